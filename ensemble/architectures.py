@@ -44,17 +44,38 @@ ARCHITECTURES = {
     one.name: one
     for one in (
         Architecture("cnn", "HOWTO's CNN", "Flax's HOWTO “Ensembling on multiple devices”", 32, 4),
-        Architecture("logistic", "Logistic regression",
-                     "Softmax of a weighted sum of the pixels (Cox 1958)", None, 1),
-        Architecture("mlp", "MLP", "Three hidden layers of 200, as in the first deep ensembles "
-                     "(Lakshminarayanan and others 2017)", 200, 1),
+        Architecture(
+            "logistic",
+            "Logistic regression",
+            "Softmax of a weighted sum of the pixels (Cox 1958)",
+            None,
+            1,
+        ),
+        Architecture(
+            "mlp",
+            "MLP",
+            "Three hidden layers of 200, as in the first deep ensembles "
+            "(Lakshminarayanan and others 2017)",
+            200,
+            1,
+        ),
         Architecture("lenet5", "LeNet-5", "LeCun, Bottou, Bengio and Haffner 1998", 6, 12),
-        Architecture("resnet", "ResNet-20", "He and others 2016, with batch normalisation; for "
-                     "small colour photographs", 16, 8),
-        Architecture("resnet_groupnorm", "ResNet-20, group norm", "He and others 2016, with group "
-                     "normalisation (Wu and He 2018)", 16, 8),
+        Architecture(
+            "resnet",
+            "ResNet-20",
+            "He and others 2016, with batch normalisation; for small colour photographs",
+            16,
+            8,
+        ),
+        Architecture(
+            "resnet_groupnorm",
+            "ResNet-20, group norm",
+            "He and others 2016, with group normalisation (Wu and He 2018)",
+            16,
+            8,
+        ),
     )
-}  # fmt: skip
+}
 NAMES = tuple(ARCHITECTURES)
 WITH_STATISTICS = ("resnet",)  # carry running statistics of the images they learn from
 

@@ -50,9 +50,13 @@ def of_run(run: runs.Run) -> None:
 
 
 def answer(
-    run: runs.Run, asked: Classifier, source: Source, way: str,
-    picture: DeltaGenerator, right: DeltaGenerator,
-) -> None:  # fmt: skip
+    run: runs.Run,
+    asked: Classifier,
+    source: Source,
+    way: str,
+    picture: DeltaGenerator,
+    right: DeltaGenerator,
+) -> None:
     """What the members say of the picture, and of others that were handed in with it."""
     read.show(run, asked, source, way, picture, right)
     if way == "upload":

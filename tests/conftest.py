@@ -41,13 +41,30 @@ ONE_PIECE = "--xla_cpu_parallel_codegen_split_count=1"
 # Where several files at a time are tested, these begin: they are long, and the short ones that
 # come last let all processes end together. Whoever has a file of one or two tests is given the
 # next as well: behind such a one stands a short one.
-LONG = ("runs/test_workers", "engine/", "cli/test_cli", "shift/test_job",
-        "recognition/test_classifier", "jobs/test_warm_worker", "pages/test_classify",
-        "pages/test_inspect", "test_soak",
-        "browser/test_train", "browser/test_whole_way", "browser/test_tune", "browser/test_app",
-        "cluster/test_distributed", "services/test_storages", "cluster/test_runs",
-        "cluster/test_sweeps", "cluster/test_faults", "browser/test_installed",
-        "cluster/test_submission", "cluster/test_jobs", "cluster/test_processes")  # fmt: skip
+LONG = (
+    "runs/test_workers",
+    "engine/",
+    "cli/test_cli",
+    "shift/test_job",
+    "recognition/test_classifier",
+    "jobs/test_warm_worker",
+    "pages/test_classify",
+    "pages/test_inspect",
+    "test_soak",
+    "browser/test_train",
+    "browser/test_whole_way",
+    "browser/test_tune",
+    "browser/test_app",
+    "cluster/test_distributed",
+    "services/test_storages",
+    "cluster/test_runs",
+    "cluster/test_sweeps",
+    "cluster/test_faults",
+    "browser/test_installed",
+    "cluster/test_submission",
+    "cluster/test_jobs",
+    "cluster/test_processes",
+)
 for name, folder in {
     "ENSEMBLE_RUNS": "runs",
     "ENSEMBLE_DATA": "data",

@@ -18,20 +18,65 @@ REPO = Path(__file__).resolve().parent.parent
 
 # From the bottom to the top: each may import those before it.
 FLOORS = (
-    "errors", "settings", "architectures", "optimizers", "storage", "access", "analysis",
-    "datasets", "pictures", "config", "machine", "hosts", "engine", "cluster", "jobs", "runs",
-    "regression", "race", "shift", "sweeps", "recognition", "planning", "comparison", "budget",
-    "exchange", "wording", "figures", "views", "report", "api", "cli", "ui", "pages", "app",
-)  # fmt: skip
+    "errors",
+    "settings",
+    "architectures",
+    "optimizers",
+    "storage",
+    "access",
+    "analysis",
+    "datasets",
+    "pictures",
+    "config",
+    "machine",
+    "hosts",
+    "engine",
+    "cluster",
+    "jobs",
+    "runs",
+    "regression",
+    "race",
+    "shift",
+    "sweeps",
+    "recognition",
+    "planning",
+    "comparison",
+    "budget",
+    "exchange",
+    "wording",
+    "figures",
+    "views",
+    "report",
+    "api",
+    "cli",
+    "ui",
+    "pages",
+    "app",
+)
 # The face for Python, the command line and the screens stand beside each other.
-BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("api", "cli")
-          if one != other}  # fmt: skip
+BESIDE = {
+    (one, other)
+    for one in ("cli", "ui", "pages", "app")
+    for other in ("api", "cli")
+    if one != other
+}
 # What the package itself opens when it is asked for: tests/test_imports.py: none is loaded before.
 FACE = {"api", "datasets", "figures", "runs"}
 # These draw and say what others have reckoned; nothing else may reach Streamlit.
 SHOWS_PAGES = {"ui", "pages", "app"}
-WITHOUT_JAX = {"errors", "settings", "config", "storage", "access", "analysis",
-               "cluster", "wording", "figures", "views", "report"}  # fmt: skip
+WITHOUT_JAX = {
+    "errors",
+    "settings",
+    "config",
+    "storage",
+    "access",
+    "analysis",
+    "cluster",
+    "wording",
+    "figures",
+    "views",
+    "report",
+}
 
 
 def read_sources() -> dict[str, str]:
@@ -202,8 +247,11 @@ def test_lets_the_permitted_pass(module: str, source: str) -> None:
 
 
 def test_sees_a_circle_of_three_and_none_where_a_package_gathers() -> None:
-    three = {"ensemble.a.x": "from ensemble.b import y", "ensemble.b.y": "import ensemble.c.z",
-             "ensemble.c.z": "def f():\n    from ensemble.a.x import g"}  # fmt: skip
+    three = {
+        "ensemble.a.x": "from ensemble.b import y",
+        "ensemble.b.y": "import ensemble.c.z",
+        "ensemble.c.z": "def f():\n    from ensemble.a.x import g",
+    }
     assert circles(three) == sorted(three)
     gathers = {"ensemble.a.__init__": "from ensemble.a.x import g", "ensemble.a.x": "import json"}
     assert circles(gathers) == []

@@ -27,8 +27,11 @@ PAGE = (
 
 def modules_of(*packages: str) -> str:
     """A statement that imports every module of some packages."""
-    names = [name.removesuffix(".__init__") for name in read_sources()
-             if name.startswith(tuple(f"ensemble.{one}." for one in packages))]  # fmt: skip
+    names = [
+        name.removesuffix(".__init__")
+        for name in read_sources()
+        if name.startswith(tuple(f"ensemble.{one}." for one in packages))
+    ]
     assert len(names) > 10
     return f"import importlib\nfor name in {names!r}: importlib.import_module(name)"
 
@@ -112,9 +115,13 @@ def report() -> dict[str, tuple[str, set[str]]]:
     """By step: what went wrong, if anything did, and all modules that are imported by then."""
     code = {name: step for name, (step, _) in STEPS.items()}
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM, *APART], input=json.dumps(code),
-        capture_output=True, text=True, check=True, cwd=REPO,
-    )  # fmt: skip
+        [sys.executable, "-W", "error", "-c", PROGRAM, *APART],
+        input=json.dumps(code),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=REPO,
+    )
     lines = map(json.loads, done.stdout.splitlines())
     return {name: (failed, set(modules)) for name, failed, modules in lines}
 

@@ -41,8 +41,11 @@ def links(page: Path) -> set[str]:
 def commands(beginning: str) -> list[str]:
     """Every command of the pages that begins so, in a block of code or within a line."""
     text = words_of(PAGES)
-    lines = [line for block in re.findall(r"```bash\n(.*?)```", text, re.S)
-             for line in block.splitlines()]  # fmt: skip
+    lines = [
+        line
+        for block in re.findall(r"```bash\n(.*?)```", text, re.S)
+        for line in block.splitlines()
+    ]
     inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
     called = [line.partition(" #")[0].strip() for line in [*lines, *inline]]
     return sorted({line for line in called if line.startswith(beginning)})
@@ -113,9 +116,10 @@ def test_a_command_of_the_program_is_understood(line: str) -> None:
 
 def test_every_command_of_the_program_is_in_the_reference() -> None:
     shown = {
-        name for name in main.list_commands(click.Context(main))
+        name
+        for name in main.list_commands(click.Context(main))
         if (command := main.get_command(click.Context(main), name)) and not command.hidden
-    }  # fmt: skip
+    }
     reference = (REPO / "docs" / "command-line.md").read_text("utf-8")
     assert shown <= set(re.findall(r"^## (\w+)$", reference, re.M))
 

@@ -16,9 +16,18 @@ from ensemble.ui.train import presets
 REPO = Path(__file__).resolve().parent.parent
 FIGURES = json.loads((REPO / "benchmarks" / "results" / "recipes.json").read_text("utf-8"))
 ALL = EnsembleConfig(
-    dataset="mnist", members=5, optimizer="adamw", schedule="cyclic", cycles=2, momentum=0.8,
-    bootstrap=True, flip=True, rotation_degrees=7.5, validation=0.25, vary="momentum=0.8,0.9",
-)  # fmt: skip
+    dataset="mnist",
+    members=5,
+    optimizer="adamw",
+    schedule="cyclic",
+    cycles=2,
+    momentum=0.8,
+    bootstrap=True,
+    flip=True,
+    rotation_degrees=7.5,
+    validation=0.25,
+    vary="momentum=0.8,0.9",
+)
 
 
 def launched(words: list[str]) -> EnsembleConfig:

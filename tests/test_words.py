@@ -99,9 +99,12 @@ def sources() -> list[Path]:
     return [
         file
         for file in [REPO / "README.md", REPO / "app.py", *every]
-        if file.is_file() and file.suffix in SUFFIXES and "__pycache__" not in file.parts
-        and "recorded" not in file.parts and file != Path(__file__).resolve()
-    ]  # fmt: skip
+        if file.is_file()
+        and file.suffix in SUFFIXES
+        and "__pycache__" not in file.parts
+        and "recorded" not in file.parts
+        and file != Path(__file__).resolve()
+    ]
 
 
 def test_what_has_a_name_in_the_field_is_called_by_it() -> None:

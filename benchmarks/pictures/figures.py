@@ -163,9 +163,10 @@ def compared(now: dict[str, str], before: dict[str, str]) -> str:
         won, lost, changed = 0, 0, []
         for style in [name for name in now if name in before]:
             pairs = [
-                (a in good, b in good) for a, b in zip(now[style], before[style], strict=False)
+                (a in good, b in good)
+                for a, b in zip(now[style], before[style], strict=False)
                 if title != "read right" or a not in "-!"
-            ]  # fmt: skip
+            ]
             up, down = pairs.count((True, False)), pairs.count((False, True))
             won, lost = won + up, lost + down
             if up or down:

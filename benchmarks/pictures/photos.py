@@ -45,10 +45,11 @@ class Digits:
         self.names = [name for name in names if datasets.is_prepared(name)]
         known = {name: datasets.load(name) for name in sorted(set(self.names))}
         self.sets = {
-            name: (one.train_images, one.train_labels) if seed else (one.test_images,
-                                                                     one.test_labels)
+            name: (one.train_images, one.train_labels)
+            if seed
+            else (one.test_images, one.test_labels)
             for name, one in known.items()
-        }  # fmt: skip
+        }
         self.orders = {
             name: np.random.default_rng([7, seed] if seed else 7).permutation(len(labels))
             for name, (_, labels) in self.sets.items()
@@ -100,8 +101,11 @@ def render(name: str, number: int, digits: Digits, seed: int = 0) -> Photo:
             line = [taken(style, number, digits, draws) for _ in range(count)]
         lines.append([away for away, _ in line])
         texts.append("".join(str(label) for _, label in line))
-    made = (pixels.picture(lines[0], draws) if style.source == "pixels"
-            else rendering.photo(lines, style, draws))  # fmt: skip
+    made = (
+        pixels.picture(lines[0], draws)
+        if style.source == "pixels"
+        else rendering.photo(lines, style, draws)
+    )
     return Photo(made.content, made.suffix, tuple(texts), made.boxes)
 
 

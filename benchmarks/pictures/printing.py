@@ -12,15 +12,27 @@ from PIL import Image, ImageDraw, ImageFont
 
 FOLDERS = (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), Path.home() / ".fonts")
 PACKAGES = {
-    "DejaVu": "fonts-dejavu", "Liberation": "fonts-liberation", "Lato": "fonts-lato",
-    "Roboto": "fonts-roboto", "fontawesome": "fonts-font-awesome", "Symbola": "fonts-symbola",
-}  # fmt: skip
+    "DejaVu": "fonts-dejavu",
+    "Liberation": "fonts-liberation",
+    "Lato": "fonts-lato",
+    "Roboto": "fonts-roboto",
+    "fontawesome": "fonts-font-awesome",
+    "Symbola": "fonts-symbola",
+}
 OTHERS = "fonts-urw-base35"
 TEXT_FONTS = (
-    "DejaVuSans.ttf", "LiberationSerif-Regular.ttf", "Roboto-Regular.ttf", "C059-Italic.otf",
-    "Lato-Regular.ttf", "DejaVuSerif.ttf", "LiberationSans-Regular.ttf", "P052-Roman.otf",
-    "URWGothic-Book.otf", "DejaVuSansMono.ttf", "Z003-MediumItalic.otf",
-)  # fmt: skip
+    "DejaVuSans.ttf",
+    "LiberationSerif-Regular.ttf",
+    "Roboto-Regular.ttf",
+    "C059-Italic.otf",
+    "Lato-Regular.ttf",
+    "DejaVuSerif.ttf",
+    "LiberationSans-Regular.ttf",
+    "P052-Roman.otf",
+    "URWGothic-Book.otf",
+    "DejaVuSansMono.ttf",
+    "Z003-MediumItalic.otf",
+)
 ICONS, SYMBOLS, SCRIPTS = "fontawesome-webfont.ttf", "Symbola_hint.ttf", "DejaVuSans.ttf"
 HIGH = 200  # pixels of a glyph before it is set
 NO_CHARACTER = "\uffff"  # in every font what stands for a character that it does not have

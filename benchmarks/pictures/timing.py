@@ -84,6 +84,10 @@ def times_apart() -> dict[str, Any]:
         (run,) = (one.name for one in Path(folder).iterdir() if (one / "config.json").exists())
         output = subprocess.run(
             [sys.executable, "-m", "benchmarks.pictures.classify", "--run", run, "--times"],
-            env=runs, check=True, capture_output=True, text=True, cwd=common.ROOT,
-        )  # fmt: skip
+            env=runs,
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=common.ROOT,
+        )
         return json.loads(output.stdout.splitlines()[-1])

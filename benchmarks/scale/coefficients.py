@@ -29,20 +29,29 @@ def fitted(rows: list[list[float]], seen: list[float]) -> tuple[list[float], flo
 def of_merges(merges: list[dict[str, Any]]) -> dict[str, float]:
     """Seconds and memory of merging an epoch of G groups with M members in all."""
     rows = [
-        [1.0, one["groups"], one["members"] * one["examples"] * CLASSES * FLOAT / 1e6,
-         one["members"] * one["parameter_bytes"] / 1e6]
+        [
+            1.0,
+            one["groups"],
+            one["members"] * one["examples"] * CLASSES * FLOAT / 1e6,
+            one["members"] * one["parameter_bytes"] / 1e6,
+        ]
         for one in merges
-    ]  # fmt: skip
+    ]
     seconds, error = fitted(rows, [one["seconds"] for one in merges])
     held = [[1.0, row[2], row[3] / one["groups"]] for row, one in zip(rows, merges, strict=True)]
     large = [n for n, one in enumerate(merges) if one["bytes"] > 4e6]  # less is chance
     memory, off = fitted([held[n] for n in large], [merges[n]["bytes"] / 1e6 for n in large])
     return {
-        "merge_s": seconds[0], "merge_s_per_group": seconds[1],
-        "merge_s_per_mb_of_predictions": seconds[2], "merge_s_per_mb_of_parameters": seconds[3],
-        "merge_error": error, "merge_mb": memory[0], "merge_mb_per_mb_of_predictions": memory[1],
-        "merge_mb_per_mb_of_a_groups_parameters": memory[2], "memory_error": off,
-    }  # fmt: skip
+        "merge_s": seconds[0],
+        "merge_s_per_group": seconds[1],
+        "merge_s_per_mb_of_predictions": seconds[2],
+        "merge_s_per_mb_of_parameters": seconds[3],
+        "merge_error": error,
+        "merge_mb": memory[0],
+        "merge_mb_per_mb_of_predictions": memory[1],
+        "merge_mb_per_mb_of_a_groups_parameters": memory[2],
+        "memory_error": off,
+    }
 
 
 def of_looks(looks: list[dict[str, Any]]) -> dict[str, float]:
@@ -56,8 +65,9 @@ def of_looks(looks: list[dict[str, Any]]) -> dict[str, float]:
 def of_lengths(lengths: list[dict[str, Any]]) -> dict[str, float]:
     """Seconds of a merge of one new line, after few lines and after many."""
     by_lines = sorted(lengths, key=lambda one: (one["members"], one["lines"]))
-    return {f"new_line_s_after_{one['lines']}_of_{one['members']}": one["seconds"]
-            for one in by_lines}  # fmt: skip
+    return {
+        f"new_line_s_after_{one['lines']}_of_{one['members']}": one["seconds"] for one in by_lines
+    }
 
 
 def of_tasks(groups: list[dict[str, Any]]) -> dict[str, float]:
@@ -74,16 +84,21 @@ def of_tasks(groups: list[dict[str, Any]]) -> dict[str, float]:
         "start_warm_s": mean([sum(one["warm"][name] for name in before) for one in groups]),
         "later_checkpoint_s": mean([one["warm"]["later_checkpoint"] for one in groups]),
         "task_mb": max(one["warm"]["bytes"] for one in groups) / 1e6,
-        "status_writes_per_s": max(one["warm"]["status_writes"] / one["warm"]["wall"]
-                                   for one in groups),
-        "entries_of_a_group": mean([files["entries"] - files["checkpoint_entries"]
-                                    - one["epochs"] * 2
-                                    for (files, _), one in zip(per, groups, strict=True)]),
-        "entries_of_a_checkpoint": mean([files["checkpoint_entries"] / files["checkpoints"]
-                                         for files, _ in per]),
+        "status_writes_per_s": max(
+            one["warm"]["status_writes"] / one["warm"]["wall"] for one in groups
+        ),
+        "entries_of_a_group": mean(
+            [
+                files["entries"] - files["checkpoint_entries"] - one["epochs"] * 2
+                for (files, _), one in zip(per, groups, strict=True)
+            ]
+        ),
+        "entries_of_a_checkpoint": mean(
+            [files["checkpoint_entries"] / files["checkpoints"] for files, _ in per]
+        ),
         "checkpoint_mb_per_member": mean(kept) / 1e6,
         "compiled_anew_by_a_second": max(one["compiled_by_second"] for one in groups),
-    }  # fmt: skip
+    }
 
 
 def of_lines() -> dict[str, float]:

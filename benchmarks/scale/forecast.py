@@ -98,36 +98,60 @@ def kept_parameters_mb(size: Size, costs: Costs) -> float:
 
 Formula = Callable[[Size, Costs], float]
 ROWS: tuple[tuple[str, str, Formula], ...] = (
-    ("Start of all tasks with nothing compiled, as they begin at once", "processor min",
-     lambda size, costs: size.groups * costs["start_cold_s"] / 60),
-    ("Start of all tasks with everything compiled", "processor min",
-     lambda size, costs: size.groups * costs["start_warm_s"] / 60),
+    (
+        "Start of all tasks with nothing compiled, as they begin at once",
+        "processor min",
+        lambda size, costs: size.groups * costs["start_cold_s"] / 60,
+    ),
+    (
+        "Start of all tasks with everything compiled",
+        "processor min",
+        lambda size, costs: size.groups * costs["start_warm_s"] / 60,
+    ),
     ("Files and folders at most", "", entries),
-    ("Written by the groups for each epoch: predictions, parameters", "MB",
-     lambda size, costs: size.predictions_mb + size.all_parameters_mb),
-    ("Read and written by the merge of it: parameters are read twice", "MB",
-     lambda size, costs: 2 * size.predictions_mb + 3 * size.all_parameters_mb),
-    ("One checkpoint of every group", "MB",
-     lambda size, costs: size.members * costs["checkpoint_mb_per_member"]),
-    ("Storage, where each group saves once a minute", "MB/s",
-     lambda size, costs: size.members * costs["checkpoint_mb_per_member"] / CHECKPOINT_SECONDS),
-    ("Checkpoints that stay, three a group", "MB",
-     lambda size, costs: KEPT * size.members * costs["checkpoint_mb_per_member"]),
+    (
+        "Written by the groups for each epoch: predictions, parameters",
+        "MB",
+        lambda size, costs: size.predictions_mb + size.all_parameters_mb,
+    ),
+    (
+        "Read and written by the merge of it: parameters are read twice",
+        "MB",
+        lambda size, costs: 2 * size.predictions_mb + 3 * size.all_parameters_mb,
+    ),
+    (
+        "One checkpoint of every group",
+        "MB",
+        lambda size, costs: size.members * costs["checkpoint_mb_per_member"],
+    ),
+    (
+        "Storage, where each group saves once a minute",
+        "MB/s",
+        lambda size, costs: size.members * costs["checkpoint_mb_per_member"] / CHECKPOINT_SECONDS,
+    ),
+    (
+        "Checkpoints that stay, three a group",
+        "MB",
+        lambda size, costs: KEPT * size.members * costs["checkpoint_mb_per_member"],
+    ),
     ("Merge of an epoch", "processor s", merge_seconds),
     ("Memory of the merge", "MB", merge_mb),
-    ("Predictions of 100 epochs", "MB",
-     lambda size, costs: size.epochs * size.predictions_mb),
+    ("Predictions of 100 epochs", "MB", lambda size, costs: size.epochs * size.predictions_mb),
     ("Parameters that stay of 100 epochs", "MB", kept_parameters_mb),
     ("History of 100 epochs", "MB", history_mb),
-    ("One look at all groups", "processor ms",
-     lambda size, costs: 1e3 * look_seconds(size, costs)),
-    ("Looks, of a processor", "%",
-     lambda size, costs: 100 * share(look_seconds(size, costs))),
-    ("Status files read by looks", "a second",
-     lambda size, costs: size.groups / (POLL_SECONDS + look_seconds(size, costs))),
-    ("Status files written by all tasks", "a second",
-     lambda size, costs: costs["status_writes_per_s"] * size.groups),
-)  # fmt: skip
+    ("One look at all groups", "processor ms", lambda size, costs: 1e3 * look_seconds(size, costs)),
+    ("Looks, of a processor", "%", lambda size, costs: 100 * share(look_seconds(size, costs))),
+    (
+        "Status files read by looks",
+        "a second",
+        lambda size, costs: size.groups / (POLL_SECONDS + look_seconds(size, costs)),
+    ),
+    (
+        "Status files written by all tasks",
+        "a second",
+        lambda size, costs: costs["status_writes_per_s"] * size.groups,
+    ),
+)
 
 
 def share(look: float) -> float:
@@ -159,26 +183,38 @@ def table(costs: Costs) -> str:
 def coefficients(costs: Costs) -> str:
     """The coefficients that the table comes of, as Markdown."""
     rows = (
-        ("Start of a task: nothing compiled; everything compiled",
-         f"{costs['start_cold_s']:.1f} s; {costs['start_warm_s']:.1f} s"),
+        (
+            "Start of a task: nothing compiled; everything compiled",
+            f"{costs['start_cold_s']:.1f} s; {costs['start_warm_s']:.1f} s",
+        ),
         ("Memory of a task", f"{said(costs['task_mb'])} MB"),
-        ("Merge of an epoch: by itself; for each group; for each 100 MB of predictions; of "
-         "parameters",
-         f"{1e3 * costs['merge_s']:.1f} ms; {1e3 * costs['merge_s_per_group']:.1f} ms; "
-         f"{100 * costs['merge_s_per_mb_of_predictions']:.2f} s; "
-         f"{100 * costs['merge_s_per_mb_of_parameters']:.2f} s"),
-        ("Memory of that: by itself; for each MB of predictions; for each MB of one group's "
-         "parameters",
-         f"{costs['merge_mb']:.1f} MB; {costs['merge_mb_per_mb_of_predictions']:.1f} MB; "
-         f"{costs['merge_mb_per_mb_of_a_groups_parameters']:.1f} MB"),
-        ("Look at groups: by itself; for each",
-         f"{1e3 * costs['look_s']:.1f} ms; {1e3 * costs['look_s_per_group']:.2f} ms"),
-        ("Checkpoint: MB a member; files and folders",
-         f"{costs['checkpoint_mb_per_member']:.1f}; {costs['entries_of_a_checkpoint']:.0f}"),
-        ("Line of history: by itself; for each member",
-         f"{costs['line_bytes']:.0f} bytes; {costs['line_bytes_per_member']:.0f} bytes"),
-    )  # fmt: skip
+        (
+            "Merge of an epoch: by itself; for each group; for each 100 MB of predictions; of "
+            "parameters",
+            f"{1e3 * costs['merge_s']:.1f} ms; {1e3 * costs['merge_s_per_group']:.1f} ms; "
+            f"{100 * costs['merge_s_per_mb_of_predictions']:.2f} s; "
+            f"{100 * costs['merge_s_per_mb_of_parameters']:.2f} s",
+        ),
+        (
+            "Memory of that: by itself; for each MB of predictions; for each MB of one group's "
+            "parameters",
+            f"{costs['merge_mb']:.1f} MB; {costs['merge_mb_per_mb_of_predictions']:.1f} MB; "
+            f"{costs['merge_mb_per_mb_of_a_groups_parameters']:.1f} MB",
+        ),
+        (
+            "Look at groups: by itself; for each",
+            f"{1e3 * costs['look_s']:.1f} ms; {1e3 * costs['look_s_per_group']:.2f} ms",
+        ),
+        (
+            "Checkpoint: MB a member; files and folders",
+            f"{costs['checkpoint_mb_per_member']:.1f}; {costs['entries_of_a_checkpoint']:.0f}",
+        ),
+        (
+            "Line of history: by itself; for each member",
+            f"{costs['line_bytes']:.0f} bytes; {costs['line_bytes_per_member']:.0f} bytes",
+        ),
+    )
     return "\n".join(
-        f"| {' | '.join(row)} |" for row in (("what", "processor, memory, bytes"), ("---", "---"),
-                                              *rows)
-    )  # fmt: skip
+        f"| {' | '.join(row)} |"
+        for row in (("what", "processor, memory, bytes"), ("---", "---"), *rows)
+    )

@@ -25,12 +25,20 @@ from benchmarks.scale import written
 POLLS, REPEATS = 12, 3
 # Groups, members of each, images they are tested on, network. A line of history a step besides.
 SIZES = (
-    (1, 2, "mnist", "cnn"), (4, 2, "mnist", "cnn"), (16, 2, "mnist", "cnn"),
-    (64, 2, "mnist", "cnn"), (4, 8, "mnist", "cnn"), (1, 16, "mnist", "cnn"),
-    (4, 2, "digits", "logistic"), (16, 2, "digits", "logistic"), (64, 2, "digits", "logistic"),
-    (16, 16, "digits", "logistic"), (16, 4, "mnist", "logistic"), (64, 2, "mnist", "logistic"),
+    (1, 2, "mnist", "cnn"),
+    (4, 2, "mnist", "cnn"),
+    (16, 2, "mnist", "cnn"),
+    (64, 2, "mnist", "cnn"),
+    (4, 8, "mnist", "cnn"),
+    (1, 16, "mnist", "cnn"),
+    (4, 2, "digits", "logistic"),
+    (16, 2, "digits", "logistic"),
+    (64, 2, "digits", "logistic"),
+    (16, 16, "digits", "logistic"),
+    (16, 4, "mnist", "logistic"),
+    (64, 2, "mnist", "logistic"),
     (16, 4, "digits", "cnn"),
-)  # fmt: skip
+)
 # Lines that every group has written before, and members of each of four groups.
 LENGTHS = ((100, 2), (400, 2), (1600, 2), (400, 16), (1600, 16))
 
@@ -81,9 +89,12 @@ def merged(groups: int, members: int, dataset: str, network: str) -> dict[str, f
     assert len(merger.closed) == REPEATS
     shutil.rmtree(run.path)
     return {
-        "examples": examples, "parameter_bytes": written.parameter_bytes(network),
-        "seconds": min(seconds[1:]), "wall": min(walls[1:]), "bytes": max(memory[1:]),
-    }  # fmt: skip
+        "examples": examples,
+        "parameter_bytes": written.parameter_bytes(network),
+        "seconds": min(seconds[1:]),
+        "wall": min(walls[1:]),
+        "bytes": max(memory[1:]),
+    }
 
 
 def looked(groups: int, members: int) -> float:
@@ -99,8 +110,9 @@ def looked(groups: int, members: int) -> float:
     tasks, looks, held_ones = Nobody(groups), [], ExitStack()
     for group in every:
         held_ones.enter_context(hold(group.path, group.title))
-        says = replace(group.status, state="training", pid=os.getpid(), steps=200,
-                         host=socket.gethostname())  # fmt: skip
+        says = replace(
+            group.status, state="training", pid=os.getpid(), steps=200, host=socket.gethostname()
+        )
         write_status(group.path, says)
 
     def stop() -> bool:

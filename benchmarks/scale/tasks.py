@@ -64,18 +64,26 @@ def work(name: str) -> None:
     StatusWriter.update = updated  # type: ignore[method-assign]
     worker.work(name)
     used = resource.getrusage(resource.RUSAGE_SELF)
-    print(json.dumps({
-        **stamps, **counts, "whole": time.process_time(), "wall": time.time() - began,
-        "bytes": used.ru_maxrss * 1024,
-    }))  # fmt: skip
+    print(
+        json.dumps(
+            {
+                **stamps,
+                **counts,
+                "whole": time.process_time(),
+                "wall": time.time() - began,
+                "bytes": used.ru_maxrss * 1024,
+            }
+        )
+    )
 
 
 def task(name: str) -> dict[str, float]:
     """One task from its beginning to its end, kept to one core; seconds of each part."""
     command = [sys.executable, "-m", "benchmarks.scale.tasks", name]
     environment = {**os.environ, "ENSEMBLE_CORES": str(min(os.sched_getaffinity(0)))}
-    done = subprocess.run(command, cwd=common.ROOT, check=True, capture_output=True, text=True,
-                          env=environment)  # fmt: skip
+    done = subprocess.run(
+        command, cwd=common.ROOT, check=True, capture_output=True, text=True, env=environment
+    )
     found = json.loads(done.stdout.splitlines()[-1])
     return {
         "imports": found["imported"],
@@ -83,9 +91,10 @@ def task(name: str) -> dict[str, float]:
         "compile_and_first_steps": found["training"] - found["ready to compile"],
         "first_checkpoint": found["first checkpoint"],
         "later_checkpoint": found["later checkpoint"],
-        **{name: found[name] for name in
-           ("status_writes", "checkpoints", "whole", "wall", "bytes")},
-    }  # fmt: skip
+        **{
+            name: found[name] for name in ("status_writes", "checkpoints", "whole", "wall", "bytes")
+        },
+    }
 
 
 def files_of(folder: Path) -> dict[str, int]:
@@ -127,12 +136,18 @@ def measured(repeats: int) -> dict[str, Any]:
             files = files_of(first.path)
             shutil.rmtree(run.path)
             print(json.dumps({"cold": cold[-1], "warm": warm[-1]}), file=sys.stderr, flush=True)
-        found.append({
-            "members": members, "epochs": EPOCHS, "cold": medians(cold), "warm": medians(warm),
-            "files": files, "compiled_by_first": compiled[-2]["entries"],
-            "compiled_by_second": compiled[-1]["entries"] - compiled[-2]["entries"],
-            "compiled_bytes": compiled[-1]["bytes"],
-        })  # fmt: skip
+        found.append(
+            {
+                "members": members,
+                "epochs": EPOCHS,
+                "cold": medians(cold),
+                "warm": medians(warm),
+                "files": files,
+                "compiled_by_first": compiled[-2]["entries"],
+                "compiled_by_second": compiled[-1]["entries"] - compiled[-2]["entries"],
+                "compiled_bytes": compiled[-1]["bytes"],
+            }
+        )
     return {"repeats": repeats, "network": NETWORK, "dataset": DATASET, "groups": found}
 
 

@@ -39,9 +39,15 @@ def group(number: int) -> None:
         while time.perf_counter() - wall < float(line):
             state, _ = trainer.train(state, 1, step % trainer.steps_per_epoch, 1)
             did, step = did + MEMBERS * config.batch_size, step + 1
-        print(json.dumps({
-            "wall": did / (time.perf_counter() - wall), "cpu": did / (time.process_time() - own),
-        }), flush=True)  # fmt: skip
+        print(
+            json.dumps(
+                {
+                    "wall": did / (time.perf_counter() - wall),
+                    "cpu": did / (time.process_time() - own),
+                }
+            ),
+            flush=True,
+        )
 
 
 def measured(rounds: int, seconds: float) -> dict[str, Any]:
@@ -68,18 +74,30 @@ def measured(rounds: int, seconds: float) -> dict[str, Any]:
             every.append(sum(one[clock] for one in both) / sum(one[clock] for one in alone))
         rates.append(alone[0]["cpu"])
         loads.append(os.getloadavg()[0])
-        print(json.dumps({clock: round(every[-1], 3) for clock, every in found.items()}),
-              file=sys.stderr, flush=True)  # fmt: skip
+        print(
+            json.dumps({clock: round(every[-1], 3) for clock, every in found.items()}),
+            file=sys.stderr,
+            flush=True,
+        )
     for child in children:
         child.stdin.close()
         child.wait()
     return {
-        "members_of_a_group": MEMBERS, "network": NETWORK, "rounds": rounds, "seconds": seconds,
+        "members_of_a_group": MEMBERS,
+        "network": NETWORK,
+        "rounds": rounds,
+        "seconds": seconds,
         "load": round(max(loads), 1),
         "img_member_per_cpu_s": round(statistics.median(rates)),
-        **{clock: {"median": round(statistics.median(every), 3), "least": round(min(every), 3),
-                   "most": round(max(every), 3)} for clock, every in found.items()},
-    }  # fmt: skip
+        **{
+            clock: {
+                "median": round(statistics.median(every), 3),
+                "least": round(min(every), 3),
+                "most": round(max(every), 3),
+            }
+            for clock, every in found.items()
+        },
+    }
 
 
 def said(found: dict[str, Any]) -> str:
@@ -96,10 +114,15 @@ def started(number: int, core: int) -> Any:
     """A group's process, kept to a core."""
     command = [sys.executable, "-m", "benchmarks.scale.weak", str(number)]
     return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        text=True, bufsize=1, cwd=common.ROOT,
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        bufsize=1,
+        cwd=common.ROOT,
         preexec_fn=lambda: os.sched_setaffinity(0, {core}),
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -21,13 +21,17 @@ CLASSES = 10
 # The parameter arrays of a member; the first network's are those of the HOWTO.
 SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
     "cnn": {
-        "Conv_0/bias": (32,), "Conv_0/kernel": (3, 3, 1, 32),
-        "Conv_1/bias": (64,), "Conv_1/kernel": (3, 3, 32, 64),
-        "Dense_0/bias": (256,), "Dense_0/kernel": (3136, 256),
-        "Dense_1/bias": (10,), "Dense_1/kernel": (256, 10),
+        "Conv_0/bias": (32,),
+        "Conv_0/kernel": (3, 3, 1, 32),
+        "Conv_1/bias": (64,),
+        "Conv_1/kernel": (3, 3, 32, 64),
+        "Dense_0/bias": (256,),
+        "Dense_0/kernel": (3136, 256),
+        "Dense_1/bias": (10,),
+        "Dense_1/kernel": (256, 10),
     },
     "logistic": {"Dense_0/bias": (10,), "Dense_0/kernel": (784, 10)},
-}  # fmt: skip
+}
 
 
 class Wide(EnsembleConfig):
@@ -84,9 +88,15 @@ def line(kind: str, step: int, members: int, draw: np.random.Generator) -> Line:
     """A line of a group's history, as its training writes it."""
     loss, accuracy = draw.random(members), draw.random(members)
     return {
-        "kind": kind, "epoch": 1 + (step - 1) // LINES_OF_AN_EPOCH, "step": step,
-        "progress": step / LINES_OF_AN_EPOCH, "train_loss": loss, "train_accuracy": accuracy,
-        "ensemble_train_loss": loss.mean(), "ensemble_train_nll": draw.random(),
-        "ensemble_train_accuracy": draw.random(), "seconds": step / 10,
+        "kind": kind,
+        "epoch": 1 + (step - 1) // LINES_OF_AN_EPOCH,
+        "step": step,
+        "progress": step / LINES_OF_AN_EPOCH,
+        "train_loss": loss,
+        "train_accuracy": accuracy,
+        "ensemble_train_loss": loss.mean(),
+        "ensemble_train_nll": draw.random(),
+        "ensemble_train_accuracy": draw.random(),
+        "seconds": step / 10,
         "img_member_per_s": 1000.0 + step,
-    }  # fmt: skip
+    }

@@ -87,18 +87,26 @@ def of_lists(folder: Path) -> dict[str, Any]:
     rows = runs.read_history(run_id)
     tail = JsonlTail(path)
     found = {
-        "history_lines": len(rows), "history_bytes": path.stat().st_size,
+        "history_lines": len(rows),
+        "history_bytes": path.stat().st_size,
         "read_s": timed(lambda: runs.read_history(run_id)),
-        "follow_first_s": timed(tail.lines), "follow_again_s": timed(tail.lines),
-        "curves_s": timed(lambda: [
-            history.thin(curve, 400) for figure in history.FIGURES
-            for curve in history.curves(rows, figure)]),
-    }  # fmt: skip
+        "follow_first_s": timed(tail.lines),
+        "follow_again_s": timed(tail.lines),
+        "curves_s": timed(
+            lambda: [
+                history.thin(curve, 400)
+                for figure in history.FIGURES
+                for curve in history.curves(rows, figure)
+            ]
+        ),
+    }
     copies(run_id, RUNS)
     lists = {
-        "runs": RUNS, "list_first_s": timed(runs.list_runs), "list_again_s": timed(runs.list_runs),
+        "runs": RUNS,
+        "list_first_s": timed(runs.list_runs),
+        "list_again_s": timed(runs.list_runs),
         "list_solves_again_s": timed(lambda: regression.list_solves() and None),
-    }  # fmt: skip
+    }
     with opened(folder) as (page, url):
         page.goto(f"{url}/train")
         time.sleep(SECONDS_TO_SETTLE)
@@ -109,9 +117,10 @@ def of_lists(folder: Path) -> dict[str, Any]:
             "runs_a_row_ticked": ticking(page, url),
         }
     return {
-        "history_1000_epochs_members_10": found, "list_of_runs": lists,
+        "history_1000_epochs_members_10": found,
+        "list_of_runs": lists,
         "opening_with_1000_runs_s": summary(times),
-    }  # fmt: skip
+    }
 
 
 def opening(page: Page, url: str, path: str, sign: str, **query: str) -> list[float]:

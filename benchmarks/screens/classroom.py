@@ -28,8 +28,16 @@ PLACES = ("ENSEMBLE_RUNS", "ENSEMBLE_DATA", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR",
 
 def words(config: EnsembleConfig) -> list[str]:
     """The options of the command line that make these settings."""
-    return ["--dataset", config.dataset, "--members", str(config.members),
-            "--epochs", str(config.epochs), "--seed", str(config.seed)]  # fmt: skip
+    return [
+        "--dataset",
+        config.dataset,
+        "--members",
+        str(config.members),
+        "--epochs",
+        str(config.epochs),
+        "--seed",
+        str(config.seed),
+    ]
 
 
 def main() -> None:
@@ -40,24 +48,37 @@ def main() -> None:
         began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(
             [sys.executable, "-m", "ensemble", "train", *words(config)],
-            cwd=common.ROOT, check=True, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            cwd=common.ROOT,
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         clock, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
         run = runs.find(json.loads(done.stdout.splitlines()[-1])["run_id"])
         labels = datasets.load(config.dataset).test_labels
         made = judge(runs.read_predictions(run.id, config.epochs), labels)
     found = gain_over_mean(made)
     spent = sum(getattr(after, name) - getattr(before, name) for name in ("ru_utime", "ru_stime"))
-    print(json.dumps({
-        "members": config.members, "epochs": config.epochs, "clock_seconds": round(clock, 1),
-        "processor_seconds": round(spent, 1), "on_two_cores_at_least": round(spent / 2, 1),
-        "compile_seconds": run.status.compile_seconds, "training_seconds": run.status.seconds,
-        "test_images": len(labels), "disputed": int(made.split.sum()),
-        "wrong": int((~made.right).sum()),
-        "wrong_and_disputed": int((made.split & ~made.right).sum()),
-        "gain_in_images": round(found.digits, 1), "gain_low": round(found.digits_low, 1),
-        "gain_high": round(found.digits_high, 1),
-    }))  # fmt: skip
+    print(
+        json.dumps(
+            {
+                "members": config.members,
+                "epochs": config.epochs,
+                "clock_seconds": round(clock, 1),
+                "processor_seconds": round(spent, 1),
+                "on_two_cores_at_least": round(spent / 2, 1),
+                "compile_seconds": run.status.compile_seconds,
+                "training_seconds": run.status.seconds,
+                "test_images": len(labels),
+                "disputed": int(made.split.sum()),
+                "wrong": int((~made.right).sum()),
+                "wrong_and_disputed": int((made.split & ~made.right).sum()),
+                "gain_in_images": round(found.digits, 1),
+                "gain_low": round(found.digits_low, 1),
+                "gain_high": round(found.digits_high, 1),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

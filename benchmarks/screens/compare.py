@@ -42,10 +42,15 @@ def write_run(number: int, labels: np.ndarray) -> str:
     from ensemble.runs.history import write_predictions
     from ensemble.storage.records.lines import append_line
 
-    run = runs.create(EnsembleConfig(
-        dataset="mnist", members=MEMBERS, epochs=EPOCHS, seed=number % SEEDS,
-        learning_rate=round(0.01 * 1.5 ** (number // SEEDS), 5),
-    ))  # fmt: skip
+    run = runs.create(
+        EnsembleConfig(
+            dataset="mnist",
+            members=MEMBERS,
+            epochs=EPOCHS,
+            seed=number % SEEDS,
+            learning_rate=round(0.01 * 1.5 ** (number // SEEDS), 5),
+        )
+    )
     write_predictions(run.path, 1, probabilities(labels, MEMBERS, seed=number))
     for epoch in range(2, EPOCHS + 1):
         os.link(epoch_file(run.path, "predictions", 1), epoch_file(run.path, "predictions", epoch))
@@ -55,10 +60,17 @@ def write_run(number: int, labels: np.ndarray) -> str:
             seconds += 1.0 + 0.1 * draws.random()
             line = {**figures(draws, MEMBERS, epoch, part), "seconds": seconds}
             append_line(run.path / "history.jsonl", line)
-    write_status(run.path, replace(
-        run.status, state="finished", epoch=EPOCHS, seconds=seconds, img_member_per_s=6_000.0,
-        best_epoch=EPOCHS,
-    ))  # fmt: skip
+    write_status(
+        run.path,
+        replace(
+            run.status,
+            state="finished",
+            epoch=EPOCHS,
+            seconds=seconds,
+            img_member_per_s=6_000.0,
+            best_epoch=EPOCHS,
+        ),
+    )
     return run.id
 
 
@@ -103,11 +115,18 @@ def main() -> None:
     common.isolated_folders()
     write_runs()
     first, server = in_a_fresh_process(), in_a_fresh_process()
-    common.keep("compare", {
-        "runs": RUNS, "epochs": EPOCHS, "members": MEMBERS, "images": 10_000,
-        "seconds_first": first["fresh"], "seconds_server": server["fresh"],
-        "seconds_again": server["again"],
-    })  # fmt: skip
+    common.keep(
+        "compare",
+        {
+            "runs": RUNS,
+            "epochs": EPOCHS,
+            "members": MEMBERS,
+            "images": 10_000,
+            "seconds_first": first["fresh"],
+            "seconds_server": server["fresh"],
+            "seconds_again": server["again"],
+        },
+    )
 
 
 if __name__ == "__main__":

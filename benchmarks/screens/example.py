@@ -52,8 +52,11 @@ def train(folder: str) -> runs.Run:
     words += ["--epochs", str(config.epochs), "--seed", str(config.seed)]
     done = subprocess.run(
         [sys.executable, "-m", "ensemble", "train", *words],
-        cwd=common.ROOT, check=True, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=common.ROOT,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     return runs.find(json.loads(done.stdout.splitlines()[-1])["run_id"])
 
 
@@ -63,8 +66,9 @@ def main() -> None:
         rows = runs.read_history(run.id)
         kept = [runs.read_predictions(run.id, epoch) for epoch in runs.prediction_epochs(run.id)]
     FOLDER.mkdir(exist_ok=True)
-    said = {name: value for name, value in dataclasses.asdict(run.status).items()
-            if name not in MACHINE}  # fmt: skip
+    said = {
+        name: value for name, value in dataclasses.asdict(run.status).items() if name not in MACHINE
+    }
     about = {"settings": run.config.as_dict(), "status": shorter(said)}
     (FOLDER / "run.json").write_text(json.dumps(about, separators=(",", ":")) + "\n")
     lines = [json.dumps(shorter(row), separators=(",", ":")) + "\n" for row in rows]

@@ -72,17 +72,25 @@ def every_measure(run_id: str) -> dict[str, Any]:
     timed("double fault", lambda: diversity.double_fault(rights))
     timed("decomposition", lambda: diversity.decomposition(kept, labels))
     timed("oracle", lambda: diversity.oracle_accuracy(made.votes, labels))
-    timed("reliability", lambda: [
-        reliability(made.confidence, made.right), *map(reliability, sure, rights)])  # fmt: skip
+    timed(
+        "reliability",
+        lambda: [reliability(made.confidence, made.right), *map(reliability, sure, rights)],
+    )
     timed("temperature", lambda: temperature.compare(kept, labels))
     judged = timed("committee", lambda: committee.committee(kept, labels))
-    timed("committee's curves", lambda: [
-        [committee.curve(judged, name) for name in committee.FIGURES],
-        [enough.enough(judged, name) for name in enough.MARGINS],
-        committee.worth(judged)])  # fmt: skip
+    timed(
+        "committee's curves",
+        lambda: [
+            [committee.curve(judged, name) for name in committee.FIGURES],
+            [enough.enough(judged, name) for name in enough.MARGINS],
+            committee.worth(judged),
+        ],
+    )
     timed("combining", lambda: combining.compare(made))
-    timed("selective", lambda: [
-        risk_coverage(made.confidence, made.right), *map(risk_coverage, sure, rights)])  # fmt: skip
+    timed(
+        "selective",
+        lambda: [risk_coverage(made.confidence, made.right), *map(risk_coverage, sure, rights)],
+    )
     timed("threshold", lambda: choose(made.confidence, made.right, labels, 0.01))
     return {
         "seconds": seconds,

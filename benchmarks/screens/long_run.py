@@ -43,11 +43,19 @@ def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
             seconds += 1.0
             line = figures(rng, members, epoch, part)
             append_line(run.path / "history.jsonl", {**line, "seconds": seconds})
-    write_status(run.path, replace(
-        run.status, state="finished", epoch=epochs, seconds=seconds, img_member_per_s=6_000.0,
-        ensemble_test_accuracy=float(line["ensemble_test_accuracy"]), best_epoch=epochs,
-        member_test_accuracy=[float(one) for one in line["test_accuracy"]],
-    ))  # fmt: skip
+    write_status(
+        run.path,
+        replace(
+            run.status,
+            state="finished",
+            epoch=epochs,
+            seconds=seconds,
+            img_member_per_s=6_000.0,
+            ensemble_test_accuracy=float(line["ensemble_test_accuracy"]),
+            best_epoch=epochs,
+            member_test_accuracy=[float(one) for one in line["test_accuracy"]],
+        ),
+    )
     return run.id
 
 
@@ -57,18 +65,27 @@ def figures(rng: np.random.Generator, members: int, epoch: int, part: int) -> di
     progress = epoch - 1 + min(part + 1, LINES_AN_EPOCH) / LINES_AN_EPOCH
     loss = 2.0 / (1 + progress) * np.exp(rng.normal(0, 0.3, members))
     line: dict[str, Any] = {
-        "kind": "epoch" if ends else "steps", "epoch": epoch, "step": round(468 * progress),
-        "progress": progress, "train_loss": loss, "train_accuracy": 1 - loss / 20,
-        "ensemble_train_loss": loss.mean(), "ensemble_train_nll": 0.8 * loss.mean(),
-        "ensemble_train_accuracy": 1 - loss.mean() / 25, "img_member_per_s": 6_000.0,
-    }  # fmt: skip
+        "kind": "epoch" if ends else "steps",
+        "epoch": epoch,
+        "step": round(468 * progress),
+        "progress": progress,
+        "train_loss": loss,
+        "train_accuracy": 1 - loss / 20,
+        "ensemble_train_loss": loss.mean(),
+        "ensemble_train_nll": 0.8 * loss.mean(),
+        "ensemble_train_accuracy": 1 - loss.mean() / 25,
+        "img_member_per_s": 6_000.0,
+    }
     if ends:
         line |= {
-            "test_loss": loss, "test_accuracy": 1 - loss / 20, "ensemble_test_loss": loss.mean(),
+            "test_loss": loss,
+            "test_accuracy": 1 - loss / 20,
+            "ensemble_test_loss": loss.mean(),
             "ensemble_test_nll": 0.8 * loss.mean(),
-            "ensemble_test_accuracy": 1 - loss.mean() / 25, "disagreement": loss.mean() / 10,
+            "ensemble_test_accuracy": 1 - loss.mean() / 25,
+            "disagreement": loss.mean() / 10,
             "member_disagreement": loss / 15,
-        }  # fmt: skip
+        }
     return line
 
 

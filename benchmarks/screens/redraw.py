@@ -57,9 +57,11 @@ def measure(folder: Path, probabilities: Any, members: int) -> dict[str, Any]:
     return {
         f"{part}_s{suffix}": {view: of(times[part]) for view, times in found.items()}
         for part in ("picture", "all")
-        for suffix, of in (("_median", lambda ts: round(statistics.median(ts), 2)),
-                           ("", lambda ts: [round(t, 2) for t in ts]))
-    }  # fmt: skip
+        for suffix, of in (
+            ("_median", lambda ts: round(statistics.median(ts), 2)),
+            ("", lambda ts: [round(t, 2) for t in ts]),
+        )
+    }
 
 
 def of_view(page: Page, url: str, run_id: str, view: str) -> dict[str, list[float]]:

@@ -37,9 +37,10 @@ def written(run_id: str, path: Path) -> dict[str, Any]:
     took = time.perf_counter() - began
     children = os.times()
     return {
-        "seconds": round(took, 2), "mb": round(path.stat().st_size / 1e6, 3),
+        "seconds": round(took, 2),
+        "mb": round(path.stat().st_size / 1e6, 3),
         "processor_s": round(children.children_user + children.children_system, 2),
-    }  # fmt: skip
+    }
 
 
 def opened(browser: Browser, path: Path) -> dict[str, Any]:
@@ -59,9 +60,12 @@ def opened(browser: Browser, path: Path) -> dict[str, Any]:
     spent = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
     page.context.close()
     return {
-        "read": read, "first": first, "drawn": drawn, "processor_s": spent["ProcessTime"],
+        "read": read,
+        "first": first,
+        "drawn": drawn,
+        "processor_s": spent["ProcessTime"],
         "requests": len(asked) - 1,
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

@@ -45,11 +45,20 @@ def start(folder: Path, port: int) -> "subprocess.Popen[bytes]":
     options = {"port": port, "headless": "true", "fileWatcherType": "none"}
     with (folder / "server.log").open("ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", str(common.ROOT / "app.py"),
-             *(f"--server.{name}={value}" for name, value in options.items())],
-            cwd=common.ROOT, env={**os.environ, "ENSEMBLE_RUNS": str(folder / "runs")},
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-        )  # fmt: skip
+            [
+                sys.executable,
+                "-m",
+                "streamlit",
+                "run",
+                str(common.ROOT / "app.py"),
+                *(f"--server.{name}={value}" for name, value in options.items()),
+            ],
+            cwd=common.ROOT,
+            env={**os.environ, "ENSEMBLE_RUNS": str(folder / "runs")},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:

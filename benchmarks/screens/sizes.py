@@ -101,12 +101,17 @@ def of_size(members: int, examples: int, classes: int) -> dict[str, Any]:
         seconds[name] = round(time.perf_counter() - began, 3)
         busy[name] = round(time.process_time() - at_work, 3)
         megabytes[name] = max(0, resident("VmHWM") - before)
-        print(f"{name:26s}{seconds[name]:9.3f} s{busy[name]:9.3f} s of the processor"
-              f"{megabytes[name]:8,d} MB", file=sys.stderr)  # fmt: skip
+        print(
+            f"{name:26s}{seconds[name]:9.3f} s{busy[name]:9.3f} s of the processor"
+            f"{megabytes[name]:8,d} MB",
+            file=sys.stderr,
+        )
     return {
-        "array_mb": probabilities.nbytes >> 20, "seconds": seconds, "processor_seconds": busy,
+        "array_mb": probabilities.nbytes >> 20,
+        "seconds": seconds,
+        "processor_seconds": busy,
         "extra_mb": megabytes,
-    }  # fmt: skip
+    }
 
 
 def resident(row: str) -> int:
@@ -128,8 +133,9 @@ def in_a_fresh_process(size: tuple[int, int, int]) -> dict[str, Any]:
 
 
 def main() -> None:
-    common.keep("sizes", {" × ".join(f"{n:,}" for n in one): in_a_fresh_process(one)
-                          for one in SIZES})  # fmt: skip
+    common.keep(
+        "sizes", {" × ".join(f"{n:,}" for n in one): in_a_fresh_process(one) for one in SIZES}
+    )
 
 
 if __name__ == "__main__":

@@ -28,8 +28,16 @@ from benchmarks.soak.place import (
 from benchmarks.soak.rows import Row, expect, say
 
 IMAGES = 40
-SOLVE = ("lbfgs", "--json", "--samples=2000", "--features=20", "--classes=3", "--iterations=12",
-         "--devices=2", "--no-sweep")  # fmt: skip
+SOLVE = (
+    "lbfgs",
+    "--json",
+    "--samples=2000",
+    "--features=20",
+    "--classes=3",
+    "--iterations=12",
+    "--devices=2",
+    "--no-sweep",
+)
 IN_A_QUEUE = 3
 # At most so long after it has begun: to save, to wait or to train.
 SAVING_SECONDS, IN_STATE_SECONDS = 0.15, 0.7
@@ -55,8 +63,12 @@ class Killing:
     def training(self, said: Moment) -> None:
         """Killed at any moment from its start on, then resumed."""
         true, before = self._place.undisturbed, self._found()
-        self._kill("training", lambda: start("train", *self._place.train_options),
-                   self._place.train_seconds, said)  # fmt: skip
+        self._kill(
+            "training",
+            lambda: start("train", *self._place.train_options),
+            self._place.train_seconds,
+            said,
+        )
         self._end_of_killed(before, true)
 
     def checkpointing(self, said: Moment) -> None:
@@ -69,8 +81,9 @@ class Killing:
 
         def at_it() -> bool:
             with contextlib.suppress(OSError):
-                saving.update(one.name for one in (run / "checkpoints").iterdir()
-                              if not one.name.isdigit())  # fmt: skip
+                saving.update(
+                    one.name for one in (run / "checkpoints").iterdir() if not one.name.isdigit()
+                )
             return len(saving) > skip or child.poll() is not None
 
         wait_until(at_it, every=0.001)
@@ -135,8 +148,9 @@ class Killing:
         expect(victim.active, "it had ended before it could be killed")
         with contextlib.suppress(psutil.NoSuchProcess):
             psutil.Process(victim.status.pid).kill()
-        ended = wait_until(lambda: not any(runs.find(one).active for one in ids),
-                           IN_A_QUEUE * MOST_SECONDS)  # fmt: skip
+        ended = wait_until(
+            lambda: not any(runs.find(one).active for one in ids), IN_A_QUEUE * MOST_SECONDS
+        )
         expect(ended, "they did not come to their end")
         for one in ids:
             if one == victim.id:
@@ -149,9 +163,14 @@ class Killing:
         """A run that was asked to stop after its first epoch."""
         before = self._found()
         child = start("train", *self._place.train_options)
-        wait_until(lambda: any(
-            line["kind"] == "epoch" for one in self._found() - before
-            for line in whole_lines(one)), every=0.02)  # fmt: skip
+        wait_until(
+            lambda: any(
+                line["kind"] == "epoch"
+                for one in self._found() - before
+                for line in whole_lines(one)
+            ),
+            every=0.02,
+        )
         child.terminate()
         child.communicate(timeout=MOST_SECONDS)
         (run,) = self._found() - before

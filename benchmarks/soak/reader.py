@@ -49,8 +49,12 @@ def measured(read: Callable[[], str]) -> dict[str, Any]:
     except Exception as error:  # Whatever it is, it is what is looked for.
         raised = repr(error)
     seconds = time.perf_counter() - began
-    return {"refused": refused, "raised": raised, "seconds": seconds,
-            "bytes": memory("VmHWM") - before}  # fmt: skip
+    return {
+        "refused": refused,
+        "raised": raised,
+        "seconds": seconds,
+        "bytes": memory("VmHWM") - before,
+    }
 
 
 if __name__ == "__main__":

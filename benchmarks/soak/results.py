@@ -10,8 +10,16 @@ from benchmarks.soak.rows import expect
 
 # What depends on the clock.
 CLOCKS = ("seconds", "img_member_per_s")
-SAID = ("state", "epoch", "step", "member_test_accuracy", "ensemble_test_accuracy",
-        "ensemble_test_nll", "best_epoch", "best_ensemble_test_accuracy")  # fmt: skip
+SAID = (
+    "state",
+    "epoch",
+    "step",
+    "member_test_accuracy",
+    "ensemble_test_accuracy",
+    "ensemble_test_nll",
+    "best_epoch",
+    "best_ensemble_test_accuracy",
+)
 
 Line = dict[str, Any]
 
@@ -26,12 +34,16 @@ def lines(folder: Path, *without: str) -> list[Line]:
 def same_run(one: Path, other: Path) -> None:
     """A loss unless both runs hold the same bits."""
     same_arrays(one, other, "predictions", "parameters")
-    mine, true = ([line for line in lines(folder, *CLOCKS) if line["kind"] == "epoch"]
-                  for folder in (one, other))  # fmt: skip
+    mine, true = (
+        [line for line in lines(folder, *CLOCKS) if line["kind"] == "epoch"]
+        for folder in (one, other)
+    )
     expect(mine == true, f"{one.name}: other epochs in the history: {mine} instead of {true}")
     # How many steps a line sums up is the clock's business: that none is twice is not.
-    steps, last = [[line["step"] for line in lines(folder) if line["kind"] == "steps"]
-                   for folder in (one, other)]  # fmt: skip
+    steps, last = [
+        [line["step"] for line in lines(folder) if line["kind"] == "steps"]
+        for folder in (one, other)
+    ]
     expect(steps == sorted(set(steps)) and steps[-1:] == last[-1:], f"steps of history: {steps}")
     said, truth = (json.loads((folder / "status.json").read_bytes()) for folder in (one, other))
     for name in SAID:
@@ -41,8 +53,9 @@ def same_run(one: Path, other: Path) -> None:
 def same_arrays(one: Path, other: Path, *folders: str) -> None:
     """A loss unless the .npz files in these folders of both hold the same names and bits."""
     for folder in folders:
-        names = [sorted(path.name for path in (place / folder).glob("*.npz"))
-                 for place in (one, other)]  # fmt: skip
+        names = [
+            sorted(path.name for path in (place / folder).glob("*.npz")) for place in (one, other)
+        ]
         expect(names[0] == names[1], f"{one.name}/{folder} holds {names[0]}, not {names[1]}")
         for name in names[0]:
             mine, true = arrays(one / folder / name), arrays(other / folder / name)

@@ -90,9 +90,15 @@ def table(rows: Sequence[Row]) -> str:
         cells = map(str, numbers) if not row.skipped else (f"skipped: {row.skipped}", "", "", "")
         lines.append((row.what, *cells))
     wide = [max(len(line[0]) for line in lines), 5, 8, 4, 7]
-    text = ["  ".join([line[0].ljust(wide[0]), *(cell.rjust(width) for cell, width in
-                       zip(line[1:], wide[1:], strict=True))]).rstrip()
-            for line in lines]  # fmt: skip
+    text = [
+        "  ".join(
+            [
+                line[0].ljust(wide[0]),
+                *(cell.rjust(width) for cell, width in zip(line[1:], wide[1:], strict=True)),
+            ]
+        ).rstrip()
+        for line in lines
+    ]
     return "\n".join([*text, *(line for row in rows for line in losses(row))])
 
 

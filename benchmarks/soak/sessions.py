@@ -96,8 +96,14 @@ def serving(runs: Path) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     options = {"port": port, "headless": "true", "fileWatcherType": "none"}
-    command = [sys.executable, "-m", "streamlit", "run", "app.py",
-               *(f"--server.{name}={value}" for name, value in options.items())]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "app.py",
+        *(f"--server.{name}={value}" for name, value in options.items()),
+    ]
     few = ["sh", "-c", f'ulimit -S -n {HANDLES} && exec "$@"', "sh", *command]
     with (runs.parent / "server.log").open("wb") as log:
         process = subprocess.Popen(

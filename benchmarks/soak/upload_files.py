@@ -15,15 +15,33 @@ MODES = ("L", "RGB", "RGBA", "P", "1", "LA", "I;16")
 # Sides in pixels: of what is drawn, and of what is blank and as a file takes next to nothing.
 SIDES, BLANK_SIDES = (1, 28, 90, 640, 1500), (20, 3_000, 8_000, 14_200, 60_000)
 PLAIN = (
-    b"", b"0", b"a,b\n=1+1,-2\n" * 50, b"<svg onload=alert(1)>", b"%PDF-1.7\n", b"PK\x03\x04" * 9,
-    b"\x93NUMPY\x01\x00", "Zeichen: ÄÖ€\n".encode("utf-16"), b"GIF89a", b"\xff\xd8\xff", b"BM",
-    b"RIFF\x00\x00\x00\x00WEBP", b"II*\x00\x08\x00\x00\x00", b"\x00\x00\x00\x18ftypheic",
-)  # fmt: skip
+    b"",
+    b"0",
+    b"a,b\n=1+1,-2\n" * 50,
+    b"<svg onload=alert(1)>",
+    b"%PDF-1.7\n",
+    b"PK\x03\x04" * 9,
+    b"\x93NUMPY\x01\x00",
+    "Zeichen: ÄÖ€\n".encode("utf-16"),
+    b"GIF89a",
+    b"\xff\xd8\xff",
+    b"BM",
+    b"RIFF\x00\x00\x00\x00WEBP",
+    b"II*\x00\x08\x00\x00\x00",
+    b"\x00\x00\x00\x18ftypheic",
+)
 # How often each kind comes: large ones take a second each.
 SHARES = {
-    "whole": 6, "changed": 8, "damaged": 6, "spliced": 3, "claiming": 2, "turned": 1, "blank": 1,
-    "plain": 3, "noise": 2,
-}  # fmt: skip
+    "whole": 6,
+    "changed": 8,
+    "damaged": 6,
+    "spliced": 3,
+    "claiming": 2,
+    "turned": 1,
+    "blank": 1,
+    "plain": 3,
+    "noise": 2,
+}
 
 
 def upload(rng: random.Random) -> tuple[str, bytes]:
@@ -83,8 +101,12 @@ def claiming(rng: random.Random) -> bytes:
     wide, high = rng.randrange(65_536), rng.randrange(65_536)
     if rng.random() < 0.5:
         return jpeg_claiming(wide, high, progressive=rng.random() < 0.5)
-    return png(rng.getrandbits(32), rng.getrandbits(31), depth=rng.choice((1, 8, 16, 7)),
-               colour=rng.choice((0, 2, 3, 4, 6, 9)))  # fmt: skip
+    return png(
+        rng.getrandbits(32),
+        rng.getrandbits(31),
+        depth=rng.choice((1, 8, 16, 7)),
+        colour=rng.choice((0, 2, 3, 4, 6, 9)),
+    )
 
 
 def blank(rng: random.Random) -> bytes:

@@ -22,8 +22,9 @@ def measured(variant: str) -> dict[str, float]:
     """The figures of one variant, from a process of its own: XLA reads its flags once."""
     environment = {**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "false"}
     command = [sys.executable, "-m", "benchmarks.speed.compile", variant]
-    done = subprocess.run(command, env=environment, cwd=common.ROOT, check=True,
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        command, env=environment, cwd=common.ROOT, check=True, capture_output=True, text=True
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 

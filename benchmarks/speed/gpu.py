@@ -99,12 +99,14 @@ def whole_run(form: str, precision: str, members: int, dataset: str, epochs: int
         state, _ = trainer.train(state, epoch, 0, trainer.steps_per_epoch)
         trained = time.perf_counter() - began
         found = trainer.evaluate(state)
-        lines.append({
-            "training_s": round(trained, 2),
-            "test_s": round(time.perf_counter() - began - trained, 2),
-            "ensemble_test_accuracy": float(found.ensemble_accuracy),
-            "mean_member_test_accuracy": round(float(found.accuracy.mean()), 5),
-        })  # fmt: skip
+        lines.append(
+            {
+                "training_s": round(trained, 2),
+                "test_s": round(time.perf_counter() - began - trained, 2),
+                "ensemble_test_accuracy": float(found.ensemble_accuracy),
+                "mean_member_test_accuracy": round(float(found.accuracy.mean()), 5),
+            }
+        )
         print(lines[-1], file=sys.stderr, flush=True)
     return {
         "form": form,
@@ -131,8 +133,14 @@ def here(tasks: list[list[Any]]) -> list[Any]:
 def child(tasks: list[list[Any]]) -> list[Any]:
     """The same in a process of its own, whose memory is counted from nothing."""
     command = [sys.executable, "-m", "benchmarks.speed.gpu", "--tasks", json.dumps(tasks)]
-    done = subprocess.run(command, cwd=common.ROOT, stdout=subprocess.PIPE, text=True,
-                          check=False, timeout=LIMIT_SECONDS)  # fmt: skip
+    done = subprocess.run(
+        command,
+        cwd=common.ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=LIMIT_SECONDS,
+    )
     if done.returncode:
         return [[{"task": task, "error": f"exit status {done.returncode}"}] for task in tasks]
     return list(json.loads(done.stdout.splitlines()[-1]))
@@ -149,8 +157,11 @@ def compare(
     members: list[int], dataset: str, epochs: int, batch_size: int, calls: int, apart: bool
 ) -> dict[str, Any]:
     """All forms in all precisions, in processes apart or in one; then the run."""
-    tasks = [["measured", form, precision, members, dataset, batch_size, calls]
-             for form in FORMS for precision in PRECISIONS]  # fmt: skip
+    tasks = [
+        ["measured", form, precision, members, dataset, batch_size, calls]
+        for form in FORMS
+        for precision in PRECISIONS
+    ]
     groups = [child([task])[0] for task in tasks] if apart else child(tasks)
     lines = [line for group in groups for line in group]
     of = RUN_OF if RUN_OF in members else members[-1]

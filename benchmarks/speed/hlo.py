@@ -97,8 +97,11 @@ class Program:
         return nbytes(one.result)
 
     def _read(self, one: Instruction) -> int:
-        inside = {each.line.partition("parameter(")[2].partition(")")[0]: each
-                  for each in self._body(one) if each.kind == "parameter"}  # fmt: skip
+        inside = {
+            each.line.partition("parameter(")[2].partition(")")[0]: each
+            for each in self._body(one)
+            if each.kind == "parameter"
+        }
         total = 0
         for number, name in enumerate(one.operands):
             parameter = inside.get(str(number))
@@ -132,9 +135,15 @@ def instruction(line: str) -> Instruction | None:
     root, name, result, kind, rest = found.groups()
     scope, called = SCOPE.search(line), CALLS.search(line)
     return Instruction(
-        name, kind, result, OPERAND.findall(rest.split("), ")[0]),
-        scope.group(1) if scope else "", called.group(1) if called else "", bool(root), line,
-    )  # fmt: skip
+        name,
+        kind,
+        result,
+        OPERAND.findall(rest.split("), ")[0]),
+        scope.group(1) if scope else "",
+        called.group(1) if called else "",
+        bool(root),
+        line,
+    )
 
 
 def elements(shape: str) -> int:

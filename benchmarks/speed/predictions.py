@@ -54,11 +54,18 @@ def peak_megabytes() -> float:
 
 
 def measured(what: str, path: Path, runs_folder: Path) -> dict[str, float]:
-    command = [sys.executable, "-m", "benchmarks.speed.predictions", what, str(path),
-               str(path.with_name("written.npz"))]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.speed.predictions",
+        what,
+        str(path),
+        str(path.with_name("written.npz")),
+    ]
     environment = {**os.environ, "ENSEMBLE_RUNS": str(runs_folder)}
-    done = subprocess.run(command, env=environment, cwd=common.ROOT, check=True,
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        command, env=environment, cwd=common.ROOT, check=True, capture_output=True, text=True
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -37,9 +37,12 @@ class CNN(nn.Module):
 
 
 def member_step(
-    images: torch.Tensor, labels: torch.Tensor, layout: torch.memory_format, bfloat16: bool,
+    images: torch.Tensor,
+    labels: torch.Tensor,
+    layout: torch.memory_format,
+    bfloat16: bool,
     compiled: bool,
-) -> Callable[[torch.Tensor], None]:  # fmt: skip
+) -> Callable[[torch.Tensor], None]:
     """A new member, and its training step on the images of the given numbers."""
     member: Any = CNN()
     member = member.to(memory_format=layout)
@@ -68,10 +71,14 @@ def compete(threads: str, members: str, layout: str, precision: str, mode: str) 
     images = torch.from_numpy(digits.train_images / 255.0).float().permute(0, 3, 1, 2).contiguous()
     labels = torch.tensor(digits.train_labels).long()
     formats = {"nchw": torch.contiguous_format, "channels_last": torch.channels_last}
-    steps = itertools.cycle([
-        member_step(images, labels, formats[layout], precision == "bfloat16", mode == "compiled")
-        for _ in range(int(members))
-    ])  # fmt: skip
+    steps = itertools.cycle(
+        [
+            member_step(
+                images, labels, formats[layout], precision == "bfloat16", mode == "compiled"
+            )
+            for _ in range(int(members))
+        ]
+    )
     batches = itertools.cycle(torch.randperm(len(images))[: 468 * BATCH].split(BATCH))
 
     def unit() -> float:

@@ -64,11 +64,16 @@ class Competitor:
         log = None if os.environ.get("BENCHMARK_LOG") else subprocess.DEVNULL
         self.children = [
             subprocess.Popen(
-                [sys.executable, "-m", *self.words], stdin=subprocess.PIPE, stderr=log,
-                stdout=subprocess.PIPE, text=True, bufsize=1, cwd=common.ROOT,
+                [sys.executable, "-m", *self.words],
+                stdin=subprocess.PIPE,
+                stderr=log,
+                stdout=subprocess.PIPE,
+                text=True,
+                bufsize=1,
+                cwd=common.ROOT,
             )
             for _ in range(self.processes)
-        ]  # fmt: skip
+        ]
 
     def wait_until_ready(self) -> None:
         """Come back when all of its processes have warmed up."""

@@ -32,10 +32,16 @@ def be(way: str, asked: argparse.Namespace) -> None:
     rates = np.geomspace(*RATES, asked.trials).tolist()
     configs = [
         EnsembleConfig(
-            asked.dataset, network=asked.network, members=asked.members, epochs=asked.epochs,
-            batch_size=asked.batch_size, learning_rate=rate, validation=0.1,
-        ) for rate in rates
-    ]  # fmt: skip
+            asked.dataset,
+            network=asked.network,
+            members=asked.members,
+            epochs=asked.epochs,
+            batch_size=asked.batch_size,
+            learning_rate=rate,
+            validation=0.1,
+        )
+        for rate in rates
+    ]
     found = []
     for turn in range(2):
         began = asked.began if turn == 0 else time.time()
@@ -45,9 +51,10 @@ def be(way: str, asked: argparse.Namespace) -> None:
             deaf, never = [lambda status: None] * len(made), [lambda: False] * len(made)
             size = asked.together or len(made)
             ended = [
-                run for first in range(0, len(made), size)
+                run
+                for first in range(0, len(made), size)
                 for run in packed.work(*(one[first : first + size] for one in (made, deaf, never)))
-            ]  # fmt: skip
+            ]
         else:
             ended = [runs.work(one, turn=False) for one in made]
         if any(run is None or run.state != "finished" for run in ended):
@@ -66,11 +73,22 @@ def measured(way: str, words: list[str]) -> list[list[float]]:
     """Seconds and processor seconds of a way, begun with nothing compiled and then warm."""
     with tempfile.TemporaryDirectory() as cache:
         said = subprocess.run(
-            [sys.executable, "-m", "benchmarks.sweeps.packed", "--be", way, "--began",
-             str(time.time()), *words],
-            check=True, cwd=common.ROOT, env={**os.environ, "JAX_COMPILATION_CACHE_DIR": cache},
-            stdout=subprocess.PIPE, text=True,
-        ).stdout  # fmt: skip
+            [
+                sys.executable,
+                "-m",
+                "benchmarks.sweeps.packed",
+                "--be",
+                way,
+                "--began",
+                str(time.time()),
+                *words,
+            ],
+            check=True,
+            cwd=common.ROOT,
+            env={**os.environ, "JAX_COMPILATION_CACHE_DIR": cache},
+            stdout=subprocess.PIPE,
+            text=True,
+        ).stdout
     found: list[list[float]] = json.loads(said.splitlines()[-1])
     return found
 
@@ -92,14 +110,19 @@ def main(words: list[str] | None = None) -> None:
         return be(asked.be, asked)
     common.isolated_folders()
     alone, together = measured("alone", words), measured("packed", words)
-    print(f"{asked.network} on {asked.dataset}, {asked.trials} trials of {asked.members} members, "
-          f"{asked.epochs} epochs")  # fmt: skip
+    print(
+        f"{asked.network} on {asked.dataset}, {asked.trials} trials of {asked.members} members, "
+        f"{asked.epochs} epochs"
+    )
     print(f"{'seconds':<26}{'with start':>12}{'processor':>11}{'warm':>9}{'processor':>11}")
     for name, rows in (("one after the other", alone), ("in one program", together)):
         (wall, used), (warm, warm_used) = rows
         print(f"{name:<26}{wall:>12.2f}{used:>11.2f}{warm:>9.2f}{warm_used:>11.2f}")
-    ratios = [one / other for row, rest in zip(together, alone, strict=True)
-              for one, other in zip(row, rest, strict=True)]  # fmt: skip
+    ratios = [
+        one / other
+        for row, rest in zip(together, alone, strict=True)
+        for one, other in zip(row, rest, strict=True)
+    ]
     print(f"{'ratio':<26}{ratios[0]:>12.2f}{ratios[1]:>11.2f}{ratios[2]:>9.2f}{ratios[3]:>11.2f}")
 
 

@@ -36,10 +36,15 @@ class Pinned(Competitor):
             os.sched_setaffinity(0, {core})
             self.children.append(
                 subprocess.Popen(
-                    [sys.executable, "-m", *self.words], stdin=subprocess.PIPE, text=True,
-                    stdout=subprocess.PIPE, stderr=log, bufsize=1, cwd=common.ROOT,
+                    [sys.executable, "-m", *self.words],
+                    stdin=subprocess.PIPE,
+                    text=True,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    bufsize=1,
+                    cwd=common.ROOT,
                 )
-            )  # fmt: skip
+            )
         os.sched_setaffinity(0, set(cores))
 
 

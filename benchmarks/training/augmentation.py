@@ -61,7 +61,7 @@ def measure(rounds: int) -> dict[str, Any]:
             ]
             for name, own, fastest in zip(KINDS, processor, clock, strict=True)
         },
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

@@ -46,9 +46,14 @@ def images_of(name: str) -> Any:
     names = tuple(str(number) for number in range(CLASSES))
     few = slice(0, BATCH)
     return Dataset(
-        name="digits", class_names=names, train_images=images, train_labels=labels,
-        test_images=images[few], test_labels=labels[few], source="random",
-    )  # fmt: skip
+        name="digits",
+        class_names=names,
+        train_images=images,
+        train_labels=labels,
+        test_images=images[few],
+        test_labels=labels[few],
+        source="random",
+    )
 
 
 def engine(name: str, members: int, clock: str, form: str | None) -> None:
@@ -87,9 +92,9 @@ def plain(name: str, members: int, clock: str, _: str | None) -> None:
     from ensemble.race import howto
 
     data = images_of(name)
-    module = howto.CNN() if name == "cnn" else bind(name, SHAPES[name], CLASSES).make(
-        CLASSES, 0, USUAL
-    )  # fmt: skip
+    module = (
+        howto.CNN() if name == "cnn" else bind(name, SHAPES[name], CLASSES).make(CLASSES, 0, USUAL)
+    )
     optimizer = optax.sgd(RATE, MOMENTUM)
 
     @jax.jit

@@ -101,8 +101,12 @@ def take_turns() -> dict[str, Any]:
         order = (1, 2) if turn % 2 else (2, 1)  # Whatever the machine drifts to hits both.
         took = {devices: step(devices) for devices in order}
         ratios.append(round(took[1] / took[2], 3))
-    return {"median": float(np.median(ratios)), "least": min(ratios), "most": max(ratios),
-            "turns": ratios}  # fmt: skip
+    return {
+        "median": float(np.median(ratios)),
+        "least": min(ratios),
+        "most": max(ratios),
+        "turns": ratios,
+    }
 
 
 def with_jaxopt(problem: Any, iterations: int) -> dict[str, Any]:
@@ -174,8 +178,9 @@ def stress(devices: int) -> dict[str, Any]:
 def child(*words: str, limit: float = 600) -> dict[str, Any]:
     """What another process of this benchmark found."""
     command = [sys.executable, "-m", "benchmarks.training.lbfgs", *words]
-    done = subprocess.run(command, cwd=common.ROOT, check=True, capture_output=True, text=True,
-                          timeout=limit)  # fmt: skip
+    done = subprocess.run(
+        command, cwd=common.ROOT, check=True, capture_output=True, text=True, timeout=limit
+    )
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -191,14 +196,19 @@ def compare() -> None:
     worst = max(one["objective"] for found in rounds for one in found.values())
     if worst > best * (1 + SAME):
         raise SystemExit(f"Not the same objective: {best} and {worst}.")
-    common.keep("lbfgs", {
-        "ours_1_device_over_jaxopt": ratio("ours_1_device", "jaxopt"),
-        "2_devices_times_as_fast_as_1": child("--turns"),
-        "2_devices_times_as_fast_as_1_on_1_core": ratio("ours_1_device_1_core", "ours_2_devices"),
-        "objective_relative_difference": worst / best - 1,
-        "memory_over_data": max(found["ours_1_device"]["memory_over_data"] for found in rounds),
-        "rounds": rounds,
-    })  # fmt: skip
+    common.keep(
+        "lbfgs",
+        {
+            "ours_1_device_over_jaxopt": ratio("ours_1_device", "jaxopt"),
+            "2_devices_times_as_fast_as_1": child("--turns"),
+            "2_devices_times_as_fast_as_1_on_1_core": ratio(
+                "ours_1_device_1_core", "ours_2_devices"
+            ),
+            "objective_relative_difference": worst / best - 1,
+            "memory_over_data": max(found["ours_1_device"]["memory_over_data"] for found in rounds),
+            "rounds": rounds,
+        },
+    )
 
 
 def main() -> None:
@@ -215,10 +225,13 @@ def main() -> None:
     elif asked.solves_on:
         print(json.dumps(stress(asked.solves_on)))
     elif asked.stress:
-        common.keep("lbfgs_stress", {
-            f"{devices}_devices": child("--solves-on", str(devices), limit=STRESS_SECONDS)
-            for devices in STRESS_DEVICES
-        })  # fmt: skip
+        common.keep(
+            "lbfgs_stress",
+            {
+                f"{devices}_devices": child("--solves-on", str(devices), limit=STRESS_SECONDS)
+                for devices in STRESS_DEVICES
+            },
+        )
     else:
         compare()
 

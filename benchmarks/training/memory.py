@@ -54,9 +54,14 @@ def main() -> None:
         assert cost is not None
         reckoned = estimate.memory(config, cost, data.nbytes_prepared, cpu_devices() or 1)
         measured = held(chosen)
-        found.append({**chosen, "measured_mb": round(measured / 1e6),
-                      "reckoned_mb": round(reckoned / 1e6),
-                      "ratio": round(reckoned / measured, 2)})  # fmt: skip
+        found.append(
+            {
+                **chosen,
+                "measured_mb": round(measured / 1e6),
+                "reckoned_mb": round(reckoned / 1e6),
+                "ratio": round(reckoned / measured, 2),
+            }
+        )
         print(json.dumps(found[-1]), flush=True)
     common.keep("memory", {"devices": cpu_devices(), "runs": found})
 

@@ -17,8 +17,10 @@ def train(*words: str) -> tuple[dict[str, Any], float]:
     """The result of `python -m ensemble train …`, and the peak memory of its process in MB."""
     child = subprocess.Popen(
         [sys.executable, "-m", "ensemble", "train", "--dataset", "mnist", *words],
-        stdout=subprocess.PIPE, text=True, cwd=common.ROOT,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=common.ROOT,
+    )
     output = child.stdout.read()
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)

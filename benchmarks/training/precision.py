@@ -51,17 +51,20 @@ def main() -> None:
         return round(100 * (mean("bfloat16", of) - mean("float32", of)), 3)
 
     ensemble = apart(lambda one: one["ensemble"])
-    common.keep("precision", {
-        "members": asked.members,
-        "epochs": asked.epochs,
-        "schedule": "cosine, first 0.2 epochs rising",
-        "bfloat16_minus_float32_points": {
-            "ensemble": ensemble,
-            "mean_member": apart(lambda one: statistics.mean(one["members"])),
+    common.keep(
+        "precision",
+        {
+            "members": asked.members,
+            "epochs": asked.epochs,
+            "schedule": "cosine, first 0.2 epochs rising",
+            "bfloat16_minus_float32_points": {
+                "ensemble": ensemble,
+                "mean_member": apart(lambda one: statistics.mean(one["members"])),
+            },
+            "within_0.1_points": abs(ensemble) <= WITHIN_POINTS,
+            "runs": found,
         },
-        "within_0.1_points": abs(ensemble) <= WITHIN_POINTS,
-        "runs": found,
-    })  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

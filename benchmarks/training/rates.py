@@ -68,11 +68,16 @@ def learnt(network: str, on: str, rate: float, epochs: int, members: int) -> dic
     assert judged is not None
     right = np.asarray(judged.accuracy)
     found: dict[str, Any] = {
-        "network": network, "on": on, "rate": rate, "epochs": epochs, "members": members,
-        "mean_member": round(float(right.mean()), 4), "worst_member": round(float(right.min()), 4),
+        "network": network,
+        "on": on,
+        "rate": rate,
+        "epochs": epochs,
+        "members": members,
+        "mean_member": round(float(right.mean()), 4),
+        "worst_member": round(float(right.min()), 4),
         "diverged": int((~np.isfinite(loss).all(axis=1)).sum()),
         "guess": int((right < GUESS).sum()),
-    }  # fmt: skip
+    }
     print(json.dumps(found), flush=True)
     return found
 
@@ -87,8 +92,10 @@ def main() -> None:
     asked = parser.parse_args()
     found = [
         learnt(network, on, rate, asked.epochs, asked.members)
-        for network in asked.networks for on in asked.on for rate in asked.rates
-    ]  # fmt: skip
+        for network in asked.networks
+        for on in asked.on
+        for rate in asked.rates
+    ]
     kept = common.RESULTS / "rates.json"
     before = json.loads(kept.read_text())["runs"] if kept.exists() else []
     anew = [one for one in before if all(of(one) != of(other) for other in found)]

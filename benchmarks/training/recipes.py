@@ -22,11 +22,18 @@ from ensemble.ui.train import presets
 SEEDS = (0, 1, 2)
 RECIPES = {
     "fast": EnsembleConfig(
-        dataset="mnist", members=4, epochs=2, width=16, optimizer="adamw", learning_rate=0.012,
-        momentum=0.8, schedule="cosine", warmup_epochs=0.1,
+        dataset="mnist",
+        members=4,
+        epochs=2,
+        width=16,
+        optimizer="adamw",
+        learning_rate=0.012,
+        momentum=0.8,
+        schedule="cosine",
+        warmup_epochs=0.1,
     ),
     "best": presets.PRESETS["Best accuracy"],
-}  # fmt: skip
+}
 WANTED = {"fast": 0.990, "best": 0.9955}  # of the ensemble
 
 

@@ -83,9 +83,11 @@ def of_runs(asked: argparse.Namespace, rates: list[float], members: int) -> dict
     with tempfile.TemporaryDirectory() as cache:
         for rate in rates:
             subprocess.run(
-                [sys.executable, *words, str(asked.epochs), str(members), str(rate)], check=True,
-                cwd=common.ROOT, env={**os.environ, "JAX_COMPILATION_CACHE_DIR": cache},
-            )  # fmt: skip
+                [sys.executable, *words, str(asked.epochs), str(members), str(rate)],
+                check=True,
+                cwd=common.ROOT,
+                env={**os.environ, "JAX_COMPILATION_CACHE_DIR": cache},
+            )
     return {"wall": time.perf_counter() - began["wall"], "cpu": spent() - began["cpu"]}
 
 

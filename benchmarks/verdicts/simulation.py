@@ -54,10 +54,13 @@ def row(name: str, setting: Setting, told: list[Told]) -> dict[str, Any]:
     """What the draws of one setting come to."""
     rate = sum(one.wrong for one in told) / len(told)
     return {
-        "verdict": name, **setting._asdict(), "draws": len(told),
-        "claimed": sum(one.claimed for one in told) / len(told), "wrong": rate,
+        "verdict": name,
+        **setting._asdict(),
+        "draws": len(told),
+        "claimed": sum(one.claimed for one in told) / len(told),
+        "wrong": rate,
         "standard_error": math.sqrt(max(rate * (1 - rate), 1 / len(told) ** 2) / len(told)),
-    }  # fmt: skip
+    }
 
 
 def simulated(quick: bool, processes: int) -> list[dict[str, Any]]:
@@ -65,8 +68,10 @@ def simulated(quick: bool, processes: int) -> list[dict[str, Any]]:
     wanted = [
         (name, Setting(n, members, loss))
         for name, (_, losses, _) in VERDICTS.items()
-        for n in SIZES for members in MEMBERS for loss in losses
-    ]  # fmt: skip
+        for n in SIZES
+        for members in MEMBERS
+        for loss in losses
+    ]
     rows = []
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # of each process
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
@@ -80,6 +85,7 @@ def simulated(quick: bool, processes: int) -> list[dict[str, Any]]:
             print(
                 f"{name:28} N {setting.n:6,}  M {setting.members:2}  loss {setting.loss:3} margins "
                 f"claimed {found['claimed']:6.1%}  wrong {found['wrong']:6.2%} "
-                f"± {found['standard_error']:.2%}  of {found['draws']:,}", flush=True,
-            )  # fmt: skip
+                f"± {found['standard_error']:.2%}  of {found['draws']:,}",
+                flush=True,
+            )
     return rows

@@ -198,12 +198,14 @@ def _losses(figure: str, members: int) -> dict[int, NDArray[np.float32]]:
     told = _nll if figure == "nll" else lambda of, chosen: -_right(of, chosen)
     whole = told(of, range(members))
     return {
-        size: np.stack([
-            (told(of, chosen) - whole).astype(np.float32)
-            for chosen in combinations(range(members), size)
-        ])
+        size: np.stack(
+            [
+                (told(of, chosen) - whole).astype(np.float32)
+                for chosen in combinations(range(members), size)
+            ]
+        )
         for size in range(1, members)
-    }  # fmt: skip
+    }
 
 
 @cache

@@ -63,8 +63,13 @@ def write(action: Action | str, subject: str, person: Person | None = None) -> N
     said = action.value if isinstance(action, Action) else action
     if _is_flood(said, subject, person):
         return
-    line = {"time": round(time.time(), 3), "who": person.name, "role": person.role.name.lower(),
-            "action": said, "subject": subject[:MOST_LETTERS]}  # fmt: skip
+    line = {
+        "time": round(time.time(), 3),
+        "who": person.name,
+        "role": person.role.name.lower(),
+        "action": said,
+        "subject": subject[:MOST_LETTERS],
+    }
     with contextlib.suppress(OSError):
         _append(runs_folder(), (json.dumps(line) + "\n").encode())
 

@@ -25,9 +25,13 @@ class NamedPredictions(Predictions):
 
     @classmethod
     def named(
-        cls, made: Predictions, class_names: Sequence[str] | None = None,
-        member_names: Sequence[str] | None = None, noun: str = "example", source: str = "",
-    ) -> Self:  # fmt: skip
+        cls,
+        made: Predictions,
+        class_names: Sequence[str] | None = None,
+        member_names: Sequence[str] | None = None,
+        noun: str = "example",
+        source: str = "",
+    ) -> Self:
         """The same predictions with words; by default classes are numbers, members "member 1".
 
         Raises:

@@ -89,9 +89,16 @@ def judge(probabilities: Floats, labels: Ints) -> Predictions:
         pairs[rows] = disagreeing_pairs(tallies[rows])
         information[rows] = mutual_information(part, averaged[rows])
     made = Predictions(
-        probabilities, labels, averaged, votes(averaged), confidence(averaged), voted, tallies,
-        pairs, information,
-    )  # fmt: skip
+        probabilities,
+        labels,
+        averaged,
+        votes(averaged),
+        confidence(averaged),
+        voted,
+        tallies,
+        pairs,
+        information,
+    )
     for values in vars(made).values():
         values.setflags(write=False)
     return made

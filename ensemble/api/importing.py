@@ -10,10 +10,16 @@ from ensemble.exchange.in_memory import outputs_of
 
 
 def import_predictions(
-    probabilities: ArrayLike, labels: ArrayLike, *, name: str = "", logits: bool = False,
-    images: ArrayLike | None = None, class_names: Sequence[str] | None = None,
-    member_names: Sequence[str] | None = None, split: str = "test",
-) -> Run:  # fmt: skip
+    probabilities: ArrayLike,
+    labels: ArrayLike,
+    *,
+    name: str = "",
+    logits: bool = False,
+    images: ArrayLike | None = None,
+    class_names: Sequence[str] | None = None,
+    member_names: Sequence[str] | None = None,
+    split: str = "test",
+) -> Run:
     """Keep predictions of members from anywhere as a run, in state "imported".
 
     What was assumed of the arrays stands in the run's note. `python -m ensemble import` does the
@@ -43,7 +49,12 @@ def import_predictions(
       RunError: the folder of runs cannot be written, or the name is too long.
     """
     outputs = outputs_of(
-        probabilities, labels, logits=logits, images=images, class_names=class_names,
-        member_names=member_names, split=split,
-    )  # fmt: skip
+        probabilities,
+        labels,
+        logits=logits,
+        images=images,
+        class_names=class_names,
+        member_names=member_names,
+        split=split,
+    )
     return Run(import_run(outputs, name, "arrays in Python").id)

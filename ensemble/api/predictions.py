@@ -50,10 +50,16 @@ class Predictions(NamedPredictions):
 
     @classmethod
     def from_arrays(
-        cls, probabilities: ArrayLike, labels: ArrayLike, *, logits: bool = False,
-        class_names: Sequence[str] | None = None, member_names: Sequence[str] | None = None,
-        noun: str = "example", source: str = "",
-    ) -> Self:  # fmt: skip
+        cls,
+        probabilities: ArrayLike,
+        labels: ArrayLike,
+        *,
+        logits: bool = False,
+        class_names: Sequence[str] | None = None,
+        member_names: Sequence[str] | None = None,
+        noun: str = "example",
+        source: str = "",
+    ) -> Self:
         """Predictions of any model from anywhere, no run needed.
 
         Args:
@@ -70,9 +76,16 @@ class Predictions(NamedPredictions):
           PredictionsError: these are no such predictions; the message names the entry.
         """
         return cls._of(
-            outputs_of(probabilities, labels, logits=logits, class_names=class_names,
-                       member_names=member_names), noun, source,
-        )  # fmt: skip
+            outputs_of(
+                probabilities,
+                labels,
+                logits=logits,
+                class_names=class_names,
+                member_names=member_names,
+            ),
+            noun,
+            source,
+        )
 
     @classmethod
     def from_files(
@@ -144,10 +157,14 @@ class Predictions(NamedPredictions):
         """
         mean, gain = self.qualities.mean, self.gain
         against = {
-            "gain": gain.digits, "gain_low": gain.digits_low, "gain_high": gain.digits_high,
-            "nll_gain": gain.nll, "nll_gain_low": gain.nll_low, "nll_gain_high": gain.nll_high,
+            "gain": gain.digits,
+            "gain_low": gain.digits_low,
+            "gain_high": gain.digits_high,
+            "nll_gain": gain.nll,
+            "nll_gain_low": gain.nll_low,
+            "nll_gain_high": gain.nll_high,
             "disagreement": float(np.mean(self.disagreement)),
-        }  # fmt: skip
+        }
         if self.members == 1:
             against = dict.fromkeys(against, np.nan)
         low, high = self.interval
@@ -176,9 +193,11 @@ class Predictions(NamedPredictions):
         if target.suffix != ".npz":
             target = target.with_name(f"{target.name}.npz")
         arrays: dict[str, NDArray[Any]] = {
-            "probabilities": self.probabilities, "labels": self.labels,
-            "class_names": np.array(self.class_names), "member_names": np.array(self.member_names),
-        }  # fmt: skip
+            "probabilities": self.probabilities,
+            "labels": self.labels,
+            "class_names": np.array(self.class_names),
+            "member_names": np.array(self.member_names),
+        }
         try:
             write_arrays(target, arrays)
         except OSError as error:
@@ -220,9 +239,11 @@ class Predictions(NamedPredictions):
         gained += words.digits_interval(self.gain)
         differ = formats.percent(float(np.mean(self.disagreement)), figures=2)
         return [
-            ("members", f"{self.members:,}"), *facts, ("gain", gained),
+            ("members", f"{self.members:,}"),
+            *facts,
+            ("gain", gained),
             ("disagreement", f"{differ} of pairs of members"),
-        ]  # fmt: skip
+        ]
 
 
 def _share(one: Quality) -> str:

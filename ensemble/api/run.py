@@ -120,9 +120,11 @@ class Run:
         return [line for line in runs.read_history(self._id) if line["kind"] == kind]
 
     def predictions(
-        self, epoch: int | Literal["best"] | None = None, *,
+        self,
+        epoch: int | Literal["best"] | None = None,
+        *,
         split: Literal["test", "validation"] = "test",
-    ) -> Predictions:  # fmt: skip
+    ) -> Predictions:
         """What its members say of the test images.
 
         Args:
@@ -148,9 +150,12 @@ class Run:
                 "or made with other images. Choose another epoch."
             ) from error
         return Predictions.named(
-            made, run.data.class_names, named_members(run, at), run.data.noun,
+            made,
+            run.data.class_names,
+            named_members(run, at),
+            run.data.noun,
             f"{called(run)} · epoch {at}",
-        )  # fmt: skip
+        )
 
     def view(
         self, name: str, epoch: int | Literal["best"] | None = None, **choices: object
@@ -237,9 +242,13 @@ class Run:
         return self.wait(progress)
 
     def save_report(
-        self, path: str | Path, *, with_members: bool = False, all_epochs: bool = False,
+        self,
+        path: str | Path,
+        *,
+        with_members: bool = False,
+        all_epochs: bool = False,
         replace: bool = False,
-    ) -> Path:  # fmt: skip
+    ) -> Path:
         """Write it as one HTML file for a colleague, with its data inside; see docs/report.md.
 
         Raises:

@@ -17,8 +17,11 @@ def told(run_id: str) -> tuple[str, Facts]:
         return run_id, [("state", str(error))]
     n = run.data.test_size
     share = run.status.ensemble_test_accuracy
-    facts = [("id", run.id), ("state", run.state),
-             ("epoch", f"{run.status.epoch} of {run.config.epochs}")]  # fmt: skip
+    facts = [
+        ("id", run.id),
+        ("state", run.state),
+        ("epoch", f"{run.status.epoch} of {run.config.epochs}"),
+    ]
     if share is not None:
         right = f"{formats.percent(share, n)} {formats.plus_minus(share, n)}"
         facts.append(("test accuracy", right))

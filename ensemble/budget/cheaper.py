@@ -80,6 +80,4 @@ def _sampled(run: Run, passes: int) -> NDArray[np.float32]:
     from ensemble.engine import sample_probabilities
 
     images, config = dataset_of(run).test_images, trained_here(run)
-    return sample_probabilities(
-        members.network, members.params, images, passes, seed=config.seed
-    )  # fmt: skip
+    return sample_probabilities(members.network, members.params, images, passes, seed=config.seed)

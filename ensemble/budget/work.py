@@ -114,8 +114,9 @@ class Worker:
         ensemble = budget.trial("ensemble", 0, 1.0)
         found = same_seconds(
             lambda width: self._measure(ensemble, budget.trial("seconds", width, 1.0)),
-            own_width(str(budget.config.network)), first,
-        )  # fmt: skip
+            own_width(str(budget.config.network)),
+            first,
+        )
         self._say(f"Width {found.width}: {found.share:.2f} times the ensemble's seconds a step.")
         return found.width
 

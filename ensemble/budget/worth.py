@@ -93,6 +93,11 @@ def worths_of(run: Run, against: Run | None = None, passes: int = 0) -> Worths:
         rows.append(Worth(made.kind, made.epochs, made.asked, found))
     varied = bool(base.trained and base.trained.vary)
     return Worths(
-        tuple(rows), base.id, base.id == run.id, base.config.members, run.config.members, varied,
+        tuple(rows),
+        base.id,
+        base.id == run.id,
+        base.config.members,
+        run.config.members,
+        varied,
         tuple(left_out),
-    )  # fmt: skip
+    )

@@ -17,8 +17,7 @@ from ensemble.shift import Stress
 from ensemble.shift.status import stress_folder
 from ensemble.storage.records.lines import plain
 
-SHOWN = ("ensemble_accuracy", "ensemble_nll", "ensemble_ece", "member_accuracy",
-         "mean_information")  # fmt: skip
+SHOWN = ("ensemble_accuracy", "ensemble_nll", "ensemble_ece", "member_accuracy", "mean_information")
 
 
 @click.command()
@@ -54,11 +53,14 @@ def stress_summary(found: Stress) -> dict[str, Any]:
             for step in [*clean, *results.steps]
         ],
         "outside": [
-            {"key": one["key"], **one["ensemble"],
-             "member_auroc": sum(member["auroc"] for member in one["members"]) / results.members}
+            {
+                "key": one["key"],
+                **one["ensemble"],
+                "member_auroc": sum(member["auroc"] for member in one["members"]) / results.members,
+            }
             for one in results.ood
         ],
-    }  # fmt: skip
+    }
 
 
 @click.command()
@@ -73,9 +75,10 @@ def lbfgs(follow: str | None, as_json: bool, **chosen: Any) -> None:
         raise click.UsageError("--follow takes a run as it is: leave the other options out.")
     place = take_placement(chosen)
     solve = (
-        regression.follow_solve(follow) if follow
+        regression.follow_solve(follow)
+        if follow
         else regression.create_solve(LbfgsConfig(**chosen), place)
-    )  # fmt: skip
+    )
     with ProgressLine(solve.id) as line:
         solve = regression.work_solve(solve.id, (lambda status: None) if as_json else line.solve)
     end_with(solve.state, solve.message, solve_summary(solve) | task_summary(solve.path))
@@ -90,24 +93,26 @@ def solve_summary(solve: Solve) -> dict[str, Any]:
     traces = read_traces(solve.path)
     both = {"without_pmap": traces.without, "with_pmap": traces.with_pmap}
     bought, choice = traces.speedup, read_choice(solve.path)
-    return plain({
-        "run_id": solve.id,
-        "state": solve.state,
-        "objective": last(traces.without, "objective"),
-        "error": last(traces.without, "error"),
-        "objective_with_pmap": last(traces.with_pmap, "objective"),
-        "error_with_pmap": last(traces.with_pmap, "error"),
-        "devices": solve.status.devices,
-        "choice": asdict(choice) if choice else None,
-        "step_seconds_median": {name: median(trace) for name, trace in both.items()},
-        "compile_seconds": {
-            name: trace.compile_seconds if trace else None for name, trace in both.items()
-        },
-        "speedup": bought.mean if bought else None,
-        "speedups": asdict(bought) if bought else None,
-        "scaling": [list(one) for one in traces.scaling],
-        "replica_spread": traces.with_pmap.spread if traces.with_pmap else None,
-    })  # fmt: skip
+    return plain(
+        {
+            "run_id": solve.id,
+            "state": solve.state,
+            "objective": last(traces.without, "objective"),
+            "error": last(traces.without, "error"),
+            "objective_with_pmap": last(traces.with_pmap, "objective"),
+            "error_with_pmap": last(traces.with_pmap, "error"),
+            "devices": solve.status.devices,
+            "choice": asdict(choice) if choice else None,
+            "step_seconds_median": {name: median(trace) for name, trace in both.items()},
+            "compile_seconds": {
+                name: trace.compile_seconds if trace else None for name, trace in both.items()
+            },
+            "speedup": bought.mean if bought else None,
+            "speedups": asdict(bought) if bought else None,
+            "scaling": [list(one) for one in traces.scaling],
+            "replica_spread": traces.with_pmap.spread if traces.with_pmap else None,
+        }
+    )
 
 
 def last(trace: Trace | None, figure: str) -> float | None:

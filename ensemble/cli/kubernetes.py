@@ -34,10 +34,13 @@ def kubernetes_options(command: Command) -> Command:
 
 def _word(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:
     return click.option(
-        "--" + field.name.replace("_", "-"), required=field.name in NEEDED, default=None,
-        multiple=isinstance(field.default, tuple), metavar=WORDS[field.name],
+        "--" + field.name.replace("_", "-"),
+        required=field.name in NEEDED,
+        default=None,
+        multiple=isinstance(field.default, tuple),
+        metavar=WORDS[field.name],
         help=field.metadata["help"],
-    )  # fmt: skip
+    )
 
 
 @click.command()

@@ -60,9 +60,11 @@ def describe_schedulers() -> dict[str, Any]:
 @click.option("--devices", type=click.IntRange(0), default=0, help="How many; 0 takes all.")
 @click.option("--dataset", help="By default MNIST if it is ready.")
 @click.option(
-    "--precision", type=click.Choice(PRECISIONS), default="float32",
+    "--precision",
+    type=click.Choice(PRECISIONS),
+    default="float32",
     help="What compile time, memory and share are of; speed is measured in both.",
-)  # fmt: skip
+)
 @click.option(
     "--seconds", type=click.FloatRange(0.1, 600), default=10, help="Of training, in each precision."
 )

@@ -109,8 +109,10 @@ def lines(found: dict[str, Any]) -> list[str]:
     height, width, channels = found["image_shape"]
     title = find(found["dataset"]).title
     longest = max(len(one["path"]) for one in found["layers"])
-    said = [f"{found['title']} on {title}: images {height}×{width}×{channels} to logits "
-            f"(B, {found['classes']})"]  # fmt: skip
+    said = [
+        f"{found['title']} on {title}: images {height}×{width}×{channels} to logits "
+        f"(B, {found['classes']})"
+    ]
     for one in found["layers"]:
         shape = "×".join(map(str, one["shape"]))
         said.append(f"  {one['path']:<{longest}}  {shape:>14}  {one['numbers']:>12,}")

@@ -25,8 +25,13 @@ def runs() -> None:
 
 @runs.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only runs with this tag; given "
-              "several times, with all of them.")  # fmt: skip
+@click.option(
+    "--tag",
+    "tags",
+    metavar="TAG",
+    multiple=True,
+    help="Only runs with this tag; given several times, with all of them.",
+)
 def runs_list(as_json: bool, tags: tuple[str, ...]) -> None:
     """Every run, newest first."""
     for run in stored.list_runs():
@@ -51,11 +56,18 @@ def runs_show(run_id: str) -> None:
     status = {**asdict(run.status), "state": run.state, "message": run.message}
     placement = read_placement(run.path)
     shown = {
-        "run_id": run.id, "name": run.name, "tags": list(run.tags), "origin": run.origin,
-        "settings": run.config.as_dict(), "status": status,
-        "placement": asdict(placement) if placement else None, "groups": groups(run),
-        "command": command_of(run), "citation": citation_of(run), "bibtex": bibtex_of(run),
-    }  # fmt: skip
+        "run_id": run.id,
+        "name": run.name,
+        "tags": list(run.tags),
+        "origin": run.origin,
+        "settings": run.config.as_dict(),
+        "status": status,
+        "placement": asdict(placement) if placement else None,
+        "groups": groups(run),
+        "command": command_of(run),
+        "citation": citation_of(run),
+        "bibtex": bibtex_of(run),
+    }
     click.echo(json.dumps(shown, indent=1))
 
 

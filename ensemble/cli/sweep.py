@@ -32,14 +32,19 @@ def own_options(command: Command) -> Command:
     for name in reversed(OWN):
         command = option(fields[name])(command)
     command = click.option(
-        "--objective", "objectives", type=click.Choice(tuple(OBJECTIVES)), multiple=True,
+        "--objective",
+        "objectives",
+        type=click.Choice(tuple(OBJECTIVES)),
+        multiple=True,
         help="What trials are judged by, nll by default; several for their Pareto front.",
-    )(command)  # fmt: skip
+    )(command)
     return click.option(
-        "--space", multiple=True, metavar="SETTING=VALUES",
+        "--space",
+        multiple=True,
+        metavar="SETTING=VALUES",
         help="A setting to search, and where: a range, learning_rate=0.01..0.5:log or "
         "members=2..8, or a list, momentum=0.8,0.9.",
-    )(command)  # fmt: skip
+    )(command)
 
 
 @click.command()
@@ -65,9 +70,17 @@ def own_options(command: Command) -> Command:
 @click.option("--list", "every", is_flag=True, help="Every sweep, newest first.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
 def sweep(
-    sweep_id: str | None, resume_id: str | None, enlarge_id: str | None, stop_id: str | None,
-    every: bool, select: int | None, again: bool, name: str | None, as_json: bool, **chosen: Any,
-) -> None:  # fmt: skip
+    sweep_id: str | None,
+    resume_id: str | None,
+    enlarge_id: str | None,
+    stop_id: str | None,
+    every: bool,
+    select: int | None,
+    again: bool,
+    name: str | None,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
     """Search for the best settings, a run a trial; the last line on stdout is one JSON object.
 
     With a SWEEP alone it says how that stands; with --trials it is given so many more.

@@ -23,8 +23,13 @@ from ensemble.wording.verdicts import chosen as chosen_words
 @settings_options(EnsembleConfig)
 @placement_options
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A word to find and compare the "
-              "run by; give it again for another.")  # fmt: skip
+@click.option(
+    "--tag",
+    "tags",
+    metavar="TAG",
+    multiple=True,
+    help="A word to find and compare the run by; give it again for another.",
+)
 @click.option(
     "--distributed",
     is_flag=True,

@@ -34,9 +34,12 @@ def ask(*command: str) -> str:
         raise NotSetUpError(f"SLURM_CONF names no file: {named}.")
     try:
         ended = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS,
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
             env={**os.environ, "LC_ALL": "C"},
-        )  # fmt: skip
+        )
     except subprocess.TimeoutExpired as error:
         raise ClusterError(
             f"Slurm does not answer: {command[0]} took longer than {SECONDS:g} seconds. Nothing is "

@@ -46,9 +46,13 @@ class Command:
     """
 
     def __init__(
-        self, words: Sequence[str], environment: Mapping[str, str], nodes: int = 1,
-        folder: Path | None = None, log: Path | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        nodes: int = 1,
+        folder: Path | None = None,
+        log: Path | None = None,
+    ) -> None:
         self.words, self.environment = tuple(words), dict(environment)
         self.nodes, self.folder, self.log = nodes, folder, log
         self._child: subprocess.Popen[bytes] | None = None
@@ -67,9 +71,13 @@ class Command:
         signal.signal(signal.SIGTERM, self._pass_on)
         with opened_to_append(self.log) if self.log else nullcontext() as log:
             self._child = subprocess.Popen(
-                self._started(statuses), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env={**os.environ, **self.environment}, preexec_fn=_ignore_warning,
-            )  # fmt: skip
+                self._started(statuses),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **self.environment},
+                preexec_fn=_ignore_warning,
+            )
         if self._asked:
             self._tell_child()
         _wait(self._child.pid)
@@ -95,11 +103,22 @@ class Command:
         if statuses is None:
             return list(self.words)
         return [
-            "srun", f"--nodes={self.nodes}", f"--ntasks={self.nodes}", "--ntasks-per-node=1",
-            "--kill-on-bad-exit=1", "--input=none", "--label", "--unbuffered",
+            "srun",
+            f"--nodes={self.nodes}",
+            f"--ntasks={self.nodes}",
+            "--ntasks-per-node=1",
+            "--kill-on-bad-exit=1",
+            "--input=none",
+            "--label",
+            "--unbuffered",
             *(["--cpus-per-task", one] if (one := os.environ.get("SLURM_CPUS_PER_TASK")) else []),
-            "/bin/sh", "-c", KEEPS_STATUS, "sh", str(statuses), *self.words,
-        ]  # fmt: skip
+            "/bin/sh",
+            "-c",
+            KEEPS_STATUS,
+            "sh",
+            str(statuses),
+            *self.words,
+        ]
 
     def _folder_of_statuses(self) -> Path | None:
         if self.nodes == 1 or self.folder is None:

@@ -9,8 +9,9 @@ WAITS = {
     "Dependency": "it comes after another task",
     "JobHeldUser": "it is held: scontrol release lets it go",
     "JobHoldMaxRequeue": "it was started too often and is held: scontrol release lets it go",
-    "launch failed requeued held":
-        "it could not be started and is held: scontrol release lets it go",
+    "launch failed requeued held": (
+        "it could not be started and is held: scontrol release lets it go"
+    ),
     "JobHeldAdmin": "whoever runs the cluster holds it",
     "JobArrayTaskLimit": "as many of its tasks work as may at once",
     "PartitionDown": "the partition takes no tasks now",
@@ -28,9 +29,11 @@ WAITS = {
     "AssocGrpCpuLimit": "your account uses as many CPUs as it may",
     "AssocGrpGRES": "your account uses as many GPUs as it may",
     "AssocMaxJobsLimit": "as many of your tasks work as may at once",
-    "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions":
-        "nodes that it needs are down, or reserved for others",
-}  # fmt: skip
+    (
+        "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority "
+        "partitions"
+    ): "nodes that it needs are down, or reserved for others",
+}
 
 # What stands in a refusal: what to do.
 REMEDIES = {

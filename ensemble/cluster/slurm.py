@@ -15,8 +15,17 @@ from ensemble.errors import ClusterError
 
 AT_ONCE = 500  # tasks named in one command
 NEEDED = ("sinfo", "squeue", "sbatch", "scancel")
-COLUMNS = ("Partition", "Available", "Time", "StateLong", "Nodes", "CPUsState", "Memory", "Gres",
-           "GresUsed")  # fmt: skip
+COLUMNS = (
+    "Partition",
+    "Available",
+    "Time",
+    "StateLong",
+    "Nodes",
+    "CPUsState",
+    "Memory",
+    "Gres",
+    "GresUsed",
+)
 FORMAT = ",".join(f"{column}:256|" for column in COLUMNS)
 ID = re.compile(r"[0-9]+(_[0-9]+)?")
 # Slurm's word for how a task stands: what it is to this program. Any other is an end.
@@ -73,9 +82,13 @@ def queue() -> dict[str, QueueEntry]:
       ClusterError: there is no Slurm here, or it does not answer.
     """
     text = cached(
-        "squeue", "--noheader", "--array", "--states=all", f"--user={os.getuid()}",
+        "squeue",
+        "--noheader",
+        "--array",
+        "--states=all",
+        f"--user={os.getuid()}",
         "--format=%i|%T|%N|%r|%j",
-    )  # fmt: skip
+    )
     tasks = (_entry(line) for line in text.splitlines() if line.count("|") >= 4)
     return {task.id: task for task in tasks}
 
@@ -114,13 +127,18 @@ def _partition(row: dict[str, str]) -> Partition:
     usable = answers and state.rstrip("~#+-@^").removesuffix("+") in {"idle", "mixed"}
     each = cards(row["Gres"])
     return Partition(
-        name=row["Partition"].rstrip("*"), default=row["Partition"].endswith("*"),
-        up=row["Available"].startswith("up"), minutes=minutes(row["Time"]), nodes=nodes,
-        free_nodes=nodes if usable and state.startswith("idle") else 0, cpus=cpus,
-        free_cpus=idle if answers else 0, gpus=nodes * each,
+        name=row["Partition"].rstrip("*"),
+        default=row["Partition"].endswith("*"),
+        up=row["Available"].startswith("up"),
+        minutes=minutes(row["Time"]),
+        nodes=nodes,
+        free_nodes=nodes if usable and state.startswith("idle") else 0,
+        cpus=cpus,
+        free_cpus=idle if answers else 0,
+        gpus=nodes * each,
         free_gpus=nodes * max(0, each - cards(row["GresUsed"])) if usable else 0,
         memory_gb=round(int(row["Memory"].rstrip("+") or 0) / 1024, 1),
-    )  # fmt: skip
+    )
 
 
 def _together(one: Partition, other: Partition) -> Partition:

@@ -35,10 +35,15 @@ _one_at_a_time = threading.Lock()
 
 
 def submit(
-    commands: Sequence[Sequence[str]], folder: Path, config: SlurmConfig, name: str,
-    environment: Mapping[str, str], nodes: int | None = None, program: Sequence[str] = PROGRAM,
+    commands: Sequence[Sequence[str]],
+    folder: Path,
+    config: SlurmConfig,
+    name: str,
+    environment: Mapping[str, str],
+    nodes: int | None = None,
+    program: Sequence[str] = PROGRAM,
     logs: Sequence[Path] | None = None,
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Hand commands to Slurm, each as a task that is requeued until its command has ended.
 
     Args:
@@ -125,17 +130,21 @@ def passed_on() -> dict[str, str]:
     return {**own, "ENSEMBLE_RUNS": str(runs_folder()), "ENSEMBLE_DATA": str(data_folder())}
 
 
-def parameters(
-    config: SlurmConfig, name: str, nodes: int, setup: Sequence[str]
-) -> dict[str, Any]:  # fmt: skip
+def parameters(config: SlurmConfig, name: str, nodes: int, setup: Sequence[str]) -> dict[str, Any]:
     """What submitit is asked for, in its words."""
     warning = min(WARNING_SECONDS, config.time * 15)
     more: dict[str, Any] = {"requeue": True}
     asked: dict[str, Any] = {
-        "job_name": name, "time": config.time, "nodes": nodes, "ntasks_per_node": 1,
-        "signal_delay_s": warning, "stderr_to_stdout": True, "srun_args": ["--input=none"],
-        "setup": [*setup, SAFE_PATH], "additional_parameters": more,
-    }  # fmt: skip
+        "job_name": name,
+        "time": config.time,
+        "nodes": nodes,
+        "ntasks_per_node": 1,
+        "signal_delay_s": warning,
+        "stderr_to_stdout": True,
+        "srun_args": ["--input=none"],
+        "setup": [*setup, SAFE_PATH],
+        "additional_parameters": more,
+    }
     for setting in ("partition", "account"):
         if value := getattr(config, setting):
             asked[setting] = value
@@ -155,7 +164,7 @@ def parameters(
 
 def _submitted(
     tasks: Sequence[Command], folder: Path, asked: dict[str, Any], alone: bool
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """The ids of tasks in one array; ClusterError where Slurm refuses them."""
     from submitit import SlurmExecutor  # imported only where something is submitted
     from submitit.core.utils import FailedJobError, FailedSubmissionError
@@ -179,8 +188,11 @@ def _submitted(
 def outside_of_tasks() -> Iterator[None]:
     """As if this process were not in a task of Slurm's itself, whose limits would be inherited."""
     own = ("SLURM_", "SLURMD_", "SRUN_", "SUBMITIT_")
-    hidden = {name: os.environ.pop(name) for name in list(os.environ)
-              if name.startswith(own) and name != "SLURM_CONF"}  # fmt: skip
+    hidden = {
+        name: os.environ.pop(name)
+        for name in list(os.environ)
+        if name.startswith(own) and name != "SLURM_CONF"
+    }
     try:
         yield
     finally:

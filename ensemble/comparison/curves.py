@@ -14,8 +14,12 @@ from ensemble.runs.store import Run
 
 Doubles = NDArray[np.float64]
 
-X = {"epochs": "Epochs", "steps": "Steps", "seconds": "Seconds of training",
-     "img_member": "Images times members"}  # fmt: skip
+X = {
+    "epochs": "Epochs",
+    "steps": "Steps",
+    "seconds": "Seconds of training",
+    "img_member": "Images times members",
+}
 FIGURES = {"loss": "NLL, nats", "accuracy": "Accuracy"}
 SPLITS = ("train", "validation", "test")
 WHO = ("ensemble", "mean member", "members")

@@ -84,15 +84,35 @@ def difference(ours: tuple[Measures, ...], theirs: tuple[Measures, ...]) -> Diff
     if len(ours) == len(theirs) == 1:
         found = paired_gain(ours[0].right, theirs[0].right, their[0] - losses[0])
         return Difference(
-            n, found.digits, found.digits_low, found.digits_high, found.p, found.nll,
-            found.nll_low, found.nll_high, found.nll_p, won, lost, "images",
-        )  # fmt: skip
+            n,
+            found.digits,
+            found.digits_low,
+            found.digits_high,
+            found.p,
+            found.nll,
+            found.nll_low,
+            found.nll_high,
+            found.nll_p,
+            won,
+            lost,
+            "images",
+        )
     right = crossed(hits, others, bound=1.0)
     saved = _negated(crossed(losses, their, bound=_largest(losses, their)))
     return Difference(
-        n, won - lost, max(-1.0, right.low) * n, min(1.0, right.high) * n, right.p,
-        saved.mean, saved.low, saved.high, saved.p, won, lost, right.over,
-    )  # fmt: skip
+        n,
+        won - lost,
+        max(-1.0, right.low) * n,
+        min(1.0, right.high) * n,
+        right.p,
+        saved.mean,
+        saved.low,
+        saved.high,
+        saved.p,
+        won,
+        lost,
+        right.over,
+    )
 
 
 def adjusted(found: Sequence[Difference]) -> list[Difference]:

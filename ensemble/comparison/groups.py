@@ -130,7 +130,10 @@ def _title(told: Mapping[str, Value], run: Run, figures: int) -> str:
 def _rank(values: Mapping[str, Value]) -> tuple[Any, ...]:
     """Numbers by their size, and before words."""
     return tuple(
-        (isinstance(value, str), value if isinstance(value, str) else "",
-         value if isinstance(value, tuple) else () if isinstance(value, str) else (value,))
+        (
+            isinstance(value, str),
+            value if isinstance(value, str) else "",
+            value if isinstance(value, tuple) else () if isinstance(value, str) else (value,),
+        )
         for value in values.values()
-    )  # fmt: skip
+    )

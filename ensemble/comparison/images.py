@@ -48,8 +48,9 @@ def same_images(one: Run, other: Run) -> bool:
     if one.trained and other.trained and not (one.data.own or other.data.own):
         return one.config.dataset == other.config.dataset
     if (one.data.test_size, len(one.data.class_names)) != (
-        other.data.test_size, len(other.data.class_names)
-    ):  # fmt: skip
+        other.data.test_size,
+        len(other.data.class_names),
+    ):
         return False
     try:
         return fingerprint(one) == fingerprint(other) and _same_pictures(one, other)

@@ -81,8 +81,9 @@ def figures(runs: Sequence[tuple[Run, Measures | None]]) -> dict[str, Figure]:
       runs: K runs and what their predictions come to, without repetitions.
     """
     each = [values_of(run, made) for run, made in runs]
-    found = {metric.name: _of_values(metric, [one[metric.name] for one in each])
-             for metric in METRICS}  # fmt: skip
+    found = {
+        metric.name: _of_values(metric, [one[metric.name] for one in each]) for metric in METRICS
+    }
     several = all(_several(run, made) for run, made in runs if made is not None)
     return found | of_images(tuple(made for _, made in runs if made is not None), several)
 
@@ -145,8 +146,9 @@ def _share(each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]") -> Figure:
 
 def _mean(
     each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]",
-    low: float = 0.0, most: float = np.inf,
-) -> Figure:  # fmt: skip
+    low: float = 0.0,
+    most: float = np.inf,
+) -> Figure:
     """A mean over images, (N,) a run; its interval does not leave the range of the figure."""
     bound = most if np.isfinite(most) else None
     if len(each) == 1:

@@ -83,9 +83,11 @@ def _cells(run: Run) -> dict[str, Cell]:
     except EnsembleError:
         made = None
     return {
-        **cells, **values_of(run, made), "epochs_done": run.status.epoch,
+        **cells,
+        **values_of(run, made),
+        "epochs_done": run.status.epoch,
         "best_validation_nll": run.status.best_ensemble_validation_nll,
-    }  # fmt: skip
+    }
 
 
 def _single(value: Value | None) -> Cell:
@@ -94,11 +96,17 @@ def _single(value: Value | None) -> Cell:
 
 def _axis(name: str, title: str, rows: Sequence[Point], setting: bool, better: int = 0) -> Axis:
     known = [value for row in rows if (value := row.cells[name]) is not None]
-    numbers = [float(one) for one in known
-               if isinstance(one, int | float) and not isinstance(one, bool)
-               and math.isfinite(one)]  # fmt: skip
+    numbers = [
+        float(one)
+        for one in known
+        if isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
+    ]
     kind = "number" if len(numbers) == len(known) and (known or not setting) else "category"
-    wide = bool(numbers) and min(numbers) > 0 and (
-        max(numbers) >= WIDE * min(numbers) or (name in LOGGED and max(numbers) > min(numbers))
-    )  # fmt: skip
+    wide = (
+        bool(numbers)
+        and min(numbers) > 0
+        and (
+            max(numbers) >= WIDE * min(numbers) or (name in LOGGED and max(numbers) > min(numbers))
+        )
+    )
     return Axis(name, title, kind, setting, kind == "number" and wide, len(set(known)) > 1, better)

@@ -19,8 +19,19 @@ FIELDS = {field.name: field for field in setting_fields(EnsembleConfig)}
 # The place of a run's training: a member does not depend on it but for the last digits.
 PLACE = ("devices", "groups")
 # What a person asks for first, first.
-ORDER = ("dataset", "network", "width", "optimizer", "learning_rate", "momentum", "weight_decay",
-         "label_smoothing", "members", "epochs", "batch_size")  # fmt: skip
+ORDER = (
+    "dataset",
+    "network",
+    "width",
+    "optimizer",
+    "learning_rate",
+    "momentum",
+    "weight_decay",
+    "label_smoothing",
+    "members",
+    "epochs",
+    "batch_size",
+)
 NAMES = (*ORDER, *(name for name in FIELDS if name not in ORDER))
 FIGURES = 4  # significant ones of a setting in a title
 FEW = 3  # values of a setting that are named one by one
@@ -36,9 +47,11 @@ def settings_of(run: Run) -> dict[str, Value]:
         return {"members": run.config.members, "epochs": run.config.epochs}
     found: dict[str, Value] = {name: getattr(run.trained, name) for name in NAMES}
     own = varying.values(run.trained.vary, run.trained.members)
-    return found | {name: each for name, each in own.items() if len(set(each)) > 1} | {
-        name: each[0] for name, each in own.items() if len(set(each)) == 1
-    }  # fmt: skip
+    return (
+        found
+        | {name: each for name, each in own.items() if len(set(each)) > 1}
+        | {name: each[0] for name, each in own.items() if len(set(each)) == 1}
+    )
 
 
 def parting(run: Run) -> dict[str, Value]:

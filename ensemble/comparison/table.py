@@ -118,15 +118,21 @@ def table(groups: Sequence[Group], baseline: str | None = None) -> Table:
     tested = adjusted([one for one in found if isinstance(one, Difference)])
     rest = iter(tested)
     columns = tuple(
-        _column(one, next(rest) if isinstance(each, Difference) else None,
-                each if isinstance(each, str) else "")
+        _column(
+            one,
+            next(rest) if isinstance(each, Difference) else None,
+            each if isinstance(each, str) else "",
+        )
         for one, each in zip(read, found, strict=True)
-    )  # fmt: skip
+    )
     return Table(
-        columns, _settings(groups), base.key if base else None, 2 * len(tested),
+        columns,
+        _settings(groups),
+        base.key if base else None,
+        2 * len(tested),
         tuple(dict.fromkeys([*_of_all(read), *(said for one in read for said in one.warnings)])),
         _note(columns),
-    )  # fmt: skip
+    )
 
 
 def _baseline(groups: Sequence[Group], run_id: str | None) -> Group | None:
@@ -156,8 +162,10 @@ def _read(group: Group) -> _Read:
     if len({one.images for one in judged}) > 1:
         first = Counter(one.images for one in judged).most_common(1)[0][0]
         found = [(run, one if one and one.images == first else None) for run, one in found]
-        said.append(f"The runs of “{group.title}” were tested on different images: the figures "
-                    "are of those on the images that most of them have.")  # fmt: skip
+        said.append(
+            f"The runs of “{group.title}” were tested on different images: the figures "
+            "are of those on the images that most of them have."
+        )
     planned = {run.config.epochs for run, _ in found}
     if len({one.epoch for one in judged}) > len(planned) and {LAST} == {
         one.chosen for one in judged
@@ -170,8 +178,10 @@ def _not_whole(run: Run, epoch: int) -> list[str]:
     """What to know of a run's figures after an epoch: epochs or members that are not in them."""
     said = []
     if run.state in CUT_SHORT:
-        said.append(f"“{run.name}” is {run.state} after epoch {run.status.epoch:,} of "
-                    f"{run.config.epochs:,}.")  # fmt: skip
+        said.append(
+            f"“{run.name}” is {run.state} after epoch {run.status.epoch:,} of "
+            f"{run.config.epochs:,}."
+        )
     if run.active:
         said.append(f"“{run.name}” is {run.state}: its figures are those so far.")
     if len(run.remaining(epoch)) < run.config.members:
@@ -194,10 +204,14 @@ def _difference(one: _Read, base: _Read | None) -> Difference | str:
 
 def _column(one: _Read, found: Difference | None, why: str) -> Column:
     return Column(
-        one.group, tuple(made.run_id for made in one.made),
-        tuple(made.epoch for made in one.made), frozenset(made.chosen for made in one.made),
-        figures(one.runs), found, why,
-    )  # fmt: skip
+        one.group,
+        tuple(made.run_id for made in one.made),
+        tuple(made.epoch for made in one.made),
+        frozenset(made.chosen for made in one.made),
+        figures(one.runs),
+        found,
+        why,
+    )
 
 
 def _settings(groups: Sequence[Group]) -> tuple[Setting, ...]:

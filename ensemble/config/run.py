@@ -67,8 +67,9 @@ class EnsembleConfig(Settings):
         1,
         "Processes that share the members out, each its own group of two or more; 0 takes as many "
         "as this machine trains fastest with.",
-        low=0, high=32,
-    )  # fmt: skip
+        low=0,
+        high=32,
+    )
     precision: str = setting(
         "float32",
         "Numbers in products: float32, or bfloat16 (half the bits; parameters stay float32).",

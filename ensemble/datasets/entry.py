@@ -77,6 +77,8 @@ class Entry:
 
 def word(text: str) -> str:
     """Text as a word or several, whatever it was: "image" where nothing is left of it."""
-    kept = (one if one.isalnum() or one in "-’'" or unicodedata.category(one)[0] == "M" else " "
-            for one in text)  # fmt: skip
+    kept = (
+        one if one.isalnum() or one in "-’'" or unicodedata.category(one)[0] == "M" else " "
+        for one in text
+    )
     return " ".join("".join(kept).split()).strip("-’' ") or "image"

@@ -49,9 +49,12 @@ class Forward:
     """
 
     def __init__(
-        self, network: Network, params: Any, room: int,
+        self,
+        network: Network,
+        params: Any,
+        room: int,
         devices: Sequence[jax.Device] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         devices = devices or jax.local_devices()
         self._network, self._devices, self._room = network, devices, room
         block = BLOCK_ON_CPU if jax.default_backend() == "cpu" else BLOCK_ELSEWHERE

@@ -189,8 +189,14 @@ def one_step(
         key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
         drawn = jax.random.fold_in(key, keys.DROPOUT) if network.random else None
         x = augment(
-            key, x, common.shift_pixels, common.rotation_degrees, augmentation,
-            common.slant_degrees, common.elastic_pixels, common.photo_effects,
-        )  # fmt: skip
+            key,
+            x,
+            common.shift_pixels,
+            common.rotation_degrees,
+            augmentation,
+            common.slant_degrees,
+            common.elastic_pixels,
+            common.photo_effects,
+        )
     rate, smoothing = jnp.asarray(hyper.rates)[step], common.label_smoothing
     return train_step(network, state, x, y, rate, hyper, drawn, smoothing, rule, arithmetic)

@@ -117,11 +117,21 @@ class Trainer:
         self.products = products_in(arithmetic)
         self._form: Form = (Stepwise if form == "stepwise" else Looped)(
             Work(
-                self.layout, self.network, self.augmentation, self.rule, arithmetic, images,
-                labels, self.steps_per_epoch, config.batch_size, config.own_views,
-                self._hyper(1), self._common(), ensembles,
+                self.layout,
+                self.network,
+                self.augmentation,
+                self.rule,
+                arithmetic,
+                images,
+                labels,
+                self.steps_per_epoch,
+                config.batch_size,
+                config.own_views,
+                self._hyper(1),
+                self._common(),
+                ensembles,
             )
-        )  # fmt: skip
+        )
         self._test = self._form.to_judge(digits.test_images, digits.test_labels)
         self._validation = self._form.to_judge(held_images, held_labels) if len(held) else None
         self._epoch = functools.lru_cache(maxsize=1)(self._load_epoch)

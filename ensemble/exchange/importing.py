@@ -28,9 +28,13 @@ def import_run(outputs: MemberOutputs, name: str = "", source: str = "") -> runs
     if len(name) > NAME_LENGTH:
         raise RunError(f"A name has at most {NAME_LENGTH} characters; this has {len(name)}.")
     run = runs.create_imported(
-        outputs.probabilities, outputs.labels, entry_of(outputs, source), name=name,
-        images=outputs.images, member_names=outputs.member_names,
-    )  # fmt: skip
+        outputs.probabilities,
+        outputs.labels,
+        entry_of(outputs, source),
+        name=name,
+        images=outputs.images,
+        member_names=outputs.member_names,
+    )
     said = [f"Imported from {source}."] if source else []
     if note := "\n\n".join([*said, *outputs.notes]):
         write_note(run.id, note[:NOTE_LENGTH])

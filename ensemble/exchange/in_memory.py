@@ -53,12 +53,17 @@ def outputs_of(
         return (rows[start : start + each] for start in range(0, len(rows), each))
 
     part = Part(
-        kind, found.shape, blocks, known, class_names=_names("class_names", class_names),
+        kind,
+        found.shape,
+        blocks,
+        known,
+        class_names=_names("class_names", class_names),
         member_names=_names("member_names", member_names),
-        split=names.split_of(np.array(split)), notes=notes,
+        split=names.split_of(np.array(split)),
+        notes=notes,
         images=None if pictures is None else lambda n: _images(pictures, n),
         image_bytes=0 if pictures is None else pictures.size,
-    )  # fmt: skip
+    )
     try:
         return joined([Given(HERE, part)])
     except PredictionsError as error:

@@ -138,8 +138,9 @@ def _filled(given: list[Given], axes: list[Axes], probabilities: NDArray[np.floa
         own = probabilities[:, first : first + members]
         filling = Filling(one.part.kind, members, shape[2])
         with naming(one.name):
-            filling.fill([epoch.reshape(-1, shape[3]) for epoch in own],
-                         one.part.blocks(its.columns))  # fmt: skip
+            filling.fill(
+                [epoch.reshape(-1, shape[3]) for epoch in own], one.part.blocks(its.columns)
+            )
             its.check_turned(one.part.kind, one.part.shape, own)
         notes += [*its.note(one.part.kind), *filling.notes()]
         first += members

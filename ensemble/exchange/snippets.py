@@ -26,7 +26,8 @@ class Snippet:
 
 SNIPPETS = (
     Snippet(
-        "PyTorch", "torch",
+        "PyTorch",
+        "torch",
         {
             "models": "a list of networks from images to logits",
             "images": "a tensor (N, …), on the networks' device",
@@ -41,7 +42,8 @@ np.savez("ensemble.npz", logits=logits.float().cpu().numpy(), labels=labels.cpu(
 """,
     ),
     Snippet(
-        "Keras", "keras",
+        "Keras",
+        "keras",
         {
             "models": "a list of models that end in a softmax",
             "images": "an array (N, …)",
@@ -54,7 +56,8 @@ np.savez("ensemble.npz", probabilities=probabilities, labels=labels)
 """,
     ),
     Snippet(
-        "JAX", "jax",
+        "JAX",
+        "jax",
         {
             "apply": "a function of (params, images) that gives logits (N, C)",
             "members": "a list of parameters",
@@ -70,7 +73,8 @@ np.savez("ensemble.npz", logits=logits, labels=labels)
 """,
     ),
     Snippet(
-        "scikit-learn", "sklearn",
+        "scikit-learn",
+        "sklearn",
         {
             "models": "a list of fitted classifiers",
             "X": "an array (N, features)",
@@ -84,4 +88,4 @@ labels = np.searchsorted(names, y)
 np.savez("ensemble.npz", probabilities=probabilities, labels=labels, class_names=names)
 """,
     ),
-)  # fmt: skip
+)

@@ -26,8 +26,14 @@ ROW = 34  # pixels
 MOST = 20  # classes with a row each
 TICKS = (0, 0.25, 0.5, 0.75, 1)
 # Under the chart, so that a saved picture says whose dots they are.
-LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom",
-          "title": {"text": "member", "side": "left"}}  # fmt: skip
+LEGEND = {
+    "orientation": "h",
+    "x": 0,
+    "y": 0,
+    "yref": "container",
+    "yanchor": "bottom",
+    "title": {"text": "member", "side": "left"},
+}
 
 
 def figure(
@@ -55,11 +61,16 @@ def figure(
     chart = go.Figure([go.Bar(traces[0]), *[go.Scatter(one) for one in traces[1:]]])
     chart.update_layout(
         title=worded["title"],
-        height=ROW * len(names) + 80 + top, margin={"l": 8, "r": 70, "t": top, "b": 80},
-        showlegend=1 < made.members <= len(MEMBER_HUES), legend=LEGEND,
-        bargap=0.28, hovermode="closest", dragmode=False,
-        annotations=figures(made, number, kept), template=lines.template(palette),
-    )  # fmt: skip
+        height=ROW * len(names) + 80 + top,
+        margin={"l": 8, "r": 70, "t": top, "b": 80},
+        showlegend=1 < made.members <= len(MEMBER_HUES),
+        legend=LEGEND,
+        bargap=0.28,
+        hovermode="closest",
+        dragmode=False,
+        annotations=figures(made, number, kept),
+        template=lines.template(palette),
+    )
     chart.update_xaxes(
         range=[0, 1],
         **lines.shares(TICKS),
@@ -67,9 +78,14 @@ def figure(
         fixedrange=True,
     )
     chart.update_yaxes(
-        tickvals=rows, ticktext=labels(made, number, names, kept), autorange="reversed",
-        fixedrange=True, showgrid=False, automargin=True, zeroline=False,
-    )  # fmt: skip
+        tickvals=rows,
+        ticktext=labels(made, number, names, kept),
+        autorange="reversed",
+        fixedrange=True,
+        showgrid=False,
+        automargin=True,
+        zeroline=False,
+    )
     return chart
 
 
@@ -101,14 +117,23 @@ def bars(made: Predictions, number: int, names: Sequence[str], kept: Ints) -> di
     colors = [MUTED] * len(names)
     colors[said] = RIGHT if made.right[number] else WRONG
     who = "The ensemble" if made.members > 1 else "It"
-    hover = [f"{who} gives {name} {formats.chance(p)}"
-             for name, p in zip(names, made.averaged[number, kept], strict=True)]  # fmt: skip
+    hover = [
+        f"{who} gives {name} {formats.chance(p)}"
+        for name, p in zip(names, made.averaged[number, kept], strict=True)
+    ]
     return {
-        "x": made.averaged[number, kept], "y": list(range(len(names))), "orientation": "h",
-        "marker": {"color": colors, "opacity": [1.0 if c == said else 0.55 for c in
-                                                range(len(names))]},
-        "hovertext": hover, "hoverinfo": "text", "name": "ensemble", "showlegend": False,
-    }  # fmt: skip
+        "x": made.averaged[number, kept],
+        "y": list(range(len(names))),
+        "orientation": "h",
+        "marker": {
+            "color": colors,
+            "opacity": [1.0 if c == said else 0.55 for c in range(len(names))],
+        },
+        "hovertext": hover,
+        "hoverinfo": "text",
+        "name": "ensemble",
+        "showlegend": False,
+    }
 
 
 def dots(
@@ -118,38 +143,56 @@ def dots(
     offsets = np.linspace(-0.3, 0.3, made.members)
     return [
         {
-            "x": made.probabilities[m, number, kept], "y": np.arange(len(names)) + offsets[m],
-            "mode": "markers", "name": str(m + 1), "cliponaxis": False,
+            "x": made.probabilities[m, number, kept],
+            "y": np.arange(len(names)) + offsets[m],
+            "mode": "markers",
+            "name": str(m + 1),
+            "cliponaxis": False,
             "marker": {
                 "color": member_color(m, made.members),
                 "size": 7 if made.members < 12 else 5,
                 "opacity": max(0.7, member_opacity(made.members)),
                 "line": {"color": palette.ground, "width": 1},
             },
-            "hovertext": [f"Member {m + 1} gives {name} {formats.chance(p)}"
-                          for name, p in zip(names, made.probabilities[m, number, kept],
-                                            strict=True)],
+            "hovertext": [
+                f"Member {m + 1} gives {name} {formats.chance(p)}"
+                for name, p in zip(names, made.probabilities[m, number, kept], strict=True)
+            ],
             "hoverinfo": "text",
         }
         for m in range(made.members)
-    ]  # fmt: skip
+    ]
 
 
 def figures(made: Predictions, number: int, kept: Ints) -> list[dict[str, Any]]:
     """The averaged probabilities as figures on the right."""
     return [
-        {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "y": row, "showarrow": False,
-         "text": formats.chance(p) if p >= 0.0005 else "–", "font": {"size": 12}}
+        {
+            "x": 1,
+            "xref": "paper",
+            "xanchor": "left",
+            "xshift": 6,
+            "y": row,
+            "showarrow": False,
+            "text": formats.chance(p) if p >= 0.0005 else "–",
+            "font": {"size": 12},
+        }
         for row, p in enumerate(made.averaged[number, kept])
-    ]  # fmt: skip
+    ]
 
 
 def labels(made: Predictions, number: int, names: Sequence[str], kept: Ints) -> list[str]:
     """The rows' names; what it is, and what the ensemble says, in words."""
     texts = []
     for row, name in zip(kept, names, strict=True):
-        marks = [word for word, true in (("says", row == made.said[number]),
-                                         ("is", row == made.labels[number])) if true]  # fmt: skip
+        marks = [
+            word
+            for word, true in (
+                ("says", row == made.said[number]),
+                ("is", row == made.labels[number]),
+            )
+            if true
+        ]
         text = "says and is " if len(marks) == 2 else f"{marks[0]} " if marks else ""
         texts.append(f"<b>{text}{name}</b> " if marks else f"{name} ")
     return texts
@@ -158,6 +201,5 @@ def labels(made: Predictions, number: int, names: Sequence[str], kept: Ints) -> 
 def alt(made: Predictions, number: int, names: Sequence[str]) -> str:
     """The chart in words: the likeliest classes, then each of a few members' own."""
     likeliest = np.argsort(-made.averaged[number], kind="stable")[:3]
-    told = ", ".join(f"{names[c]} {formats.chance(made.averaged[number, c])}"
-                     for c in likeliest)  # fmt: skip
+    told = ", ".join(f"{names[c]} {formats.chance(made.averaged[number, c])}" for c in likeliest)
     return f"Averaged probabilities, likeliest first: {told}"

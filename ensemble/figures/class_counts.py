@@ -63,26 +63,41 @@ def figure(counts: Counts, title: str, palette: Palette) -> "go.Figure":
 
     drawn = counts.drawn
     rows = list(range(len(drawn)))
-    chart = go.Figure([
-        go.Bar(
-            x=values[drawn], y=rows, name=name, orientation="h", marker={"color": color},
-            hovertext=[escaping.figure(f"{counts.names[c]}: {formats.count(int(values[c]), noun)}")
-                       for c in drawn], hoverinfo="text",
-        )
-        for name, noun, values, color in (
-            ("to learn from", "training image", counts.train, palette.primary),
-            ("to test", "test image", counts.test, MUTED),
-        )
-    ])  # fmt: skip
+    chart = go.Figure(
+        [
+            go.Bar(
+                x=values[drawn],
+                y=rows,
+                name=name,
+                orientation="h",
+                marker={"color": color},
+                hovertext=[
+                    escaping.figure(f"{counts.names[c]}: {formats.count(int(values[c]), noun)}")
+                    for c in drawn
+                ],
+                hoverinfo="text",
+            )
+            for name, noun, values, color in (
+                ("to learn from", "training image", counts.train, palette.primary),
+                ("to test", "test image", counts.test, MUTED),
+            )
+        ]
+    )
     height = ROW * len(drawn) + 160
     chart.update_layout(**lines.layout(title, height, palette))
-    chart.update_layout(barmode="stack", bargap=0.3, margin={"b": 80},
-                        legend={"traceorder": "normal"})  # fmt: skip
+    chart.update_layout(
+        barmode="stack", bargap=0.3, margin={"b": 80}, legend={"traceorder": "normal"}
+    )
     chart.update_xaxes(title="images", fixedrange=True, rangemode="tozero")
     chart.update_yaxes(
-        tickvals=rows, ticktext=[escaping.figure(short(counts.names[c])) + " " for c in drawn],
-        autorange="reversed", fixedrange=True, showgrid=False, automargin=True, zeroline=False,
-    )  # fmt: skip
+        tickvals=rows,
+        ticktext=[escaping.figure(short(counts.names[c])) + " " for c in drawn],
+        autorange="reversed",
+        fixedrange=True,
+        showgrid=False,
+        automargin=True,
+        zeroline=False,
+    )
     return chart
 
 
@@ -93,8 +108,9 @@ def short(name: str) -> str:
 
 def table(counts: Counts) -> pd.DataFrame:
     """Every class with its images, in the labels' order."""
-    return pd.DataFrame({"class": list(counts.names), "training": counts.train,
-                         "test": counts.test})  # fmt: skip
+    return pd.DataFrame(
+        {"class": list(counts.names), "training": counts.train, "test": counts.test}
+    )
 
 
 def sees(counts: Counts) -> str:
@@ -105,8 +121,10 @@ def sees(counts: Counts) -> str:
         said = f"Every class has {formats.count(int(both[most]), 'image')}."
     else:
         name = [escaping.markdown(short(counts.names[c])) for c in (most, least)]
-        said = (f"**{name[0]}** is the commonest class ({formats.count(int(both[most]), 'image')}),"
-                f" **{name[1]}** the rarest ({both[least]:,}).")  # fmt: skip
+        said = (
+            f"**{name[0]}** is the commonest class ({formats.count(int(both[most]), 'image')}),"
+            f" **{name[1]}** the rarest ({both[least]:,})."
+        )
     if len(order) > MOST:
         said += (
             f" Drawn are the {MOST // 2} commonest and the {MOST // 2} rarest of {len(order):,}."
@@ -116,6 +134,8 @@ def sees(counts: Counts) -> str:
 
 def alt(counts: Counts) -> str:
     """The chart in words."""
-    told = ", ".join(f"{short(counts.names[c])} {counts.train[c]:,} and {counts.test[c]:,}"
-                     for c in counts.order[:3])  # fmt: skip
+    told = ", ".join(
+        f"{short(counts.names[c])} {counts.train[c]:,} and {counts.test[c]:,}"
+        for c in counts.order[:3]
+    )
     return f"Training and test images of {len(counts.names):,} classes, commonest first: {told}"

@@ -44,14 +44,20 @@ def lines(
     many = len(MEMBER_HUES) < M
     return [
         {
-            "x": xs[m], "y": ys[m], "mode": "lines", "line": line(m, M),
+            "x": xs[m],
+            "y": ys[m],
+            "mode": "lines",
+            "line": line(m, M),
             "opacity": member_opacity(M),
             "name": f"{M} members" if many else f"{m + 1}" if m else "member 1",
             "legendgroup": "members" if many else f"member {m + 1}",
-            "showlegend": m == 0 or not many, "hovertext": hovers[m], "hoverinfo": "text", **more,
+            "showlegend": m == 0 or not many,
+            "hovertext": hovers[m],
+            "hoverinfo": "text",
+            **more,
         }
         for m in range(M)
-    ]  # fmt: skip
+    ]
 
 
 def member(m: int) -> str:
@@ -139,13 +145,25 @@ def layout(title: str, height: int, palette: Palette, **more: Any) -> dict[str, 
     lines = folded(rest)
     below = {"text": "<br>".join(map(escaping.figure, lines)), "font": {"size": 12}}
     return {
-        "title": {"text": escaping.figure(first), "font": {"size": 14}, "subtitle": below, "x": 0,
-                  "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
-                  "pad": {"t": 8}},
-        "height": height, "margin": {"l": 8, "r": 16, "t": 40 + 18 * len(lines), "b": 90},
-        "legend": LEGEND, "hovermode": "closest", "dragmode": False,
-        "template": template(palette), **more,
-    }  # fmt: skip
+        "title": {
+            "text": escaping.figure(first),
+            "font": {"size": 14},
+            "subtitle": below,
+            "x": 0,
+            "xanchor": "left",
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+            "pad": {"t": 8},
+        },
+        "height": height,
+        "margin": {"l": 8, "r": 16, "t": 40 + 18 * len(lines), "b": 90},
+        "legend": LEGEND,
+        "hovermode": "closest",
+        "dragmode": False,
+        "template": template(palette),
+        **more,
+    }
 
 
 @functools.lru_cache(maxsize=8)
@@ -157,14 +175,25 @@ def template(palette: Palette) -> "go.layout.Template":
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    axis = {"gridcolor": palette.border, "zerolinecolor": palette.border,
-            "tickcolor": palette.border}  # fmt: skip
-    return go.layout.Template(layout={
-        "font": {"color": palette.ink}, "paper_bgcolor": palette.ground,
-        "plot_bgcolor": palette.ground, "xaxis": {**axis, "showgrid": False}, "yaxis": axis,
-        "hoverlabel": {"bgcolor": palette.ground, "bordercolor": palette.border,
-                       "font": {"color": palette.ink}},
-    })  # fmt: skip
+    axis = {
+        "gridcolor": palette.border,
+        "zerolinecolor": palette.border,
+        "tickcolor": palette.border,
+    }
+    return go.layout.Template(
+        layout={
+            "font": {"color": palette.ink},
+            "paper_bgcolor": palette.ground,
+            "plot_bgcolor": palette.ground,
+            "xaxis": {**axis, "showgrid": False},
+            "yaxis": axis,
+            "hoverlabel": {
+                "bgcolor": palette.ground,
+                "bordercolor": palette.border,
+                "font": {"color": palette.ink},
+            },
+        }
+    )
 
 
 def folded(source: str) -> list[str]:

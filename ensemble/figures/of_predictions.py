@@ -67,9 +67,14 @@ def uncertainty(made: Named, *, palette: Palette = LIGHT) -> "go.Figure":
     needs_two(made)
     measures = measures_of(made)
     return uncertainty_figure.figure(
-        made, measures, uncertainty_figure.points(made, measures), made.class_names, made.noun,
-        titled("Uncertainty", made), palette,
-    )  # fmt: skip
+        made,
+        measures,
+        uncertainty_figure.points(made, measures),
+        made.class_names,
+        made.noun,
+        titled("Uncertainty", made),
+        palette,
+    )
 
 
 def agreement(
@@ -89,9 +94,13 @@ def agreement(
     needs_two(made)
     known = MEASURES[measure]
     return pairs_figure.figure(
-        known, matrix(made, measure), len(made.labels), made.noun, titled(known.title, made),
+        known,
+        matrix(made, measure),
+        len(made.labels),
+        made.noun,
+        titled(known.title, made),
         palette,
-    )  # fmt: skip
+    )
 
 
 def committee(made: Named, figure: str = "accuracy", *, palette: Palette = LIGHT) -> "go.Figure":
@@ -161,9 +170,13 @@ def selective(
 
 
 def conformal(
-    made: Named, rate: float = MISS_RATE, method: str = METHODS[0], *, fit: Named | None = None,
+    made: Named,
+    rate: float = MISS_RATE,
+    method: str = METHODS[0],
+    *,
+    fit: Named | None = None,
     palette: Palette = LIGHT,
-) -> "go.Figure":  # fmt: skip
+) -> "go.Figure":
     """Conformal sets: how large they are, and how many of each size hold what the example is.
 
     Args:

@@ -50,10 +50,12 @@ class Palette:
 
 # As the page's theme has them in `.streamlit/config.toml`, which no installed package holds;
 # a test keeps the two equal.
-LIGHT = Palette("light", ink="#1B1E23", ground="#FFFFFF", panel="#F3F5F7", primary="#3E6E9F",
-                border="#D5DAE0")  # fmt: skip
-DARK = Palette("dark", ink="#E8EAED", ground="#0E1013", panel="#1A1D21", primary="#4A79AE",
-               border="#33383F")  # fmt: skip
+LIGHT = Palette(
+    "light", ink="#1B1E23", ground="#FFFFFF", panel="#F3F5F7", primary="#3E6E9F", border="#D5DAE0"
+)
+DARK = Palette(
+    "dark", ink="#E8EAED", ground="#0E1013", panel="#1A1D21", primary="#4A79AE", border="#33383F"
+)
 
 
 def member_color(member: int, members: int) -> str:

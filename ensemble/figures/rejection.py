@@ -49,22 +49,38 @@ def figure(
     if isfinite(threshold.value):  # else too few digits were held out, and none is rejected
         chart.add_vline(threshold.value, line={"color": palette.ink, "width": 2})
         chart.add_annotation(
-            x=threshold.value, y=1, yref="paper", yanchor="bottom", xanchor="left",
-            showarrow=False, text="rejected →", font={"size": 12, "color": palette.ink},
-        )  # fmt: skip
+            x=threshold.value,
+            y=1,
+            yref="paper",
+            yanchor="bottom",
+            xanchor="left",
+            showarrow=False,
+            text="rejected →",
+            font={"size": 12, "color": palette.ink},
+        )
     for place, (_, scores) in enumerate(named, 1):
         chart.add_annotation(
-            x=1, xref="paper", xanchor="left", xshift=8, y=place, showarrow=False,
-            text=formats.percent(share(scores, threshold), 500), font={"size": 12},
-        )  # fmt: skip
-    chart.update_xaxes(title="OOD score: how strange to the members", fixedrange=True,
-                       zeroline=False)  # fmt: skip
+            x=1,
+            xref="paper",
+            xanchor="left",
+            xshift=8,
+            y=place,
+            showarrow=False,
+            text=formats.percent(share(scores, threshold), 500),
+            font={"size": 12},
+        )
+    chart.update_xaxes(
+        title="OOD score: how strange to the members", fixedrange=True, zeroline=False
+    )
     chart.update_yaxes(
-        tickvals=list(range(len(named) + 1)), ticktext=["<b>this one</b> ",
-                                                        *(f"{name} " for name, _ in named)],
-        range=[len(named) + 0.5, -0.5], fixedrange=True, showgrid=False, zeroline=False,
+        tickvals=list(range(len(named) + 1)),
+        ticktext=["<b>this one</b> ", *(f"{name} " for name, _ in named)],
+        range=[len(named) + 0.5, -0.5],
+        fixedrange=True,
+        showgrid=False,
+        zeroline=False,
         automargin=True,
-    )  # fmt: skip
+    )
     return chart
 
 
@@ -84,15 +100,20 @@ def dots(row: tuple[str, Floats], place: int, threshold: "RejectionThreshold") -
     rejected = np.asarray(scores) > threshold.value
     # Rejecting one of the real digits, the first row, is a mistake; so is accepting another image.
     right = ~rejected if place == 1 else rejected
-    hover = [f"{name}: {formats.significant(float(one))}, "
-             f"{'rejected' if gone else 'accepted'}, {'✓ rightly' if good else '✗ wrongly'}"
-             for one, gone, good in zip(scores, rejected, right, strict=True)]  # fmt: skip
+    hover = [
+        f"{name}: {formats.significant(float(one))}, "
+        f"{'rejected' if gone else 'accepted'}, {'✓ rightly' if good else '✗ wrongly'}"
+        for one, gone, good in zip(scores, rejected, right, strict=True)
+    ]
     return {
-        "x": scores, "y": place + spread(len(scores)), "mode": "markers", "name": name,
-        "marker": {"color": np.where(right, RIGHT, WRONG).tolist(), "size": 5,
-                   "opacity": 0.7},
-        "hovertext": hover, "hoverinfo": "text",
-    }  # fmt: skip
+        "x": scores,
+        "y": place + spread(len(scores)),
+        "mode": "markers",
+        "name": name,
+        "marker": {"color": np.where(right, RIGHT, WRONG).tolist(), "size": 5, "opacity": 0.7},
+        "hovertext": hover,
+        "hoverinfo": "text",
+    }
 
 
 def spread(count: int) -> NDArray[np.float64]:
@@ -104,24 +125,32 @@ def mark(score: float, threshold: "RejectionThreshold", palette: Palette) -> dic
     """The open mark, in the ensemble's ink."""
     done = "rejected" if score > threshold.value else "accepted"
     return {
-        "x": [score], "y": [0], "mode": "markers", "name": "this one",
-        "marker": {"color": palette.ink, "size": 13, "symbol": "diamond"}, "hoverinfo": "text",
-        "hovertext": [f"This one: {formats.significant(score)}, {done}"], "cliponaxis": False,
-    }  # fmt: skip
+        "x": [score],
+        "y": [0],
+        "mode": "markers",
+        "name": "this one",
+        "marker": {"color": palette.ink, "size": 13, "symbol": "diamond"},
+        "hoverinfo": "text",
+        "hovertext": [f"This one: {formats.significant(score)}, {done}"],
+        "cliponaxis": False,
+    }
 
 
 def alt(threshold: "RejectionThreshold", known: str) -> str:
     """The picture in words: what share of each kind is rejected."""
-    told = ", ".join(f"{name} {formats.percent(share(scores, threshold), 500)}"
-                     for name, scores in rows(threshold, known))  # fmt: skip
+    told = ", ".join(
+        f"{name} {formats.percent(share(scores, threshold), 500)}"
+        for name, scores in rows(threshold, known)
+    )
     return f"OOD scores of each kind of images, with the rejection threshold; rejected: {told}"
 
 
 def table(threshold: "RejectionThreshold", known: str, score: float) -> pd.DataFrame:
     """A row for each image: its kind, its OOD score, and whether it is rejected."""
     frames = [pd.DataFrame({"images": ["this one"], "score": [score]})]
-    frames += [pd.DataFrame({"images": name, "score": scores}) for name, scores in
-               rows(threshold, known)]  # fmt: skip
+    frames += [
+        pd.DataFrame({"images": name, "score": scores}) for name, scores in rows(threshold, known)
+    ]
     frame = pd.concat(frames, ignore_index=True)
     frame["threshold"] = threshold.value
     frame["rejected"] = frame["score"] > threshold.value
@@ -135,6 +164,8 @@ def shares(threshold: "RejectionThreshold", known: str, noun: str) -> pd.DataFra
         *((one.title, one.n, one.share) for one in threshold.non_digits),
     ]
     return pd.DataFrame(
-        [{"shown": name, "rejected": formats.percent(one, 500), "of images": f"{n:,}"}
-         for name, n, one in kinds]
-    )  # fmt: skip
+        [
+            {"shown": name, "rejected": formats.percent(one, 500), "of images": f"{n:,}"}
+            for name, n, one in kinds
+        ]
+    )

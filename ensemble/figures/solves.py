@@ -68,10 +68,16 @@ def step_times(traces: Traces, iterations: int, title: str, palette: Palette) ->
     for trace, shift in zip(solves, apart(solves), strict=True):
         middle = 1000 * median(trace)
         chart.add_annotation(
-            x=1, xref="paper", xanchor="left", xshift=4, y=np.log10(middle) if jumpy else middle,
-            yshift=shift, text=f"<b>{step_time(trace)}</b>", showarrow=False,
+            x=1,
+            xref="paper",
+            xanchor="left",
+            xshift=4,
+            y=np.log10(middle) if jumpy else middle,
+            yshift=shift,
+            text=f"<b>{step_time(trace)}</b>",
+            showarrow=False,
             font={"color": color(trace, palette), "size": 12},
-        )  # fmt: skip
+        )
     chart.update_layout(margin={**chart.layout.margin.to_plotly_json(), "r": 56})
     every = np.concatenate([1000 * trace.seconds for trace in solves] or [np.ones(1)])
     scale: dict[str, Any] = log_axis(every) if jumpy else {"rangemode": "tozero"}
@@ -115,16 +121,21 @@ def curve(trace: Trace, values: Any, hover: Any) -> dict[str, Any]:
     """One curve over the iterations, from 1."""
     kept = lines.thinned(len(values), POINTS)
     return {
-        "x": kept + 1, "y": values[kept], "mode": "lines" if len(values) > 1 else "markers",
-        "name": name(trace), "hovertext": [hover(trace, int(i)) for i in kept],
+        "x": kept + 1,
+        "y": values[kept],
+        "mode": "lines" if len(values) > 1 else "markers",
+        "name": name(trace),
+        "hovertext": [hover(trace, int(i)) for i in kept],
         "hoverinfo": "text",
-    }  # fmt: skip
+    }
 
 
 def hover_error(trace: Trace, i: int) -> str:
     """What the pointer is told of an error."""
-    return (f"Iteration {i + 1}, {name(trace)}<br>error {formats.significant(trace.error[i])}, "
-            f"objective {formats.significant(trace.objective[i], 4)}")  # fmt: skip
+    return (
+        f"Iteration {i + 1}, {name(trace)}<br>error {formats.significant(trace.error[i])}, "
+        f"objective {formats.significant(trace.objective[i], 4)}"
+    )
 
 
 def hover_seconds(trace: Trace, i: int) -> str:
@@ -148,27 +159,57 @@ def scaling(traces: Traces, cores: int, title: str, palette: Palette) -> "go.Fig
     points = traces.scaling
     most = max(2, points[-1][0])
     chart = go.Figure()
-    chart.add_scatter(x=[1, most], y=[1, most], mode="lines", name="ideal", hoverinfo="skip",
-                      line={"color": MUTED, "width": 2, "dash": "dot"})  # fmt: skip
-    if 1 < cores < most:
-        chart.add_scatter(x=[cores, most], y=[cores, cores], mode="lines", hoverinfo="skip",
-                          name=f"all that {cores} cores can give",
-                          line={"color": MUTED, "width": 1.5, "dash": "dash"})  # fmt: skip
     chart.add_scatter(
-        x=[devices for devices, _ in points], y=[ratio for _, ratio in points],
-        mode="lines+markers+text", name="measured", line={"color": palette.ink, "width": 3},
-        marker={"size": 9}, text=[f"{formats.significant(ratio, 2)}×" for _, ratio in points],
-        textposition="bottom center", textfont={"color": palette.ink}, cliponaxis=False,
-        hovertext=[f"{formats.count(devices, 'device')}: {times(ratio)} as fast as one"
-                   for devices, ratio in points], hoverinfo="text",
-    )  # fmt: skip
+        x=[1, most],
+        y=[1, most],
+        mode="lines",
+        name="ideal",
+        hoverinfo="skip",
+        line={"color": MUTED, "width": 2, "dash": "dot"},
+    )
+    if 1 < cores < most:
+        chart.add_scatter(
+            x=[cores, most],
+            y=[cores, cores],
+            mode="lines",
+            hoverinfo="skip",
+            name=f"all that {cores} cores can give",
+            line={"color": MUTED, "width": 1.5, "dash": "dash"},
+        )
+    chart.add_scatter(
+        x=[devices for devices, _ in points],
+        y=[ratio for _, ratio in points],
+        mode="lines+markers+text",
+        name="measured",
+        line={"color": palette.ink, "width": 3},
+        marker={"size": 9},
+        text=[f"{formats.significant(ratio, 2)}×" for _, ratio in points],
+        textposition="bottom center",
+        textfont={"color": palette.ink},
+        cliponaxis=False,
+        hovertext=[
+            f"{formats.count(devices, 'device')}: {times(ratio)} as fast as one"
+            for devices, ratio in points
+        ],
+        hoverinfo="text",
+    )
     least = min(0.5, *(ratio / 1.6 for _, ratio in points))
     chart.update_layout(lines.layout(title, HEIGHT, palette))
-    chart.update_xaxes(title="devices", type="log", fixedrange=True, tickvals=powers(1, most),
-                       range=np.log10([0.85, most * 1.18]))  # fmt: skip
-    chart.update_yaxes(title="times as fast as one device", type="log", fixedrange=True,
-                       automargin=True, tickvals=powers(least, most),
-                       range=np.log10([least, most * 1.18]))  # fmt: skip
+    chart.update_xaxes(
+        title="devices",
+        type="log",
+        fixedrange=True,
+        tickvals=powers(1, most),
+        range=np.log10([0.85, most * 1.18]),
+    )
+    chart.update_yaxes(
+        title="times as fast as one device",
+        type="log",
+        fixedrange=True,
+        automargin=True,
+        tickvals=powers(least, most),
+        range=np.log10([least, most * 1.18]),
+    )
     return chart
 
 
@@ -182,12 +223,19 @@ def iterations_table(traces: Traces) -> pd.DataFrame:
     kinds = [("main", trace) for trace in both(traces)]
     kinds += [("sweep", trace) for trace in traces.sweep if begun(trace)]
     parts = [
-        pd.DataFrame({
-            "solve": kind, "devices": trace.devices, "pmap": trace.pmap,
-            "iteration": np.arange(1, len(trace.seconds) + 1), "objective": trace.objective,
-            "error": trace.error, "step_size": trace.step_size,
-            "evaluations": trace.evaluations, "seconds": trace.seconds,
-        })
+        pd.DataFrame(
+            {
+                "solve": kind,
+                "devices": trace.devices,
+                "pmap": trace.pmap,
+                "iteration": np.arange(1, len(trace.seconds) + 1),
+                "objective": trace.objective,
+                "error": trace.error,
+                "step_size": trace.step_size,
+                "evaluations": trace.evaluations,
+                "seconds": trace.seconds,
+            }
+        )
         for kind, trace in kinds
-    ]  # fmt: skip
+    ]
     return pd.concat(parts, ignore_index=True)

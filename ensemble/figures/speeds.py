@@ -38,10 +38,20 @@ def speeds(race: Race, title: str, palette: Palette) -> "go.Figure":
     chart = go.Figure([curve(name, rates, palette) for name, rates in race.rates.items()])
     chart.update_layout(lines.layout(title, HEIGHT, palette, showlegend=False))
     chart.update_layout(margin={**chart.layout.margin.to_plotly_json(), "r": 136, "b": 50})
-    chart.update_xaxes(title="members, M", type="log", tickvals=every, fixedrange=True,
-                       range=np.log10([every[0] * 0.85, every[-1] * 1.1]))  # fmt: skip
-    chart.update_yaxes(title="img·member/s", range=[0, highest * 1.08], fixedrange=True,
-                       tickformat=",", automargin=True)  # fmt: skip
+    chart.update_xaxes(
+        title="members, M",
+        type="log",
+        tickvals=every,
+        fixedrange=True,
+        range=np.log10([every[0] * 0.85, every[-1] * 1.1]),
+    )
+    chart.update_yaxes(
+        title="img·member/s",
+        range=[0, highest * 1.08],
+        fixedrange=True,
+        tickformat=",",
+        automargin=True,
+    )
     label(chart, race, highest * 1.08, palette)
     return chart
 
@@ -50,13 +60,20 @@ def curve(name: str, rates: dict[int, float], palette: Palette) -> dict[str, Any
     """One competitor's line."""
     members = sorted(rates)
     return {
-        "type": "scatter", "mode": "lines+markers", "name": NAMES[name],
-        "line": look(name, palette), "marker": {"size": 8},
-        "x": members, "y": [rates[M] for M in members],
-        "hovertext": [f"{NAMES[name].capitalize()}, {formats.count(M, 'member')}<br>"
-                      f"{formats.throughput(rates[M])}" for M in members],
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": NAMES[name],
+        "line": look(name, palette),
+        "marker": {"size": 8},
+        "x": members,
+        "y": [rates[M] for M in members],
+        "hovertext": [
+            f"{NAMES[name].capitalize()}, {formats.count(M, 'member')}<br>"
+            f"{formats.throughput(rates[M])}"
+            for M in members
+        ],
         "hoverinfo": "text",
-    }  # fmt: skip
+    }
 
 
 def label(chart: "go.Figure", race: Race, top: float, palette: Palette) -> None:
@@ -68,10 +85,17 @@ def label(chart: "go.Figure", race: Race, top: float, palette: Palette) -> None:
         strict=True,
     ):
         chart.add_annotation(
-            x=1, xref="paper", xanchor="left", xshift=6, y=ends[name], showarrow=False,
-            yshift=place - PIXELS * ends[name] / top, text=NAMES[name].replace(", ", "<br>"),
-            align="left", font={"color": look(name, palette)["color"], "size": 12},
-        )  # fmt: skip
+            x=1,
+            xref="paper",
+            xanchor="left",
+            xshift=6,
+            y=ends[name],
+            showarrow=False,
+            yshift=place - PIXELS * ends[name] / top,
+            text=NAMES[name].replace(", ", "<br>"),
+            align="left",
+            font={"color": look(name, palette)["color"], "size": 12},
+        )
 
 
 def apart(places: list[float]) -> list[float]:
@@ -88,9 +112,12 @@ def table(race: Race) -> pd.DataFrame:
     for name, rates in race.rates.items():
         ratios = race.ratios(name, "one_by_one")
         for members in sorted(rates):
-            rows.append({
-                "competitor": NAMES[name], "members": members,
-                "img_member_per_s": rates[members],
-                "times_one_after_another": round(ratios.get(members, float("nan")), 3),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "competitor": NAMES[name],
+                    "members": members,
+                    "img_member_per_s": rates[members],
+                    "times_one_after_another": round(ratios.get(members, float("nan")), 3),
+                }
+            )
     return pd.DataFrame(rows)

@@ -123,7 +123,9 @@ def captions(made: Predictions, number: int, names: Sequence[str]) -> list[str]:
     lines.append(formats.chance(made.confidence[number]))
     if made.members > 1:
         counted = not images_words.listed(made, names)
-        lines += images_words.short_votes(made, number, names) if counted else [
-            images_words.spoken_votes(made, number, names)
-        ]  # fmt: skip
+        lines += (
+            images_words.short_votes(made, number, names)
+            if counted
+            else [images_words.spoken_votes(made, number, names)]
+        )
     return lines

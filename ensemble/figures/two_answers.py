@@ -54,19 +54,32 @@ def figure(
     sides = ((ours, palette.ink), (theirs, palette.primary))
     chart = go.Figure([go.Bar(bars(one, names, kept, color)) for one, color in sides])
     chart.update_layout(**lines.layout(title, ROW * len(names) + 170, palette))
-    chart.update_layout(barmode="group", bargap=0.25, bargroupgap=0.05,
-                        margin={"r": 24, "b": 100}, legend={"traceorder": "normal"})  # fmt: skip
+    chart.update_layout(
+        barmode="group",
+        bargap=0.25,
+        bargroupgap=0.05,
+        margin={"r": 24, "b": 100},
+        legend={"traceorder": "normal"},
+    )
     chart.update_xaxes(
-        range=[0, 1], title="averaged probability", fixedrange=True,
+        range=[0, 1],
+        title="averaged probability",
+        fixedrange=True,
         **lines.shares(figures_bars.TICKS),
-    )  # fmt: skip
+    )
     said = {one.digit.label for one in (ours, theirs) if not one.digit.rejected}
     chart.update_yaxes(
-        tickvals=list(range(len(names))), fixedrange=True, showgrid=False, zeroline=False,
-        ticktext=[f"<b>{name}</b> " if c in said else f"{name} "
-                  for c, name in zip(kept, names, strict=True)],
-        autorange="reversed", automargin=True,
-    )  # fmt: skip
+        tickvals=list(range(len(names))),
+        fixedrange=True,
+        showgrid=False,
+        zeroline=False,
+        ticktext=[
+            f"<b>{name}</b> " if c in said else f"{name} "
+            for c, name in zip(kept, names, strict=True)
+        ],
+        autorange="reversed",
+        automargin=True,
+    )
     return chart
 
 
@@ -82,13 +95,19 @@ def likeliest(ours: Side, theirs: Side) -> list[int]:
 def bars(side: Side, names: Sequence[str], kept: Sequence[int], color: str) -> dict[str, Any]:
     """One side's bars; faint where it rejects the mark."""
     probabilities = np.asarray(side.digit.probabilities)[list(kept)]
-    hover = [f"{escaping.figure(side.name)}: {name} {formats.chance(float(p))}"
-             for name, p in zip(names, probabilities, strict=True)]  # fmt: skip
+    hover = [
+        f"{escaping.figure(side.name)}: {name} {formats.chance(float(p))}"
+        for name, p in zip(names, probabilities, strict=True)
+    ]
     return {
-        "x": probabilities, "y": list(range(len(names))), "orientation": "h",
-        "name": escaping.figure(side.name), "hovertext": hover, "hoverinfo": "text",
+        "x": probabilities,
+        "y": list(range(len(names))),
+        "orientation": "h",
+        "name": escaping.figure(side.name),
+        "hovertext": hover,
+        "hoverinfo": "text",
         "marker": {"color": color, "opacity": 0.35 if side.digit.rejected else 1.0},
-    }  # fmt: skip
+    }
 
 
 def rows(ours: Side, theirs: Side, names: Sequence[str]) -> pd.DataFrame:
@@ -112,8 +131,9 @@ def row(side: Side, names: Sequence[str]) -> dict[str, str]:
 
 def alt(ours: Side, theirs: Side, names: Sequence[str]) -> str:
     """The chart in words."""
-    told = "; ".join(f"{one.name}: {marks_words.verdict(one.digit, names)}"
-                     for one in (ours, theirs))  # fmt: skip
+    told = "; ".join(
+        f"{one.name}: {marks_words.verdict(one.digit, names)}" for one in (ours, theirs)
+    )
     return f"Averaged probabilities of two ensembles. {told}"
 
 

@@ -38,8 +38,9 @@ def figure(digit: "Digit", names: Sequence[str], title: str, palette: Palette) -
     chart = bars.figure(made, 0, names, "", palette)
     kept = bars.likeliest(made, 0)
     worded = lines.layout(title, ROW * len(kept) + 150, palette)
-    chart.update_layout(title=worded["title"], margin_t=worded["margin"]["t"],
-                        height=worded["height"])  # fmt: skip
+    chart.update_layout(
+        title=worded["title"], margin_t=worded["margin"]["t"], height=worded["height"]
+    )
     opacity = np.full(len(kept), REJECTED if digit.rejected else OTHERS)
     if not digit.rejected:
         opacity[kept == digit.label] = SAID
@@ -57,23 +58,28 @@ def likeliest(digit: "Digit", names: Sequence[str]) -> tuple["Digit", Sequence[s
         return digit, names
     kept = np.sort(np.argsort(-digit.probabilities, kind="stable")[:MOST])
     few = replace(
-        digit, label=int(np.flatnonzero(kept == digit.label)[0]),
-        probabilities=digit.probabilities[kept], members=digit.members[:, kept],
-    )  # fmt: skip
+        digit,
+        label=int(np.flatnonzero(kept == digit.label)[0]),
+        probabilities=digit.probabilities[kept],
+        members=digit.members[:, kept],
+    )
     return few, [names[c] for c in kept]
 
 
 def labels(digit: "Digit", names: Sequence[str]) -> list[str]:
     """The rows' names; that of the class said in bold, unless it is rejected."""
-    return [f"<b>{name}</b> " if c == digit.label and not digit.rejected else f"{name} "
-            for c, name in enumerate(names)]  # fmt: skip
+    return [
+        f"<b>{name}</b> " if c == digit.label and not digit.rejected else f"{name} "
+        for c, name in enumerate(names)
+    ]
 
 
 def alt(digit: "Digit", names: Sequence[str]) -> str:
     """The chart in words: the likeliest classes."""
     likeliest = np.argsort(-np.asarray(digit.probabilities), kind="stable")[:3]
-    told = ", ".join(f"{names[c]} {formats.chance(float(digit.probabilities[c]))}"
-                     for c in likeliest)  # fmt: skip
+    told = ", ".join(
+        f"{names[c]} {formats.chance(float(digit.probabilities[c]))}" for c in likeliest
+    )
     rejected = f"{marks_words.rejection(names)}. " if digit.rejected else ""
     return f"{rejected}Averaged probabilities, likeliest first: {told}"
 
@@ -83,8 +89,15 @@ def table(digit: "Digit", names: Sequence[str]) -> pd.DataFrame:
     rows = [digit.probabilities, *digit.members]
     who = ["ensemble", *(f"member {m + 1}" for m in range(len(digit.members)))]
     told = [names[int(np.argmax(row))] for row in rows]
-    frame = pd.DataFrame({"who": who, "says": told, "rejected": digit.rejected,
-                          "score": digit.score, "threshold": digit.threshold})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "who": who,
+            "says": told,
+            "rejected": digit.rejected,
+            "score": digit.score,
+            "threshold": digit.threshold,
+        }
+    )
     for c, name in enumerate(names):
         frame[f"p_{name}"] = [float(row[c]) for row in rows]
     return frame

@@ -124,9 +124,11 @@ class Company:
         self.tell_why(
             End(
                 f"An unexpected error ended {self.who(self.index)} ({error!r:.200}). Its log has "
-                "the details.", 1, FOLLOWS if of_jax(error) else BUG,
+                "the details.",
+                1,
+                FOLLOWS if of_jax(error) else BUG,
             )
-        )  # fmt: skip
+        )
 
     def tell_why(self, end: End) -> NoReturn:
         """End every process, for a reason that this one has."""
@@ -207,8 +209,11 @@ class Company:
             if since < 2 * BEAT_SECONDS:  # else this process was held up itself
                 for other, wire in self._wires.items():
                     if now - wire.heard > SILENCE_SECONDS:
-                        self._lost(other, f"has said nothing for {SILENCE_SECONDS:.0f} seconds: "
-                                   "it was stopped, or the network to its host is cut")  # fmt: skip
+                        self._lost(
+                            other,
+                            f"has said nothing for {SILENCE_SECONDS:.0f} seconds: "
+                            "it was stopped, or the network to its host is cut",
+                        )
             began = self._together
             if began is not None and now - began > HANG_SECONDS:
                 self.ended(End("The exchange between the hosts has hung for a minute.", GO_ON))

@@ -73,9 +73,15 @@ def _start_jax(place: Place, address: str, seconds: int) -> None:
     # Signals are this program's own business.
     jax.config.update("jax_enable_preemption_service", False)
     jax.distributed.initialize(
-        address, place.count, place.index, place.devices, "deactivate", seconds,
-        HEARTBEAT_SECONDS, SHUTDOWN_SECONDS,
-    )  # fmt: skip
+        address,
+        place.count,
+        place.index,
+        place.devices,
+        "deactivate",
+        seconds,
+        HEARTBEAT_SECONDS,
+        SHUTDOWN_SECONDS,
+    )
     jax.devices()  # The processes tell each other of them: now, while all are here.
 
 

@@ -16,9 +16,11 @@ class Leader(Company):
     """Process 0: it decides, and has what the others made."""
 
     def announce(
-        self, kind: str, arrays: Callable[[int], Sequence[np.ndarray]] = lambda index: (),
+        self,
+        kind: str,
+        arrays: Callable[[int], Sequence[np.ndarray]] = lambda index: (),
         **said: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Tell every other process something; `arrays` gives what each of them gets."""
         for other, wire in self._wires.items():
             with contextlib.suppress(OSError):  # Who listens to it hears that it is gone.

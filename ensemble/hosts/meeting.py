@@ -46,8 +46,9 @@ def _lead(place: Place, end: float, seconds: float) -> tuple[Company, str]:
 
 def _follow(place: Place, end: float, seconds: float) -> tuple[Company, str]:
     wire = _connected(place, end, seconds)
-    wire.send("hello", index=place.index, count=place.count, key=place.key,
-              name=socket.gethostname())  # fmt: skip
+    wire.send(
+        "hello", index=place.index, count=place.count, key=place.key, name=socket.gethostname()
+    )
     wire.patience(max(end - time.monotonic(), 0) + HELLO_SECONDS)
     try:
         answer = wire.receive()
@@ -90,8 +91,11 @@ def _hello(wire: Wire, place: Place) -> tuple[int, str] | None:
         wire.close()
         return None
     if (count, key) != (place.count, place.key) or not 0 < index < count:
-        wire.send("refused", sentence=f"Another program's processes meet at {place.host}, port "
-                  f"{place.port}: start this one at another port.")  # fmt: skip
+        wire.send(
+            "refused",
+            sentence=f"Another program's processes meet at {place.host}, port "
+            f"{place.port}: start this one at another port.",
+        )
         wire.close()
         return None
     wire.patience(None)

@@ -99,7 +99,8 @@ def bugs_written_down(job: Job, status: StatusWriter[Any]) -> Iterator[None]:
         yield
     except BaseException as error:
         status.update(
-            state="failed", message=f"An unexpected error ended {job.kind.doing} ({error!r:.200}). "
+            state="failed",
+            message=f"An unexpected error ended {job.kind.doing} ({error!r:.200}). "
             f"The log has its details. {job.kind.what_is_kept(job.path)}",
-        )  # fmt: skip
+        )
         raise

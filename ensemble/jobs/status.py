@@ -163,9 +163,12 @@ class StatusWriter(Generic[AnyStatus]):
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         me = psutil.Process()
         self._status = dataclasses.replace(
-            status, pid=me.pid, pid_created=me.create_time(), pid_ticks=start_ticks(me.pid),
+            status,
+            pid=me.pid,
+            pid_created=me.create_time(),
+            pid_ticks=start_ticks(me.pid),
             host=socket.gethostname(),
-        )  # fmt: skip
+        )
 
     @property
     def status(self) -> AnyStatus:
@@ -178,9 +181,11 @@ class StatusWriter(Generic[AnyStatus]):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._closed.set()
         self._thread.join()
 

@@ -27,8 +27,15 @@ PACKAGE = Path(__file__).resolve().parents[1]
 GRACE_SECONDS = 0.3
 # Settings that are data to the compiled programs: another value compiles nothing.
 DATA = (
-    "learning_rate", "momentum", "vary", "epochs", "seed", "schedule", "warmup_epochs", "patience",
-)  # fmt: skip
+    "learning_rate",
+    "momentum",
+    "vary",
+    "epochs",
+    "seed",
+    "schedule",
+    "warmup_epochs",
+    "patience",
+)
 
 
 class Configured(Protocol):

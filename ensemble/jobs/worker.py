@@ -100,9 +100,13 @@ def at_once(status: StatusWriter[Any], stop: StopRequest, report: Report, begin:
 
 
 def in_turn(
-    job: Job, status: StatusWriter[Any], stop: StopRequest, report: Report, begin: Begin,
+    job: Job,
+    status: StatusWriter[Any],
+    stop: StopRequest,
+    report: Report,
+    begin: Begin,
     devices: int,
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     """What `begin` comes to, called once this machine is free for it; or a stop before that.
 
     A job that was given another place is followed there; in its task `begin` is called at once.

@@ -130,8 +130,9 @@ def usable(cache: Path) -> bool:
         logging.getLogger("ensemble").warning(
             "No compiled programs can be kept in %s (%s), so that each start compiles anew: "
             "point ENSEMBLE_DATA at a folder that can be written.",
-            os.fsencode(cache).decode("utf-8", "backslashreplace"), reason,
-        )  # fmt: skip
+            os.fsencode(cache).decode("utf-8", "backslashreplace"),
+            reason,
+        )
     return not reason
 
 

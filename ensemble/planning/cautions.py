@@ -7,9 +7,16 @@ from ensemble.planning.maps import Maps
 from ensemble.runs.store import Run, trained_here
 
 Caution = Literal[
-    "schedule", "warm-up", "set aside", "varied", "augmentation", "stopped early", "one member",
-    "drawn", "thinned",
-]  # fmt: skip
+    "schedule",
+    "warm-up",
+    "set aside",
+    "varied",
+    "augmentation",
+    "stopped early",
+    "one member",
+    "drawn",
+    "thinned",
+]
 
 
 def cautions_of(run: Run, maps: Maps, plan: Plan) -> tuple[Caution, ...]:

@@ -99,9 +99,12 @@ def looked_at(kept: Sequence[int], each: int) -> tuple[int, ...]:
 
 
 def _scores(
-    run: Run, what: str, epochs: Sequence[int], labels: Labels,
+    run: Run,
+    what: str,
+    epochs: Sequence[int],
+    labels: Labels,
     read: Callable[[str, int], NDArray[np.float32]],
-) -> tuple[dict[int, Scores], list[str]]:  # fmt: skip
+) -> tuple[dict[int, Scores], list[str]]:
     """The scores of each epoch that can be read, and why the others cannot."""
     known, left = digest_of_arrays([("labels", labels)]), run.remaining(epochs[-1])
 
@@ -134,9 +137,12 @@ def _version(path: Path) -> tuple[int, int]:
 
 def _packed(found: Scores) -> Arrays:
     return {
-        "sizes": found.sizes, "right": found.right, "nll": found.nll,
-        "member_right": found.member_right, "member_nll": found.member_nll,
-    }  # fmt: skip
+        "sizes": found.sizes,
+        "right": found.right,
+        "nll": found.nll,
+        "member_right": found.member_right,
+        "member_nll": found.member_nll,
+    }
 
 
 def _unpacked(made: Arrays) -> Scores:

@@ -59,9 +59,14 @@ def compare(
     (loss,) = losses(grids[0], [first], second, figure, grids[1])
     members = min(maps.test.members, theirs.test.members)
     return TwoPlans(
-        figure, loss, maps.test.mean(first, figure), theirs.test.mean(second, figure),
-        to_be_sure(loss, maps.test.n, members), maps.test.n, members,
-    )  # fmt: skip
+        figure,
+        loss,
+        maps.test.mean(first, figure),
+        theirs.test.mean(second, figure),
+        to_be_sure(loss, maps.test.n, members),
+        maps.test.n,
+        members,
+    )
 
 
 def half_the_cost(maps: Maps, whole: Choice) -> Loss | None:

@@ -25,9 +25,11 @@ from ensemble.race.status import RaceStatus
 
 EMULATED = "This processor has no bfloat16 units and would emulate it: left out."
 TITLES = {
-    "float32": "this engine in float32", "bfloat16": "this engine in bfloat16",
-    "howto": "the HOWTO's loop", "one_by_one": "one member after another",
-}  # fmt: skip
+    "float32": "this engine in float32",
+    "bfloat16": "this engine in bfloat16",
+    "howto": "the HOWTO's loop",
+    "one_by_one": "one member after another",
+}
 # Of starting four processes and compiling, before there is anything to go by.
 SECONDS_TO_BEGIN = 30.0
 OVER_A_SLICE = 1.4  # what finding the number of steps, and steps that last long, add to it
@@ -152,9 +154,11 @@ class Job:
         if self._stop():
             raise StoppedError
         self._status.update(
-            state="racing", message=message, progress=round(progress, 4),
+            state="racing",
+            message=message,
+            progress=round(progress, 4),
             seconds_left=round(left, 1),
-        )  # fmt: skip
+        )
         self._report(self._status.status)
 
     def _race(self) -> Race:
@@ -163,14 +167,23 @@ class Job:
         for (name, members), found in self._rates.items():
             rates.setdefault(name, {})[members] = round(statistics.median(found), 1)
         return Race(
-            created=time.time(), seconds=round(time.monotonic() - self._began, 1),
-            host=socket.gethostname(), on=self._cluster, processor=here.processor,
-            cores=here.cores, memory_bytes=here.memory_bytes, fast_bfloat16=here.fast_bfloat16,
-            platform=self._on.get("platform", ""), devices=self._on.get("devices", 0),
-            device_kind=self._on.get("kind", ""), packages=package_versions(),
-            settings=self._config.as_dict(), rates=rates,
-            differences=differences(self._losses), absent=self._absent,
-        )  # fmt: skip
+            created=time.time(),
+            seconds=round(time.monotonic() - self._began, 1),
+            host=socket.gethostname(),
+            on=self._cluster,
+            processor=here.processor,
+            cores=here.cores,
+            memory_bytes=here.memory_bytes,
+            fast_bfloat16=here.fast_bfloat16,
+            platform=self._on.get("platform", ""),
+            devices=self._on.get("devices", 0),
+            device_kind=self._on.get("kind", ""),
+            packages=package_versions(),
+            settings=self._config.as_dict(),
+            rates=rates,
+            differences=differences(self._losses),
+            absent=self._absent,
+        )
 
 
 def rotated(every: list[Process], by: int) -> list[Process]:

@@ -36,9 +36,12 @@ def training_loop(name: str, config: RaceConfig) -> TrainingLoop:
     digits = datasets.load(config.dataset)
     size = min(IMAGES, len(digits.train_images))
     few = replace(
-        digits, train_images=digits.train_images[:size], train_labels=digits.train_labels[:size],
-        test_images=digits.test_images[:50], test_labels=digits.test_labels[:50],
-    )  # fmt: skip
+        digits,
+        train_images=digits.train_images[:size],
+        train_labels=digits.train_labels[:size],
+        test_images=digits.test_images[:50],
+        test_labels=digits.test_labels[:50],
+    )
     if name == "howto":
         return Howto(config, few)
     return OneByOne(config, few) if name == "one_by_one" else Engine(config, few, name)
@@ -145,9 +148,13 @@ class Howto:
 def settings(config: RaceConfig, members: int, precision: str) -> EnsembleConfig:
     """The run that is raced: the HOWTO's, at half its rate."""
     return EnsembleConfig(
-        dataset=config.dataset, members=members, learning_rate=RATE, momentum=0.9,
-        batch_size=config.batch_size, precision=precision,
-    )  # fmt: skip
+        dataset=config.dataset,
+        members=members,
+        learning_rate=RATE,
+        momentum=0.9,
+        batch_size=config.batch_size,
+        precision=precision,
+    )
 
 
 def learn(trainer: Any, state: Any, steps: int) -> Any:

@@ -138,12 +138,20 @@ def make_reading(
     ]
     digits = tuple(
         Digit(
-            int(labels[n]), averaged[n], probabilities[:, n], voted[:, n], float(information[n]),
-            float(scores[n]), threshold, float(quantiles[n]), bool(rejected[n]),
-            why[n], dict(zip(named, signs[:, judged[n]].tolist(), strict=True)),
+            int(labels[n]),
+            averaged[n],
+            probabilities[:, n],
+            voted[:, n],
+            float(information[n]),
+            float(scores[n]),
+            threshold,
+            float(quantiles[n]),
+            bool(rejected[n]),
+            why[n],
+            dict(zip(named, signs[:, judged[n]].tolist(), strict=True)),
         )
         for n in range(len(labels))
-    )  # fmt: skip
+    )
     texts = [REJECTED if one.rejected else class_names[one.label] for one in digits]
     said = averaged.max(axis=-1)[~rejected]
     confidence = float(said.prod()) if len(said) else 0.0

@@ -60,8 +60,9 @@ class Classifier:
       members: M.
     """
 
-    def __init__(self, run_id: str, members: Members, epochs: tuple[int, ...],
-                 config: EnsembleConfig) -> None:  # fmt: skip
+    def __init__(
+        self, run_id: str, members: Members, epochs: tuple[int, ...], config: EnsembleConfig
+    ) -> None:
         import jax
 
         from ensemble.recognition.rejection_threshold import Judge
@@ -148,9 +149,12 @@ class Classifier:
         distances = neighbours.feature_distances(own.features[:, 0], found.features)
         order = np.argsort(distances, kind="stable")[:count]
         return Neighbours(
-            near[order], images[order], dataset.test_labels[near[order]],
-            found.logits[:, order].argmax(axis=-1), distances[order],
-        )  # fmt: skip
+            near[order],
+            images[order],
+            dataset.test_labels[near[order]],
+            found.logits[:, order].argmax(axis=-1),
+            distances[order],
+        )
 
     def occlusion(self, image: Pixels) -> Occlusion:
         """What each member's verdict on a mark, uint8 (H, W, channels), rests on."""

@@ -74,8 +74,12 @@ class KnownImages:
         reduced, found = pictures(images), traits(images)
         scale = np.maximum(found.std(axis=0), 1e-3)
         found = found / scale
-        means = np.stack([found[labels == c].mean(axis=0) if (labels == c).any()
-                          else found.mean(axis=0) for c in range(classes)])  # fmt: skip
+        means = np.stack(
+            [
+                found[labels == c].mean(axis=0) if (labels == c).any() else found.mean(axis=0)
+                for c in range(classes)
+            ]
+        )
         off = found - means[labels]
         spread = off.T @ off / max(len(off) - classes, 1)
         inverse = np.linalg.inv(spread + SLACK * np.eye(len(scale)))
@@ -85,15 +89,21 @@ class KnownImages:
     def as_arrays(self) -> dict[str, NDArray[np.generic]]:
         """As arrays to be cached; `from_arrays` reads them."""
         counts = np.array([len(own) for own in self.pictures])
-        return {"pictures": np.concatenate(self.pictures), "counts": counts, "means": self.means,
-                "inverse": self.inverse, "scale": self.scale}  # fmt: skip
+        return {
+            "pictures": np.concatenate(self.pictures),
+            "counts": counts,
+            "means": self.means,
+            "inverse": self.inverse,
+            "scale": self.scale,
+        }
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "KnownImages":
         """From what `as_arrays` gives."""
         own = tuple(np.split(arrays["pictures"], np.cumsum(arrays["counts"])[:-1]))
-        return cls(own, tuple(map(form, own)), *(arrays[name] for name in
-                                                 ("means", "inverse", "scale")))  # fmt: skip
+        return cls(
+            own, tuple(map(form, own)), *(arrays[name] for name in ("means", "inverse", "scale"))
+        )
 
     def measures(self, images: Pixels, probabilities: Floats) -> NDArray[np.float64]:
         """Four measures of novelty, in the order of `NAMES`: (4, N), higher for what is less known.
@@ -134,8 +144,14 @@ def _pictures(images: Pixels) -> NDArray[np.float32]:
     channels = images.shape[3]
     side = GREY_SIDE if channels == 1 else COLOUR_SIDE
     size = min(side, images.shape[2]), min(side, images.shape[1])
-    each = [np.asarray(Image.fromarray(one[..., 0] if channels == 1 else one)
-                       .resize(size, Image.Resampling.BOX)) for one in images]  # fmt: skip
+    each = [
+        np.asarray(
+            Image.fromarray(one[..., 0] if channels == 1 else one).resize(
+                size, Image.Resampling.BOX
+            )
+        )
+        for one in images
+    ]
     return np.array(each, np.float32).reshape(len(images), -1) / np.float32(255)
 
 

@@ -58,8 +58,10 @@ def strides(shape: tuple[int, ...]) -> dict[int, int]:
     As large a share of the image as those of `STRIDES` are of one of 28.
     """
     share = min(shape[:2]) / SIDE
-    return {max(2, round(side * share)): max(1, round(stride * share))
-            for side, stride in STRIDES.items()}  # fmt: skip
+    return {
+        max(2, round(side * share)): max(1, round(stride * share))
+        for side, stride in STRIDES.items()
+    }
 
 
 def patches(image: Pixels) -> list[Box]:

@@ -143,11 +143,18 @@ class Judge:
             for key, title, found in others
         )
         return RejectionThreshold(
-            refuse, threshold, len(ranked), ranked, len(accepted),
-            float(accepted.mean()), float(right[accepted].mean()) if accepted.any() else 0.0,
-            float(right.mean()), rejected, self._source.set_on,
+            refuse,
+            threshold,
+            len(ranked),
+            ranked,
+            len(accepted),
+            float(accepted.mean()),
+            float(right[accepted].mean()) if accepted.any() else 0.0,
+            float(right.mean()),
+            rejected,
+            self._source.set_on,
             find(self._source.dataset).written,
-        )  # fmt: skip
+        )
 
     def _measure_held_out(self) -> Arrays:
         images, _ = held_out(self._source, fitted=True)

@@ -28,14 +28,28 @@ def traits(images: Pixels) -> NDArray[np.float64]:
     rows, columns = _crossings(ink), _crossings(ink.swapaxes(1, 2))
     tall, wide = (ink.any(axis=axis).sum(axis=1) for axis in (2, 1))
     edge, area = _edge(ink), ink.sum(axis=(1, 2))
-    return np.stack([
-        _components(ink, True), _components(~ink, False) - 1, images.sum(axis=(1, 2, 3)) / 255 / 50,
-        tall / 5, wide / 5, rows.max(axis=1), columns.max(axis=1),
-        2 * _mean(rows, tall), 2 * _mean(columns, wide),
-        5 * _mean(rows >= 3, tall), 5 * _mean(columns >= 4, wide), 5 * _mean(columns >= 3, wide),
-        edge / 20, 2 * area / np.maximum(edge, 1), _changes(rows), _changes(columns),
-        *pen_widths(images).T * np.array([[10.0], [2.0]]),
-    ], axis=1).astype(np.float64)  # fmt: skip
+    return np.stack(
+        [
+            _components(ink, True),
+            _components(~ink, False) - 1,
+            images.sum(axis=(1, 2, 3)) / 255 / 50,
+            tall / 5,
+            wide / 5,
+            rows.max(axis=1),
+            columns.max(axis=1),
+            2 * _mean(rows, tall),
+            2 * _mean(columns, wide),
+            5 * _mean(rows >= 3, tall),
+            5 * _mean(columns >= 4, wide),
+            5 * _mean(columns >= 3, wide),
+            edge / 20,
+            2 * area / np.maximum(edge, 1),
+            _changes(rows),
+            _changes(columns),
+            *pen_widths(images).T * np.array([[10.0], [2.0]]),
+        ],
+        axis=1,
+    ).astype(np.float64)
 
 
 def pen_widths(images: Pixels) -> NDArray[np.float64]:

@@ -70,9 +70,11 @@ def tried(solver: "Solver", devices: int) -> Tried:
         seconds.append(found.seconds)
         evaluations.append(max(found.evaluations, 1))
     return Tried(
-        devices=devices, seconds=float(np.median(np.divide(seconds, evaluations))),
-        iterations=len(seconds), evaluations=sum(evaluations),
-    )  # fmt: skip
+        devices=devices,
+        seconds=float(np.median(np.divide(seconds, evaluations))),
+        iterations=len(seconds),
+        evaluations=sum(evaluations),
+    )
 
 
 def faster(without: Tried, with_pmap: Tried) -> Choice:

@@ -64,15 +64,20 @@ class Job:
     def work(self) -> Outcome:
         """Every part, one after the other: never two solvers' samples in memory at once."""
         config = self._solve.config
-        self._tell(state="solving", message="Drawing the samples." if config.dataset == "synthetic"
-                   else "Reading the samples.")  # fmt: skip
+        self._tell(
+            state="solving",
+            message="Drawing the samples."
+            if config.dataset == "synthetic"
+            else "Reading the samples.",
+        )
         problem = load_problem(config)
         parts = self._parts(problem)
         self._tell(
             iterations=sum(part.iterations for part in parts),
             devices=next((part.devices for part in parts if part.name == "with"), 0),
-            cores=cpu_cores(), platform=jax.default_backend(),
-        )  # fmt: skip
+            cores=cpu_cores(),
+            platform=jax.default_backend(),
+        )
         for part in parts:
             self._tell(message=f"Compiling for {_counted(part.devices)}.")
             solver = self._solver(problem, part.devices)
@@ -132,8 +137,11 @@ class Job:
             point, found = solver.iterate(point)
             self._write("iteration", number, **place, **found._asdict())
             if not np.isfinite(found.objective):
-                return Outcome("failed", "The objective is no longer a number: take a smaller "
-                               "fixed step size, or 0 for a line search.")  # fmt: skip
+                return Outcome(
+                    "failed",
+                    "The objective is no longer a number: take a smaller "
+                    "fixed step size, or 0 for a line search.",
+                )
             self._count(found.seconds, part)
             if self._stop():
                 return Outcome("stopped", "Stopped. What was measured is kept.")

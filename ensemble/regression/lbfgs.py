@@ -153,9 +153,13 @@ class Solver:
     def _next(self, point: Point, samples: Samples) -> tuple[Point, tuple[Array, ...]]:
         loss = self._loss(samples)
         updates, memory = self._optimizer.update(
-            point.gradient, point.memory, point.weights,
-            value=point.value, grad=point.gradient, value_fn=loss,
-        )  # fmt: skip
+            point.gradient,
+            point.memory,
+            point.weights,
+            value=point.value,
+            grad=point.gradient,
+            value_fn=loss,
+        )
         weights = optax.apply_updates(point.weights, updates)
         if self._config.stepsize:
             step_size, evaluations = jnp.float32(self._config.stepsize), jnp.int32(1)

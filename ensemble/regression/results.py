@@ -110,7 +110,13 @@ def _trace(lines: list[Line]) -> Trace:
         return np.array(values, np.float64)
 
     return Trace(
-        compiled["devices"], compiled["pmap"], compiled["seconds"], column("objective"),
-        column("error"), column("step_size"), column("evaluations"), column("seconds"),
+        compiled["devices"],
+        compiled["pmap"],
+        compiled["seconds"],
+        column("objective"),
+        column("error"),
+        column("step_size"),
+        column("evaluations"),
+        column("seconds"),
         end.get("spread"),
-    )  # fmt: skip
+    )

@@ -25,17 +25,20 @@ class LbfgsConfig(Settings):
     classes: int = setting(10, "Classes to draw.", low=2, high=100)
     iterations: int = setting(100, "Iterations of L-BFGS.", low=1, high=10_000)
     linesearch: str = setting(
-        "zoom", "How a step's length is found: zoom (strong Wolfe) or backtracking (Armijo).",
+        "zoom",
+        "How a step's length is found: zoom (strong Wolfe) or backtracking (Armijo).",
         choices=LINESEARCHES,
-    )  # fmt: skip
+    )
     stepsize: float = setting(0.0, "A fixed step size; 0 searches.", low=0.0, high=100.0)
     l2: float = setting(0.0, "Adds l2 / 2 · |W|² to the objective.", low=0.0, high=1000.0)
     history: int = setting(10, "Steps that L-BFGS remembers.", low=1, high=100)
     seed: int = setting(0, "Of the drawn samples.", low=0, high=2**31 - 1)
     pmap: str = setting(
-        "both", "Solve with pmap and without, in one way only, or in that which is faster on these "
-        "samples when both are tried for a moment.", choices=PMAP,
-    )  # fmt: skip
+        "both",
+        "Solve with pmap and without, in one way only, or in that which is faster on these "
+        "samples when both are tried for a moment.",
+        choices=PMAP,
+    )
     devices: int = setting(0, "Devices to spread the samples over; 0 takes all.", low=0, high=1024)
     sweep: bool = setting(True, "Measure the speed-up on 1, 2, 4 and 8 devices, too.")
 

@@ -59,10 +59,14 @@ def speedup(
     whole = (compile_without + without.sum()) / (compile_with + with_pmap.sum())
     median = float(np.median(ratios))
     return Speedup(
-        float(ratios.mean()), median, *median_interval(ratios),
-        float(np.median(without) / np.median(with_pmap)), float(whole), median / devices,
+        float(ratios.mean()),
+        median,
+        *median_interval(ratios),
+        float(np.median(without) / np.median(with_pmap)),
+        float(whole),
+        median / devices,
         break_even(without, with_pmap, compile_without, compile_with),
-    )  # fmt: skip
+    )
 
 
 def break_even(

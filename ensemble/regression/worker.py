@@ -23,9 +23,11 @@ def work_solve(solve_id: str, report: Report = lambda status: None) -> Solve:
     """
     solve = find_solve(solve_id)
     worker.do(
-        solve, lambda status, stop: _solve(solve, status, stop, report), report,
+        solve,
+        lambda status, stop: _solve(solve, status, stop, report),
+        report,
         devices=solve.config.devices,
-    )  # fmt: skip
+    )
     return find_solve(solve_id)
 
 

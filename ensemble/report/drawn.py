@@ -36,8 +36,11 @@ def changes(before: Any, after: Any, path: tuple[str | int, ...] = ()) -> list[C
     if isinstance(before, dict) and before.keys() == after.keys():
         return [one for name in before for one in changes(before[name], after[name], (*path, name))]
     if isinstance(before, list) and len(before) == len(after):
-        found = [one for at, pair in enumerate(zip(before, after, strict=True))
-                 for one in changes(*pair, (*path, at))]  # fmt: skip
+        found = [
+            one
+            for at, pair in enumerate(zip(before, after, strict=True))
+            for one in changes(*pair, (*path, at))
+        ]
         # Of a list of colours all of it is shorter than each with its path.
         return found if len(found) < 8 else [[list(path), after]]
     return [] if before == after else [[list(path), after]]

@@ -33,9 +33,14 @@ def picture(run: Run, figure: str) -> Figure | None:
     group = Group(called(run), run.id, (run,))
     found = {
         (who, split): curves([group], figure=figure, split=split, who=who)[0]
-        for who, split in (("members", "test"), ("ensemble", "test"), ("ensemble", "validation"),
-                           ("ensemble", "train"), ("mean member", "train"))
-    }  # fmt: skip
+        for who, split in (
+            ("members", "test"),
+            ("ensemble", "test"),
+            ("ensemble", "validation"),
+            ("ensemble", "train"),
+            ("mean member", "train"),
+        )
+    }
     # Members that see different pixels have no ensemble on them: then their mean stands there.
     del found[("mean member" if found["ensemble", "train"].lines else "ensemble"), "train"]
     if not any(one.lines for one in found.values()):
@@ -87,8 +92,9 @@ def drawn(
     title = f"{TITLES[figure]} over the epochs · {called(run)}"
     chart.update_layout(lines.layout(title, HEIGHT, palette))
     longest = max((max(trace.x, default=0.0) for trace in chart.data), default=0.0)
-    chart.update_xaxes(title="epochs", automargin=True,
-                       **({"dtick": 1} if longest <= WHOLE else {}))  # fmt: skip
+    chart.update_xaxes(
+        title="epochs", automargin=True, **({"dtick": 1} if longest <= WHOLE else {})
+    )
     suffix = {"ticksuffix": " %"} if figure == "accuracy" else {}
     chart.update_yaxes(title=AXES[figure], automargin=True, **suffix)
     return chart
@@ -109,16 +115,20 @@ def bold(line: Line, who: str, split: str, figure: str, palette: Palette, M: int
     """The ensemble's line, or what stands for it on the training images."""
     at = lines.thinned(len(line.x))
     of = {"ensemble": "ensemble"}.get(who, who) if M > 1 else "member 1"
-    style = lines.bold(palette) if split == "test" else {
-        "color": MUTED if split == "train" else palette.ink, "width": 2
-    }  # fmt: skip
+    style = (
+        lines.bold(palette)
+        if split == "test"
+        else {"color": MUTED if split == "train" else palette.ink, "width": 2}
+    )
     return {
-        "x": rounded(line.x[at]), "y": rounded(scaled(line.y[at], figure)),
+        "x": rounded(line.x[at]),
+        "y": rounded(scaled(line.y[at], figure)),
         "mode": "lines+markers" if len(at) == 1 else "lines",
-        "line": {**style, "dash": DASHES[split]}, "name": of if split == "test" else
-        f"{of}, {split}", "hovertext": hovers(line, at, figure, f"{of}, {split}"),
+        "line": {**style, "dash": DASHES[split]},
+        "name": of if split == "test" else f"{of}, {split}",
+        "hovertext": hovers(line, at, figure, f"{of}, {split}"),
         "hoverinfo": "text",
-    }  # fmt: skip
+    }
 
 
 def scaled(y: np.ndarray, figure: str) -> np.ndarray:

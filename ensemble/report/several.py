@@ -51,6 +51,8 @@ def of_figure(groups: Sequence[Group], what: str) -> Iterator[Figure]:
     said, below = best(found[0][1], what, "test")
     told = " ".join(filter(None, (said, below, sees(found, "range", "ensemble"))))
     yield Figure(
-        WHAT[what], alt(found, what, "ensemble", "epochs"), told,
+        WHAT[what],
+        alt(found, what, "ensemble", "epochs"),
+        told,
         lambda palette: drawn.figure(found, what=what, x="epochs", title=title, palette=palette),
-    )  # fmt: skip
+    )

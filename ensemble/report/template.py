@@ -33,13 +33,21 @@ def document(content: Content, capsules: Sequence[str], inside: str) -> str:
     links = "".join(f'<li><a href="#{name}">{text(said)}</a></li>' for name, said in page.headings)
     policy = embedding.policy(embedding.digest(script), named)
     return Template(embedding.own("page.html")).substitute(
-        policy=html.escape(policy), title=text(content.title), styles=styles(),
+        policy=html.escape(policy),
+        title=text(content.title),
+        styles=styles(),
         state=f'<span class="state">{text(content.state)}</span>' if content.state else "",
-        about=text(content.about), lead=text(content.lead), links=links, sections=sections,
-        inside=OPTION.sub(r"<code>\g<0></code>", text(inside)), version=attribute(__version__),
+        about=text(content.about),
+        lead=text(content.lead),
+        links=links,
+        sections=sections,
+        inside=OPTION.sub(r"<code>\g<0></code>", text(inside)),
+        version=attribute(__version__),
         figures=embedding.data("figures", embedding.packed(figures)),
-        library=embedding.data("library", library), script=script, capsules="\n".join(capsules),
-    )  # fmt: skip
+        library=embedding.data("library", library),
+        script=script,
+        capsules="\n".join(capsules),
+    )
 
 
 def problem(why: str) -> str:
@@ -67,8 +75,15 @@ def colors(where: str, look: Palette) -> str:
     """A palette as the page's variables."""
     right, wrong = SHADES[look.mode]
     named = {
-        "ink": look.ink, "ground": look.ground, "panel": look.panel, "border": look.border,
-        "primary": look.primary, "right": right, "wrong": wrong, "blue": RIGHT, "orange": WRONG,
-    }  # fmt: skip
+        "ink": look.ink,
+        "ground": look.ground,
+        "panel": look.panel,
+        "border": look.border,
+        "primary": look.primary,
+        "right": right,
+        "wrong": wrong,
+        "blue": RIGHT,
+        "orange": WRONG,
+    }
     values = ";".join(f"--{name}:{value}" for name, value in named.items())
     return f"{where}{{{values};color-scheme:{look.mode}}}"

@@ -66,11 +66,16 @@ def create_imported(
             write_bytes(folder / "name.txt", name.encode())
         write_status(folder, status)
         # config.json comes last: a folder without it is not yet a run.
-        write_json(folder / "config.json", {
-            "schema": SCHEMA, "kind": IMPORTED,
-            "settings": ImportedConfig(members=members, epochs=count).as_dict(),
-            "dataset": as_record(data), "member_names": list(member_names),
-        })  # fmt: skip
+        write_json(
+            folder / "config.json",
+            {
+                "schema": SCHEMA,
+                "kind": IMPORTED,
+                "settings": ImportedConfig(members=members, epochs=count).as_dict(),
+                "dataset": as_record(data),
+                "member_names": list(member_names),
+            },
+        )
     with changing(folder, action=None):
         return find(folder.name)
 
@@ -85,16 +90,23 @@ def epoch_line(probabilities: Floats, labels: Ints, epoch: int) -> Line:
     """
     made, unknown = judge(probabilities, labels), [None] * len(probabilities)
     loss = np.array([nll(member, labels) for member in probabilities])
-    return plain({
-        "kind": "epoch", "epoch": epoch, "step": epoch, "progress": float(epoch),
-        "train_loss": unknown, "train_accuracy": unknown,
-        "test_loss": loss, "ensemble_test_loss": loss.mean(),
-        "test_accuracy": (made.votes == labels).mean(axis=1),
-        "ensemble_test_nll": nll(made.averaged, labels),
-        "ensemble_test_accuracy": made.right.mean(),
-        "disagreement": made.disagreement.mean() if made.members > 1 else None,
-        "member_disagreement": (made.votes != made.said).mean(axis=1),
-    })  # fmt: skip
+    return plain(
+        {
+            "kind": "epoch",
+            "epoch": epoch,
+            "step": epoch,
+            "progress": float(epoch),
+            "train_loss": unknown,
+            "train_accuracy": unknown,
+            "test_loss": loss,
+            "ensemble_test_loss": loss.mean(),
+            "test_accuracy": (made.votes == labels).mean(axis=1),
+            "ensemble_test_nll": nll(made.averaged, labels),
+            "ensemble_test_accuracy": made.right.mean(),
+            "disagreement": made.disagreement.mean() if made.members > 1 else None,
+            "member_disagreement": (made.votes != made.said).mean(axis=1),
+        }
+    )
 
 
 def nll(probabilities: Floats, labels: Ints) -> float:

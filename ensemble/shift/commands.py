@@ -97,9 +97,11 @@ def work_stress(run_id: str, report: Report = lambda status: None) -> Stress:
     """
     run = find(run_id)
     worker.do(
-        _job_of(run), lambda status, stop: _measure(run, status, stop, report), report,
+        _job_of(run),
+        lambda status, stop: _measure(run, status, stop, report),
+        report,
         devices=trained_here(run).devices,
-    )  # fmt: skip
+    )
     return read_stress(run_id)
 
 

@@ -53,13 +53,11 @@ KINDS = {
     for kind in (
         Kind("rotation", "Rotation", "°", "degrees", (0, 15, 30, 45, 60, 75, 90)),
         Kind("shift", "Shift", " px", "pixels to the right", (0, 1, 2, 3, 4, 6, 8)),
-        Kind("noise", "Noise", "", "σ (1 is full scale)",
-             (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
+        Kind("noise", "Noise", "", "σ (1 is full scale)", (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
         Kind("blur", "Blur", " px", "σ in pixels", (0, 0.5, 1, 1.5, 2, 2.5, 3)),
-        Kind("contrast", "Contrast", "", "share left",
-             (1, 0.8, 0.6, 0.4, 0.2, 0.1, 0.05)),
+        Kind("contrast", "Contrast", "", "share left", (1, 0.8, 0.6, 0.4, 0.2, 0.1, 0.05)),
     )
-}  # fmt: skip
+}
 
 
 def kinds(shape: Sequence[int]) -> dict[str, Kind]:
@@ -71,8 +69,10 @@ def kinds(shape: Sequence[int]) -> dict[str, Kind]:
     if share == 1:
         return KINDS
     whole = share >= 1
-    shifts = tuple(math.floor(one * share + 0.5) if whole else round(one * share, 2)
-                   for one in KINDS["shift"].amounts)  # fmt: skip
+    shifts = tuple(
+        math.floor(one * share + 0.5) if whole else round(one * share, 2)
+        for one in KINDS["shift"].amounts
+    )
     blurs = tuple(round(one * share, 2) for one in KINDS["blur"].amounts)
     return KINDS | {
         "shift": replace(KINDS["shift"], amounts=shifts),

@@ -39,10 +39,15 @@ def _changed(image: Pixels, draws: np.random.Generator) -> Pixels:
     light, contrast = draws.uniform(-LIGHT, LIGHT), np.exp(draws.uniform(-CONTRAST, CONTRAST))
     sigma = draws.uniform(0, BLUR) * min(high, wide) / SIDE
     x = ndimage.gaussian_filter(image.astype(np.float32), (sigma, sigma, 0))
-    moved = np.stack([
-        ndimage.affine_transform(x[..., c], matrix, middle - matrix @ (middle + move), order=1,
-                                 mode="mirror") for c in range(channels)
-    ], axis=-1)  # fmt: skip
+    moved = np.stack(
+        [
+            ndimage.affine_transform(
+                x[..., c], matrix, middle - matrix @ (middle + move), order=1, mode="mirror"
+            )
+            for c in range(channels)
+        ],
+        axis=-1,
+    )
     mean = moved.mean(axis=(0, 1))
     lit = mean + contrast * (moved - mean)
     # Bare ground, such as black around a piece of clothing, stays what it is.

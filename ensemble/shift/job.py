@@ -62,10 +62,14 @@ class Job:
         images = images if limit is None else min(limit, images)
         forward = Forward(network_of_run(self._run), progress.state.params, images)
         results = Results(
-            tick=progress.tick, epoch=progress.evaluated, steps_after=progress.step_in_epoch,
-            dataset=self._run.config.dataset, images=images, members=forward.members,
+            tick=progress.tick,
+            epoch=progress.evaluated,
+            steps_after=progress.step_in_epoch,
+            dataset=self._run.config.dataset,
+            images=images,
+            members=forward.members,
             side=min(info.image_shape[:2]),
-        )  # fmt: skip
+        )
         self._tell(state="measuring", epoch=progress.evaluated, message="Compiling the network.")
         found = read_results(self._run.path)
         return found if found and found.same_question(results) else results, forward

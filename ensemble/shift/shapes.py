@@ -16,8 +16,9 @@ def _path(*corners: tuple[float, float]) -> NDArray[np.floating]:
     return np.array(corners, float)
 
 
-def _arc(start: float, end: float, middle: tuple[float, float] = (0.5, 0.5),
-         radius: float = 0.5) -> NDArray[np.floating]:  # fmt: skip
+def _arc(
+    start: float, end: float, middle: tuple[float, float] = (0.5, 0.5), radius: float = 0.5
+) -> NDArray[np.floating]:
     """Part of a circle, from and to a share of the round, clockwise from the right."""
     angle = 2 * np.pi * np.linspace(start, end, 60)
     return np.stack([np.cos(angle), np.sin(angle)], axis=1) * radius + middle
@@ -37,8 +38,10 @@ def _asterisk(draws: Draws) -> Strokes:
 def _arrow(draws: Draws) -> Strokes:
     turn = np.pi / 2 * draws.integers(4)
     matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    return [stroke @ matrix for stroke in
-            (_path((0, 0.5), (1, 0.5)), _path((0.65, 0.15), (1, 0.5), (0.65, 0.85)))]  # fmt: skip
+    return [
+        stroke @ matrix
+        for stroke in (_path((0, 0.5), (1, 0.5)), _path((0.65, 0.15), (1, 0.5), (0.65, 0.85)))
+    ]
 
 
 def _zigzag(draws: Draws) -> Strokes:
@@ -61,16 +64,29 @@ CROSS = _path((0, 0), (1, 1)), _path((1, 0), (0, 1))
 PLUS = _path((0.5, 0), (0.5, 1)), _path((0, 0.5), (1, 0.5))
 SQUARE = _path((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
 SHAPES: tuple[Callable[[Draws], Strokes], ...] = (
-    _star, _asterisk, _arrow, _zigzag, _heart,
-    _fixed(*CROSS), _fixed(*PLUS), _fixed(SQUARE), _fixed(SQUARE, *CROSS),
+    _star,
+    _asterisk,
+    _arrow,
+    _zigzag,
+    _heart,
+    _fixed(*CROSS),
+    _fixed(*PLUS),
+    _fixed(SQUARE),
+    _fixed(SQUARE, *CROSS),
     _fixed(_path((0.5, 0), (1, 0.9), (0, 0.9), (0.5, 0))),
     _fixed(_path((0, 1), (0, 0.4), (0.5, 0), (1, 0.4), (1, 1), (0, 1))),
     _fixed(_arc(0, 1), *(stroke * 0.7 + 0.15 for stroke in CROSS)),
     _fixed(_arc(0, 1), _arc(0, 1, radius=0.2)),
-    _fixed(_arc(0, 1), _arc(0.1, 0.4, radius=0.3), _path((0.35, 0.35), (0.35, 0.4)),
-           _path((0.65, 0.35), (0.65, 0.4))),
-    _fixed(*(_path((at, 0), (at, 1)) for at in (0.3, 0.7)),
-           *(_path((0, at), (1, at)) for at in (0.3, 0.7))),
+    _fixed(
+        _arc(0, 1),
+        _arc(0.1, 0.4, radius=0.3),
+        _path((0.35, 0.35), (0.35, 0.4)),
+        _path((0.65, 0.35), (0.65, 0.4)),
+    ),
+    _fixed(
+        *(_path((at, 0), (at, 1)) for at in (0.3, 0.7)),
+        *(_path((0, at), (1, at)) for at in (0.3, 0.7)),
+    ),
     _fixed(_path((0, 0.6), (0.35, 1), (1, 0))),
     _fixed(*(_path((0, at), (1, at)) for at in (0.1, 0.5, 0.9))),
-)  # fmt: skip
+)

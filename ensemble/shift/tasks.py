@@ -93,12 +93,16 @@ def _ood(run: Run, shown: OodSet, results: Results) -> Task:
             return replace(results, clean=None)
         write_scores(run.path, shown.key, results.tick, scores)
         figures = {
-            "key": shown.key, "title": shown.title, "images": found.shape[1],
+            "key": shown.key,
+            "title": shown.title,
+            "images": found.shape[1],
             "ensemble": _separation(known["entropy"], scores["entropy"]),
             "information": _separation(known["information"], scores["information"]),
-            "members": [_separation(*pair) for pair in zip(
-                known["member_entropy"], scores["member_entropy"], strict=True)],
-        }  # fmt: skip
+            "members": [
+                _separation(*pair)
+                for pair in zip(known["member_entropy"], scores["member_entropy"], strict=True)
+            ],
+        }
         return replace(results, ood=[*results.ood, figures])
 
     done = any(one["key"] == shown.key for one in results.ood)

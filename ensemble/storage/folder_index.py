@@ -63,10 +63,13 @@ class FolderIndex(Generic[Item]):
             except Exception:
                 # A fault of the program, but no reason why all other runs should not be shown.
                 logging.getLogger("ensemble").exception("The run %s cannot be read", entry.name)
-                cached = seen, RunError(
-                    f"The run “{entry.name}” cannot be read: that is a fault of the program. All "
-                    "others can be used; the details are in the log."
-                )  # fmt: skip
+                cached = (
+                    seen,
+                    RunError(
+                        f"The run “{entry.name}” cannot be read: that is a fault of the program. "
+                        "All others can be used; the details are in the log."
+                    ),
+                )
         found[entry.path] = cached
         return cached[1]
 

@@ -17,10 +17,23 @@ LOCKED = (errno.EACCES, errno.EPERM, errno.EROFS)
 HANDLES = (errno.EMFILE, errno.ENFILE)
 # What else somebody may have done to a folder, or its disk, under the program.
 CHANGED = (
-    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY, errno.ELOOP,
-    errno.ENAMETOOLONG, errno.EIO, errno.ENXIO, errno.ENODEV, errno.ESTALE, errno.ENOTCONN,
-    errno.ETIMEDOUT, errno.ENOLCK, errno.EBUSY, errno.EOPNOTSUPP,
-)  # fmt: skip
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.EEXIST,
+    errno.ENOTEMPTY,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.EIO,
+    errno.ENXIO,
+    errno.ENODEV,
+    errno.ESTALE,
+    errno.ENOTCONN,
+    errno.ETIMEDOUT,
+    errno.ENOLCK,
+    errno.EBUSY,
+    errno.EOPNOTSUPP,
+)
 
 
 def why(error: OSError) -> str:

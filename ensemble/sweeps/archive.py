@@ -64,11 +64,12 @@ class Archive:
             address = os.environ.get(VARIABLE, "")
             storage = opened(sweep_id, folder, config.storage, address, new=True)
             study = optuna.create_study(
-                study_name=config.study or sweep_id, storage=storage,
+                study_name=config.study or sweep_id,
+                storage=storage,
                 directions=[
                     "minimize" if OBJECTIVES[one].minimize else "maximize" for one in config.goals
                 ],
-            )  # fmt: skip
+            )
             study.set_metric_names(list(config.goals))
             for params in space.grid(config.axes) if config.sampler == "grid" else ():
                 study.enqueue_trial(dict(params))
@@ -141,9 +142,11 @@ class Archive:
     def _loaded(self) -> optuna.Study:
         try:
             return optuna.load_study(
-                study_name=self.config.study or self._id, storage=self.storage,
-                sampler=self._sampler(0), pruner=_pruner(self.config),
-            )  # fmt: skip
+                study_name=self.config.study or self._id,
+                storage=self.storage,
+                sampler=self._sampler(0),
+                pruner=_pruner(self.config),
+            )
         except KeyError as error:
             raise RunError(lost(self._id, self.config.storage)) from error
 

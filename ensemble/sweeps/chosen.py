@@ -67,11 +67,20 @@ def create_chosen(chosen: list[Chosen], config: EnsembleConfig) -> runs.Run:
         fill(folder, config, None)
         status = read_status(folder)
         now = time.time()
-        write_status(folder, replace(
-            status, state="finished", started=now, updated=now, epoch=1, step=1, steps=1,
-            seconds=sum({one.run.id: one.run.status.seconds for one in chosen}.values()),
-            **after_epoch(status, line),
-        ))  # fmt: skip
+        write_status(
+            folder,
+            replace(
+                status,
+                state="finished",
+                started=now,
+                updated=now,
+                epoch=1,
+                step=1,
+                steps=1,
+                seconds=sum({one.run.id: one.run.status.seconds for one in chosen}.values()),
+                **after_epoch(status, line),
+            ),
+        )
     with changing(folder, action=None):
         return runs.find(folder.name)
 
@@ -99,14 +108,17 @@ def _line(chosen: list[Chosen], labels: NDArray[Any], held_labels: NDArray[Any])
     held = np.stack([one.validation for one in chosen])
     averaged = average(held)
     loss = np.array([nll(member, held_labels) for member in held])
-    return plain({
-        **epoch_line(np.stack([one.test for one in chosen]), labels, 1),
-        **{name: [one.trained[name] for one in chosen] for name in chosen[0].trained},
-        "validation_loss": loss, "ensemble_validation_loss": loss.mean(),
-        "validation_accuracy": (held.argmax(axis=-1) == held_labels).mean(axis=1),
-        "ensemble_validation_nll": nll(averaged, held_labels),
-        "ensemble_validation_accuracy": (averaged.argmax(axis=-1) == held_labels).mean(),
-    })  # fmt: skip
+    return plain(
+        {
+            **epoch_line(np.stack([one.test for one in chosen]), labels, 1),
+            **{name: [one.trained[name] for one in chosen] for name in chosen[0].trained},
+            "validation_loss": loss,
+            "ensemble_validation_loss": loss.mean(),
+            "validation_accuracy": (held.argmax(axis=-1) == held_labels).mean(axis=1),
+            "ensemble_validation_nll": nll(averaged, held_labels),
+            "ensemble_validation_accuracy": (averaged.argmax(axis=-1) == held_labels).mean(),
+        }
+    )
 
 
 def _joined(trees: list[Any]) -> Any:

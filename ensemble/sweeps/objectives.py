@@ -25,9 +25,13 @@ def values_of(run: runs.Run, goals: tuple[str, ...]) -> tuple[float, ...] | None
         one for one in runs.read_history(run.id) if one["kind"] == "epoch" and one["epoch"] == best
     ]
     found = [
-        run.status.seconds if goal == "seconds" else at_epoch(run, lines[-1], goal) if lines
-        else math.nan for goal in goals
-    ]  # fmt: skip
+        run.status.seconds
+        if goal == "seconds"
+        else at_epoch(run, lines[-1], goal)
+        if lines
+        else math.nan
+        for goal in goals
+    ]
     return tuple(found) if all(map(math.isfinite, found)) else None
 
 

@@ -139,9 +139,10 @@ def _alike(run: runs.Run, model: runs.Run) -> bool:
 
 def _read(one: Candidate) -> Chosen:
     lines = [
-        line for line in runs.read_history(one.run.id)
+        line
+        for line in runs.read_history(one.run.id)
         if line["kind"] == "epoch" and line["epoch"] == one.epoch
-    ]  # fmt: skip
+    ]
     return Chosen(
         one.run,
         one.member,
@@ -173,6 +174,12 @@ def _settings(chosen: list[Candidate]) -> EnsembleConfig:
     }
     differ = {name: values for name, values in own.items() if name not in same}
     return replace(
-        configs[0], members=len(chosen), epochs=1, warmup_epochs=0.0, patience=0, groups=1,
-        vary=varying.written(differ), **same,
-    )  # fmt: skip
+        configs[0],
+        members=len(chosen),
+        epochs=1,
+        warmup_epochs=0.0,
+        patience=0,
+        groups=1,
+        vary=varying.written(differ),
+        **same,
+    )

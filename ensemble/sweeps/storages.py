@@ -32,8 +32,15 @@ TAIL = 1 << 20  # bytes, more than an operation ever takes
 FILES = {"sqlite": "study.db", "journal": "journal.log"}
 BUSY_SECONDS = 60  # that SQLite waits for another process's write
 # What Optuna raises where it reads what it never wrote.
-ODD = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError,
-       ValueError)  # fmt: skip
+ODD = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 def opened(sweep_id: str, folder: Path, word: str, address: str, new: bool = False) -> BaseStorage:

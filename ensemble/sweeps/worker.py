@@ -155,8 +155,11 @@ class Leader:
             if self._done() >= wanted:
                 return Outcome("finished")
             if tasks.gone():
-                return Outcome("failed", "All tasks of the sweep have ended, and trials are left: "
-                               "see slurm/ in its folder for why, then resume it.")  # fmt: skip
+                return Outcome(
+                    "failed",
+                    "All tasks of the sweep have ended, and trials are left: "
+                    "see slurm/ in its folder for why, then resume it.",
+                )
             time.sleep(LOOK_SECONDS)
         self._everyone_stops()
         tasks.take_back()

@@ -10,9 +10,11 @@ from ensemble.wording import formats
 from ensemble.wording.runs.regression import times
 
 NAMES = {
-    "float32": "this engine", "bfloat16": "this engine, bfloat16", "howto": "the HOWTO's loop",
+    "float32": "this engine",
+    "bfloat16": "this engine, bfloat16",
+    "howto": "the HOWTO's loop",
     "one_by_one": "one after another",
-}  # fmt: skip
+}
 ALIKE = 0.03  # of the speed: no difference to speak of
 RIVALS = {"one_by_one": "one member after another", "howto": "the HOWTO's loop"}
 
@@ -82,8 +84,11 @@ def doubts(race: Race) -> list[str]:
         for name in TOLERANCES
         if not race.agrees(name)
     ]
-    gone = [f"{NAMES[name].capitalize()}: {why}" for name, why in race.absent.items()
-            if name != "bfloat16" or race.rates.get(name)]  # fmt: skip
+    gone = [
+        f"{NAMES[name].capitalize()}: {why}"
+        for name, why in race.absent.items()
+        if name != "bfloat16" or race.rates.get(name)
+    ]
     return wrong + gone
 
 

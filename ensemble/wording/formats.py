@@ -156,11 +156,25 @@ def plain(value: float) -> str:
 
 # Those that pictures are often of; an epoch ends in a k.
 IRREGULAR = {
-    "leaf": "leaves", "half": "halves", "loaf": "loaves", "wolf": "wolves",
-    "knife": "knives", "man": "men", "woman": "women", "person": "people", "child": "children",
-    "foot": "feet", "tooth": "teeth", "goose": "geese", "mouse": "mice", "fish": "fish",
-    "sheep": "sheep", "aircraft": "aircraft", "species": "species", "epoch": "epochs",
-}  # fmt: skip
+    "leaf": "leaves",
+    "half": "halves",
+    "loaf": "loaves",
+    "wolf": "wolves",
+    "knife": "knives",
+    "man": "men",
+    "woman": "women",
+    "person": "people",
+    "child": "children",
+    "foot": "feet",
+    "tooth": "teeth",
+    "goose": "geese",
+    "mouse": "mice",
+    "fish": "fish",
+    "sheep": "sheep",
+    "aircraft": "aircraft",
+    "species": "species",
+    "epoch": "epochs",
+}
 
 
 def count(number: int, noun: str) -> str:

@@ -48,8 +48,9 @@ def ballot(made: Predictions, number: int, names: Sequence[str]) -> list[tuple[i
     if listed(made, names):
         return [(vote, names[vote]) for vote in votes]
     counted = sorted(Counter(votes).items(), key=lambda pair: (-pair[1], pair[0]))
-    return [(vote, f"{count} say{'s' if count == 1 else ''} {names[vote]}")
-            for vote, count in counted]  # fmt: skip
+    return [
+        (vote, f"{count} say{'s' if count == 1 else ''} {names[vote]}") for vote, count in counted
+    ]
 
 
 def spoken_votes(made: Predictions, number: int, names: Sequence[str]) -> str:

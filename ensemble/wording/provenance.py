@@ -21,19 +21,43 @@ from ensemble.wording.run_names import called, settings_of
 PROGRAM = "python -m ensemble"
 TITLE = "ensemble: a dashboard for deep ensembles"
 AUTHORS = "The maintainers of ensemble"
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
-          "October", "November", "December")  # fmt: skip
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 # Settings of a sweep that the command line takes one by one: the option, and what parts them.
 PARTED = {"space": ("--space", " "), "objectives": ("--objective", ",")}
 # Where trials are written down changes none of them; the environment says it.
 NOT_OPTIONS = ("storage",)
 # What TeX reads as more than a letter. Braces are counted even behind a backslash.
 TEX = {
-    "\\": r"\textbackslash{}", "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "%": r"\%",
-    "&": r"\&", "#": r"\#", "$": r"\$", "_": r"\_", "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}", "'": r"\textquotesingle{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}", '"': r"\char34{}",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "{": r"\textbraceleft{}",
+    "}": r"\textbraceright{}",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "$": r"\$",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "'": r"\textquotesingle{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    '"': r"\char34{}",
+}
 
 
 def command_of(run: Job) -> str:
@@ -71,17 +95,22 @@ def citation_of(run: Job) -> str:
 def bibtex_of(run: Job) -> str:
     """The same as an entry of BibTeX, `@software`, with the command in its note."""
     command = command_of(run)
-    said = [f"Run {run.id}: {called(run)}", *([f"made by: {command}"] if command else []),
-            _date(run)]  # fmt: skip
-    return "\n".join([
-        f"@software{{{run.id},",
-        f"  author = {{{{{AUTHORS}}}}},",
-        f"  title = {{{{{TITLE}}}}},",
-        f"  version = {{{__version__}}},",
-        f"  year = {{{_made(run).tm_year}}},",
-        f"  note = {{{tex('; '.join(said))}}}",
-        "}",
-    ])  # fmt: skip
+    said = [
+        f"Run {run.id}: {called(run)}",
+        *([f"made by: {command}"] if command else []),
+        _date(run),
+    ]
+    return "\n".join(
+        [
+            f"@software{{{run.id},",
+            f"  author = {{{{{AUTHORS}}}}},",
+            f"  title = {{{{{TITLE}}}}},",
+            f"  version = {{{__version__}}},",
+            f"  year = {{{_made(run).tm_year}}},",
+            f"  note = {{{tex('; '.join(said))}}}",
+            "}",
+        ]
+    )
 
 
 def figure_caption(run: Job, what: str, epoch: int | None = None) -> str:

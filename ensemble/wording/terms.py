@@ -24,28 +24,56 @@ class Term(NamedTuple):
 
 TERMS_OF_METRICS = tuple(Term(one.term, one.plain, one.gloss, one.view) for one in METRICS)
 TERMS = (
-    Term("ensemble", "all members together",
-         "Several networks that answer as one: the average of their probabilities.", "agreement"),
+    Term(
+        "ensemble",
+        "all members together",
+        "Several networks that answer as one: the average of their probabilities.",
+        "agreement",
+    ),
     Term("member", "one network", "One of the networks; each started from its own random numbers."),
     Term("seed", "starting number", "What the random numbers of a run follow from."),
     Term("epoch", "pass over the training images", "Once through all images that are learnt."),
     *TERMS_OF_METRICS[:1],
     Term("confidence", "how sure it is", "The averaged probability of the answer.", "calibration"),
     *TERMS_OF_METRICS[1:],
-    Term("calibration", "whether 90 % sure means 90 % right",
-         "Whether answers are right as often as they are sure.", "calibration"),
-    Term("aleatoric", "unclear in itself",
-         "What each member is unsure of by itself: the mean of their entropies.", "uncertainty"),
-    Term("epistemic", "members disagree",
-         "What the members disagree about: the mutual information.", "uncertainty"),
+    Term(
+        "calibration",
+        "whether 90 % sure means 90 % right",
+        "Whether answers are right as often as they are sure.",
+        "calibration",
+    ),
+    Term(
+        "aleatoric",
+        "unclear in itself",
+        "What each member is unsure of by itself: the mean of their entropies.",
+        "uncertainty",
+    ),
+    Term(
+        "epistemic",
+        "members disagree",
+        "What the members disagree about: the mutual information.",
+        "uncertainty",
+    ),
     Term("entropy", "doubt", "How spread out probabilities are: 0 nats is sure.", "uncertainty"),
-    Term("committee", "some of the members",
-         "A few members whose probabilities are averaged.", "committee"),
-    Term("selective prediction", "answering only where sure",
-         "Below a threshold of confidence, an image goes to a person.", "selective"),
-    Term("conformal sets", "sets of answers",
-         "Several classes as one answer, right as often as is asked for.", "selective"),
-)  # fmt: skip
+    Term(
+        "committee",
+        "some of the members",
+        "A few members whose probabilities are averaged.",
+        "committee",
+    ),
+    Term(
+        "selective prediction",
+        "answering only where sure",
+        "Below a threshold of confidence, an image goes to a person.",
+        "selective",
+    ),
+    Term(
+        "conformal sets",
+        "sets of answers",
+        "Several classes as one answer, right as often as is asked for.",
+        "selective",
+    ),
+)
 BY_NAME = {term.name: term for term in TERMS}
 # What is replaced in sentences: abbreviations, which tell a beginner nothing. Longer ones first.
 ABBREVIATED = sorted(

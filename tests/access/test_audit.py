@@ -23,15 +23,18 @@ def ann_asks():
 def test_a_line_is_read_as_it_was_written_and_torn_or_odd_ones_are_left() -> None:
     audit.write(Action.LAUNCH, "a\nrun", ANN)
     with (runs_folder() / audit.FILE).open("ab") as file:
-        file.write(b'not json\n{"time": 1}\n{"time": "x", "who": "", "role": "", "action": "",'
-                   b' "subject": ""}\n\xff\n')  # fmt: skip
+        file.write(
+            b'not json\n{"time": 1}\n{"time": "x", "who": "", "role": "", "action": "",'
+            b' "subject": ""}\n\xff\n'
+        )
     audit.write(actions.UPLOADED, "x" * 10_000)
     with (runs_folder() / audit.FILE).open("ab") as file:
         file.write(b'{"time": 1, "who": "ann')
     found = list(audit.read())
     assert [(one.who, one.action, one.subject) for one in found] == [
-        (ANN.name, "launch", "a\nrun"), (ANN.name, "upload", "x" * audit.MOST_LETTERS),
-    ]  # fmt: skip
+        (ANN.name, "launch", "a\nrun"),
+        (ANN.name, "upload", "x" * audit.MOST_LETTERS),
+    ]
     assert list(audit.read(since=found[1].time + 1)) == []
     assert list(audit.read(who="bob@example.org")) == []
     assert (runs_folder() / audit.FILE).stat().st_mode & 0o777 == 0o600

@@ -173,10 +173,12 @@ def test_members_do_as_they_like_with_their_own_and_an_admin_with_all() -> None:
     (other.path / "status.json").write_text('{"state": "stopped"}')
     runs.delete(other.id)
     assert audited() == [
-        (ANN.name, "launch", mine.id), (ANN.name, "launch", other.id),
-        (ANN.name, "change", mine.id), (ANN.name, "stop", mine.id),
+        (ANN.name, "launch", mine.id),
+        (ANN.name, "launch", other.id),
+        (ANN.name, "change", mine.id),
+        (ANN.name, "stop", mine.id),
         (ADMIN.name, "delete", other.id),
-    ]  # fmt: skip
+    ]
 
 
 def test_what_is_in_a_runs_folder_is_its_owners() -> None:
@@ -218,8 +220,11 @@ def test_a_dataset_is_removed_by_whoever_added_it() -> None:
         staging.remove("anns_leaves")
     as_(ANN)
     staging.remove("anns_leaves")
-    assert [line[1:] for line in audited()] == [("add data", "anns_leaves"), ("refused", "delete"),
-                                               ("delete", "anns_leaves")]  # fmt: skip
+    assert [line[1:] for line in audited()] == [
+        ("add data", "anns_leaves"),
+        ("refused", "delete"),
+        ("delete", "anns_leaves"),
+    ]
 
 
 def test_a_trial_belongs_to_whoever_asked_for_its_sweep() -> None:

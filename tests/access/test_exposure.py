@@ -15,12 +15,21 @@ OPEN = {"ENSEMBLE_OPEN": "1"}
 @pytest.mark.parametrize(
     ("address", "alone"),
     [
-        ("localhost", True), ("127.0.0.1", True), ("127.8.0.1", True), ("::1", True),
-        ("[::1]", True), ("unix:///run/ensemble.sock", True), ("", False), ("0.0.0.0", False),
-        ("::", False), ("192.0.2.2", False), ("localhost.example.org", False), ("myhost", False),
+        ("localhost", True),
+        ("127.0.0.1", True),
+        ("127.8.0.1", True),
+        ("::1", True),
+        ("[::1]", True),
+        ("unix:///run/ensemble.sock", True),
+        ("", False),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("192.0.2.2", False),
+        ("localhost.example.org", False),
+        ("myhost", False),
         ("0", False),
     ],
-)  # fmt: skip
+)
 def test_only_loopback_is_this_machine_alone(address: str, alone: bool) -> None:
     assert is_loopback(address) is alone
 

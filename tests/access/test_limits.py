@@ -171,10 +171,12 @@ def test_uploads_are_counted_by_person_and_an_admins_are_not(monkeypatch) -> Non
 @pytest.mark.parametrize(
     ("method", "path", "is_one"),
     [
-        ("PUT", "/_stcore/upload_file/a/b", True), ("POST", "/_stcore/upload_file/a/b", True),
-        ("DELETE", "/_stcore/upload_file/a/b", False), ("PUT", "/_stcore/health", False),
+        ("PUT", "/_stcore/upload_file/a/b", True),
+        ("POST", "/_stcore/upload_file/a/b", True),
+        ("DELETE", "/_stcore/upload_file/a/b", False),
+        ("PUT", "/_stcore/health", False),
         ("GET", "/_stcore/upload_file/a/b", False),
     ],
-)  # fmt: skip
+)
 def test_what_hands_a_file_in_is_told_by_method_and_path(method, path, is_one) -> None:
     assert middleware.is_upload({"type": "http", "method": method, "path": path}) is is_one

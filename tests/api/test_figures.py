@@ -28,8 +28,9 @@ def predictions(M: int = 3, n: int = N, seed: int = 0, source: str = "") -> ense
 MADE = predictions(source="mine · epoch 3")
 FIGURES: dict[str, Callable[..., Any]] = {
     name: getattr(ensemble.figures, name)
-    for name in ensemble.figures.__all__ if name not in ("DARK", "LIGHT", "Palette")
-}  # fmt: skip
+    for name in ensemble.figures.__all__
+    if name not in ("DARK", "LIGHT", "Palette")
+}
 ARGUMENTS = {"compare": (MADE, predictions(seed=1)), "decomposition": ({3: MADE},)}
 
 
@@ -66,8 +67,9 @@ def test_the_reliability_diagram_counts_what_a_loop_counts() -> None:
 def test_the_committees_curve_ends_in_the_whole_ensembles_loss() -> None:
     curve = trace(FIGURES["committee"](MADE, "nll"), "mean of the committees")
     whole = MADE.probabilities.astype(float).mean(axis=0)
-    alone = [log_loss(LABELS, one / one.sum(axis=1)[:, None]) for one in
-             MADE.probabilities.astype(float)]  # fmt: skip
+    alone = [
+        log_loss(LABELS, one / one.sum(axis=1)[:, None]) for one in MADE.probabilities.astype(float)
+    ]
     assert curve.y[-1] == pytest.approx(log_loss(LABELS, whole / whole.sum(axis=1)[:, None]))
     assert curve.y[0] == pytest.approx(np.mean(alone))
 

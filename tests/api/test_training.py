@@ -52,10 +52,17 @@ def test_a_line_is_printed_where_the_epoch_or_the_state_is_another(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     tell = line_by_line()
-    for state, epoch, step in (("queued", 0, 0), ("training", 0, 3), ("training", 0, 7),
-                               ("training", 1, 10), ("finished", 2, 20)):  # fmt: skip
+    for state, epoch, step in (
+        ("queued", 0, 0),
+        ("training", 0, 3),
+        ("training", 0, 7),
+        ("training", 1, 10),
+        ("finished", 2, 20),
+    ):
         tell(runs.Status(state=state, epoch=epoch, epochs=2, step=step, steps=step and 20))
     assert capsys.readouterr().out.splitlines() == [
-        "queued", "training · epoch 1 of 2 · step 3 of 20",
-        "training · epoch 2 of 2 · step 10 of 20", "finished · epoch 2 of 2 · step 20 of 20",
-    ]  # fmt: skip
+        "queued",
+        "training · epoch 1 of 2 · step 3 of 20",
+        "training · epoch 2 of 2 · step 10 of 20",
+        "finished · epoch 2 of 2 · step 20 of 20",
+    ]

@@ -52,12 +52,29 @@ def program() -> str:
 def certificate(folder: Path) -> None:
     """One for localhost that nobody vouches for."""
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-days", "1", "-subj", "/CN=localhost",
-         "-addext", "subjectAltName=DNS:localhost",
-         "-keyout", folder / "key.pem", "-out", folder / "certificate.pem"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "1",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-keyout",
+            folder / "key.pem",
+            "-out",
+            folder / "certificate.pem",
+        ],
+        check=True,
+        capture_output=True,
+    )
 
 
 def site(changes: Mapping[str, str]) -> str:
@@ -87,9 +104,14 @@ def nginx(
         certificate(folder)
         for file in files:
             shutil.copy(file, folder)
-        own = {NAME: "localhost", PORT: f"listen 127.0.0.1:{free_port()};",
-               SECURE: f"listen 127.0.0.1:{port} ssl;", BACKEND: f"127.0.0.1:{backend}",
-               PEM: f"{folder}/certificate.pem", KEY: f"{folder}/key.pem"}  # fmt: skip
+        own = {
+            NAME: "localhost",
+            PORT: f"listen 127.0.0.1:{free_port()};",
+            SECURE: f"listen 127.0.0.1:{port} ssl;",
+            BACKEND: f"127.0.0.1:{backend}",
+            PEM: f"{folder}/certificate.pem",
+            KEY: f"{folder}/key.pem",
+        }
         (folder / "site.conf").write_text(site({**(changes or {}), **own}))
         (folder / "nginx.conf").write_text(AROUND.format(folder=folder))
         process = _start([where, "-c", f"{folder}/nginx.conf", "-e", f"{folder}/error.log"], folder)

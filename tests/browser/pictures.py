@@ -227,10 +227,14 @@ def main(names: list[str]) -> None:
         folder = Path(root)
         # A place in the queue of its own too: a person's run need not wait for this.
         os.environ |= {
-            "ENSEMBLE_RUNS": str(folder / "runs"), "ENSEMBLE_DATA": str(folder / "data"),
-            "TMPDIR": root, "XDG_CACHE_HOME": root, "XDG_RUNTIME_DIR": root,
-            "JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "2",
-        }  # fmt: skip
+            "ENSEMBLE_RUNS": str(folder / "runs"),
+            "ENSEMBLE_DATA": str(folder / "data"),
+            "TMPDIR": root,
+            "XDG_CACHE_HOME": root,
+            "XDG_RUNTIME_DIR": root,
+            "JAX_PLATFORMS": "cpu",
+            "JAX_NUM_CPU_DEVICES": "2",
+        }
         os.environ.pop("ENSEMBLE_CORRECTIONS", None)
         tempfile.tempdir = None
         scenes = {name: SCENES[name] for name in names or SCENES}

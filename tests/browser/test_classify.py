@@ -77,11 +77,14 @@ def boxes(page: Page) -> Locator:
 
 def inked(page: Page) -> int:
     """How many pixels of the sheet are dark."""
-    return int(page.locator(".sheet canvas").evaluate(
-        "sheet => { const { width, height } = sheet;"
-        "const all = sheet.getContext('2d').getImageData(0, 0, width, height).data;"
-        "let dark = 0; for (let i = 3; i < all.length; i += 4) dark += all[i] > 128; return dark }"
-    ))  # fmt: skip
+    return int(
+        page.locator(".sheet canvas").evaluate(
+            "sheet => { const { width, height } = sheet;"
+            "const all = sheet.getContext('2d').getImageData(0, 0, width, height).data;"
+            "let dark = 0; for (let i = 3; i < all.length; i += 4) dark += all[i] > 128; return "
+            "dark }"
+        )
+    )
 
 
 def test_files_are_handed_in_and_pressed(app: App, run: Run) -> None:

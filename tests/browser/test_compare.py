@@ -17,9 +17,11 @@ TEXT = re.compile(r"<(\w+)> Tj")  # of a PDF's page
 
 def runs_of_two_rates() -> str:
     """Three seeds at each of two rates, as the address names them."""
-    every = [finished({"learning_rate": rate, "seed": seed}, draw=10 * seed + place, skill=skill)
-             for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0)])
-             for seed in (1, 2, 3)]  # fmt: skip
+    every = [
+        finished({"learning_rate": rate, "seed": seed}, draw=10 * seed + place, skill=skill)
+        for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0)])
+        for seed in (1, 2, 3)
+    ]
     return ",".join(run.id for run in every)
 
 
@@ -29,8 +31,11 @@ def axis(app: App, name: str) -> dict[str, float]:
     over.scroll_into_view_if_needed()
     box = over.bounding_box()
     assert box
-    return {"x": box["x"] + box["width"] / 2, "top": box["y"] + 8,
-            "bottom": box["y"] + box["height"] - 8}  # fmt: skip
+    return {
+        "x": box["x"] + box["width"] / 2,
+        "top": box["y"] + 8,
+        "bottom": box["y"] + box["height"] - 8,
+    }
 
 
 def end(app: App, name: str, end: int) -> Locator:

@@ -57,9 +57,14 @@ def test_a_figure_is_saved_as_a_journal_wants_it(app: App, tmp_path: Path) -> No
     expect(app.page.locator(f".st-key-{KEY} .main-svg").first).to_be_visible()
     app.settle()
     drawings = app.traffic.drawings
-    files = {what: saved(app, what, **chosen) for what, chosen in {
-        "svg": {"size": "column", "ground": "clear"}, "png": {}, "pdf": {},
-    }.items()}  # fmt: skip
+    files = {
+        what: saved(app, what, **chosen)
+        for what, chosen in {
+            "svg": {"size": "column", "ground": "clear"},
+            "png": {},
+            "pdf": {},
+        }.items()
+    }
     assert app.traffic.drawings == drawings, "nothing is drawn again"
     names = {what: one.suggested_filename for what, one in files.items()}
     assert names == {what: f"{run.id}-epoch-2-selective-column-85mm.{what}" for what in files}
@@ -118,13 +123,24 @@ def test_learning_curves_are_laid_out_for_a_journals_column(app: App) -> None:
     run = trained(members=2)
     for epoch in (1, 2):
         losses = [1 / epoch, 1.5 / epoch]
-        append_line(run.path / "history.jsonl", {
-            "kind": "epoch", "epoch": epoch, "step": 10 * epoch, "progress": float(epoch),
-            "train_loss": losses, "test_loss": losses, "ensemble_test_nll": 1 / epoch,
-            "train_accuracy": [0.6, 0.7], "test_accuracy": [0.6, 0.7], "disagreement": 0.1,
-            "ensemble_test_loss": 1.2 / epoch, "ensemble_test_accuracy": 0.8,
-            "member_disagreement": [0.1, 0.1],
-        })  # fmt: skip
+        append_line(
+            run.path / "history.jsonl",
+            {
+                "kind": "epoch",
+                "epoch": epoch,
+                "step": 10 * epoch,
+                "progress": float(epoch),
+                "train_loss": losses,
+                "test_loss": losses,
+                "ensemble_test_nll": 1 / epoch,
+                "train_accuracy": [0.6, 0.7],
+                "test_accuracy": [0.6, 0.7],
+                "disagreement": 0.1,
+                "ensemble_test_loss": 1.2 / epoch,
+                "ensemble_test_accuracy": 0.8,
+                "member_disagreement": [0.1, 0.1],
+            },
+        )
     app.open("train", run=run.id)
     tools = app.page.locator(".curves .tools")
     tools.get_by_role("combobox").select_option("column")

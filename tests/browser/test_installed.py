@@ -65,9 +65,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 @pytest.fixture
 def opened(
-    installed: Installed, tmp_path: Path, page: Page, traffic: Traffic,
+    installed: Installed,
+    tmp_path: Path,
+    page: Page,
+    traffic: Traffic,
     monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[App]:  # fmt: skip
+) -> Iterator[App]:
     """Its dashboard, opened by `ensemble app` from a folder that has nothing to do with it."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     command = [str(installed.programs / "ensemble"), "app"]

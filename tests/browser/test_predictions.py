@@ -83,8 +83,9 @@ def test_a_page_holds_whole_rows_and_nothing_runs_off_the_side(app: App, width: 
     assert len(lefts) % len(set(lefts)) == 0
     assert 24 <= len(lefts) <= 60
     assert app.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert all(tile.evaluate("e => e.scrollWidth <= e.clientWidth") for tile in
-               tiles(app.page).all()[:12])  # fmt: skip
+    assert all(
+        tile.evaluate("e => e.scrollWidth <= e.clientWidth") for tile in tiles(app.page).all()[:12]
+    )
 
 
 def test_a_page_that_is_come_back_to_is_drawn_once(app: App) -> None:

@@ -29,9 +29,16 @@ from tests.workers import wait_until
 
 UNDER = "/ensemble"
 SERVING = REPO / "docs" / "serving.md"
-WHO = ("X-Forwarded-Email", "X-Forwarded-User", "X-Forwarded-Preferred-Username",
-       "X-Forwarded-Groups", "X-Auth-Request-Email", "X-Auth-Request-User", "Remote-Email",
-       "Remote-User")  # fmt: skip
+WHO = (
+    "X-Forwarded-Email",
+    "X-Forwarded-User",
+    "X-Forwarded-Preferred-Username",
+    "X-Forwarded-Groups",
+    "X-Auth-Request-Email",
+    "X-Auth-Request-User",
+    "Remote-Email",
+    "Remote-User",
+)
 
 
 @pytest.fixture(scope="module")
@@ -127,8 +134,9 @@ def test_what_the_app_takes_nginx_lets_through_and_hardly_more(server: Server) -
     most = config["server"]["maxUploadSize"] << 20
     path = f"{UNDER}/_stcore/upload_file/none/none"
     for size, refused in ((most + (1 << 20), False), (most + (16 << 20), True)):
-        status, _, _ = answer(server.url, path, "PUT", {"Content-Length": str(size),
-                                                        "Expect": "100-continue"})  # fmt: skip
+        status, _, _ = answer(
+            server.url, path, "PUT", {"Content-Length": str(size), "Expect": "100-continue"}
+        )
         assert (status == 413) is refused, size
 
 
@@ -158,12 +166,16 @@ def echo() -> Iterator[int]:
 
 def test_a_browser_cannot_say_who_it_is_nor_where_it_comes_from(echo: int) -> None:
     said = dict.fromkeys(WHO, "admin@example.org") | {
-        "X-Forwarded-For": "10.0.0.1", "X-Forwarded-Proto": "http", "X-Forwarded-Host": "evil",
+        "X-Forwarded-For": "10.0.0.1",
+        "X-Forwarded-Proto": "http",
+        "X-Forwarded-Host": "evil",
         "x_forwarded_email": "admin@example.org",
-    }  # fmt: skip
+    }
     with nginx(echo) as url:
-        told = {name.lower(): value for name, value in
-                json.loads(answer(url, f"{UNDER}/", headers=said)[2]).items()}  # fmt: skip
+        told = {
+            name.lower(): value
+            for name, value in json.loads(answer(url, f"{UNDER}/", headers=said)[2]).items()
+        }
     assert "admin@example.org" not in str(told)
     assert told["x-forwarded-for"] == ["127.0.0.1"]
     assert told["x-forwarded-proto"] == ["https"]

@@ -98,8 +98,13 @@ def run_id(server: Server) -> str:
         data = datasets.load("digits")
         sure = np.eye(10, dtype=np.float32)[data.test_labels]
         probabilities = np.stack([0.9 * sure + 0.01, 0.5 * sure + 0.05])
-        run = create_imported([probabilities], data.test_labels, registry.find("digits"),
-                              name="Nobody else's", images=data.test_images)  # fmt: skip
+        run = create_imported(
+            [probabilities],
+            data.test_labels,
+            registry.find("digits"),
+            name="Nobody else's",
+            images=data.test_images,
+        )
     (run.path / owners.FILE).write_text('{"owner": "ann@example.org"}')
     return run.id
 
@@ -182,8 +187,14 @@ def test_who_is_taken_off_the_list_is_shown_out_of_an_open_tab(
 
 
 def test_who_has_been_signed_in_for_too_long_signs_in_again(app: App, run_id: str) -> None:
-    said = {"sub": "member", "iat": time.time() - 13 * 3600, "is_logged_in": True,
-            "origin": app.server.url, "provider": "default", **PEOPLE["member"]}  # fmt: skip
+    said = {
+        "sub": "member",
+        "iat": time.time() - 13 * 3600,
+        "is_logged_in": True,
+        "origin": app.server.url,
+        "provider": "default",
+        **PEOPLE["member"],
+    }
     value = create_signed_value(SECRET, "_streamlit_user", json.dumps(said)).decode()
     app.page.context.add_cookies(
         [{"name": "_streamlit_user", "value": value, "url": app.server.url}]
@@ -199,10 +210,12 @@ def handmade(app: App) -> Iterator[ClientConnection]:
     """A tab without a browser: it sends whatever it is told to, be it behind a disabled button."""
     token = {one["name"]: one["value"] for one in app.page.context.cookies(app.server.url)}
     with connect(
-        f"{app.server.url.replace('http', 'ws')}/_stcore/stream", max_size=None,
-        origin=Origin(app.server.url), additional_headers={"Cookie": cookies(app)},
+        f"{app.server.url.replace('http', 'ws')}/_stcore/stream",
+        max_size=None,
+        origin=Origin(app.server.url),
+        additional_headers={"Cookie": cookies(app)},
         subprotocols=[Subprotocol("streamlit"), Subprotocol(token["_streamlit_xsrf"])],
-    ) as tab:  # fmt: skip
+    ) as tab:
         yield tab
 
 

@@ -160,8 +160,13 @@ def test_a_run_is_launched_watched_zoomed_stopped_and_resumed(app: App) -> None:
     drag(app)
     page.locator(CHART).get_by_role("button", name="member 2").click()
     node, zoomed, lines = chart(app), labels(app), page.locator(f"{CHART} path").count()
-    assert not [key for key in page.locator(f"{CHART} path").evaluate_all(
-        "paths => paths.map(path => path.dataset.key)") if "member 2" in key]  # fmt: skip
+    assert not [
+        key
+        for key in page.locator(f"{CHART} path").evaluate_all(
+            "paths => paths.map(path => path.dataset.key)"
+        )
+        if "member 2" in key
+    ]
     wait_for_more(app, points(app))
     assert node.evaluate("chart => chart.isConnected"), "the chart was drawn anew"
     assert labels(app) == zoomed
@@ -248,20 +253,33 @@ def finished() -> runs.Run:
         drawn = distributions(4, 500, 10, seed=number)
         write_predictions(run.path, number, drawn)
         differ = disagreement.measure(drawn)
-        append_line(run.path / "history.jsonl", {
-            "kind": "epoch", "epoch": number, "step": number, "progress": float(number),
-            "train_loss": [0.3] * 4, "train_accuracy": [0.9] * 4, "test_loss": [0.3] * 4,
-            "test_accuracy": [0.9] * 4, "ensemble_test_nll": 0.2, "ensemble_test_accuracy": 0.95,
-            "disagreement": differ.pairwise, "member_disagreement": differ.of_members,
-        })  # fmt: skip
+        append_line(
+            run.path / "history.jsonl",
+            {
+                "kind": "epoch",
+                "epoch": number,
+                "step": number,
+                "progress": float(number),
+                "train_loss": [0.3] * 4,
+                "train_accuracy": [0.9] * 4,
+                "test_loss": [0.3] * 4,
+                "test_accuracy": [0.9] * 4,
+                "ensemble_test_nll": 0.2,
+                "ensemble_test_accuracy": 0.95,
+                "disagreement": differ.pairwise,
+                "member_disagreement": differ.of_members,
+            },
+        )
     write_status(run.path, replace(run.status, state="finished", epoch=2, epochs=2))
     return run
 
 
 def test_a_loss_that_ran_away_has_an_axis_that_can_be_read(app: App) -> None:
     run = runs.create(EnsembleConfig(members=1, epochs=30))
-    rows = [epoch(float(done), [0.1], 0.1) | {"test_loss": [10.0**done], "train_loss": [2.3]}
-            for done in range(1, 31)]  # fmt: skip
+    rows = [
+        epoch(float(done), [0.1], 0.1) | {"test_loss": [10.0**done], "train_loss": [2.3]}
+        for done in range(1, 31)
+    ]
     (run.path / "history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     write_status(run.path, replace(run.status, state="finished", epoch=30, epochs=30))
     app.open("train", run=run.id)

@@ -64,7 +64,7 @@ def test_what_is_trained_are_ordinary_runs_with_a_tag() -> None:
     budget = Budget(CONFIG, seeds=1, factors=(0.5,))
     found = Worker(
         budget, lambda run: runs.work(run.id), lambda line: None, lambda *both: 1.0
-    ).work()  # fmt: skip
+    ).work()
     assert [one.names for one in found] == [("ensemble",), ("flops", "seconds")]
     for one, members, width in zip(found, (2, 1), (0, WIDTH), strict=True):
         (run,) = one.runs
@@ -106,8 +106,9 @@ def test_the_difference_is_crossed_over_seeds_and_images_and_adjusted_for_all() 
     assert [one.competitor.rate for one in found] == [0.1, 0.03, 0.03]
 
     def nll(one: Competitor) -> np.ndarray:
-        return np.array([log_loss(average(runs.read_predictions(run.id, 1)), labels())
-                         for run in one.runs])  # fmt: skip
+        return np.array(
+            [log_loss(average(runs.read_predictions(run.id, 1)), labels()) for run in one.runs]
+        )
 
     ours, theirs = (nll(found[number].competitor) for number in (0, 1))
     wanted = crossed(theirs, ours, bound=0.0)
@@ -133,8 +134,22 @@ def fail(*asked: object) -> float:
 def test_the_command_says_who_wins_and_never_that_they_are_the_same() -> None:
     budget = Budget(CONFIG, seeds=2, factors=(0.3, 1.0))
     all_drawn(budget, wide_skill=1.6)
-    done = call("--network", "mlp", "--members", "2", "--epochs", "1", "--batch-size", "512",
-                "--devices", "1", "--seeds", "2", "--rates", "0.3,1")  # fmt: skip
+    done = call(
+        "--network",
+        "mlp",
+        "--members",
+        "2",
+        "--epochs",
+        "1",
+        "--batch-size",
+        "512",
+        "--devices",
+        "1",
+        "--seeds",
+        "2",
+        "--rates",
+        "0.3,1",
+    )
     assert done.exit_code == 0
     found = json.loads(done.stdout.splitlines()[-1])
     assert (found["budget"], found["state"]) == (budget.id, "finished")

@@ -13,8 +13,10 @@ SHAPE = (28, 28, 1)
 def test_the_same_operations_are_those_that_the_traced_program_has(network, members):
     width = same_flops(network, SHAPE, 10, members)
     wanted = members * bind(network, SHAPE, 10).flops
-    off = {one: abs(bind(network, SHAPE, 10, one).flops - wanted) for one in
-           (width - 1, width, width + 1)}  # fmt: skip
+    off = {
+        one: abs(bind(network, SHAPE, 10, one).flops - wanted)
+        for one in (width - 1, width, width + 1)
+    }
     assert min(off, key=off.__getitem__) == width
     assert off[width] / wanted < 0.15
 

@@ -30,8 +30,11 @@ def call(*said: str) -> Result:
 
 
 def by_kind(run: runs.Run, passes: int = 0) -> dict[str, Cheaper]:
-    return {f"{one.kind} {one.asked}": one for one in cheaper_of(run, passes)
-            if isinstance(one, Cheaper)}  # fmt: skip
+    return {
+        f"{one.kind} {one.asked}": one
+        for one in cheaper_of(run, passes)
+        if isinstance(one, Cheaper)
+    }
 
 
 def test_snapshots_are_the_predictions_at_the_ends_of_cycles() -> None:

@@ -115,8 +115,9 @@ def check_predict(run_id: str, folder: Path) -> None:
         )
     Image.fromarray(photo).convert("RGB").save(folder / "photo.tif")
     (folder / "bad\x1b[1m.png").write_text("not a picture")
-    names = [str(folder / name) for name in
-             ("0.png", "bad\x1b[1m.png", "1.png", "none.png", "photo.tif")]  # fmt: skip
+    names = [
+        str(folder / name) for name in ("0.png", "bad\x1b[1m.png", "1.png", "none.png", "photo.tif")
+    ]
     done = call("predict", run_id, *names, "--json", "--refuse", "0.1", "--epoch", "1")
     assert done.exit_code == 1
     bad, none = done.stderr.splitlines()
@@ -147,8 +148,10 @@ def check_predict(run_id: str, folder: Path) -> None:
     share = found[0]["confidence"]
     sure = "over 99.9 %" if share >= 0.9995 else f"{100 * share:.1f} %"
     votes = " ".join(map(str, found[0]["digits"][0]["votes"]))
-    assert line == (rf"{folder}/bad\x1b[1m.png: {found[0]['text']}  ({sure}; "
-                    f"votes {votes}) First of 2 pages.")  # fmt: skip
+    assert line == (
+        rf"{folder}/bad\x1b[1m.png: {found[0]['text']}  ({sure}; "
+        f"votes {votes}) First of 2 pages."
+    )
     assert "nothing of epoch 7" in call("predict", run_id, names[0], "--epoch", "7").stderr
     assert call("predict", run_id, names[0], "--refuse", "1").exit_code == 2
 

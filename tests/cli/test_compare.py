@@ -19,8 +19,11 @@ def call(*words):
 
 @pytest.fixture
 def made():
-    return [finished({"seed": seed, "momentum": momentum}, skill=1.5 + momentum, draw=seed)
-            for seed in range(2) for momentum in (0.1, 0.9)]  # fmt: skip
+    return [
+        finished({"seed": seed, "momentum": momentum}, skill=1.5 + momentum, draw=seed)
+        for seed in range(2)
+        for momentum in (0.1, 0.9)
+    ]
 
 
 def test_json_has_the_groups_their_figures_and_the_differences_to_the_baseline(made):
@@ -54,11 +57,13 @@ def test_runs_are_found_by_their_tag_or_their_sweep_and_grouped_by_settings(made
     for run in made[:2]:
         write_tags(run.id, ["mine"])
     write_tags(made[2].id, ["sweep-1"])
-    found = json.loads(call("--tag", "mine", "--sweep", "sweep-1", "--by", "seed,members",
-                            "--json").stdout)  # fmt: skip
+    found = json.loads(
+        call("--tag", "mine", "--sweep", "sweep-1", "--by", "seed,members", "--json").stdout
+    )
     assert [group["title"] for group in found["groups"]] == [
-        "seed 0 · 2 members", "seed 1 · 2 members",
-    ]  # fmt: skip
+        "seed 0 · 2 members",
+        "seed 1 · 2 members",
+    ]
     assert [len(group["run_ids"]) for group in found["groups"]] == [2, 1]
     assert found["by"] == ["seed", "members"]
 

@@ -25,8 +25,7 @@ def call(*words: str) -> Result:
 
 
 def test_a_dataset_is_added_listed_and_removed(source: str) -> None:
-    added = call("data", "add", "marks", source, "--noun", "mark", "--json",
-                 "--test-share", "0.25")  # fmt: skip
+    added = call("data", "add", "marks", source, "--noun", "mark", "--json", "--test-share", "0.25")
     report = json.loads(added.stdout)
     assert (report["note"]["train_size"], report["note"]["test_size"]) == (30, 10)
     assert report["counts"]["test"] == [1] * 10

@@ -23,18 +23,24 @@ def test_runs_show_has_each_group_with_its_task_and_the_place() -> None:
     run = in_groups(
         {1: "training", 2: "queued"},
         {1: Task("running", "7_0", "node2"), 2: Task("waiting", "7_1", "", "no node is free")},
-        placement=SLURM, told={1: {"epoch": 2, "step": 27}},
-    )  # fmt: skip
+        placement=SLURM,
+        told={1: {"epoch": 2, "step": 27}},
+    )
     found = shown(run.id)
     assert found["placement"] == {"on": "slurm", "settings": {"partition": "long"}}
     [first, second] = found["groups"]
     host = first.pop("host")
     assert host
     assert first == {
-        "number": 1, "members": [1, 4], "state": "training", "message": "", "epoch": 2, "step": 27,
+        "number": 1,
+        "members": [1, 4],
+        "state": "training",
+        "message": "",
+        "epoch": 2,
+        "step": 27,
         "task": {"state": "running", "id": "7_0", "node": "node2", "reason": ""},
         "log": "groups/1/log.txt",
-    }  # fmt: skip
+    }
     assert second["members"] == [5, 8]
     assert second["task"]["reason"] == "no node is free"
 

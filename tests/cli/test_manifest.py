@@ -19,15 +19,30 @@ from ensemble.cluster.kubernetes.dashboard import health_command
 from ensemble.config import EnsembleConfig
 
 REPO = Path(__file__).resolve().parents[2]
-NEEDED = {"--name": "digits", "--image": "ensemble:1.0", "--runs-claim": "runs",
-          "--data-claim": "data"}  # fmt: skip
+NEEDED = {
+    "--name": "digits",
+    "--image": "ensemble:1.0",
+    "--runs-claim": "runs",
+    "--data-claim": "data",
+}
 RICH = {
-    "--name": "a" * 40, "--image": f"registry.example.org:5000/me/ensemble@sha256:{'0a' * 32}",
-    "--runs-claim": "runs.of-all", "--data-claim": "0", "--pull-secret": "mine",
-    "--members": "64", "--groups": "32", "--gpus": "2", "--cpus": "48", "--memory": "512",
-    "--retries": "0", "--grace": "3600", "--user": "65534", "--learning-rate": "1e-05",
-    "--node-selector": "cloud.example.org/pool=1e5", "--toleration": "nvidia.com/gpu=yes:NoExecute",
-}  # fmt: skip
+    "--name": "a" * 40,
+    "--image": f"registry.example.org:5000/me/ensemble@sha256:{'0a' * 32}",
+    "--runs-claim": "runs.of-all",
+    "--data-claim": "0",
+    "--pull-secret": "mine",
+    "--members": "64",
+    "--groups": "32",
+    "--gpus": "2",
+    "--cpus": "48",
+    "--memory": "512",
+    "--retries": "0",
+    "--grace": "3600",
+    "--user": "65534",
+    "--learning-rate": "1e-05",
+    "--node-selector": "cloud.example.org/pool=1e5",
+    "--toleration": "nvidia.com/gpu=yes:NoExecute",
+}
 # What YAML, of one version or the other, takes for something else than a string.
 ODD = ["1e5", "0x1f", "1_000", "yes", "n", "null", "true", "1.5", "007", "inf", ""]
 
@@ -90,14 +105,17 @@ def test_a_pod_is_nobody_and_can_write_its_volumes_only(which):
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert {pod["securityContext"][name] for name in ("runAsUser", "fsGroup")} == {4711}
     assert container["securityContext"] == {
-        "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
-    }  # fmt: skip
+    }
     volumes = {one["name"]: one for one in pod["volumes"]}
     paths = {one["mountPath"]: volumes[one["name"]] for one in container["volumeMounts"]}
     values = {one["name"]: one.get("value") for one in container["env"]}
-    claims = [paths[values[name]]["persistentVolumeClaim"]["claimName"]
-              for name in ("ENSEMBLE_RUNS", "ENSEMBLE_DATA")]  # fmt: skip
+    claims = [
+        paths[values[name]]["persistentVolumeClaim"]["claimName"]
+        for name in ("ENSEMBLE_RUNS", "ENSEMBLE_DATA")
+    ]
     assert claims == ["runs", "data"]
     assert "emptyDir" in paths[values["HOME"]]
     assert "emptyDir" in paths["/tmp"]
@@ -179,20 +197,43 @@ def test_a_long_name_is_judged_at_once():
 @pytest.mark.parametrize(
     ("option", "value"),
     [
-        ("name", ""), ("name", "Digits"), ("name", "1digits"), ("name", "a-"), ("name", "a" * 41),
-        ("name", "a\nkind: Secret"), ("image", "ensemble 1"), ("image", "ensemble:1\n"),
-        ("image", "-ensemble"), ("image", "ensemble:"), ("image", "Ensemble"),
-        ("image", "https://example.org/ensemble"), ("image", "ensemble@sha256:12"),
-        ("image", "a" * 401), ("image", '{"kind": "Secret"}'), ("image", "ensemblé"),
-        ("image", "$(HOME)"), ("runs_claim", "../data"), ("runs_claim", "data"),
-        ("data_claim", "a..b"), ("data_claim", "x" * 254), ("pull_secret", "a b"),
-        ("node_selector", "pool"), ("node_selector", "=gpu"), ("node_selector", "a=b c"),
-        ("node_selector", "a=b=c"), ("node_selector", f"a={'b' * 64}"), ("node_selector", "/a=b"),
-        ("toleration", ""), ("toleration", "a:Never"), ("toleration", "a: NoSchedule"),
-        ("toleration", "a:"), ("run_id", "digits"), ("run_id", "../a-b"),
+        ("name", ""),
+        ("name", "Digits"),
+        ("name", "1digits"),
+        ("name", "a-"),
+        ("name", "a" * 41),
+        ("name", "a\nkind: Secret"),
+        ("image", "ensemble 1"),
+        ("image", "ensemble:1\n"),
+        ("image", "-ensemble"),
+        ("image", "ensemble:"),
+        ("image", "Ensemble"),
+        ("image", "https://example.org/ensemble"),
+        ("image", "ensemble@sha256:12"),
+        ("image", "a" * 401),
+        ("image", '{"kind": "Secret"}'),
+        ("image", "ensemblé"),
+        ("image", "$(HOME)"),
+        ("runs_claim", "../data"),
+        ("runs_claim", "data"),
+        ("data_claim", "a..b"),
+        ("data_claim", "x" * 254),
+        ("pull_secret", "a b"),
+        ("node_selector", "pool"),
+        ("node_selector", "=gpu"),
+        ("node_selector", "a=b c"),
+        ("node_selector", "a=b=c"),
+        ("node_selector", f"a={'b' * 64}"),
+        ("node_selector", "/a=b"),
+        ("toleration", ""),
+        ("toleration", "a:Never"),
+        ("toleration", "a: NoSchedule"),
+        ("toleration", "a:"),
+        ("run_id", "digits"),
+        ("run_id", "../a-b"),
         ("run_id", "a-" + "b" * 63),
     ],
-)  # fmt: skip
+)
 def test_what_is_of_another_form_is_refused_in_a_sentence(option, value):
     result = call(**{option: value})
     assert result.exit_code == 2

@@ -14,8 +14,19 @@ from ensemble.machine.python_command import build_command
 
 USER = 54321
 REPO = Path(__file__).resolve().parents[2]
-WORDS = ("train", "--dataset", "digits", "--members", "2", "--epochs", "1",
-         "--batch-size", "128", "--network", "logistic")  # fmt: skip
+WORDS = (
+    "train",
+    "--dataset",
+    "digits",
+    "--members",
+    "2",
+    "--epochs",
+    "1",
+    "--batch-size",
+    "128",
+    "--network",
+    "logistic",
+)
 
 
 def as_nobody_known(*words: str) -> list[str]:
@@ -47,9 +58,13 @@ def environment(theirs: Path, **more: str) -> dict[str, str]:
 @pytest.mark.usefixtures("two_devices_a_worker")
 def test_a_user_id_without_a_name_trains(theirs: Path) -> None:
     done = subprocess.run(
-        as_nobody_known(*build_command(*WORDS)), env=environment(theirs),
-        cwd=theirs, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        as_nobody_known(*build_command(*WORDS)),
+        env=environment(theirs),
+        cwd=theirs,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["state"] == "finished"
     own = theirs / f"ensemble-{USER}"
@@ -71,9 +86,12 @@ def test_with_the_root_folder_for_a_home_as_docker_says_it_has_its_turn_and_its_
     for one in ("DIR", "MAX_SIZE"):
         given.pop(f"JAX_COMPILATION_CACHE_{one}", None)
     done = subprocess.run(
-        as_nobody_known(sys.executable, "-c", code), env=given, capture_output=True, text=True,
+        as_nobody_known(sys.executable, "-c", code),
+        env=given,
+        capture_output=True,
+        text=True,
         timeout=60,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     own = theirs / f"ensemble-{USER}"
     assert done.stdout.split() == [str(own / "ensemble" / "compiled"), str(own), "-1"]

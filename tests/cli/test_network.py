@@ -45,10 +45,13 @@ def test_it_says_layers_parameters_operations_collections_and_dropout() -> None:
     found = json.loads(call("network", "looked_at:Leaves", "--json").stdout)
     shapes = {one["path"]: one["shape"] for one in found["layers"]}
     assert shapes == {
-        "BatchNorm_0/bias": [784], "BatchNorm_0/scale": [784],
-        "Dense_0/bias": [10], "Dense_0/kernel": [784, 10],
-        "batch_stats/BatchNorm_0/mean": [784], "batch_stats/BatchNorm_0/var": [784],
-    }  # fmt: skip
+        "BatchNorm_0/bias": [784],
+        "BatchNorm_0/scale": [784],
+        "Dense_0/bias": [10],
+        "Dense_0/kernel": [784, 10],
+        "batch_stats/BatchNorm_0/mean": [784],
+        "batch_stats/BatchNorm_0/var": [784],
+    }
     assert (found["parameters"], found["flops"]) == (2 * 784 + 7850, 2 * 7840)
     assert (found["collections"], found["carried"]) == (["batch_stats"], 2 * 784)
     assert (found["dropout"], found["bfloat16"]) == (True, False)

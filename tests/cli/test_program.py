@@ -13,9 +13,18 @@ from ensemble.cli.program import COMMANDS, main
 from tests.conftest import REPO
 
 HEAVY = {
-    "jax", "flax", "optax", "orbax", "tensorflow_datasets", "plotly", "streamlit", "scipy",
-    "sklearn", "pandas", "PIL",
-}  # fmt: skip
+    "jax",
+    "flax",
+    "optax",
+    "orbax",
+    "tensorflow_datasets",
+    "plotly",
+    "streamlit",
+    "scipy",
+    "sklearn",
+    "pandas",
+    "PIL",
+}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -63,7 +72,11 @@ def test_the_dashboard_says_that_the_folder_it_was_started_in_is_gone(
 def test_the_program_lives_in_its_folder_alone() -> None:
     """`python -m ensemble` answers help from any folder when the package can be found."""
     done = subprocess.run(
-        [sys.executable, "-m", "ensemble", "runs", "--help"], cwd="/",
-        env={"PYTHONPATH": str(REPO), "PATH": ""}, check=True, capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "ensemble", "runs", "--help"],
+        cwd="/",
+        env={"PYTHONPATH": str(REPO), "PATH": ""},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     assert "list" in done.stdout

@@ -21,11 +21,14 @@ def test_runs_are_tagged_listed_by_tag_and_show_their_tags() -> None:
     assert said.exit_code == 0
     assert f"{first}: rates, to show" in said.output
     call("runs", "tag", second, "--remove", "to show")
-    listed = [json.loads(line) for line in
-              call("runs", "list", "--tag", "rates", "--json").output.splitlines()]  # fmt: skip
+    listed = [
+        json.loads(line)
+        for line in call("runs", "list", "--tag", "rates", "--json").output.splitlines()
+    ]
     assert {one["run_id"]: one["tags"] for one in listed} == {
-        first: ["rates", "to show"], second: ["rates"],
-    }  # fmt: skip
+        first: ["rates", "to show"],
+        second: ["rates"],
+    }
     both = call("runs", "list", "--tag", "rates", "--tag", "to show").output
     assert first in both
     assert second not in both

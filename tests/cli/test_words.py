@@ -22,16 +22,27 @@ from ensemble.runs import Status
 from ensemble.shift.status import StressStatus
 
 FOUND: dict[str, Any] = {
-    "image": "a.png", "text": "47", "confidence": 0.9731, "refused": "", "notes": [],
-    "digits": [{"named_votes": ["4", "9"], "rejected": False},
-               {"named_votes": ["7", "7"], "rejected": False}],
-}  # fmt: skip
-GONE = {"named_votes": ["4", "4"], "rejected": True,
-        "why": "The members cannot decide what it is."}  # fmt: skip
+    "image": "a.png",
+    "text": "47",
+    "confidence": 0.9731,
+    "refused": "",
+    "notes": [],
+    "digits": [
+        {"named_votes": ["4", "9"], "rejected": False},
+        {"named_votes": ["7", "7"], "rejected": False},
+    ],
+}
+GONE = {"named_votes": ["4", "4"], "rejected": True, "why": "The members cannot decide what it is."}
 STATUS = Status(
-    state="training", epoch=1, epochs=3, step=1500, steps=4000, img_member_per_s=6712.3,
-    ensemble_test_accuracy=0.98125, seconds_left=12.6,
-)  # fmt: skip
+    state="training",
+    epoch=1,
+    epochs=3,
+    step=1500,
+    steps=4000,
+    img_member_per_s=6712.3,
+    ensemble_test_accuracy=0.98125,
+    seconds_left=12.6,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,27 +51,44 @@ STATUS = Status(
         ({}, "47  (97.3 %; votes 4 9 | 7 7)"),
         ({"refused": WHOLE}, WHOLE),
         ({"text": "", "digits": [], "confidence": 0.0}, "no digits."),
-        ({"text": "?", "digits": [GONE], "confidence": 0.0},
-         "I would rather not say. The members cannot decide what it is."),
-        ({"text": "??", "digits": [GONE, GONE], "confidence": 0.0},
-         "I would rather not say: none of the 2 marks is one I know."),
-        ({"text": "4?", "digits": [FOUND["digits"][0], GONE]},
-         "4?  (97.3 % of the other; votes 4 9 | –)"),
-        ({"text": "4?7", "digits": [FOUND["digits"][0], GONE, FOUND["digits"][1]]},
-         "4?7  (97.3 % that the other 2 are right; votes 4 9 | – | 7 7)"),
-        ({"notes": ["First of 2 pages.", "Turned."]},
-         "47  (97.3 %; votes 4 9 | 7 7) First of 2 pages. Turned."),
+        (
+            {"text": "?", "digits": [GONE], "confidence": 0.0},
+            "I would rather not say. The members cannot decide what it is.",
+        ),
+        (
+            {"text": "??", "digits": [GONE, GONE], "confidence": 0.0},
+            "I would rather not say: none of the 2 marks is one I know.",
+        ),
+        (
+            {"text": "4?", "digits": [FOUND["digits"][0], GONE]},
+            "4?  (97.3 % of the other; votes 4 9 | –)",
+        ),
+        (
+            {"text": "4?7", "digits": [FOUND["digits"][0], GONE, FOUND["digits"][1]]},
+            "4?7  (97.3 % that the other 2 are right; votes 4 9 | – | 7 7)",
+        ),
+        (
+            {"notes": ["First of 2 pages.", "Turned."]},
+            "47  (97.3 %; votes 4 9 | 7 7) First of 2 pages. Turned.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_picture_is_read_rejected_or_empty(changes: dict[str, Any], said: str) -> None:
     assert line_of(FOUND | changes) == f"a.png: {said}"
 
 
 @pytest.mark.parametrize(
     ("confidence", "said"),
-    [(1.0, "over 99.9 %"), (0.999999, "over 99.9 %"), (0.9995, "over 99.9 %"), (0.9994, "99.9 %"),
-     (0.61, "61.0 %"), (0.0005, "0.1 %"), (0.0004, "under 0.1 %")],
-)  # fmt: skip
+    [
+        (1.0, "over 99.9 %"),
+        (0.999999, "over 99.9 %"),
+        (0.9995, "over 99.9 %"),
+        (0.9994, "99.9 %"),
+        (0.61, "61.0 %"),
+        (0.0005, "0.1 %"),
+        (0.0004, "under 0.1 %"),
+    ],
+)
 def test_a_reading_is_never_a_whole_0_or_100_per_cent_sure(confidence: float, said: str) -> None:
     assert f"({said}; votes" in line_of(FOUND | {"confidence": confidence})
 
@@ -68,13 +96,18 @@ def test_a_reading_is_never_a_whole_0_or_100_per_cent_sure(confidence: float, sa
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (STATUS, "training · epoch 2 of 3 · step 1,500 of 4,000 · 6,712 img·member/s · "
-         "ensemble 98.12 % · 13 s left"),
-        (replace(STATUS, state="finished", epoch=3, step=4000, seconds_left=0.0),
-         "finished · epoch 3 of 3 · step 4,000 of 4,000 · 6,712 img·member/s · ensemble 98.12 %"),
+        (
+            STATUS,
+            "training · epoch 2 of 3 · step 1,500 of 4,000 · 6,712 img·member/s · "
+            "ensemble 98.12 % · 13 s left",
+        ),
+        (
+            replace(STATUS, state="finished", epoch=3, step=4000, seconds_left=0.0),
+            "finished · epoch 3 of 3 · step 4,000 of 4,000 · 6,712 img·member/s · ensemble 98.12 %",
+        ),
         (Status(), "queued"),
     ],
-)  # fmt: skip
+)
 def test_how_a_run_stands_is_one_line(
     status: Status, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,9 +132,10 @@ def test_a_log_gets_a_line_now_and_then_and_every_end_at_once(
         now += later
         line.stress(status)
     assert capsys.readouterr().err.splitlines() == [
-        "stress · measuring · 1 of 9 steps", "stress · measuring · 3 of 9 steps",
+        "stress · measuring · 1 of 9 steps",
+        "stress · measuring · 3 of 9 steps",
         "stress · finished · 9 of 9 steps",
-    ]  # fmt: skip
+    ]
 
 
 def test_a_terminal_has_one_line_written_over(
@@ -145,14 +179,20 @@ def test_what_a_status_says_does_not_steer_the_terminal(
     ("changes", "said"),
     [
         ({}, ""),
-        ({"epoch": 9}, "Best epoch 2, 98.2 % on the test images; chosen on the test images: on new "
-         "ones expect less."),
-        ({"epoch": 9, "best_on": "validation"}, "Best epoch 2, 98.2 % on the test images; chosen "
-         "on the validation images, not on the test images."),
+        (
+            {"epoch": 9},
+            "Best epoch 2, 98.2 % on the test images; chosen on the test images: on new "
+            "ones expect less.",
+        ),
+        (
+            {"epoch": 9, "best_on": "validation"},
+            "Best epoch 2, 98.2 % on the test images; chosen "
+            "on the validation images, not on the test images.",
+        ),
         ({"epoch": 9, "best_ensemble_test_accuracy": 0.102}, ""),
     ],
     ids=["the last", "by test", "by validation", "of a run that only guesses"],
-)  # fmt: skip
+)
 def test_the_best_epoch_is_named_with_what_it_was_chosen_on(
     changes: dict[str, Any], said: str
 ) -> None:

@@ -48,8 +48,9 @@ class MiniSlurm:
         """What one of its commands prints."""
         environment = {**os.environ, "SLURM_CONF": str(self.conf)}
         command = (*self.inside, *command)
-        ended = subprocess.run(command, env=environment, timeout=seconds, check=True, text=True,
-                               capture_output=True)  # fmt: skip
+        ended = subprocess.run(
+            command, env=environment, timeout=seconds, check=True, text=True, capture_output=True
+        )
         return ended.stdout
 
     def kill_node(self, name: str, told: bool = False) -> None:
@@ -98,14 +99,23 @@ class MiniSlurm:
 
     def _script(self, *words: str, seconds: float = 20) -> None:
         environment = {
-            **os.environ, "MODE": self.mode, "NODES": str(NODES), "CPUS": str(CPUS),
+            **os.environ,
+            "MODE": self.mode,
+            "NODES": str(NODES),
+            "CPUS": str(CPUS),
             "SLURMD_TIMEOUT": "5",
             "BASE_PORT": str(free_ports()) if words[0] == "start" else "0",
-        }  # fmt: skip
+        }
         said = self.folder.with_suffix(".said")
         with said.open("wb") as file:  # What it starts keeps its output open.
-            ended = subprocess.run([str(SCRIPT), *words], env=environment, timeout=seconds,
-                                   stdin=subprocess.DEVNULL, stdout=file, stderr=file)  # fmt: skip
+            ended = subprocess.run(
+                [str(SCRIPT), *words],
+                env=environment,
+                timeout=seconds,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+            )
         assert ended.returncode == 0, said.read_text()
 
 
@@ -155,8 +165,9 @@ def installed() -> str:
         *PACKAGES,
     ]
     try:
-        ended = subprocess.run(command, env=environment, timeout=180, capture_output=True,
-                               stdin=subprocess.DEVNULL)  # fmt: skip
+        ended = subprocess.run(
+            command, env=environment, timeout=180, capture_output=True, stdin=subprocess.DEVNULL
+        )
     except subprocess.TimeoutExpired:
         return "Slurm could not be installed within three minutes"
     said = ended.stderr.decode().strip().splitlines() or [""]

@@ -97,8 +97,9 @@ def test_whatever_ends_one_process_ends_both_and_the_run_goes_on_to_the_same_bit
 ):
     words: tuple[str, ...] = SETTINGS
     ends: list[tuple[Callable[[Processes, Run], None], str]] = [
-        (is_killed, "failed"), (is_told_to_stop, "stopped"),
-    ]  # fmt: skip
+        (is_killed, "failed"),
+        (is_told_to_stop, "stopped"),
+    ]
     if pytestconfig.getoption("--all"):  # As three links notice it: hosts/test_company.py.
         ends += [(is_stopped_and_wakes, "failed"), (raises, "failed")]
     for end, state in ends:
@@ -123,9 +124,12 @@ def test_whatever_ends_one_process_ends_both_and_the_run_goes_on_to_the_same_bit
 def followed(*words: str) -> Iterator["subprocess.Popen[str]"]:
     """The command that follows a task on Slurm."""
     child = subprocess.Popen(
-        [sys.executable, "-m", "ensemble", "train", *words], stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "JAX_NUM_CPU_DEVICES": "1"}, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [sys.executable, "-m", "ensemble", "train", *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "JAX_NUM_CPU_DEVICES": "1"},
+        stderr=subprocess.DEVNULL,
+    )
     try:
         yield child
     finally:

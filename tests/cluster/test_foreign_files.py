@@ -47,10 +47,16 @@ def test_tasks_of_others_that_a_run_names_are_not_cancelled(
 
 
 ODD_TASKS = [
-    "[]", "{}", "nul", '{"x": {"state": "running"}}', '{"1": 5}', '{"1": {"state": "flying"}}',
-    '{"1": {"state": "running", "id": 7}}', "[" * 100_000,
+    "[]",
+    "{}",
+    "nul",
+    '{"x": {"state": "running"}}',
+    '{"1": 5}',
+    '{"1": {"state": "flying"}}',
+    '{"1": {"state": "running", "id": 7}}',
+    "[" * 100_000,
     '{"1": {"state": "running", "id": "--user=root"}}',
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("text", ODD_TASKS)
@@ -63,11 +69,20 @@ def test_odd_words_of_tasks_are_no_tasks_or_harmless_ones(text: str, run) -> Non
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("partition", "a b"), ("partition", "main\n#SBATCH --wrap=x"), ("partition", "$(touch x)"),
-        ("account", "-x"), ("account", "a;b"), ("time", "1; touch x"), ("time", True),
-        ("gpus", -1), ("memory", 1.5), ("cpus", [1]), ("nodes", None), ("partition", 7),
+        ("partition", "a b"),
+        ("partition", "main\n#SBATCH --wrap=x"),
+        ("partition", "$(touch x)"),
+        ("account", "-x"),
+        ("account", "a;b"),
+        ("time", "1; touch x"),
+        ("time", True),
+        ("gpus", -1),
+        ("memory", 1.5),
+        ("cpus", [1]),
+        ("nodes", None),
+        ("partition", 7),
     ],
-)  # fmt: skip
+)
 def test_a_placement_that_is_no_setting_of_slurms_is_refused(name: str, value, run) -> None:
     file = run.path / "placement.json"
     values = json.loads(file.read_text())

@@ -33,8 +33,13 @@ def one_device_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def at_work(*words: str) -> Iterator["subprocess.Popen[str]"]:
     """`python -m ensemble` with these words."""
     command = [sys.executable, "-m", "ensemble", *words]
-    child = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": ROOT}, text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    child = subprocess.Popen(
+        command,
+        env={**os.environ, "PYTHONPATH": ROOT},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     try:
         yield child
     finally:

@@ -30,8 +30,9 @@ def test_a_group_its_coordinator_or_both_are_killed_and_no_bit_is_lost(
     wait_until(run, lambda run: max(one.status.epoch for one in groups_of(run)) > 2)
     first = next(one for one in groups_of(run) if one.status.epoch > 2)
     killed(first.status.pid)
-    run = wait_until(run, lambda run: groups_of(run)[first.number - 1].status.pid
-                     not in (None, first.status.pid))  # fmt: skip
+    run = wait_until(
+        run, lambda run: groups_of(run)[first.number - 1].status.pid not in (None, first.status.pid)
+    )
     killed(run.status.pid)
     killed(groups_of(run)[first.number - 1].status.pid)
     run = wait_for_end(run)

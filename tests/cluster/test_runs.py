@@ -38,8 +38,13 @@ def training(
     before = {run.id for run in runs.list_runs()}
     command = [*inside, sys.executable, "-m", "ensemble", "train", *words]
     paths = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
-    child = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    child = subprocess.Popen(
+        command,
+        env={**os.environ, "PYTHONPATH": paths},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     try:
         end, found = time.monotonic() + 60, list[Run]()
         while not found:
@@ -64,8 +69,12 @@ def ended(child: "subprocess.Popen[str]") -> dict[str, object]:
 def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of the same settings, trained by one process of this machine."""
     folder = tmp_path_factory.mktemp("here")
-    environment = {**os.environ, "ENSEMBLE_RUNS": str(folder), "JAX_NUM_CPU_DEVICES": "1",
-                   "PYTHONPATH": ROOT}  # fmt: skip
+    environment = {
+        **os.environ,
+        "ENSEMBLE_RUNS": str(folder),
+        "JAX_NUM_CPU_DEVICES": "1",
+        "PYTHONPATH": ROOT,
+    }
     command = [sys.executable, "-m", "ensemble", "train", *SETTINGS]
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120)
     [made] = folder.iterdir()

@@ -47,21 +47,39 @@ def test_the_table_is_the_default_and_its_lines_stay_out_of_a_jobs_folder(here) 
     ("text", "says"),
     [
         ("slurm = 3", "In ensemble.toml, slurm has to be a table, [slurm]: correct it."),
-        ("[slurm]\ntime = 1", "In ensemble.toml, table [slurm]: time is 1: it has to be a whole "
-         "number from 2 to 525,600."),
-        ("[slurm]\npartition = '--wrap=x'", "In ensemble.toml, table [slurm]: partition is "
-         "'--wrap=x': it has to be a name of letters, digits and . , @ + _ -."),
-        ("[slurm]\npartition = 3", "In ensemble.toml, table [slurm]: partition is 3: it has to be "
-         "a name of letters, digits and . , @ + _ -."),
-        ("[slurm]\nqueue = 'x'", "In ensemble.toml, table [slurm]: No such setting: queue. There "
-         "are: account, cpus, gpus, memory, nodes, partition, time."),
-        ("[slurm]\nsetup = 'module load cuda'", "In ensemble.toml, table [slurm]: setup has to be "
-         "a list of at most 50 lines of shell code, each of at most 1,000 letters."),
-        ('[slurm]\nsetup = ["a\\nb"]', "In ensemble.toml, table [slurm]: setup has to be a list of "
-         "at most 50 lines of shell code, each of at most 1,000 letters."),
+        (
+            "[slurm]\ntime = 1",
+            "In ensemble.toml, table [slurm]: time is 1: it has to be a whole "
+            "number from 2 to 525,600.",
+        ),
+        (
+            "[slurm]\npartition = '--wrap=x'",
+            "In ensemble.toml, table [slurm]: partition is "
+            "'--wrap=x': it has to be a name of letters, digits and . , @ + _ -.",
+        ),
+        (
+            "[slurm]\npartition = 3",
+            "In ensemble.toml, table [slurm]: partition is 3: it has to be "
+            "a name of letters, digits and . , @ + _ -.",
+        ),
+        (
+            "[slurm]\nqueue = 'x'",
+            "In ensemble.toml, table [slurm]: No such setting: queue. There "
+            "are: account, cpus, gpus, memory, nodes, partition, time.",
+        ),
+        (
+            "[slurm]\nsetup = 'module load cuda'",
+            "In ensemble.toml, table [slurm]: setup has to be "
+            "a list of at most 50 lines of shell code, each of at most 1,000 letters.",
+        ),
+        (
+            '[slurm]\nsetup = ["a\\nb"]',
+            "In ensemble.toml, table [slurm]: setup has to be a list of "
+            "at most 50 lines of shell code, each of at most 1,000 letters.",
+        ),
         ("[slurm", "ensemble.toml cannot be read"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_said_in_one_sentence(here, text: str, says: str) -> None:
     (here / "ensemble.toml").write_text(text)
     with pytest.raises(ConfigError, match=f"^{re.escape(says)}"):

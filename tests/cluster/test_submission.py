@@ -45,8 +45,9 @@ def start(tmp_path: Path, *names: str, seconds: float = 100) -> list[str]:
     """Tasks that work for so long, each writing into a file of its name."""
     words = [[str(tmp_path / name), str(seconds)] for name in names]
     logs = [tmp_path / f"{name}.log" for name in names]
-    return submit(words, tmp_path / "tasks", CONFIG, "a run", {"ASKED": "yes"}, program=PROGRAM,
-                  logs=logs)  # fmt: skip
+    return submit(
+        words, tmp_path / "tasks", CONFIG, "a run", {"ASKED": "yes"}, program=PROGRAM, logs=logs
+    )
 
 
 def said(tmp_path: Path, name: str = "a") -> list[str]:

@@ -12,8 +12,20 @@ from ensemble import runs, sweeps
 from tests.cluster.mini import MiniSlurm
 
 ROOT = str(Path(__file__).resolve().parents[2])
-SWEEP = ("sweep", "--space", "learning_rate=0.05,0.1 momentum=0.8,0.9", "--sampler", "grid",
-         "--network", "logistic", "--members", "2", "--epochs", "1", "--json")  # fmt: skip
+SWEEP = (
+    "sweep",
+    "--space",
+    "learning_rate=0.05,0.1 momentum=0.8,0.9",
+    "--sampler",
+    "grid",
+    "--network",
+    "logistic",
+    "--members",
+    "2",
+    "--epochs",
+    "1",
+    "--json",
+)
 
 
 def test_tasks_of_a_cluster_share_the_trials_of_a_sweep(
@@ -22,8 +34,20 @@ def test_tasks_of_a_cluster_share_the_trials_of_a_sweep(
     monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "1")
     monkeypatch.setenv("ENSEMBLE_STORAGE", "journal")
     monkeypatch.chdir(tmp_path)
-    command = [sys.executable, "-m", "ensemble", *SWEEP, "--workers", "2", "--on", "slurm",
-               "--time", "5", "--cpus", "1"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "ensemble",
+        *SWEEP,
+        "--workers",
+        "2",
+        "--on",
+        "slurm",
+        "--time",
+        "5",
+        "--cpus",
+        "1",
+    ]
     ended = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": ROOT}, timeout=120, capture_output=True, text=True
     )

@@ -52,8 +52,9 @@ def test_a_placement_is_read_and_its_tasks_are_found_again(run, slurm_says) -> N
     assert tasks.where == "Slurm"
     tasks.start(groups_of(run))
     assert dict(tasks.look()) == {
-        1: Task("running", "7_0", "node1"), 2: Task("waiting", "7_1", "", "no node is free"),
-    }  # fmt: skip
+        1: Task("running", "7_0", "node1"),
+        2: Task("waiting", "7_1", "", "no node is free"),
+    }
 
 
 def test_a_task_has_ended_when_slurm_says_so_again_and_again(run, slurm_says) -> None:
@@ -85,14 +86,25 @@ def test_at_the_end_what_waits_is_taken_back_also_what_slurm_has_put_back(
     ("words", "status", "says"),
     [
         (["--time", "5"], 2, "Error: --time goes with --on slurm: say where as well."),
-        (["--on", "slurm", "--nodes", "2"], 2, "Error: A group takes one node: ask for more "
-         "--groups, not --nodes, or for one program on several nodes by --distributed."),
-        (["--on", "slurm"], 1, "Error: There is no Slurm on this machine (sinfo cannot be run): "
-         "start this on a machine of the cluster."),
-        (["--on", "slurm", "--partition", "a b"], 2, "Error: partition is 'a b': it has to be a "
-         "name of letters, digits and . , @ + _ -."),
+        (
+            ["--on", "slurm", "--nodes", "2"],
+            2,
+            "Error: A group takes one node: ask for more "
+            "--groups, not --nodes, or for one program on several nodes by --distributed.",
+        ),
+        (
+            ["--on", "slurm"],
+            1,
+            "Error: There is no Slurm on this machine (sinfo cannot be run): "
+            "start this on a machine of the cluster.",
+        ),
+        (
+            ["--on", "slurm", "--partition", "a b"],
+            2,
+            "Error: partition is 'a b': it has to be a name of letters, digits and . , @ + _ -.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_is_said_before_there_is_a_run(
     words, status, says, monkeypatch, tmp_path, runs_of_one_test
 ) -> None:

@@ -35,10 +35,17 @@ def test_a_command_that_waits_runs_as_the_task_begins_it(
     (tmp_path / "7_submitted.pkl").write_bytes(PICKLES[use])
     ended = subprocess.run(
         [sys.executable, "-m", "submitit.core._submit", str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": ROOT, "SUBMITIT_EXECUTOR": "local",
-             "SUBMITIT_LOCAL_JOB_ID": "7"},
-        cwd=tmp_path, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        env={
+            **os.environ,
+            "PYTHONPATH": ROOT,
+            "SUBMITIT_EXECUTOR": "local",
+            "SUBMITIT_LOCAL_JOB_ID": "7",
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "ran").read_text() == RAN[use] + "\n"
     assert pickle.loads((tmp_path / "7_0_result.pkl").read_bytes()) == ("success", 0)

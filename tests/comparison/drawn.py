@@ -53,12 +53,16 @@ def stretch(made: NDArray[np.float32], epoch: int) -> dict[str, Any]:
     right = [float((one.argmax(-1) == labels()).mean()) for one in made]
     mean = made.astype(float).mean(0)
     return {
-        "kind": "steps", "epoch": epoch, "step": 10 * epoch, "progress": float(epoch),
-        "train_loss": loss, "train_accuracy": right,
+        "kind": "steps",
+        "epoch": epoch,
+        "step": 10 * epoch,
+        "progress": float(epoch),
+        "train_loss": loss,
+        "train_accuracy": right,
         "ensemble_train_nll": float(-np.log(mean[np.arange(500), labels()]).mean()),
         "ensemble_train_accuracy": float((mean.argmax(-1) == labels()).mean()),
         "seconds": 10.0 * epoch,
-    }  # fmt: skip
+    }
 
 
 def closing(made: NDArray[np.float32], epoch: int) -> dict[str, Any]:

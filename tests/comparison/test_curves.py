@@ -30,10 +30,16 @@ def of_losses(seed, losses, seconds=1.0, **settings):
 def closed(epoch, loss, seconds=1.0):
     each = [None] * M if loss is None else [loss + 1, loss + 3]
     return {
-        "kind": "epoch", "epoch": epoch, "step": 12 * epoch, "progress": float(epoch),
-        "seconds": seconds * epoch, "train_loss": each, "test_loss": each,
-        "test_accuracy": [0.5] * M, "ensemble_test_nll": loss,
-    }  # fmt: skip
+        "kind": "epoch",
+        "epoch": epoch,
+        "step": 12 * epoch,
+        "progress": float(epoch),
+        "seconds": seconds * epoch,
+        "train_loss": each,
+        "test_loss": each,
+        "test_accuracy": [0.5] * M,
+        "ensemble_test_nll": loss,
+    }
 
 
 def of(*made, **asked):

@@ -23,8 +23,10 @@ def test_runs_that_differ_in_the_seed_alone_are_one_and_the_title_says_what_part
     groups = grouped([many, high, *low])
     assert ids(groups) == [[one.id for one in low], [high.id], [many.id]]
     assert [group.title for group in groups] == [
-        "rate 0.01 · 2 members", "rate 0.1 · 2 members", "rate 0.1 · 4 members",
-    ]  # fmt: skip
+        "rate 0.01 · 2 members",
+        "rate 0.1 · 2 members",
+        "rate 0.1 · 4 members",
+    ]
 
 
 def test_where_a_run_was_trained_parts_nothing_but_the_precision_does():
@@ -60,8 +62,10 @@ def test_what_was_imported_is_a_group_of_its_own_at_the_end_with_its_name():
     groups = grouped([first, second, here])
     assert ids(groups) == [[here.id], [first.id], [second.id]]
     assert [group.title for group in groups] == [
-        "Digits · rate 0.1 · 2 members", "theirs", "theirs (2)",
-    ]  # fmt: skip
+        "Digits · rate 0.1 · 2 members",
+        "theirs",
+        "theirs (2)",
+    ]
     assert len(grouped([first, second], ["members"])) == 2
 
 

@@ -23,13 +23,18 @@ def test_every_run_has_its_settings_and_the_figures_of_the_table():
 
 
 def test_axes_know_numbers_from_categories_and_which_suit_powers_of_ten():
-    found = axes(points([
-        finished({"learning_rate": 0.1, "members": 2, "schedule": "cosine", "flip": True}),
-        finished({"learning_rate": 0.2, "members": 40, "batch_size": 500}),
-    ]))  # fmt: skip
+    found = axes(
+        points(
+            [
+                finished({"learning_rate": 0.1, "members": 2, "schedule": "cosine", "flip": True}),
+                finished({"learning_rate": 0.2, "members": 40, "batch_size": 500}),
+            ]
+        )
+    )
     assert {name for name, axis in found.items() if axis.kind == "category" and axis.varies} == {
-        "schedule", "flip",
-    }  # fmt: skip
+        "schedule",
+        "flip",
+    }
     assert found["learning_rate"].log
     assert found["members"].log
     assert not found["batch_size"].log

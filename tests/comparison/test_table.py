@@ -42,8 +42,10 @@ def test_the_figures_of_one_run_are_those_of_inspect_with_its_intervals():
 
 
 def test_two_runs_differ_by_what_inspect_says_with_p_adjusted_for_all_tests_of_the_table():
-    made = [finished({"momentum": skill / 3}, skill=skill, draw=draw)
-            for draw, skill in enumerate([2.0, 2.01, 2.6])]  # fmt: skip
+    made = [
+        finished({"momentum": skill / 3}, skill=skill, draw=draw)
+        for draw, skill in enumerate([2.0, 2.01, 2.6])
+    ]
     found = table(grouped(made), made[0].id)
     base, *others = found.columns
     assert (base.difference, base.why, found.tests) == (None, "baseline", 4)
@@ -66,17 +68,25 @@ def test_a_groups_figures_are_means_over_seeds_and_say_what_their_interval_holds
     alone = [table(grouped([run])).columns[0].figures["nll"] for run in made]
     assert figure["nll"].value == pytest.approx(np.mean([one.value for one in alone]))
     assert (figure["nll"].over, figure["ece"].over, figure["nll"].runs) == (
-        "seeds and images", "seeds", 3,
-    )  # fmt: skip
+        "seeds and images",
+        "seeds",
+        3,
+    )
     assert figure["accuracy"].low < figure["accuracy"].value < figure["accuracy"].high <= 1
 
 
 def test_groups_differ_by_the_mean_over_pairs_of_their_runs():
-    made = [finished({"seed": seed, "momentum": momentum}, skill=2 + momentum, draw=7 * seed)
-            for seed in range(2) for momentum in (0.1, 0.8)]  # fmt: skip
+    made = [
+        finished({"seed": seed, "momentum": momentum}, skill=2 + momentum, draw=7 * seed)
+        for seed in range(2)
+        for momentum in (0.1, 0.8)
+    ]
     _, other = table(grouped(made), made[0].id).columns
-    pairs = [gain(judged(one).averaged, judged(base).averaged, labels())
-             for one in made[1::2] for base in made[::2]]  # fmt: skip
+    pairs = [
+        gain(judged(one).averaged, judged(base).averaged, labels())
+        for one in made[1::2]
+        for base in made[::2]
+    ]
     said = other.difference
     for name in ("won", "lost", "digits", "nll"):
         assert getattr(said, name) == pytest.approx(np.mean([getattr(p, name) for p in pairs]))
@@ -97,8 +107,9 @@ def test_runs_are_compared_at_the_epoch_chosen_on_validation_and_else_at_the_las
 
 
 def test_settings_say_which_columns_differ():
-    made = [finished({"learning_rate": rate, "seed": seed}) for seed in (0, 1)
-            for rate in (0.01, 0.1)]  # fmt: skip
+    made = [
+        finished({"learning_rate": rate, "seed": seed}) for seed in (0, 1) for rate in (0.01, 0.1)
+    ]
     rows = {row.name: row for row in table(grouped(made)).settings}
     assert rows["learning_rate"].texts == ("0.01", "0.1")
     assert [name for name, row in rows.items() if row.differs] == ["learning_rate"]

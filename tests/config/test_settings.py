@@ -16,8 +16,10 @@ def test_defaults_are_the_howto_numbers():
     config = EnsembleConfig()
     assert (config.learning_rate, config.momentum, config.batch_size) == (0.1, 0.9, 128)
     assert (config.schedule, config.shuffle_per_member, config.bootstrap) == (
-        "constant", False, False,
-    )  # fmt: skip
+        "constant",
+        False,
+        False,
+    )
     assert (config.shift_pixels, config.rotation_degrees) == (0, 0.0)
     assert (config.slant_degrees, config.elastic_pixels, config.photo_effects) == (0.0, 0.0, 0.0)
     assert not config.augmented
@@ -50,18 +52,30 @@ def test_numbers_come_out_as_what_they_are():
     # What a slider or a JSON file hands in; a run and its copy must not differ by "1" and "1.0".
     config = EnsembleConfig(members=3.0, learning_rate=1, momentum=0)
     assert [type(one) for one in (config.members, config.learning_rate, config.momentum)] == [
-        int, float, float,
-    ]  # fmt: skip
+        int,
+        float,
+        float,
+    ]
     assert '"members": 3,' in json.dumps(config.as_dict())
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("members", 2.5), ("dataset", "cifar"), ("bootstrap", 1), ("schedule", None),
-     ("members", 10**400), ("learning_rate", -(10**400)), ("learning_rate", float("nan")),
-     ("members", float("inf")), ("momentum", True), ("seed", []), ("dataset", {}),
-     ("precision", "x" * 10**6)],
-)  # fmt: skip
+    [
+        ("members", 2.5),
+        ("dataset", "cifar"),
+        ("bootstrap", 1),
+        ("schedule", None),
+        ("members", 10**400),
+        ("learning_rate", -(10**400)),
+        ("learning_rate", float("nan")),
+        ("members", float("inf")),
+        ("momentum", True),
+        ("seed", []),
+        ("dataset", {}),
+        ("precision", "x" * 10**6),
+    ],
+)
 def test_a_value_of_the_wrong_kind_is_named_with_what_it_has_to_be(name, value):
     with pytest.raises(ConfigError, match=rf"{name} is .*: it has to be ") as error:
         EnsembleConfig(**{name: value})
@@ -101,15 +115,21 @@ def test_folders_come_from_the_environment(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"patience": 5}, "patience is 5, but no images are held out to judge by: set validation "
-         "to a share such as 0.1, or patience to 0."),
-        ({"validation": 1e-4}, "validation is 0.0001, less than one of the 1,297 training images: "
-         "choose 0.0008 or more, or 0 for none."),
+        (
+            {"patience": 5},
+            "patience is 5, but no images are held out to judge by: set validation "
+            "to a share such as 0.1, or patience to 0.",
+        ),
+        (
+            {"validation": 1e-4},
+            "validation is 0.0001, less than one of the 1,297 training images: "
+            "choose 0.0008 or more, or 0 for none.",
+        ),
         ({"validation": 0.6}, "validation is 0.6: it has to be a number from 0.0 to 0.5."),
         ({"photo_effects": 1.5}, "photo_effects is 1.5: it has to be a number from 0.0 to 1.0."),
     ],
     ids=["patience alone", "no image", "too much", "more than all"],
-)  # fmt: skip
+)
 def test_what_cannot_be_is_said(given, said):
     with pytest.raises(ConfigError) as refused:
         EnsembleConfig(**given)

@@ -27,17 +27,30 @@ def test_what_is_written_is_read_again_to_the_bit() -> None:
 def test_every_member_has_a_value_of_each_and_those_not_named_the_runs_own() -> None:
     config = EnsembleConfig(members=2, momentum=0.5, vary="learning_rate=0.1,0.2")
     assert config.per_member == {
-        "learning_rate": (0.1, 0.2), "momentum": (0.5, 0.5), "weight_decay": (0.0, 0.0)
-    }  # fmt: skip
+        "learning_rate": (0.1, 0.2),
+        "momentum": (0.5, 0.5),
+        "weight_decay": (0.0, 0.0),
+    }
 
 
 @pytest.mark.parametrize(
     "text",
-    ["batch_size=1,2", "learning_rate=0..1:log", "learning_rate=1..0.1", "learning_rate=x",
-     "momentum=0.1,2", "learning_rate=0.1 learning_rate=0.2", "momentum=1,2,3,4,5",
-     "learning_rate=nan", "learning_rate=0.1..inf", "learning_rate=", "0.1", "a b",
-     "learning_rate=1e400"],
-)  # fmt: skip
+    [
+        "batch_size=1,2",
+        "learning_rate=0..1:log",
+        "learning_rate=1..0.1",
+        "learning_rate=x",
+        "momentum=0.1,2",
+        "learning_rate=0.1 learning_rate=0.2",
+        "momentum=1,2,3,4,5",
+        "learning_rate=nan",
+        "learning_rate=0.1..inf",
+        "learning_rate=",
+        "0.1",
+        "a b",
+        "learning_rate=1e400",
+    ],
+)
 def test_what_cannot_be_read_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(ConfigError, match=r"vary|momentum|learning_rate"):
         EnsembleConfig(members=4, vary=text)

@@ -89,11 +89,29 @@ def test_mnist_from_its_original_files_without_network(folder, mnist_files):
     # Known figures: mean 0.1307 of 255; counts as LeCun's page and every tutorial have them.
     assert round(float(mnist.train_images.mean() / 255), 4) == 0.1307
     assert np.bincount(mnist.train_labels).tolist() == [
-        5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949,
-    ]  # fmt: skip
+        5923,
+        6742,
+        5958,
+        6131,
+        5842,
+        5421,
+        5918,
+        6265,
+        5851,
+        5949,
+    ]
     assert np.bincount(mnist.test_labels).tolist() == [
-        980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009,
-    ]  # fmt: skip
+        980,
+        1135,
+        1032,
+        1010,
+        982,
+        892,
+        958,
+        1028,
+        974,
+        1009,
+    ]
     assert datasets.info("mnist").prepared
     assert "files on this disk" in mnist.source
     datasets.prepare("mnist", transfer=nobody)  # there is nothing left to do

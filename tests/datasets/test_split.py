@@ -16,8 +16,14 @@ from ensemble.datasets.split import (
     validation_indices,
 )
 
-SIZES = [[5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949], [1, 2, 3, 4], [7, 1, 1],
-         [2, 2, 3], [3, 0, 3], [1, 1]]  # fmt: skip
+SIZES = [
+    [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949],
+    [1, 2, 3, 4],
+    [7, 1, 1],
+    [2, 2, 3],
+    [3, 0, 3],
+    [1, 1],
+]
 
 
 def config(share: float, seed: int = 0, **others: object) -> EnsembleConfig:

@@ -89,19 +89,26 @@ def answering(request: pytest.FixtureRequest) -> Iterator[int]:
 def health(port: int, base: str) -> int:
     """What the image's own check says of a server: its exit status."""
     words = json.loads(instruction("HEALTHCHECK").partition(" CMD ")[2])
-    given = {"STREAMLIT_SERVER_PORT": str(port), "STREAMLIT_SERVER_BASE_URL_PATH": base,
-             # As on a machine behind a proxy, which knows nothing of this server.
-             "http_proxy": "http://127.0.0.1:9"}  # fmt: skip
+    given = {
+        "STREAMLIT_SERVER_PORT": str(port),
+        "STREAMLIT_SERVER_BASE_URL_PATH": base,
+        # As on a machine behind a proxy, which knows nothing of this server.
+        "http_proxy": "http://127.0.0.1:9",
+    }
     done = subprocess.run([sys.executable, *words[1:]], env=given, capture_output=True, timeout=30)
     return done.returncode
 
 
 @pytest.mark.parametrize(
     ("answering", "base", "well"),
-    [(Health, "ensemble", True), (Health, "/ensemble/", True), (Health, "", False),
-     (Unwell, "ensemble", False)],
+    [
+        (Health, "ensemble", True),
+        (Health, "/ensemble/", True),
+        (Health, "", False),
+        (Unwell, "ensemble", False),
+    ],
     indirect=["answering"],
-)  # fmt: skip
+)
 def test_its_check_finds_the_server_under_its_path_and_says_when_it_is_not_well(
     answering: int, base: str, well: bool
 ) -> None:
@@ -115,15 +122,21 @@ def test_only_what_the_package_is_built_from_can_enter_it() -> None:
     project = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     needed = {
-        "pyproject.toml", "requirements.txt", project["project"]["readme"],
-        *project["project"]["license-files"], *wheel["packages"], *wheel["force-include"],
-    }  # fmt: skip
+        "pyproject.toml",
+        "requirements.txt",
+        project["project"]["readme"],
+        *project["project"]["license-files"],
+        *wheel["packages"],
+        *wheel["force-include"],
+    }
     assert {rule[1:] for rule in rules if rule.startswith("!")} - {".streamlit"} == needed
     # Of that folder the settings alone, which hold no secret.
     folder = rules.index("!.streamlit")
     assert rules[folder : folder + 3] == [
-        "!.streamlit", ".streamlit/*", "!.streamlit/config.toml",
-    ]  # fmt: skip
+        "!.streamlit",
+        ".streamlit/*",
+        "!.streamlit/config.toml",
+    ]
 
 
 @pytest.mark.parametrize("name", ["app", "cuda"])

@@ -21,10 +21,13 @@ BATCH = 16
 @pytest.fixture(scope="module")
 def reference(few, pytestconfig):
     losses, states = howto.train_on_one_device(
-        few.train_images, few.train_labels,
+        few.train_images,
+        few.train_labels,
         members=8 if pytestconfig.getoption("--all") else 3,
-        epochs=2, batch_size=BATCH, learning_rate=RATE,
-    )  # fmt: skip
+        epochs=2,
+        batch_size=BATCH,
+        learning_rate=RATE,
+    )
     return losses, states
 
 

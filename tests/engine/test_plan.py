@@ -59,10 +59,12 @@ def test_the_quickest_way_is_taken_and_set_against_float32(monkeypatch):
 @pytest.mark.parametrize(
     "damaged",
     [
-        "{}", "no JSON", '{"convolutions": "float64", "dense": "rounded", "gain": 1.5}',
+        "{}",
+        "no JSON",
+        '{"convolutions": "float64", "dense": "rounded", "gain": 1.5}',
         '{"convolutions": "rounded", "dense": "rounded", "gain": "fast"}',
     ],
-)  # fmt: skip
+)
 def test_a_plan_that_cannot_be_read_is_none(own_folder, damaged):
     product_plans.keep(PURPOSE, Plan("rounded", "rounded", 1.5))
     [file] = (data_folder() / "plans").iterdir()

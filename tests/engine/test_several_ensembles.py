@@ -15,9 +15,7 @@ def together(few: Dataset, form: str) -> Trainer:
     """Two ensembles of three members on one device."""
     config = small_config(network="logistic")
     values = {name: np.repeat([one[name] for one in TRIALS], 3) for name in TRIALS[0]}
-    return Trainer(
-        config, few, devices(1), form, numbers=[0, 1, 2] * 2, values=values, ensembles=2
-    )  # fmt: skip
+    return Trainer(config, few, devices(1), form, numbers=[0, 1, 2] * 2, values=values, ensembles=2)
 
 
 @pytest.mark.parametrize("form", ["scan", variant("stepwise")])

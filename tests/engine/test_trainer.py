@@ -134,10 +134,14 @@ def test_evaluation_is_on_the_whole_test_set_and_can_be_interrupted(few):
 
 @pytest.mark.parametrize(
     "own",
-    [{"shuffle_per_member": True}, {"bootstrap": True}, {"shift_pixels": 1},
-     {"rotation_degrees": 5.0}],
+    [
+        {"shuffle_per_member": True},
+        {"bootstrap": True},
+        {"shift_pixels": 1},
+        {"rotation_degrees": 5.0},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_members_with_their_own_views_have_no_common_training_figure(few, own):
     trainer = Trainer(small_config(network="logistic", **own), few, devices(2))
     _, figures = trainer.train(trainer.start(), 1, 0, 2)

@@ -69,5 +69,6 @@ def test_a_batch_larger_than_what_remains_is_said(more):
 
 
 def member(params, m):
-    return {name: {leaf: array[m] for leaf, array in layer.items()}
-            for name, layer in params.items()}  # fmt: skip
+    return {
+        name: {leaf: array[m] for leaf, array in layer.items()} for name, layer in params.items()
+    }

@@ -80,8 +80,13 @@ def test_one_number_of_two_classes_is_class_1s(tmp_path: Path, shape: tuple[int,
 
 def test_labels_may_be_one_hot_text_or_of_another_type(tmp_path: Path) -> None:
     names = ("ant", "bee", "cat", "dog")
-    for given in (np.eye(C)[LABELS], LABELS[:, None], LABELS.astype(float),
-                  LABELS.astype(np.uint8), np.array(names)[LABELS]):  # fmt: skip
+    for given in (
+        np.eye(C)[LABELS],
+        LABELS[:, None],
+        LABELS.astype(float),
+        LABELS.astype(np.uint8),
+        np.array(names)[LABELS],
+    ):
         found = taken(tmp_path, probabilities=PROBABILITIES, labels=given, class_names=names)
         assert_array_equal(found.labels, LABELS)
         assert found.class_names == names
@@ -89,16 +94,25 @@ def test_labels_may_be_one_hot_text_or_of_another_type(tmp_path: Path) -> None:
 
 
 def test_names_that_people_use_stand_for_ours_and_it_is_said(tmp_path: Path) -> None:
-    path = saved(tmp_path, probs=PROBABILITIES, y_true=LABELS, classes=[5, 6, 7, 8],
-                 member_names=["x", "y", "z"], split="validation", more=np.ones(3))  # fmt: skip
+    path = saved(
+        tmp_path,
+        probs=PROBABILITIES,
+        y_true=LABELS,
+        classes=[5, 6, 7, 8],
+        member_names=["x", "y", "z"],
+        split="validation",
+        more=np.ones(3),
+    )
     found = exchange.read([path])
     assert found.class_names == ("5", "6", "7", "8")
     assert found.member_names == ("x", "y", "z")
     assert found.split == "validation"
     assert set(found.notes) == {
-        "`probs` was taken as `probabilities`.", "`y_true` was taken as `labels`.",
-        "`classes` was taken as `class_names`.", "Arrays that were left aside: `more`.",
-    }  # fmt: skip
+        "`probs` was taken as `probabilities`.",
+        "`y_true` was taken as `labels`.",
+        "`classes` was taken as `class_names`.",
+        "Arrays that were left aside: `more`.",
+    }
 
 
 def test_objects_that_nobody_asked_for_are_not_read(tmp_path: Path) -> None:
@@ -118,8 +132,10 @@ def test_several_files_are_members_in_their_order(tmp_path: Path) -> None:
     assert_array_equal(found.probabilities[0, 2:], PROBABILITIES[1:])
     assert found.member_names == ("forest", "net", "two 1", "two 2")
     epochs = np.stack([PROBABILITIES, PROBABILITIES[::-1]])
-    halves = [saved(tmp_path, f"{m}.npz", probabilities=epochs[:, m : m + 1], labels=LABELS)
-              for m in range(M)]  # fmt: skip
+    halves = [
+        saved(tmp_path, f"{m}.npz", probabilities=epochs[:, m : m + 1], labels=LABELS)
+        for m in range(M)
+    ]
     assert_array_equal(exchange.read(halves).probabilities, epochs)
 
 
@@ -129,8 +145,13 @@ def test_images_become_bytes_from_what_frameworks_keep(
 ) -> None:
     wanted = np.random.default_rng(0).integers(0, 256, (N, 6, 5, *channels), np.uint8)
     form = wanted if channels else wanted[..., None]
-    for given in (wanted, wanted.astype(np.float32) / 255, wanted.astype(np.float32),
-                  wanted.astype(np.int64), np.asfortranarray(wanted)):  # fmt: skip
+    for given in (
+        wanted,
+        wanted.astype(np.float32) / 255,
+        wanted.astype(np.float32),
+        wanted.astype(np.int64),
+        np.asfortranarray(wanted),
+    ):
         found = taken(tmp_path, probabilities=PROBABILITIES, images=given)
         assert_array_equal(found.images, form)
     if channels:

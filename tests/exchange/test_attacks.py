@@ -32,11 +32,17 @@ def repeated(text: str, rows: int) -> dict[str, pa.Array]:
         (repeated("x" * 2**15, 49_000), "“label” has a text of 32,768 bytes"),
         ({"example": [0], "label": [["a"] * 2**22], **SURE}, "“label” is neither numbers nor text"),
         ({"example": [0], "label": [0], **SURE, "p_0": [np.zeros(2**22)]}, "“p_0” is neither"),
-        ({"example": np.arange(40_000) % 7, "member": np.arange(40_000),
-          **{key: value * 40_000 for key, value in SURE.items()}}, "members has 40,000 different"),
+        (
+            {
+                "example": np.arange(40_000) % 7,
+                "member": np.arange(40_000),
+                **{key: value * 40_000 for key, value in SURE.items()},
+            },
+            "members has 40,000 different",
+        ),
     ],
     ids=["one text", "one text in every row", "a list", "a list of numbers", "members"],
-)  # fmt: skip
+)
 def test_a_small_parquet_is_not_made_a_large_one(
     tmp_path: Path, columns: dict[str, pa.Array], why: str
 ) -> None:
@@ -52,14 +58,18 @@ def test_a_small_parquet_is_not_made_a_large_one(
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (csv_of(COLUMNS, [[*ROWS[0][:2], "x" * 2000, *ROWS[0][3:]], *ROWS[1:]]),
-         "“label” has a text of 2,000 bytes"),
-        (csv_of(COLUMNS, [[row[0], place, *row[2:]] for place, row in enumerate(ROWS)]),
-         "members has 120 different values, and at most 64"),
+        (
+            csv_of(COLUMNS, [[*ROWS[0][:2], "x" * 2000, *ROWS[0][3:]], *ROWS[1:]]),
+            "“label” has a text of 2,000 bytes",
+        ),
+        (
+            csv_of(COLUMNS, [[row[0], place, *row[2:]] for place, row in enumerate(ROWS)]),
+            "members has 120 different values, and at most 64",
+        ),
         (csv_of(COLUMNS, ROWS).replace("\n", "\r"), "first row cannot be read .* line ends"),
     ],
     ids=["a long cell", "a member a row", "line ends"],
-)  # fmt: skip
+)
 def test_a_table_is_refused_by_what_is_odd_about_it(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(PredictionsError, match=f"^a.csv: .*{why}"):
         exchange.read([written(tmp_path, text)])
@@ -75,11 +85,26 @@ def test_names_lose_what_cannot_be_seen(tmp_path: Path) -> None:
     plain = tuple(f"ä [31m {letter}" for letter in "abcd")
     labels = np.array(names)[LABELS]
     made = [
-        taken(tmp_path, probabilities=PROBABILITIES, class_names=names, labels=labels,
-              member_names=names[:3], split=f"te{UNSEEN}st"),
-        exchange.read([saved(tmp_path, f"{UNSEEN[:4]}.npz".replace("\x00", ""), labels=LABELS,
-                             probabilities=PROBABILITIES, class_names=names)]),
-    ]  # fmt: skip
+        taken(
+            tmp_path,
+            probabilities=PROBABILITIES,
+            class_names=names,
+            labels=labels,
+            member_names=names[:3],
+            split=f"te{UNSEEN}st",
+        ),
+        exchange.read(
+            [
+                saved(
+                    tmp_path,
+                    f"{UNSEEN[:4]}.npz".replace("\x00", ""),
+                    labels=LABELS,
+                    probabilities=PROBABILITIES,
+                    class_names=names,
+                )
+            ]
+        ),
+    ]
     frame = pd.DataFrame(ROWS, columns=[*COLUMNS[:3], *(f"p_{name}" for name in names)])
     frame["member"] = np.array(names)[frame["member"]]
     frame["label"] = labels[frame["example"]]
@@ -100,8 +125,9 @@ def test_names_lose_what_cannot_be_seen(tmp_path: Path) -> None:
 def test_labels_may_be_true_and_false(tmp_path: Path, order: tuple[bool, bool]) -> None:
     labels = LABELS > 1
     values = np.where(labels[:, None] == np.array(order), 0.75, 0.25)
-    frame = pd.DataFrame({"label": labels, f"p_{order[0]}": values[:, 0],
-                          f"p_{order[1]}": values[:, 1]})  # fmt: skip
+    frame = pd.DataFrame(
+        {"label": labels, f"p_{order[0]}": values[:, 0], f"p_{order[1]}": values[:, 1]}
+    )
     numbered = frame.set_axis(["label", "p_0", "p_1"], axis=1)
     for table, first in ((frame, order[0]), (numbered, False)):
         table.to_parquet(tmp_path / "a.parquet")

@@ -35,18 +35,23 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "another N": ({"probabilities": P[:, :-1]}, r"\(3, 39, 4\), and there are 40 labels"),
     "five axes": ({"probabilities": P[None, None]}, "has 5 axes"),
     "nothing": ({"probabilities": P[:0]}, "is empty"),
-    "NaN": ({"probabilities": changed((2, 17, 3), np.nan)},
-            "member 2, example 17, class 3 .all counted from 0. is nan"),
+    "NaN": (
+        {"probabilities": changed((2, 17, 3), np.nan)},
+        "member 2, example 17, class 3 .all counted from 0. is nan",
+    ),
     "infinity": ({"probabilities": changed((1, 5, 0), np.inf)}, "member 1, example 5, class 0"),
     "both infinities": (
-        {"probabilities": changed((1, 5, slice(0, 2)), [np.inf, -np.inf])}, "example 5, class 0",
+        {"probabilities": changed((1, 5, slice(0, 2)), [np.inf, -np.inf])},
+        "example 5, class 0",
     ),
     "negative": ({"probabilities": changed((0, 3, 1), -0.2)}, "class 1 .* is -0.2.*`logits`"),
     "logits as p": ({"probabilities": LOGITS}, "no probability: save them as `logits`"),
     "p as logits": ({"logits": P}, "are probabilities already"),
     "per cent": ({"probabilities": P * 100}, "sum to 100: they are per cent, divide them by 100"),
-    "a sum": ({"probabilities": changed((2, 9), 0.2)},
-              "member 2, example 9 .* sum to 0.8, furthest from 1 of 1 rows"),
+    "a sum": (
+        {"probabilities": changed((2, 9), 0.2)},
+        "member 2, example 9 .* sum to 0.8, furthest from 1 of 1 rows",
+    ),
     "NaN logit": ({"logits": changed((0, 8, 2), np.nan, LOGITS)}, "example 8, class 2.*nan"),
     "all ruled out": ({"logits": changed((0, 8), -np.inf, LOGITS)}, "example 8, class 0.*-inf"),
     "text": ({"probabilities": P.astype(str)}, "holds text"),
@@ -57,8 +62,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "below 0": ({"labels": changed((7,), -1, LABELS)}, r"labels\[7\]` is -1"),
     "between": ({"labels": changed((3,), 0.5, LABELS.astype(float))}, r"labels\[3\]` is 0.5"),
     "shares": ({"labels": P[0]}, r"row 0 is not one 1.*argmax"),
-    "unknown name": ({"labels": np.array(list("abcd"))[LABELS], "class_names": list("abcx")},
-                     "is “d”, which is none of the 4 class names"),
+    "unknown name": (
+        {"labels": np.array(list("abcd"))[LABELS], "class_names": list("abcx")},
+        "is “d”, which is none of the 4 class names",
+    ),
     "names without classes": ({"labels": np.array(list("abcd"))[LABELS]}, "give `class_names`"),
     "too few names": ({"class_names": ["a", "b"]}, "2 entries for 4 classes"),
     "a name twice": ({"class_names": list("abca")}, "“a” twice, at 0 and 3"),
@@ -70,7 +77,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "channels": ({"images": np.zeros((N, 4, 4, 4))}, "4 channels"),
     "standardised": ({"images": np.linspace(-2, 2, N * 9).reshape(N, 3, 3)}, "from -2 to 2"),
     "two splits": ({"split": ["a", "b"]}, "not one name"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("arrays", "why"), REFUSED.values(), ids=REFUSED)
@@ -142,8 +149,10 @@ def test_files_that_do_not_fit_together_are_told_apart(tmp_path: Path) -> None:
         other = saved(tmp_path, "b.npz", **{"probabilities": P, **arrays})
         with pytest.raises(PredictionsError, match=f"^b.npz: .*{why}"):
             exchange.read([first, other])
-    named = [saved(tmp_path, f"{n}.npz", probabilities=P, labels=LABELS, class_names=list(names))
-             for n, names in enumerate(("abcd", "abdc"))]  # fmt: skip
+    named = [
+        saved(tmp_path, f"{n}.npz", probabilities=P, labels=LABELS, class_names=list(names))
+        for n, names in enumerate(("abcd", "abdc"))
+    ]
     with pytest.raises(PredictionsError, match="not called, or ordered, as in 0"):
         exchange.read(named)
     alone = saved(tmp_path, "c.npz", probabilities=P)

@@ -51,15 +51,28 @@ def known_of(run: runs.Run, epoch: int) -> dict[str, Any]:
     made = judge(runs.read_predictions(run.id, epoch), labels)
     return {
         **{field.name: getattr(made, field.name) for field in dataclasses.fields(made)},
-        "made": made, "right": made.right, "members_right": made.votes == labels,
-        "distributions": made.averaged, "hits": made.right,
-        "others": made.votes[0] == labels, "saved": made.confidence - made.confidence.mean(),
-        "ours": made.averaged, "theirs": made.probabilities[0], "values": made.confidence,
-        "rows": made.probabilities[:, :, 0].astype(float), "unknown": made.confidence[::2],
-        "known": made.confidence, "scores": made.confidence, "classes": made.averaged.shape[1],
-        "numbers": np.arange(len(labels)), "error_rate": 0.1, "temperature": 1.5, "size": 2,
-        "figure": "nll", "judged": committee(made.probabilities, labels),
-    }  # fmt: skip
+        "made": made,
+        "right": made.right,
+        "members_right": made.votes == labels,
+        "distributions": made.averaged,
+        "hits": made.right,
+        "others": made.votes[0] == labels,
+        "saved": made.confidence - made.confidence.mean(),
+        "ours": made.averaged,
+        "theirs": made.probabilities[0],
+        "values": made.confidence,
+        "rows": made.probabilities[:, :, 0].astype(float),
+        "unknown": made.confidence[::2],
+        "known": made.confidence,
+        "scores": made.confidence,
+        "classes": made.averaged.shape[1],
+        "numbers": np.arange(len(labels)),
+        "error_rate": 0.1,
+        "temperature": 1.5,
+        "size": 2,
+        "figure": "nll",
+        "judged": committee(made.probabilities, labels),
+    }
 
 
 def leaves(value: Any) -> list[Any]:
@@ -82,8 +95,11 @@ def test_every_figure_of_a_run_is_the_same_after_a_way_out_and_in(tmp_path: Path
     before, after = known_of(run, 1), known_of(again, 1)
     walked = []
     for name, function in public():
-        wanted = [one.name for one in inspect.signature(function).parameters.values()
-                  if one.default is one.empty]  # fmt: skip
+        wanted = [
+            one.name
+            for one in inspect.signature(function).parameters.values()
+            if one.default is one.empty
+        ]
         if not set(wanted) <= set(before) or any(one in name for one in OTHERS):
             continue
         for place, words in ELSEWHERE.items():

@@ -44,8 +44,14 @@ def test_members_of_jax_are_taken_as_they_are(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     images, labels = rng.random((1100, 6)), rng.integers(0, 3, 1100)
     members = [rng.normal(size=(6, 3)) for _ in range(2)]
-    found = run(ALL["jax"], tmp_path, apply=lambda params, part: part @ params, members=members,
-                images=images, labels=labels)  # fmt: skip
+    found = run(
+        ALL["jax"],
+        tmp_path,
+        apply=lambda params, part: part @ params,
+        members=members,
+        images=images,
+        labels=labels,
+    )
     powers = np.exp(np.stack([images @ params for params in members]))
     wanted = powers / powers.sum(axis=-1, keepdims=True)
     np.testing.assert_allclose(found.probabilities[0], wanted, rtol=1e-5)
@@ -55,8 +61,13 @@ def test_networks_of_pytorch_are_taken_as_they_are(tmp_path: Path) -> None:
     compile(ALL["torch"].code, "torch", "exec")
     torch = pytest.importorskip("torch", reason="PyTorch is not installed: its lines were parsed")
     models = [torch.nn.Linear(6, 3) for _ in range(2)]
-    found = run(ALL["torch"], tmp_path, models=models, images=torch.rand(1100, 6),
-                labels=torch.arange(1100) % 3)  # fmt: skip
+    found = run(
+        ALL["torch"],
+        tmp_path,
+        models=models,
+        images=torch.rand(1100, 6),
+        labels=torch.arange(1100) % 3,
+    )
     assert found.probabilities.shape == (1, 2, 1100, 3)
 
 

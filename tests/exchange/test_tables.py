@@ -98,15 +98,20 @@ def test_a_table_a_member_with_labels_in_one_of_them(tmp_path: Path) -> None:
     assert_array_equal(found.probabilities[0], PROBABILITIES)
     assert_array_equal(found.labels, LABELS)
     assert found.member_names == ("net 0", "net 1", "net 2")
-    other = csv_of(["id", *NAMES], [[f"photo-{n + 1:03}", *row[3:]] for n, row in
-                                    enumerate(ROWS[:N])])  # fmt: skip
+    other = csv_of(
+        ["id", *NAMES], [[f"photo-{n + 1:03}", *row[3:]] for n, row in enumerate(ROWS[:N])]
+    )
     with pytest.raises(PredictionsError, match=r"^odd\.csv: its examples are not called"):
         exchange.read([*files, written(tmp_path, other, "odd.csv")])
 
 
 def test_epochs_members_without_examples_and_two_classes(tmp_path: Path) -> None:
-    rows = [[epoch, f"m{m}", LABELS[n] % 2, PROBABILITIES[m, n, epoch // 10]]
-            for epoch in (10, 20) for n in range(N) for m in range(2)]  # fmt: skip
+    rows = [
+        [epoch, f"m{m}", LABELS[n] % 2, PROBABILITIES[m, n, epoch // 10]]
+        for epoch in (10, 20)
+        for n in range(N)
+        for m in range(2)
+    ]
     path = written(tmp_path, csv_of(["epoch", "member", "label", "p_1"], rows))
     found = exchange.read([path])
     assert found.probabilities.shape == (2, 2, N, 2)
@@ -143,11 +148,16 @@ def put(row: int, column: int, value: Any) -> str:
         (csv_of(COLUMNS, [*ROWS, [1, 2]]), "line 122 has 2 cells, and the first names 7"),
         (csv_of([*COLUMNS[:-1], "p_2"], ROWS), "column “p_2” is there twice"),
         (csv_of([*COLUMNS[:-1], "logit_3"], ROWS), "of probabilities and of logits"),
-        (csv_of(["example", "member", "label", "file", "b", "c", "d"],
-                [[*row[:3], "a.png", *row[4:]] for row in ROWS]), "“file” has “a.png” in line 2"),
+        (
+            csv_of(
+                ["example", "member", "label", "file", "b", "c", "d"],
+                [[*row[:3], "a.png", *row[4:]] for row in ROWS],
+            ),
+            "“file” has “a.png” in line 2",
+        ),
         (csv_of(COLUMNS, [[*row[:2], row[2] + 1, *row[3:]] for row in ROWS]), "begins at 1"),
     ],
-)  # fmt: skip
+)
 def test_a_table_is_refused_by_its_line(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(PredictionsError, match=f"^a.csv: .*{why}"):
         exchange.read([written(tmp_path, text)])
@@ -162,8 +172,9 @@ def test_a_damaged_parquet_is_refused(tmp_path: Path) -> None:
         changed = bytearray(whole)
         for place in draw.integers(4, len(whole), 3):
             changed[place] ^= 1 << int(draw.integers(8))
-        path.write_bytes(bytes(changed[: draw.integers(8, len(whole))] if draw.random() < 0.3
-                               else changed))  # fmt: skip
+        path.write_bytes(
+            bytes(changed[: draw.integers(8, len(whole))] if draw.random() < 0.3 else changed)
+        )
         try:
             found = exchange.read([path])
         except PredictionsError:

@@ -57,8 +57,10 @@ def test_a_rejected_verdict_is_dimmed_and_no_class_stands_out(palette: Palette) 
 def test_the_thresholds_mistakes_are_orange(palette: Palette) -> None:
     chart = rejection_figure.figure(THRESHOLD, 3.3, "MNIST", "title", palette)
     known, noise, letters, mark = chart.data
-    mistakes = {trace.name: trace.x[np.array(trace.marker.color) == WRONG].tolist()
-                for trace in (known, noise, letters)}  # fmt: skip
+    mistakes = {
+        trace.name: trace.x[np.array(trace.marker.color) == WRONG].tolist()
+        for trace in (known, noise, letters)
+    }
     assert mistakes == {"MNIST": [pytest.approx(2.1)], "Noise": [1.0], "Letters": []}
     assert np.round(noise.y).tolist() == [2] * 4  # of one row, whatever the spread
     assert mark.x == (3.3,)
@@ -68,8 +70,11 @@ def test_the_thresholds_mistakes_are_orange(palette: Palette) -> None:
     assert shares == ["20.0 %", "75.0 %", "100.0 %"]
     table = rejection_figure.table(THRESHOLD, "MNIST", 3.3)
     assert table.groupby("images")["rejected"].sum().to_dict() == {
-        "MNIST": 1, "Noise": 3, "Letters": 2, "this one": 1,
-    }  # fmt: skip
+        "MNIST": 1,
+        "Noise": 3,
+        "Letters": 2,
+        "this one": 1,
+    }
 
 
 def test_the_threshold_in_a_table() -> None:
@@ -100,7 +105,8 @@ def test_of_many_classes_the_likeliest_have_a_row(palette: Palette) -> None:
     chart = verdict_figure.figure(one, [f"class {c}" for c in range(200)], "title", palette)
     best = np.sort(np.argsort(-averaged)[: verdict_figure.MOST])
     np.testing.assert_allclose(chart.data[0].x, averaged[best])
-    rows = [text.replace("<b>", "").replace("</b>", "").strip()
-            for text in chart.layout.yaxis.ticktext]  # fmt: skip
+    rows = [
+        text.replace("<b>", "").replace("</b>", "").strip() for text in chart.layout.yaxis.ticktext
+    ]
     assert rows == [f"class {c}" for c in best]
     assert chart.layout.height < 1000

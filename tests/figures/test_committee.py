@@ -55,8 +55,9 @@ def test_what_is_enough_is_said_on_the_side_that_has_room_on_a_phone(
     committee_figure.add_ring(chart, at, 99.0, "accuracy", palette, 10)
     (said,) = chart.layout.annotations
     assert (said.text, said.xanchor) == (
-        f"<b>{at} {'is' if at == 1 else 'are'} enough</b>", anchor,
-    )  # fmt: skip
+        f"<b>{at} {'is' if at == 1 else 'are'} enough</b>",
+        anchor,
+    )
     assert said.xshift == (10 if anchor == "left" else -10)
 
 

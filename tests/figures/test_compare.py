@@ -26,8 +26,16 @@ def test_the_bold_line_is_the_mean_of_the_thin_ones_and_the_band_holds_them() ->
     every = three_seeds()
     found = curves(grouped(every), figure="accuracy")
     made = pictures.figure([("test", found)], what="accuracy", x="epochs", title="t", palette=LIGHT)
-    truth = np.array([[line["ensemble_test_accuracy"] for line in read_history(run.id)
-                       if line["kind"] == "epoch"] for run in every])  # fmt: skip
+    truth = np.array(
+        [
+            [
+                line["ensemble_test_accuracy"]
+                for line in read_history(run.id)
+                if line["kind"] == "epoch"
+            ]
+            for run in every
+        ]
+    )
     bands = [one for one in made.data if one.fill == "toself"]
     thin = [one for one in made.data if one.line.width == 1]
     [bold] = [one for one in made.data if one.line.width == 3]
@@ -42,8 +50,9 @@ def test_the_bold_line_is_the_mean_of_the_thin_ones_and_the_band_holds_them() ->
 def test_a_name_is_no_value_under_the_pointer() -> None:
     run = finished({}, epochs=3)
     group = Group("%{x}<b>", run.id, (run,))
-    made = pictures.figure([("test", curves([group]))], what="loss", x="epochs", title="t",
-                           palette=LIGHT)  # fmt: skip
+    made = pictures.figure(
+        [("test", curves([group]))], what="loss", x="epochs", title="t", palette=LIGHT
+    )
     [bold] = [one for one in made.data if one.line.width == 3]
     assert bold.hovertemplate.count("%{") == 2, "x and y"
     assert "%\N{WORD JOINER}{x}&lt;b&gt;" in bold.hovertemplate
@@ -51,8 +60,9 @@ def test_a_name_is_no_value_under_the_pointer() -> None:
 
 def test_each_split_has_its_dash_and_accuracies_on_a_log_axis_are_shares_of_errors() -> None:
     groups = grouped(three_seeds())
-    both: pictures.Splits = [(one, curves(groups, figure="accuracy", split=one))
-                             for one in ("train", "test")]  # fmt: skip
+    both: pictures.Splits = [
+        (one, curves(groups, figure="accuracy", split=one)) for one in ("train", "test")
+    ]
     made = pictures.figure(
         both, what="accuracy", x="epochs", title="t", palette=DARK, log=("x", "y")
     )
@@ -75,8 +85,10 @@ def test_every_point_of_a_picture_is_in_its_table() -> None:
 
 
 def test_a_column_of_every_setting_and_figure_is_known_by_its_kind() -> None:
-    every = [finished({"learning_rate": rate, "network": network}, draw=draw)
-             for draw, (rate, network) in enumerate([(0.01, "mlp"), (1.0, "cnn")])]  # fmt: skip
+    every = [
+        finished({"learning_rate": rate, "network": network}, draw=draw)
+        for draw, (rate, network) in enumerate([(0.01, "mlp"), (1.0, "cnn")])
+    ]
     known = {column.name: column for column in columns(points(every))}
     rate, network, accuracy = (known[name] for name in ("learning_rate", "network", "accuracy"))
     assert (rate.values, rate.log, rate.is_figure) == ((0.01, 1.0), True, False)
@@ -152,14 +164,21 @@ def test_marks_of_a_log_axis_are_whole_numbers_and_none_a_lone_digit(
 
 
 def test_no_half_of_an_epoch_is_marked() -> None:
-    made = pictures.figure([("test", curves(grouped(three_seeds())))], what="loss", x="epochs",
-                           title="t", palette=LIGHT)  # fmt: skip
+    made = pictures.figure(
+        [("test", curves(grouped(three_seeds())))],
+        what="loss",
+        x="epochs",
+        title="t",
+        palette=LIGHT,
+    )
     assert made.layout.xaxis.dtick == 1
 
 
 def test_log_axes_of_curves_and_points_say_their_marks_in_full() -> None:
-    every = [finished({"learning_rate": rate, "seed": at}, epochs=12, draw=at)
-             for at, rate in enumerate((0.01, 1.0))]  # fmt: skip
+    every = [
+        finished({"learning_rate": rate, "seed": at}, epochs=12, draw=at)
+        for at, rate in enumerate((0.01, 1.0))
+    ]
     found = [("test", curves(grouped(every)))]
     made = pictures.figure(found, what="loss", x="epochs", title="t", palette=LIGHT, log=("x", "y"))
     assert list(made.layout.xaxis.ticktext) == ["1", "2", "5", "10"]

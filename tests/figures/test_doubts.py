@@ -12,8 +12,9 @@ from ensemble.wording.verdicts.pairs import MEASURES, matrix
 from tests.figures.test_inspect import NAMES, predictions
 
 MADE = predictions(4, lean=1.0)
-PARTS = {epoch: decomposed(predictions(3, seed=epoch).probabilities, MADE.labels)
-         for epoch in (1, 2, 3)}  # fmt: skip
+PARTS = {
+    epoch: decomposed(predictions(3, seed=epoch).probabilities, MADE.labels) for epoch in (1, 2, 3)
+}
 
 
 def matrix_of(made: Predictions) -> confusion.Matrix:

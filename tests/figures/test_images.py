@@ -40,8 +40,7 @@ def test_a_sheet_has_a_place_for_every_image(
     images = np.full((shown, 28, 28, 1), 255, np.uint8)
     raw = thumbnails.sheet(images, made, np.arange(shown), names, "A run")
     read = np.asarray(Image.open(io.BytesIO(raw)).convert("RGB"))
-    marks = [np.array([int(hue[i : i + 2], 16) for i in (1, 3, 5)]) for hue in
-             (RIGHT, WRONG)]  # fmt: skip
+    marks = [np.array([int(hue[i : i + 2], 16) for i in (1, 3, 5)]) for hue in (RIGHT, WRONG)]
     right = int(made.right[:shown].sum())
     under = 84 * 3  # pixels of the line under each image
     assert int((read == marks[0]).all(axis=2).sum()) == right * under

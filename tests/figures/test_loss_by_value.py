@@ -11,8 +11,9 @@ from tests.figures.test_inspect import traces
 
 RATES = (0.01, 0.1, 1.0, 10.0)
 NAMES = [f"member {m + 1} · rate {rate:g}" for m, rate in enumerate(RATES)]
-POINTS = Points("learning_rate", RATES, (0.5, 0.2, 0.25, None), NAMES, "test NLL",
-                (0.1, 1.0), {3: 14})  # fmt: skip
+POINTS = Points(
+    "learning_rate", RATES, (0.5, 0.2, 0.25, None), NAMES, "test NLL", (0.1, 1.0), {3: 14}
+)
 
 
 def test_each_member_is_a_dot_in_the_colour_of_its_curve(palette: Palette) -> None:

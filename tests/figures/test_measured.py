@@ -25,8 +25,10 @@ AMOUNTS = (-30.0, -15.0, 0.0, 15.0, 30.0)
 
 def curve(kind: str, members: int = 3) -> list[dict[str, Any]]:
     """What was measured at each amount of a corruption, each on other answers."""
-    return [{"kind": kind, "amount": amount, **measure(answers(members, seed), LABELS)}
-            for seed, amount in enumerate(KINDS[kind].amounts)]  # fmt: skip
+    return [
+        {"kind": kind, "amount": amount, **measure(answers(members, seed), LABELS)}
+        for seed, amount in enumerate(KINDS[kind].amounts)
+    ]
 
 
 def answers(members: int, seed: int) -> np.ndarray:
@@ -124,8 +126,11 @@ def test_a_log_axis_has_ticks_within_what_is_drawn() -> None:
 def test_every_competitors_speed_is_drawn_and_named_beside_its_line(palette: Palette) -> None:
     chart = speeds.speeds(RACE, "title", palette)
     drawn = {line.name: dict(zip(line.x, line.y, strict=True)) for line in chart.data}
-    assert drawn == {"this engine": RACE.rates["float32"], "the HOWTO's loop": RACE.rates["howto"],
-                     "one after another": RACE.rates["one_by_one"]}  # fmt: skip
+    assert drawn == {
+        "this engine": RACE.rates["float32"],
+        "the HOWTO's loop": RACE.rates["howto"],
+        "one after another": RACE.rates["one_by_one"],
+    }
     colors = {line.name: line.line.color for line in chart.data}
     assert colors["this engine"] == palette.ink
     assert colors["the HOWTO's loop"] == colors["one after another"] == MUTED

@@ -19,10 +19,13 @@ def test_a_palette_is_the_pages_theme(colors: palette.Palette) -> None:
     assert list(palette.MEMBER_HUES) == theme["chartCategoricalColors"]
     of_mode = theme[colors.mode]
     assert vars(colors) == {
-        "mode": colors.mode, "ink": of_mode["textColor"], "ground": of_mode["backgroundColor"],
-        "panel": of_mode["secondaryBackgroundColor"], "primary": of_mode["primaryColor"],
+        "mode": colors.mode,
+        "ink": of_mode["textColor"],
+        "ground": of_mode["backgroundColor"],
+        "panel": of_mode["secondaryBackgroundColor"],
+        "primary": of_mode["primaryColor"],
         "border": of_mode["borderColor"],
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("hue", palette.MEMBER_HUES)

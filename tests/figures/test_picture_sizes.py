@@ -80,8 +80,10 @@ def test_a_sheet_keeps_a_picture_s_place_and_its_colour(shape: tuple[int, int, i
     wide, high = thumbnails.on_screen(shape, 84)
     colour = [200, 200, 200] if shape[2] == 1 else [200, 255, 255]
     assert int((read == colour).all(axis=2).sum()) == 6 * wide * high
-    under = sum(int((read == [int(hue[i : i + 2], 16) for i in (1, 3, 5)]).all(axis=2).sum())
-                for hue in (RIGHT, WRONG))  # fmt: skip
+    under = sum(
+        int((read == [int(hue[i : i + 2], 16) for i in (1, 3, 5)]).all(axis=2).sum())
+        for hue in (RIGHT, WRONG)
+    )
     assert under == 6 * 84 * 3
 
 

@@ -85,8 +85,11 @@ def test_the_intervals_of_losses_are_drawn_to_their_ends(palette: Palette) -> No
     ends = {}
     for trace in chart.data:
         for at, name in enumerate(trace.y):
-            ends[name] = (trace.x[at] - trace.error_x.arrayminus[at],
-                          trace.x[at] + trace.error_x.array[at], trace.name)  # fmt: skip
+            ends[name] = (
+                trace.x[at] - trace.error_x.arrayminus[at],
+                trace.x[at] + trace.error_x.array[at],
+                trace.name,
+            )
     assert len(ends) == 5
     for one in choice.losses:
         plan = one.plan

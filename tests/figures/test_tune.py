@@ -45,8 +45,9 @@ def test_the_best_so_far_is_the_running_extreme_of_the_complete_trials(
     assert found.trials == ([1, 3, 4, 5, 6, 7], [0.5, 0.7, 0.2, 0.2, 0.9, 0.1])
     truth = running([0.5, 0.7, 0.2, 0.2, 0.9, 0.1])
     x, y = found.best
-    at_end = [y[max(place for place, one in enumerate(x) if one <= number)]
-              for number in found.trials[0]]  # fmt: skip
+    at_end = [
+        y[max(place for place, one in enumerate(x) if one <= number)] for number in found.trials[0]
+    ]
     np.testing.assert_array_equal(at_end, truth)
     assert x == sorted(x)
     assert x[-1] == 8, "it holds to the last trial"
@@ -83,8 +84,10 @@ def test_importance_says_nothing_of_few_trials_or_of_equal_ones() -> None:
 def test_a_slice_is_log_where_the_range_was_and_in_words_where_those_were_tried() -> None:
     every = trials(6)
     rate, momentum, optimizer, nll = columns(sweep(), every)
-    kinds = [slices.figure(one, nll, range(1, 7), 2, "t", LIGHT).layout.xaxis.type
-             for one in (rate, momentum, optimizer)]  # fmt: skip
+    kinds = [
+        slices.figure(one, nll, range(1, 7), 2, "t", LIGHT).layout.xaxis.type
+        for one in (rate, momentum, optimizer)
+    ]
     assert kinds == ["log", "linear", "category"]
     assert optimizer.words == ["AdamW", "SGD"]
     points, best = slices.figure(rate, nll, range(1, 7), 2, "t", LIGHT).data
@@ -104,8 +107,14 @@ def test_the_front_is_joined_from_left_to_right() -> None:
 
 
 def test_values_are_said_in_the_units_of_their_objective() -> None:
-    said = [say("nll", 0.08123), say("accuracy", 0.9721), say("ece", 0.0123),
-            say("seconds", 0.142), say("seconds", 80.0), say("nll", None)]  # fmt: skip
+    said = [
+        say("nll", 0.08123),
+        say("accuracy", 0.9721),
+        say("ece", 0.0123),
+        say("seconds", 0.142),
+        say("seconds", 80.0),
+        say("nll", None),
+    ]
     assert said == ["0.0812", "97.21 %", "1.23 %", "0.142 s", "1 min 20 s", "–"]
 
 

@@ -15,9 +15,25 @@ NESTED = "[" * 100_000
 LARGE = 2_000_000  # bytes of a file that stands where a small one should
 # What stands in the place of a field: as text, since some of it is what `json.dumps` refuses.
 SWAPS = (
-    "null", "-1", "1e308", '"x"', "[]", "{}", "true", '{"a": [1, {"b": null}]}', "[[[[1]]]]",
-    "0", "1e999", "NaN", "9" * 400, "9" * 5000, '"\\ud800"', "0.5", '["x"]', NESTED,
-)  # fmt: skip
+    "null",
+    "-1",
+    "1e308",
+    '"x"',
+    "[]",
+    "{}",
+    "true",
+    '{"a": [1, {"b": null}]}',
+    "[[[[1]]]]",
+    "0",
+    "1e999",
+    "NaN",
+    "9" * 400,
+    "9" * 5000,
+    '"\\ud800"',
+    "0.5",
+    '["x"]',
+    NESTED,
+)
 MARK = '"@here@"'
 
 

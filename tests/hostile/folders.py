@@ -48,7 +48,10 @@ def interesting(path: Path, ids: dict[str, str]) -> bool:
         return path.stem == last
     if "checkpoints" in path.parts:
         return path.parts[path.parts.index("checkpoints") + 1] == "22" and path.name in (
-            "_METADATA", "manifest.ocdbt", "_CHECKPOINT_METADATA")  # fmt: skip
+            "_METADATA",
+            "manifest.ocdbt",
+            "_CHECKPOINT_METADATA",
+        )
     return (
         path.suffix in (".json", ".jsonl", ".txt", ".md", ".npz") and ids["other"] not in path.parts
     )

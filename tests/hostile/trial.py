@@ -109,8 +109,11 @@ class Trial:
         found: list[tuple[str, ...]] = [("runs", "list", "--json"), ("runs", "list")]
         for run in (self.ids["finished"], self.ids["stopped"]):
             if run in path.parts:
-                found += [("runs", "show", run), ("predict", run, str(self.picture)),
-                          ("stress", run, "--limit", "40")]  # fmt: skip
+                found += [
+                    ("runs", "show", run),
+                    ("predict", run, str(self.picture)),
+                    ("stress", run, "--limit", "40"),
+                ]
         if not self.asking:
             return [words for words in found if words[0] == "runs"]
         if self.ids["stopped"] in path.parts:
@@ -119,8 +122,10 @@ class Trial:
 
     def on_pages(self, path: Path) -> Iterator[tuple[str, str]]:
         """Every page, at what the file belongs to and at its neighbours."""
-        run = next((one for one in (self.ids["finished"], self.ids["stopped"])
-                    if one in path.parts), self.ids["finished"])  # fmt: skip
+        run = next(
+            (one for one in (self.ids["finished"], self.ids["stopped"]) if one in path.parts),
+            self.ids["finished"],
+        )
         beside = self.ids["stopped" if run == self.ids["finished"] else "finished"]
         for page in self.pages:
             view = "shift" if "stress" in path.parts else ""

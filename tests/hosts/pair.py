@@ -33,20 +33,32 @@ class Processes:
         port = free_port()
         self.logs = [folder / f"{time.monotonic_ns()}-{index}.txt" for index in range(count)]
         self.all = [
-            self._start(words, {
-                "JAX_COORDINATOR_ADDRESS": f"localhost:{port}", "ENSEMBLE_PROCESS_ID": str(index),
-                "ENSEMBLE_NUM_PROCESSES": str(count), "JAX_NUM_CPU_DEVICES": "1", **environment,
-            }, log) for index, log in enumerate(self.logs)
-        ]  # fmt: skip
+            self._start(
+                words,
+                {
+                    "JAX_COORDINATOR_ADDRESS": f"localhost:{port}",
+                    "ENSEMBLE_PROCESS_ID": str(index),
+                    "ENSEMBLE_NUM_PROCESSES": str(count),
+                    "JAX_NUM_CPU_DEVICES": "1",
+                    **environment,
+                },
+                log,
+            )
+            for index, log in enumerate(self.logs)
+        ]
 
     def _start(
         self, words: tuple[str, ...], environment: dict[str, str], log: Path
     ) -> "subprocess.Popen[bytes]":
         with log.open("wb") as file:
             return subprocess.Popen(
-                [sys.executable, *words], stdin=subprocess.DEVNULL, stdout=file, stderr=file,
-                env={**os.environ, **environment}, start_new_session=True,
-            )  # fmt: skip
+                [sys.executable, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
 
     def __enter__(self) -> "Processes":
         return self

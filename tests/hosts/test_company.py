@@ -46,13 +46,20 @@ def three(request, tmp_path):
     address, logs = f"localhost:{free_port()}", [tmp_path / str(n) for n in range(3)]
     all_three = []
     for index, log in enumerate(logs):
-        said = {"JAX_COORDINATOR_ADDRESS": address, "ENSEMBLE_NUM_PROCESSES": "3",
-                "ENSEMBLE_PROCESS_ID": str(index)}  # fmt: skip
+        said = {
+            "JAX_COORDINATOR_ADDRESS": address,
+            "ENSEMBLE_NUM_PROCESSES": "3",
+            "ENSEMBLE_PROCESS_ID": str(index),
+        }
         with log.open("wb") as file:
-            all_three.append(subprocess.Popen(
-                [sys.executable, "-c", PROCESS, *getattr(request, "param", ("", ""))],
-                stdout=file, stderr=file, env={**os.environ, **said},
-            ))  # fmt: skip
+            all_three.append(
+                subprocess.Popen(
+                    [sys.executable, "-c", PROCESS, *getattr(request, "param", ("", ""))],
+                    stdout=file,
+                    stderr=file,
+                    env={**os.environ, **said},
+                )
+            )
     end = time.monotonic() + 20
     for one, log in zip(all_three, logs, strict=True):
         while "here" not in log.read_text() and one.poll() is None and time.monotonic() < end:
@@ -90,10 +97,13 @@ def test_who_is_killed_or_stopped_is_named_by_all_others(three, index, number, h
 
 @pytest.mark.parametrize(
     ("three", "status", "said"),
-    [(("0", "bug"), 1, "process 1 of 3"), (("0", "mended"), 1, "boom"),
-     (("1", "abort"), 75, "link of jax.distributed")],
+    [
+        (("0", "bug"), 1, "process 1 of 3"),
+        (("0", "mended"), 1, "boom"),
+        (("1", "abort"), 75, "link of jax.distributed"),
+    ],
     indirect=["three"],
-)  # fmt: skip
+)
 def test_an_error_in_one_is_said_by_all(three, status, said):
     all_three, logs = three
     others_end(all_three, logs, None, status, said)
@@ -171,8 +181,11 @@ def test_a_process_without_a_first_one_says_where_it_looked():
 
 def test_another_programs_process_is_refused_and_what_is_no_process_ignored():
     port = free_port()
-    places = [Place("localhost", port, 2, 0, "7.0"), Place("localhost", port, 2, 1, "8.0"),
-              Place("localhost", port, 2, 1, "7.0")]  # fmt: skip
+    places = [
+        Place("localhost", port, 2, 0, "7.0"),
+        Place("localhost", port, 2, 1, "8.0"),
+        Place("localhost", port, 2, 1, "7.0"),
+    ]
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(meet, places[0], 10)
         with pytest.raises(HostsError, match="Another program's processes meet"):

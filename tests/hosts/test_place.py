@@ -8,10 +8,14 @@ from ensemble.errors import ConfigError
 from ensemble.hosts.place import ADDRESS, COUNT, INDEX, Place, find_place, first_node
 
 STEP = {
-    "SLURM_JOB_ID": "4100", "SLURM_STEP_ID": "0", "SLURM_STEP_NODELIST": "node[007-009],big",
-    "SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "2", "SLURM_LOCALID": "0",
+    "SLURM_JOB_ID": "4100",
+    "SLURM_STEP_ID": "0",
+    "SLURM_STEP_NODELIST": "node[007-009],big",
+    "SLURM_STEP_NUM_TASKS": "4",
+    "SLURM_PROCID": "2",
+    "SLURM_LOCALID": "0",
     "SLURM_STEP_TASKS_PER_NODE": "1(x4)",
-}  # fmt: skip
+}
 
 
 def test_three_variables_say_it_all():
@@ -35,9 +39,15 @@ def test_steps_of_one_job_do_not_meet_at_one_port():
 
 @pytest.mark.parametrize(
     ("nodes", "first"),
-    [("node1", "node1"), ("a,b", "a"), ("node[3,7-9],c", "node3"), ("n[01-15]", "n01"),
-     ("a1,b[2-3]", "a1"), ("rack2-n[4]", "rack2-n4")],
-)  # fmt: skip
+    [
+        ("node1", "node1"),
+        ("a,b", "a"),
+        ("node[3,7-9],c", "node3"),
+        ("n[01-15]", "n01"),
+        ("a1,b[2-3]", "a1"),
+        ("rack2-n[4]", "rack2-n4"),
+    ],
+)
 def test_the_first_of_a_list_of_nodes(nodes, first):
     assert first_node(nodes) == first
 

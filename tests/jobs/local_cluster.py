@@ -90,9 +90,12 @@ class LocalCluster:
         command = [sys.executable, "-m", "tests.jobs.local_cluster", "count", str(self.job_folder)]
         with self.log_file(number).open("ab") as log:
             child = subprocess.Popen(
-                [*command, *task["words"]], stdout=log, stderr=log, cwd=REPO,
+                [*command, *task["words"]],
+                stdout=log,
+                stderr=log,
+                cwd=REPO,
                 env={**os.environ, **task["given"]},
-            )  # fmt: skip
+            )
         _children.append(child)
         task["pid"] = child.pid
         self._write(number, **task)

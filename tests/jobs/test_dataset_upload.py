@@ -77,8 +77,10 @@ def test_a_folder_that_was_packed_becomes_the_dataset_pixel_by_pixel(folder: Pat
     dataset_upload.forget(job.id)
     made = datasets.load("leaves")
     assert (made.class_names, made.noun) == (CLASSES, "leaf")
-    for split, images, labels in (("train", made.train_images, made.train_labels),
-                                  ("test", made.test_images, made.test_labels)):  # fmt: skip
+    for split, images, labels in (
+        ("train", made.train_images, made.train_labels),
+        ("test", made.test_images, made.test_labels),
+    ):
         for number, name in enumerate(CLASSES):
             truth = [i for n, i in IMAGES.items() if n.startswith(f"leaves/{split}/{name}/")]
             assert of_split(images[labels == number]) == of_split(np.stack(truth))

@@ -55,8 +55,11 @@ def test_a_status_knows_its_kind_and_how_far_it_is(status: type[JobStatus]) -> N
 
 
 def test_no_two_kinds_share_a_word() -> None:
-    for words in ([one.name for one in KINDS], [one.command for one in KINDS],
-                  [one.title for one in KINDS]):  # fmt: skip
+    for words in (
+        [one.name for one in KINDS],
+        [one.command for one in KINDS],
+        [one.title for one in KINDS],
+    ):
         assert len(set(words)) == len(words)
     assert {status.kind for status in STATUSES} == set(KINDS)
     assert kinds.TRAINING.active == ("queued", "starting", "training")

@@ -63,10 +63,14 @@ def test_a_race_in_a_task_is_no_measure_of_this_machine_even_on_it() -> None:
     ("words", "status", "says"),
     [
         (["--time", "5"], 2, "Error: --time goes with --on slurm: say where as well."),
-        (["--on", "slurm"], 1, "Error: There is no Slurm on this machine (sinfo cannot be run): "
-         "start this on a machine of the cluster."),
+        (
+            ["--on", "slurm"],
+            1,
+            "Error: There is no Slurm on this machine (sinfo cannot be run): "
+            "start this on a machine of the cluster.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_place_that_cannot_be_is_said_before_anything_is_made(
     command, words, status, says, monkeypatch, tmp_path, runs_of_one_test
 ) -> None:

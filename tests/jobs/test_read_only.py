@@ -89,8 +89,11 @@ def test_each_wish_is_answered_in_one_sentence_and_nothing_is_lost(folder: Path)
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, *ids.values(), *ASKED],
         env={**os.environ, "ENSEMBLE_RUNS": str(folder), "PYTHONPATH": str(REPO), "HOME": "/tmp"},
-        cwd="/", capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     if "setgroups" in done.stderr:
         pytest.skip("root cannot become another user here")
     assert done.returncode == 0, done.stderr

@@ -107,8 +107,9 @@ def test_one_that_is_stopped_while_it_waits_is_taken_back(folder: Path) -> None:
     (cluster.folder / "full").touch()
     ended = work(folder, once(lambda status: "Waits" in status.message, lambda: request_stop(job)))
     assert (ended["state"], ended["message"]) == (
-        "stopped", "Stopped while it waited in Slurm's queue.",
-    )  # fmt: skip
+        "stopped",
+        "Stopped while it waited in Slurm's queue.",
+    )
     (cluster.folder / "full").unlink()
     assert [one.state for one in cluster.queue().values()] == ["ended"]
     assert counted(folder) == []
@@ -188,9 +189,10 @@ def test_a_task_that_was_cancelled_elsewhere_is_no_endless_wait(folder: Path) ->
         folder, once(lambda status: "Waits" in status.message, lambda: cluster.cancel(["1"]))
     )
     assert (ended["state"], ended["message"]) == (
-        "failed", "Slurm ended its task 1 before that had begun: it was cancelled, or could not "
+        "failed",
+        "Slurm ended its task 1 before that had begun: it was cancelled, or could not "
         "start. The log has what it said.",
-    )  # fmt: skip
+    )
 
 
 def test_a_scheduler_that_does_not_answer_for_a_while_ends_nothing(folder: Path) -> None:
@@ -218,9 +220,13 @@ def test_a_dataset_that_a_task_does_not_find_is_looked_for_on_the_shared_disk(
 
 @pytest.mark.parametrize(
     ("placement", "said"),
-    [("{", "say where"), ('{"on": "kubernetes"}', "say --on slurm"), ('{"on": 3}', "say where"),
-     ('{"on": "slurm", "settings": {"time": -1}}', "time")],
-)  # fmt: skip
+    [
+        ("{", "say where"),
+        ('{"on": "kubernetes"}', "say --on slurm"),
+        ('{"on": 3}', "say where"),
+        ('{"on": "slurm", "settings": {"time": -1}}', "time"),
+    ],
+)
 def test_a_place_that_cannot_be_had_is_said_in_a_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch, placement: str, said: str
 ) -> None:

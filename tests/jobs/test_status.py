@@ -163,5 +163,6 @@ def test_how_it_ended_is_known_where_nothing_new_fits_on_the_disk(
         monkeypatch.setattr("ensemble.jobs.status.write_json", full)
         status.update(state="failed", message="The disk is full.")
     assert (read_status(run.path).state, read_status(run.path).message) == (
-        "failed", "The disk is full.",
-    )  # fmt: skip
+        "failed",
+        "The disk is full.",
+    )

@@ -22,9 +22,11 @@ def test_it_is_what_the_engine_counts(name: str) -> None:
 
 def test_a_width_of_0_is_the_networks_own() -> None:
     assert network_cost.of("cnn", (28, 28, 1), 10) == Cost(
-        824_458, 2 * (28 * 28 * 9 * 32 + 14 * 14 * 9 * 32 * 64 + 256 * 3146), 0,
+        824_458,
+        2 * (28 * 28 * 9 * 32 + 14 * 14 * 9 * 32 * 64 + 256 * 3146),
+        0,
         28 * 28 * 32 + 14 * 14 * 64 + 256 + 10,
-    )  # fmt: skip
+    )
 
 
 def test_of_a_network_of_ones_own_nothing_is_known() -> None:

@@ -41,20 +41,35 @@ def leaning(
 
 
 def trained(
-    *, members: int = 3, epochs: int = 2, done: int | None = None, dataset: str = "digits",
-    sure: float = 4.0, name: str = "", state: str = "finished", working: bool = False,
-    seed: int = 0, validation: float = 0.0, network: str = EnsembleConfig.network,
+    *,
+    members: int = 3,
+    epochs: int = 2,
+    done: int | None = None,
+    dataset: str = "digits",
+    sure: float = 4.0,
+    name: str = "",
+    state: str = "finished",
+    working: bool = False,
+    seed: int = 0,
+    validation: float = 0.0,
+    network: str = EnsembleConfig.network,
     **status: Any,
-) -> Run:  # fmt: skip
+) -> Run:
     """A run in `state` whose predictions after each of `done` epochs are `probabilities`.
 
     With `working` this process is its worker until the test ends. Of the images that it holds
     out it says what `held_out` does, with 1 less than `sure`.
     """
-    run = runs.create(EnsembleConfig(
-        dataset=dataset, members=members, epochs=epochs, seed=seed, validation=validation,
-        network=network,
-    ))  # fmt: skip
+    run = runs.create(
+        EnsembleConfig(
+            dataset=dataset,
+            members=members,
+            epochs=epochs,
+            seed=seed,
+            validation=validation,
+            network=network,
+        )
+    )
     if working:
         status = {"updated": time.time(), **at_work_here(run.path), **status}
     known = replace(run.status, state=state, epochs=epochs, steps=10 * epochs)
@@ -74,8 +89,12 @@ def after(status: runs.Status, epoch: int, made: NDArray[np.float32], labels: An
     best = status.best_ensemble_test_accuracy
     better = best is None or share > best
     return replace(
-        status, epoch=epoch, step=10 * epoch, seconds=40.0 * epoch, ensemble_test_accuracy=share,
+        status,
+        epoch=epoch,
+        step=10 * epoch,
+        seconds=40.0 * epoch,
+        ensemble_test_accuracy=share,
         member_test_accuracy=[float(one) for one in (made.argmax(axis=-1) == labels).mean(axis=1)],
         best_ensemble_test_accuracy=share if better else best,
         best_epoch=epoch if better else status.best_epoch,
-    )  # fmt: skip
+    )

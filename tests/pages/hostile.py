@@ -10,10 +10,19 @@ from streamlit.testing.v1 import AppTest
 
 # Each begins like something of Streamlit's Markdown; `zz` is in nothing that the app says.
 PARTS = (
-    "![zz](http://zz.example/zz.png)", "[zz](http://zz.example)", "http://zz.example",
-    "www.zz.example", "zz@zz.example", "**zz**", "`zz`", "$zz$", ":red[zz]", ":material/zz:",
-    "<b>zz</b>", "~~zz~~",
-)  # fmt: skip
+    "![zz](http://zz.example/zz.png)",
+    "[zz](http://zz.example)",
+    "http://zz.example",
+    "www.zz.example",
+    "zz@zz.example",
+    "**zz**",
+    "`zz`",
+    "$zz$",
+    ":red[zz]",
+    ":material/zz:",
+    "<b>zz</b>",
+    "~~zz~~",
+)
 WORDS = " ".join(PARTS)
 # A name may have 80 characters, and of a run's id in a link 40 are said.
 NAME = "![zz](http://zz.example) :red[zz] $zz$ <b>zz</b> :material/zz: www.zz.example"
@@ -25,13 +34,27 @@ RAW = re.compile(
 
 # Where the browser shows text as it is, each tried in one: (element, field).
 PLAIN = {
-    ("selectbox", "options"), ("multiselect", "options"), ("text_input", "placeholder"),
-    ("text_input", "default"), ("text_input", "value"), ("text_area", "default"),
-    ("text_area", "value"), ("text_area", "placeholder"), ("text", "body"), ("code", "code_text"),
-    ("arrow_data_frame", "alt"), ("plotly_chart", "alt"), ("image", "alt"),
-    ("page_link", "query_string"), ("bidi_component", "json"), ("selectbox", "raw_value"),
-    ("multiselect", "raw_values"), ("html", "text"), ("dataframe", "alt"), ("dataframe", "columns"),
-}  # fmt: skip
+    ("selectbox", "options"),
+    ("multiselect", "options"),
+    ("text_input", "placeholder"),
+    ("text_input", "default"),
+    ("text_input", "value"),
+    ("text_area", "default"),
+    ("text_area", "value"),
+    ("text_area", "placeholder"),
+    ("text", "body"),
+    ("code", "code_text"),
+    ("arrow_data_frame", "alt"),
+    ("plotly_chart", "alt"),
+    ("image", "alt"),
+    ("page_link", "query_string"),
+    ("bidi_component", "json"),
+    ("selectbox", "raw_value"),
+    ("multiselect", "raw_values"),
+    ("html", "text"),
+    ("dataframe", "alt"),
+    ("dataframe", "columns"),
+}
 
 
 def holes(at: AppTest) -> list[tuple[str, str, str]]:
@@ -107,8 +130,11 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._tag = f"<{tag}>"
-        self.tags += [f"{name}={value}" for name, value in attrs
-                      if not name.startswith("data-") and name not in HOLD_WORDS]  # fmt: skip
+        self.tags += [
+            f"{name}={value}"
+            for name, value in attrs
+            if not name.startswith("data-") and name not in HOLD_WORDS
+        ]
 
     def handle_data(self, data: str) -> None:
         self.text.append(data)

@@ -24,8 +24,9 @@ def shown(run: Run, digit: Digit | None = None, classifier: Any = None) -> Shown
     prepared = prepare(open_picture(png(Image.fromarray(IMAGE[..., 0]))))
     assert np.array_equal(prepared.marks[0].image, IMAGE)
     if digit:
-        classifier = SimpleNamespace(epoch=2, class_names=NAMES,
-                                     members=len(digit.votes), written=True)  # fmt: skip
+        classifier = SimpleNamespace(
+            epoch=2, class_names=NAMES, members=len(digit.votes), written=True
+        )
         reading = Reading((digit,), NAMES[digit.label], 0.9, "")
     else:
         reading = classifier.read(IMAGE[None])

@@ -30,10 +30,17 @@ def add(name: str = "leaves", shape: tuple[int, int, int] = (16, 16, 3), noun: s
         np.save(folder / f"{split}_images.npy", images)
         np.save(folder / f"{split}_labels.npy", labels)
     note = entries.Note(
-        format=entries.FORMAT, title="My leaves", noun=noun, class_names=list(CLASSES),
-        image_shape=list(shape), train_size=400, test_size=200, most_frequent=20,
+        format=entries.FORMAT,
+        title="My leaves",
+        noun=noun,
+        class_names=list(CLASSES),
+        image_shape=list(shape),
+        train_size=400,
+        test_size=200,
+        most_frequent=20,
         fingerprint=f"{name} {shape}",
-        labels_crc32=[arrays.crc32(labels) for _, labels in sets.values()], source="a script",
-    )  # fmt: skip
+        labels_crc32=[arrays.crc32(labels) for _, labels in sets.values()],
+        source="a script",
+    )
     (folder / entries.NOTE).write_text(json.dumps(vars(note)))
     return name

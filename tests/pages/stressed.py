@@ -92,26 +92,50 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
 
     tick = epoch * (STEPS + 1)
     steps = [
-        {"kind": kind.name, "amount": amount,
-         **figures.measure(answers(3, 5.0 - place), labels)}
+        {"kind": kind.name, "amount": amount, **figures.measure(answers(3, 5.0 - place), labels)}
         for kind in list(KINDS.values())[:kinds]
-        for place, amount in enumerate(kind.amounts) if place
-    ]  # fmt: skip
+        for place, amount in enumerate(kind.amounts)
+        if place
+    ]
     stress_folder(run.path).mkdir(exist_ok=True)
     known = _keep(run, "known", tick, answers(3, 5.0))
     out = []
     for place, (key, title) in enumerate(OOD.items() if kinds == 5 else ()):
         found = _keep(run, key, tick, answers(4 + place, 0.0))
         apart = [vars(ood.separation(*pair)) for pair in zip(known, found, strict=True)]
-        out.append({"key": key, "title": title, "images": 500, "ensemble": apart[0],
-                    "information": apart[0], "members": apart[1:]})  # fmt: skip
-    results = Results(tick, epoch, 0, "digits", 500, members, steps=steps, ood=out,
-                      clean=figures.measure(answers(3, 5.0), labels))  # fmt: skip
+        out.append(
+            {
+                "key": key,
+                "title": title,
+                "images": 500,
+                "ensemble": apart[0],
+                "information": apart[0],
+                "members": apart[1:],
+            }
+        )
+    results = Results(
+        tick,
+        epoch,
+        0,
+        "digits",
+        500,
+        members,
+        steps=steps,
+        ood=out,
+        clean=figures.measure(answers(3, 5.0), labels),
+    )
     shift_results.write_results(run.path, results)
     total = 1 + 30 + len(OOD)
     now = time.time()
-    status = {"state": "finished", "queued": now, "updated": now, "progress": 1.0,
-              "steps": 1 + len(steps) + len(out), "total": total, **changes}  # fmt: skip
+    status = {
+        "state": "finished",
+        "queued": now,
+        "updated": now,
+        "progress": 1.0,
+        "steps": 1 + len(steps) + len(out),
+        "total": total,
+        **changes,
+    }
     write_status(stress_folder(run.path), StressStatus(**status))
     return results
 

@@ -82,9 +82,11 @@ def test_nothing_is_kept_unless_a_folder_was_named(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("rejected", "told", "as_seven"),
-    [(False, "7", "Kept as a 7; the ensemble is right."),
-     (True, "?", "Kept as a 7; the ensemble rejected it.")],
-)  # fmt: skip
+    [
+        (False, "7", "Kept as a 7; the ensemble is right."),
+        (True, "?", "Kept as a 7; the ensemble rejected it."),
+    ],
+)
 def test_a_correction_is_kept_changed_and_taken_back(
     rejected: bool, told: str, as_seven: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,8 +150,9 @@ def test_a_run_is_compared_with_others_of_its_classes_and_with_its_own_other_epo
     loaders.forget_runs()
     found = compare.comparable(shown(run, voting(7, 7)))  # read at epoch 2
     assert {name: epochs for name, (_, epochs) in found.items()} == {
-        run.id: [1, 3], other.id: [1, 2, 3],
-    }  # fmt: skip
+        run.id: [1, 3],
+        other.id: [1, 2, 3],
+    }
     assert next(iter(found)) == run.id
 
 
@@ -166,8 +169,10 @@ def test_whoever_votes_against_the_ensemble_stands_out() -> None:
     strip = verdict.strip(shown(run, voting(7, 7, 1)))
     votes = re.findall(r"<span.*?</span>", strip)
     assert [re.findall(r"Member \d says \d", vote) for vote in votes] == [
-        ["Member 1 says 7"], ["Member 2 says 7"], ["Member 3 says 1"],
-    ]  # fmt: skip
+        ["Member 1 says 7"],
+        ["Member 2 says 7"],
+        ["Member 3 says 1"],
+    ]
     assert ["underline" in vote for vote in votes] == [False, False, True]
     assert "opacity" not in strip
     assert "opacity" in verdict.strip(shown(run, voting(7, 7, 1, rejected=True)))

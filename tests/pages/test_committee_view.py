@@ -82,8 +82,13 @@ def test_what_a_further_member_brings_and_costs_stands_in_a_table() -> None:
     mean = committee_means(whole.probabilities.astype(float), whole.labels)
     rows = next(one.value for one in at.dataframe if "training, about" in one.value)
     assert rows["members"].tolist()[:5] == ["1", "2", "3", "4", "5 (expected, not measured)"]
-    assert rows["training, about"].tolist()[:5] == ["20 s", "40 s", "1 min", "1 min 20 s",
-                                                    "1 min 40 s"]  # fmt: skip
+    assert rows["training, about"].tolist()[:5] == [
+        "20 s",
+        "40 s",
+        "1 min",
+        "1 min 20 s",
+        "1 min 40 s",
+    ]
     assert [float(one) for one in rows["Brier"][:4]] == pytest.approx(mean, rel=0.01)
     for said_, change in zip(rows["by the last one"][1:4], np.diff(mean), strict=True):
         assert said_.startswith("▲ better by") == (change < 0)
@@ -98,10 +103,15 @@ def test_predicting_is_timed_by_what_lies_between_the_last_steps_of_an_epoch_and
     lines = [
         {"kind": kind, "epoch": epoch, "seconds": seconds}
         for epoch, kind, seconds in (
-            (1, "steps", 5.0), (1, "epoch", 9.0), (2, "steps", 10.0), (2, "steps", 12.0),
-            (2, "epoch", 12.2), (3, "steps", 20.0), (3, "epoch", 20.2),
+            (1, "steps", 5.0),
+            (1, "epoch", 9.0),
+            (2, "steps", 10.0),
+            (2, "steps", 12.0),
+            (2, "epoch", 12.2),
+            (3, "steps", 20.0),
+            (3, "epoch", 20.2),
         )
-    ]  # fmt: skip
+    ]
     assert costs.measure_prediction_time(lines, 2, 500) == pytest.approx(0.2)
     assert costs.measure_prediction_time(lines[:2], 2, 500) is None
     assert costs.measure_prediction_time([{"kind": "epoch", "epoch": 2}] * 3, 2, 500) is None

@@ -26,8 +26,11 @@ def compared(**address: object) -> AppTest:
 
 def three() -> list[runs.Run]:
     """Two runs that differ in the seed alone, and one at another rate; all tagged."""
-    every = [finished({"seed": 1}, draw=1), finished({"seed": 2}, draw=2),
-             finished({"learning_rate": 1.0}, skill=1.0, draw=3)]  # fmt: skip
+    every = [
+        finished({"seed": 1}, draw=1),
+        finished({"seed": 2}, draw=2),
+        finished({"learning_rate": 1.0}, skill=1.0, draw=3),
+    ]
     for run in every:
         write_tags(run.id, ["rates"])
     return every
@@ -143,8 +146,12 @@ def test_a_brush_moves_nothing_on_the_page() -> None:
 
 def places(block: Block, kind: str) -> list[list[int]]:
     """Where elements of a kind are: the number in its block, of each block that they are in."""
-    found = [[at, *rest] for at, child in block.children.items() if isinstance(child, Block)
-             for rest in places(child, kind)]  # fmt: skip
+    found = [
+        [at, *rest]
+        for at, child in block.children.items()
+        if isinstance(child, Block)
+        for rest in places(child, kind)
+    ]
     return found + [[at] for at, child in block.children.items() if child.type == kind]
 
 
@@ -173,8 +180,12 @@ def test_columns_of_runs_are_called_by_what_tells_them_apart() -> None:
     every = three()
     runs.rename(every[2].id, "mine")
     frame = compared(runs=ids(every), view="table", columns="runs").dataframe[0].value
-    assert list(frame.columns) == ["", "rate 0.1 · seed 1", "rate 0.1 · seed 2",
-                                   f"mine · {every[2].id}"]  # fmt: skip
+    assert list(frame.columns) == [
+        "",
+        "rate 0.1 · seed 1",
+        "rate 0.1 · seed 2",
+        f"mine · {every[2].id}",
+    ]
 
 
 def test_what_is_chosen_in_a_view_is_there_again_at_the_next_visit() -> None:

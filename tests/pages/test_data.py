@@ -40,7 +40,10 @@ def test_the_list_says_what_is_ready_and_how_large() -> None:
     assert list(frame["Dataset"]) == [one.title for one in datasets.infos()]
     digits = frame[frame["Dataset"] == datasets.info("digits").title].iloc[0]
     assert (digits["State"], digits["To learn from"], digits["Image"]) == (
-        "ready", 1297, "28×28 grey")  # fmt: skip
+        "ready",
+        1297,
+        "28×28 grey",
+    )
     assert set(frame["State"][1:]) == {"not here yet"}
     assert "1 dataset is ready to train on" in said(at)
     uploader = at.get("file_uploader")[0].proto
@@ -85,9 +88,12 @@ def test_what_was_found_is_shown_and_then_added_as_it_was_shown(folder: Path) ->
     images = np.load(job.path / "prepared" / "test_images.npy")
     at = opened(page="data", upload=job.id)
     for one in (
-        "30 images of 3 classes, 16×16 colour", "24 to learn from, 6 to test with",
-        "All are 16×16 and stay so.", "a.png, b.png", "Every class has 10 images.",
-    ):  # fmt: skip
+        "30 images of 3 classes, 16×16 colour",
+        "24 to learn from, 6 to test with",
+        "All are 16×16 and stay so.",
+        "a.png, b.png",
+        "Every class has 10 images.",
+    ):
         assert one in said(at)
     assert any("data:image/png" in one.proto.body for one in at.get("html"))
     assert registry.names() == registry.DATASETS
@@ -105,9 +111,13 @@ def test_what_was_found_is_shown_and_then_added_as_it_was_shown(folder: Path) ->
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("mnist", "The name mnist is taken"), ("../evil", "is no name for a dataset"),
-     ("leaves", "There is a dataset leaves already"), ("", "is no name for a dataset")],
-)  # fmt: skip
+    [
+        ("mnist", "The name mnist is taken"),
+        ("../evil", "is no name for a dataset"),
+        ("leaves", "There is a dataset leaves already"),
+        ("", "is no name for a dataset"),
+    ],
+)
 def test_a_name_that_cannot_be_is_said_and_nothing_is_lost(name: str, why: str) -> None:
     uploads.own()
     job = uploads.read_through()

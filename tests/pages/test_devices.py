@@ -125,8 +125,11 @@ def test_train_tells_what_bfloat16_is_worth_and_how_long_it_takes(page: Open) ->
     race = measured()
     twice = {M: 2 * rate for M, rate in race.rates["float32"].items()}
     devices = max(1, int(os.environ.get("JAX_NUM_CPU_DEVICES", "1")))
-    write_race(replace(race, created=race.created + 1, devices=devices,
-                       rates={**race.rates, "bfloat16": twice}))  # fmt: skip
+    write_race(
+        replace(
+            race, created=race.created + 1, devices=devices, rates={**race.rates, "bfloat16": twice}
+        )
+    )
     at = page("train")
     assert "bfloat16 is 2.0 times as fast as float32 here." in said(at)
     at.selectbox("set_precision").select("bfloat16").run()

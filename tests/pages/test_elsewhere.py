@@ -17,8 +17,15 @@ from ensemble.regression.store import SOLVES
 from ensemble.ui.devices import schedulers, where
 
 SINFO = "long*|up|infinite|idle|3|0/12/0/12|64000|(null)|gpu:0|"
-ASKED = {"partition": "long", "account": "", "time": 30, "nodes": 1, "gpus": 0, "cpus": 0,
-         "memory": 0}  # fmt: skip
+ASKED = {
+    "partition": "long",
+    "account": "",
+    "time": 30,
+    "nodes": 1,
+    "gpus": 0,
+    "cpus": 0,
+    "memory": 0,
+}
 
 
 @pytest.fixture(autouse=True)

@@ -49,9 +49,11 @@ def with_history(run: Run, rows: list[dict[str, Any]]) -> Run:
 
 def test_train_says_of_each_group_what_it_does_and_where(train: Train) -> None:
     run = in_groups(
-        {1: "training", 2: "queued"}, {1: Task("running", "7_0", "node2"), 2: WAITING},
-        placement=SLURM, told={1: {"epoch": 2, "img_member_per_s": 3321.0}},
-    )  # fmt: skip
+        {1: "training", 2: "queued"},
+        {1: Task("running", "7_0", "node2"), 2: WAITING},
+        placement=SLURM,
+        told={1: {"epoch": 2, "img_member_per_s": 3321.0}},
+    )
     said = texts(train(run.id))
     assert "Group 1 · members 1–4 · epoch 3 of 10 · node2 · job 7_0 · 3,300" in said
     assert "Group 2 · members 5–8 · waits in Slurm's queue: no node is free" in said
@@ -66,8 +68,10 @@ def test_many_groups_are_one_line_that_opens(train: Train) -> None:
     fold.click().run()
     rows = at.dataframe[0].value
     assert list(rows["state"])[13:] == [
-        "epoch 1 of 10", "waits in Slurm's queue: no node is free", "finished",
-    ]  # fmt: skip
+        "epoch 1 of 10",
+        "waits in Slurm's queue: no node is free",
+        "finished",
+    ]
     assert list(rows["members"])[:2] == ["1–2", "3–4"]
 
 
@@ -86,8 +90,13 @@ def test_waiting_in_a_clusters_queue_is_no_starting_and_no_turn_on_this_machine(
     train: Train,
 ) -> None:
     in_groups({1: "training", 2: "training"}, state="training")  # has this machine
-    run = in_groups({1: "queued", 2: "queued"}, {1: WAITING, 2: WAITING}, state="queued",
-                    placement=SLURM, queued=time.time() - 300)  # fmt: skip
+    run = in_groups(
+        {1: "queued", 2: "queued"},
+        {1: WAITING, 2: WAITING},
+        state="queued",
+        placement=SLURM,
+        queued=time.time() - 300,
+    )
     at = train(run.id)
     assert bar(at) == "Waits in Slurm's queue: no node is free"
     assert "queued" in texts(at)
@@ -130,10 +139,15 @@ def test_stop_and_delete_are_one_press_each_as_for_any_run() -> None:
 
 
 def test_the_list_says_how_many_groups_are_at_work_or_whose_queue_a_run_is_in() -> None:
-    begun = in_groups({1: "training", 2: "queued"}, {1: Task("running", "7_0"), 2: WAITING},
-                      placement=SLURM, step=40)  # fmt: skip
-    queued = in_groups({1: "queued", 2: "queued"}, {1: WAITING, 2: WAITING}, state="queued",
-                       placement=SLURM)  # fmt: skip
+    begun = in_groups(
+        {1: "training", 2: "queued"},
+        {1: Task("running", "7_0"), 2: WAITING},
+        placement=SLURM,
+        step=40,
+    )
+    queued = in_groups(
+        {1: "queued", 2: "queued"}, {1: WAITING, 2: WAITING}, state="queued", placement=SLURM
+    )
     at = opened(begun, "runs")
     rows = at.dataframe[0].value.set_index("id")
     assert rows.loc[begun.id, "done"] == "40 %, 1 of 2 groups"
@@ -143,13 +157,23 @@ def test_the_list_says_how_many_groups_are_at_work_or_whose_queue_a_run_is_in() 
 
 def test_what_a_cluster_or_groups_took_is_no_measure_of_this_machine(train: Train) -> None:
     label = train().button(key="launch").label
-    in_groups({1: "finished", 2: "finished"}, state="finished", placement=SLURM,
-              img_member_per_s=3.0, host=gethostname())  # fmt: skip
+    in_groups(
+        {1: "finished", 2: "finished"},
+        state="finished",
+        placement=SLURM,
+        img_member_per_s=3.0,
+        host=gethostname(),
+    )
     loaders.forget_runs()
     assert train().button(key="launch").label == label
 
 
 def test_a_run_in_groups_counts_the_epochs_that_all_of_them_have(train: Train) -> None:
-    run = in_groups({1: "training", 2: "queued"}, {2: WAITING}, placement=SLURM,
-                    told={1: {"epoch": 8}}, img_member_per_s=3300.0)  # fmt: skip
+    run = in_groups(
+        {1: "training", 2: "queued"},
+        {2: WAITING},
+        placement=SLURM,
+        told={1: {"epoch": 8}},
+        img_member_per_s=3300.0,
+    )
     assert bar(train(run.id)) == "0 of 10 epochs by every group · 3,300 img·member/s"

@@ -81,9 +81,13 @@ def test_hostile_words_in_the_address_stay_text(page: str) -> None:
 
 @pytest.mark.parametrize(
     ("page", "state"),
-    [*(("train", state) for state in ("training", "stopped", "failed", "diverged", "queued")),
-     ("runs", "failed"), ("devices", "training"), ("parallel", "training")],
-)  # fmt: skip
+    [
+        *(("train", state) for state in ("training", "stopped", "failed", "diverged", "queued")),
+        ("runs", "failed"),
+        ("devices", "training"),
+        ("parallel", "training"),
+    ],
+)
 def test_what_a_run_is_called_and_says_of_itself_stays_text(page: str, state: str) -> None:
     forget()
     at = opened(run_of(state), page)

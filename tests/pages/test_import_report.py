@@ -69,8 +69,10 @@ def test_it_cannot_be_taken_for_a_run_of_ones_own(tmp_path: Path) -> None:
     assert (in_a_word(again), in_a_word(run)) == ("imported", "finished")
     for page in ("train", "inspect", "classify", "runs"):
         loaders.forget_runs()
-        badges = [[one.value for one in opened(page, one_of).markdown if "-badge[" in one.value]
-                  for one_of in (run, again)]  # fmt: skip
+        badges = [
+            [one.value for one in opened(page, one_of).markdown if "-badge[" in one.value]
+            for one_of in (run, again)
+        ]
         assert ["from a report" in "".join(found) for found in badges] == [False, True], page
     better = trained(members=2, epochs=1, name="ours", sure=0.5)
     claimed = there_and_back(tmp_path, trained(members=2, epochs=1, name="theirs", sure=9.0))

@@ -38,8 +38,10 @@ def counted(members: int, sure: float) -> tuple[float, float, list[int]]:
     """Digits won and lost by the ensemble, the mean over its members; and what each gets."""
     labels = datasets.load("digits").test_labels
     made = probabilities("digits", members, 2, sure)
-    whole = [int(sum(member[n].astype(float) for member in made).argmax()) == label
-             for n, label in enumerate(labels)]  # fmt: skip
+    whole = [
+        int(sum(member[n].astype(float) for member in made).argmax()) == label
+        for n, label in enumerate(labels)
+    ]
     won = lost = 0
     each = []
     for member in made:
@@ -72,8 +74,10 @@ def test_an_epoch_picked_by_hand_is_said_to_be_a_choice() -> None:
 
 def test_what_500_digits_cannot_show_is_not_called_the_same() -> None:
     at = inspected(trained(sure=12.0))
-    assert answer(at) == "#### These 500 digits show no gain in accuracy over a member drawn at " \
-        "random."  # fmt: skip
+    assert (
+        answer(at) == "#### These 500 digits show no gain in accuracy over a member drawn at "
+        "random."
+    )
     assert any("which leaves open" in one.value for one in at.caption)
 
 
@@ -97,8 +101,10 @@ def test_an_ensemble_that_is_worse_calibrated_than_its_members_is_marked_and_sai
     ece = next(one for one in at.metric if one.label == "ECE")
     assert ece.delta.startswith("worse: mean member 0.")
     assert ece.proto.color == ece.proto.MetricColor.ORANGE
-    assert any("averaging 16 members makes it less sure than it is right" in one.value
-               for one in at.caption)  # fmt: skip
+    assert any(
+        "averaging 16 members makes it less sure than it is right" in one.value
+        for one in at.caption
+    )
     gain = next(one for one in at.metric if one.label == "Over the mean member")
     assert gain.delta.startswith("better: +")
     assert gain.proto.color == gain.proto.MetricColor.BLUE
@@ -153,8 +159,11 @@ def test_the_epoch_is_in_the_address_and_what_belongs_to_a_view_leaves_with_it()
     assert figure(at)["layout"]["title"]["text"] == "Q-statistic"
     widget(at, "button_group", "address_view_1").set_value("uncertainty").run()
     assert [value(at, name) for name in ("view", "epoch", "measure", "list")] == [
-        "uncertainty", "1", None, None,
-    ]  # fmt: skip
+        "uncertainty",
+        "1",
+        None,
+        None,
+    ]
 
 
 def test_a_view_pressed_again_stays_with_what_was_chosen_in_it() -> None:
@@ -225,12 +234,15 @@ def test_a_bad_link_gives_a_sentence_and_the_way_on() -> None:
     assert "There is no run “nonsense”" in at.warning[0].value
 
 
-@pytest.mark.parametrize("words", [
-    {"view": "x", "epoch": "-1", "digit": "99999"},
-    {"view": "uncertainty", "picture": "confusion", "cell": "77-1"},
-    {"view": "uncertainty", "picture": "confusion", "cell": "../.."},
-    {"view": "agreement", "measure": "x", "list": "swing", "voter": "99"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"view": "x", "epoch": "-1", "digit": "99999"},
+        {"view": "uncertainty", "picture": "confusion", "cell": "77-1"},
+        {"view": "uncertainty", "picture": "confusion", "cell": "../.."},
+        {"view": "agreement", "measure": "x", "list": "swing", "voter": "99"},
+    ],
+)
 def test_words_in_the_address_that_make_no_sense_are_left_out(words: dict[str, str]) -> None:
     at = inspected(trained(), **words)
     assert not at.error

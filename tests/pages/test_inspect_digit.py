@@ -53,10 +53,12 @@ def test_it_begins_with_the_digit_that_splits_the_members_most(run: Run) -> None
 def test_every_line_is_what_the_members_say_of_the_corrupted_digit(run: Run) -> None:
     at = opened(run, "digit", number=7, kind="rotation", amount=45)
     images = datasets.load("digits").test_images[7, ..., 0].astype(float)
-    turned = np.stack([
-        ndimage.rotate(images, angle, reshape=False, order=1, mode="grid-constant")
-        for angle in places(KINDS["rotation"])
-    ])  # fmt: skip
+    turned = np.stack(
+        [
+            ndimage.rotate(images, angle, reshape=False, order=1, mode="grid-constant")
+            for angle in places(KINDS["rotation"])
+        ]
+    )
     answers = runs.open_members(run.id).probabilities(
         np.rint(turned).clip(0, 255).astype(np.uint8)[..., None]
     )

@@ -48,8 +48,9 @@ def test_the_button_says_what_it_does_and_starts_it_and_stop_stops_it() -> None:
 
 def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
     run = checkpointed(trained(network="logistic"))
-    results = measured(run, kinds=1, state="measuring", message="Shift 1 px", progress=0.25,
-                       seconds_left=83.0)  # fmt: skip
+    results = measured(
+        run, kinds=1, state="measuring", message="Shift 1 px", progress=0.25, seconds_left=83.0
+    )
     status = shift.read_stress(run.id).status
     assert status
     folder = stress_folder(run.path)

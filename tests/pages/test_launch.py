@@ -156,12 +156,16 @@ def measuring() -> Any:
 @pytest.mark.parametrize(
     ("work", "more"),
     [
-        ([], ""), ([at_work], ""), ([solving], ""), ([measuring], ""),
-        ([lambda: racing("racing")], ""), ([at_work, at_work], " and 1 more"),
+        ([], ""),
+        ([at_work], ""),
+        ([solving], ""),
+        ([measuring], ""),
+        ([lambda: racing("racing")], ""),
+        ([at_work, at_work], " and 1 more"),
         ([measuring, at_work, solving, lambda: racing("queued")], " and 3 more"),
     ],
     ids=["nobody", "a run", "a regression", "a measuring", "a race", "two runs", "one of each"],
-)  # fmt: skip
+)
 def test_launch_says_what_comes_first_whatever_kind_it_is_of(
     page: Open, screen: str, work: list[Callable[[], Any]], more: str
 ) -> None:

@@ -33,8 +33,11 @@ def test_every_view_says_something_sound_of_them(case: tuple[np.ndarray, np.ndar
     for page, words in [*views, ("predictions", {}), ("train", {})]:
         at = opened(page, run, **words)
         assert not at.error
-        said = [text for kind, field, text in strings(at)
-                if field in ("body", "alt", "label") or kind == "metric"]  # fmt: skip
+        said = [
+            text
+            for kind, field, text in strings(at)
+            if field in ("body", "alt", "label") or kind == "metric"
+        ]
         frames = [one.value for one in at.dataframe]
         tables = [one.to_string() for one in frames if one.dtypes.eq(object).all()]
         assert not [one for one in (*said, *tables) if NONSENSE.search(one)]

@@ -29,8 +29,9 @@ def test_the_button_stands_on_the_screen_of_a_run(screen: str) -> None:
 def test_the_file_of_compare_has_the_baseline_of_the_screen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fast, slow = (finished({"learning_rate": rate}, draw=place)
-                  for place, rate in enumerate((0.1, 0.01)))  # fmt: skip
+    fast, slow = (
+        finished({"learning_rate": rate}, draw=place) for place, rate in enumerate((0.1, 0.01))
+    )
     asked: list[str | None] = [None, fast.id]
     monkeypatch.setattr(picker.address.BASELINE, "read", lambda: asked.pop(0))
     assert [run.id for run in picker.as_compared([fast, slow])] == [slow.id, fast.id]

@@ -125,9 +125,11 @@ def test_a_finished_one_is_answered_first_and_its_pictures_are_what_was_measured
     traces = regression.read_traces(solve.path)
     bought = traces.speedup
     assert [metric.value for metric in at.metric][:4] == [
-        f"{bought.median:.2f}×", f"{bought.mean:.2f}×", f"{bought.whole:.2f}×",
+        f"{bought.median:.2f}×",
+        f"{bought.mean:.2f}×",
+        f"{bought.whole:.2f}×",
         f"{100 * bought.efficiency:.0f} %",
-    ]  # fmt: skip
+    ]
     errors, seconds = curves(at, "solve_errors"), curves(at, "solve_times")
     assert list(errors) == ["without pmap, 1 device", "with pmap, 2 devices"]
     for name, trace in zip(errors, (traces.without, traces.with_pmap), strict=True):
@@ -153,8 +155,15 @@ def test_the_speed_up_by_devices_is_drawn_where_it_was_measured(page: Open, solv
 
 
 def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open, solved: Any) -> None:
-    solve = solved(**waiting(state="solving", message="Solving on 2 devices.", iteration=4,
-                             iterations=6, seconds_left=65.0))  # fmt: skip
+    solve = solved(
+        **waiting(
+            state="solving",
+            message="Solving on 2 devices.",
+            iteration=4,
+            iterations=6,
+            seconds_left=65.0,
+        )
+    )
     at = page(solve)
     text = at.get("progress")[0].proto.text
     assert text == "Solving on 2 devices · iteration 4 of 6 · 1 min 5 s left"

@@ -115,8 +115,12 @@ def test_another_run_shows_its_last_epoch_from_the_top() -> None:
     at = opened(trained(), epoch=1, first=60, digit=3, show="wrong")
     widget(at, "selectbox", "run_picker").select(other.id).run()
     assert [value(at, name) for name in ("run", "epoch", "first", "digit", "show")] == [
-        other.id, None, None, None, "wrong",
-    ]  # fmt: skip
+        other.id,
+        None,
+        None,
+        None,
+        "wrong",
+    ]
     assert widget(at, "select_slider", "digits_epoch").value == 2
 
 

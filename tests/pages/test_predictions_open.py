@@ -74,8 +74,9 @@ def test_a_later_epoch_is_offered_also_of_a_run_that_has_ended_unless_one_was_ch
     assert "newer" not in [one.key for one in at.button], "it was chosen by hand"
 
 
-@pytest.mark.parametrize(("state", "said"), [("training", "See how it goes"),
-                                             ("failed", "See what happened")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("state", "said"), [("training", "See how it goes"), ("failed", "See what happened")]
+)
 def test_the_way_to_the_curves_says_what_is_there(state: str, said: str) -> None:
     at = opened(trained(done=0, state=state, working=state == "training"))
     assert at.get("page_link")[-1].proto.label == said

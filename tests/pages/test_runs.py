@@ -150,8 +150,10 @@ def test_an_active_run_can_be_stopped_and_not_deleted(page: Open) -> None:
     assert widget(at, "button", "run_stop").label == "Stopping…"
 
 
-@pytest.mark.parametrize(("state", "why"), [("finished", "launch a new one for more epochs"),
-                                            ("diverged", "lower learning rate")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [("finished", "launch a new one for more epochs"), ("diverged", "lower learning rate")],
+)
 def test_what_cannot_be_resumed_says_why(page: Open, state: str, why: str) -> None:
     at = page(trained(state=state))
     assert widget(at, "button", "run_resume").disabled

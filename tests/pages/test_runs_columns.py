@@ -30,10 +30,22 @@ def test_settings_and_figures_are_columns_of_numbers_also_where_none_is_known() 
     ended(learning_rate=0.05, momentum=0.8, batch_size=64, members=2)
     ended(vary="learning_rate=0.01,0.1", members=2, momentum=0.95)
     rows = table(opened(page="runs"))
-    assert {name: str(rows[name].dtype) for name in ("nll", "gain", "best", "time", "momentum",
-            "learning_rate", "batch_size", "members")} == dict.fromkeys(
+    assert {
+        name: str(rows[name].dtype)
+        for name in (
+            "nll",
+            "gain",
+            "best",
+            "time",
+            "momentum",
+            "learning_rate",
+            "batch_size",
+            "members",
+        )
+    } == dict.fromkeys(
         ("nll", "gain", "best", "time", "momentum", "learning_rate", "batch_size", "members"),
-        "float64")  # fmt: skip
+        "float64",
+    )
     by_momentum = rows.sort_values("momentum")
     assert by_momentum["momentum"].tolist() == [0.8, 0.95]
     assert rows["nll"].tolist() == [np.inf, np.inf], "sorted, they come after every figure"
@@ -111,7 +123,9 @@ def test_the_baseline_of_a_dataset_is_pinned_shown_and_unpinned() -> None:
     assert read_baseline("digits") == first.id
     rows = table(at)
     assert dict(zip(rows["id"], rows["baseline"], strict=True)) == {
-        first.id: "pinned", second.id: ""}  # fmt: skip
+        first.id: "pinned",
+        second.id: "",
+    }
     at = opened(second, "runs")
     assert links(at)["Compare with the baseline"] == {"runs": [f"{first.id},{second.id}"]}
     at = opened(first, "runs")

@@ -26,8 +26,11 @@ def ticked(*several: Run, **address: object) -> AppTest:
 
 def links(at: AppTest) -> dict[str, dict[str, list[str]]]:
     """The ways to Compare: what stands on each, and the address that it has."""
-    return {link.proto.label: parse_qs(link.proto.query_string) for link in at.get("page_link")
-            if link.proto.page == "compare"}  # fmt: skip
+    return {
+        link.proto.label: parse_qs(link.proto.query_string)
+        for link in at.get("page_link")
+        if link.proto.page == "compare"
+    }
 
 
 def test_the_runs_of_the_address_are_ticked_and_compare_opens_with_them() -> None:
@@ -57,10 +60,17 @@ def rows_pressed(first: list[str], then: list[int], listed: list[str]) -> None:
     assert len(tab.runs_ticked) != 1
 
 
-@pytest.mark.parametrize(("listed", "then", "expected"), [
-    ("ab", [0, 1], "ab"), ("ab", [1], "b"), ("ab", [], ""), ("ab", [0, 7], "a"),
-    ("b", [0], "ab"), ("b", [], "a"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("listed", "then", "expected"),
+    [
+        ("ab", [0, 1], "ab"),
+        ("ab", [1], "b"),
+        ("ab", [], ""),
+        ("ab", [0, 7], "a"),
+        ("b", [0], "ab"),
+        ("b", [], "a"),
+    ],
+)
 def test_what_is_ticked_stays_where_a_filter_hides_it(
     listed: str, then: list[int], expected: str
 ) -> None:
@@ -79,8 +89,9 @@ def test_more_than_compare_takes_are_no_address_and_say_so() -> None:
     every = [untrained() for _ in range(51)]
     at = ticked(*every)
     assert "51 runs ticked" in at.subheader[0].value
-    assert [link.proto.disabled for link in at.get("page_link")
-            if link.proto.page == "compare"] == [True]  # fmt: skip
+    assert [
+        link.proto.disabled for link in at.get("page_link") if link.proto.page == "compare"
+    ] == [True]
     assert any("Compare takes 2 to 50 runs: untick 1" in one for one in captions(at))
     assert widget(at, "button", "runs_resume").disabled, "51 processes at once"
 
@@ -96,8 +107,10 @@ def test_all_are_tagged_and_a_tag_is_taken_from_all() -> None:
     box.set_value(["rates", "to show"]).run()
     assert not at.exception
     assert [runs.find(run.id).tags for run in (one, other, third)] == [
-        ("rates", sweep, "to show"), ("to show",), ("other",),
-    ]  # fmt: skip
+        ("rates", sweep, "to show"),
+        ("to show",),
+        ("other",),
+    ]
     assert widget(at, "multiselect", "tags_of_").value == ["rates", "to show"]
 
 

@@ -39,8 +39,10 @@ def test_every_view_is_drawn_at_every_size(case: tuple[int, int, int]) -> None:
     for words in ({"view": one} for one in VIEWS if one not in ("shift", "digit")):
         at = opened("inspect", run, **words)
         assert not at.error
-    for words in ({"view": "selective", "mode": "sets"},
-                  {"view": "uncertainty", "picture": "confusion"}):  # fmt: skip
+    for words in (
+        {"view": "selective", "mode": "sets"},
+        {"view": "uncertainty", "picture": "confusion"},
+    ):
         assert not opened("inspect", run, **words).error
     assert not opened("predictions", run, digit="7", order="sets").error
 

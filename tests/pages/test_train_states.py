@@ -16,9 +16,12 @@ from tests.ui.train.test_history import epoch
 
 
 def shown(
-    share: float = 0.9, members: int = 2, train_nll: float | None = None,
-    settings: dict[str, Any] | None = None, **status: Any,
-) -> AppTest:  # fmt: skip
+    share: float = 0.9,
+    members: int = 2,
+    train_nll: float | None = None,
+    settings: dict[str, Any] | None = None,
+    **status: Any,
+) -> AppTest:
     """Train with a run of these settings whose last epoch reached this share."""
     run: Run = trained(members=members, done=1, **status)
     if settings:
@@ -78,8 +81,10 @@ def test_the_time_left_stands_there_while_it_trains() -> None:
 @pytest.mark.parametrize(("best", "said"), [(0.95, True), (0.9, False)])
 def test_the_best_epoch_is_named_where_it_is_not_the_last(best: float, said: bool) -> None:
     at = shown(best_ensemble_test_accuracy=best, best_epoch=1)
-    assert ("Best: 95.0 % after epoch 1, kept as a checkpoint; chosen on the test images: on new "
-            "ones expect less." in [one.value for one in at.caption]) == said  # fmt: skip
+    assert (
+        "Best: 95.0 % after epoch 1, kept as a checkpoint; chosen on the test images: on new "
+        "ones expect less." in [one.value for one in at.caption]
+    ) == said
     assert any(one.value.startswith("Best: ") for one in at.caption) == said
 
 
@@ -88,8 +93,10 @@ def test_by_validation_the_best_epoch_is_named_though_the_last_tests_better(
     best: int, said: bool
 ) -> None:
     at = shown(best_ensemble_test_accuracy=0.85, best_epoch=best, best_on="validation")
-    assert ("Best: 85.0 % after epoch 7, kept as a checkpoint; chosen on the validation images, "
-            "not on the test images." in [one.value for one in at.caption]) == said  # fmt: skip
+    assert (
+        "Best: 85.0 % after epoch 7, kept as a checkpoint; chosen on the validation images, "
+        "not on the test images." in [one.value for one in at.caption]
+    ) == said
 
 
 @pytest.mark.parametrize(("members", "who"), [(1, "Accuracy"), (2, "Ensemble")])

@@ -76,8 +76,9 @@ def test_curves_keep_their_zoom_and_hold_every_trial() -> None:
 
 
 def test_a_sweep_that_goes_on_names_what_runs_and_how_trials_ended() -> None:
-    sweep = searched(space="learning_rate=0.01,0.1,0.5 momentum=0.8,0.9", sampler="grid",
-                     pruner="median")  # fmt: skip
+    sweep = searched(
+        space="learning_rate=0.01,0.1,0.5 momentum=0.8,0.9", sampler="grid", pruner="median"
+    )
     ended = [one.state for one in sweeps.trials_of(sweep)]
     assert {"complete", "failed"} <= set(ended), "a rate of 0.5 diverges"
     at = tuned(sweep=sweep.id)
@@ -162,8 +163,9 @@ def test_a_brush_leaves_the_same_trials_in_the_table_and_a_link_shows_them() -> 
 
 
 def test_every_view_says_what_it_waits_for_or_shows_it() -> None:
-    sweep = searched(trials=3, objectives="nll,seconds", space="learning_rate=0.01..0.3 "
-                     "members=1..4")  # fmt: skip
+    sweep = searched(
+        trials=3, objectives="nll,seconds", space="learning_rate=0.01..0.3 members=1..4"
+    )
     front = sweeps.pareto(sweep)
     at = tuned(sweep=sweep.id, view="front")
     assert f"{len(front)} trial{'s' * (len(front) > 1)}** of 3" in said(at)

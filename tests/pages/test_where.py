@@ -174,9 +174,11 @@ def test_a_choice_of_groups_is_said_in_words_before_a_launch(train: Train) -> No
 def test_devices_lists_partitions_and_the_tasks_of_runs_that_are_here(
     train: Train, commands_of: Callable[..., None]
 ) -> None:
-    run = in_groups({1: "training", 2: "queued"},
-                    {1: Task("running", "7_0", "node2"), 2: Task("waiting", "7_1")},
-                    placement=SLURM)  # fmt: skip
+    run = in_groups(
+        {1: "training", 2: "queued"},
+        {1: Task("running", "7_0", "node2"), 2: Task("waiting", "7_1")},
+        placement=SLURM,
+    )
     of_another = "9|RUNNING|node1|None|something else"
     commands_of("\n".join(SINFO), "\n".join((SQUEUE, WAITS)).format(run.id) + f"\n{of_another}")
     at = train()

@@ -31,11 +31,20 @@ def prepared(folder: Path, names: Sequence[str] = NAMES, said: Sequence[str] = (
         np.save(folder / f"{split}_labels.npy", labels)
         crc32s.append(arrays.crc32(labels))
     note = Note(
-        format=entries.FORMAT, title="", noun="image", class_names=list(names),
-        image_shape=[16, 16, 3], train_size=8 * classes, test_size=2 * classes, most_frequent=2,
-        fingerprint="f" * 64, labels_crc32=crc32s, source="leaves.zip",
-        prepared="All are 16×16 and stay so.", said=list(said),
-    )  # fmt: skip
+        format=entries.FORMAT,
+        title="",
+        noun="image",
+        class_names=list(names),
+        image_shape=[16, 16, 3],
+        train_size=8 * classes,
+        test_size=2 * classes,
+        most_frequent=2,
+        fingerprint="f" * 64,
+        labels_crc32=crc32s,
+        source="leaves.zip",
+        prepared="All are 16×16 and stay so.",
+        said=list(said),
+    )
     write_json(folder / entries.NOTE, dataclasses.asdict(note))
     return note
 

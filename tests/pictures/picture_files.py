@@ -26,12 +26,18 @@ def chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-def png(width: int, height: int, data: bytes = b"", depth: int = 8, colour: int = 0,
-        extra: bytes = b"") -> bytes:  # fmt: skip
+def png(
+    width: int, height: int, data: bytes = b"", depth: int = 8, colour: int = 0, extra: bytes = b""
+) -> bytes:
     """A PNG put together by hand, so that it may claim whatever it likes."""
     head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + extra + chunk(b"IDAT", data)
-            + chunk(b"IEND", b""))  # fmt: skip
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + extra
+        + chunk(b"IDAT", data)
+        + chunk(b"IEND", b"")
+    )
 
 
 def blank_png(width: int, height: int, depth: int, colour: int) -> bytes:
@@ -56,10 +62,15 @@ def jpeg_claiming(width: int, height: int, progressive: bool = False) -> bytes:
 def turned(grey: np.ndarray, orientation: int) -> bytes:
     """A PNG as a camera stores it that was held in this way: upright again, it shows `grey`."""
     stored = {
-        1: lambda g: g, 2: lambda g: g[:, ::-1], 3: lambda g: g[::-1, ::-1],
-        4: lambda g: g[::-1], 5: lambda g: g.T, 6: lambda g: np.rot90(g, 1),
-        7: lambda g: np.rot90(g, 2).T, 8: lambda g: np.rot90(g, -1),
-    }[orientation](grey)  # fmt: skip
+        1: lambda g: g,
+        2: lambda g: g[:, ::-1],
+        3: lambda g: g[::-1, ::-1],
+        4: lambda g: g[::-1],
+        5: lambda g: g.T,
+        6: lambda g: np.rot90(g, 1),
+        7: lambda g: np.rot90(g, 2).T,
+        8: lambda g: np.rot90(g, -1),
+    }[orientation](grey)
     exif = Image.Exif()
     exif[0x0112] = orientation
     return encoded(Image.fromarray(np.ascontiguousarray(stored)), exif=exif)

@@ -131,8 +131,11 @@ def test_corrections_of_several_sizes_and_in_colour_are_handed_back_each_by_itse
     for label, image in enumerate(colour):
         assert corrections.keep(image, label, "cat", "pets-1", 2)
     with zipfile.ZipFile(io.BytesIO(corrections.export())) as archive:
-        held = {name: np.load(io.BytesIO(archive.read(name))) for name in archive.namelist()
-                if name.endswith(".npz")}  # fmt: skip
+        held = {
+            name: np.load(io.BytesIO(archive.read(name)))
+            for name in archive.namelist()
+            if name.endswith(".npz")
+        }
     assert sorted(held) == ["images-16x24x3.npz", "images-28x28x1.npz"]
     np.testing.assert_array_equal(held["images-16x24x3.npz"]["images"], colour)
     assert held["images-16x24x3.npz"]["labels"].tolist() == [0, 1]

@@ -18,12 +18,31 @@ from ensemble.pictures.prepare import prepare
 
 LONGEST = 360
 PICTURES = {
-    "plain": 1, "ballpoint": 1, "pencil": 1, "marker": 1, "tinted paper": 1, "gradient": 1,
-    "hand shadow": 1, "hard shadow": 1, "ruled": 2, "squared": 1, "chalk": 1, "whiteboard": 1,
-    "turned": 1, "perspective": 1, "blurred": 1, "jpeg": 1, "inverted": 1, "off-centre": 1,
-    "huge": 1, "transparent": 1, "drawn sheet": 1, "turned by EXIF": 1, "number": 1,
+    "plain": 1,
+    "ballpoint": 1,
+    "pencil": 1,
+    "marker": 1,
+    "tinted paper": 1,
+    "gradient": 1,
+    "hand shadow": 1,
+    "hard shadow": 1,
+    "ruled": 2,
+    "squared": 1,
+    "chalk": 1,
+    "whiteboard": 1,
+    "turned": 1,
+    "perspective": 1,
+    "blurred": 1,
+    "jpeg": 1,
+    "inverted": 1,
+    "off-centre": 1,
+    "huge": 1,
+    "transparent": 1,
+    "drawn sheet": 1,
+    "turned by EXIF": 1,
+    "number": 1,
     "two lines": 1,
-}  # fmt: skip
+}
 
 
 def overlap(one, other) -> float:
@@ -103,8 +122,10 @@ def test_marks_are_as_mnist_has_them(found) -> None:
     images = np.array([mark.image[:, :, 0] for *_, made in found for mark in made.marks])
     inked = images.astype(float) / 255
     mass = inked.sum(axis=(1, 2))
-    middles = [(inked * np.arange(28)[:, None]).sum(axis=(1, 2)) / mass,
-               (inked * np.arange(28)[None]).sum(axis=(1, 2)) / mass]  # fmt: skip
+    middles = [
+        (inked * np.arange(28)[:, None]).sum(axis=(1, 2)) / mass,
+        (inked * np.arange(28)[None]).sum(axis=(1, 2)) / mass,
+    ]
     assert np.abs(np.array(middles) - 14).max() < 0.75
     sides = np.array([np.ptp(np.argwhere(image > 100), axis=0).max() + 1 for image in images])
     assert np.abs(sides - 20).max() <= 1

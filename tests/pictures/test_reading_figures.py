@@ -12,18 +12,30 @@ def row(style, text, labels, kept=True, held=False):
     """One picture's row: each mark of it kept, or none."""
     marks = len(labels)
     return {
-        "style": style, "text": text, "labels": labels, "held": held, "right": text == labels,
-        "kept": kept, "rejected": not kept, "marks": marks, "kept_marks": marks * kept,
-    }  # fmt: skip
+        "style": style,
+        "text": text,
+        "labels": labels,
+        "held": held,
+        "right": text == labels,
+        "kept": kept,
+        "rejected": not kept,
+        "marks": marks,
+        "kept_marks": marks * kept,
+    }
 
 
 ROWS = [
-    row("plain", "3", "3"), row("plain", "4", "9"), row("plain", "5", "5", kept=False),
-    row("number", "123", "123"), row("number", "45", "4", kept=False),
-    row("letters", None, "7"), row("letters", None, "", kept=False),
-    row("signs", None, "1", kept=False, held=True), row("signs", None, "1", held=True),
+    row("plain", "3", "3"),
+    row("plain", "4", "9"),
+    row("plain", "5", "5", kept=False),
+    row("number", "123", "123"),
+    row("number", "45", "4", kept=False),
+    row("letters", None, "7"),
+    row("letters", None, "", kept=False),
     row("signs", None, "1", kept=False, held=True),
-]  # fmt: skip
+    row("signs", None, "1", held=True),
+    row("signs", None, "1", kept=False, held=True),
+]
 
 
 def test_shares_are_counted_for_tuning_and_held_kinds_apart() -> None:
@@ -34,10 +46,14 @@ def test_shares_are_counted_for_tuning_and_held_kinds_apart() -> None:
         if isinstance(one, dict) and "of" in one
     }
     assert counts == {
-        "read_right": (3, 5), "one_digit_read_right": (2, 3), "numbers_read_right": (1, 2),
-        "pictures_kept_whole": (3, 5), "right_but_rejected": (1, 5), "tuning_rejected": (1, 2),
+        "read_right": (3, 5),
+        "one_digit_read_right": (2, 3),
+        "numbers_read_right": (1, 2),
+        "pictures_kept_whole": (3, 5),
+        "right_but_rejected": (1, 5),
+        "tuning_rejected": (1, 2),
         "held_rejected": (2, 3),
-    }  # fmt: skip
+    }
     assert found["digits_read_right"] == pytest.approx(6 / 8)
     assert found["mean_over_styles"] == pytest.approx((2 / 3 + 1 / 2) / 2, abs=1e-4)
     assert list(found["tuning_rejected_by_kind"]) == ["letters"]

@@ -64,8 +64,9 @@ def test_an_image_of_the_networks_size_is_taken_to_the_bit() -> None:
     prepared = prepare_whole(opened(pixels), AUTOMATIC, COLOUR)
     np.testing.assert_array_equal(seen(prepared), pixels)
     assert [one.says for one in prepared.stages] == [
-        "32 × 32 pixels.", "Already 32 × 32: taken as it is."
-    ]  # fmt: skip
+        "32 × 32 pixels.",
+        "Already 32 × 32: taken as it is.",
+    ]
     light = np.full((28, 28, 3), 255, np.uint8)
     light[8:20, 8:20] = 40
     kept = seen(prepare_whole(opened(light), AUTOMATIC, CLOTHES))

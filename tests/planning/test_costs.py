@@ -100,8 +100,9 @@ def test_two_plans_are_compared_image_by_image() -> None:
     second = log_loss(runs.read_predictions(run.id, 2), labels).mean(axis=0)
     assert found.loss.mean == pytest.approx((first - second).mean(), abs=1e-6)
     assert (found.first, found.second) == (
-        pytest.approx(first.mean(), abs=1e-6), pytest.approx(second.mean(), abs=1e-6)
-    )  # fmt: skip
+        pytest.approx(first.mean(), abs=1e-6),
+        pytest.approx(second.mean(), abs=1e-6),
+    )
     assert found.loss.by_examples == pytest.approx(np.var(first - second) / 500, rel=1e-4)
     with pytest.raises(RunError, match="3 members and the epochs 1 2"):
         compare(maps, Plan(4, 1), Plan(1, 2), "nll")

@@ -28,8 +28,10 @@ def test_a_runs_map_is_what_its_predictions_say_of_all_committees() -> None:
     for epoch in (1, 2):
         made = runs.read_predictions(run.id, epoch)
         for size in (1, 2, 3):
-            right = [average(made[list(who)]).argmax(axis=1) == labels
-                     for who in combinations(range(3), size)]  # fmt: skip
+            right = [
+                average(made[list(who)]).argmax(axis=1) == labels
+                for who in combinations(range(3), size)
+            ]
             assert found.test.mean(Plan(size, epoch), "accuracy") == pytest.approx(np.mean(right))
 
 

@@ -23,13 +23,26 @@ from ensemble.race.results import TOLERANCES, Race, read_races, write_race
 
 TINY = RaceConfig(members_up_to=2, rounds=1, slice_seconds=0.05, batch_size=64)
 RACE = Race(
-    created=1.7e9, seconds=90.0, host="here", processor="A processor", cores=2, memory_bytes=2**34,
-    fast_bfloat16=False, platform="cpu", devices=2, device_kind="cpu", packages={"jax": "0.10.2"},
-    settings=TINY.as_dict(), absent={"bfloat16": "It has no units."},
-    rates={"float32": {1: 1000.0, 2: 2000.0, 4: 2100.0}, "howto": {1: 500.0, 2: 400.0},
-           "one_by_one": {1: 1010.0, 2: 1000.0, 4: 1000.0}},
+    created=1.7e9,
+    seconds=90.0,
+    host="here",
+    processor="A processor",
+    cores=2,
+    memory_bytes=2**34,
+    fast_bfloat16=False,
+    platform="cpu",
+    devices=2,
+    device_kind="cpu",
+    packages={"jax": "0.10.2"},
+    settings=TINY.as_dict(),
+    absent={"bfloat16": "It has no units."},
+    rates={
+        "float32": {1: 1000.0, 2: 2000.0, 4: 2100.0},
+        "howto": {1: 500.0, 2: 400.0},
+        "one_by_one": {1: 1010.0, 2: 1000.0, 4: 1000.0},
+    },
     differences={"float32": 1e-6, "one_by_one": 1e-6},
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -102,9 +115,16 @@ def test_what_it_found_is_kept_and_what_cannot_be_read_is_left_out() -> None:
     (machine_folder() / "race-negative.json").write_text(json.dumps(negative))
     whole = json.loads(path.read_text())
     odd: list[dict[str, Any]] = [{name: swap} for name in whole for swap in (None, [[1]], 1e309)]
-    odd += [{"rates": {"howto": {}}}, {"rates": {"howto": {"0": 1.0}}}, {"rates": {"howto": [1]}},
-            {"absent": {"nobody": "Why?"}}, {"differences": {"howto": "x"}}, {"created": -1},
-            {"settings": {"dataset": 3}}, {"packages": {"jax": 1}}]  # fmt: skip
+    odd += [
+        {"rates": {"howto": {}}},
+        {"rates": {"howto": {"0": 1.0}}},
+        {"rates": {"howto": [1]}},
+        {"absent": {"nobody": "Why?"}},
+        {"differences": {"howto": "x"}},
+        {"created": -1},
+        {"settings": {"dataset": 3}},
+        {"packages": {"jax": 1}},
+    ]
     for number, changes in enumerate(odd):
         damaged = machine_folder() / f"race-odd-{number}.json"
         damaged.write_text(json.dumps(whole | changes))
@@ -136,9 +156,10 @@ def test_a_race_in_lines_has_each_rate_under_its_number_of_members() -> None:
     head, *rows = table(RACE)
     assert head.split() == ["img·member/s", "M", "=", "1", "M", "=", "2", "M", "=", "4"]
     assert [row.split() for row in rows[:3]] == [
-        ["float32", "1,000", "2,000", "2,100"], ["howto", "500", "400", "–"],
+        ["float32", "1,000", "2,000", "2,100"],
+        ["howto", "500", "400", "–"],
         ["one_by_one", "1,010", "1,000", "1,000"],
-    ]  # fmt: skip
+    ]
     assert rows[3:] == ["bfloat16: It has no units."]
     assert {len(row) for row in [head, *rows[:3]]} == {len(head)}
 
@@ -151,11 +172,17 @@ def test_whoever_learns_something_else_is_not_compared() -> None:
     lost[0, 0] = math.nan
     endless = truth.copy()
     endless[0, 0] = math.inf
-    found = differences({
-        ("howto", 2): truth[:, :2] * 9, ("howto", 4): truth, ("float32", 1): truth[:, :1],
-        ("float32", 8): np.tile(wrong, 2), ("bfloat16", 4): lost, ("one_by_one", 4): truth,
-        ("bfloat16", 2): endless,
-    })  # fmt: skip
+    found = differences(
+        {
+            ("howto", 2): truth[:, :2] * 9,
+            ("howto", 4): truth,
+            ("float32", 1): truth[:, :1],
+            ("float32", 8): np.tile(wrong, 2),
+            ("bfloat16", 4): lost,
+            ("one_by_one", 4): truth,
+            ("bfloat16", 2): endless,
+        }
+    )
     assert found["float32"] == pytest.approx(0.02, rel=0.01)
     assert found["one_by_one"] == 0.0
     assert math.isfinite(found["bfloat16"]), "JSON has no infinity"

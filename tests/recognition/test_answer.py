@@ -24,17 +24,26 @@ def read(
     """Two members, one sure and one less so, on marks with these measures."""
     sure = np.eye(10, dtype=np.float32)[labels]
     return make_reading(
-        np.stack([sure, 0.6 * sure + 0.04]), np.array(measures).T, REJECTION, 0.05,
-        places or Places.alike(len(labels)), names, NAMES,
-    )  # fmt: skip
+        np.stack([sure, 0.6 * sure + 0.04]),
+        np.array(measures).T,
+        REJECTION,
+        0.05,
+        places or Places.alike(len(labels)),
+        names,
+        NAMES,
+    )
 
 
 @pytest.mark.parametrize(
     ("measure", "why"),
-    [("energy", "The members cannot decide"), ("features", "It comes nearest to “3”, but the"),
-     ("picture", "It looks most like “3”, but unlike"),
-     ("form", "Its form comes nearest to “3”"), ("strokes", "Its strokes, loops or gaps are not")],
-)  # fmt: skip
+    [
+        ("energy", "The members cannot decide"),
+        ("features", "It comes nearest to “3”, but the"),
+        ("picture", "It looks most like “3”, but unlike"),
+        ("form", "Its form comes nearest to “3”"),
+        ("strokes", "Its strokes, loops or gaps are not"),
+    ],
+)
 def test_a_mark_is_rejected_for_what_is_strangest_about_it(measure: str, why: str) -> None:
     strange = [6.0 if name == measure else 0.5 for name in NAMES]
     (digit,) = read([3], [strange]).digits
@@ -64,8 +73,10 @@ def test_each_sign_has_a_figure_and_they_make_the_score() -> None:
     (digit,) = read([3], [[0.5, 1.5, -0.5, 2.0, 0.0]]).digits
     assert list(digit.signs) == [*NAMES, PAPER, LOOPS]
     assert sum(digit.signs.values()) == pytest.approx(digit.score)
-    shares = [(np.sum(own >= value) + 1) / 501 for own, value in
-              zip(HELD_OUT, [0.5, 1.5, -0.5, 2.0, 0.0], strict=True)]  # fmt: skip
+    shares = [
+        (np.sum(own >= value) + 1) / 501
+        for own, value in zip(HELD_OUT, [0.5, 1.5, -0.5, 2.0, 0.0], strict=True)
+    ]
     usual = [name for name in NAMES if digit.signs[name] < 2]  # beyond, rarity is extrapolated
     assert {"energy", "picture", "strokes"} <= set(usual)
     for name in usual:
@@ -113,7 +124,12 @@ def test_every_sign_has_words() -> None:
         names = ("a", name)
         measures = np.array([[0.0], [9.0]])
         made = make_reading(
-            np.full((2, 1, 10), 0.1, np.float32), measures, Rejection.of(HELD_OUT[:2]), 0.05,
-            Places.alike(1), DIGIT_NAMES, names,
-        )  # fmt: skip
+            np.full((2, 1, 10), 0.1, np.float32),
+            measures,
+            Rejection.of(HELD_OUT[:2]),
+            0.05,
+            Places.alike(1),
+            DIGIT_NAMES,
+            names,
+        )
         assert made.digits[0].why.endswith(".")

@@ -42,8 +42,13 @@ def params(digits):
     ):
         spread = features.T @ features + 1e-2 * np.eye(features.shape[1])
         kernels.append(np.linalg.solve(spread, features.T @ targets))
-    return {**drawn, LAST: {"kernel": np.array(kernels, np.float32),
-                                 "bias": np.zeros((MEMBERS, 10), np.float32)}}  # fmt: skip
+    return {
+        **drawn,
+        LAST: {
+            "kernel": np.array(kernels, np.float32),
+            "bias": np.zeros((MEMBERS, 10), np.float32),
+        },
+    }
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,11 @@ def drawn(count: int, shape: tuple[int, int, int], seed: int = 0) -> tuple[np.nd
     images = np.zeros((count, *shape), np.float32)
     for image, label in zip(images, labels, strict=True):
         at = draws.uniform(0.4, 0.6, 2)
-        far = [np.hypot(y - at[0], x - at[1]) < 0.3, abs(y - at[0]) < 0.12,
-               np.maximum(abs(y - at[0]), abs(x - at[1])) > 0.35][label]  # fmt: skip
+        far = [
+            np.hypot(y - at[0], x - at[1]) < 0.3,
+            abs(y - at[0]) < 0.12,
+            np.maximum(abs(y - at[0]), abs(x - at[1])) > 0.35,
+        ][label]
         colour = np.array([210, 120, 60])[(np.arange(shape[2]) + label) % 3]
         image[:] = (60 * y)[..., None] + far[..., None] * colour
     images += draws.normal(0, 6, images.shape)
@@ -86,8 +89,10 @@ def test_images_are_looked_at_by_blocks(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_large_images_are_averaged_down_for_their_texture() -> None:
     images = np.random.default_rng(0).integers(0, 256, (2, 50, 67, 3), np.uint8)
-    cells = [[images[:, i : i + 3, j : j + 3].mean(axis=(1, 2)) for j in range(0, 66, 3)]
-             for i in range(0, 48, 3)]  # fmt: skip
+    cells = [
+        [images[:, i : i + 3, j : j + 3].mean(axis=(1, 2)) for j in range(0, 66, 3)]
+        for i in range(0, 48, 3)
+    ]
     expected = np.moveaxis(np.array(cells), 2, 0)
     np.testing.assert_allclose(image_novelty.averaged_down(images, 3), expected, rtol=1e-5)
     np.testing.assert_array_equal(image_novelty.averaged_down(images, 1), images)

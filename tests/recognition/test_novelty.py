@@ -88,17 +88,26 @@ def slow_traits(image):
     grid = [[(r, c) in ink for c in range(28)] for r in range(28)]
     rows, columns = strokes(grid), strokes(zip(*grid, strict=True))
     tall, wide = len({r for r, _ in ink}), len({c for _, c in ink})
-    inner = {(r, c) for r, c in ink
-             if {(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)} <= ink}  # fmt: skip
+    inner = {(r, c) for r, c in ink if {(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)} <= ink}
     edge = len(ink) - len(inner)
     return [
-        ndimage.label(image > 100, np.ones((3, 3)))[1], ndimage.label(image <= 100)[1] - 1,
-        image.sum() / 255 / 50, tall / 5, wide / 5, max(rows), max(columns),
-        2 * sum(rows) / tall, 2 * sum(columns) / wide,
-        5 * sum(n >= 3 for n in rows) / tall, 5 * sum(n >= 4 for n in columns) / wide,
-        5 * sum(n >= 3 for n in columns) / wide, edge / 20, 2 * len(ink) / edge,
-        changes(rows), changes(columns),
-    ]  # fmt: skip
+        ndimage.label(image > 100, np.ones((3, 3)))[1],
+        ndimage.label(image <= 100)[1] - 1,
+        image.sum() / 255 / 50,
+        tall / 5,
+        wide / 5,
+        max(rows),
+        max(columns),
+        2 * sum(rows) / tall,
+        2 * sum(columns) / wide,
+        5 * sum(n >= 3 for n in rows) / tall,
+        5 * sum(n >= 4 for n in columns) / wide,
+        5 * sum(n >= 3 for n in columns) / wide,
+        edge / 20,
+        2 * len(ink) / edge,
+        changes(rows),
+        changes(columns),
+    ]
 
 
 def test_every_trait_is_what_counting_finds(digits):

@@ -51,9 +51,19 @@ def test_the_threshold_turns_away_the_share_asked_for(refuse):
 
 @pytest.mark.parametrize(
     ("n", "refuse", "rank"),
-    [(99, 0.01, 99), (98, 0.01, None), (100, 0.01, 100), (199, 0.01, 198), (9, 0.5, 5),
-     (250, 0.03, 244), (19, 0.05, 19), (18, 0.05, None), (1, 0.5, 1), (99, 0.41, 59)],
-)  # fmt: skip
+    [
+        (99, 0.01, 99),
+        (98, 0.01, None),
+        (100, 0.01, 100),
+        (199, 0.01, 198),
+        (9, 0.5, 5),
+        (250, 0.03, 244),
+        (19, 0.05, 19),
+        (18, 0.05, None),
+        (1, 0.5, 1),
+        (99, 0.41, 59),
+    ],
+)
 def test_the_threshold_is_the_score_of_the_finite_sample_rank(n, refuse, rank):
     scores = DRAWS.permutation(n).astype(float)
     threshold = Rejection((), np.sort(scores)).threshold(refuse)

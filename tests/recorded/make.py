@@ -45,9 +45,14 @@ RACE = (
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
-        places = {"ENSEMBLE_RUNS": "runs", "ENSEMBLE_DATA": "data", "TMPDIR": "tmp",
-                  "XDG_CACHE_HOME": "cache", "XDG_RUNTIME_DIR": "login",
-                  "JAX_COMPILATION_CACHE_DIR": "compiled"}  # fmt: skip
+        places = {
+            "ENSEMBLE_RUNS": "runs",
+            "ENSEMBLE_DATA": "data",
+            "TMPDIR": "tmp",
+            "XDG_CACHE_HOME": "cache",
+            "XDG_RUNTIME_DIR": "login",
+            "JAX_COMPILATION_CACHE_DIR": "compiled",
+        }
         for name in places.values():
             (root / name).mkdir()
         os.environ.update(DEVICES, **{key: str(root / name) for key, name in places.items()})

@@ -97,8 +97,10 @@ def facts(run_id: str) -> dict[str, Any]:
 
 def arrays(run_id: str) -> dict[str, NDArray[np.float32]]:
     """Test probabilities (M, N, C) of every epoch, and some of the parameters, as they lie."""
-    found = {f"probabilities-{epoch}": runs.read_predictions(run_id, epoch)
-             for epoch in runs.prediction_epochs(run_id)}  # fmt: skip
+    found = {
+        f"probabilities-{epoch}": runs.read_predictions(run_id, epoch)
+        for epoch in runs.prediction_epochs(run_id)
+    }
     for epoch, params in members(run_id).items():
         picked = [leaf.ravel()[:: max(1, leaf.size // SAMPLED)] for leaf in params]
         found[f"parameters-{epoch}"] = np.concatenate(picked)

@@ -19,8 +19,15 @@ from ensemble.regression.choosing import (
 from ensemble.regression.settings import LbfgsConfig
 
 # A fixed step and one step remembered: what compiles in a quarter of the time.
-SMALL = {"samples": 200, "features": 8, "classes": 3, "iterations": 4, "sweep": False,
-         "stepsize": 0.5, "history": 1}  # fmt: skip
+SMALL = {
+    "samples": 200,
+    "features": 8,
+    "classes": 3,
+    "iterations": 4,
+    "sweep": False,
+    "stepsize": 0.5,
+    "history": 1,
+}
 
 
 def solved(devices: int = 2, choice: Choice | None = None, pmap: str = "faster") -> Solve:

@@ -83,8 +83,12 @@ def test_value_and_gradient_are_the_definitions(block: int, l2: float) -> None:
 @pytest.mark.parametrize(("linesearch", "devices"), [("zoom", 1), ("backtracking", 2)])
 def test_scipy_reaches_the_same_objective(linesearch: str, devices: int) -> None:
     made, weights = solve(devices, 60, linesearch=linesearch, l2=0.01)
-    best = minimize(lambda w: (loss_and_slope(w, 0.01)[0], loss_and_slope(w, 0.01)[1].ravel()),
-                    np.zeros(FEATURES * CLASSES), jac=True, method="L-BFGS-B")  # fmt: skip
+    best = minimize(
+        lambda w: (loss_and_slope(w, 0.01)[0], loss_and_slope(w, 0.01)[1].ravel()),
+        np.zeros(FEATURES * CLASSES),
+        jac=True,
+        method="L-BFGS-B",
+    )
     assert made[-1].objective == pytest.approx(best.fun, rel=1e-4)
     value, slope = loss_and_slope(weights[0].astype(np.float64).ravel(), 0.01)
     assert made[-1].objective == pytest.approx(value, rel=1e-5)

@@ -20,9 +20,19 @@ def tell(solve: Solve, name: str, devices: int, seconds: list[float], **end: Any
     append_line(path, line | {"pmap": devices > 1})
     for step, took in enumerate(seconds, 1):
         objective = 3.0 - 0.5 * (step - 1)
-        append_line(path, {"kind": "iteration", "step": step, "solve": name, "seconds": took,
-                           "objective": objective, "error": objective / 10, "step_size": 1.0,
-                           "evaluations": 2})  # fmt: skip
+        append_line(
+            path,
+            {
+                "kind": "iteration",
+                "step": step,
+                "solve": name,
+                "seconds": took,
+                "objective": objective,
+                "error": objective / 10,
+                "step_size": 1.0,
+                "evaluations": 2,
+            },
+        )
     if end:
         append_line(path, {"kind": "end", "step": len(seconds), "solve": name, **end})
 

@@ -47,8 +47,7 @@ class Page(HTMLParser):
         return [one for one in self.elements if one.tag in tags]
 
     def by_class(self, name: str) -> list[Element]:
-        return [one for one in self.elements
-                if name in (one.attributes.get("class") or "").split()]  # fmt: skip
+        return [one for one in self.elements if name in (one.attributes.get("class") or "").split()]
 
     def packed(self, name: str) -> str:
         """What is packed in the element of this id."""

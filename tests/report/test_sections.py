@@ -26,9 +26,19 @@ from tests.pages.ensembles import held_out, trained
 from tests.report.pages import Page
 
 Made = tuple[runs.Run, str]
-VIEWS = ("Result", "Most disputed", "Agreement", "Committee", "Combining", "Uncertainty",
-         "Confusion matrix", "Calibration", "Answering only where it is sure",
-         "Answering with a set", "Settings and versions")  # fmt: skip
+VIEWS = (
+    "Result",
+    "Most disputed",
+    "Agreement",
+    "Committee",
+    "Combining",
+    "Uncertainty",
+    "Confusion matrix",
+    "Calibration",
+    "Answering only where it is sure",
+    "Answering with a set",
+    "Settings and versions",
+)
 
 
 def read(text: str) -> str:
@@ -77,8 +87,11 @@ def test_settings_that_differ_come_first_and_how_it_is_made_again_is_there(
 def test_learning_curves_end_at_what_the_history_says() -> None:
     run = finished({"members": 2, "epochs": 3})
     page = Page(html_of([run]))
-    loss = next(one["figure"] for one in page.figures
-                if one["figure"]["layout"]["title"]["text"].startswith("NLL over"))  # fmt: skip
+    loss = next(
+        one["figure"]
+        for one in page.figures
+        if one["figure"]["layout"]["title"]["text"].startswith("NLL over")
+    )
     ends = {trace["name"]: trace["y"][-1] for trace in loss["data"]}
     last = [row for row in runs.read_history(run.id) if row["kind"] == "epoch"][-1]
     assert ends["ensemble"] == pytest.approx(last["ensemble_test_nll"], rel=1e-4)
@@ -98,8 +111,10 @@ def test_a_run_without_predictions_says_so_and_shows_its_curves() -> None:
     shutil.rmtree(run.path / "predictions")
     page = Page(html_of([run]))
     assert [one.text for one in page.all("h2")] == [
-        "Result", "Learning curves", "Settings and versions",
-    ]  # fmt: skip
+        "Result",
+        "Learning curves",
+        "Settings and versions",
+    ]
     assert "has no predictions" in page.by_class("answer")[0].text
 
 
@@ -108,17 +123,25 @@ def test_what_was_trained_on_is_read_with_care() -> None:
     assert machine(run) == []
     (run.path / "devices.json").write_text("[")
     assert machine(run) == []
-    write_json(run.path / "devices.json", {
-        "platform": "cpu", "cores": 2, "devices": [{"id": 0, "kind": "<b>cpu</b>"}], "host": "mine",
-    })  # fmt: skip
+    write_json(
+        run.path / "devices.json",
+        {
+            "platform": "cpu",
+            "cores": 2,
+            "devices": [{"id": 0, "kind": "<b>cpu</b>"}],
+            "host": "mine",
+        },
+    )
     assert machine(run) == [("platform", "cpu"), ("devices", "<b>cpu</b>"), ("cores", "2")]
     write_json(run.path / "devices.json", {"devices": {"kind": 1}, "cores": [2]})
     assert ("platform", "cpu") not in machine(run)
 
 
 def test_several_runs_are_the_comparison_and_each_in_short() -> None:
-    every = [finished({"learning_rate": rate}, skill=skill, draw=place)
-             for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0)])]  # fmt: skip
+    every = [
+        finished({"learning_rate": rate}, skill=skill, draw=place)
+        for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0)])
+    ]
     page = Page(html_of(every))
     titles = [one.text for one in page.all("h2")]
     assert titles[:2] == ["Side by side", "Learning curves"]
@@ -152,8 +175,10 @@ def test_one_setting_differs_and_several_differ() -> None:
 
 
 def test_the_run_that_is_named_first_is_the_baseline() -> None:
-    low, high = (finished({"learning_rate": rate}, skill=skill, draw=place)
-                 for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0)]))  # fmt: skip
+    low, high = (
+        finished({"learning_rate": rate}, skill=skill, draw=place)
+        for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0)])
+    )
     for every, title in (([low, high], "rate 0.01"), ([high, low], "rate 0.1")):
         page = Page(html_of(every))
         said = [one.text for one in page.by_class("evidence")]

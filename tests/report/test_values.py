@@ -22,14 +22,27 @@ def varied(vary: str) -> runs.Run:
     """Three members, each with values of its own, whose first epoch has ended."""
     made = trained(epochs=1)
     config = replace(EnsembleConfig(members=3, epochs=1), vary=vary)
-    write_json(made.path / "config.json", {
-        "schema": SCHEMA, "packages": {}, "settings": config.as_dict(),
-    })  # fmt: skip
-    append_line(made.path / "history.jsonl", {
-        "kind": "epoch", "epoch": 1, "step": 1, "progress": 1.0, "train_loss": [0.3, 0.2, 0.4],
-        "test_loss": [0.3, 0.2, 0.4],
-        "test_accuracy": [0.9, 0.9, 0.9], "ensemble_test_accuracy": 0.95,
-    })  # fmt: skip
+    write_json(
+        made.path / "config.json",
+        {
+            "schema": SCHEMA,
+            "packages": {},
+            "settings": config.as_dict(),
+        },
+    )
+    append_line(
+        made.path / "history.jsonl",
+        {
+            "kind": "epoch",
+            "epoch": 1,
+            "step": 1,
+            "progress": 1.0,
+            "train_loss": [0.3, 0.2, 0.4],
+            "test_loss": [0.3, 0.2, 0.4],
+            "test_accuracy": [0.9, 0.9, 0.9],
+            "ensemble_test_accuracy": 0.95,
+        },
+    )
     return runs.find(made.id)
 
 
@@ -38,8 +51,11 @@ def test_the_loss_of_each_member_stands_over_its_value() -> None:
     page = Page(html_of([run]))
     titles = [one.text for one in page.all("h2")]
     assert titles.index("Loss by value") == titles.index("Learning curves") + 1
-    shown = [one["figure"] for one in page.figures
-             if one["figure"]["layout"]["title"]["text"].startswith("Loss by")]  # fmt: skip
+    shown = [
+        one["figure"]
+        for one in page.figures
+        if one["figure"]["layout"]["title"]["text"].startswith("Loss by")
+    ]
     assert len(shown) == 2, "one a setting that differs"
     made, labels = runs.read_predictions(run.id, 1), runs.test_set(run).labels
     wanted = [-np.log(one[np.arange(len(labels)), labels]).mean() for one in made]

@@ -21,9 +21,12 @@ def test_the_command_writes_a_file_that_gives_the_run_back(tmp_path: Path) -> No
     run, path = trained(epochs=1), tmp_path / "one.html"
     called = CliRunner().invoke(main, ["report", run.id, "--out", str(path)])
     assert json.loads(called.stdout.splitlines()[-1]) == {
-        "run_ids": [run.id], "file": str(path), "bytes": path.stat().st_size,
-        "members": False, "all_epochs": False,
-    }  # fmt: skip
+        "run_ids": [run.id],
+        "file": str(path),
+        "bytes": path.stat().st_size,
+        "members": False,
+        "all_epochs": False,
+    }
     again = import_capsule(read(path)[0])
     before, after = (runs.read_predictions(one, 1) for one in (run.id, again.id))
     assert np.array_equal(before, after)

@@ -12,15 +12,21 @@ from ensemble.jobs.placement import Placement
 from tests.workers import PATIENCE_SECONDS
 
 RUN, ON = "digits-try", Placement("kubernetes")
-CONFIG = EnsembleConfig(members=4, groups=2, network="logistic", epochs=20, batch_size=1,
-                        learning_rate=0.001, devices=1)  # fmt: skip
+CONFIG = EnsembleConfig(
+    members=4, groups=2, network="logistic", epochs=20, batch_size=1, learning_rate=0.001, devices=1
+)
 
 
 def pod(index: int, submission: str = "first") -> "subprocess.Popen[str]":
     named = {"JOB_COMPLETION_INDEX": str(index), "ENSEMBLE_SUBMISSION": submission}
     words = [sys.executable, "-m", "ensemble", "work-pod", RUN, *as_words(CONFIG)]
-    return subprocess.Popen(words, env={**os.environ, **named}, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+    return subprocess.Popen(
+        words,
+        env={**os.environ, **named},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def ended(*pods: "subprocess.Popen[str]") -> list[int]:

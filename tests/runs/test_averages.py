@@ -27,8 +27,11 @@ def run() -> runs.Run:
 def test_averaged_parameters_are_the_plain_mean_of_the_epochs(run: runs.Run) -> None:
     each = [read_parameters(run.id, epoch) for epoch in (2, 3, 4)]
     wanted = jax.tree.map(lambda *leaves: np.mean(np.stack(leaves), 0, np.float64), *each)
-    jax.tree.map(lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-6),
-                 averages.average_of(run), wanted)  # fmt: skip
+    jax.tree.map(
+        lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-6),
+        averages.average_of(run),
+        wanted,
+    )
     with np.load(run.path / "average" / "parameters.npz") as file:
         kept = {name: file[name] for name in file.files}
     np.testing.assert_allclose(kept["Dense_0/kernel"], wanted["Dense_0"]["kernel"], rtol=1e-6)

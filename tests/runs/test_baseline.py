@@ -31,8 +31,9 @@ def test_a_run_that_is_deleted_is_a_baseline_no_more() -> None:
     write_baseline("mnist", gone.id)
     shutil.rmtree(gone.path)  # by hand
     assert read_baselines() == {"digits": run.id}
-    (run.path / "status.json").write_text((run.path / "status.json").read_text().replace(
-        "queued", "stopped"))  # fmt: skip
+    (run.path / "status.json").write_text(
+        (run.path / "status.json").read_text().replace("queued", "stopped")
+    )
     runs.delete(run.id)
     assert run.id not in (runs_folder() / FILE).read_text()
 
@@ -51,8 +52,10 @@ def test_whatever_else_is_in_the_file_is_no_baseline(text: str) -> None:
 
 
 def test_of_several_that_are_pinned_at_once_none_is_lost() -> None:
-    made = {name: runs.create(EnsembleConfig(dataset=name)).id
-            for name in ("digits", "mnist", "kmnist", "fashion_mnist")}  # fmt: skip
+    made = {
+        name: runs.create(EnsembleConfig(dataset=name)).id
+        for name in ("digits", "mnist", "kmnist", "fashion_mnist")
+    }
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write_baseline, made, made.values()))
     assert json.loads((runs_folder() / FILE).read_text()) == made

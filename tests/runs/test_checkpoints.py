@@ -59,9 +59,11 @@ def test_no_single_flipped_bit_is_read_as_other_numbers(
     sizes = np.array([file.stat().st_size for file in files])
     for number in range(FLIPS):
         # Every file is hit a few times, however small it is; the rest go by size.
-        chosen = number % len(files) if number < 2 * len(files) else rng.choice(
-            len(files), p=sizes / sizes.sum()
-        )  # fmt: skip
+        chosen = (
+            number % len(files)
+            if number < 2 * len(files)
+            else rng.choice(len(files), p=sizes / sizes.sum())
+        )
         bit = int(rng.integers(8 * sizes[chosen]))
         flip(files[chosen], bit)
         with pytest.MonkeyPatch.context() as patch:

@@ -61,9 +61,13 @@ def arrays_in(path: Path) -> dict[str, Any]:
 
 def bytes_read(run: Run, what: str) -> bytes:
     found = READ[what](run.id, 1)
-    arrays = found if what == "predictions" else np.concatenate(
-        [found[layer][kind].ravel() for layer in sorted(found) for kind in sorted(found[layer])]
-    )  # fmt: skip
+    arrays = (
+        found
+        if what == "predictions"
+        else np.concatenate(
+            [found[layer][kind].ravel() for layer in sorted(found) for kind in sorted(found[layer])]
+        )
+    )
     return bytes(np.asarray(arrays).tobytes())
 
 
@@ -72,8 +76,12 @@ def test_a_flipped_bit_is_never_read_as_other_numbers(run: Run, what: str) -> No
     path, draw, noticed = file_of(run, what), random.Random(0), 0
     right, size = bytes_read(run, what), path.stat().st_size
     # Every second one where the zip's own records and the headers are dense.
-    places = [draw.randrange(size) if one % 2 else draw.choice((draw.randrange(200),
-              size - 1 - draw.randrange(150))) for one in range(FLIPS)]  # fmt: skip
+    places = [
+        draw.randrange(size)
+        if one % 2
+        else draw.choice((draw.randrange(200), size - 1 - draw.randrange(150)))
+        for one in range(FLIPS)
+    ]
     for place in places:
         with path.open("r+b") as file:
             file.seek(place)

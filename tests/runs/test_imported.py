@@ -18,10 +18,18 @@ NAMES = ("ant", "bee", "cat")
 
 def entry(size: int, shape: tuple[int, int, int] = (8, 6, 3)) -> Entry:
     return Entry(
-        name="imported", title="Insects", train_size=0, test_size=size, class_names=NAMES,
-        source="by hand", most_frequent=size // 2, handwritten=False, image_shape=shape, own=True,
+        name="imported",
+        title="Insects",
+        train_size=0,
+        test_size=size,
+        class_names=NAMES,
+        source="by hand",
+        most_frequent=size // 2,
+        handwritten=False,
+        image_shape=shape,
+        own=True,
         noun="insect",
-    )  # fmt: skip
+    )
 
 
 def imported(size: int = 40, epochs: int = 2, images: bool = True) -> runs.Run:

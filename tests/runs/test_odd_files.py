@@ -38,10 +38,19 @@ def test_no_status_has_a_field_that_is_something_else(kind: type[Status]) -> Non
             with pytest.raises(ValueError, match=f"{field.name} is "):
                 kind.from_dict({"state": "queued", field.name: odd})
     for changes in (
-        {"pid": -1}, {"pid": 0}, {"pid": 2.0}, {"pid": 2**31}, {"created": None}, {"queued": None},
-        {"updated": -1}, {"updated": 1e308}, {"pid_created": 1e308}, {"state": "training!"},
-        {"state": None}, {"host": None},
-    ):  # fmt: skip
+        {"pid": -1},
+        {"pid": 0},
+        {"pid": 2.0},
+        {"pid": 2**31},
+        {"created": None},
+        {"queued": None},
+        {"updated": -1},
+        {"updated": 1e308},
+        {"pid_created": 1e308},
+        {"state": "training!"},
+        {"state": None},
+        {"host": None},
+    ):
         if changes.keys() <= {field.name for field in fields(kind)}:
             with pytest.raises(ValueError, match=" is "):
                 kind.from_dict(changes)
@@ -51,22 +60,34 @@ def test_no_status_has_a_field_that_is_something_else(kind: type[Status]) -> Non
 
 def alive(**changes: Any) -> str:
     """The status of a run that this process is at, but for the changes."""
-    known = {"state": "training", "pid": os.getpid(), "host": socket.gethostname(),
-             "created": time.time(), "queued": time.time(), "updated": time.time()}  # fmt: skip
+    known = {
+        "state": "training",
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "created": time.time(),
+        "queued": time.time(),
+        "updated": time.time(),
+    }
     return json.dumps({**known, **changes})
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("status.json", alive(created=None)), ("status.json", alive(pid=-1)),
-        ("status.json", alive(queued="now")), ("status.json", alive(state=[])),
-        ("status.json", alive(message={})), ("status.json", "[" * 100_000),
-        ("config.json", '{"settings": {"members": "many"}}'), ("config.json", '{"kind": 7}'),
-        ("config.json", '{"settings": [1]}'), ("config.json", '{"kind": [], "settings": {}}'),
-        ("config.json", '{"settings": {"\\ud800": 1}}'), ("config.json", "{" * 100_000),
+        ("status.json", alive(created=None)),
+        ("status.json", alive(pid=-1)),
+        ("status.json", alive(queued="now")),
+        ("status.json", alive(state=[])),
+        ("status.json", alive(message={})),
+        ("status.json", "[" * 100_000),
+        ("config.json", '{"settings": {"members": "many"}}'),
+        ("config.json", '{"kind": 7}'),
+        ("config.json", '{"settings": [1]}'),
+        ("config.json", '{"kind": [], "settings": {}}'),
+        ("config.json", '{"settings": {"\\ud800": 1}}'),
+        ("config.json", "{" * 100_000),
     ],
-)  # fmt: skip
+)
 def test_the_odd_one_is_named_and_the_sound_one_goes_on(name: str, content: str) -> None:
     odd, sound = runs.create(EnsembleConfig()), runs.create(EnsembleConfig())
     (odd.path / name).write_text(content)

@@ -8,9 +8,15 @@ from ensemble.runs.checkpoints.members import read_progress
 from tests.runs.groups.inline import arrays, timeless
 
 CONFIG = EnsembleConfig(
-    network="logistic", members=3, epochs=2, batch_size=256, optimizer="adamw", devices=2,
-    label_smoothing=0.1, vary="learning_rate=0.001..0.1:log momentum=0.5,0.9 weight_decay=0..0.1",
-)  # fmt: skip
+    network="logistic",
+    members=3,
+    epochs=2,
+    batch_size=256,
+    optimizer="adamw",
+    devices=2,
+    label_smoothing=0.1,
+    vary="learning_rate=0.001..0.1:log momentum=0.5,0.9 weight_decay=0..0.1",
+)
 
 
 class StopAt:

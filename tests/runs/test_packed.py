@@ -18,8 +18,13 @@ from ensemble.runs.training import packed
 
 # Two members to a device, alone and in a pack: there every bit is the same.
 CONFIG = EnsembleConfig(
-    network="logistic", members=2, epochs=3, batch_size=50, devices=1, validation=0.1,
-)  # fmt: skip
+    network="logistic",
+    members=2,
+    epochs=3,
+    batch_size=50,
+    devices=1,
+    validation=0.1,
+)
 TRIALS = (CONFIG, replace(CONFIG, learning_rate=0.03, momentum=0.5))
 # Its parameters are multiplied by about -9 at each step: it is lost within the second epoch.
 LOST = replace(CONFIG, learning_rate=10.0, momentum=0.0, weight_decay=1.0)
@@ -59,9 +64,10 @@ def together(
 
     places = range(len(configs))
     ended = packed.work(
-        [one.id for one in made], [reporter(one) for one in places],
+        [one.id for one in made],
+        [reporter(one) for one in places],
         [lambda one=one: one in asked for one in places],
-    )  # fmt: skip
+    )
     assert all(ended)
     return [one for one in ended if one]
 
@@ -74,8 +80,10 @@ def assert_same(run: Run, wanted: Run, rtol: float = 0.0) -> None:
         for one in (run, wanted)
     ]
     assert without_ocdbt(files[0]) == without_ocdbt(files[1])
-    ends = [[line for line in runs.read_history(one.id) if line["kind"] == "epoch"]
-            for one in (run, wanted)]  # fmt: skip
+    ends = [
+        [line for line in runs.read_history(one.id) if line["kind"] == "epoch"]
+        for one in (run, wanted)
+    ]
     for line, other in zip(*ends, strict=True):
         assert line.keys() == other.keys()
         for name in line.keys() - set(TIMES) - {"kind"}:

@@ -58,8 +58,9 @@ def test_all_of_them_are_listed_and_can_be_asked_and_nothing_is_changed(
     rows = map(json.loads, call("runs", "list", "--json").splitlines())
     listed = {one["run_id"]: one for one in rows}
     assert {name: one["state"] for name, one in listed.items()} == {
-        ids["finished"]: "finished", ids["stopped"]: "stopped",
-    }  # fmt: skip
+        ids["finished"]: "finished",
+        ids["stopped"]: "stopped",
+    }
     assert runs.unreadable() == {}
     assert "Recorded & finished" in call("runs", "list")
     for name in ("finished", "stopped"):

@@ -56,8 +56,14 @@ def test_no_number_of_a_member_that_goes_on_is_damage(run: runs.Run) -> None:
 
 def test_final_losses_are_of_those_that_are_left(run: runs.Run) -> None:
     for epoch in (1, 2):
-        line = {"kind": "epoch", "epoch": epoch, "step": 10 * epoch, "train_loss": [1.0] * 3,
-                "test_loss": [1.0] * 3, "test_accuracy": [0.5] * 3}  # fmt: skip
+        line = {
+            "kind": "epoch",
+            "epoch": epoch,
+            "step": 10 * epoch,
+            "train_loss": [1.0] * 3,
+            "test_loss": [1.0] * 3,
+            "test_accuracy": [0.5] * 3,
+        }
         append_line(run.path / "history.jsonl", line)
     found = final_losses(run.id)
     assert found is not None

@@ -16,9 +16,15 @@ from ensemble.runs.parameters import read_parameters
 # The third member's parameters are multiplied by about -9 at each step: within the second epoch
 # they leave float32's range.
 CONFIG = EnsembleConfig(
-    members=3, network="logistic", epochs=3, batch_size=50, devices=1, validation=0.1, momentum=0.0,
+    members=3,
+    network="logistic",
+    epochs=3,
+    batch_size=50,
+    devices=1,
+    validation=0.1,
+    momentum=0.0,
     vary="learning_rate=0.1,0.05,10 weight_decay=0,0,1",
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +42,7 @@ def beside_it(made: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_others_go_on_to_the_end_and_it_is_said_who_was_set_aside(made: Run) -> None:
     assert made.state == "finished"
-    (place, step), = made.status.set_aside.items()  # fmt: skip
+    ((place, step),) = made.status.set_aside.items()
     assert place == 2
     assert made.message == (
         f"Set aside since the loss is no longer a number: member 3 at step {step}; the other 2 "
@@ -111,8 +117,9 @@ def test_members_that_are_alike_end_with_the_first_that_diverges() -> None:
 def test_a_notebook_has_the_best_value_and_the_members_names(made: Run) -> None:
     shown = ensemble.open_run(made.id)
     assert shown.predictions().member_names == (
-        "member 1 · rate 0.1 · decay 0", "member 2 · rate 0.05 · decay 0",
-    )  # fmt: skip
+        "member 1 · rate 0.1 · decay 0",
+        "member 2 · rate 0.05 · decay 0",
+    )
     found = shown.best_value()
     assert found.values.tolist() == [0.05, 0.1]
     last = runs.read_history(made.id)[-1]

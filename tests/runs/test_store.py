@@ -20,9 +20,24 @@ from ensemble.runs.status import Status
 
 @pytest.mark.parametrize(
     "run_id",
-    ["", ".", "..", "../x", "a/b", "/etc/passwd", "digits", "digits-1\n", "DIGITS-1", "x" * 300,
-     "digits-0101-000000", "digits-1\x00", "-digits-1", "~", "digits-1121-01/../../etc"],
-)  # fmt: skip
+    [
+        "",
+        ".",
+        "..",
+        "../x",
+        "a/b",
+        "/etc/passwd",
+        "digits",
+        "digits-1\n",
+        "DIGITS-1",
+        "x" * 300,
+        "digits-0101-000000",
+        "digits-1\x00",
+        "-digits-1",
+        "~",
+        "digits-1121-01/../../etc",
+    ],
+)
 def test_what_is_no_run_is_unknown_and_never_a_path(run_id):
     runs.create(EnsembleConfig())
     with pytest.raises(UnknownRunError, match="There is no run"):

@@ -134,8 +134,12 @@ def test_stopped_and_killed_it_ends_at_the_same_epoch_in_the_same_bits(ended: Ru
 
 
 def line(epoch: int, nll: float | None, accuracy: float = 0.5) -> dict[str, Any]:
-    return {"epoch": epoch, "ensemble_test_accuracy": accuracy, "test_accuracy": [accuracy],
-            "ensemble_validation_nll": nll}  # fmt: skip
+    return {
+        "epoch": epoch,
+        "ensemble_test_accuracy": accuracy,
+        "test_accuracy": [accuracy],
+        "ensemble_validation_nll": nll,
+    }
 
 
 @pytest.mark.parametrize("patience", [0, 1, 3])
@@ -184,11 +188,26 @@ def test_what_comes_again_is_dropped_of_both_kinds_and_what_is_missing_is_said()
         runs.read_validation(without.id, 1)
 
 
-@pytest.mark.parametrize("odd", [{"validation_loss": [0.1]}, {"validation_accuracy": [0.5, 1.5]},
-                                 {"ensemble_validation_nll": "low"}], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"validation_loss": [0.1]},
+        {"validation_accuracy": [0.5, 1.5]},
+        {"ensemble_validation_nll": "low"},
+    ],
+    ids=str,
+)
 def test_a_line_with_odd_figures_of_validation_counts_as_torn(odd: dict[str, Any]) -> None:
-    good = {"kind": "epoch", "epoch": 1, "step": 5, "train_loss": [1.0, 1.0],
-            "test_loss": [1.0, 1.0], "test_accuracy": [0.5, 0.5], "validation_loss": [1.0, 1.0],
-            "validation_accuracy": [0.5, 0.5], "ensemble_validation_nll": 1.0}  # fmt: skip
+    good = {
+        "kind": "epoch",
+        "epoch": 1,
+        "step": 5,
+        "train_loss": [1.0, 1.0],
+        "test_loss": [1.0, 1.0],
+        "test_accuracy": [0.5, 0.5],
+        "validation_loss": [1.0, 1.0],
+        "validation_accuracy": [0.5, 0.5],
+        "ensemble_validation_nll": 1.0,
+    }
     assert is_whole(good, 2)
     assert not is_whole({**good, **odd}, 2)

@@ -51,15 +51,41 @@ def cluster() -> Iterator[str]:
         word.write_text(password)
         word.chmod(0o644)
         subprocess.run(
-            [*begin, initdb, "--no-sync", "-D", folder / "data", "-U", USER, "-A", "scram-sha-256",
-             f"--pwfile={word}"], check=True, capture_output=True, cwd="/",
-        )  # fmt: skip
+            [
+                *begin,
+                initdb,
+                "--no-sync",
+                "-D",
+                folder / "data",
+                "-U",
+                USER,
+                "-A",
+                "scram-sha-256",
+                f"--pwfile={word}",
+            ],
+            check=True,
+            capture_output=True,
+            cwd="/",
+        )
         port = free_port()
         with subprocess.Popen(
-            [*begin, server, "-D", folder / "data", "-p", str(port), "-h", "127.0.0.1",
-             "-k", folder, "-c", "fsync=off"],
-            stderr=subprocess.DEVNULL, cwd="/",
-        ) as process:  # fmt: skip
+            [
+                *begin,
+                server,
+                "-D",
+                folder / "data",
+                "-p",
+                str(port),
+                "-h",
+                "127.0.0.1",
+                "-k",
+                folder,
+                "-c",
+                "fsync=off",
+            ],
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+        ) as process:
             try:
                 address = f"postgresql+psycopg://{USER}:{password}@127.0.0.1:{port}/postgres"
                 wait_until_it_answers(address)

@@ -49,8 +49,12 @@ def a_worker(sweep: sweeps.Sweep, pause: float = 0.15) -> "subprocess.Popen[byte
     with open(sweep.path / "log.txt", "ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "tests.sweeps.light", sweep.id, str(pause)],
-            cwd=REPO, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**os.environ},
-        )  # fmt: skip
+            cwd=REPO,
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ},
+        )
 
 
 def wait_for(count: int, sweep: sweeps.Sweep) -> list[sweeps.Trial]:

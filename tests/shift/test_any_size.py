@@ -16,9 +16,12 @@ SHAPES = [(8, 8, 1), (16, 24, 3), (32, 32, 3), (224, 224, 3)]
 # SHA-256, the first 16 digits, of 40 test digits at every amount: as they were before images of
 # other sizes could be corrupted.
 BITS = {
-    "rotation": "a7bd0c58ea99096f", "shift": "7618004367b00c48", "noise": "a79c3802385f49d1",
-    "blur": "01fa7f1e0d05a50c", "contrast": "caffe5052181f055",
-}  # fmt: skip
+    "rotation": "a7bd0c58ea99096f",
+    "shift": "7618004367b00c48",
+    "noise": "a79c3802385f49d1",
+    "blur": "01fa7f1e0d05a50c",
+    "contrast": "caffe5052181f055",
+}
 SMOOTH, SCRAMBLED = "2770e808008d52f7", "2a490e1524a6c6eb"
 
 
@@ -100,9 +103,14 @@ def test_noise_has_the_size_asked_for_and_blobs_that_grow_with_it(
         assert abs(np.corrcoef(flat[..., 0].ravel(), flat[..., 1].ravel())[0, 1]) < 0.5
 
 
-@pytest.mark.parametrize(("source", "shape"), [
-    ((28, 28, 1), (32, 32, 3)), ((64, 48, 3), (28, 28, 1)), ((8, 8, 1), (8, 8, 1)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "shape"),
+    [
+        ((28, 28, 1), (32, 32, 3)),
+        ((64, 48, 3), (28, 28, 1)),
+        ((8, 8, 1), (8, 8, 1)),
+    ],
+)
 def test_images_of_another_dataset_are_brought_to_the_size_and_channels(
     source: tuple[int, int, int], shape: tuple[int, int, int]
 ) -> None:

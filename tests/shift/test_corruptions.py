@@ -38,8 +38,10 @@ def test_the_neutral_amount_gives_the_images_to_the_bit(kind, images):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_step_is_another_and_further_from_the_images(kind, images):
-    far = [np.abs(as_float(corrupt(images, kind, amount)) - images).mean()
-           for amount in KINDS[kind].amounts]  # fmt: skip
+    far = [
+        np.abs(as_float(corrupt(images, kind, amount)) - images).mean()
+        for amount in KINDS[kind].amounts
+    ]
     assert far[0] == 0
     assert (np.diff(far) > 0).all()
 
@@ -126,9 +128,16 @@ def test_contrast_draws_each_image_towards_its_own_mean(images):
 
 @pytest.mark.parametrize(
     ("kind", "amount"),
-    [("fog", 1), ("blur", -1), ("noise", -0.1), ("contrast", 1.5), ("contrast", -1),
-     ("rotation", float("nan")), ("shift", float("inf"))],
-)  # fmt: skip
+    [
+        ("fog", 1),
+        ("blur", -1),
+        ("noise", -0.1),
+        ("contrast", 1.5),
+        ("contrast", -1),
+        ("rotation", float("nan")),
+        ("shift", float("inf")),
+    ],
+)
 def test_what_cannot_be_is_said(kind, amount, images):
     with pytest.raises(ConfigError):
         corrupt(images, kind, amount)

@@ -18,20 +18,36 @@ from ensemble.shift.results import Results, last_tick, read_results, write_resul
 
 def figures(accuracy: float) -> dict[str, Any]:
     """Of two members."""
-    half = {name: [0.5, 0.5] if name.startswith("member") else 0.5
-            for name in Measured.__annotations__}  # fmt: skip
+    half = {
+        name: [0.5, 0.5] if name.startswith("member") else 0.5 for name in Measured.__annotations__
+    }
     return {**half, "ensemble_accuracy": accuracy}
 
 
 FIRST, SECOND = KINDS["rotation"].amounts[1:3]
 RESULTS = Results(
-    tick=11, epoch=1, steps_after=0, dataset="digits", images=40, members=2, clean=figures(0.9),
-    steps=[{"kind": "rotation", "amount": SECOND, **figures(0.6)},
-           {"kind": "rotation", "amount": FIRST, **figures(0.8)}],
-    ood=[{"key": "noise", "title": "Noise", "images": 40,
-          "ensemble": {"auroc": 0.95, "fpr95": 0.2}, "information": {"auroc": 0.8, "fpr95": 0.3},
-          "members": [{"auroc": 0.7, "fpr95": 0.4}, {"auroc": 0.9, "fpr95": 0.3}]}],
-)  # fmt: skip
+    tick=11,
+    epoch=1,
+    steps_after=0,
+    dataset="digits",
+    images=40,
+    members=2,
+    clean=figures(0.9),
+    steps=[
+        {"kind": "rotation", "amount": SECOND, **figures(0.6)},
+        {"kind": "rotation", "amount": FIRST, **figures(0.8)},
+    ],
+    ood=[
+        {
+            "key": "noise",
+            "title": "Noise",
+            "images": 40,
+            "ensemble": {"auroc": 0.95, "fpr95": 0.2},
+            "information": {"auroc": 0.8, "fpr95": 0.3},
+            "members": [{"auroc": 0.7, "fpr95": 0.4}, {"auroc": 0.9, "fpr95": 0.3}],
+        }
+    ],
+)
 
 
 def test_a_curve_begins_with_the_images_as_they_are_and_goes_by_amount() -> None:
@@ -43,9 +59,14 @@ def test_a_curve_begins_with_the_images_as_they_are_and_goes_by_amount() -> None
 
 @pytest.mark.parametrize(
     ("changes", "same"),
-    [({}, True), ({"steps": [], "clean": None}, True), ({"tick": 12}, False),
-     ({"images": 41}, False), ({"format": 0}, False)],
-)  # fmt: skip
+    [
+        ({}, True),
+        ({"steps": [], "clean": None}, True),
+        ({"tick": 12}, False),
+        ({"images": 41}, False),
+        ({"format": 0}, False),
+    ],
+)
 def test_other_members_or_images_are_another_question(changes: dict[str, Any], same: bool) -> None:
     assert RESULTS.same_question(replace(RESULTS, **changes)) is same
 

@@ -10,9 +10,21 @@ from ensemble.storage import csv_cells
 
 @pytest.mark.parametrize(
     "text",
-    ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\n=1", "=cmd|' /C calc'!A0",
-     '=HYPERLINK("http://evil.example")', "-", "--", "－1+1", "＝1"],  # noqa: RUF001
-)  # fmt: skip
+    [
+        "=1+1",
+        "+1+1",
+        "-1+1",
+        "@SUM(A1)",
+        "\t=1",
+        "\n=1",
+        "=cmd|' /C calc'!A0",
+        '=HYPERLINK("http://evil.example")',
+        "-",
+        "--",
+        "－1+1",  # noqa: RUF001
+        "＝1",  # noqa: RUF001
+    ],
+)
 def test_a_formula_is_preceded_by_an_apostrophe(text: str) -> None:
     assert csv_cells.defused(text) == f"'{text}"
     assert next(csv.reader(io.StringIO(csv_cells.table([[text]]), newline=""))) == [f"'{text}"]
@@ -35,5 +47,7 @@ def test_a_table_reads_back_with_commas_quotes_and_empty_cells() -> None:
     text = csv_cells.table([["a", "b,c"], [1, None], [-0.5, 'say "x"\nz']])
     assert text.startswith('a,"b,c"\n1,\n-0.5,')
     assert [*csv.reader(io.StringIO(text, newline=""))] == [
-        ["a", "b,c"], ["1", ""], ["-0.5", 'say "x"\nz'],
-    ]  # fmt: skip
+        ["a", "b,c"],
+        ["1", ""],
+        ["-0.5", 'say "x"\nz'],
+    ]

@@ -54,8 +54,13 @@ def squat(folder: Path, how: str) -> None:
         os.chown(folder, ANOTHER, ANOTHER)
 
 
-HOW = ["link", "dangling link", "file", pytest.param("owner, open", marks=as_root),
-       pytest.param("owner, unreadable", marks=as_root)]  # fmt: skip
+HOW = [
+    "link",
+    "dangling link",
+    "file",
+    pytest.param("owner, open", marks=as_root),
+    pytest.param("owner, unreadable", marks=as_root),
+]
 
 
 def test_a_turn_is_locked_in_every_folder_of_the_user_and_nowhere_else(

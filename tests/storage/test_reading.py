@@ -27,13 +27,23 @@ def sparse(path: Path) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        holding(b""), holding(b"[]"), holding(b"nul"), holding(b'{"a": NaN}'),
-        holding(b'{"a": -Infinity}'), holding(b'{"a": ' + b"9" * 5000 + b"}"),
-        holding(b'{"a":' * 100_000), holding(b"[" * 100_000), holding(b"\xff\xfe{\x00"),
-        holding(b'{"a": "\xff"}'), sparse, Path.mkdir, os.mkfifo,
-        lambda path: path.symlink_to(path), lambda path: path.symlink_to("/dev/zero"),
+        holding(b""),
+        holding(b"[]"),
+        holding(b"nul"),
+        holding(b'{"a": NaN}'),
+        holding(b'{"a": -Infinity}'),
+        holding(b'{"a": ' + b"9" * 5000 + b"}"),
+        holding(b'{"a":' * 100_000),
+        holding(b"[" * 100_000),
+        holding(b"\xff\xfe{\x00"),
+        holding(b'{"a": "\xff"}'),
+        sparse,
+        Path.mkdir,
+        os.mkfifo,
+        lambda path: path.symlink_to(path),
+        lambda path: path.symlink_to("/dev/zero"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_small_object_is_an_error_that_every_reader_knows(
     tmp_path: Path, make: Callable[[Path], object]
 ) -> None:

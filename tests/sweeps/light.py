@@ -35,16 +35,21 @@ def light_config(**changes: Any) -> SweepConfig:
     """A sweep of three epochs a trial; by default at random, four trials."""
     base = EnsembleConfig(network="logistic", members=2, epochs=3, validation=0.1)
     given = {
-        "space": "learning_rate=0.01..0.3 momentum=0.8,0.9", "trials": 4, "sampler": "random",
-        "base": base, **changes,
-    }  # fmt: skip
+        "space": "learning_rate=0.01..0.3 momentum=0.8,0.9",
+        "trials": 4,
+        "sampler": "random",
+        "base": base,
+        **changes,
+    }
     return SweepConfig(**given)
 
 
 def train_lightly(
-    run_id: str, report: Any = lambda status: None, stop: StopRequest | None = None,
+    run_id: str,
+    report: Any = lambda status: None,
+    stop: StopRequest | None = None,
     turn: bool = True,
-) -> runs.Run:  # fmt: skip
+) -> runs.Run:
     """As `runs.work`."""
     run = runs.find(run_id)
 
@@ -64,8 +69,12 @@ def _epochs(run: runs.Run, status: StatusWriter[Status], stop: Any, report: Any)
         time.sleep(PAUSE)
         line = epoch_line(config, epoch)
         append_line(run.path / "history.jsonl", line)
-        status.update(state="training", epoch=epoch, seconds=float(config.members * epoch),
-                      **after_epoch(status.status, line))  # fmt: skip
+        status.update(
+            state="training",
+            epoch=epoch,
+            seconds=float(config.members * epoch),
+            **after_epoch(status.status, line),
+        )
         report(status.status)
         if epoch < config.epochs and stop():
             return Outcome("stopped", "Stopped. Resume continues from here.")
@@ -76,13 +85,19 @@ def epoch_line(config: EnsembleConfig, epoch: int) -> dict[str, Any]:
     """An epoch's line of the history, as the command line and the pages read it."""
     unknown = [None] * config.members
     return {
-        "kind": "epoch", "epoch": epoch, "step": epoch, "progress": float(epoch),
-        "train_loss": unknown, "train_accuracy": unknown,
-        "test_loss": unknown, "test_accuracy": [0.5] * config.members,
-        "ensemble_test_accuracy": 0.5, "ensemble_test_nll": 1.0,
+        "kind": "epoch",
+        "epoch": epoch,
+        "step": epoch,
+        "progress": float(epoch),
+        "train_loss": unknown,
+        "train_accuracy": unknown,
+        "test_loss": unknown,
+        "test_accuracy": [0.5] * config.members,
+        "ensemble_test_accuracy": 0.5,
+        "ensemble_test_nll": 1.0,
         "ensemble_validation_nll": nll(config, epoch),
         "ensemble_validation_accuracy": 1 - nll(config, epoch) / 4,
-    }  # fmt: skip
+    }
 
 
 def epochs_of(folder: Path) -> list[int]:

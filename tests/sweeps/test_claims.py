@@ -53,9 +53,12 @@ def a_dead_owner(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 def kill_after(
-    monkeypatch: pytest.MonkeyPatch, place: Any, name: str, before: bool = False,
+    monkeypatch: pytest.MonkeyPatch,
+    place: Any,
+    name: str,
+    before: bool = False,
     when: Callable[..., bool] = lambda *args, **notes: True,
-) -> None:  # fmt: skip
+) -> None:
     """The first call of a function for which `when` holds is the worker's last deed."""
     real = getattr(place, name)
     calls: list[str] = []

@@ -34,8 +34,9 @@ def test_the_last_line_says_study_trials_and_best() -> None:
         assert one["values"] == [nll(config, 3)]
         assert config.validation == 0.1
         assert one["params"] == {
-            "learning_rate": config.learning_rate, "momentum": config.momentum,
-        }  # fmt: skip
+            "learning_rate": config.learning_rate,
+            "momentum": config.momentum,
+        }
     assert said["best"] == min(said["trials"], key=lambda one: one["values"])
     assert said["pareto"] == [said["best"]["number"]]
     assert sweeps.find(said["study"]).state == said["state"] == "finished"

@@ -72,9 +72,10 @@ def test_trials_that_no_sweep_writes_are_a_sentence_and_a_copy_that_is_put_back_
     sweep = search(trials=2)
     whole = sweeps.trials_of(sweep)
     kept = tmp_path / "kept.db"
-    with closing(sqlite3.connect(sweep.path / "study.db")) as ours, closing(
-        sqlite3.connect(kept)
-    ) as copy:  # fmt: skip
+    with (
+        closing(sqlite3.connect(sweep.path / "study.db")) as ours,
+        closing(sqlite3.connect(kept)) as copy,
+    ):
         ours.backup(copy)
     for odd in ODD:
         put_back(kept, sweep.path)
@@ -89,11 +90,12 @@ def test_trials_that_no_sweep_writes_are_a_sentence_and_a_copy_that_is_put_back_
 def test_a_trial_is_one_of_the_sweep_or_is_not_believed() -> None:
     config = light_config()
     usual: dict[str, Any] = {
-        "values": [0.5], "params": {"momentum": 0.9},
+        "values": [0.5],
+        "params": {"momentum": 0.9},
         "distributions": {"momentum": Choices((0.8, 0.9))},
         "user_attrs": {"owner": owner(), "run": "digits-1", "attempts": 2, "message": "x"},
         "system_attrs": {"fixed_params": {"learning_rate": 0.1}},
-    }  # fmt: skip
+    }
     assert is_whole(optuna.trial.create_trial(**usual), config)
     for odd in ODD_TRIALS:
         assert not is_whole(optuna.trial.create_trial(**{**usual, **odd}), config), odd

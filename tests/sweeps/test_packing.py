@@ -20,7 +20,7 @@ from tests.sweeps.test_claims import Killed, a_dead_owner, killed  # noqa: F401
 
 BASE = EnsembleConfig(
     network="logistic", members=2, epochs=3, batch_size=50, devices=1, validation=0.1
-)  # fmt: skip
+)
 
 
 @pytest.fixture

@@ -27,8 +27,12 @@ def test_a_trials_settings_are_those_shared_with_its_own_in_their_place() -> Non
 
 
 def test_a_grid_wants_a_trial_for_each_combination_whatever_was_said() -> None:
-    assert SweepConfig(space="members=2..4 momentum=0.8,0.9", sampler="grid", trials=2,
-                       base=BASE).wanted == 6  # fmt: skip
+    assert (
+        SweepConfig(
+            space="members=2..4 momentum=0.8,0.9", sampler="grid", trials=2, base=BASE
+        ).wanted
+        == 6
+    )
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,10 @@ def test_a_grid_is_gone_through_exactly_once(search: Search) -> None:
     sweep = search(space="momentum=0.8,0.9 members=2..4", sampler="grid")
     found = [tuple(one.params.values()) for one in sweeps.trials_of(sweep)]
     assert sorted(found) == sorted(itertools.product((0.8, 0.9), (2, 3, 4)))
-    assert all(runs.find(one.run_id).config.members == one.params["members"]
-               for one in sweeps.trials_of(sweep))  # fmt: skip
+    assert all(
+        runs.find(one.run_id).config.members == one.params["members"]
+        for one in sweeps.trials_of(sweep)
+    )
 
 
 def test_the_pareto_front_is_what_no_other_trial_beats(search: Search) -> None:

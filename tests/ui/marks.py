@@ -7,28 +7,45 @@ from ensemble.recognition.occlusion import Flip, Occlusion
 from ensemble.recognition.rejection_threshold import Rejected, RejectionThreshold
 
 THRESHOLD = RejectionThreshold(
-    refuse=0.2, value=2.0, n=5, known=np.array([0.1, 0.4, 1.9, 2.0, 2.1], np.float32),
-    judged=200, coverage=0.94, accuracy=0.99, accuracy_all=0.97,
+    refuse=0.2,
+    value=2.0,
+    n=5,
+    known=np.array([0.1, 0.4, 1.9, 2.0, 2.1], np.float32),
+    judged=200,
+    coverage=0.94,
+    accuracy=0.99,
+    accuracy_all=0.97,
     non_digits=(
         Rejected("noise", "Noise", 4, 0.75, np.array([1.0, 2.5, 9.0, 7.0], np.float32)),
         Rejected("letters", "Letters", 2, 1.0, np.array([3.0, 4.0], np.float32)),
     ),
-)  # fmt: skip
+)
 
 
 def voting(
-    *votes: int, sure: float = 0.91, rejected: bool = False, quantile: float = 0.4,
+    *votes: int,
+    sure: float = 0.91,
+    rejected: bool = False,
+    quantile: float = 0.4,
     information: float = 0.02,
-) -> Digit:  # fmt: skip
+) -> Digit:
     """Each member gives `sure` to its vote and the rest to all others alike."""
     members = np.full((len(votes), 10), (1 - sure) / 9, np.float32)
     members[np.arange(len(votes)), votes] = sure
     averaged = members.mean(axis=0, dtype=float)
     score = 3.3 if rejected else 0.7
     return Digit(
-        int(averaged.argmax()), averaged, members, members.argmax(axis=1), information, score, 2.0,
-        quantile, rejected, "It is too faint." if rejected else "",
-    )  # fmt: skip
+        int(averaged.argmax()),
+        averaged,
+        members,
+        members.argmax(axis=1),
+        information,
+        score,
+        2.0,
+        quantile,
+        rejected,
+        "It is too faint." if rejected else "",
+    )
 
 
 def covered(*flips: tuple[int, int] | None) -> Occlusion:

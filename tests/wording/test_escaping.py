@@ -13,23 +13,72 @@ from ensemble.wording import escaping
 AFTERWARDS = [
     re.compile(r"(https?://|www(?=\.))([-.\w]+)", re.IGNORECASE),
     re.compile(r"[-.\w+]+@[-\w]+(\.[-\w]+)+", re.ASCII),
-    re.compile(r":material[/_]\w+:"), re.compile(r":streamlit:"), re.compile(r":[\w+-]+:"),
-    re.compile(r":[a-z][a-z0-9-]*\["), re.compile(r"(^|\s)(<->|->|<-|--|>=|<=|~=)(\s|$)"),
-]  # fmt: skip
+    re.compile(r":material[/_]\w+:"),
+    re.compile(r":streamlit:"),
+    re.compile(r":[\w+-]+:"),
+    re.compile(r":[a-z][a-z0-9-]*\["),
+    re.compile(r"(^|\s)(<->|->|<-|--|>=|<=|~=)(\s|$)"),
+]
 HOSTILE = [
-    "![x](http://evil.example/x.png)", "[x](http://evil.example)", "<http://evil.example>",
-    "http://evil.example/a_b", "HTTPS://EVIL.EXAMPLE", "www.evil.example", "(www.evil.example)",
-    "me@evil.example", "mailto:me@evil.example", "[a]: http://evil.example", "[^1]: note",
-    "$x^2$ and $$y$$", ":red[x]", ":material/home:", ":material_home:", ":smile: :+1: :100:",
-    ":streamlit:", "<b>x</b>", "<!-- x -->", "<img src=x onerror=y>", "`x`", "```x", "~~~", "~~x~~",
-    "**x** __x__ *x* _x_", "# x", "#x", "> x", "- x", "+ x", "* x", "1. x", "1) x", "10. x", "===",
-    "---", "- [ ] x", "a | b", "&lt;b&gt; &#33; &amp;", "\\[x\\](y)", "x\\", "\\", "a -> b -- c",
-    "<- a <-> b >= c", "-- a", "a\n\n# b", "a\n===", "    x", "a  \nb", "\tx",
+    "![x](http://evil.example/x.png)",
+    "[x](http://evil.example)",
+    "<http://evil.example>",
+    "http://evil.example/a_b",
+    "HTTPS://EVIL.EXAMPLE",
+    "www.evil.example",
+    "(www.evil.example)",
+    "me@evil.example",
+    "mailto:me@evil.example",
+    "[a]: http://evil.example",
+    "[^1]: note",
+    "$x^2$ and $$y$$",
+    ":red[x]",
+    ":material/home:",
+    ":material_home:",
+    ":smile: :+1: :100:",
+    ":streamlit:",
+    "<b>x</b>",
+    "<!-- x -->",
+    "<img src=x onerror=y>",
+    "`x`",
+    "```x",
+    "~~~",
+    "~~x~~",
+    "**x** __x__ *x* _x_",
+    "# x",
+    "#x",
+    "> x",
+    "- x",
+    "+ x",
+    "* x",
+    "1. x",
+    "1) x",
+    "10. x",
+    "===",
+    "---",
+    "- [ ] x",
+    "a | b",
+    "&lt;b&gt; &#33; &amp;",
+    "\\[x\\](y)",
+    "x\\",
+    "\\",
+    "a -> b -- c",
+    "<- a <-> b >= c",
+    "-- a",
+    "a\n\n# b",
+    "a\n===",
+    "    x",
+    "a  \nb",
+    "\tx",
     "| a |\n|---|\n| b |",
-    "a\u2028- b", "12:30:45", "full: free some room.", "run_1", "C:\\x\\y",
+    "a\u2028- b",
+    "12:30:45",
+    "full: free some room.",
+    "run_1",
+    "C:\\x\\y",
     "ENSEMBLE_RUNS __x_y__ _a_",
     "ﬁ – “x” … 日本語 👍🏽",
-]  # fmt: skip
+]
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 # Where a page puts such words: by themselves, in a heading, in bold, in a list, after a line break.
 PLACES = ["{}", "#### {}", "**{}**", "- {}", "Says {}.", "x  \n{}"]
@@ -48,8 +97,9 @@ def texts(markdown: str) -> str:
     blocks = MARKDOWN.parse(markdown)
     return "".join(
         child.content if "text" in child.type else " " if "break" in child.type else ""
-        for block in blocks for child in block.children or ()
-    )  # fmt: skip
+        for block in blocks
+        for child in block.children or ()
+    )
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -70,10 +120,12 @@ def test_what_is_escaped_reads_as_it_stood_on_one_line() -> None:
     "said",
     [
         "There is no run “digits-0412”. It may have been deleted: choose another.",
-        "epoch 3 of 10 · 6,712 img·member/s · 42 s left (about)", "It takes 97.3 %, p = 0.004",
-        "4 members - rate 0.1", "Starts at 12:30.",
+        "epoch 3 of 10 · 6,712 img·member/s · 42 s left (about)",
+        "It takes 97.3 %, p = 0.004",
+        "4 members - rate 0.1",
+        "Starts at 12:30.",
     ],
-)  # fmt: skip
+)
 def test_an_ordinary_sentence_stays_as_it_is(said: str) -> None:
     assert escaping.markdown(said) == said
 
@@ -81,11 +133,14 @@ def test_an_ordinary_sentence_stays_as_it_is(said: str) -> None:
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
-        ("\x1b[2J\x1b]0;title\x07", "\\x1b[2J\\x1b]0;title\\x07"), ("a\r\nb", "a\\r\\nb"),
-        ("\x9b31m", "\\x9b31m"), ("a\u202eb", "a\\u202eb"), ("\udc80.png", "\\udc80.png"),
+        ("\x1b[2J\x1b]0;title\x07", "\\x1b[2J\\x1b]0;title\\x07"),
+        ("a\r\nb", "a\\r\\nb"),
+        ("\x9b31m", "\\x9b31m"),
+        ("a\u202eb", "a\\u202eb"),
+        ("\udc80.png", "\\udc80.png"),
         ("Ünïcode – “x” 日本 1\u00a0s", "Ünïcode – “x” 日本 1\u00a0s"),
     ],
-)  # fmt: skip
+)
 def test_nothing_steers_a_terminal(said: str, shown: str) -> None:
     assert escaping.terminal(said) == shown
 

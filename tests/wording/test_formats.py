@@ -65,9 +65,19 @@ def test_accuracy_says_no_more_decimals_than_the_test_set_holds() -> None:
 
 @pytest.mark.parametrize(
     ("share", "said"),
-    [(0.05, "5 %"), (0.5, "50 %"), (0.6, "60 %"), (0.0025, "0.25 %"), (0.002, "0.2 %"),
-     (0.9946, "99.5 %"), (0.9996, "100 %"), (1.0, "100 %"), (0.0, "0 %"), (0.000002, "0.0002 %")],
-)  # fmt: skip
+    [
+        (0.05, "5 %"),
+        (0.5, "50 %"),
+        (0.6, "60 %"),
+        (0.0025, "0.25 %"),
+        (0.002, "0.2 %"),
+        (0.9946, "99.5 %"),
+        (0.9996, "100 %"),
+        (1.0, "100 %"),
+        (0.0, "0 %"),
+        (0.000002, "0.0002 %"),
+    ],
+)
 def test_what_spans_powers_of_ten_has_two_figures_and_no_zeros_at_its_end(
     share: float, said: str
 ) -> None:
@@ -88,10 +98,19 @@ def test_a_column_of_numbers_reads_as_the_same_share_does_elsewhere(n: int, said
 
 @pytest.mark.parametrize(
     ("share", "said"),
-    [(1.0, "over 99.9 %"), (0.99996, "over 99.9 %"), (0.9995, "over 99.9 %"), (0.9994, "99.9 %"),
-     (0.9971, "99.7 %"), (0.61, "61.0 %"), (0.004, "0.4 %"), (0.0005, "0.1 %"),
-     (0.0004, "under 0.1 %"), (0.0, "under 0.1 %")],
-)  # fmt: skip
+    [
+        (1.0, "over 99.9 %"),
+        (0.99996, "over 99.9 %"),
+        (0.9995, "over 99.9 %"),
+        (0.9994, "99.9 %"),
+        (0.9971, "99.7 %"),
+        (0.61, "61.0 %"),
+        (0.004, "0.4 %"),
+        (0.0005, "0.1 %"),
+        (0.0004, "under 0.1 %"),
+        (0.0, "under 0.1 %"),
+    ],
+)
 def test_a_chance_is_never_a_whole_0_or_100(share: float, said: str) -> None:
     assert formats.chance(share) == said
 
@@ -118,8 +137,11 @@ def test_nothing_else_formats_a_percentage() -> None:
         for file in (REPO / folder).rglob("*.py"):
             if file.name != "formats.py":
                 lines = enumerate(file.read_text("utf-8").splitlines(), 1)
-                found += [f"{file.relative_to(REPO)}:{at}: {line.strip()}" for at, line in lines
-                          if by_hand.search(line)]  # fmt: skip
+                found += [
+                    f"{file.relative_to(REPO)}:{at}: {line.strip()}"
+                    for at, line in lines
+                    if by_hand.search(line)
+                ]
     assert found == []
 
 
@@ -140,9 +162,11 @@ def test_an_interval_has_one_half_only_where_it_is_symmetric(
 ) -> None:
     assert formats.plus_minus(share, n) == said
     low, high = binomtest(round(share * n), n).proportion_ci(method="wilson")
-    ends = (share - float(said[2:]) / 100, share + float(said[2:]) / 100) if said[0] == "±" else [
-        float(end) / 100 for end in said.strip("()").split(" to ")
-    ]  # fmt: skip
+    ends = (
+        (share - float(said[2:]) / 100, share + float(said[2:]) / 100)
+        if said[0] == "±"
+        else [float(end) / 100 for end in said.strip("()").split(" to ")]
+    )
     assert ends == pytest.approx(
         (low, high), abs=(high - low) / 8 + 10.0 ** -formats.decimals(n) / 100
     )
@@ -158,10 +182,18 @@ def test_a_difference_in_digits(difference: float, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(0.012345, "0.0123"), (1.0, "1.00"), (6712.4, "6,710"), (0, "0"), (None, "–"),
-     (999_499_999.0, "999,000,000"), (1.23456e10, "1.23e10"), (-2e30, "-2.00e30"),
-     (2.76e-78, "2.76e-78")],
-)  # fmt: skip
+    [
+        (0.012345, "0.0123"),
+        (1.0, "1.00"),
+        (6712.4, "6,710"),
+        (0, "0"),
+        (None, "–"),
+        (999_499_999.0, "999,000,000"),
+        (1.23456e10, "1.23e10"),
+        (-2e30, "-2.00e30"),
+        (2.76e-78, "2.76e-78"),
+    ],
+)
 def test_three_significant_figures(value: float | None, said: str) -> None:
     assert formats.significant(value) == said
 
@@ -175,16 +207,31 @@ def test_throughput_and_counts() -> None:
 
 def test_a_half_reads_the_same_whatever_sum_it_came_from() -> None:
     assert [formats.digits(value) for value in (17.5, 17.499999999, -17.5, 0.4, -0.4, 16.5)] == [
-        "+18 digits", "+18 digits", "−18 digits", "±0 digits", "±0 digits", "+17 digits",
-    ]  # fmt: skip
+        "+18 digits",
+        "+18 digits",
+        "−18 digits",
+        "±0 digits",
+        "±0 digits",
+        "+17 digits",
+    ]
 
 
 @pytest.mark.parametrize(
     ("noun", "several"),
-    [("digit", "digits"), ("class", "classes"), ("berry", "berries"), ("leaf", "leaves"),
-     ("epoch", "epochs"), ("day", "days"), ("red fox", "red foxes"), ("maple leaf", "maple leaves"),
-     ("branch", "branches"), ("fish", "fish"), ("y", "ys")],
-)  # fmt: skip
+    [
+        ("digit", "digits"),
+        ("class", "classes"),
+        ("berry", "berries"),
+        ("leaf", "leaves"),
+        ("epoch", "epochs"),
+        ("day", "days"),
+        ("red fox", "red foxes"),
+        ("maple leaf", "maple leaves"),
+        ("branch", "branches"),
+        ("fish", "fish"),
+        ("y", "ys"),
+    ],
+)
 def test_several_of_a_noun_have_its_plural(noun: str, several: str) -> None:
     assert formats.plural(noun) == several
     assert formats.count(1, noun) == f"1 {noun}"

@@ -13,10 +13,15 @@ from tests.pages.grouped import SLURM, in_groups
 def test_each_group_says_what_it_does_where_and_how_fast() -> None:
     run = in_groups(
         {1: "training", 2: "finished", 3: "queued", 4: "stopped"},
-        {1: Task("running", "7_0", "node2"), 2: Task("ended", "7_1", "node1"),
-         3: Task("waiting", "7_2", "", "no node is free"), 4: Task("ended", "7_3")},
-        placement=SLURM, told={1: {"epoch": 2, "img_member_per_s": 3321.0}, 4: {"epoch": 5}},
-    )  # fmt: skip
+        {
+            1: Task("running", "7_0", "node2"),
+            2: Task("ended", "7_1", "node1"),
+            3: Task("waiting", "7_2", "", "no node is free"),
+            4: Task("ended", "7_3"),
+        },
+        placement=SLURM,
+        told={1: {"epoch": 2, "img_member_per_s": 3321.0}, 4: {"epoch": 5}},
+    )
     assert [words.line(one) for one in words.standings(run)] == [
         "Group 1 · members 1–2 · epoch 3 of 10 · node2 · job 7_0 · 3,300 img·member/s",
         "Group 2 · members 3–4 · finished · node1 · job 7_1",
@@ -35,14 +40,16 @@ def test_on_this_machine_there_is_no_job_and_no_queue_of_a_cluster() -> None:
 
 
 def test_a_task_that_was_put_back_into_the_queue_waits_though_its_group_says_it_stopped() -> None:
-    run = in_groups({1: "stopped", 2: "training"}, {1: Task("waiting", "7_0", "", "its turn")},
-                    placement=SLURM)  # fmt: skip
+    run = in_groups(
+        {1: "stopped", 2: "training"}, {1: Task("waiting", "7_0", "", "its turn")}, placement=SLURM
+    )
     assert words.standings(run)[0].at == "waiting"
 
 
 def test_nothing_waits_on_this_machine_once_nobody_follows_the_run() -> None:
-    run = in_groups({1: "finished", 2: "queued"}, {1: Task("ended", "1"), 2: Task("waiting")},
-                    state="stopped")  # fmt: skip
+    run = in_groups(
+        {1: "finished", 2: "queued"}, {1: Task("ended", "1"), 2: Task("waiting")}, state="stopped"
+    )
     assert [one.at for one in words.standings(run)] == ["finished", "not begun"]
 
 
@@ -73,12 +80,18 @@ def test_many_groups_are_summed_up_with_the_reason_why_some_wait() -> None:
 def test_the_wait_in_a_clusters_queue_is_no_time_of_training() -> None:
     now = time.time()
     waiting = {1: Task("waiting", "5_0", "", "no node is free"), 2: Task("waiting", "5_1")}
-    run = in_groups({1: "queued", 2: "queued"}, waiting, state="queued", placement=SLURM,
-                    queued=now - 300)  # fmt: skip
+    run = in_groups(
+        {1: "queued", 2: "queued"}, waiting, state="queued", placement=SLURM, queued=now - 300
+    )
     assert words.in_queue(run) == "Waits in Slurm's queue: no node is free"
     assert words.seconds_in_queue(run) == pytest.approx(300, abs=5)
-    begun = in_groups({1: "training", 2: "queued"}, placement=SLURM, queued=now - 300,
-                      started=now - 60, seconds=50.0)  # fmt: skip
+    begun = in_groups(
+        {1: "training", 2: "queued"},
+        placement=SLURM,
+        queued=now - 300,
+        started=now - 60,
+        seconds=50.0,
+    )
     assert words.seconds_in_queue(begun) == pytest.approx(240)
     again = in_groups({1: "training", 2: "queued"}, placement=SLURM, queued=now, started=now - 60)
     assert words.seconds_in_queue(again) is None, "that start was of an earlier attempt"

@@ -59,15 +59,18 @@ def test_votes_that_are_left_over_are_added_up() -> None:
     [
         ([[1, 2], [1, 2]], [1, 2], "2 of 2 digits right; its members agree about every one."),
         ([[1, 2], [1, 2]], [1, 3], "1 of 2 digits right; its members agree about every one."),
-        ([[1, 2], [1, 3], [1, 2]], [1, 2], "2 of 2 digits right; its members disagree about 1 "
-         "digit."),
+        (
+            [[1, 2], [1, 3], [1, 2]],
+            [1, 2],
+            "2 of 2 digits right; its members disagree about 1 digit.",
+        ),
         ([[1, 2], [1, 3], [1, 2]], [1, 3], "about 1 digit; the one it gets wrong is among them."),
         ([[1, 2], [1, 3], [1, 2]], [4, 2], "the one it gets wrong is not among them."),
         ([[1, 2], [1, 3], [1, 2]], [4, 4], "1 of the 2 it gets wrong is among them."),
         ([[2, 2], [1, 3], [2, 2]], [4, 4], "about 2 digits; all 2 it gets wrong are among them."),
         ([[1, 2]], [1, 3], "The one member gets 1 of 2 digits right; with one member"),
     ],
-)  # fmt: skip
+)
 def test_the_answer_reads_well_in_every_case(
     votes: list[list[int]], labels: list[int], said: str
 ) -> None:

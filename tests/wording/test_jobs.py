@@ -49,14 +49,17 @@ def test_those_that_wait_name_the_next_and_count_the_others() -> None:
         ({"message": "Solving."}, "iteration 4 of 6", "Solving · iteration 4 of 6"),
         ({}, "", "Regression"),
         ({"message": "Solving.", "seconds_left": 75.0}, "", "Solving · 1 min 15 s left"),
-        ({"message": "Solving.", "seconds_left": 75.0, "updated": NOW - 15}, "",
-         "Solving · 1 min left"),
+        (
+            {"message": "Solving.", "seconds_left": 75.0, "updated": NOW - 15},
+            "",
+            "Solving · 1 min left",
+        ),
         ({"message": "Solving.", "updated": NOW - 30}, "", "Solving"),
         ({"message": "Solving.", "updated": NOW - 31}, "", "Solving · no news for 31 s"),
         ({"state": "starting"}, "", "Starting"),
         ({"state": "starting", "message": "Drawing the samples."}, "", "Drawing the samples"),
     ],
-)  # fmt: skip
+)
 def test_what_a_job_is_doing(changes: dict[str, object], detail: str, said: str) -> None:
     solve = regression.create_solve(LbfgsConfig())
     mine = status(**at_work_here(solve.path), **changes)

@@ -43,7 +43,7 @@ FORMED = {
     "vary": ["momentum=0.8,0.9", "learning_rate=0.01..1:log momentum=0.5,0.25", "momentum=0..0.5"],
     "space": ["learning_rate=0.01..0.5:log", "momentum=0.8,0.9 epochs=2..8"],
     "objectives": ["nll", "accuracy,seconds", "seconds"],
-}  # fmt: skip
+}
 
 
 def drawn(kind: type[Settings], draw: random.Random) -> dict[str, Any]:
@@ -78,8 +78,11 @@ def configs(kind: type[Any], wanted: int, **more: Callable[[random.Random], Any]
             made = kind(**values)
         except ConfigError:
             continue
-        new = {one.name for one in setting_fields(kind)
-               if getattr(made, one.name) != getattr(usual, one.name)}  # fmt: skip
+        new = {
+            one.name
+            for one in setting_fields(kind)
+            if getattr(made, one.name) != getattr(usual, one.name)
+        }
         if len(found) < wanted or new & left:
             found.append(made)
             left -= new
@@ -91,10 +94,16 @@ def said(command: str, of: click.Command) -> dict[str, Any]:
     first, second, third, name, *words = shlex.split(command)
     assert (first, second, third, name) == ("python", "-m", "ensemble", of.name)
     params = of.make_context(name, list(words)).params
-    flags = {key: f"--{'' if value else 'no-'}{key.replace('_', '-')}" for key, value in
-             params.items() if isinstance(value, bool)}  # fmt: skip
-    return {key: value for key, value in params.items()
-            if value not in (None, ()) and flags.get(key, name) in (name, *words)}  # fmt: skip
+    flags = {
+        key: f"--{'' if value else 'no-'}{key.replace('_', '-')}"
+        for key, value in params.items()
+        if isinstance(value, bool)
+    }
+    return {
+        key: value
+        for key, value in params.items()
+        if value not in (None, ()) and flags.get(key, name) in (name, *words)
+    }
 
 
 def test_the_command_of_a_run_says_all_its_settings() -> None:
@@ -130,8 +139,12 @@ def test_the_command_launches_the_same_run(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_shell_reads_the_command_as_it_is_meant() -> None:
     run = runs.create(EnsembleConfig(vary="learning_rate=0.01..1:log"))
-    words = subprocess.run(["sh", "-c", f"printf '%s\\n' {command_of(run)}"], capture_output=True,
-                           text=True, check=True).stdout.splitlines()  # fmt: skip
+    words = subprocess.run(
+        ["sh", "-c", f"printf '%s\\n' {command_of(run)}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
     assert words[3:] == ["train", "--vary", "learning_rate=0.01..1:log"]
 
 

@@ -19,12 +19,18 @@ from tests.ui.marks import THRESHOLD, voting
         (voting(7), DIGIT_NAMES, "There is one member, and so nobody to disagree."),
         (voting(4, 9, 4, 9, 4), DIGIT_NAMES, "They split: 3 say 4, 2 say 9."),
         (voting(9, 4), DIGIT_NAMES, "They split: 1 says 4, 1 says 9."),
-        (voting(*[2] * 60, 4, 3, 3, 3), HIRAGANA_NAMES, "They split: 60 say su, 3 say tsu, "
-         "1 says na."),
-        (voting(*[1] * 40, *[2] * 10, *[3] * 8, 4, 4, 4, 5, 6, 7), DIGIT_NAMES,
-         "They split: 40 say 1, 10 say 2, 8 say 3, 6 something else."),
+        (
+            voting(*[2] * 60, 4, 3, 3, 3),
+            HIRAGANA_NAMES,
+            "They split: 60 say su, 3 say tsu, 1 says na.",
+        ),
+        (
+            voting(*[1] * 40, *[2] * 10, *[3] * 8, 4, 4, 4, 5, 6, 7),
+            DIGIT_NAMES,
+            "They split: 40 say 1, 10 say 2, 8 say 3, 6 something else.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_agreement_is_said_in_every_case(digit: Digit, names: tuple[str, ...], said: str) -> None:
     assert marks_words.agreement(digit, names) == said
 
@@ -38,9 +44,13 @@ def test_members_that_vote_alike_but_not_as_surely_are_said_to() -> None:
 
 @pytest.mark.parametrize(
     ("information", "members", "said"),
-    [(0.0213, 5, "Disagreement: 0.021 nats"), (0.0, 5, "Disagreement: under 0.001 nats"),
-     (1.4, 64, "Disagreement: 1.4 nats"), (0.0, 1, "")],
-)  # fmt: skip
+    [
+        (0.0213, 5, "Disagreement: 0.021 nats"),
+        (0.0, 5, "Disagreement: under 0.001 nats"),
+        (1.4, 64, "Disagreement: 1.4 nats"),
+        (0.0, 1, ""),
+    ],
+)
 def test_disagreement_is_a_figure_where_there_can_be_any(
     information: float, members: int, said: str
 ) -> None:
@@ -54,8 +64,9 @@ def test_the_most_disagreement_there_can_be_is_reached(members: int, most: str) 
     apart = np.eye(10)[np.arange(members) % 10]
     mean = apart.mean(axis=0)
     worst = -sum(p * np.log(p) for p in mean if p)
-    told = marks_words.information(voting(*range(members % 10), *[0] * (members // 10 * 10)),
-                                     DIGIT_NAMES)  # fmt: skip
+    told = marks_words.information(
+        voting(*range(members % 10), *[0] * (members // 10 * 10)), DIGIT_NAMES
+    )
     assert f"; {most} is the most" in told
     assert float(most) == pytest.approx(worst, abs=0.02)
 

@@ -51,12 +51,17 @@ def test_a_text_that_says_nothing_yet_leaves_the_name_as_it_is() -> None:
         ({}, ""),
         ({3: 41}, "Member 4 was set aside: later epochs are without it."),
         ({2: 41}, "Member 3 was set aside: of later epochs member 3 here is the run's 4."),
-        ({0: 3}, "Member 1 was set aside: of later epochs members 1 to 3 here are the run's "
-                 "2 to 4."),
-        ({0: 3, 2: 41}, "Members 1 and 3 were set aside: of later epochs members 1 and 2 here are "
-                        "the run's 2 and 4."),
+        (
+            {0: 3},
+            "Member 1 was set aside: of later epochs members 1 to 3 here are the run's 2 to 4.",
+        ),
+        (
+            {0: 3, 2: 41},
+            "Members 1 and 3 were set aside: of later epochs members 1 and 2 here are "
+            "the run's 2 and 4.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_how_members_are_counted_is_said_where_some_were_set_aside(
     aside: dict[int, int], said: str
 ) -> None:

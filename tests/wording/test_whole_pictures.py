@@ -46,10 +46,16 @@ def test_nothing_on_the_screen_reads_more_than_over_99_9(sure: float) -> None:
 
 @pytest.mark.parametrize(
     ("share", "said"),
-    [(0.99, "Almost certain"), (0.989, "Quite sure"), (0.9, "Quite sure"),
-     (0.899, "It leans this way, no more"), (0.6, "It leans this way, no more"),
-     (0.599, "Little more than a guess"), (0.0, "Little more than a guess")],
-)  # fmt: skip
+    [
+        (0.99, "Almost certain"),
+        (0.989, "Quite sure"),
+        (0.9, "Quite sure"),
+        (0.899, "It leans this way, no more"),
+        (0.6, "It leans this way, no more"),
+        (0.599, "Little more than a guess"),
+        (0.0, "Little more than a guess"),
+    ],
+)
 def test_words_follow_the_chance(share: float, said: str) -> None:
     assert readings_words.sure(share) == said
 
@@ -61,10 +67,12 @@ def test_words_follow_the_chance(share: float, said: str) -> None:
         ([FOUR, SEVEN], "Quite sure: 97.3 % that both digits are right."),
         ([FOUR, SEVEN, FOUR], "Quite sure: 97.3 % that all 3 digits are right."),
         ([FOUR, STRANGE], "One mark is no digit, or none I know. Quite sure: 97.3 % of the other."),
-        ([STRANGE, FOUR, SEVEN, STRANGE, FOUR], "2 marks are no digit, or none I know. "
-         "Quite sure: 97.3 % that the other 3 are right."),
+        (
+            [STRANGE, FOUR, SEVEN, STRANGE, FOUR],
+            "2 marks are no digit, or none I know. Quite sure: 97.3 % that the other 3 are right.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_the_chance_is_of_is_said(digits: list[Digit], said: str) -> None:
     assert readings_words.sentence(reading(*digits), DIGIT_NAMES) == said
 
@@ -131,15 +139,21 @@ def test_time_left_is_said_from_a_second_on() -> None:
 
 @pytest.mark.parametrize(
     ("shares", "said"),
-    [((0.84, 0.82), "about 8 times in 10"), ((0.9, 1.0), "nearly always"),
-     ((0.0, 0.02), "hardly ever"), ((0.9, 0.96), "about 9 times in 10"),
-     ((0.45, 0.46), "about 5 times in 10")],
-)  # fmt: skip
+    [
+        ((0.84, 0.82), "about 8 times in 10"),
+        ((0.9, 1.0), "nearly always"),
+        ((0.0, 0.02), "hardly ever"),
+        ((0.9, 0.96), "about 9 times in 10"),
+        ((0.45, 0.46), "about 5 times in 10"),
+    ],
+)
 def test_how_often_what_is_no_digit_is_turned_away_is_said(
     shares: tuple[float, float], said: str
 ) -> None:
-    kinds = tuple(replace(one, n=50, share=share)
-                  for one, share in zip(THRESHOLD.non_digits, shares, strict=True))  # fmt: skip
+    kinds = tuple(
+        replace(one, n=50, share=share)
+        for one, share in zip(THRESHOLD.non_digits, shares, strict=True)
+    )
     threshold = replace(THRESHOLD, non_digits=kinds)
     told = readings_words.how_often_rejected(threshold, DIGIT_NAMES)
     assert told == f"Shapes that are no digit are rejected {said}: look at the picture."

@@ -22,13 +22,16 @@ def voting(*votes: int, sure: float = 0.9) -> Predictions:
     return judge(made, np.zeros(1, int))
 
 
-@pytest.mark.parametrize(("votes", "said"), [
-    ((1, 1, 2), "The members split: two for 1, one for 2."),
-    ((1, 1, 2, 3), "The members split: two for 1, one for 2, one for 3."),
-    ((1, 1, 2, 3, 4), "The members split: two for 1, one for 2, two for others."),
-    ((4, 4), "All 2 members say 4: they agree about this one."),
-    ((4,), "One member says 4: alone, it has nobody to disagree with."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("votes", "said"),
+    [
+        ((1, 1, 2), "The members split: two for 1, one for 2."),
+        ((1, 1, 2, 3), "The members split: two for 1, one for 2, one for 3."),
+        ((1, 1, 2, 3, 4), "The members split: two for 1, one for 2, two for others."),
+        ((4, 4), "All 2 members say 4: they agree about this one."),
+        ((4,), "One member says 4: alone, it has nobody to disagree with."),
+    ],
+)
 def test_votes_are_counted_in_letters_so_that_none_reads_as_a_digit(votes, said) -> None:
     assert why.votes(voting(*votes), 0, DIGITS) == said
 
@@ -53,8 +56,10 @@ def test_the_members_differ_most_on_one_image_and_not_at_all_where_they_say_the_
 
 def test_where_a_percentage_would_round_to_all_the_images_ahead_are_counted() -> None:
     second = np.linspace(0.1, 0.9, 400)
-    made = judge(np.stack([np.tile([0.9, 0.1], (400, 1)), np.stack([1 - second, second], 1)]),
-                 np.zeros(400, int))  # fmt: skip
+    made = judge(
+        np.stack([np.tile([0.9, 0.1], (400, 1)), np.stack([1 - second, second], 1)]),
+        np.zeros(400, int),
+    )
     said = why.standing(made, uncertainty(made), 398, "digit")
     assert said == "On only 1 of 400 digits do the members differ more."
 
@@ -66,8 +71,11 @@ def test_every_sentence_is_at_most_a_line_for_long_names_and_many_members() -> N
         measures = uncertainty(made)
         lines += [why.question(members, "photograph")]
         for n in range(20):
-            lines += [why.votes(made, n, LONG), why.average(made, n, LONG),
-                      why.standing(made, measures, n, "photograph")]  # fmt: skip
+            lines += [
+                why.votes(made, n, LONG),
+                why.average(made, n, LONG),
+                why.standing(made, measures, n, "photograph"),
+            ]
     said = np.array([0, 1, 0, 2])
     lines += [why.over_epochs(said, [1, 5, 10, 99_999], LONG), why.over_members(said, LONG)]
     lines += [why.over_epochs(said[:1], [10], LONG), why.over_members(said[:1], LONG)]
@@ -80,9 +88,11 @@ def test_every_sentence_is_at_most_a_line_for_long_names_and_many_members() -> N
 def test_members_that_join_are_told_from_the_last_average_that_said_otherwise() -> None:
     assert why.over_members(np.array([1, 2, 1, 2, 2]), DIGITS).startswith("From 4 members on")
     assert why.over_members(np.array([2, 2]), DIGITS) == (
-        "From 1 to 2 members, the average always says 2.")  # fmt: skip
+        "From 1 to 2 members, the average always says 2."
+    )
     assert why.over_epochs(np.array([1, 2, 1]), [1, 2, 3], DIGITS) == (
-        "Over 3 epochs the answer changed twice; it came to 1.")  # fmt: skip
+        "Over 3 epochs the answer changed twice; it came to 1."
+    )
 
 
 def test_whether_it_answers_says_from_where_on_it_does() -> None:

@@ -38,16 +38,22 @@ def drawing(draws: Any, number: int) -> Photo:
             np.array([[0.3, 1], [0.3, 0.65], [0.5, 0.65], [0.5, 1]]),
         ],
         "smiley": [
-            ring(0.5, 0.5, 0.5), ring(0.32, 0.36, 0.05), ring(0.68, 0.36, 0.05),
+            ring(0.5, 0.5, 0.5),
+            ring(0.32, 0.36, 0.05),
+            ring(0.68, 0.36, 0.05),
             curve(np.array([[0.25, 0.6], [0.5, 0.8], [0.75, 0.6]])),
         ],
         "star": [np.column_stack([0.5 + 0.5 * np.sin(turn), 0.5 - 0.5 * np.cos(turn)])],
         "arrow": [
-            np.array([[0, 0.5], [1.2, 0.45]]), np.array([[0.9, 0.2], [1.2, 0.45], [0.92, 0.7]]),
+            np.array([[0, 0.5], [1.2, 0.45]]),
+            np.array([[0.9, 0.2], [1.2, 0.45], [0.92, 0.7]]),
         ],
-        "flower": [ring(0.5, 0.3, 0.12), *(ring(0.5 + 0.22 * np.sin(a), 0.3 + 0.22 * np.cos(a), 0.1)
-                   for a in np.arange(6)), np.array([[0.5, 0.6], [0.52, 1.2]])],
-    }  # fmt: skip
+        "flower": [
+            ring(0.5, 0.3, 0.12),
+            *(ring(0.5 + 0.22 * np.sin(a), 0.3 + 0.22 * np.cos(a), 0.1) for a in np.arange(6)),
+            np.array([[0.5, 0.6], [0.52, 1.2]]),
+        ],
+    }
     paths = shapes[list(shapes)[number % len(shapes)]]
     shaky = [
         path + draws.normal(size=path.shape) * (0.01 if len(path) < 9 else 0.002) for path in paths

@@ -23,8 +23,10 @@ def polygon(corners: int, inner: float, turn: float) -> list[tuple[float, float]
     """A star of so many points around the middle; a regular polygon if `inner` is 1."""
     angles = turn + np.arange(2 * corners) * np.pi / corners
     radii = SIDE * 0.45 * np.where(np.arange(2 * corners) % 2, inner, 1.0)
-    return [(SIDE / 2 + r * np.cos(a), SIDE / 2 + r * np.sin(a))
-            for r, a in zip(radii, angles, strict=True)]  # fmt: skip
+    return [
+        (SIDE / 2 + r * np.cos(a), SIDE / 2 + r * np.sin(a))
+        for r, a in zip(radii, angles, strict=True)
+    ]
 
 
 def blob(draws: Any) -> np.ndarray:

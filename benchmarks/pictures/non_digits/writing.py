@@ -25,22 +25,97 @@ from benchmarks.pictures.rendering import Photo
 
 LETTERS = "AEFHKLMNRUVWXadehkmnuvwx"
 WORDS = (
-    "the", "paper", "Monday", "milk", "thank you", "Anna", "home", "where", "water", "remark",
-    "bread", "never", "under", "kitchen", "hand", "when", "remember", "half", "dear Anna", "met",
-)  # fmt: skip
+    "the",
+    "paper",
+    "Monday",
+    "milk",
+    "thank you",
+    "Anna",
+    "home",
+    "where",
+    "water",
+    "remark",
+    "bread",
+    "never",
+    "under",
+    "kitchen",
+    "hand",
+    "when",
+    "remember",
+    "half",
+    "dear Anna",
+    "met",
+)
 TEXT = (
     "The morning had been quiet when the farmer went down to the river with two "
     "baskets. Nobody on the path knew her name, and the water ran high under the "
     "old bridge where the children used to wait for the mail to come. "
 )
 ICONS = (
-    0xF000, 0xF003, 0xF004, 0xF005, 0xF007, 0xF008, 0xF00D, 0xF013, 0xF014, 0xF015, 0xF018, 0xF024,
-    0xF025, 0xF028, 0xF02B, 0xF02D, 0xF02F, 0xF030, 0xF06B, 0xF06C, 0xF06E, 0xF071, 0xF072, 0xF073,
-    0xF075, 0xF07A, 0xF084, 0xF085, 0xF087, 0xF091, 0xF0A1, 0xF0A3, 0xF0AD, 0xF0B1, 0xF0C0, 0xF0C2,
-    0xF0C3, 0xF0C4, 0xF0C7, 0xF0D1, 0xF0E3, 0xF0E8, 0xF0E9, 0xF0F4, 0xF0F5, 0xF108, 0xF11B, 0xF12E,
-    0xF130, 0xF13D, 0xF17B, 0xF17C, 0xF188, 0xF1AE, 0xF1B0, 0xF1B9, 0xF1BB, 0xF1E3, 0xF1E5, 0xF1FD,
-    0xF206, 0xF21A, 0xF21C,
-)  # fmt: skip
+    0xF000,
+    0xF003,
+    0xF004,
+    0xF005,
+    0xF007,
+    0xF008,
+    0xF00D,
+    0xF013,
+    0xF014,
+    0xF015,
+    0xF018,
+    0xF024,
+    0xF025,
+    0xF028,
+    0xF02B,
+    0xF02D,
+    0xF02F,
+    0xF030,
+    0xF06B,
+    0xF06C,
+    0xF06E,
+    0xF071,
+    0xF072,
+    0xF073,
+    0xF075,
+    0xF07A,
+    0xF084,
+    0xF085,
+    0xF087,
+    0xF091,
+    0xF0A1,
+    0xF0A3,
+    0xF0AD,
+    0xF0B1,
+    0xF0C0,
+    0xF0C2,
+    0xF0C3,
+    0xF0C4,
+    0xF0C7,
+    0xF0D1,
+    0xF0E3,
+    0xF0E8,
+    0xF0E9,
+    0xF0F4,
+    0xF0F5,
+    0xF108,
+    0xF11B,
+    0xF12E,
+    0xF130,
+    0xF13D,
+    0xF17B,
+    0xF17C,
+    0xF188,
+    0xF1AE,
+    0xF1B0,
+    0xF1B9,
+    0xF1BB,
+    0xF1E3,
+    0xF1E5,
+    0xF1FD,
+    0xF206,
+    0xF21A,
+    0xF21C,
+)
 SIGNS = "→↔↖↗⇄⇆⇌⇒⇔⇨∀∈∉∏∑∓√∠≈≠≪≻⊕⊗⊞⊠⋈⋔⋘𝄞♫♬♯♔♕♖♗♘♛♜♝♞♠♣♈♊♍♐♑♓"
 SCRIPTS = "ΔΛΞΠΨΩλμπχψωЖДИЙЛЦШЩЮЯжшщюԽՖՄԱխպლთოჯⴲⵥⵣⵌאשצתشصضطظسيكث"
 
@@ -48,9 +123,17 @@ SCRIPTS = "ΔΛΞΠΨΩλμπχψωЖДИЙЛЦШЩЮЯжшщюԽՖՄԱխպლ�
 def hand(characters: str, font: str, number: int, draws: Any, tall: float) -> Photo:
     """Characters in one of the ways that they come: by a pen half of the time."""
     way = (
-        "pen", "screenshot", "pen", "printed", "pen", "pixels", "pen", "screenshot", "pen",
+        "pen",
+        "screenshot",
+        "pen",
+        "printed",
+        "pen",
+        "pixels",
+        "pen",
+        "screenshot",
+        "pen",
         "canvas",
-    )[number % 10]  # fmt: skip
+    )[number % 10]
     cover = printing.glyph(characters, font)
     if way == "pen":
         pen = pen_of(draws)

@@ -155,10 +155,14 @@ def committee(
     for values in figures.values():
         values.setflags(write=False)
     return Committee(
-        members=members, n=n, exact=members <= EXACT_UP_TO, **figures,
-        nll_loss=Moments(n, nll - nll[-1], *shape), brier_loss=squared.loss,
+        members=members,
+        n=n,
+        exact=members <= EXACT_UP_TO,
+        **figures,
+        nll_loss=Moments(n, nll - nll[-1], *shape),
+        brier_loss=squared.loss,
         by_block={name: by_size(values / counts, size) for name, values in sums.items()},
-    )  # fmt: skip
+    )
 
 
 def by_size(values: NDArray[np.float64], size: NDArray[np.int64]) -> NDArray[np.float64]:

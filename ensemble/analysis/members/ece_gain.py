@@ -81,10 +81,13 @@ def ece_gain(made: Predictions, seed: int = 0) -> EceGain:
     surer = made.confidence.astype(np.float64) - made.right
     surer_low, surer_high = mean_interval(surer, LEVEL, bound=1.0)
     return EceGain(
-        ours, members,
-        min(low, 2 * apart - high) - max(lean, 0.0), max(high, 2 * apart - low) - min(lean, 0.0),
-        surer_low, surer_high,
-    )  # fmt: skip
+        ours,
+        members,
+        min(low, 2 * apart - high) - max(lean, 0.0),
+        max(high, 2 * apart - low) - min(lean, 0.0),
+        surer_low,
+        surer_high,
+    )
 
 
 def _errors(

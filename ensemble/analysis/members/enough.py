@@ -124,8 +124,10 @@ def enough(
         raise ValueError(f"{figure!r} is none of {', '.join(MARGINS)}: only they have a margin.")
     margin = MARGINS[figure] if margin is None else margin
     if not 0 < margin < math.inf or not 0 < share <= 1:
-        raise ValueError(f"A margin of {margin:g} kept by a share of {share:g}: choose a margin "
-                         "above 0 and a share above 0, up to 1.")  # fmt: skip
+        raise ValueError(
+            f"A margin of {margin:g} kept by a share of {share:g}: choose a margin "
+            "above 0 and a share above 0, up to 1."
+        )
     sizes: list[SizeVerdict] = []
     for size in range(judged.members - 1, 0, -1):
         sizes.append(_verdict(judged, figure, margin, share, size))
@@ -151,10 +153,16 @@ def _verdict(judged: Committee, figure: str, margin: float, share: float, size: 
         examples = (z + NormalDist().inv_cdf(POWER)) ** 2 * spread / margin**2
         wanted = math.ceil(np.partition(examples, u - 1)[u - 1])
     return SizeVerdict(
-        size, outcome, C, u, kept, lost, float(loss.mean()),
+        size,
+        outcome,
+        C,
+        u,
+        kept,
+        lost,
+        float(loss.mean()),
         float(np.partition(upper, u - 1)[u - 1]),
         wanted if wanted is not None and wanted > judged.n else None,
-    )  # fmt: skip
+    )
 
 
 def _loss(judged: Committee, figure: str) -> Doubles:

@@ -83,9 +83,14 @@ def extrapolate(judged: Committee, figure: str) -> Extrapolation | None:
     by_images = norm.ppf((1 + LEVEL) / 2) * _jackknife(blocks[:, 1:] - blocks[:, :1])
     half = np.sqrt(by_members**2 + by_images**2 + law**2)
     return Extrapolation(
-        figure, size, values[0], np.maximum(values[0] - half, 0), values[0] + half,
-        float(powers[0]), float(limits[0]),
-    )  # fmt: skip
+        figure,
+        size,
+        values[0],
+        np.maximum(values[0] - half, 0),
+        values[0] + half,
+        float(powers[0]),
+        float(limits[0]),
+    )
 
 
 def _without_members(judged: Committee, figure: str) -> Doubles:

@@ -155,9 +155,18 @@ def paired_gain(
         low, high = min(low, 0.0), max(high, 0.0)
     nll_low, nll_high = mean_interval(saved, LEVEL)
     return Gain(
-        n, won - lost, low * n, high * n, float(saved.mean()), nll_low, nll_high, won, lost,
-        p=p, nll_p=mean_p(saved),
-    )  # fmt: skip
+        n,
+        won - lost,
+        low * n,
+        high * n,
+        float(saved.mean()),
+        nll_low,
+        nll_high,
+        won,
+        lost,
+        p=p,
+        nll_p=mean_p(saved),
+    )
 
 
 def gain_over_mean(made: Predictions) -> MeanGain:
@@ -179,9 +188,16 @@ def gain_over_mean(made: Predictions) -> MeanGain:
     low, high = mean_interval(digits, LEVEL, bound=1.0)
     nll_low, nll_high = mean_interval(saved, LEVEL)
     return MeanGain(
-        n, float(digits.sum()), low * n, high * n, float(saved.mean()), max(nll_low, 0.0), nll_high,
-        won=float((1 - share)[made.right].sum()), lost=float(share[~made.right].sum()),
-    )  # fmt: skip
+        n,
+        float(digits.sum()),
+        low * n,
+        high * n,
+        float(saved.mean()),
+        max(nll_low, 0.0),
+        nll_high,
+        won=float((1 - share)[made.right].sum()),
+        lost=float(share[~made.right].sum()),
+    )
 
 
 def best_member(made: Predictions) -> tuple[int, int]:

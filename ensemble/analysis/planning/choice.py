@@ -48,10 +48,11 @@ class Choice:
         """The cheapest of `candidates` than which no plan for as little does better here."""
         lost = {self.best: 0.0, **{loss.plan: loss.mean for loss in self.losses}}
         return next(
-            one for one in self.candidates
+            one
+            for one in self.candidates
             if one == self.best
             or all(lost[one] <= mean for plan, mean in lost.items() if plan.cost <= one.cost)
-        )  # fmt: skip
+        )
 
 
 def ranked(found: Grid, plans: Sequence[Plan], figure: str) -> list[Plan]:
@@ -68,8 +69,10 @@ def possible(plans: Sequence[Plan], figure: str) -> list[Plan]:
     """
     if figure != "nll":
         return list(plans)
-    most = {epochs: max(one.members for one in plans if one.epochs == epochs)
-            for epochs in {one.epochs for one in plans}}  # fmt: skip
+    most = {
+        epochs: max(one.members for one in plans if one.epochs == epochs)
+        for epochs in {one.epochs for one in plans}
+    }
     return [one for one in plans if one.members == most[one.epochs]]
 
 
@@ -93,8 +96,12 @@ def choose(found: Grid, budget: int, figure: str = "nll", by: Grid | None = None
     others = [plan for plan in possible(paid, figure) if plan != best]
     second = losses(found, ranked(by or found, others, figure)[:1], best, figure)
     return Choice(
-        figure, budget, best, estimate(found, best, figure),
+        figure,
+        budget,
+        best,
+        estimate(found, best, figure),
         second[0] if second else None,
         to_be_sure(second[0], found.n, found.members) if second else None,
-        len(paid), tuple(losses(found, others, best, figure)),
-    )  # fmt: skip
+        len(paid),
+        tuple(losses(found, others, best, figure)),
+    )

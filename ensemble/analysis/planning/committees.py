@@ -71,8 +71,9 @@ def committees(members: int, seed: int = 0) -> list[Subset]:
     if not 1 <= members <= MOST:
         raise ValueError(f"{members} members: there have to be 1 to {MOST}.")
     if members <= EXACT_UP_TO:
-        return sorted(one for size in sizes_of(members)
-                      for one in combinations(range(members), size))  # fmt: skip
+        return sorted(
+            one for size in sizes_of(members) for one in combinations(range(members), size)
+        )
     draws = np.random.default_rng([seed, members])
     circles = [draws.permutation(members) for _ in range(math.ceil(DRAWN / members))]
     found = [tuple(range(members))]

@@ -86,9 +86,15 @@ class Curve:
         if M == 1:
             return 0.0
         alone, but_one = (
-            np.array([value for who, value in zip(self.chosen, self.of_each, strict=True)
-                      if len(who) == k]) for k in (1, M - 1)
-        )  # fmt: skip
+            np.array(
+                [
+                    value
+                    for who, value in zip(self.chosen, self.of_each, strict=True)
+                    if len(who) == k
+                ]
+            )
+            for k in (1, M - 1)
+        )
         ends = float(alone.std(ddof=1)), float((M - 1) * but_one.std(ddof=1))
         return float(np.interp(1 / size, [1 / max(M - 1, 1), 1], [ends[1], ends[0]]))
 
@@ -206,8 +212,9 @@ def of_likelihood(known: Curve, its: Doubles, trainings: int, seed: int) -> Equi
     )
     values, found = np.vstack([known.likelihood, its[None]]), list[float]()
     for _ in range(RESAMPLES // TOGETHER):
-        weights = np.stack([np.bincount(draws.integers(N, size=N), minlength=N)
-                            for _ in range(TOGETHER)])  # fmt: skip
+        weights = np.stack(
+            [np.bincount(draws.integers(N, size=N), minlength=N) for _ in range(TOGETHER)]
+        )
         means = values @ weights.T / N
         if M > 1:
             means[:-1] -= np.outer(apart, draws.standard_t(M - 1, size=TOGETHER))

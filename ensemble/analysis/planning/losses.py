@@ -140,23 +140,36 @@ def _by_jensen(every: Sequence[Loss]) -> list[Loss]:
 
 
 def _loss(
-    found: Grid, plan: Plan, against: Plan, figure: str, sign: int, reference: Doubles,
-    its_members: Doubles, apart: bool, level: float,
-) -> Loss:  # fmt: skip
+    found: Grid,
+    plan: Plan,
+    against: Plan,
+    figure: str,
+    sign: int,
+    reference: Doubles,
+    its_members: Doubles,
+    apart: bool,
+    level: float,
+) -> Loss:
     values = sign * (found.examples(plan, figure) - reference)
     ours = found.influence(plan, figure)
     share, df = _member_share([ours, its_members] if apart else [ours - its_members])
     low, high = _ends(values[None], np.array([share]), df, level, figure)
     return Loss(
-        plan, against, float(values.mean()), float(low[0]), float(high[0]),
-        float(values.var()) / len(values), share,
-    )  # fmt: skip
+        plan,
+        against,
+        float(values.mean()),
+        float(low[0]),
+        float(high[0]),
+        float(values.var()) / len(values),
+        share,
+    )
 
 
 def _member_share(influences: Sequence[Doubles]) -> tuple[float, float]:
     """(variance of a mean that hangs on the members, its degrees of freedom by Welch)."""
-    parts = [(float(one.var(ddof=1)) / len(one), len(one) - 1) for one in influences
-             if len(one) > 1]  # fmt: skip
+    parts = [
+        (float(one.var(ddof=1)) / len(one), len(one) - 1) for one in influences if len(one) > 1
+    ]
     total = sum(variance for variance, _ in parts)
     if total <= 0:
         return 0.0, math.inf

@@ -137,8 +137,15 @@ def quantile(scores: Floats, error_rate: float) -> float:
     return float(np.partition(scores, k - 1)[k - 1]) if k <= len(scores) else math.inf
 
 
-def calibrate(averaged: Floats, labels: Ints, error_rate: float, method: str = METHODS[0], *,
-              penalty: float = PENALTY, free: int = FREE) -> Calibrated:  # fmt: skip
+def calibrate(
+    averaged: Floats,
+    labels: Ints,
+    error_rate: float,
+    method: str = METHODS[0],
+    *,
+    penalty: float = PENALTY,
+    free: int = FREE,
+) -> Calibrated:
     """The threshold from calibration examples: validation predictions, or a half of the test's.
 
     Args:

@@ -95,16 +95,23 @@ def achieved(sets: NDArray[np.bool_], labels: Ints) -> Achieved:
     with np.errstate(invalid="ignore"):
         class_size = np.bincount(labels, size, C) / of_class
     return Achieved(
-        N, int(hit.sum()), np.bincount(size, minlength=C + 1),
-        np.bincount(size[hit], minlength=C + 1), of_class,
-        np.bincount(labels[hit], minlength=C), class_size,
-    )  # fmt: skip
+        N,
+        int(hit.sum()),
+        np.bincount(size, minlength=C + 1),
+        np.bincount(size[hit], minlength=C + 1),
+        of_class,
+        np.bincount(labels[hit], minlength=C),
+        class_size,
+    )
 
 
 def judge_sets(
-    averaged: Floats, labels: Ints, error_rate: float, method: str = METHODS[0],
+    averaged: Floats,
+    labels: Ints,
+    error_rate: float,
+    method: str = METHODS[0],
     calibration: Examples | None = None,
-) -> tuple[Calibrated, Achieved]:  # fmt: skip
+) -> tuple[Calibrated, Achieved]:
     """Sets calibrated on some examples, and judged on others.
 
     Args:
@@ -127,9 +134,12 @@ def judge_sets(
 
 
 def sets_of_all(
-    averaged: Floats, labels: Ints, error_rate: float, method: str = METHODS[0],
+    averaged: Floats,
+    labels: Ints,
+    error_rate: float,
+    method: str = METHODS[0],
     calibration: Examples | None = None,
-) -> NDArray[np.bool_]:  # fmt: skip
+) -> NDArray[np.bool_]:
     """A set for every example, (N, C), none of which has a part in its own calibration.
 
     Without `calibration` each half's are by the threshold of the other half; the arguments and

@@ -102,9 +102,12 @@ def risk_coverage(confidence: Floats, right: NDArray[np.bool_]) -> RiskCoverage:
 
 
 def choose(
-    confidence: Floats, right: NDArray[np.bool_], labels: Ints, error_rate: float,
+    confidence: Floats,
+    right: NDArray[np.bool_],
+    labels: Ints,
+    error_rate: float,
     fitting: Answers | None = None,
-) -> Choice:  # fmt: skip
+) -> Choice:
     """The threshold for a rate of errors, found on some examples and judged on others.
 
     Of all thresholds whose share of errors on the former is at most `error_rate` it is the

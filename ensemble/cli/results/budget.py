@@ -54,8 +54,11 @@ def budget(seeds: int, rates: str | None, **chosen: Any) -> None:
     try:
         found = standings(Worker(asked, trained, lambda line: say(line, err=True)).work())
     except StoppedError as stop:
-        end_with("stopped", f"The run “{stop}” was stopped: the same command goes on with it.",
-                 {"budget": asked.id, "state": "stopped", "competitors": []})  # fmt: skip
+        end_with(
+            "stopped",
+            f"The run “{stop}” was stopped: the same command goes on with it.",
+            {"budget": asked.id, "state": "stopped", "competitors": []},
+        )
     for line in words.lines(found):
         say(line, err=True)
     result = {"budget": asked.id, "state": "finished", "seeds": seeds, **described(found)}
@@ -91,11 +94,15 @@ def described(found: list[Standing]) -> dict[str, Any]:
 def _described(one: Standing) -> dict[str, Any]:
     competitor = one.competitor
     return {
-        "same": list(competitor.names), "members": one.members, "width": competitor.width,
-        "parameters": one.cost.parameters, "flops": one.members * one.cost.flops,
-        "seconds": one.seconds, "learning_rate": competitor.rate,
+        "same": list(competitor.names),
+        "members": one.members,
+        "width": competitor.width,
+        "parameters": one.cost.parameters,
+        "flops": one.members * one.cost.flops,
+        "seconds": one.seconds,
+        "learning_rate": competitor.rate,
         "tried": [dataclasses.asdict(rate) for rate in competitor.tried],
         "run_ids": [run.id for run in competitor.runs],
         "figures": {name: of_figure(figure) for name, figure in one.figures.items()},
         "ensemble_ahead": of_difference(one.ahead),
-    }  # fmt: skip
+    }

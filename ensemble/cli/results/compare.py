@@ -30,9 +30,13 @@ FEWEST, MOST = 2, 50
 @click.option("--sweep", metavar="ID", help="All runs of this sweep, besides those named.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def compare(
-    run_ids: tuple[str, ...], by: tuple[str, ...], baseline: str | None, tag: str | None,
-    sweep: str | None, as_json: bool,
-) -> None:  # fmt: skip
+    run_ids: tuple[str, ...],
+    by: tuple[str, ...],
+    baseline: str | None,
+    tag: str | None,
+    sweep: str | None,
+    as_json: bool,
+) -> None:
     """Set 2 to 50 runs beside each other; those that differ in the seed alone are one group.
 
     Every figure has its 95 % interval, every difference to the baseline its p, adjusted for all.
@@ -78,22 +82,30 @@ def chosen_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> list[stor
 def as_object(found: Table, by: Sequence[str]) -> dict[str, Any]:
     """What is compared, ready for JSON; docs/command-line.md says what each name is."""
     return {
-        "by": list(by) or None, "baseline": found.baseline, "tests": found.tests,
-        "note": found.note, "warnings": list(found.warnings),
+        "by": list(by) or None,
+        "baseline": found.baseline,
+        "tests": found.tests,
+        "note": found.note,
+        "warnings": list(found.warnings),
         "groups": [of_column(column) for column in found.columns],
-    }  # fmt: skip
+    }
 
 
 def of_column(column: Column) -> dict[str, Any]:
     """One group of the object."""
     figures = {name: of_figure(figure) for name, figure in column.figures.items()}
     return {
-        "key": column.group.key, "title": column.group.title,
-        "run_ids": [run.id for run in column.group.runs], "counted": list(column.counted),
-        "epochs": list(column.epochs), "chosen": sorted(column.chosen),
-        "settings": settings(column.group), "figures": figures,
-        "difference": of_difference(column.difference), "why": column.why,
-    }  # fmt: skip
+        "key": column.group.key,
+        "title": column.group.title,
+        "run_ids": [run.id for run in column.group.runs],
+        "counted": list(column.counted),
+        "epochs": list(column.epochs),
+        "chosen": sorted(column.chosen),
+        "settings": settings(column.group),
+        "figures": figures,
+        "difference": of_difference(column.difference),
+        "why": column.why,
+    }
 
 
 def settings(group: Group) -> dict[str, list[Any]]:
@@ -105,9 +117,12 @@ def settings(group: Group) -> dict[str, list[Any]]:
 def of_figure(figure: Figure) -> dict[str, Any]:
     """A figure with its interval."""
     return {
-        "value": figure.value, "low": figure.low, "high": figure.high, "over": figure.over,
+        "value": figure.value,
+        "low": figure.low,
+        "high": figure.high,
+        "over": figure.over,
         "runs": figure.runs,
-    }  # fmt: skip
+    }
 
 
 def of_difference(one: Difference | None) -> dict[str, Any] | None:
@@ -115,9 +130,18 @@ def of_difference(one: Difference | None) -> dict[str, Any] | None:
     if one is None:
         return None
     return {
-        "examples": one.n, "won": one.won, "lost": one.lost, "digits": one.digits,
-        "digits_low": one.digits_low, "digits_high": one.digits_high, "p": one.p,
-        "p_adjusted": one.adjusted, "nll_saved": one.nll, "nll_saved_low": one.nll_low,
-        "nll_saved_high": one.nll_high, "nll_p": one.nll_p, "nll_p_adjusted": one.nll_adjusted,
+        "examples": one.n,
+        "won": one.won,
+        "lost": one.lost,
+        "digits": one.digits,
+        "digits_low": one.digits_low,
+        "digits_high": one.digits_high,
+        "p": one.p,
+        "p_adjusted": one.adjusted,
+        "nll_saved": one.nll,
+        "nll_saved_low": one.nll_low,
+        "nll_saved_high": one.nll_high,
+        "nll_p": one.nll_p,
+        "nll_p_adjusted": one.nll_adjusted,
         "over": one.over,
-    }  # fmt: skip
+    }

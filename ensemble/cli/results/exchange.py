@@ -13,8 +13,9 @@ from ensemble.cli.train import run_summary
 @click.command(name="import")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=Path)
 @click.option("--name", default="", help="What to call the run.")
-@click.option("--run", "run_id", metavar="RUN", default="", help="Of a report of several runs this "
-              "one alone.")  # fmt: skip
+@click.option(
+    "--run", "run_id", metavar="RUN", default="", help="Of a report of several runs this one alone."
+)
 def import_(files: tuple[Path, ...], name: str, run_id: str) -> None:
     """Make a run of predictions from elsewhere, or every run of a report.
 
@@ -33,9 +34,12 @@ def import_(files: tuple[Path, ...], name: str, run_id: str) -> None:
     for note in outputs.notes:
         say(note, err=True)
     counts = {
-        "epochs": outputs.epochs, "members": outputs.members, "examples": outputs.examples,
-        "classes": outputs.classes, "images": outputs.images is not None,
-    }  # fmt: skip
+        "epochs": outputs.epochs,
+        "members": outputs.members,
+        "examples": outputs.examples,
+        "classes": outputs.classes,
+        "images": outputs.images is not None,
+    }
     click.echo(json.dumps({**run_summary(run), **counts, "notes": list(outputs.notes)}))
 
 
@@ -75,7 +79,14 @@ def export(
     made = exchange.export_run(
         run_id, file, epoch=epoch, all_epochs=all_epochs, images=images, replace=force
     )
-    click.echo(json.dumps({
-        "run_id": run_id, "file": shown(made.path), "epochs": made.epochs,
-        "shape": made.shape, "images": made.images,
-    }))  # fmt: skip
+    click.echo(
+        json.dumps(
+            {
+                "run_id": run_id,
+                "file": shown(made.path),
+                "epochs": made.epochs,
+                "shape": made.shape,
+                "images": made.images,
+            }
+        )
+    )

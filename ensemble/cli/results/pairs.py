@@ -65,15 +65,22 @@ def say_pair(two: TwoPlans, pair: tuple[str, str], costs: Costs) -> None:
 def described_pair(two: TwoPlans) -> dict[str, Any]:
     """The comparison, ready for JSON."""
     return {
-        "figure": two.figure, "first": two.first, "second": two.second, "n": two.n,
+        "figure": two.figure,
+        "first": two.first,
+        "second": two.second,
+        "n": two.n,
         "members": two.members,
-        "loss": described_loss(two.loss), "to_be_sure": vars(two.sure),
-    }  # fmt: skip
+        "loss": described_loss(two.loss),
+        "to_be_sure": vars(two.sure),
+    }
 
 
 def described_loss(one: Loss) -> dict[str, Any]:
     """What a plan loses, with its interval."""
     return {
-        "members": one.plan.members, "epochs": one.plan.epochs, "loss": one.mean,
-        "low": one.low, "high": one.high,
-    }  # fmt: skip
+        "members": one.plan.members,
+        "epochs": one.plan.epochs,
+        "loss": one.mean,
+        "low": one.low,
+        "high": one.high,
+    }

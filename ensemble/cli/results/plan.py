@@ -32,9 +32,13 @@ from ensemble.wording.verdicts import plan as words
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def plan(
-    run_id: str, budget: float | None, seconds: float | None, figure: str,
-    pair: tuple[str, str] | None, as_json: bool,
-) -> None:  # fmt: skip
+    run_id: str,
+    budget: float | None,
+    seconds: float | None,
+    figure: str,
+    pair: tuple[str, str] | None,
+    as_json: bool,
+) -> None:
     """How many members for how many epochs: what a budget is best spent on."""
     if budget is not None and seconds is not None:
         raise ConfigError("Give --budget or --seconds, not both.")
@@ -95,6 +99,8 @@ def described_plan(one: Plan, costs: Costs) -> dict[str, Any]:
     """A plan and what it costs."""
     seconds = costs.seconds(one)
     return {
-        "members": one.members, "epochs": one.epochs, "img_member": costs.work(one),
+        "members": one.members,
+        "epochs": one.epochs,
+        "img_member": costs.work(one),
         "seconds": None if seconds is None else round(seconds, 3),
-    }  # fmt: skip
+    }

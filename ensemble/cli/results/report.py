@@ -26,7 +26,14 @@ def report(
     made = write_report(
         run_ids, out, with_members=with_members, all_epochs=all_epochs, replace=force
     )
-    click.echo(json.dumps({
-        "run_ids": made.run_ids, "file": shown(made.path), "bytes": made.bytes,
-        "members": made.members, "all_epochs": made.all_epochs,
-    }))  # fmt: skip
+    click.echo(
+        json.dumps(
+            {
+                "run_ids": made.run_ids,
+                "file": shown(made.path),
+                "bytes": made.bytes,
+                "members": made.members,
+                "all_epochs": made.all_epochs,
+            }
+        )
+    )

@@ -44,16 +44,21 @@ def worth(run_id: str, against: str | None, passes: int, as_json: bool) -> None:
 def described(found: Worths) -> dict[str, Any]:
     """What was found, ready for JSON."""
     return {
-        "against": found.against, "members": found.members, "trainings": found.trainings,
-        "varied": found.varied, "left_out": list(found.left_out),
+        "against": found.against,
+        "members": found.members,
+        "trainings": found.trainings,
+        "varied": found.varied,
+        "left_out": list(found.left_out),
         "rows": [_row(one) for one in found.rows],
-    }  # fmt: skip
+    }
 
 
 def _row(one: Worth) -> dict[str, Any]:
     ends = {"worth": one.found.value, "low": one.found.low, "high": one.found.high}
     return {
-        "kind": one.kind, "epochs": list(one.epochs), "asked": one.asked,
+        "kind": one.kind,
+        "epochs": list(one.epochs),
+        "asked": one.asked,
         # JSON knows no infinity: more than all members that there are.
         **{name: None if math.isinf(end) else end for name, end in ends.items()},
-    }  # fmt: skip
+    }

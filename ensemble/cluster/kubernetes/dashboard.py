@@ -43,8 +43,15 @@ def _container() -> Resource:
     probe = {"exec": {"command": health_command()}, "timeoutSeconds": 10, "periodSeconds": 15}
     return {
         "command": [
-            "python", "-P", "-m", "ensemble", "app",
-            "--server.port", str(PORT), "--server.headless", "true",
+            "python",
+            "-P",
+            "-m",
+            "ensemble",
+            "app",
+            "--server.port",
+            str(PORT),
+            "--server.headless",
+            "true",
         ],
         # What is launched on its pages works in this pod: no process waits for that.
         "env": [*environment(CORES), {"name": "ENSEMBLE_WARM_WORKER", "value": "0"}],
@@ -54,4 +61,4 @@ def _container() -> Resource:
             "requests": {"cpu": "500m", "memory": "1Gi"},
             "limits": {"cpu": str(CORES), "memory": "4Gi"},
         },
-    }  # fmt: skip
+    }

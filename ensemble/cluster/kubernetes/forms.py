@@ -49,20 +49,22 @@ _CLAIM = "a name that Kubernetes allows: lower-case letters, digits, hyphens and
 FORMS = {
     # The longest pod's name is made of it: NAME-dashboard and what the cluster adds.
     "name": Form(
-        re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?"), 40,
+        re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?"),
+        40,
         "lower-case letters, digits and hyphens, a letter first, at most 40 characters",
     ),
     "image": Form(
         re.compile(
             rf"({_HOST}(\.{_HOST})*(:[0-9]{{1,5}})?/)?{_PATH}(/{_PATH})*"
             r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?"
-        ), 400,
+        ),
+        400,
         "an image's name, such as registry.example.org/ensemble:1.0",
     ),
     "runs_claim": Form(re.compile(_SUBDOMAIN), 253, _CLAIM),
     "data_claim": Form(re.compile(_SUBDOMAIN), 253, _CLAIM),
     "pull_secret": Form(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
-}  # fmt: skip
+}
 
 
 def label(text: str) -> tuple[str, str]:

@@ -33,13 +33,17 @@ class KubernetesConfig(Settings):
     memory: int = setting(4, "Memory of each group's pod, in GiB.", low=1, high=16384)
     gpus: int = setting(0, "NVIDIA cards of each group's pod.", low=0, high=64)
     retries: int = setting(
-        20, "How often a group is begun anew after it failed; not for want of its node.",
-        low=0, high=1000,
-    )  # fmt: skip
+        20,
+        "How often a group is begun anew after it failed; not for want of its node.",
+        low=0,
+        high=1000,
+    )
     grace: int = setting(
-        120, "Seconds that a pod has for its checkpoint when it is told to end.",
-        low=10, high=3600,
-    )  # fmt: skip
+        120,
+        "Seconds that a pod has for its checkpoint when it is told to end.",
+        low=10,
+        high=3600,
+    )
     user: int = setting(
         1000, "User and group number that the pods run as; never root.", low=1, high=2**31 - 1
     )

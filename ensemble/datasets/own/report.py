@@ -52,8 +52,9 @@ def standing_out(
             f"{copied.unreadable_count:,} cannot be read and {are} left out ({first}{more})."
         )
     for split in SPLITS:
-        if without := [name for name, many in zip(class_names, counts[split], strict=True)
-                       if not many]:  # fmt: skip
+        if without := [
+            name for name, many in zip(class_names, counts[split], strict=True) if not many
+        ]:
             said.append(
                 f"Without a {split} image, {len(without):,} of the classes: {listing(without)}."
             )

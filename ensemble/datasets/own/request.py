@@ -30,16 +30,20 @@ class Preparation(Settings):
         high=entries.MOST_SIDE,
     )
     test_share: float = setting(
-        0.2, "Share of each class to test with, where the source has no test images.",
-        low=0.01, high=0.5,
-    )  # fmt: skip
+        0.2,
+        "Share of each class to test with, where the source has no test images.",
+        low=0.01,
+        high=0.5,
+    )
     seed: int = setting(
         0, "Of the draw of test images, and of the order of a folder's.", low=0, high=2**31 - 1
     )
     max_unreadable: float = setting(
-        0.01, "Share of the files that may be unreadable; they are listed and left out.",
-        low=0.0, high=1.0,
-    )  # fmt: skip
+        0.01,
+        "Share of the files that may be unreadable; they are listed and left out.",
+        low=0.0,
+        high=1.0,
+    )
 
     def __post_init__(self) -> None:
         self.check()

@@ -16,9 +16,14 @@ Size = tuple[int, int]  # height and width, as shown
 
 # What folders and arrays of each split are called; what is for validation is learnt from.
 SPLIT_NAMES = {
-    "train": "train", "training": "train", "test": "test", "testing": "test",
-    "val": "val", "valid": "val", "validation": "val",
-}  # fmt: skip
+    "train": "train",
+    "training": "train",
+    "test": "test",
+    "testing": "test",
+    "val": "val",
+    "valid": "val",
+    "validation": "val",
+}
 VAL_LEARNT = (
     "The validation images are learnt from with the others: `train --validation 0.1` holds a share "
     "out of them all."

@@ -124,10 +124,11 @@ def in_words(name: str) -> Iterator[None]:
     except OSError as error:
         full = error.errno in FULL
         raise StorageError(
-            no_space(name) if full else
-            f"The dataset {name} cannot be kept in {entries.folder()} ({why(error)}): point "
+            no_space(name)
+            if full
+            else f"The dataset {name} cannot be kept in {entries.folder()} ({why(error)}): point "
             "ENSEMBLE_DATA at a folder that you can write to, and add it again."
-        ) from error  # fmt: skip
+        ) from error
 
 
 def no_space(name: str, needed: int | None = None) -> str:

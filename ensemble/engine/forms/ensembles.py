@@ -54,12 +54,17 @@ def steps_of_each(figures: StepFigures, aside: np.ndarray, ensembles: int) -> St
         return without(aside, figures)
     nll, right = figures.ensemble_nll, figures.ensemble_accuracy
     each = tuple(
-        without(aside[own], StepFigures(
-            figures.loss[own], figures.accuracy[own],
-            None if nll is None else nll[one], None if right is None else right[one],
-        ))
+        without(
+            aside[own],
+            StepFigures(
+                figures.loss[own],
+                figures.accuracy[own],
+                None if nll is None else nll[one],
+                None if right is None else right[one],
+            ),
+        )
         for one, own in enumerate(places_of(len(aside), ensembles))
-    )  # fmt: skip
+    )
     whole = without(aside, StepFigures(figures.loss, figures.accuracy, None, None))
     return StepFigures(whole.loss, whole.accuracy, None, None, whole.active, each)
 
@@ -92,7 +97,8 @@ class Tallies:
         each = tuple(tally.evaluation() for tally in self._each)
         if len(each) == 1:
             return each[0]
-        loss, right = (np.concatenate(one) for one in zip(*((e.loss, e.accuracy) for e in each),
-                                                          strict=True))  # fmt: skip
+        loss, right = (
+            np.concatenate(one) for one in zip(*((e.loss, e.accuracy) for e in each), strict=True)
+        )
         probabilities = np.concatenate([one.probabilities for one in each])
         return Evaluation(probabilities, loss, right, np.nan, np.nan, each=each)

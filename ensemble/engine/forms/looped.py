@@ -76,9 +76,13 @@ class Looped:
         self.rows = max(1, min(work.steps, STEPS_BYTES // step_bytes))
         self._blocks = max(1, ROOM_BYTES // (4 * lanes * EVALUATION_BLOCK * classes))
         self._train, self._evaluate = programs(
-            self._layout.devices, work.network, self.rows, work.augmentation, work.rule,
+            self._layout.devices,
+            work.network,
+            self.rows,
+            work.augmentation,
+            work.rule,
             work.arithmetic,
-        )  # fmt: skip
+        )
         self._data = self._layout.replicate((work.images, work.labels))
         self._of_each = of_each(work.ensembles, ensemble_figures(self._plain))
 

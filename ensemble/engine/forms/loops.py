@@ -55,9 +55,19 @@ def train_steps(
     def body(step: Array, carry: tuple[MemberState, Figures]) -> tuple[MemberState, Figures]:
         state, figures = carry
         state, new = one_step(
-            network, state, order, key_data, hyper, images, labels, common, step,
-            augmentation=augmentation, rule=rule, arithmetic=arithmetic,
-        )  # fmt: skip
+            network,
+            state,
+            order,
+            key_data,
+            hyper,
+            images,
+            labels,
+            common,
+            step,
+            augmentation=augmentation,
+            rule=rule,
+            arithmetic=arithmetic,
+        )
         row = step - start
         return state, jax.tree.map(lambda old, value: old.at[row].set(value), figures, new)
 

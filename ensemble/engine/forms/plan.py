@@ -74,8 +74,10 @@ def plan_anew(network: Network) -> Plan:
     logging.getLogger("ensemble").info(
         "Measured how bfloat16 is multiplied fastest here: convolutions by %s, dense layers by %s; "
         "%.2f times as fast as float32.",
-        plan.convolutions, plan.dense, plan.gain,
-    )  # fmt: skip
+        plan.convolutions,
+        plan.dense,
+        plan.gain,
+    )
     return plan
 
 

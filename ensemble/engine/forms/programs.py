@@ -87,8 +87,9 @@ def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:
             member, figures = function(member, *own, *span, *shared)
             return jax.tree.map(
                 lambda leaf, new: lax.dynamic_update_index_in_dim(leaf, new, number, 0),
-                members, member,
-            ), figures  # fmt: skip
+                members,
+                member,
+            ), figures
 
         # Carried, so that new members take the places of the old: mapped over, all would be twice.
         return lax.scan(lane, members, (jnp.arange(len(spans[0])), own, spans))

@@ -70,9 +70,13 @@ class Network:
         return logits.astype(jnp.float32)
 
     def learn(
-        self, trained: Params, rest: Params, images: Array, key: Array | None,
+        self,
+        trained: Params,
+        rest: Params,
+        images: Array,
+        key: Array | None,
         arithmetic: Arithmetic = USUAL,
-    ) -> tuple[Array, Params]:  # fmt: skip
+    ) -> tuple[Array, Params]:
         """Logits (B, C) of the training pass, and the other collections after it.
 
         Args:

@@ -78,9 +78,10 @@ def made(name: str, factory: Any, classes: int) -> nn.Module:
 def asked(name: str, factory: Callable[..., Any], classes: int) -> dict[str, Any]:
     """The arguments to give to a factory: the number of classes where it takes one."""
     taken = {
-        key: one for key, one in inspect.signature(factory).parameters.items()
+        key: one
+        for key, one in inspect.signature(factory).parameters.items()
         if key not in NO_ARGUMENT and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
-    }  # fmt: skip
+    }
     needed = [key for key, one in taken.items() if one.default is one.empty]
     if len(needed) > 1:
         raise ConfigError(

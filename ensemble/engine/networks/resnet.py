@@ -40,9 +40,13 @@ class Block(nn.Module):
     def __call__(self, x: Array, train: bool) -> Array:
         """(B, H, W, I) to (B, ⌈H/stride⌉, ⌈W/stride⌉, features)."""
         conv = partial(
-            nn.Conv, self.features, (3, 3), use_bias=False, kernel_init=conv_weights,
+            nn.Conv,
+            self.features,
+            (3, 3),
+            use_bias=False,
+            kernel_init=conv_weights,
             dtype=self.dtype,
-        )  # fmt: skip
+        )
         y = conv(strides=self.stride)(x)
         y = nn.relu(self.norm(y, train))
         y = self.norm(conv()(y), train)
@@ -67,8 +71,9 @@ class ResNet(nn.Module):
     def __call__(self, x: Array, train: bool) -> Array:
         """Images (B, H, W, channels) in [0, 1] to logits (B, C)."""
         norm = partial(group_norm if self.grouped else batch_norm, dtype=self.dtype)
-        x = nn.Conv(self.width, (3, 3), use_bias=False, kernel_init=conv_weights,
-                    dtype=self.dtype)(x)  # fmt: skip
+        x = nn.Conv(self.width, (3, 3), use_bias=False, kernel_init=conv_weights, dtype=self.dtype)(
+            x
+        )
         x = nn.relu(norm(x, train))
         for stage in range(STAGES):
             for block in range(self.blocks):

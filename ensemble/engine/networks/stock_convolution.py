@@ -98,9 +98,16 @@ def convolution(
     usual = x.ndim == 4 and numbers == lax.conv_dimension_numbers(x.shape, kernel.shape, NUMBERS)
     if not usual or set(lhs_dilation or ()) - {1} or set(options) - {"precision"} or not x.size:
         return lax.conv_general_dilated(
-            x, kernel, strides, padding, lhs_dilation, rhs_dilation, dimension_numbers,
-            feature_group_count, **options,
-        )  # fmt: skip
+            x,
+            kernel,
+            strides,
+            padding,
+            lhs_dilation,
+            rhs_dilation,
+            dimension_numbers,
+            feature_group_count,
+            **options,
+        )
     dilation, across = rhs_dilation or (1, 1), (strides[0], strides[1])
     if isinstance(padding, str):
         reach = [(n - 1) * d + 1 for n, d in zip(kernel.shape, dilation, strict=False)]
@@ -115,9 +122,16 @@ def convolution(
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
 def _convolved(x: Array, kernel: Array, window: Window) -> Array:
     return lax.conv_general_dilated(
-        x, kernel, window.strides, window.padding, None, window.dilation, NUMBERS, window.groups,
+        x,
+        kernel,
+        window.strides,
+        window.padding,
+        None,
+        window.dilation,
+        NUMBERS,
+        window.groups,
         precision=window.precision,
-    )  # fmt: skip
+    )
 
 
 def _forward(x: Array, kernel: Array, window: Window) -> tuple[Array, tuple[Array, Array]]:
@@ -145,9 +159,16 @@ def of_images(x: Array, kernel: Array, dy: Array, window: Window) -> Array:
     turned = kernel[::-1, ::-1].reshape(height, width, inputs, window.groups, -1)
     turned = turned.transpose(0, 1, 4, 3, 2).reshape(height, width, -1, window.groups * inputs)
     return lax.conv_general_dilated(
-        dy, turned, (1, 1), padding, window.strides, window.dilation, NUMBERS, window.groups,
+        dy,
+        turned,
+        (1, 1),
+        padding,
+        window.strides,
+        window.dilation,
+        NUMBERS,
+        window.groups,
         precision=window.precision,
-    )  # fmt: skip
+    )
 
 
 def at_once(x: Array, kernel: Array, dy: Array, window: Window) -> Array:
@@ -161,9 +182,15 @@ def at_once(x: Array, kernel: Array, dy: Array, window: Window) -> Array:
         x = lax.slice_in_dim(x, 0, size + min(high, 0), axis=1 + axis)
         padding.append((low, max(high, 0)))
     found = lax.conv_general_dilated(
-        x.transpose(3, 1, 2, 0), dy.transpose(1, 2, 0, 3), window.dilation, padding,
-        None, window.strides, NUMBERS, precision=window.precision,
-    )  # fmt: skip
+        x.transpose(3, 1, 2, 0),
+        dy.transpose(1, 2, 0, 3),
+        window.dilation,
+        padding,
+        None,
+        window.strides,
+        NUMBERS,
+        precision=window.precision,
+    )
     return found.transpose(1, 2, 0, 3)
 
 

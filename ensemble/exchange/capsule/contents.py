@@ -42,13 +42,21 @@ def said_of(run: runs.Run) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise RunError(f"The settings of the run “{run.id}” cannot be read ({error}).") from error
     return {
-        "form": form.FORM, "version": form.VERSION, "program": __version__,
-        "written": round(time.time(), 3), "id": run.id, "kind": config.kind or "",
-        "settings": run.config.as_dict(), "dataset": as_record(run.data),
-        "status": plain(dataclasses.asdict(run.status)), "packages": texts(config.packages),
-        "name": "" if run.name == run.id else run.name, "note": read_note(run),
-        "tags": list(run.tags), "member_names": list(run.member_names),
-    }  # fmt: skip
+        "form": form.FORM,
+        "version": form.VERSION,
+        "program": __version__,
+        "written": round(time.time(), 3),
+        "id": run.id,
+        "kind": config.kind or "",
+        "settings": run.config.as_dict(),
+        "dataset": as_record(run.data),
+        "status": plain(dataclasses.asdict(run.status)),
+        "packages": texts(config.packages),
+        "name": "" if run.name == run.id else run.name,
+        "note": read_note(run),
+        "tags": list(run.tags),
+        "member_names": list(run.member_names),
+    }
 
 
 def parts_of(run: runs.Run, with_members: bool, all_epochs: bool) -> Iterator[Part]:

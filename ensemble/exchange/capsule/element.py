@@ -57,8 +57,10 @@ def elements(page: bytes) -> list[Element]:
             raise PredictionsError(f"it is cut short within the data of a run: {SAVE_AGAIN}.")
         if len(found) == MOST_CAPSULES:
             raise PredictionsError(f"it holds more than {MOST_CAPSULES} runs: write fewer a file.")
-        said = {key.decode(): value.decode("utf-8", "replace")
-                for key, value in ATTRIBUTE.findall(opening[0])}  # fmt: skip
+        said = {
+            key.decode(): value.decode("utf-8", "replace")
+            for key, value in ATTRIBUTE.findall(opening[0])
+        }
         found.append(_element(said, page[opening.end() : end]))
         at = end
     if not found:

@@ -68,9 +68,11 @@ def _write(folder: Path, capsule: Capsule, name: str) -> None:
 def _config(capsule: Capsule) -> dict[str, object]:
     header, about = capsule.header, capsule.known
     found: dict[str, object] = {
-        "schema": SCHEMA, "packages": header.packages, "settings": about.config.as_dict(),
+        "schema": SCHEMA,
+        "packages": header.packages,
+        "settings": about.config.as_dict(),
         "origin": header.id,
-    }  # fmt: skip
+    }
     if isinstance(about.config, ImportedConfig):
         found |= {"kind": IMPORTED, "member_names": list(about.member_names)}
     if about.data.own:
@@ -116,8 +118,11 @@ def _write_shift(folder: Path, capsule: Capsule) -> None:
     if form.SHIFT_STATUS in capsule.parts:
         write_status(stress_folder(folder), shift_status(capsule.array(form.SHIFT_STATUS)))
     for key in _sets(capsule):
-        scores = {one: capsule.array(f"{form.SCORES}/{key}/{one}") for one in SCORES
-                  if f"{form.SCORES}/{key}/{one}" in capsule.parts}  # fmt: skip
+        scores = {
+            one: capsule.array(f"{form.SCORES}/{key}/{one}")
+            for one in SCORES
+            if f"{form.SCORES}/{key}/{one}" in capsule.parts
+        }
         write_scores(folder, key, results.tick, scores)
 
 

@@ -75,8 +75,11 @@ class Capsule:
 
     def epochs(self, what: str = "predictions") -> list[int]:
         """The epochs of which it has "predictions", "validation" or "parameters", in order."""
-        found = {int(name.split("/")[1].removeprefix("epoch-"))
-                 for name in self.parts if name.startswith(f"{what}/")}  # fmt: skip
+        found = {
+            int(name.split("/")[1].removeprefix("epoch-"))
+            for name in self.parts
+            if name.startswith(f"{what}/")
+        }
         return sorted(found)
 
 

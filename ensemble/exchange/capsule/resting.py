@@ -17,7 +17,12 @@ def at_rest(status: AnyStatus, cut: str) -> AnyStatus:
       cut: what to say of a job that had not ended there.
     """
     now = replace(
-        status, pid=None, pid_created=None, pid_ticks=None, host="", seconds_left=None,
+        status,
+        pid=None,
+        pid_created=None,
+        pid_ticks=None,
+        host="",
+        seconds_left=None,
         message=status.message[:NOTE_LENGTH],
-    )  # fmt: skip
+    )
     return now if now.state in now.kind.ended else replace(now, state="stopped", message=cut)

@@ -33,10 +33,16 @@ def payload(run: Run, with_members: bool = False, all_epochs: bool = False) -> b
     for name, array in parts_of(run, with_members, all_epochs):
         codec = codec_for(array)
         packed.append(pack(array, codec))
-        headers.append({
-            "name": name, "dtype": array.dtype.name, "shape": list(array.shape), "codec": codec,
-            "length": len(packed[-1]), "sha256": hashlib.sha256(little(array).data).hexdigest(),
-        })  # fmt: skip
+        headers.append(
+            {
+                "name": name,
+                "dtype": array.dtype.name,
+                "shape": list(array.shape),
+                "codec": codec,
+                "length": len(packed[-1]),
+                "sha256": hashlib.sha256(little(array).data).hexdigest(),
+            }
+        )
     header = json.dumps({**said, "parts": headers}, allow_nan=False).encode()
     length = len(header).to_bytes(form.LENGTH_BYTES, "little")
     return b"".join([form.MAGIC, length, header, *packed])

@@ -80,9 +80,11 @@ def _named(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) ->
     found, codes = np.unique(np.char.strip(labels), return_inverse=True)
     texts = np.array([shown(one) for one in found.tolist()])
     known = {name: number for number, name in enumerate(names or ())}
-    if classes == 2 and all(text.lower() in TRUTHS for text in texts) and not (
-        TRUTHS.keys() & {name.lower() for name in known}
-    ):  # fmt: skip
+    if (
+        classes == 2
+        and all(text.lower() in TRUTHS for text in texts)
+        and not (TRUTHS.keys() & {name.lower() for name in known})
+    ):
         known = {text: TRUTHS[text.lower()] for text in texts}
     if all(text in known for text in texts):
         return np.array([known[text] for text in texts], np.int32)[codes]

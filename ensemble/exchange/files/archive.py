@@ -140,8 +140,9 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
             "it is a file of torch.save, which would have to be unpickled: save NumPy arrays with "
             "np.savez(...)."
         )
-    found = {one.filename.removesuffix(".npy"): one for one in infos
-             if one.filename.endswith(".npy")}  # fmt: skip
+    found = {
+        one.filename.removesuffix(".npy"): one for one in infos if one.filename.endswith(".npy")
+    }
     if not found:
         raise PredictionsError("it is an archive without arrays: save them with np.savez(...).")
     if len(infos) > MOST_ENTRIES or len({one.filename for one in infos}) != len(infos):

@@ -51,12 +51,16 @@ def read_archive(archive: Archive) -> Part:
         labels, more = flattened(_small(archive, found["labels"], MOST_LABEL_BYTES))
         notes += more
     return Part(
-        kind, header.shape, lambda columns: archive.blocks(found[kind], columns), labels,
+        kind,
+        header.shape,
+        lambda columns: archive.blocks(found[kind], columns),
+        labels,
         class_names=_names(archive, found, "class_names"),
         member_names=_names(archive, found, "member_names"),
         split=split_of(_small(archive, found["split"])) if "split" in found else "",
-        notes=notes, **_images(archive, found),
-    )  # fmt: skip
+        notes=notes,
+        **_images(archive, found),
+    )
 
 
 def _found(names: list[str]) -> tuple[dict[str, str], list[str]]:

@@ -22,8 +22,15 @@ KEYS = {
 ROW_NUMBERS = {"__index_level_0__", "unnamed: 0", ""}
 # What stands beside the classes and is none.
 ASIDE = ROW_NUMBERS | {
-    "prediction", "predicted", "pred", "y_pred", "confidence", "correct", "index", "row",
-}  # fmt: skip
+    "prediction",
+    "predicted",
+    "pred",
+    "y_pred",
+    "confidence",
+    "correct",
+    "index",
+    "row",
+}
 P = "(?:p|prob|proba|probability)"
 PREFIXES = {
     "probabilities": re.compile(rf"{P}[_ ]?(\d+)|{P}_(.+)"),
@@ -68,8 +75,9 @@ def understood(columns: Sequence[str]) -> Columns:
         )
     keys = _keys(columns)
     rest = [one for one in columns if one not in keys.values()]
-    prefixed = {kind: found for kind, pattern in PREFIXES.items()
-                if (found := _prefixed(rest, pattern))}  # fmt: skip
+    prefixed = {
+        kind: found for kind, pattern in PREFIXES.items() if (found := _prefixed(rest, pattern))
+    }
     if len(prefixed) > 1:
         raise PredictionsError("it has columns of probabilities and of logits: keep one of them.")
     for kind, found in prefixed.items():

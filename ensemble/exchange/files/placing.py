@@ -21,8 +21,12 @@ from ensemble.storage.arrays.digest import CHUNK
 
 Codes = NDArray[np.int64]
 # Of how many values a key may be: told before each of them is looked at.
-MOST = {"epoch": MOST_EPOCHS, "member": MOST_MEMBERS, "example": MOST_EXAMPLES,
-        "label": MOST_CLASSES}  # fmt: skip
+MOST = {
+    "epoch": MOST_EPOCHS,
+    "member": MOST_MEMBERS,
+    "example": MOST_EXAMPLES,
+    "label": MOST_CLASSES,
+}
 
 
 def placed(
@@ -58,12 +62,13 @@ def placed(
         blocks=lambda columns: _blocks(values, order),
         labels=_labels(texts.get("label"), examples, shape[2], example_names),
         class_names=checked("class_names", list(map(shown, columns.names)))
-        if columns.names else None,
+        if columns.names
+        else None,
         member_names=_said(member_names, bounded=True),
         split=_one_split(texts.get("split")),
         examples=_said(example_names),
         notes=notes,
-    )  # fmt: skip
+    )
 
 
 def coded(

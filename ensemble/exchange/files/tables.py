@@ -44,12 +44,14 @@ def read_csv(file: Bounded, most_bytes: int | None = None) -> Part:
     try:
         reader = pa.csv.open_csv(
             pa.PythonFile(raw, mode="r"),
-            pa.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names,
-                               skip_rows=1),
+            pa.csv.ReadOptions(
+                use_threads=False, block_size=BLOCK, column_names=names, skip_rows=1
+            ),
             pa.csv.ParseOptions(delimiter=delimiter),
-            pa.csv.ConvertOptions(column_types=types, include_columns=list(types),
-                                  decimal_point=decimal),
-        )  # fmt: skip
+            pa.csv.ConvertOptions(
+                column_types=types, include_columns=list(types), decimal_point=decimal
+            ),
+        )
         return _part(columns, reader, most_bytes)
     except pa.ArrowInvalid as error:
         raise PredictionsError(_said_of(str(error), list(types))) from error
@@ -135,8 +137,11 @@ def _numbers(
     found = np.empty((batch.num_rows, len(names)), dtype)
     for place, name in enumerate(names):
         column = batch.column(name)
-        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-                or pa.types.is_decimal(column.type)):  # fmt: skip
+        if not (
+            pa.types.is_integer(column.type)
+            or pa.types.is_floating(column.type)
+            or pa.types.is_decimal(column.type)
+        ):
             raise PredictionsError(
                 f"its column “{name:.60}” holds no numbers ({column.type}): leave it out, or name "
                 "the columns of classes p_0, p_1 …."

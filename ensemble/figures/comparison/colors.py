@@ -30,8 +30,9 @@ def of_values(column: Column | None) -> list[str]:
     if not column.is_number:
         words = column.words
         hues = of_groups(len(words))
-        return [MUTED if value is None else hues[words.index(str(value))]
-                for value in column.values]  # fmt: skip
+        return [
+            MUTED if value is None else hues[words.index(str(value))] for value in column.values
+        ]
     places = [place(column, value) for value in column.values]
     known = [one for one in places if one is not None]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)

@@ -63,9 +63,11 @@ class Column:
     @property
     def may_log(self) -> bool:
         """Whether a log axis can show all of it."""
-        return self.is_number and bool(self.known) and all(
-            isinstance(value, int | float) and value > 0 for value in self.known
-        )  # fmt: skip
+        return (
+            self.is_number
+            and bool(self.known)
+            and all(isinstance(value, int | float) and value > 0 for value in self.known)
+        )
 
     @property
     def words(self) -> list[str]:
@@ -84,8 +86,9 @@ class Column:
 def columns(found: Points) -> list[Column]:
     """What is known of the runs, settings first; without what is known of none."""
     n = min((row.run.data.test_size for row in found.rows), default=10_000)
-    every = [column(axis, [row.cells.get(axis.name) for row in found.rows], n)
-             for axis in found.axes]  # fmt: skip
+    every = [
+        column(axis, [row.cells.get(axis.name) for row in found.rows], n) for axis in found.axes
+    ]
     return [one for one in every if one.known]
 
 
@@ -95,8 +98,17 @@ def column(axis: Axis, cells: Sequence[Cell], n: int) -> Column:
     is_number = axis.kind == "number"
     values = tuple(number(cell) if is_number else word(axis.name, cell) for cell in cells)
     unit = units.get(axis.name, "")
-    return Column(axis.name, axis.title, values, is_number, axis.log, unit == "share",
-                  not axis.setting, "" if unit == "share" else unit, n)  # fmt: skip
+    return Column(
+        axis.name,
+        axis.title,
+        values,
+        is_number,
+        axis.log,
+        unit == "share",
+        not axis.setting,
+        "" if unit == "share" else unit,
+        n,
+    )
 
 
 def number(cell: Cell) -> float | None:
@@ -116,12 +128,20 @@ def axes(columns: Sequence[Column]) -> list[dict[str, Any]]:
     for column in columns:
         words = column.words
         places = {word: place for place, word in enumerate(words)}
-        values = [places[str(value)] if words and value is not None else value
-                  for value in column.values]  # fmt: skip
-        found.append({
-            "name": column.name, "label": column.titled, "values": values,
-            "kind": "number" if column.is_number else "category", "categories": words,
-            "may_log": column.may_log, "log": column.log and column.may_log,
-            "percent": column.percent, "said": [column.say(value) for value in column.values],
-        })  # fmt: skip
+        values = [
+            places[str(value)] if words and value is not None else value for value in column.values
+        ]
+        found.append(
+            {
+                "name": column.name,
+                "label": column.titled,
+                "values": values,
+                "kind": "number" if column.is_number else "category",
+                "categories": words,
+                "may_log": column.may_log,
+                "log": column.log and column.may_log,
+                "percent": column.percent,
+                "said": [column.say(value) for value in column.values],
+            }
+        )
     return found

@@ -8,8 +8,10 @@ from ensemble.figures.palette import MEMBER_HUES
 from ensemble.wording import formats
 
 LINE = 90  # letters of a headline
-FOLLOWS = {"range": "from the least to the most of its runs",
-           "interval": "the 95 % interval of that mean over runs (Student's t)"}  # fmt: skip
+FOLLOWS = {
+    "range": "from the least to the most of its runs",
+    "interval": "the 95 % interval of that mean over runs (Student's t)",
+}
 WHAT = {"loss": "Loss", "accuracy": "Accuracy"}
 WHOSE = {"ensemble": "the ensemble", "mean member": "the mean member", "members": "the members"}
 
@@ -52,13 +54,19 @@ def sees(found: Sequence[tuple[str, Sequence[Curves]]], band: str, who: str) -> 
     """What to see in the picture, in a sentence or two."""
     several = any(one.runs > 1 for _, each in found for one in each)
     many = any(len(each) > len(MEMBER_HUES) for _, each in found)
-    said = ["A line a group, coloured in the order of their settings; under the pointer its name."
-            if many else "A colour a group."]  # fmt: skip
+    said = [
+        "A line a group, coloured in the order of their settings; under the pointer its name."
+        if many
+        else "A colour a group."
+    ]
     if several and many:
         said.append(f"It is the mean of its runs; the band is {FOLLOWS[band]}.")
     elif who == "members":
-        said.append(f"Bold: the mean member, each member thin; the band is {FOLLOWS[band]}."
-                    if several else "Bold: the mean member, each member thin.")  # fmt: skip
+        said.append(
+            f"Bold: the mean member, each member thin; the band is {FOLLOWS[band]}."
+            if several
+            else "Bold: the mean member, each member thin."
+        )
     elif several:
         said.append(f"Bold: the mean of its runs, each of them thin; the band is {FOLLOWS[band]}.")
     if len(found) > 1:

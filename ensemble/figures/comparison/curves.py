@@ -20,8 +20,12 @@ HEIGHT = 480
 POINTS, LEAST = 12_000, 24
 WHOLE = 10  # epochs, each of which has a mark
 DASHES = {"test": "solid", "validation": "dashdot", "train": "dash"}
-X = {"epochs": "epochs", "steps": "steps", "seconds": "seconds of training",
-     "img_member": "images times members"}  # fmt: skip
+X = {
+    "epochs": "epochs",
+    "steps": "steps",
+    "seconds": "seconds of training",
+    "img_member": "images times members",
+}
 Splits = Sequence[tuple[str, Sequence[Curves]]]
 
 
@@ -54,8 +58,11 @@ def figure(
     chart.update_xaxes(title=X[x], automargin=True, **axis("x" in log, chart, "x", ""))
     if x == "epochs" and "x" not in log and longest(chart) <= WHOLE:
         chart.update_xaxes(dtick=1)  # Plotly would mark halves of them
-    chart.update_yaxes(title=y_title(what, wrong, "y" in log), automargin=True,
-                       **axis("y" in log, chart, "y", suffix))  # fmt: skip
+    chart.update_yaxes(
+        title=y_title(what, wrong, "y" in log),
+        automargin=True,
+        **axis("y" in log, chart, "y", suffix),
+    )
     return chart
 
 
@@ -112,11 +119,19 @@ def band(one: Curves, hue: str, scaled: Any) -> list[dict[str, Any]]:
     for piece in pieces(known):
         x = np.concatenate([one.x[piece], one.x[piece][::-1]])
         y = np.concatenate([scaled(one.high[piece]), scaled(one.low[piece])[::-1]])
-        found.append({
-            "x": rounded(x), "y": rounded(y), "mode": "lines", "fill": "toself",
-            "line": {"width": 0}, "fillcolor": f"rgba({red}, {green}, {blue}, 0.16)",
-            "hoverinfo": "skip", "showlegend": False, "legendgroup": one.group.key,
-        })  # fmt: skip
+        found.append(
+            {
+                "x": rounded(x),
+                "y": rounded(y),
+                "mode": "lines",
+                "fill": "toself",
+                "line": {"width": 0},
+                "fillcolor": f"rgba({red}, {green}, {blue}, 0.16)",
+                "hoverinfo": "skip",
+                "showlegend": False,
+                "legendgroup": one.group.key,
+            }
+        )
     return found
 
 
@@ -131,10 +146,12 @@ def single(line: Line, hue: str, split: str, most: int, scaled: Any, one: Curves
     kept = lines.thinned(len(line.x), most)
     who = f", {line.who}" if line.who.startswith("member ") else ""
     return drawn(line.x[kept], scaled(line.y[kept])) | {
-        "line": {"color": hue, "width": 1, "dash": DASHES[split]}, "opacity": 0.45,
-        "name": escaping.figure(f"{line.name}{who}, {split}"), "showlegend": False,
+        "line": {"color": hue, "width": 1, "dash": DASHES[split]},
+        "opacity": 0.45,
+        "name": escaping.figure(f"{line.name}{who}, {split}"),
+        "showlegend": False,
         "legendgroup": one.group.key,
-    }  # fmt: skip
+    }
 
 
 def mean(one: Curves, hue: str, split: str, scaled: Any, shown: bool, few: bool) -> dict[str, Any]:
@@ -144,16 +161,22 @@ def mean(one: Curves, hue: str, split: str, scaled: Any, shown: bool, few: bool)
     hover = f"<b>{escaping.template(one.group.title)}{of}</b>, {split}"
     return drawn(one.x, scaled(one.mean)) | {
         "line": {"color": hue, "width": 3 if few else 1.5, "dash": DASHES[split]},
-        "name": f"{title}{of}", "opacity": 1 if few else 0.75,
-        "showlegend": shown, "legendgroup": one.group.key,
+        "name": f"{title}{of}",
+        "opacity": 1 if few else 0.75,
+        "showlegend": shown,
+        "legendgroup": one.group.key,
         "hovertemplate": f"{hover}<br>%{{x:.4~g}}: %{{y:.4~g}}<extra></extra>",
-    }  # fmt: skip
+    }
 
 
 def drawn(x: Doubles, y: Doubles) -> dict[str, Any]:
     """A line's points, and what stands under the pointer."""
-    return {"x": rounded(x), "y": rounded(y), "mode": "lines+markers" if len(x) == 1 else "lines",
-            "hovertemplate": "%{fullData.name}<br>%{x:.4~g}: %{y:.4~g}<extra></extra>"}  # fmt: skip
+    return {
+        "x": rounded(x),
+        "y": rounded(y),
+        "mode": "lines+markers" if len(x) == 1 else "lines",
+        "hovertemplate": "%{fullData.name}<br>%{x:.4~g}: %{y:.4~g}<extra></extra>",
+    }
 
 
 def rounded(values: Doubles) -> list[float | None]:
@@ -178,5 +201,6 @@ def frame(
     one: Curves, split: str, run: str, who: str, x: str, what: str, places: Doubles, y: Doubles
 ) -> pd.DataFrame:
     """The points of one line."""
-    return pd.DataFrame({"group": one.group.title, "run": run, "curve": who, "split": split,
-                         x: places, what: y})  # fmt: skip
+    return pd.DataFrame(
+        {"group": one.group.title, "run": run, "curve": who, "split": split, x: places, what: y}
+    )

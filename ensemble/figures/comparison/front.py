@@ -16,9 +16,13 @@ HEIGHT = 440
 
 
 def figure(
-    x: Column, y: Column, on_front: Sequence[bool], names: Sequence[str], title: str,
+    x: Column,
+    y: Column,
+    on_front: Sequence[bool],
+    names: Sequence[str],
+    title: str,
     palette: Palette,
-) -> "go.Figure":  # fmt: skip
+) -> "go.Figure":
     """A point a trial; those of the Pareto front bold, and joined.
 
     Args:
@@ -42,19 +46,32 @@ def traces(
     x: Column, y: Column, on_front: Sequence[bool], names: Sequence[str], palette: Palette
 ) -> list[dict[str, Any]]:
     """Those that another beats, then the front from left to right."""
-    there = [place for place, value in enumerate(x.values)
-             if value is not None and y.values[place] is not None]  # fmt: skip
-    front = sorted((place for place in there if on_front[place]),
-                   key=lambda place: float(x.values[place] or 0.0))  # fmt: skip
+    there = [
+        place
+        for place, value in enumerate(x.values)
+        if value is not None and y.values[place] is not None
+    ]
+    front = sorted(
+        (place for place in there if on_front[place]),
+        key=lambda place: float(x.values[place] or 0.0),
+    )
     beaten = [place for place in there if not on_front[place]]
     found = []
     if beaten:
-        found.append(points(x, y, None, names, beaten) | {
-            "name": "beaten by another", "marker": {"size": 7, "color": MUTED, "opacity": 0.7},
-        })  # fmt: skip
-    found.append(points(x, y, None, names, front) | {
-        "name": "Pareto front", "mode": "lines+markers",
-        "line": {"color": palette.ink, "width": 1.5, "dash": "dot"},
-        "marker": {"size": 11, "color": palette.ink, "symbol": "diamond"},
-    })  # fmt: skip
+        found.append(
+            points(x, y, None, names, beaten)
+            | {
+                "name": "beaten by another",
+                "marker": {"size": 7, "color": MUTED, "opacity": 0.7},
+            }
+        )
+    found.append(
+        points(x, y, None, names, front)
+        | {
+            "name": "Pareto front",
+            "mode": "lines+markers",
+            "line": {"color": palette.ink, "width": 1.5, "dash": "dot"},
+            "marker": {"size": 11, "color": palette.ink, "symbol": "diamond"},
+        }
+    )
     return found

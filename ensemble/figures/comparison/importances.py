@@ -41,13 +41,16 @@ def importances(config: SweepConfig, trials: Sequence[Trial], goal: str) -> dict
     if len(complete) < FEWEST or len({one.values[place] for one in complete}) < 2:
         return {}
     study = optuna.create_study()
-    study.add_trials([
-        optuna.trial.create_trial(
-            params={name: one.params[name] for name in axes}, value=one.values[place],
-            distributions={name: distribution(axis) for name, axis in axes.items()},
-        )
-        for one in complete
-    ])  # fmt: skip
+    study.add_trials(
+        [
+            optuna.trial.create_trial(
+                params={name: one.params[name] for name in axes},
+                value=one.values[place],
+                distributions={name: distribution(axis) for name, axis in axes.items()},
+            )
+            for one in complete
+        ]
+    )
     evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
     found = optuna.importance.get_param_importances(study, evaluator=evaluator)
     return {name: float(share) for name, share in found.items()}
@@ -66,11 +69,20 @@ def figure(shares: Mapping[str, float], title: str, palette: Palette) -> "go.Fig
     names = list(shares)[::-1]
     values = [100 * shares[name] for name in names]
     said = [formats.percent(shares[name], places=0) for name in names]
-    chart = go.Figure(go.Bar({
-        "x": values, "y": [label(name) for name in names], "orientation": "h", "text": said,
-        "textposition": "outside", "cliponaxis": False, "marker": {"color": palette.primary},
-        "hoverinfo": "skip",
-    }))  # fmt: skip
+    chart = go.Figure(
+        go.Bar(
+            {
+                "x": values,
+                "y": [label(name) for name in names],
+                "orientation": "h",
+                "text": said,
+                "textposition": "outside",
+                "cliponaxis": False,
+                "marker": {"color": palette.primary},
+                "hoverinfo": "skip",
+            }
+        )
+    )
     chart.update_layout(lines.layout(title, 150 + ROW * len(names), palette, bargap=0.35))
     chart.update_xaxes(title="share of the variance", ticksuffix=" %", range=[0, 108])
     chart.update_yaxes(automargin=True, showgrid=False)

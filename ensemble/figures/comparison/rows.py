@@ -17,8 +17,13 @@ WHOLE = 1e-6  # from a whole number: what rounding leaves
 # Where a metric's own title is too long to stay in sight, or says no unit.
 TITLES = {"nll": "NLL, nats", "gain": "Gain, images", "member_accuracy": "Mean member"}
 # Why a column is not held against the baseline.
-WHY = {"baseline": "baseline", "no baseline": "–", "other images": "other images",
-       "no predictions": "no predictions", "": "–"}  # fmt: skip
+WHY = {
+    "baseline": "baseline",
+    "no baseline": "–",
+    "other images": "other images",
+    "no predictions": "no predictions",
+    "": "–",
+}
 
 # What an interval holds for, by what it is over.
 OVER = {
@@ -38,8 +43,9 @@ def frame(made: Table, differ: bool) -> pd.DataFrame:
     rows = {"Runs": [f"{len(one.group.runs):,}" for one in made.columns]}
     rows |= settings(made, True)
     for metric in METRICS:
-        texts = [with_interval(metric, one.figures[metric.name], images(one))
-                 for one in made.columns]  # fmt: skip
+        texts = [
+            with_interval(metric, one.figures[metric.name], images(one)) for one in made.columns
+        ]
         if any(text != "–" for text in texts):
             rows[TITLES.get(metric.name, metric.title)] = texts
     if made.baseline and len(made.columns) > 1:
@@ -54,8 +60,9 @@ def settings(made: Table, differ: bool) -> dict[str, list[str]]:
     """The settings that differ, or those that do not; none that nobody has set."""
     return {
         one.label.capitalize(): [text or "–" for text in one.texts]
-        for one in made.settings if one.differs == differ and any(one.texts)
-    }  # fmt: skip
+        for one in made.settings
+        if one.differs == differ and any(one.texts)
+    }
 
 
 def images(column: Column) -> int:
@@ -99,8 +106,10 @@ def against(column: Column, says: Callable[[Difference], str]) -> str:
 
 def interval(mean: float, low: float, high: float, decimals: int | None) -> str:
     """A difference with its ends: "+18 (+5 to +31)"."""
-    value, first, last = (signed(one, decimals) if decimals is not None else signed(one)
-                          for one in (mean, *sorted((low, high))))  # fmt: skip
+    value, first, last = (
+        signed(one, decimals) if decimals is not None else signed(one)
+        for one in (mean, *sorted((low, high)))
+    )
     return f"{value} ({first} to {last})"
 
 
@@ -149,8 +158,11 @@ def headline(made: Table) -> str:
 
 def counted(shown: Sequence[int]) -> str:
     """How many are better and how many worse; of one alone which it is."""
-    parts = [word if len(shown) == 1 else f"{shown.count(sign):,} {word}"
-             for sign, word in ((1, "better"), (-1, "worse")) if sign in shown]  # fmt: skip
+    parts = [
+        word if len(shown) == 1 else f"{shown.count(sign):,} {word}"
+        for sign, word in ((1, "better"), (-1, "worse"))
+        if sign in shown
+    ]
     return ", ".join(parts) or "with no difference shown"
 
 
@@ -179,16 +191,40 @@ def numbers(made: Table) -> pd.DataFrame:
             text = texts[made.columns.index(one)]
             found.append({**place, "kind": "setting", "name": setting.name, "text": text})
         for name, figure in one.figures.items():
-            found.append({**place, "kind": "figure", "name": name, "value": figure.value,
-                          "low": figure.low, "high": figure.high,
-                          "over": figure.over})  # fmt: skip
+            found.append(
+                {
+                    **place,
+                    "kind": "figure",
+                    "name": name,
+                    "value": figure.value,
+                    "low": figure.low,
+                    "high": figure.high,
+                    "over": figure.over,
+                }
+            )
         if d := one.difference:
             found += [
-                {**place, "kind": "difference", "name": "digits", "value": d.digits,
-                 "low": d.digits_low, "high": d.digits_high, "over": d.over, "p": d.adjusted},
-                {**place, "kind": "difference", "name": "nll", "value": -d.nll,
-                 "low": -d.nll_high, "high": -d.nll_low, "over": d.over, "p": d.nll_adjusted},
+                {
+                    **place,
+                    "kind": "difference",
+                    "name": "digits",
+                    "value": d.digits,
+                    "low": d.digits_low,
+                    "high": d.digits_high,
+                    "over": d.over,
+                    "p": d.adjusted,
+                },
+                {
+                    **place,
+                    "kind": "difference",
+                    "name": "nll",
+                    "value": -d.nll,
+                    "low": -d.nll_high,
+                    "high": -d.nll_low,
+                    "over": d.over,
+                    "p": d.nll_adjusted,
+                },
                 {**place, "kind": "difference", "name": "won", "value": d.won},
                 {**place, "kind": "difference", "name": "lost", "value": d.lost},
-            ]  # fmt: skip
+            ]
     return pd.DataFrame(found)

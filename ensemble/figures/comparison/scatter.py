@@ -69,23 +69,38 @@ def traces(
     palette: Palette,
 ) -> list[dict[str, Any]]:
     """The points that are left out first, so that the others stand over them."""
-    whole = [place for place in range(len(names))
-             if x.values[place] is not None and y.values[place] is not None]  # fmt: skip
+    whole = [
+        place
+        for place in range(len(names))
+        if x.values[place] is not None and y.values[place] is not None
+    ]
     out = [place for place in whole if not kept[place]]
     in_ = [place for place in whole if kept[place]]
     found = []
     if out:
-        found.append(points(x, y, color, names, out) | {
-            "name": "not brushed", "marker": {"size": 5, "color": MUTED, "opacity": 0.3},
-        })  # fmt: skip
+        found.append(
+            points(x, y, color, names, out)
+            | {
+                "name": "not brushed",
+                "marker": {"size": 5, "color": MUTED, "opacity": 0.3},
+            }
+        )
     if color is None or not color.is_number:
         return [*found, *by_word(x, y, color, names, in_, palette)]
     hues = colors.of_values(color)
-    marker = {"size": SIZE, "color": [hues[place] for place in in_],
-              "line": {"color": palette.ground, "width": 1}}  # fmt: skip
-    found.append(points(x, y, color, names, in_) | {
-        "name": f"brighter: more {color.label}", "marker": marker, "showlegend": False,
-    })  # fmt: skip
+    marker = {
+        "size": SIZE,
+        "color": [hues[place] for place in in_],
+        "line": {"color": palette.ground, "width": 1},
+    }
+    found.append(
+        points(x, y, color, names, in_)
+        | {
+            "name": f"brighter: more {color.label}",
+            "marker": marker,
+            "showlegend": False,
+        }
+    )
     return [*found, bar(color)]
 
 
@@ -107,9 +122,13 @@ def by_word(
     found = []
     for word, name, hue in said:
         if its := [place for place in places if color.values[place] == word]:
-            found.append(points(x, y, color, names, its) | {
-                "name": escaping.figure(name), "marker": {"size": SIZE, "color": hue, "line": edge},
-            })  # fmt: skip
+            found.append(
+                points(x, y, color, names, its)
+                | {
+                    "name": escaping.figure(name),
+                    "marker": {"size": SIZE, "color": hue, "line": edge},
+                }
+            )
     return found
 
 
@@ -119,13 +138,21 @@ def points(
     """The points of some runs, and what each says."""
     columns = list(dict.fromkeys(one for one in (x, y, color) if one is not None))
     says = [
-        "<br>".join([f"<b>{escaping.figure(names[place])}</b>", *(
-            escaping.figure(f"{one.label}: {one.say(one.values[place])}") for one in columns
-        )])
+        "<br>".join(
+            [
+                f"<b>{escaping.figure(names[place])}</b>",
+                *(escaping.figure(f"{one.label}: {one.say(one.values[place])}") for one in columns),
+            ]
+        )
         for place in places
-    ]  # fmt: skip
-    return {"x": [drawn(x, place) for place in places], "y": [drawn(y, place) for place in places],
-            "mode": "markers", "hovertext": says, "hoverinfo": "text"}  # fmt: skip
+    ]
+    return {
+        "x": [drawn(x, place) for place in places],
+        "y": [drawn(y, place) for place in places],
+        "mode": "markers",
+        "hovertext": says,
+        "hoverinfo": "text",
+    }
 
 
 def drawn(column: Column, place: int) -> Any:
@@ -144,21 +171,37 @@ def bar(color: Column) -> dict[str, Any]:
     ends = [low, high] if high > low else [low]
     said = [color.say(10**at if log else at) for at in ends]
     return {
-        "x": [None], "y": [None], "mode": "markers", "showlegend": False, "hoverinfo": "skip",
+        "x": [None],
+        "y": [None],
+        "mode": "markers",
+        "showlegend": False,
+        "hoverinfo": "skip",
         "marker": {
-            "color": [low], "cmin": low, "cmax": high if high > low else low + 1,
-            "colorscale": colors.scale(), "showscale": True,
-            "colorbar": {"title": {"text": escaping.figure(color.titled), "side": "right"},
-                         "tickvals": ends, "ticktext": said, "thickness": 12, "outlinewidth": 0},
+            "color": [low],
+            "cmin": low,
+            "cmax": high if high > low else low + 1,
+            "colorscale": colors.scale(),
+            "showscale": True,
+            "colorbar": {
+                "title": {"text": escaping.figure(color.titled), "side": "right"},
+                "tickvals": ends,
+                "ticktext": said,
+                "thickness": 12,
+                "outlinewidth": 0,
+            },
         },
-    }  # fmt: skip
+    }
 
 
 def table(
     columns: Sequence[Column], ids: Sequence[str], names: Sequence[str], kept: Sequence[bool]
 ) -> pd.DataFrame:
     """A row a run: what it is called and each of the columns; at the end whether it is brushed."""
-    return pd.DataFrame({
-        "run": list(ids), "name": list(names),
-        **{column.name: list(column.values) for column in columns}, "brushed": list(kept),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "run": list(ids),
+            "name": list(names),
+            **{column.name: list(column.values) for column in columns},
+            "brushed": list(kept),
+        }
+    )

@@ -60,8 +60,10 @@ def known(value: float | None) -> bool:
 def apart(points: Points) -> Points:
     """The same points, each with a gap behind it: drawn one by one, without a line."""
     x, y = points
-    return ([at for one in x for at in (one, one + 0.5)],
-            [value for one in y for value in (one, None)])  # fmt: skip
+    return (
+        [at for one in x for at in (one, one + 0.5)],
+        [value for one in y for value in (one, None)],
+    )
 
 
 class Epochs(NamedTuple):
@@ -83,11 +85,18 @@ def epochs(trials: Sequence[Trial], most: int) -> list[Epochs]:
     told = [one for one in trials if any(map(known, one.epochs.values()))]
     active = [one for one in told if one.state == "running"]
     others = [one for one in told if one.state != "running"]
-    kept = [*others[max(0, len(others) + len(active) - most):], *active]  # fmt: skip
+    kept = [*others[max(0, len(others) + len(active) - most) :], *active]
     return [
-        Epochs(one.number + 1, one.state, (
-            [float(epoch) for epoch in sorted(one.epochs)],
-            [value if known(value := one.epochs[epoch]) else None for epoch in sorted(one.epochs)],
-        ))
+        Epochs(
+            one.number + 1,
+            one.state,
+            (
+                [float(epoch) for epoch in sorted(one.epochs)],
+                [
+                    value if known(value := one.epochs[epoch]) else None
+                    for epoch in sorted(one.epochs)
+                ],
+            ),
+        )
         for one in kept
-    ]  # fmt: skip
+    ]

@@ -47,14 +47,24 @@ def traces(
     column: Column, values: Column, numbers: Sequence[int], best: int | None, palette: Palette
 ) -> list[dict[str, Any]]:
     """All trials, and over them the best."""
-    there = [place for place, value in enumerate(values.values)
-             if value is not None and column.values[place] is not None]  # fmt: skip
-    found = [points(column, values, numbers, there) | {
-        "marker": {"size": SIZE, "color": palette.primary, "opacity": 0.75},
-    }]  # fmt: skip
+    there = [
+        place
+        for place, value in enumerate(values.values)
+        if value is not None and column.values[place] is not None
+    ]
+    found = [
+        points(column, values, numbers, there)
+        | {
+            "marker": {"size": SIZE, "color": palette.primary, "opacity": 0.75},
+        }
+    ]
     if best in there:
-        ring = {"size": SIZE + 5, "color": palette.ink, "symbol": "diamond",
-                "line": {"color": palette.ground, "width": 1.5}}  # fmt: skip
+        ring = {
+            "size": SIZE + 5,
+            "color": palette.ink,
+            "symbol": "diamond",
+            "line": {"color": palette.ground, "width": 1.5},
+        }
         found.append(points(column, values, numbers, [best]) | {"marker": ring})
     return found
 
@@ -64,12 +74,21 @@ def points(
 ) -> dict[str, Any]:
     """The points of some trials, and what each says."""
     says = [
-        "<br>".join([f"<b>trial {numbers[place]}</b>", *(
-            escaping.figure(f"{one.label}: {one.say(one.values[place])}")
-            for one in (column, values)
-        )])
+        "<br>".join(
+            [
+                f"<b>trial {numbers[place]}</b>",
+                *(
+                    escaping.figure(f"{one.label}: {one.say(one.values[place])}")
+                    for one in (column, values)
+                ),
+            ]
+        )
         for place in places
-    ]  # fmt: skip
-    return {"x": [drawn(column, place) for place in places],
-            "y": [drawn(values, place) for place in places],
-            "mode": "markers", "hovertext": says, "hoverinfo": "text"}  # fmt: skip
+    ]
+    return {
+        "x": [drawn(column, place) for place in places],
+        "y": [drawn(values, place) for place in places],
+        "mode": "markers",
+        "hovertext": says,
+        "hoverinfo": "text",
+    }

@@ -10,9 +10,11 @@ from ensemble.wording import formats
 
 # What an objective is called in a table or at an axis; shares are said in per cent.
 SHORT = {
-    "nll": "validation NLL", "accuracy": "validation accuracy", "ece": "validation ECE",
+    "nll": "validation NLL",
+    "accuracy": "validation accuracy",
+    "ece": "validation ECE",
     "seconds": "seconds",
-}  # fmt: skip
+}
 UNITS = {"nll": "nats"}
 SHARES = ("accuracy", "ece")
 
@@ -55,8 +57,9 @@ def objective(config: SweepConfig, goal: str, trials: Sequence[Trial]) -> Column
     """An objective's value in each complete trial."""
     place = config.goals.index(goal)
     values = tuple(trial.values[place] if trial.values else None for trial in trials)
-    return Column(goal, SHORT[goal], values, is_figure=True, percent=goal in SHARES,
-                  unit=UNITS.get(goal, ""))  # fmt: skip
+    return Column(
+        goal, SHORT[goal], values, is_figure=True, percent=goal in SHARES, unit=UNITS.get(goal, "")
+    )
 
 
 def say(goal: str, value: float | None) -> str:

@@ -94,24 +94,35 @@ def figure(
     # A word such as 1.5 epochs says nothing.
     step = max(1, -(-len(found.at) // 10))
     chart.update_xaxes(title=axis, fixedrange=True, tick0=int(found.at[0]), dtick=step)
-    chart.update_yaxes(title="probability", range=[-0.03, 1.03], fixedrange=True,
-                       **lines.shares())  # fmt: skip
+    chart.update_yaxes(title="probability", range=[-0.03, 1.03], fixedrange=True, **lines.shares())
     return chart
 
 
 def bold(found: Along, c: int, what: str, names: Sequence[str], palette: Palette) -> dict[str, Any]:
     """The ensemble's probability of one class."""
     is_label = c == found.label
-    line = lines.bold(palette) if is_label else {
-        "color": MUTED, "width": 2, "dash": "dot" if c == classes(found)[-1] else "dash",
-    }  # fmt: skip
+    line = (
+        lines.bold(palette)
+        if is_label
+        else {
+            "color": MUTED,
+            "width": 2,
+            "dash": "dot" if c == classes(found)[-1] else "dash",
+        }
+    )
     return {
-        "x": found.at, "y": found.averaged[:, c], "mode": "lines+markers", "line": line,
-        "name": f"ensemble: {names[c]}{', the label' if is_label else ''}", "cliponaxis": False,
-        "hovertext": [f"{place(at, what)}: the ensemble gives {names[c]} {formats.chance(p)}"
-                      for at, p in zip(found.at, found.averaged[:, c], strict=True)],
+        "x": found.at,
+        "y": found.averaged[:, c],
+        "mode": "lines+markers",
+        "line": line,
+        "name": f"ensemble: {names[c]}{', the label' if is_label else ''}",
+        "cliponaxis": False,
+        "hovertext": [
+            f"{place(at, what)}: the ensemble gives {names[c]} {formats.chance(p)}"
+            for at, p in zip(found.at, found.averaged[:, c], strict=True)
+        ],
         "hoverinfo": "text",
-    }  # fmt: skip
+    }
 
 
 def thin(found: Along, what: str, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -119,15 +130,24 @@ def thin(found: Along, what: str, names: Sequence[str]) -> list[dict[str, Any]]:
     M = found.members.shape[1]
     return [
         {
-            "x": found.at, "y": found.members[:, m], "opacity": member_opacity(M),
-            "mode": "lines+markers" if what == "epoch" else "markers", "showlegend": False,
-            "line": lines.line(m, M), "marker": {"size": 6, "color": member_color(m, M)},
-            "name": lines.member(m), "hoverinfo": "text", "cliponaxis": False,
-            "hovertext": [f"Member {m + 1} gives {names[found.label]} {formats.chance(p)}"
-                          for p in found.members[:, m]],
+            "x": found.at,
+            "y": found.members[:, m],
+            "opacity": member_opacity(M),
+            "mode": "lines+markers" if what == "epoch" else "markers",
+            "showlegend": False,
+            "line": lines.line(m, M),
+            "marker": {"size": 6, "color": member_color(m, M)},
+            "name": lines.member(m),
+            "hoverinfo": "text",
+            "cliponaxis": False,
+            "hovertext": [
+                f"Member {m + 1} gives {names[found.label]} {formats.chance(p)}"
+                for p in found.members[:, m]
+            ],
         }
-        for m in range(M) if M > 1
-    ]  # fmt: skip
+        for m in range(M)
+        if M > 1
+    ]
 
 
 def place(at: int, what: str) -> str:

@@ -81,18 +81,21 @@ def figure(
         col=1,
     )
     chart.update_xaxes(title="confidence: the probability of what it says", row=2, col=1)
-    return chart  # fmt: skip
+    return chart
 
 
 def thin(members: Sequence[Reliability], noun: str) -> list[dict[str, Any]]:
     """The members' lines, over the bins that hold something."""
     kept = [one.count > 0 for one in members]
-    hovers = [[f"Member {m + 1}: {point(one, b, noun)}" for b in np.flatnonzero(kept[m])]
-              for m, one in enumerate(members)]  # fmt: skip
+    hovers = [
+        [f"Member {m + 1}: {point(one, b, noun)}" for b in np.flatnonzero(kept[m])]
+        for m, one in enumerate(members)
+    ]
     return lines.lines(
         [one.confidence[there] for one, there in zip(members, kept, strict=True)],
-        [one.accuracy[there] for one, there in zip(members, kept, strict=True)], hovers,
-    )  # fmt: skip
+        [one.accuracy[there] for one, there in zip(members, kept, strict=True)],
+        hovers,
+    )
 
 
 def bold(found: Reliability, many: bool, noun: str, palette: Palette) -> dict[str, Any]:
@@ -100,27 +103,42 @@ def bold(found: Reliability, many: bool, noun: str, palette: Palette) -> dict[st
     bins = np.flatnonzero(found.count)
     ends = np.array([wilson(found.accuracy[b] * found.count[b], int(found.count[b])) for b in bins])
     return {
-        "x": found.confidence[bins], "y": found.accuracy[bins], "mode": "lines+markers",
-        "line": lines.bold(palette), "marker": {"size": 8},
-        "cliponaxis": False, "name": "ensemble" if many else "the one member",
-        "error_y": {"array": ends[:, 1] - found.accuracy[bins], "symmetric": False,
-                    "arrayminus": found.accuracy[bins] - ends[:, 0], "thickness": 1, "width": 3},
-        "hovertext": [f"{'The ensemble' if many else 'It'}: {point(found, b, noun)}<br>95 %: "
-                      f"{formats.percents(low, high)}"
-                      for b, (low, high) in zip(bins, ends, strict=True)],
+        "x": found.confidence[bins],
+        "y": found.accuracy[bins],
+        "mode": "lines+markers",
+        "line": lines.bold(palette),
+        "marker": {"size": 8},
+        "cliponaxis": False,
+        "name": "ensemble" if many else "the one member",
+        "error_y": {
+            "array": ends[:, 1] - found.accuracy[bins],
+            "symmetric": False,
+            "arrayminus": found.accuracy[bins] - ends[:, 0],
+            "thickness": 1,
+            "width": 3,
+        },
+        "hovertext": [
+            f"{'The ensemble' if many else 'It'}: {point(found, b, noun)}<br>95 %: "
+            f"{formats.percents(low, high)}"
+            for b, (low, high) in zip(bins, ends, strict=True)
+        ],
         "hoverinfo": "text",
-    }  # fmt: skip
+    }
 
 
 def counts(found: Reliability, noun: str) -> dict[str, Any]:
     """How many answers of the ensemble there are in each bin."""
     return {
-        "x": (found.edges[:-1] + found.edges[1:]) / 2, "y": found.count,
-        "marker": {"color": MUTED}, "showlegend": False, "hoverinfo": "text",
-        "hovertext": [f"{formats.count(int(count), noun)} from "
-                      f"{formats.percents(low, high)} sure" for count, low, high in
-                      zip(found.count, found.edges[:-1], found.edges[1:], strict=True)],
-    }  # fmt: skip
+        "x": (found.edges[:-1] + found.edges[1:]) / 2,
+        "y": found.count,
+        "marker": {"color": MUTED},
+        "showlegend": False,
+        "hoverinfo": "text",
+        "hovertext": [
+            f"{formats.count(int(count), noun)} from {formats.percents(low, high)} sure"
+            for count, low, high in zip(found.count, found.edges[:-1], found.edges[1:], strict=True)
+        ],
+    }
 
 
 def point(found: Reliability, b: int | np.integer, noun: str) -> str:
@@ -145,11 +163,16 @@ def table(ensemble: Reliability, members: Sequence[Reliability]) -> pd.DataFrame
     return pd.concat(
         pd.DataFrame(
             {
-                "who": name, "above": one.edges[:-1], "up_to": one.edges[1:], "count": one.count,
-                "mean_confidence": one.confidence, "accuracy": one.accuracy,
+                "who": name,
+                "above": one.edges[:-1],
+                "up_to": one.edges[1:],
+                "count": one.count,
+                "mean_confidence": one.confidence,
+                "accuracy": one.accuracy,
             }
-        ) for name, one in named
-    )  # fmt: skip
+        )
+        for name, one in named
+    )
 
 
 def sees(noun: str) -> str:

@@ -67,22 +67,45 @@ def figure(
     for trace in (*singles(members, name, palette), *dots(combined, name, high, palette)):
         chart.add_scatter(**trace, row=1, col=1)
     chart.add_bar(**bars(combined), row=2, col=1)
-    chart.add_hline(1 / len(members), line={"color": MUTED, "width": 1.5, "dash": "dash"},
-                    row=2, col=1)  # fmt: skip
+    chart.add_hline(
+        1 / len(members), line={"color": MUTED, "width": 1.5, "dash": "dash"}, row=2, col=1
+    )
     chart.update_layout(lines.layout(title, 540, palette, showlegend=False, bargap=0.35))
     chart.update_layout(margin={"b": 50})
     rows = [*RULES.values(), "each member"]
-    chart.update_yaxes(tickvals=list(range(len(rows))), ticktext=rows, fixedrange=True,
-                       range=[len(rows) - 0.5, -0.9], automargin=True, showgrid=True,
-                       zeroline=False, row=1, col=1)  # fmt: skip
+    chart.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=rows,
+        fixedrange=True,
+        range=[len(rows) - 0.5, -0.9],
+        automargin=True,
+        showgrid=True,
+        zeroline=False,
+        row=1,
+        col=1,
+    )
     room = 0.08 * (high - low)
-    chart.update_xaxes(title=UNITS[name], range=[scale * (low - room), scale * (high + 2 * room)],
-                       ticksuffix=" %" if name == "accuracy" else "", fixedrange=True,
-                       nticks=6, row=1, col=1)  # fmt: skip
-    chart.update_xaxes(title="member", fixedrange=True, tick0=1, row=2, col=1,
-                       dtick=1 if len(members) <= 16 else 8)  # fmt: skip
-    chart.update_yaxes(title="fitted weight", fixedrange=True, automargin=True, nticks=4,
-                       rangemode="tozero", row=2, col=1)  # fmt: skip
+    chart.update_xaxes(
+        title=UNITS[name],
+        range=[scale * (low - room), scale * (high + 2 * room)],
+        ticksuffix=" %" if name == "accuracy" else "",
+        fixedrange=True,
+        nticks=6,
+        row=1,
+        col=1,
+    )
+    chart.update_xaxes(
+        title="member", fixedrange=True, tick0=1, row=2, col=1, dtick=1 if len(members) <= 16 else 8
+    )
+    chart.update_yaxes(
+        title="fitted weight",
+        fixedrange=True,
+        automargin=True,
+        nticks=4,
+        rangemode="tozero",
+        row=2,
+        col=1,
+    )
     return chart
 
 
@@ -103,8 +126,10 @@ def span(combined: Combined, members: Sequence[Quality], name: str) -> tuple[flo
 
 def dots(combined: Combined, name: str, high: float, palette: Palette) -> list[dict[str, Any]]:
     """Each rule's figure with its value written beside it; the arithmetic mean in ink."""
-    return [dot(one.quality, words, place, name, high, palette)
-            for place, (words, one) in enumerate(rules(combined).items())]  # fmt: skip
+    return [
+        dot(one.quality, words, place, name, high, palette)
+        for place, (words, one) in enumerate(rules(combined).items())
+    ]
 
 
 def dot(
@@ -115,50 +140,79 @@ def dot(
     beyond = value > high
     text = in_words(value, name, found.n)
     trace: dict[str, Any] = {
-        "x": [scale * min(value, high)], "y": [place], "mode": "markers+text", "name": words,
-        "marker": {"size": 12, "color": MUTED if place else palette.ink,
-                   "symbol": "triangle-right" if beyond else "circle"},
-        "text": [text], "textposition": "top center" if not beyond else "middle left",
-        "hovertext": [f"{words}: {text}"], "hoverinfo": "text", "cliponaxis": False,
-    }  # fmt: skip
+        "x": [scale * min(value, high)],
+        "y": [place],
+        "mode": "markers+text",
+        "name": words,
+        "marker": {
+            "size": 12,
+            "color": MUTED if place else palette.ink,
+            "symbol": "triangle-right" if beyond else "circle",
+        },
+        "text": [text],
+        "textposition": "top center" if not beyond else "middle left",
+        "hovertext": [f"{words}: {text}"],
+        "hoverinfo": "text",
+        "cliponaxis": False,
+    }
     if name == "accuracy":
         trace["error_x"] = {
-            "array": [100 * (found.high - value)], "arrayminus": [100 * (value - found.low)],
-            "symmetric": False, "thickness": 1.5, "width": 4,
-        }  # fmt: skip
+            "array": [100 * (found.high - value)],
+            "arrayminus": [100 * (value - found.low)],
+            "symmetric": False,
+            "thickness": 1.5,
+            "width": 4,
+        }
     return trace
 
 
 def singles(members: Sequence[Quality], name: str, palette: Palette) -> list[dict[str, Any]]:
     """Each member alone, all in one row."""
     M, scale = len(members), 100 if name == "accuracy" else 1
-    hovers = [[f"Member {m + 1}: {in_words(one[name], name, one.n)}"]
-              for m, one in enumerate(members)]  # fmt: skip
+    hovers = [
+        [f"Member {m + 1}: {in_words(one[name], name, one.n)}"] for m, one in enumerate(members)
+    ]
     return [
-        {**trace, "mode": "markers", "opacity": max(0.6, trace["opacity"]),
-         "marker": {"color": trace["line"]["color"], "size": 9,
-                    "line": {"color": palette.ground, "width": 1}}}
+        {
+            **trace,
+            "mode": "markers",
+            "opacity": max(0.6, trace["opacity"]),
+            "marker": {
+                "color": trace["line"]["color"],
+                "size": 9,
+                "line": {"color": palette.ground, "width": 1},
+            },
+        }
         for trace in lines.lines(
-            [[scale * one[name]] for one in members], [[len(RULES)]] * M, hovers,
+            [[scale * one[name]] for one in members],
+            [[len(RULES)]] * M,
+            hovers,
         )
-    ]  # fmt: skip
+    ]
 
 
 def bars(combined: Combined) -> dict[str, Any]:
     """The fitted weights, a bar a member."""
     M = len(combined.weights)
     return {
-        "x": list(range(1, M + 1)), "y": combined.weights, "hoverinfo": "text", "name": "weight",
+        "x": list(range(1, M + 1)),
+        "y": combined.weights,
+        "hoverinfo": "text",
+        "name": "weight",
         "marker": {"color": [member_color(m, M) for m in range(M)]},
-        "hovertext": [f"Member {m + 1} weighs {formats.percent(weight, places=1)}"
-                      for m, weight in enumerate(combined.weights)],
-    }  # fmt: skip
+        "hovertext": [
+            f"Member {m + 1} weighs {formats.percent(weight, places=1)}"
+            for m, weight in enumerate(combined.weights)
+        ],
+    }
 
 
 def alt(combined: Combined, name: str) -> str:
     """The picture in words."""
-    told = ", ".join(f"{words} {in_words(one.quality[name], name, one.quality.n)}"
-                     for words, one in rules(combined).items())  # fmt: skip
+    told = ", ".join(
+        f"{words} {in_words(one.quality[name], name, one.quality.n)}"
+        for words, one in rules(combined).items()
+    )
     return f"{NAMES[name]} of four ways of combining: {told}"
 
 

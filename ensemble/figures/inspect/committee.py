@@ -59,10 +59,19 @@ def figure(
         if enough.passed:
             add_ring(chart, enough.size, scale * found.mean[enough.size - 1], name, palette, last)
     chart.update_layout(lines.layout(title, 440, palette))
-    chart.update_xaxes(title="members in the committee", fixedrange=True, range=ends(last),
-                       dtick=1 if last <= 16 else 8 if last > 32 else 4, tick0=0)  # fmt: skip
-    chart.update_yaxes(title=UNITS[name], ticksuffix=" %" if name == "accuracy" else "",
-                       fixedrange=True, automargin=True)  # fmt: skip
+    chart.update_xaxes(
+        title="members in the committee",
+        fixedrange=True,
+        range=ends(last),
+        dtick=1 if last <= 16 else 8 if last > 32 else 4,
+        tick0=0,
+    )
+    chart.update_yaxes(
+        title=UNITS[name],
+        ticksuffix=" %" if name == "accuracy" else "",
+        fixedrange=True,
+        automargin=True,
+    )
     return chart
 
 
@@ -70,19 +79,30 @@ def add_ring(
     chart: "go.Figure", at: int, height: float, name: str, palette: Palette, last: int
 ) -> None:
     """Marks the smallest size that is enough, on an axis of sizes up to `last`."""
-    chart.add_scatter(x=[at], y=[height], mode="markers", hoverinfo="skip", showlegend=False,
-                      name="enough", cliponaxis=False,
-                      marker={"symbol": "circle-open", "size": 18, "color": palette.ink,
-                              "line": {"width": 2}})  # fmt: skip
+    chart.add_scatter(
+        x=[at],
+        y=[height],
+        mode="markers",
+        hoverinfo="skip",
+        showlegend=False,
+        name="enough",
+        cliponaxis=False,
+        marker={"symbol": "circle-open", "size": 18, "color": palette.ink, "line": {"width": 2}},
+    )
     below = name == "accuracy"
     # To the side that has more room: on a phone half of the figure is all that the words need.
     left = at > sum(ends(last)) / 2
     chart.add_annotation(
-        x=at, y=height, text=f"<b>{at} {'is' if at == 1 else 'are'} enough</b>", showarrow=False,
-        xanchor="right" if left else "left", yanchor="top" if below else "bottom",
-        xshift=-10 if left else 10, yshift=-8 if below else 8,
+        x=at,
+        y=height,
+        text=f"<b>{at} {'is' if at == 1 else 'are'} enough</b>",
+        showarrow=False,
+        xanchor="right" if left else "left",
+        yanchor="top" if below else "bottom",
+        xshift=-10 if left else 10,
+        yshift=-8 if below else 8,
         font={"color": palette.ink, "size": 13},
-    )  # fmt: skip
+    )
 
 
 def add_margin(chart: "go.Figure", enough: Enough, whole: float, palette: Palette) -> None:
@@ -90,13 +110,18 @@ def add_margin(chart: "go.Figure", enough: Enough, whole: float, palette: Palett
     scale, worse = (100, -1) if enough.figure == "accuracy" else (1, 1)
     far = whole + worse * enough.margin
     chart.add_hrect(
-        y0=scale * min(whole, far), y1=scale * max(whole, far), line_width=0, name="margin",
-        fillcolor=palette.primary, opacity=0.25, layer="below",
+        y0=scale * min(whole, far),
+        y1=scale * max(whole, far),
+        line_width=0,
+        name="margin",
+        fillcolor=palette.primary,
+        opacity=0.25,
+        layer="below",
         annotation_text=f"accepted: {words.loss(enough.margin, enough.figure)}",
         annotation_position="bottom right" if worse < 0 else "top right",
         annotation_yshift=16 * worse,
         annotation_font={"color": palette.ink, "size": 12},
-    )  # fmt: skip
+    )
 
 
 def expected(found: Curve, beyond: Extrapolation, palette: Palette) -> list[dict[str, Any]]:
@@ -106,19 +131,39 @@ def expected(found: Curve, beyond: Extrapolation, palette: Palette) -> list[dict
     hovers = [
         f"{formats.count(int(k), 'member')}: {formats.significant(value)}, {EXPECTED}<br>95 %: "
         f"{formats.significant(low)} to {formats.significant(high)}"
-        for k, value, low, high in
-        zip(beyond.size, beyond.mean, beyond.low, beyond.high, strict=True)
-    ]  # fmt: skip
-    edge = {"x": beyond.size, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip",
-            "legendgroup": "expected", "showlegend": False}  # fmt: skip
+        for k, value, low, high in zip(
+            beyond.size, beyond.mean, beyond.low, beyond.high, strict=True
+        )
+    ]
+    edge = {
+        "x": beyond.size,
+        "mode": "lines",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "legendgroup": "expected",
+        "showlegend": False,
+    }
     return [
         {**edge, "y": beyond.low, "name": "expected, low"},
-        {**edge, "y": beyond.high, "name": "expected, high", "fill": "tonexty",
-         "fillcolor": wash()},
-        {"x": size, "y": middle, "mode": "lines", "name": EXPECTED, "legendgroup": "expected",
-         "line": {**lines.bold(palette), "dash": "dash"}, "hoverinfo": "text",
-         "hovertext": ["", *hovers], "cliponaxis": False},
-    ]  # fmt: skip
+        {
+            **edge,
+            "y": beyond.high,
+            "name": "expected, high",
+            "fill": "tonexty",
+            "fillcolor": wash(),
+        },
+        {
+            "x": size,
+            "y": middle,
+            "mode": "lines",
+            "name": EXPECTED,
+            "legendgroup": "expected",
+            "line": {**lines.bold(palette), "dash": "dash"},
+            "hoverinfo": "text",
+            "hovertext": ["", *hovers],
+            "cliponaxis": False,
+        },
+    ]
 
 
 def ends(last: int) -> list[float]:
@@ -129,13 +174,23 @@ def ends(last: int) -> list[float]:
 
 def band(found: Curve, scale: float) -> list[dict[str, Any]]:
     """From the worst to the best committee of each size."""
-    line = {"x": found.size, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip",
-            "legendgroup": "band"}  # fmt: skip
+    line = {
+        "x": found.size,
+        "mode": "lines",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "legendgroup": "band",
+    }
     return [
         {**line, "y": scale * found.low, "showlegend": False, "name": "lowest"},
-        {**line, "y": scale * found.high, "fill": "tonexty", "name": "best to worst",
-         "fillcolor": wash()},
-    ]  # fmt: skip
+        {
+            **line,
+            "y": scale * found.high,
+            "fill": "tonexty",
+            "name": "best to worst",
+            "fillcolor": wash(),
+        },
+    ]
 
 
 def mean(found: Curve, name: str, n: int, palette: Palette) -> dict[str, Any]:
@@ -144,25 +199,35 @@ def mean(found: Curve, name: str, n: int, palette: Palette) -> dict[str, Any]:
         f"{formats.count(int(size), 'member')}: {in_words(middle, name, n)} on average, "
         f"{in_words(low, name, n)} to {in_words(high, name, n)}<br>"
         f"{formats.count(int(count), 'committee')}"
-        for size, middle, low, high, count in
-        zip(found.size, found.mean, found.low, found.high, found.count, strict=True)
-    ]  # fmt: skip
+        for size, middle, low, high, count in zip(
+            found.size, found.mean, found.low, found.high, found.count, strict=True
+        )
+    ]
     return {
-        "x": found.size, "y": (100 if name == "accuracy" else 1) * found.mean,
-        "mode": "lines+markers" if len(found.size) <= 16 else "lines", "marker": {"size": 7},
-        "line": lines.bold(palette), "name": "mean of the committees", "cliponaxis": False,
-        "hovertext": hovers, "hoverinfo": "text",
-    }  # fmt: skip
+        "x": found.size,
+        "y": (100 if name == "accuracy" else 1) * found.mean,
+        "mode": "lines+markers" if len(found.size) <= 16 else "lines",
+        "marker": {"size": 7},
+        "line": lines.bold(palette),
+        "name": "mean of the committees",
+        "cliponaxis": False,
+        "hovertext": hovers,
+        "hoverinfo": "text",
+    }
 
 
 def singles(judged: Committee, name: str, palette: Palette) -> list[dict[str, Any]]:
     """Each member alone, a dot at size 1."""
     M, values = judged.members, getattr(judged, name)[: judged.members]
     traces = lines.lines(
-        [[1]] * M, [[(100 if name == "accuracy" else 1) * value] for value in values],
-        [[f"Member {m + 1} alone: {in_words(value, name, judged.n)}"]
-         for m, value in enumerate(values)], cliponaxis=False,
-    )  # fmt: skip
+        [[1]] * M,
+        [[(100 if name == "accuracy" else 1) * value] for value in values],
+        [
+            [f"Member {m + 1} alone: {in_words(value, name, judged.n)}"]
+            for m, value in enumerate(values)
+        ],
+        cliponaxis=False,
+    )
     marks = [
         {"color": trace["line"]["color"], "size": 9, "line": {"color": palette.ground, "width": 1}}
         for trace in traces
@@ -192,8 +257,11 @@ def table(judged: Committee, best: Sequence[tuple[int, ...]]) -> pd.DataFrame:
     first = curves["accuracy"]
     columns: dict[str, Any] = {"size": first.size, "committees": first.count}
     for name, found in curves.items():
-        columns |= {f"{name}_mean": found.mean, f"{name}_least": found.low,
-                    f"{name}_largest": found.high}  # fmt: skip
+        columns |= {
+            f"{name}_mean": found.mean,
+            f"{name}_least": found.low,
+            f"{name}_largest": found.high,
+        }
     columns["best_by_nll"] = [" ".join(str(member + 1) for member in who) for who in best]
     columns["what"] = ["measured"] * judged.members
     laws = {name: law for name in FIGURES if (law := extrapolate(judged, name))}
@@ -201,8 +269,11 @@ def table(judged: Committee, best: Sequence[tuple[int, ...]]) -> pd.DataFrame:
     for law in list(laws.values())[:1]:
         more: dict[str, Any] = {"size": law.size, "what": [EXPECTED] * len(law.size)}
         for name, one in laws.items():
-            more |= {f"{name}_mean": one.mean, f"{name}_low_95": one.low,
-                     f"{name}_high_95": one.high}  # fmt: skip
+            more |= {
+                f"{name}_mean": one.mean,
+                f"{name}_low_95": one.low,
+                f"{name}_high_95": one.high,
+            }
         rows.append(pd.DataFrame(more))
     return pd.concat(rows, ignore_index=True)
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 def apart(ours: Predictions, theirs: Predictions) -> tuple[Ints, Ints]:
     """The numbers of the images that only ours, and that only theirs has right; surest first."""
-    found = [np.flatnonzero(a & ~b) for a, b in
-             ((ours.right, theirs.right), (theirs.right, ours.right))]  # fmt: skip
+    found = [
+        np.flatnonzero(a & ~b) for a, b in ((ours.right, theirs.right), (theirs.right, ours.right))
+    ]
     won, lost = (one[np.argsort(-ours.confidence[one], kind="stable")] for one in found)
     return won, lost
 
@@ -63,25 +64,41 @@ def figure(
     sides = (("won", 1, RIGHT), ("lost", -1, WRONG))
     bars: list[dict[str, Any]] = [
         {
-            "x": list(range(len(names))), "y": sign * count, "name": name,
-            "marker": {"color": color}, "hoverinfo": "text",
-            "hovertext": [f"{names[c]}: {formats.count(int(count[c]), noun)} {name}"
-                          for c in range(len(names))],
-            "text": [f"{one:,}" if one else "" for one in count], "textposition": "outside",
+            "x": list(range(len(names))),
+            "y": sign * count,
+            "name": name,
+            "marker": {"color": color},
+            "hoverinfo": "text",
+            "hovertext": [
+                f"{names[c]}: {formats.count(int(count[c]), noun)} {name}"
+                for c in range(len(names))
+            ],
+            "text": [f"{one:,}" if one else "" for one in count],
+            "textposition": "outside",
             "cliponaxis": False,
-        } for (name, sign, color), count in zip(sides, counts, strict=True)
-    ]  # fmt: skip
+        }
+        for (name, sign, color), count in zip(sides, counts, strict=True)
+    ]
     chart = go.Figure([go.Bar(bar) for bar in bars])
     chart.update_layout(lines.layout(title, 400, palette, barmode="relative", bargap=0.35))
     low, high = (-1.2 * counts[1].max(), 1.2 * counts[0].max())
     room = 0.08 * max(1.0, high - low)
     ticks = steps(low, high)
-    chart.update_xaxes(tickvals=list(range(len(names))), ticktext=list(names), fixedrange=True,
-                       title=f"what the {noun} is")  # fmt: skip
+    chart.update_xaxes(
+        tickvals=list(range(len(names))),
+        ticktext=list(names),
+        fixedrange=True,
+        title=f"what the {noun} is",
+    )
     chart.update_yaxes(
-        range=[low - room, high + room], tickvals=ticks, title=f"{plural(noun)}", fixedrange=True,
-        ticktext=[f"{abs(tick):,}" for tick in ticks], automargin=True, zerolinecolor=MUTED,
-    )  # fmt: skip
+        range=[low - room, high + room],
+        tickvals=ticks,
+        title=f"{plural(noun)}",
+        fixedrange=True,
+        ticktext=[f"{abs(tick):,}" for tick in ticks],
+        automargin=True,
+        zerolinecolor=MUTED,
+    )
     return chart
 
 

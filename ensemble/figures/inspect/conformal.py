@@ -37,15 +37,25 @@ def figure(found: Achieved, noun: str, title: str, palette: Palette) -> "go.Figu
         (f"✗ misses the {noun}", missed, WRONG),
     ):
         chart.add_bar(
-            x=sizes, y=counts, name=name, marker={"color": color}, hoverinfo="text",
-            hovertext=[f"{name}: {formats.count(int(n), 'set')} of {classes(k)}"
-                       for k, n in enumerate(counts)],
-        )  # fmt: skip
+            x=sizes,
+            y=counts,
+            name=name,
+            marker={"color": color},
+            hoverinfo="text",
+            hovertext=[
+                f"{name}: {formats.count(int(n), 'set')} of {classes(k)}"
+                for k, n in enumerate(counts)
+            ],
+        )
     chart.update_layout(lines.layout(title, 360, palette, barmode="stack", bargap=0.15))
     last = int(np.flatnonzero(found.sizes).max(initial=1))
     first = 0 if found.empties else 1
-    chart.update_xaxes(title="classes in the set", dtick=1 if last <= 30 else None,
-                       range=[first - 0.6, last + 0.6], fixedrange=True)  # fmt: skip
+    chart.update_xaxes(
+        title="classes in the set",
+        dtick=1 if last <= 30 else None,
+        range=[first - 0.6, last + 0.6],
+        fixedrange=True,
+    )
     chart.update_yaxes(title=f"{plural(noun)}", fixedrange=True, automargin=True, tickformat=",d")
     return chart
 
@@ -70,6 +80,9 @@ def alt(found: Achieved, noun: str) -> str:
 def table(found: Achieved) -> pd.DataFrame:
     """A row for each size: how many sets have it, and how many of these hold the label."""
     return pd.DataFrame(
-        {"classes": np.arange(len(found.sizes)), "sets": found.sizes,
-         "hold_the_label": found.sizes_covered}
-    )  # fmt: skip
+        {
+            "classes": np.arange(len(found.sizes)),
+            "sets": found.sizes,
+            "hold_the_label": found.sizes_covered,
+        }
+    )

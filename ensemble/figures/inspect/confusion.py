@@ -87,29 +87,55 @@ def figure(
     cells = [(row, column) for row in kept for column in kept]
     count = inside.ravel().tolist()
     peaks = int(inside.max()), int((inside - np.diag(np.diag(inside))).max())
-    fills = [fill(one, row == column, peaks, palette) for (row, column), one in
-             zip(cells, count, strict=True)]  # fmt: skip
+    fills = [
+        fill(one, row == column, peaks, palette)
+        for (row, column), one in zip(cells, count, strict=True)
+    ]
     place = {c: at for at, c in enumerate(kept)}
     border = [2 if one == cell else 0 for one in cells]
-    chart = go.Figure(go.Scatter(
-        x=[place[said] for _, said in cells], y=[place[label] for label, _ in cells],
-        mode="markers+text",
-        marker={"symbol": "square", "size": 3 * pitch // 4, "opacity": 1, "color": fills,
-                "line": {"color": palette.ink, "width": border}},
-        text=[f"{one:,}" if one else "" for one in count],
-        textfont={"size": 11 if pitch == PITCH else 9, "color": [on(one) for one in fills]},
-        selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}},
-        customdata=cells, hoverinfo="text", showlegend=False, cliponaxis=False,
-        hovertext=[tell(one, number, called, noun)
-                   for one, number in zip(cells, count, strict=True)],
-    ))  # fmt: skip
+    chart = go.Figure(
+        go.Scatter(
+            x=[place[said] for _, said in cells],
+            y=[place[label] for label, _ in cells],
+            mode="markers+text",
+            marker={
+                "symbol": "square",
+                "size": 3 * pitch // 4,
+                "opacity": 1,
+                "color": fills,
+                "line": {"color": palette.ink, "width": border},
+            },
+            text=[f"{one:,}" if one else "" for one in count],
+            textfont={"size": 11 if pitch == PITCH else 9, "color": [on(one) for one in fills]},
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 1}},
+            customdata=cells,
+            hoverinfo="text",
+            showlegend=False,
+            cliponaxis=False,
+            hovertext=[
+                tell(one, number, called, noun) for one, number in zip(cells, count, strict=True)
+            ],
+        )
+    )
     chart.update_layout(lines.layout(title, pitch * C + 150, palette))
     chart.update_layout(margin_b=50)
-    axis = {"tickvals": list(range(C)), "ticktext": list(ticks.values()), "showgrid": False,
-            "zeroline": False, "fixedrange": True, "range": [-0.6, C - 0.4]}  # fmt: skip
+    axis = {
+        "tickvals": list(range(C)),
+        "ticktext": list(ticks.values()),
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "range": [-0.6, C - 0.4],
+    }
     chart.update_xaxes(title="what the ensemble says", **axis, constrain="domain")
-    chart.update_yaxes(title="what it is", **{**axis, "range": [C - 0.4, -0.6]}, scaleanchor="x",
-                       constrain="domain", automargin=True)  # fmt: skip
+    chart.update_yaxes(
+        title="what it is",
+        **{**axis, "range": [C - 0.4, -0.6]},
+        scaleanchor="x",
+        constrain="domain",
+        automargin=True,
+    )
     return chart
 
 
@@ -155,10 +181,14 @@ def sees(matrix: Matrix, names: Sequence[str], noun: str) -> str:
     if not wrong.any():
         return f"The ensemble gets every {noun} right: all stand on the diagonal."
     row, column = divmod(int(wrong.argmax()), len(wrong))
-    some = "" if len(matrix) <= MOST else (
-        f"Of {len(matrix):,} classes these are the {MOST} of the commonest mistakes; the table "
-        "has all. "
-    )  # fmt: skip
+    some = (
+        ""
+        if len(matrix) <= MOST
+        else (
+            f"Of {len(matrix):,} classes these are the {MOST} of the commonest mistakes; the table "
+            "has all. "
+        )
+    )
     return some + (
         f"The commonest mistake is {escaping.markdown(names[row])} taken for "
         f"{escaping.markdown(names[column])}: "

@@ -35,19 +35,37 @@ def figure(found: Found, shown: int, title: str, palette: Palette) -> "go.Figure
     mean = [one.mean_member_nll for one in found.values()]
     whole = [one.ensemble_nll for one in found.values()]
     mode = "lines+markers" if len(found) <= MARKED else "lines"
-    told = [f"Epoch {epoch}: diversity {formats.significant(one.diversity)} nats, "
-            f"{formats.percent(one.diversity / (one.mean_member_nll or 1), places=0)} of the mean "
-            "member's NLL"
-            for epoch, one in found.items()]  # fmt: skip
-    each = [f"Epoch {epoch}: NLL of the mean member {formats.significant(one)} nats"
-            for epoch, one in zip(epochs, mean, strict=True)]  # fmt: skip
+    told = [
+        f"Epoch {epoch}: diversity {formats.significant(one.diversity)} nats, "
+        f"{formats.percent(one.diversity / (one.mean_member_nll or 1), places=0)} of the mean "
+        "member's NLL"
+        for epoch, one in found.items()
+    ]
+    each = [
+        f"Epoch {epoch}: NLL of the mean member {formats.significant(one)} nats"
+        for epoch, one in zip(epochs, mean, strict=True)
+    ]
     line: dict[str, Any] = {"x": epochs, "mode": mode, "hoverinfo": "text"}
-    chart = go.Figure([
-        go.Scatter(y=mean, name="mean member", line={"color": MUTED, "width": 1.5},
-                   hovertext=each, **line),
-        go.Scatter(y=whole, name="ensemble", line=lines.bold(palette), fill="tonexty",
-                   fillcolor=wash(), hovertext=told, **line),
-    ])  # fmt: skip
+    chart = go.Figure(
+        [
+            go.Scatter(
+                y=mean,
+                name="mean member",
+                line={"color": MUTED, "width": 1.5},
+                hovertext=each,
+                **line,
+            ),
+            go.Scatter(
+                y=whole,
+                name="ensemble",
+                line=lines.bold(palette),
+                fill="tonexty",
+                fillcolor=wash(),
+                hovertext=told,
+                **line,
+            ),
+        ]
+    )
     chart.update_layout(**lines.layout(title, 420, palette))
     chart.add_vline(shown, line={"color": MUTED, "width": 1, "dash": "dot"})
     step = -(-(epochs[-1] - epochs[0]) // TICKS) or 1

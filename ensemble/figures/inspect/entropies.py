@@ -24,9 +24,13 @@ Scores = dict[str, NDArray[np.float32]]
 
 
 def figure(
-    known: Scores, unknown: Scores, names: tuple[str, str], title: str, palette: Palette,
+    known: Scores,
+    unknown: Scores,
+    names: tuple[str, str],
+    title: str,
+    palette: Palette,
     classes: int = 10,
-) -> "go.Figure":  # fmt: skip
+) -> "go.Figure":
     """Entropies of known and of out-of-distribution (OOD) images, of one member and the ensemble.
 
     Args:
@@ -47,11 +51,13 @@ def figure(
         for place, (name, found) in enumerate(zip(called, (known, unknown), strict=True)):
             line = outline(found[score], name, place, palette, classes, first=column == 1)
             chart.add_scatter(**line, row=1, col=column)
-        chart.update_xaxes(title="entropy (nats)", fixedrange=True, range=[0, top(classes)],
-                           row=1, col=column)  # fmt: skip
+        chart.update_xaxes(
+            title="entropy (nats)", fixedrange=True, range=[0, top(classes)], row=1, col=column
+        )
     chart.update_layout(**layout(title, 350, palette))
-    chart.update_yaxes(title="share of the images", ticksuffix=" %", rangemode="tozero",
-                       fixedrange=True, col=1)  # fmt: skip
+    chart.update_yaxes(
+        title="share of the images", ticksuffix=" %", rangemode="tozero", fixedrange=True, col=1
+    )
     chart.update_annotations(font_size=13)
     return chart
 
@@ -75,15 +81,23 @@ def outline(
     counts, _ = np.histogram(np.clip(values, 0, top(classes)), edges)
     shares = counts / max(1, values.size)
     color = (MUTED, palette.primary)[place]
-    hover = [f"{formats.percent(share, 500)} of {name} have {low:.2f} to {high:.2f} nats"
-             for share, low, high in zip(shares, edges[:-1], edges[1:], strict=True)]  # fmt: skip
+    hover = [
+        f"{formats.percent(share, 500)} of {name} have {low:.2f} to {high:.2f} nats"
+        for share, low, high in zip(shares, edges[:-1], edges[1:], strict=True)
+    ]
     return {
-        "x": (edges[:-1] + edges[1:]) / 2, "y": 100 * shares, "mode": "lines", "name": name,
+        "x": (edges[:-1] + edges[1:]) / 2,
+        "y": 100 * shares,
+        "mode": "lines",
+        "name": name,
         "line": {"shape": "hvh", "color": color, "width": 2, "dash": ("dot", "solid")[place]},
-        "fill": "tozeroy", "hovertext": hover, "hoverinfo": "text", "showlegend": first,
+        "fill": "tozeroy",
+        "hovertext": hover,
+        "hoverinfo": "text",
+        "showlegend": first,
         "legendgroup": str(place),
         "fillcolor": f"rgba({', '.join(map(str, parts(color)))}, 0.25)",
-    }  # fmt: skip
+    }
 
 
 def table(known: Scores, unknown: Scores) -> pd.DataFrame:
@@ -91,8 +105,9 @@ def table(known: Scores, unknown: Scores) -> pd.DataFrame:
     frames = []
     for which, found in (("known", known), ("ood", unknown)):
         flat = {name: values for name, values in found.items() if values.ndim == 1}
-        flat |= {f"entropy_member_{m + 1}": values
-                 for m, values in enumerate(found["member_entropy"])}  # fmt: skip
+        flat |= {
+            f"entropy_member_{m + 1}": values for m, values in enumerate(found["member_entropy"])
+        }
         frames.append(
             pd.DataFrame({"images": which, "number": range(len(found["entropy"])), **flat})
         )
@@ -141,9 +156,17 @@ def in_words(one: dict[str, Any]) -> pd.DataFrame:
     rows = [("one member: its entropy", mean(one["members"]))]
     if len(one["members"]) > 1:
         rows[0] = (f"one member: its entropy (mean of {len(one['members'])})", rows[0][1])
-        rows += [("ensemble: entropy", one["ensemble"]),
-                 ("ensemble: mutual information", one["information"])]  # fmt: skip
+        rows += [
+            ("ensemble: entropy", one["ensemble"]),
+            ("ensemble: mutual information", one["information"]),
+        ]
     return pd.DataFrame(
-        [{"score": score, "AUROC": f"{figures['auroc']:.3f}",
-          "FPR at 95 %": formats.percent(figures["fpr95"], 500)} for score, figures in rows]
-    )  # fmt: skip
+        [
+            {
+                "score": score,
+                "AUROC": f"{figures['auroc']:.3f}",
+                "FPR at 95 %": formats.percent(figures["fpr95"], 500),
+            }
+            for score, figures in rows
+        ]
+    )

@@ -68,10 +68,14 @@ def points_of(run: Run, setting: str, losses: FinalLosses, best: BestValue | Non
     )
     values = found[setting]
     return Points(
-        setting, values, [each.get(m) for m in range(len(values))],
-        varied.names(found, len(values)), words.LOSSES[losses.on], best.range if best else None,
+        setting,
+        values,
+        [each.get(m) for m in range(len(values))],
+        varied.names(found, len(values)),
+        words.LOSSES[losses.on],
+        best.range if best else None,
         run.status.set_aside,
-    )  # fmt: skip
+    )
 
 
 def figure(points: Points, title: str, palette: Palette) -> "go.Figure":
@@ -92,13 +96,21 @@ def figure(points: Points, title: str, palette: Palette) -> "go.Figure":
         add_range(chart, points, palette)
     chart.update_layout(**lines.layout(title, 380, palette))
     log = ", log axis" if points.log else ""
-    chart.update_xaxes(title=f"{varied.TITLES[points.setting]}{log}", fixedrange=True,
-                       type="log" if points.log else "linear", **ticks(points))  # fmt: skip
+    chart.update_xaxes(
+        title=f"{varied.TITLES[points.setting]}{log}",
+        fixedrange=True,
+        type="log" if points.log else "linear",
+        **ticks(points),
+    )
     known = [loss for loss in points.losses if loss is not None]
     far = bool(known) and min(known) > 0 and max(known) > FAR * min(known)
-    chart.update_yaxes(title=f"{points.loss} (nats{', log axis' if far else ''})", fixedrange=True,
-                       type="log" if far else "linear", automargin=True,
-                       **(lines.log_marks(known) if far else {}))  # fmt: skip
+    chart.update_yaxes(
+        title=f"{points.loss} (nats{', log axis' if far else ''})",
+        fixedrange=True,
+        type="log" if far else "linear",
+        automargin=True,
+        **(lines.log_marks(known) if far else {}),
+    )
     return chart
 
 
@@ -118,9 +130,14 @@ def curve(points: Points, palette: Palette) -> dict[str, Any]:
             at.setdefault(value, []).append(loss)
     xs = sorted(at)
     return {
-        "x": xs, "y": [sum(at[x]) / len(at[x]) for x in xs], "mode": "lines", "name": "mean",
-        "line": {"color": palette.ink, "width": 1}, "hoverinfo": "skip", "showlegend": False,
-    }  # fmt: skip
+        "x": xs,
+        "y": [sum(at[x]) / len(at[x]) for x in xs],
+        "mode": "lines",
+        "name": "mean",
+        "line": {"color": palette.ink, "width": 1},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def dots(points: Points, ground: Palette) -> dict[str, Any]:
@@ -128,13 +145,22 @@ def dots(points: Points, ground: Palette) -> dict[str, Any]:
     hues = palette.along(points.values, points.log)
     kept = [m for m, loss in enumerate(points.losses) if loss is not None]
     return {
-        "x": [points.values[m] for m in kept], "y": [points.losses[m] for m in kept],
-        "mode": "markers", "name": "a member each", "hoverinfo": "text", "cliponaxis": False,
-        "hovertext": [f"{points.names[m]}<br>{points.loss} {formats.significant(points.losses[m])}"
-                      for m in kept],
-        "marker": {"size": 11, "color": [hues[m] for m in kept],
-                   "line": {"color": ground.ground, "width": 1}},
-    }  # fmt: skip
+        "x": [points.values[m] for m in kept],
+        "y": [points.losses[m] for m in kept],
+        "mode": "markers",
+        "name": "a member each",
+        "hoverinfo": "text",
+        "cliponaxis": False,
+        "hovertext": [
+            f"{points.names[m]}<br>{points.loss} {formats.significant(points.losses[m])}"
+            for m in kept
+        ],
+        "marker": {
+            "size": 11,
+            "color": [hues[m] for m in kept],
+            "line": {"color": ground.ground, "width": 1},
+        },
+    }
 
 
 def crosses(points: Points, palette: Palette) -> dict[str, Any]:
@@ -143,11 +169,15 @@ def crosses(points: Points, palette: Palette) -> dict[str, Any]:
     top = max(known, default=1.0)
     away = sorted(points.steps)
     return {
-        "x": [points.values[m] for m in away], "y": [top] * len(away), "mode": "markers",
-        "name": "set aside: no loss any more", "hoverinfo": "text", "cliponaxis": False,
+        "x": [points.values[m] for m in away],
+        "y": [top] * len(away),
+        "mode": "markers",
+        "name": "set aside: no loss any more",
+        "hoverinfo": "text",
+        "cliponaxis": False,
         "hovertext": [f"{points.names[m]}<br>set aside at step {points.steps[m]:,}" for m in away],
         "marker": {"size": 11, "symbol": "x", "color": palette.ink},
-    }  # fmt: skip
+    }
 
 
 def add_range(chart: "go.Figure", points: Points, palette: Palette) -> None:
@@ -159,12 +189,27 @@ def add_range(chart: "go.Figure", points: Points, palette: Palette) -> None:
     else:
         room = (max(points.values) - min(points.values)) * ROOM / 3
         low, high = low - room, high + room
-    chart.add_vrect(x0=low, x1=high, line_width=0, fillcolor=palette.primary, opacity=0.2,
-                    layer="below", name="range")  # fmt: skip
+    chart.add_vrect(
+        x0=low,
+        x1=high,
+        line_width=0,
+        fillcolor=palette.primary,
+        opacity=0.2,
+        layer="below",
+        name="range",
+    )
     # A shape stands on a log axis by its values, a text by their logarithms.
     at = math.log10(low) if points.log else low
-    chart.add_annotation(x=at, y=1, yref="paper", text=WITHIN, showarrow=False, xanchor="left",
-                         yanchor="bottom", font={"color": palette.ink, "size": 12})  # fmt: skip
+    chart.add_annotation(
+        x=at,
+        y=1,
+        yref="paper",
+        text=WITHIN,
+        showarrow=False,
+        xanchor="left",
+        yanchor="bottom",
+        font={"color": palette.ink, "size": 12},
+    )
 
 
 def alt(points: Points) -> str:
@@ -182,8 +227,11 @@ def alt(points: Points) -> str:
 
 def table(points: Points) -> pd.DataFrame:
     """A row for each member."""
-    return pd.DataFrame({
-        "member": range(1, len(points.values) + 1), points.setting: list(points.values),
-        points.loss.replace(" ", "_"): list(points.losses),
-        "set_aside_at_step": [points.steps.get(m) for m in range(len(points.values))],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "member": range(1, len(points.values) + 1),
+            points.setting: list(points.values),
+            points.loss.replace(" ", "_"): list(points.losses),
+            "set_aside_at_step": [points.steps.get(m) for m in range(len(points.values))],
+        }
+    )

@@ -68,9 +68,13 @@ def figure(
     heights = [170, ROW * len(who) + 8, 120]
     label = names[int(asked.made.labels[0])]
     chart = make_subplots(
-        3, 1, shared_xaxes=True, row_heights=heights, vertical_spacing=0.09,
+        3,
+        1,
+        shared_xaxes=True,
+        row_heights=heights,
+        vertical_spacing=0.09,
         subplot_titles=[f"probability of “{label}”", "what they say", "uncertainty (nats)"],
-    )  # fmt: skip
+    )
     for trace in probability(asked, kind, palette):
         chart.add_scatter(**trace, row=1, col=1)
     chart.add_heatmap(**said(asked, kind, names, who, palette), row=2, col=1)
@@ -113,24 +117,46 @@ def probability(asked: Answers, kind: Kind, palette: Palette) -> list[dict[str, 
     """The label's probability by each member and on average, as lines."""
     made, label = asked.made, int(asked.made.labels[0])
     xs, M = list(asked.amounts), made.members
-    thin = figures_lines.lines(
-        [xs] * M, [made.probabilities[m, :, label] for m in range(M)],
-        [hovers(asked, kind, figures_lines.member(m).capitalize(), made.probabilities[m, :, label])
-         for m in range(M)],
-    ) if M > 1 else []  # fmt: skip
+    thin = (
+        figures_lines.lines(
+            [xs] * M,
+            [made.probabilities[m, :, label] for m in range(M)],
+            [
+                hovers(
+                    asked,
+                    kind,
+                    figures_lines.member(m).capitalize(),
+                    made.probabilities[m, :, label],
+                )
+                for m in range(M)
+            ],
+        )
+        if M > 1
+        else []
+    )
     who = "ensemble" if M > 1 else "the one member"
-    return [*thin, {
-        "x": xs, "y": made.averaged[:, label], "mode": "lines", "name": who,
-        "line": figures_lines.bold(palette), "hoverinfo": "text",
-        "hovertext": hovers(asked, kind, f"The {who.removeprefix('the ')}",
-                            made.averaged[:, label]),
-    }]  # fmt: skip
+    return [
+        *thin,
+        {
+            "x": xs,
+            "y": made.averaged[:, label],
+            "mode": "lines",
+            "name": who,
+            "line": figures_lines.bold(palette),
+            "hoverinfo": "text",
+            "hovertext": hovers(
+                asked, kind, f"The {who.removeprefix('the ')}", made.averaged[:, label]
+            ),
+        },
+    ]
 
 
 def hovers(asked: Answers, kind: Kind, who: str, values: np.ndarray) -> list[str]:
     """What is said at each amount of a line."""
-    return [f"{who} at {amount(kind, x)}: {formats.chance(float(p))}"
-            for x, p in zip(asked.amounts, values, strict=True)]  # fmt: skip
+    return [
+        f"{who} at {amount(kind, x)}: {formats.chance(float(p))}"
+        for x, p in zip(asked.amounts, values, strict=True)
+    ]
 
 
 def said(
@@ -143,18 +169,27 @@ def said(
     fills = [mixed(palette.ground, color, 0.4) for color in (WRONG, RIGHT)]
     short = max(map(len, names)) == 1 and len(asked.amounts) <= LETTERS
     return {
-        "x": list(asked.amounts), "y": list(who), "z": right.astype(int), "zmin": 0, "zmax": 1,
+        "x": list(asked.amounts),
+        "y": list(who),
+        "z": right.astype(int),
+        "zmin": 0,
+        "zmax": 1,
         "colorscale": [(0.0, fills[0]), (0.5, fills[0]), (0.5, fills[1]), (1.0, fills[1])],
-        "showscale": False, "xgap": 1, "ygap": 1, "hoverinfo": "text",
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+        "hoverinfo": "text",
         "text": [[names[vote] for vote in row] for row in votes] if short else None,
         "texttemplate": "%{text}" if short else None,
         "textfont": {"size": 11, "color": palette.ink},
         "hovertext": [
-            [f"{one.capitalize()} at {amount(kind, x)}: {'✓' if good else '✗'} {names[vote]}"
-             for x, vote, good in zip(asked.amounts, row, goods, strict=True)]
+            [
+                f"{one.capitalize()} at {amount(kind, x)}: {'✓' if good else '✗'} {names[vote]}"
+                for x, vote, good in zip(asked.amounts, row, goods, strict=True)
+            ]
             for one, row, goods in zip(who, votes, right, strict=True)
         ],
-    }  # fmt: skip
+    }
 
 
 def uncertain(asked: Answers, kind: Kind, palette: Palette) -> list[dict[str, Any]]:
@@ -164,13 +199,19 @@ def uncertain(asked: Answers, kind: Kind, palette: Palette) -> list[dict[str, An
         lines.append(("mutual information: disagreement", asked.unsure.information, "dash"))
     return [
         {
-            "x": list(asked.amounts), "y": values, "mode": "lines", "name": name,
-            "line": {"color": palette.ink, "width": 2, "dash": dash}, "hoverinfo": "text",
-            "hovertext": [f"{name.split(':')[0].capitalize()} at {amount(kind, x)}: {y:.3f} nats"
-                          for x, y in zip(asked.amounts, values, strict=True)],
+            "x": list(asked.amounts),
+            "y": values,
+            "mode": "lines",
+            "name": name,
+            "line": {"color": palette.ink, "width": 2, "dash": dash},
+            "hoverinfo": "text",
+            "hovertext": [
+                f"{name.split(':')[0].capitalize()} at {amount(kind, x)}: {y:.3f} nats"
+                for x, y in zip(asked.amounts, values, strict=True)
+            ],
         }
         for name, values, dash in lines
-    ]  # fmt: skip
+    ]
 
 
 def alt(asked: Answers, kind: Kind, names: Sequence[str]) -> str:
@@ -180,8 +221,10 @@ def alt(asked: Answers, kind: Kind, names: Sequence[str]) -> str:
     who = "the ensemble" if asked.made.members > 1 else "the one member"
     if not right:
         return f"{kind.title}: {who} says {label} at no amount from {ends(asked.amounts, kind)}"
-    return (f"{kind.title}: {who} says {label} at {len(right)} of "
-            f"{len(asked.amounts)} amounts, from {ends(right, kind)}")  # fmt: skip
+    return (
+        f"{kind.title}: {who} says {label} at {len(right)} of "
+        f"{len(asked.amounts)} amounts, from {ends(right, kind)}"
+    )
 
 
 def ends(amounts: Sequence[float], kind: Kind) -> str:
@@ -194,11 +237,14 @@ def table(asked: Answers, kind: Kind, names: Sequence[str]) -> pd.DataFrame:
     made, label = asked.made, int(asked.made.labels[0])
     named = np.asarray(names, object)
     columns: dict[str, Any] = {
-        "corruption": kind.name, "amount": asked.amounts, "label": names[label],
-        "ensemble": named[made.said], "p_label": made.averaged[:, label],
+        "corruption": kind.name,
+        "amount": asked.amounts,
+        "label": names[label],
+        "ensemble": named[made.said],
+        "p_label": made.averaged[:, label],
         "entropy_nats": asked.unsure.predictive,
         "mutual_information_nats": asked.unsure.information,
-    }  # fmt: skip
+    }
     for m in range(made.members):
         columns[f"member_{m + 1}"] = named[made.votes[m]]
         columns[f"p_label_member_{m + 1}"] = made.probabilities[m, :, label]

@@ -32,23 +32,40 @@ def figure(
 
     M = len(values)
     numbers = [str(m + 1) for m in range(M)]
-    told = [[measure.tell(r, c, values[r, c], n, noun) for c in range(M)]
-            for r in range(M)]  # fmt: skip
+    told = [[measure.tell(r, c, values[r, c], n, noun) for c in range(M)] for r in range(M)]
     seen = values.copy()
     if measure.blank_diagonal:
         np.fill_diagonal(seen, np.nan)
-    chart = go.Figure(go.Heatmap(
-        z=seen, x=numbers, y=numbers, hovertext=told, hoverinfo="text", xgap=1, ygap=1,
-        colorscale=palette.scale, showscale=M > WRITTEN,
-        text=[[measure.write(value) for value in row] for row in seen] if M <= WRITTEN else None,
-        texttemplate="%{text}" if M <= WRITTEN else None, hoverongaps=False,
-        colorbar={"title": {"text": measure.unit, "side": "right"}, "thickness": 12},
-    ))  # fmt: skip
+    chart = go.Figure(
+        go.Heatmap(
+            z=seen,
+            x=numbers,
+            y=numbers,
+            hovertext=told,
+            hoverinfo="text",
+            xgap=1,
+            ygap=1,
+            colorscale=palette.scale,
+            showscale=M > WRITTEN,
+            text=[[measure.write(value) for value in row] for row in seen]
+            if M <= WRITTEN
+            else None,
+            texttemplate="%{text}" if M <= WRITTEN else None,
+            hoverongaps=False,
+            colorbar={"title": {"text": measure.unit, "side": "right"}, "thickness": 12},
+        )
+    )
     chart.update_layout(lines.layout(title, 420, palette))
     # Numbers of members are short: to measure them, Plotly would draw the matrix twice.
     chart.update_layout(margin_b=50, margin_l=56)
-    axis = {"title": "member", "type": "category", "showgrid": False, "fixedrange": True,
-            "constrain": "domain", "automargin": False}  # fmt: skip
+    axis = {
+        "title": "member",
+        "type": "category",
+        "showgrid": False,
+        "fixedrange": True,
+        "constrain": "domain",
+        "automargin": False,
+    }
     chart.update_xaxes(axis)
     chart.update_yaxes(axis, autorange="reversed", scaleanchor="x")
     return chart

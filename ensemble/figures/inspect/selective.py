@@ -39,8 +39,9 @@ def curves(made: Predictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
 def drawn(curve: RiskCoverage, most: int) -> RiskCoverage:
     """A curve in as many points as a screen shows: kept for every member, all would be much."""
     kept = lines.thinned(len(curve.risk), most)
-    return replace(curve, coverage=curve.coverage[kept], risk=curve.risk[kept],
-                   threshold=curve.threshold[kept])  # fmt: skip
+    return replace(
+        curve, coverage=curve.coverage[kept], risk=curve.risk[kept], threshold=curve.threshold[kept]
+    )
 
 
 def thresholds(made: Predictions, rate: float, fit: Predictions | None = None) -> list[Choice]:
@@ -91,19 +92,34 @@ def figure(
     chart = go.Figure([go.Scatter(one) for one in curves])
     chart.add_hline(100 * rate, line={"color": MUTED, "width": 1.5, "dash": "dash"})
     chart.add_annotation(
-        x=0, y=100 * rate, xref="x domain", xanchor="left", yanchor="bottom", showarrow=False,
+        x=0,
+        y=100 * rate,
+        xref="x domain",
+        xanchor="left",
+        yanchor="bottom",
+        showarrow=False,
         text=f"accepted: {formats.percent(rate, figures=2)}",
         font={"color": palette.ink, "size": 12},
-    )  # fmt: skip
+    )
     if found.kept:
         chart.add_scatter(**mark(found, palette))
     chart.update_layout(lines.layout(title, 440, palette))
     top = max(highest(one) for one in (ensemble, *members))
     start = begin([ensemble, *members], top)
-    chart.update_xaxes(title="answered, the surest first", ticksuffix=" %", nticks=8,
-                       range=[100 * start, 100 + 2 * (1 - start)], fixedrange=True)  # fmt: skip
-    chart.update_yaxes(title="of these wrong", ticksuffix=" %", fixedrange=True, automargin=True,
-                       range=[-3 * max(top, rate), 115 * max(top, rate)])  # fmt: skip
+    chart.update_xaxes(
+        title="answered, the surest first",
+        ticksuffix=" %",
+        nticks=8,
+        range=[100 * start, 100 + 2 * (1 - start)],
+        fixedrange=True,
+    )
+    chart.update_yaxes(
+        title="of these wrong",
+        ticksuffix=" %",
+        fixedrange=True,
+        automargin=True,
+        range=[-3 * max(top, rate), 115 * max(top, rate)],
+    )
     return chart
 
 
@@ -114,8 +130,7 @@ def highest(curve: RiskCoverage) -> float:
 
 def begin(curves: Sequence[RiskCoverage], top: float) -> float:
     """Where the axis of coverage begins: a tenth or two before the curves leave the ground."""
-    rising = [one.coverage[(one.risk > NOTHING * top) & (one.coverage >= STEADY)]
-              for one in curves]  # fmt: skip
+    rising = [one.coverage[(one.risk > NOTHING * top) & (one.coverage >= STEADY)] for one in curves]
     first = min((float(found[0]) for found in rising if len(found)), default=1.0)
     return min(0.8, max(0.0, math.floor(10 * first) / 10 - 0.1))
 
@@ -123,18 +138,23 @@ def begin(curves: Sequence[RiskCoverage], top: float) -> float:
 def thin(members: Sequence[RiskCoverage]) -> list[dict[str, Any]]:
     """The members' curves."""
     return lines.lines(
-        [100 * one.coverage for one in members], [100 * one.risk for one in members],
+        [100 * one.coverage for one in members],
+        [100 * one.risk for one in members],
         [hovers(one, f"Member {m + 1}") for m, one in enumerate(members)],
-    )  # fmt: skip
+    )
 
 
 def bold(curve: RiskCoverage, who: str, palette: Palette) -> dict[str, Any]:
     """The ensemble's curve."""
     return {
-        "x": 100 * curve.coverage, "y": 100 * curve.risk, "mode": "lines", "name": who,
-        "line": lines.bold(palette), "hoverinfo": "text",
+        "x": 100 * curve.coverage,
+        "y": 100 * curve.risk,
+        "mode": "lines",
+        "name": who,
+        "line": lines.bold(palette),
+        "hoverinfo": "text",
         "hovertext": hovers(curve, who.capitalize()),
-    }  # fmt: skip
+    }
 
 
 def hovers(curve: RiskCoverage, who: str) -> list[str]:
@@ -143,32 +163,46 @@ def hovers(curve: RiskCoverage, who: str) -> list[str]:
         f"{who}: answers {formats.percent(covered, places=1)}, errs in "
         f"{formats.percent(risk, places=2)} of them<br>"
         f"at least {formats.certainty(threshold)} sure"
-        for covered, risk, threshold in
-        zip(curve.coverage, curve.risk, curve.threshold, strict=True)
-    ]  # fmt: skip
+        for covered, risk, threshold in zip(
+            curve.coverage, curve.risk, curve.threshold, strict=True
+        )
+    ]
 
 
 def mark(found: Choice, palette: Palette) -> dict[str, Any]:
     """Where the threshold puts the ensemble on what it is judged on, with its interval."""
     return {
-        "x": [100 * found.coverage], "y": [100 * found.error], "mode": "markers",
+        "x": [100 * found.coverage],
+        "y": [100 * found.error],
+        "mode": "markers",
         "name": f"with the threshold, {'other half' if found.halved else 'found on validation'}",
         "cliponaxis": False,
         "marker": {"symbol": "circle-open", "size": 14, "color": palette.ink, "line": {"width": 2}},
-        "error_y": {"array": [100 * (found.high - found.error)], "symmetric": False,
-                    "arrayminus": [100 * (found.error - found.low)], "thickness": 1, "width": 4},
-        "hovertext": [f"At least {formats.certainty(found.threshold)} sure: answers "
-                      f"{formats.percent(found.coverage, found.n)}, errs in "
-                      f"{formats.percent(found.error, places=2)}"],
+        "error_y": {
+            "array": [100 * (found.high - found.error)],
+            "symmetric": False,
+            "arrayminus": [100 * (found.error - found.low)],
+            "thickness": 1,
+            "width": 4,
+        },
+        "hovertext": [
+            f"At least {formats.certainty(found.threshold)} sure: answers "
+            f"{formats.percent(found.coverage, found.n)}, errs in "
+            f"{formats.percent(found.error, places=2)}"
+        ],
         "hoverinfo": "text",
-    }  # fmt: skip
+    }
 
 
 def point_out(chart: "go.Figure", made: Predictions, number: int, noun: str) -> None:
     """Mark how many are answered by the time that one image is."""
     share = float((made.confidence >= made.confidence[number]).mean())
-    chart.add_vline(100 * share, line={"color": MUTED, "width": 1.5, "dash": "dot"},
-                    annotation_text=f"this {noun}", annotation_position="top left")  # fmt: skip
+    chart.add_vline(
+        100 * share,
+        line={"color": MUTED, "width": 1.5, "dash": "dot"},
+        annotation_text=f"this {noun}",
+        annotation_position="top left",
+    )
 
 
 def alt(ensemble: RiskCoverage, n: int) -> str:
@@ -186,7 +220,8 @@ def table(ensemble: RiskCoverage, members: Sequence[RiskCoverage]) -> pd.DataFra
     named = [("ensemble", ensemble)]
     named += [(lines.member(m), one) for m, one in enumerate(members)]
     return pd.concat(
-        pd.DataFrame({"who": name, "coverage": one.coverage, "risk": one.risk,
-                      "threshold": one.threshold})
+        pd.DataFrame(
+            {"who": name, "coverage": one.coverage, "risk": one.risk, "threshold": one.threshold}
+        )
         for name, one in named
-    )  # fmt: skip
+    )

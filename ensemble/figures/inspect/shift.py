@@ -57,8 +57,13 @@ def figure(
     """
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
-    chart = make_subplots(2, 2, subplot_titles=[panel[1] for panel in PANELS],
-                          vertical_spacing=0.2, horizontal_spacing=0.12)  # fmt: skip
+    chart = make_subplots(
+        2,
+        2,
+        subplot_titles=[panel[1] for panel in PANELS],
+        vertical_spacing=0.2,
+        horizontal_spacing=0.12,
+    )
     for place, (name, words, share) in enumerate(PANELS):
         row, column = place // 2 + 1, place % 2 + 1
         counted = n if share else 0
@@ -69,8 +74,11 @@ def figure(
             axis = {**lines.shares(), "range": [0, 1.02]}
         chart.update_yaxes(**axis, fixedrange=True, automargin=True, row=row, col=column)
     chart.update_layout(**layout(title, 600, palette))
-    chart.update_xaxes(fixedrange=True, tickvals=list(kind.amounts),
-                       ticktext=[f"{value:g}" for value in kind.amounts])  # fmt: skip
+    chart.update_xaxes(
+        fixedrange=True,
+        tickvals=list(kind.amounts),
+        ticktext=[f"{value:g}" for value in kind.amounts],
+    )
     if kind.amounts[0] > kind.amounts[-1]:
         chart.update_xaxes(autorange="reversed")
     for column in (1, 2):
@@ -91,26 +99,41 @@ def traces(
 ) -> list[dict[str, Any]]:
     """One panel's lines: the members thin, the ensemble bold and last."""
     xs = [one["amount"] for one in curve]
-    members = [list(values) for values in zip(*(one.get(f"member_{name}", []) for one in curve),
-                                              strict=True)]  # fmt: skip
-    whole = [one[f"ensemble_{name}" if name != "information" else "mean_information"]
-             for one in curve]  # fmt: skip
+    members = [
+        list(values)
+        for values in zip(*(one.get(f"member_{name}", []) for one in curve), strict=True)
+    ]
+    whole = [
+        one[f"ensemble_{name}" if name != "information" else "mean_information"] for one in curve
+    ]
 
     def hovers(who: str, values: Sequence[float]) -> list[str]:
-        return [f"{who} at {amount(kind, x)}: {written(value, n)} {words}"
-                for x, value in zip(xs, values, strict=True)]  # fmt: skip
+        return [
+            f"{who} at {amount(kind, x)}: {written(value, n)} {words}"
+            for x, value in zip(xs, values, strict=True)
+        ]
 
-    thin = lines.lines(
-        [xs] * len(members), members,
-        [hovers(lines.member(m).capitalize(), ys) for m, ys in enumerate(members)],
-    ) if len(members) > 1 else []  # fmt: skip
+    thin = (
+        lines.lines(
+            [xs] * len(members),
+            members,
+            [hovers(lines.member(m).capitalize(), ys) for m, ys in enumerate(members)],
+        )
+        if len(members) > 1
+        else []
+    )
     alone = len(curve[0]["member_accuracy"]) == 1
     bold = {
-        "x": xs, "y": whole, "mode": "lines+markers", "name": "the one member" if alone else
-        "ensemble", "line": lines.bold(palette), "marker": {"size": 7, "color": palette.ink},
-        "hovertext": hovers("It" if alone else "The ensemble", whole), "hoverinfo": "text",
+        "x": xs,
+        "y": whole,
+        "mode": "lines+markers",
+        "name": "the one member" if alone else "ensemble",
+        "line": lines.bold(palette),
+        "marker": {"size": 7, "color": palette.ink},
+        "hovertext": hovers("It" if alone else "The ensemble", whole),
+        "hoverinfo": "text",
         "legendgroup": "ensemble",
-    }  # fmt: skip
+    }
     return [{**one, "showlegend": first and one.get("showlegend", True)} for one in [*thin, bold]]
 
 
@@ -121,10 +144,14 @@ def written(value: float, n: int) -> str:
 
 def alt(curve: Sequence[Figures], kind: Kind, n: int) -> str:
     """The picture in words: the ensemble's accuracy at both ends."""
-    ends = [f"{formats.percent(one['ensemble_accuracy'], n)} at {amount(kind, one['amount'])}"
-            for one in (curve[0], curve[-1])]  # fmt: skip
-    return (f"Accuracy, NLL, calibration error and mutual information by {kind.title.lower()}: the "
-            f"ensemble's accuracy is {' and '.join(ends)}")  # fmt: skip
+    ends = [
+        f"{formats.percent(one['ensemble_accuracy'], n)} at {amount(kind, one['amount'])}"
+        for one in (curve[0], curve[-1])
+    ]
+    return (
+        f"Accuracy, NLL, calibration error and mutual information by {kind.title.lower()}: the "
+        f"ensemble's accuracy is {' and '.join(ends)}"
+    )
 
 
 def table(curves: Sequence[Sequence[Figures]]) -> pd.DataFrame:
@@ -133,9 +160,15 @@ def table(curves: Sequence[Sequence[Figures]]) -> pd.DataFrame:
     for one in (one for curve in curves for one in curve):
         base = {"corruption": one["kind"], "amount": one["amount"]}
         names = ("accuracy", "nll", "ece")
-        rows.append({**base, "who": "ensemble", **{n: one[f"ensemble_{n}"] for n in names},
-                     "entropy": one["mean_predictive_entropy"],
-                     "mutual_information": one["mean_information"]})  # fmt: skip
+        rows.append(
+            {
+                **base,
+                "who": "ensemble",
+                **{n: one[f"ensemble_{n}"] for n in names},
+                "entropy": one["mean_predictive_entropy"],
+                "mutual_information": one["mean_information"],
+            }
+        )
         for m in range(len(one["member_accuracy"])):
             figures = {name: one[f"member_{name}"][m] for name in names}
             rows.append({**base, "who": lines.member(m), **figures})

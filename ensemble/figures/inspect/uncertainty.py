@@ -66,11 +66,17 @@ def figure(
         ("wrong", ~made.right, {"color": WRONG, "symbol": "x", "opacity": 0.9}),
     ):
         numbers = drawn[kept[drawn]]
-        traces.append(go.Scatter(
-            x=measures.expected[numbers], y=measures.information[numbers], mode="markers",
-            name=f"{name} {int(kept.sum()):,}", marker={"size": 7, **mark},
-            customdata=facts(made, numbers, names), hovertemplate=hover(noun),
-        ))  # fmt: skip
+        traces.append(
+            go.Scatter(
+                x=measures.expected[numbers],
+                y=measures.information[numbers],
+                mode="markers",
+                name=f"{name} {int(kept.sum()):,}",
+                marker={"size": 7, **mark},
+                customdata=facts(made, numbers, names),
+                hovertemplate=hover(noun),
+            )
+        )
     chart = go.Figure(traces)
     chart.update_layout(**lines.layout(title, 480, palette))
     chart.update_xaxes(title="aleatoric (nats)", rangemode="tozero", zeroline=False)
@@ -115,11 +121,16 @@ def sees(made: Predictions, measures: Uncertainty, noun: str) -> str:
     return f"{said}; {doubt} of the doubt about mistakes is the members' disagreement."
 
 
-def point_out(chart: "go.Figure", measures: Uncertainty, number: int, noun: str,
-              palette: Palette) -> None:  # fmt: skip
+def point_out(
+    chart: "go.Figure", measures: Uncertainty, number: int, noun: str, palette: Palette
+) -> None:
     """Ring one image, whether it is among those that are drawn or not."""
     chart.add_scatter(
-        x=measures.expected[[number]], y=measures.information[[number]], mode="markers",
-        name=f"this {noun}", hoverinfo="skip", cliponaxis=False,
+        x=measures.expected[[number]],
+        y=measures.information[[number]],
+        mode="markers",
+        name=f"this {noun}",
+        hoverinfo="skip",
+        cliponaxis=False,
         marker={"symbol": "circle-open", "size": 18, "color": palette.ink, "line": {"width": 3}},
-    )  # fmt: skip
+    )

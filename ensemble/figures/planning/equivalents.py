@@ -30,21 +30,39 @@ def figure(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     chart = go.Figure()
-    chart.add_scatter(x=known.sizes, y=known.mean, mode="lines+markers", line=lines.bold(palette),
-                      name="independent members", cliponaxis=False,
-                      hovertemplate="%{x} members: %{y:.4f} nats<extra></extra>")  # fmt: skip
+    chart.add_scatter(
+        x=known.sizes,
+        y=known.mean,
+        mode="lines+markers",
+        line=lines.bold(palette),
+        name="independent members",
+        cliponaxis=False,
+        hovertemplate="%{x} members: %{y:.4f} nats<extra></extra>",
+    )
     for number, (name, (height, found)) in enumerate(candidates.items()):
-        at, (low, high) = placed(found.value, found), (placed(found.low, found),
-                                                       placed(found.high, found))  # fmt: skip
+        at, (low, high) = (
+            placed(found.value, found),
+            (placed(found.low, found), placed(found.high, found)),
+        )
         color = MEMBER_HUES[number % len(MEMBER_HUES)]
         chart.add_scatter(
-            x=[at], y=[height], mode="markers", name=escaping.figure(name), cliponaxis=False,
+            x=[at],
+            y=[height],
+            mode="markers",
+            name=escaping.figure(name),
+            cliponaxis=False,
             marker={"color": color, "size": 11, "symbol": "diamond"},
-            error_x={"type": "data", "symmetric": False, "array": [high - at],
-                     "arrayminus": [at - low], "color": color, "thickness": 2},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [high - at],
+                "arrayminus": [at - low],
+                "color": color,
+                "thickness": 2,
+            },
             hoverinfo="text",
             hovertext=f"{escaping.figure(name)}: worth {words.equivalent(found)}",
-        )  # fmt: skip
+        )
     last = int(known.sizes[-1])
     chart.update_layout(lines.layout(title, 400, palette))
     chart.update_xaxes(title="independent members", range=[0.4, last + 1], fixedrange=True)
@@ -61,8 +79,13 @@ def table(candidates: Mapping[str, tuple[float, Equivalent]]) -> pd.DataFrame:
     """Each candidate: its log-likelihood, what it is worth and the ends of the interval."""
     return pd.DataFrame(
         [
-            {"predictions": name, "calibrated_log_likelihood": height, "members": found.value,
-             "low_95": found.low, "high_95": found.high}
+            {
+                "predictions": name,
+                "calibrated_log_likelihood": height,
+                "members": found.value,
+                "low_95": found.low,
+                "high_95": found.high,
+            }
             for name, (height, found) in candidates.items()
         ]
-    )  # fmt: skip
+    )

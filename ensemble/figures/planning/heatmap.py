@@ -73,23 +73,44 @@ def figure(
             continue
         said = formats.percent(share, figures=2)
         shown = beside_figures(found, name, x, y)
-        chart.add_scatter(x=x, y=np.where(shown, y, np.nan), mode="lines", opacity=0.7,
-                          name="equal training cost",
-                          line={"color": palette.ink, "width": 1, "dash": "dot"},
-                          hoverinfo="text", hovertext=f"{said} of the whole run's cost",
-                          legendgroup="cost", showlegend=share == SHARES[0])  # fmt: skip
-        chart.add_annotation(x=x[-1], y=y[-1], text=said, showarrow=False, xanchor="left",
-                             font={"size": 11, "color": palette.ink}, xshift=3)  # fmt: skip
+        chart.add_scatter(
+            x=x,
+            y=np.where(shown, y, np.nan),
+            mode="lines",
+            opacity=0.7,
+            name="equal training cost",
+            line={"color": palette.ink, "width": 1, "dash": "dot"},
+            hoverinfo="text",
+            hovertext=f"{said} of the whole run's cost",
+            legendgroup="cost",
+            showlegend=share == SHARES[0],
+        )
+        chart.add_annotation(
+            x=x[-1],
+            y=y[-1],
+            text=said,
+            showarrow=False,
+            xanchor="left",
+            font={"size": 11, "color": palette.ink},
+            xshift=3,
+        )
     if choice:
         for trace in marks(found, choice, palette):
             chart.add_trace(go.Scatter(trace))
         for plan in choice.candidates:
             chart.add_shape(frame(found, plan, plan == choice.best, palette))
     chart.update_layout(lines.layout(title, HEIGHT, palette), margin_r=48)
-    chart.update_xaxes(title="epochs", fixedrange=True, range=ends(found.epochs),
-                       **ticks(found.epochs))  # fmt: skip
-    chart.update_yaxes(title="members", fixedrange=True, range=ends(found.sizes), showgrid=False,
-                       automargin=True, **ticks(found.sizes))  # fmt: skip
+    chart.update_xaxes(
+        title="epochs", fixedrange=True, range=ends(found.epochs), **ticks(found.epochs)
+    )
+    chart.update_yaxes(
+        title="members",
+        fixedrange=True,
+        range=ends(found.sizes),
+        showgrid=False,
+        automargin=True,
+        **ticks(found.sizes),
+    )
     return chart
 
 
@@ -120,17 +141,29 @@ def cells(found: Grid, costs: Costs, name: str, palette: Palette) -> dict[str, A
     rows = [[Plan(int(m), int(e)) for e in found.epochs] for m in found.sizes]
     said = [[words.value(name, found.mean(one, name), found.n) for one in row] for row in rows]
     hovers = [
-        [f"{words.called(one)}<br>{words.NAMES[name]} {text}<br>{words.budget(costs, one.cost)}"
-         for one, text in zip(row, texts, strict=True)]
+        [
+            f"{words.called(one)}<br>{words.NAMES[name]} {text}<br>{words.budget(costs, one.cost)}"
+            for one, text in zip(row, texts, strict=True)
+        ]
         for row, texts in zip(rows, said, strict=True)
-    ]  # fmt: skip
+    ]
     few = found.means[name].size <= FEW
     return {
-        "x": edges(found.epochs), "y": edges(found.sizes), "z": shades(found, name),
-        "colorscale": palette.scale, "showscale": False, "hoverinfo": "text", "hovertext": hovers,
-        "text": said, "texttemplate": "%{text}" if few else "",
-        "textfont": {"size": 10}, "xgap": 1, "ygap": 1, "zmin": 0, "zmax": 1,
-    }  # fmt: skip
+        "x": edges(found.epochs),
+        "y": edges(found.sizes),
+        "z": shades(found, name),
+        "colorscale": palette.scale,
+        "showscale": False,
+        "hoverinfo": "text",
+        "hovertext": hovers,
+        "text": said,
+        "texttemplate": "%{text}" if few else "",
+        "textfont": {"size": 10},
+        "xgap": 1,
+        "ygap": 1,
+        "zmin": 0,
+        "zmax": 1,
+    }
 
 
 def marks(found: Grid, choice: Choice, palette: Palette) -> list[dict[str, Any]]:
@@ -138,15 +171,30 @@ def marks(found: Grid, choice: Choice, palette: Palette) -> list[dict[str, Any]]
     # Where all plans are paid for there is no line to draw.
     paid = choice.budget >= found.plans[-1].cost
     x, y = equal_cost(found, math.inf if paid else choice.budget + 0.5)
-    line = {"x": x, "y": y, "mode": "lines", "line": lines.bold(palette), "name": "the budget",
-            "hoverinfo": "skip"}  # fmt: skip
+    line = {
+        "x": x,
+        "y": y,
+        "mode": "lines",
+        "line": lines.bold(palette),
+        "name": "the budget",
+        "hoverinfo": "skip",
+    }
     kinds = {"best": BEST, **({"may be the best": OTHER} if choice.candidates[1:] else {})}
     framed = [
-        {"x": [None], "y": [None], "mode": "markers", "name": name, "marker": {
-            "symbol": "square-open", "size": 14, "color": palette.ink, "line": {"width": width},
-        }}
+        {
+            "x": [None],
+            "y": [None],
+            "mode": "markers",
+            "name": name,
+            "marker": {
+                "symbol": "square-open",
+                "size": 14,
+                "color": palette.ink,
+                "line": {"width": width},
+            },
+        }
         for name, width in kinds.items()
-    ]  # fmt: skip
+    ]
     return [*([line] if len(x) else []), *framed]
 
 
@@ -155,10 +203,14 @@ def frame(found: Grid, plan: Plan, best: bool, palette: Palette) -> dict[str, An
     epoch, row = found.place(plan)
     across, up = edges(found.epochs), edges(found.sizes)
     return {
-        "type": "rect", "x0": across[epoch], "x1": across[epoch + 1], "y0": up[row],
-        "y1": up[row + 1], "name": "best" if best else "candidate",
+        "type": "rect",
+        "x0": across[epoch],
+        "x1": across[epoch + 1],
+        "y0": up[row],
+        "y1": up[row + 1],
+        "name": "best" if best else "candidate",
         "line": {"color": palette.ink, "width": BEST if best else OTHER},
-    }  # fmt: skip
+    }
 
 
 def ends(values: NDArray[np.int64]) -> list[float]:
@@ -175,8 +227,10 @@ def ticks(values: NDArray[np.int64]) -> dict[str, Any]:
 
 def alt(found: Grid, choice: Choice | None, name: str) -> str:
     """The picture in words."""
-    low, high = (words.value(name, float(one), found.n)
-                 for one in (found.means[name].min(), found.means[name].max()))  # fmt: skip
+    low, high = (
+        words.value(name, float(one), found.n)
+        for one in (found.means[name].min(), found.means[name].max())
+    )
     best = f"; best for the budget: {words.called(choice.best)}" if choice else ""
     return (
         f"{words.NAMES[name]} by members (up to {found.members}) and epochs (up to "
@@ -196,14 +250,26 @@ def table(found: Grid, choice: Choice | None, costs: Costs) -> pd.DataFrame:
     rows = []
     for plan in found.plans:
         one = lost.get(plan)
-        own = {"mean": one.mean, "low": one.low, "high": one.high} if one else (
-            nothing if choice and plan == choice.best else dict.fromkeys(
-                ("mean", "low", "high"), math.nan))  # fmt: skip
+        own = (
+            {"mean": one.mean, "low": one.low, "high": one.high}
+            if one
+            else (
+                nothing
+                if choice and plan == choice.best
+                else dict.fromkeys(("mean", "low", "high"), math.nan)
+            )
+        )
         seconds = costs.seconds(plan)
-        rows.append({
-            "members": plan.members, "epochs": plan.epochs, "img_member": costs.work(plan),
-            "seconds": math.nan if seconds is None else seconds,
-            **{name: found.mean(plan, name) for name in FIGURES},
-            "loss": own["mean"], "loss_low_95": own["low"], "loss_high_95": own["high"],
-        })  # fmt: skip
+        rows.append(
+            {
+                "members": plan.members,
+                "epochs": plan.epochs,
+                "img_member": costs.work(plan),
+                "seconds": math.nan if seconds is None else seconds,
+                **{name: found.mean(plan, name) for name in FIGURES},
+                "loss": own["mean"],
+                "loss_low_95": own["low"],
+                "loss_high_95": own["high"],
+            }
+        )
     return pd.DataFrame(rows)

@@ -38,19 +38,30 @@ def figure(choice: Choice, title: str, palette: Palette) -> "go.Figure":
     ):
         if kept:
             chart.add_scatter(
-                x=[scale * one.mean for one in kept], y=[words.called(one.plan) for one in kept],
-                mode="markers", marker={"color": color, "size": 9}, name=name,
-                error_x={"type": "data", "symmetric": False, "color": color, "thickness": 1.5,
-                         "array": [scale * (one.high - one.mean) for one in kept],
-                         "arrayminus": [scale * (one.mean - one.low) for one in kept]},
+                x=[scale * one.mean for one in kept],
+                y=[words.called(one.plan) for one in kept],
+                mode="markers",
+                marker={"color": color, "size": 9},
+                name=name,
+                error_x={
+                    "type": "data",
+                    "symmetric": False,
+                    "color": color,
+                    "thickness": 1.5,
+                    "array": [scale * (one.high - one.mean) for one in kept],
+                    "arrayminus": [scale * (one.mean - one.low) for one in kept],
+                },
                 hoverinfo="text",
-                hovertext=[f"{words.called(one.plan)}: {words.compared(choice.figure, one)}"
-                           for one in kept],
-            )  # fmt: skip
+                hovertext=[
+                    f"{words.called(one.plan)}: {words.compared(choice.figure, one)}"
+                    for one in kept
+                ],
+            )
     height = 170 + 24 * len(rows)
     chart.update_layout(lines.layout(title, height, palette))
-    chart.update_xaxes(title=UNITS[choice.figure], zeroline=True, fixedrange=True,
-                       zerolinecolor=MUTED)  # fmt: skip
+    chart.update_xaxes(
+        title=UNITS[choice.figure], zeroline=True, fixedrange=True, zerolinecolor=MUTED
+    )
     order = [words.called(one.plan) for one in reversed(rows)]
     chart.update_yaxes(categoryorder="array", categoryarray=order, automargin=True, fixedrange=True)
     return chart

@@ -107,8 +107,10 @@ class Follower:
         now, stopped, ended = time.monotonic(), self._task.stopped, self._task.ended
         name = f"its task {self._task.record.id}"
         if stopped and now - stopped > 2 * PATIENCE_SECONDS:
-            return Outcome("stopped", f"Stopped. Whether {name} has ended {self._where} did not "
-                           "say: look there.")  # fmt: skip
+            return Outcome(
+                "stopped",
+                f"Stopped. Whether {name} has ended {self._where} did not say: look there.",
+            )
         if ended is None:
             return None
         if self._task.cancelled and said is None:
@@ -117,13 +119,21 @@ class Follower:
             return None
         kept = self._job.kind.what_is_kept(self._job.path)
         if said and said.state == "stopped":
-            return Outcome("stopped", f"{self._where} ended {name} before its time: it was "
-                           f"cancelled there. {kept}")  # fmt: skip
+            return Outcome(
+                "stopped",
+                f"{self._where} ended {name} before its time: it was cancelled there. {kept}",
+            )
         if said is None:
-            return Outcome("failed", f"{self._where} ended {name} before that had begun: it was "
-                           "cancelled, or could not start. The log has what it said.")  # fmt: skip
-        return Outcome("failed", f"{name[0].upper()}{name[1:]}{self._on} ended without a word: it "
-                       f"was killed, or asked for too little memory or time. {kept}")  # fmt: skip
+            return Outcome(
+                "failed",
+                f"{self._where} ended {name} before that had begun: it was "
+                "cancelled, or could not start. The log has what it said.",
+            )
+        return Outcome(
+            "failed",
+            f"{name[0].upper()}{name[1:]}{self._on} ended without a word: it "
+            f"was killed, or asked for too little memory or time. {kept}",
+        )
 
     def _words(self, said: JobStatus | None) -> dict[str, Any]:
         """What the job's status is to say now."""

@@ -76,9 +76,10 @@ def find_marks(
     notes = list(said)
     if len(pieces) <= MAX_MARKS:
         pieces = [
-            digit for number, piece in enumerate(pieces)
+            digit
+            for number, piece in enumerate(pieces)
             for digit in digits_in(piece, decide, number)
-        ]  # fmt: skip
+        ]
     if len(pieces) > MAX_MARKS:
         notes.append(f"{len(pieces)} marks: the {MAX_MARKS} largest were taken.")
         pieces = sorted(pieces, key=lambda piece: -height(piece.box))[:MAX_MARKS]
@@ -154,9 +155,11 @@ def mark_of(piece: Piece, line: int, ink: Ink, scale: float) -> Mark:
     left, top = ink.offset
     west, north, east, south = piece.box
     box = (
-        round((west + left) * scale), round((north + top) * scale),
-        round((east + left) * scale), round((south + top) * scale),
-    )  # fmt: skip
+        round((west + left) * scale),
+        round((north + top) * scale),
+        round((east + left) * scale),
+        round((south + top) * scale),
+    )
     ground = not_paper(ink, piece.box)
     around_in = loops_of(piece.cut)
     return Mark(box, line, to_mnist(piece.cut), piece.cut, piece.number, ground, around_in)

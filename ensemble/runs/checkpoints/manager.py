@@ -57,9 +57,11 @@ class Checkpoints:
         if alone:  # Orbax makes the folder only together with the others.
             self._folder.mkdir(exist_ok=True)
         options = ocp.CheckpointManagerOptions(
-            preservation_policy=self._retention, enable_async_checkpointing=False,
-            create=not alone, **alone,
-        )  # fmt: skip
+            preservation_policy=self._retention,
+            enable_async_checkpointing=False,
+            create=not alone,
+            **alone,
+        )
         return ocp.CheckpointManager(self._folder, options=options)
 
     def __enter__(self) -> "Checkpoints":

@@ -125,8 +125,10 @@ def _when_ended(run: Run) -> Run:
     told = False
     while run.active:
         if not told:
-            print(f"The run “{run.id}” has a worker of an earlier start: waiting for its end.",
-                  flush=True)  # fmt: skip
+            print(
+                f"The run “{run.id}” has a worker of an earlier start: waiting for its end.",
+                flush=True,
+            )
             told = True
         time.sleep(POLL_SECONDS)
         run = find(run.id)

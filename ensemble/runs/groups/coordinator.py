@@ -92,8 +92,15 @@ class Coordinator:
         ]
         for group in missing:
             now = time.time()
-            again = replace(group.status, state="queued", message="", pid=None, queued=now,
-                            updated=now, seconds_left=None)  # fmt: skip
+            again = replace(
+                group.status,
+                state="queued",
+                message="",
+                pid=None,
+                queued=now,
+                updated=now,
+                seconds_left=None,
+            )
             write_status(group.path, again)
         self._groups = groups_of(self._run)
         self._tasks.start(missing)

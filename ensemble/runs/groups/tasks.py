@@ -141,7 +141,9 @@ def said_of_waiting(waiting: Sequence[Task], of: int, where: str) -> str:
     """What so many of a run's groups wait for: a place for their tasks."""
     reasons = ", ".join(sorted({task.reason for task in waiting if task.reason}))
     many = len(waiting)
-    who = "The run waits" if many == of == 1 else (
-        f"{many} of {of} groups wait" if many > 1 else f"1 of {of} groups waits"
-    )  # fmt: skip
+    who = (
+        "The run waits"
+        if many == of == 1
+        else (f"{many} of {of} groups wait" if many > 1 else f"1 of {of} groups waits")
+    )
     return f"{who} for {where}{f' ({reasons})' if reasons else ''}."

@@ -123,9 +123,7 @@ class TrainingClock:
 
     def place(self, seconds: float, step: int, evaluated: int) -> dict[str, Any]:
         """`now`, the compiling, and the time left after so many steps and epochs."""
-        left = self._countdown.left(
-            self._steps - step, self._epochs - evaluated, time.monotonic()
-        )  # fmt: skip
+        left = self._countdown.left(self._steps - step, self._epochs - evaluated, time.monotonic())
         left = None if left is None else round(left, 1)
         return {**self.now(seconds), **self._apart(), "seconds_left": left}
 

@@ -41,9 +41,13 @@ class LedTrainer(Trainer):
     """Process 0's Trainer: it tells the others of each call, who make it as well."""
 
     def __init__(
-        self, config: EnsembleConfig, digits: Images, devices: Sequence[jax.Device],
-        numbers: range, products: Products | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        config: EnsembleConfig,
+        digits: Images,
+        devices: Sequence[jax.Device],
+        numbers: range,
+        products: Products | None = None,
+    ) -> None:
         company = current()
         assert isinstance(company, Leader)
         self._company = company
@@ -139,9 +143,12 @@ def follow(company: Follower) -> Outcome:
                 config, devices = trained_here(run), choose_devices(order.said["devices"])
                 had = order.said["products"]
                 trainer = Trainer(
-                    config, dataset_of(run), devices, numbers=run.numbers,
+                    config,
+                    dataset_of(run),
+                    devices,
+                    numbers=run.numbers,
                     products=Products(**had) if had else None,
-                )  # fmt: skip
+                )
                 continue
             assert trainer is not None
             if order.kind == "start":

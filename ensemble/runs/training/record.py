@@ -81,9 +81,11 @@ class Record:
         self._checkpoints = Checkpoints(task.run.path)
         self._saved = time.monotonic()
         self._clock = TrainingClock(
-            self._config, trainer.steps_per_epoch, len(trainer.digits.test_labels),
+            self._config,
+            trainer.steps_per_epoch,
+            len(trainer.digits.test_labels),
             task.status.status.compile_seconds or 0.0,
-        )  # fmt: skip
+        )
         self._lost = Lost(task.run, self.set_aside, task.status)
         # A group's lines stand at the same steps as those of the others.
         lines = max(1, trainer.steps_per_epoch // LINES_OF_AN_EPOCH)

@@ -53,9 +53,11 @@ class Session:
         runs = [task.run for task in tasks]
         first, together = runs[0], _together(runs) if len(runs) > 1 else {}
         self._trainer = trainer(
-            trained_here(first), dataset_of(first), _devices(first),
+            trained_here(first),
+            dataset_of(first),
+            _devices(first),
             **{"numbers": first.numbers, "products": _products(first), **together},
-        )  # fmt: skip
+        )
         self._live = [
             Record(task, self._trainer, place, len(runs)) for place, task in enumerate(tasks)
         ]

@@ -44,9 +44,13 @@ def _work(run_id: str, report: Report, stop: StopRequest | None, turn: bool) -> 
     run = find(run_id)
     begin = _coordinate if run.in_groups and not hosts.current() else _train
     worker.do(
-        run, lambda status, stop: begin(run, status, stop, report), report, stop,
-        trained_here(run).devices, turn=turn and hosts.current() is None,
-    )  # fmt: skip
+        run,
+        lambda status, stop: begin(run, status, stop, report),
+        report,
+        stop,
+        trained_here(run).devices,
+        turn=turn and hosts.current() is None,
+    )
     return find(run_id)
 
 

@@ -143,8 +143,9 @@ def _check_places(archive: zipfile.ZipFile) -> None:
         said = entry_names.quoted(entry_names.decoded(info))
         if info.header_offset < end:
             shared = f" with {before}" if before else ""
-            raise DataError(f"{said} in the archive shares its bytes{shared}, as no tool packs "
-                            f"them: {AGAIN}.")  # fmt: skip
+            raise DataError(
+                f"{said} in the archive shares its bytes{shared}, as no tool packs them: {AGAIN}."
+            )
         # At least: what else the entry's own header holds is not known before it is read.
         least = LOCAL_HEADER + len(info.orig_filename) + info.compress_size
         end, before = info.header_offset + least, said

@@ -47,20 +47,26 @@ def checked(name: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
     """
     said, mend = quoted(name), "pack the folder again, from within"
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
-        raise DataError(f"The name {said} in the archive holds letters that cannot be shown: "
-                        "rename the file.")  # fmt: skip
+        raise DataError(
+            f"The name {said} in the archive holds letters that cannot be shown: rename the file."
+        )
     if "\\" in name:
-        raise DataError(f"The name {said} in the archive has a backslash, which is read one way "
-                        "here and another there: pack the folder with another tool.")  # fmt: skip
+        raise DataError(
+            f"The name {said} in the archive has a backslash, which is read one way "
+            "here and another there: pack the folder with another tool."
+        )
     if name.startswith("/") or DRIVE.match(name):
-        raise DataError(f"{said} in the archive names a place on a disk, not one in the archive: "
-                        f"{mend}.")  # fmt: skip
+        raise DataError(
+            f"{said} in the archive names a place on a disk, not one in the archive: {mend}."
+        )
     parts = tuple(part for part in name.split("/") if part not in ("", "."))
     if ".." in parts:
         raise DataError(f"{said} in the archive leads out of it (..): {mend}.")
     if len(parts) > DEEPEST:
-        raise DataError(f"{said} in the archive lies more than {DEEPEST} folders deep: "
-                        "put one folder a class, with its images in it.")  # fmt: skip
+        raise DataError(
+            f"{said} in the archive lies more than {DEEPEST} folders deep: "
+            "put one folder a class, with its images in it."
+        )
     sizes = [len(part.encode()) for part in parts]
     if sum(sizes) + len(sizes) > LONGEST or max(sizes, default=0) > LONGEST_PART:
         raise DataError(f"The name {said} in the archive is too long for a disk: shorten it.")
@@ -86,9 +92,11 @@ class Tree:
         key = _same(parts)
         if key in self._spelled:
             other = quoted("/".join(self._spelled[key][0]))
-            raise DataError(f"{quoted('/'.join(parts))} and {other} in the archive would be one "
-                            "file, at least where upper and lower case are the same: rename one "
-                            "of them.")  # fmt: skip
+            raise DataError(
+                f"{quoted('/'.join(parts))} and {other} in the archive would be one "
+                "file, at least where upper and lower case are the same: rename one "
+                "of them."
+            )
         self._spelled[key] = parts, True
 
     def add_folder(self, parts: tuple[str, ...]) -> None:
@@ -97,9 +105,11 @@ class Tree:
             here = parts[:end]
             known, is_file = self._spelled.setdefault(_same(here), (here, False))
             if known != here or is_file:
-                raise DataError(f"{quoted('/'.join(here))} and {quoted('/'.join(known))} in the "
-                                "archive would be one, at least where upper and lower case are "
-                                "the same: rename one of them.")  # fmt: skip
+                raise DataError(
+                    f"{quoted('/'.join(here))} and {quoted('/'.join(known))} in the "
+                    "archive would be one, at least where upper and lower case are "
+                    "the same: rename one of them."
+                )
 
 
 def _same(parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -110,5 +120,7 @@ def _same(parts: tuple[str, ...]) -> tuple[str, ...]:
 def _check_windows(parts: tuple[str, ...], said: str) -> None:
     for part in parts:
         if DEVICE.fullmatch(part) or part[-1] in ". " or set(part) & set(':*?"<>|'):
-            raise DataError(f"The name {said} in the archive is none that Windows can give to a "
-                            "file: rename it.")  # fmt: skip
+            raise DataError(
+                f"The name {said} in the archive is none that Windows can give to a "
+                "file: rename it."
+            )

@@ -45,8 +45,14 @@ ZIP_BYTES = 2**17  # of the archive's own records, at most
 END_BYTES = 22  # of its last record, without the comment
 # What zipfile is known to raise of a damaged archive, beside OSError.
 ODDITIES = (
-    zipfile.BadZipFile, ValueError, EOFError, RuntimeError, OverflowError, struct.error, zlib.error,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    ValueError,
+    EOFError,
+    RuntimeError,
+    OverflowError,
+    struct.error,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True)

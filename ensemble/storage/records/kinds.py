@@ -91,11 +91,21 @@ class End(TypedDict):
 
 
 KINDS: dict[str, tuple[Any, ...]] = {
-    "steps": (Training,), "epoch": (Training, Validating, Testing),
-    "compile": (Place, Compiling), "iteration": (Place, Iteration), "end": (Place, End),
-}  # fmt: skip
-OF_MEMBERS = ("train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
-              "test_loss", "test_accuracy", "member_disagreement")  # fmt: skip
+    "steps": (Training,),
+    "epoch": (Training, Validating, Testing),
+    "compile": (Place, Compiling),
+    "iteration": (Place, Iteration),
+    "end": (Place, End),
+}
+OF_MEMBERS = (
+    "train_loss",
+    "train_accuracy",
+    "validation_loss",
+    "validation_accuracy",
+    "test_loss",
+    "test_accuracy",
+    "member_disagreement",
+)
 
 
 def is_whole(line: Any, members: int | None = None) -> bool:

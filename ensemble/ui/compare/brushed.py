@@ -89,8 +89,9 @@ def sound(brush: list[Any]) -> Brush | None:
     """A brush of the browser's, where it is one."""
     if brush and all(isinstance(one, str) for one in brush):
         return tuple(brush)
-    numbers = all(one is None or (isinstance(one, int | float) and math.isfinite(one))
-                  for one in brush)  # fmt: skip
+    numbers = all(
+        one is None or (isinstance(one, int | float) and math.isfinite(one)) for one in brush
+    )
     return (brush[0], brush[1]) if len(brush) == 2 and numbers else None
 
 
@@ -100,8 +101,10 @@ def remaining(brushes: Mapping[str, Brush], columns: Sequence[Column]) -> list[b
     left = [True] * rows
     for column in columns:
         if (brush := brushes.get(column.name)) is not None:
-            left = [before and leaves(brush, value)
-                    for before, value in zip(left, column.values, strict=True)]  # fmt: skip
+            left = [
+                before and leaves(brush, value)
+                for before, value in zip(left, column.values, strict=True)
+            ]
     return left
 
 
@@ -118,8 +121,10 @@ def leaves(brush: Brush, value: float | str | None) -> bool:
 def in_words(brushes: Mapping[str, Brush], columns: Sequence[Column]) -> str:
     """What is brushed, as a person reads it: "learning rate 0.01 to 0.1, network MLP"."""
     known = {column.name: column for column in columns}
-    return ", ".join(f"{known[name].spoken} {one_in_words(brush, known[name])}"
-                     for name, brush in brushes.items())  # fmt: skip
+    return ", ".join(
+        f"{known[name].spoken} {one_in_words(brush, known[name])}"
+        for name, brush in brushes.items()
+    )
 
 
 def one_in_words(brush: Brush, column: Column) -> str:

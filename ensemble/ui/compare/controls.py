@@ -25,11 +25,20 @@ def several(
     """
     asked = tuple(one for one in word.read() if one in options)
     value = asked or tuple(one for one in default if one in options)
-    bound(f"compare_{word.name}_{stamp([*options, *options.values()])}", list(value), lambda key:
-        st.multiselect(label, list(options), format_func=options.__getitem__, key=key,
-                       default=widget.held(key), on_change=follow_several,
-                       args=(word, key, tuple(default)),
-                       **more))  # fmt: skip
+    bound(
+        f"compare_{word.name}_{stamp([*options, *options.values()])}",
+        list(value),
+        lambda key: st.multiselect(
+            label,
+            list(options),
+            format_func=options.__getitem__,
+            key=key,
+            default=widget.held(key),
+            on_change=follow_several,
+            args=(word, key, tuple(default)),
+            **more,
+        ),
+    )
     return value
 
 
@@ -53,11 +62,21 @@ def pills(
     """
     asked = tuple(one for one in options if one in word.read())
     value = asked or (() if nothing and nothing in word.read() else tuple(default))
-    bound(f"compare_{word.name}_{stamp(options)}", list(value), lambda key: st.pills(
-        label, list(options), selection_mode="multi", key=key, default=widget.held(key),
-        on_change=follow_several, format_func=lambda one: escaping.markdown(options[one]),
-        args=(word, key, tuple(default), nothing), **more,
-    ))  # fmt: skip
+    bound(
+        f"compare_{word.name}_{stamp(options)}",
+        list(value),
+        lambda key: st.pills(
+            label,
+            list(options),
+            selection_mode="multi",
+            key=key,
+            default=widget.held(key),
+            on_change=follow_several,
+            format_func=lambda one: escaping.markdown(options[one]),
+            args=(word, key, tuple(default), nothing),
+            **more,
+        ),
+    )
     return value
 
 
@@ -67,9 +86,19 @@ def one(word: Word[Any], label: str, options: Mapping[str, str], default: str, *
     As `several`, for one.
     """
     value = word.among(options, default)
-    bound(f"compare_{word.name}_{stamp([*options, *options.values()])}", value, lambda key:
-        st.selectbox(label, list(options), format_func=options.__getitem__, key=key,
-                     on_change=follow_one, args=(word, key, default), **more))  # fmt: skip
+    bound(
+        f"compare_{word.name}_{stamp([*options, *options.values()])}",
+        value,
+        lambda key: st.selectbox(
+            label,
+            list(options),
+            format_func=options.__getitem__,
+            key=key,
+            on_change=follow_one,
+            args=(word, key, default),
+            **more,
+        ),
+    )
     return value
 
 

@@ -58,9 +58,10 @@ def show(
     }
     # As text: Streamlit looks for tables in anything else.
     component()(
-        data={"chart": json.dumps(chart), "keep": json.dumps(brushes)}, key=KEY,
+        data={"chart": json.dumps(chart), "keep": json.dumps(brushes)},
+        key=KEY,
         on_brushed_change=functools.partial(brushed, columns, on_brush),
-    )  # fmt: skip
+    )
 
 
 def brushed(columns: Sequence[Column], on_brush: Callable[[dict[str, Brush]], None]) -> None:

@@ -26,16 +26,22 @@ LOGS = {"x": "log x", "y": "log y"}
 
 def band_controls() -> None:
     """What the band is, and which axes are log: beside the controls of every view."""
-    address.choose(address.BAND, "Band", BANDS, "range",
-                   help="Of a group's runs: from the least to the most, or the 95 % interval of "
-                   "their mean (Student's t).")  # fmt: skip
+    address.choose(
+        address.BAND,
+        "Band",
+        BANDS,
+        "range",
+        help="Of a group's runs: from the least to the most, or the 95 % interval of "
+        "their mean (Student's t).",
+    )
     controls.pills(address.LOG, "Axes", LOGS, ())
 
 
 def show(groups: Sequence[Group]) -> None:
     """The controls, and the picture that they ask for."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium",
-                      key="compare_controls_curves"):  # fmt: skip
+    with st.container(
+        horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_curves"
+    ):
         what = address.choose(address.FIGURE, "Figure", WHAT, "loss")
         who = address.choose(address.WHO, "Of", WHO, "ensemble")
         splits = controls.pills(address.SPLITS, "Images", SPLITS, ("test",))
@@ -50,10 +56,17 @@ def show(groups: Sequence[Group]) -> None:
     keys = tuple(group.key for group in groups)
     asked = (keys, what, who, over, band)
     found = [
-        (split, loader.once("curves", seen, (*asked, split), partial(
-            curves, groups, x=over, figure=what, split=split, who=who, band=band)))
+        (
+            split,
+            loader.once(
+                "curves",
+                seen,
+                (*asked, split),
+                partial(curves, groups, x=over, figure=what, split=split, who=who, band=band),
+            ),
+        )
         for split in splits
-    ]  # fmt: skip
+    ]
     if not any(one.lines for _, each in found for one in each):
         nothing(every, splits, over)
         return
@@ -65,14 +78,21 @@ def show(groups: Sequence[Group]) -> None:
     if below:
         st.caption(escaping.markdown(below))
     title = f"{WHAT[what]} of {WHOSE[who]} · {formats.count(len(every), 'run')}"
-    figure = loader.once("curves figure", seen, (*asked, splits, log, palette), lambda:
-        pictures.figure(found, what=what, x=over, title=title, palette=palette,
-                        log=log))  # fmt: skip
+    figure = loader.once(
+        "curves figure",
+        seen,
+        (*asked, splits, log, palette),
+        lambda: pictures.figure(found, what=what, x=over, title=title, palette=palette, log=log),
+    )
     figure_panel.show(
-        figure, key="compare_curves", name=f"compared-{what}", title=title,
-        alt=alt(found, what, who, over), table=lambda: pictures.table(found, what, over),
+        figure,
+        key="compare_curves",
+        name=f"compared-{what}",
+        title=title,
+        alt=alt(found, what, who, over),
+        table=lambda: pictures.table(found, what, over),
         sees=sees(found, band, who),
-    )  # fmt: skip
+    )
     left_out(found)
 
 
@@ -104,8 +124,10 @@ def left_out(found: Sequence[tuple[str, Sequence[Curves]]]) -> None:
         on = " or ".join(splits)
         said.append(f"{formats.count(missing, 'run')} {have} no such figure on {on} images.")
     if any(len(one.n) and one.n.min() < one.runs for _, each in found for one in each):
-        said.append("Where not all runs of a group have come so far, the mean is of those that "
-                    "have, and may jump.")  # fmt: skip
+        said.append(
+            "Where not all runs of a group have come so far, the mean is of those that "
+            "have, and may jump."
+        )
     if said:
         st.caption(escaping.markdown(" ".join(dict.fromkeys(said))))
 
@@ -113,8 +135,10 @@ def left_out(found: Sequence[tuple[str, Sequence[Curves]]]) -> None:
 def nothing(every: Sequence[runs.Run], splits: Sequence[str], over: str) -> None:
     """There is no such curve: why, and what to do."""
     if splits == ("validation",):
-        said = ("None of these runs holds training images out: choose test, or train with a "
-                "validation share.")  # fmt: skip
+        said = (
+            "None of these runs holds training images out: choose test, or train with a "
+            "validation share."
+        )
     elif over != "epochs" and all(run.trained is None for run in every):
         said = "These runs were trained elsewhere: choose epochs."
     elif any(run.active for run in every):

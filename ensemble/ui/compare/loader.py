@@ -23,10 +23,15 @@ MANY = 10  # runs: the predictions of more take a while to read for the first ti
 def stamp(every: Sequence[runs.Run]) -> Stamp:
     """Changes when something of these runs does: their files, their names, their order."""
     return tuple(
-        (run.id, run.name, run.status.state, run.status.epoch,
-         loaders.version(run.path / "history.jsonl"))
+        (
+            run.id,
+            run.name,
+            run.status.state,
+            run.status.epoch,
+            loaders.version(run.path / "history.jsonl"),
+        )
         for run in every
-    )  # fmt: skip
+    )
 
 
 def columns(every: Sequence[runs.Run]) -> list[Column]:

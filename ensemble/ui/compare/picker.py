@@ -45,12 +45,23 @@ def choices(found: Chosen) -> None:
     every = loaders.all_runs()
     names = {run.id: told_apart(run) for run in (*every, *found.runs)}
     ids = [run.id for run in found.runs]
-    address.bound(f"compare_runs_{stamp(names.values())}", ids, lambda key: st.multiselect(
-        "Runs", list(names), format_func=names.__getitem__, key=key, max_selections=MOST,
-        default=widget.held(key),
-        placeholder="Name, rate, dataset", on_change=picked, args=(key,), select_all=False,
-        help=f"Up to {MOST} runs.",
-    ))  # fmt: skip
+    address.bound(
+        f"compare_runs_{stamp(names.values())}",
+        ids,
+        lambda key: st.multiselect(
+            "Runs",
+            list(names),
+            format_func=names.__getitem__,
+            key=key,
+            max_selections=MOST,
+            default=widget.held(key),
+            placeholder="Name, rate, dataset",
+            on_change=picked,
+            args=(key,),
+            select_all=False,
+            help=f"Up to {MOST} runs.",
+        ),
+    )
     shared(every)
 
 
@@ -75,10 +86,20 @@ def box(word: address.Text, label: str, options: Mapping[str, str]) -> None:
     """A box for one of the tags."""
     value = word.read()
     chosen = value if value in options else None
-    address.bound(f"compare_{word.name}_{stamp(options.values())}", chosen, lambda key:
-        st.selectbox(label, list(options), index=None, format_func=options.__getitem__, key=key,
-                     placeholder="Choose one", on_change=picked_shared,
-                     args=(word, key)))  # fmt: skip
+    address.bound(
+        f"compare_{word.name}_{stamp(options.values())}",
+        chosen,
+        lambda key: st.selectbox(
+            label,
+            list(options),
+            index=None,
+            format_func=options.__getitem__,
+            key=key,
+            placeholder="Choose one",
+            on_change=picked_shared,
+            args=(word, key),
+        ),
+    )
 
 
 def picked(key: str) -> None:
@@ -98,8 +119,10 @@ def problems(found: Chosen) -> None:
         named = ", ".join(f"“{one[:40]}”" for one in found.missing[:3])
         more = f" and {len(found.missing) - 3} more" if len(found.missing) > 3 else ""
         runs_ = "This run is" if len(found.missing) == 1 else "These runs are"
-        st.warning(escaping.markdown(f"{runs_} not there, and left out: {named}{more}."),
-                   icon=":material/link_off:")  # fmt: skip
+        st.warning(
+            escaping.markdown(f"{runs_} not there, and left out: {named}{more}."),
+            icon=":material/link_off:",
+        )
     if found.left_out:
         are = "is" if found.left_out == 1 else "are"
         st.caption(f"{MOST} runs are compared at a time: {found.left_out:,} more {are} left out.")
@@ -109,19 +132,29 @@ def nothing_chosen() -> None:
     """No runs are chosen: what will be here, and the next step."""
     every = loaders.all_runs()
     st.subheader("Compare runs", anchor=False)
-    st.markdown("Learning curves, figures with their intervals, settings against results: of up to "
-                f"{MOST} runs, beside each other.")  # fmt: skip
+    st.markdown(
+        "Learning curves, figures with their intervals, settings against results: of up to "
+        f"{MOST} runs, beside each other."
+    )
     if asked := address.TAG.read() or address.SWEEP.read():
         has = "has the tag" if address.TAG.read() else "is of the sweep"
-        st.warning(escaping.markdown(f"No run {has} “{asked[:40]}”: choose others."),
-                   icon=":material/link_off:")  # fmt: skip
+        st.warning(
+            escaping.markdown(f"No run {has} “{asked[:40]}”: choose others."),
+            icon=":material/link_off:",
+        )
     if not every:
-        st.page_link("pages/train.py", label="Train a first ensemble",
-                     icon=":material/arrow_forward:")  # fmt: skip
+        st.page_link(
+            "pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:"
+        )
         return
     newest = [run.id for run in every[:FIRST]]
     count = "the only run" if len(newest) == 1 else f"the newest {len(newest)} runs"
-    st.button(f"Compare {count}", type="primary", key="compare_newest", on_click=which.choose,
-              args=(newest,))  # fmt: skip
+    st.button(
+        f"Compare {count}",
+        type="primary",
+        key="compare_newest",
+        on_click=which.choose,
+        args=(newest,),
+    )
     with st.container(width=480):
         choices(Chosen(()))

@@ -15,14 +15,21 @@ def show(every: Sequence[runs.Run]) -> None:
     """A run to choose, and its plan."""
     kept = [run for run in every if run.trained and runs.prediction_epochs(run.id)]
     if not kept:
-        st.info("None of these runs was trained here and has closed an epoch: a plan is made of "
-                "the predictions of every epoch that a run keeps.",
-                icon=":material/event_busy:")  # fmt: skip
+        st.info(
+            "None of these runs was trained here and has closed an epoch: a plan is made of "
+            "the predictions of every epoch that a run keeps.",
+            icon=":material/event_busy:",
+        )
         return
     names = {run.id: told_apart(run) for run in kept}
     ours = [run for run in kept if run.trained is not None]  # of others there is no plan
-    chosen = controls.one(address.RUN, "Plan from", names, (ours or kept)[0].id, width=420,
-                          help="From the predictions that this run keeps of every "
-                          "epoch.")  # fmt: skip
+    chosen = controls.one(
+        address.RUN,
+        "Plan from",
+        names,
+        (ours or kept)[0].id,
+        width=420,
+        help="From the predictions that this run keeps of every epoch.",
+    )
     run = next(one for one in kept if one.id == chosen)
     panel.show(run)

@@ -57,8 +57,9 @@ def selected(every: Sequence[runs.Run], wanted: bool) -> Selection:
     brushes = brushed.read(text, columns)
     kept = brushed.remaining(brushes, columns) or [True] * len(every)
     best = among_best(columns, top, len(every))
-    return Selection(tuple(a and b for a, b in zip(kept, best, strict=True)), brushes,
-                     tuple(columns))  # fmt: skip
+    return Selection(
+        tuple(a and b for a, b in zip(kept, best, strict=True)), brushes, tuple(columns)
+    )
 
 
 def judged_by(columns: Sequence[Column]) -> Column | None:
@@ -88,12 +89,22 @@ def top_control() -> None:
     top = address.TOP.read()
     other = {} if top in SHARES else {top: f"Best {formats.percent(top / 100, places=0)}"}
     options = {**SHARES, **other}
-    address.bound(f"compare_top_{stamp(options)}", top, lambda key: st.selectbox(
-        "Show", sorted(options, reverse=True), format_func=options.__getitem__, key=key, width=150,
-        on_change=follow_top, args=(key,),
-        help="The best by the lowest validation NLL where every run has one, else by NLL on the "
-        "test images.",
-    ))  # fmt: skip
+    address.bound(
+        f"compare_top_{stamp(options)}",
+        top,
+        lambda key: st.selectbox(
+            "Show",
+            sorted(options, reverse=True),
+            format_func=options.__getitem__,
+            key=key,
+            width=150,
+            on_change=follow_top,
+            args=(key,),
+            help="The best by the lowest validation NLL where every run has one, else by NLL on "
+            "the "
+            "test images.",
+        ),
+    )
 
 
 def follow_top(key: str) -> None:
@@ -113,8 +124,13 @@ def line(found: Selection) -> None:
     count = formats.count(len(found.kept), "run")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{sum(found.kept):,} of {count}**: {'; '.join(why)}.", width="content")
-        st.button("Show all", key="compare_show_all", icon=":material/filter_alt_off:",
-                  type="tertiary", on_click=show_all)  # fmt: skip
+        st.button(
+            "Show all",
+            key="compare_show_all",
+            icon=":material/filter_alt_off:",
+            type="tertiary",
+            on_click=show_all,
+        )
 
 
 def show_all() -> None:

@@ -23,8 +23,9 @@ def show(every: Sequence[runs.Run], kept: Selection) -> None:
     """Both pictures, and the runs that are left."""
     columns = {column.name: column for column in kept.columns}
     labels = {name: column.label for name, column in columns.items()}
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium",
-                      key="compare_controls_settings"):  # fmt: skip
+    with st.container(
+        horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_settings"
+    ):
         with st.popover("Choose axes", icon=":material/view_column:", key="compare_choose_axes"):
             axes = controls.several(address.AXES, "Axes", labels, usual_axes(kept.columns))
         colored = controls.one(address.COLOR, "Colour by", labels, usual_color(columns), width=240)
@@ -33,8 +34,13 @@ def show(every: Sequence[runs.Run], kept: Selection) -> None:
         "Drag along an axis to brush, press it to clear; with the keyboard, Tab to an end of an "
         "axis and press the arrows. What is brushed holds for every view."
     )
-    coordinates.show(every, [columns[name] for name in axes], colors.of_values(color),
-                     kept.brushes, selection.keep)  # fmt: skip
+    coordinates.show(
+        every,
+        [columns[name] for name in axes],
+        colors.of_values(color),
+        kept.brushes,
+        selection.keep,
+    )
     against(every, kept, columns, color)
     table(every, kept, [columns[name] for name in axes])
 
@@ -67,8 +73,9 @@ def against(
     """Any figure against any setting."""
     labels = {name: column.label for name, column in columns.items()}
     first = usual_x(kept.columns)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium",
-                      key="compare_controls_scatter"):  # fmt: skip
+    with st.container(
+        horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_scatter"
+    ):
         x = columns[controls.one(address.X, "Across", labels, first, width=240)]
         y = columns[controls.one(address.Y, "Up", labels, usual_color(columns), width=240)]
         suits = tuple(axis for axis, one in (("x", x), ("y", y)) if one.log and one.may_log)
@@ -77,11 +84,14 @@ def against(
     title = f"{y.label} by {x.spoken} · {count(len(every), 'run')}"
     figure_panel.show(
         scatter.figure(x, y, color, names, kept.kept, title, theme.palette(), log),
-        key="compare_scatter", name=f"{y.name}-by-{x.name}", title=title, alt=alt(x, y, kept),
+        key="compare_scatter",
+        name=f"{y.name}-by-{x.name}",
+        title=title,
+        alt=alt(x, y, kept),
         table=lambda: scatter.table(kept.columns, [run.id for run in every], names, kept.kept),
         sees=f"A point a run: its {y.spoken} by its {x.spoken}, coloured by its "
         f"{color.spoken}.{left_out(kept)}",
-    )  # fmt: skip
+    )
 
 
 def left_out(kept: Selection) -> str:
@@ -91,25 +101,42 @@ def left_out(kept: Selection) -> str:
 
 def alt(x: Column, y: Column, kept: Selection) -> str:
     """The picture in words: where the least and the most of it stand."""
-    pairs = [(a, b) for a, b, stays in zip(x.values, y.values, kept.kept, strict=True)
-             if stays and a is not None and isinstance(b, int | float)]  # fmt: skip
+    pairs = [
+        (a, b)
+        for a, b, stays in zip(x.values, y.values, kept.kept, strict=True)
+        if stays and a is not None and isinstance(b, int | float)
+    ]
     if not pairs:
         return f"{y.label} by {x.label}: no run has both"
     low, high = min(pairs, key=lambda pair: pair[1]), max(pairs, key=lambda pair: pair[1])
-    return (f"{y.label} by {x.label} of {count(len(pairs), 'run')}: least {y.say(low[1])} at "
-            f"{x.say(low[0])}, most {y.say(high[1])} at {x.say(high[0])}")  # fmt: skip
+    return (
+        f"{y.label} by {x.label} of {count(len(pairs), 'run')}: least {y.say(low[1])} at "
+        f"{x.say(low[0])}, most {y.say(high[1])} at {x.say(high[0])}"
+    )
 
 
 def table(every: Sequence[runs.Run], kept: Selection, columns: Sequence[Column]) -> None:
     """The runs that are left, a row each."""
     left = [place for place, stays in enumerate(kept.kept) if stays]
-    frame = scatter.table(columns, [run.id for run in every], [called(run) for run in every],
-                          kept.kept).iloc[left].drop(columns="brushed")  # fmt: skip
+    frame = (
+        scatter.table(columns, [run.id for run in every], [called(run) for run in every], kept.kept)
+        .iloc[left]
+        .drop(columns="brushed")
+    )
     shown = downloads.on_screen(frame)
     for column in columns:
         if column.is_number:
             shown = shown.format(column.say, subset=[column.name], na_rep="–")
     config = {column.name: column.label for column in columns}
-    st.dataframe(shown, hide_index=True, key="compare_left", placeholder="–", column_config={
-        **config, "run": None, "name": st.column_config.TextColumn("Run", pinned=True),
-    }, alt=f"{count(len(left), 'run')} with their settings and figures")  # fmt: skip
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key="compare_left",
+        placeholder="–",
+        column_config={
+            **config,
+            "run": None,
+            "name": st.column_config.TextColumn("Run", pinned=True),
+        },
+        alt=f"{count(len(left), 'run')} with their settings and figures",
+    )

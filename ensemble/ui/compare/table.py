@@ -22,8 +22,9 @@ NONE = "none"
 
 def show(groups: Sequence[Group], every: Sequence[runs.Run]) -> None:
     """The controls, what the table shows, and the table."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium",
-                      key="compare_controls_table"):  # fmt: skip
+    with st.container(
+        horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_table"
+    ):
         each = address.choose(address.COLUMNS, "A column for each of the", EACH, "groups")
         if each == "runs":
             groups = one_by_one(every)
@@ -54,19 +55,31 @@ def choose_baseline(groups: Sequence[Group]) -> str | None:
     """
     wanted = address.BASELINE.read()
     first = {group.runs[0].id: group for group in groups}
-    own = next((name for name, group in first.items()
-                if wanted in [run.id for run in group.runs]), None)  # fmt: skip
+    own = next(
+        (name for name, group in first.items() if wanted in [run.id for run in group.runs]), None
+    )
     pinned = set(read_baselines().values())
-    default = next((name for name, group in first.items()
-                    if pinned & {run.id for run in group.runs}), next(iter(first)))  # fmt: skip
+    default = next(
+        (name for name, group in first.items() if pinned & {run.id for run in group.runs}),
+        next(iter(first)),
+    )
     value = NONE if wanted == NONE else own or default
     options = {**{name: group.title for name, group in first.items()}, NONE: "No baseline"}
     key = f"compare_baseline_{controls.stamp([*options, *options.values()])}"
-    address.bound(key, value, lambda key: st.selectbox(
-        "Baseline", list(options), format_func=options.__getitem__, key=key, width=320,
-        on_change=controls.follow_one, args=(address.BASELINE, key, default),
-        help="What the others are held against, on the same test images.",
-    ))  # fmt: skip
+    address.bound(
+        key,
+        value,
+        lambda key: st.selectbox(
+            "Baseline",
+            list(options),
+            format_func=options.__getitem__,
+            key=key,
+            width=320,
+            on_change=controls.follow_one,
+            args=(address.BASELINE, key, default),
+            help="What the others are held against, on the same test images.",
+        ),
+    )
     if wanted not in (None, NONE) and own is None:
         st.caption("The baseline of the address is none of these.", width="content")
     return None if value == NONE else value

@@ -77,11 +77,15 @@ def by_control(every: tuple[runs.Run, ...]) -> None:
     options = {name: label(name).capitalize() for name in NAMES if name in (*apart, *asked)}
     if options:
         controls.several(
-            address.BY, "One curve for runs alike in", options, (), width=240,
+            address.BY,
+            "One curve for runs alike in",
+            options,
+            (),
+            width=240,
             placeholder="Everything but the seed",
             help="Runs that are equal in these settings are one group, whatever else differs: a "
             "curve with its band, a column. With none, runs that differ in the seed alone are.",
-        )  # fmt: skip
+        )
 
 
 def groups_of(every: list[runs.Run]) -> list[Group]:

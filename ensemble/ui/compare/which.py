@@ -47,8 +47,7 @@ def chosen() -> Chosen:
 
 def remember() -> None:
     """Keep what the address names for this tab's next visit."""
-    tab.compared = {word.name: text for word in WORDS
-                    if (text := address.every().get(word.name))}  # fmt: skip
+    tab.compared = {word.name: text for word in WORDS if (text := address.every().get(word.name))}
 
 
 def asked() -> bool:

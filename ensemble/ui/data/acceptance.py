@@ -26,26 +26,53 @@ MOST_SIDE = 256
 def form(job: UploadJob, found: Trial) -> None:
     """The fields; what was typed stays until it is added."""
     stem = job.request.file.rpartition(".")[0]
-    st.text_input("Title", stem[:WORDS], max_chars=WORDS, key=key(job, "title"),
-                  help="What people call it.", persist_state="session")  # fmt: skip
+    st.text_input(
+        "Title",
+        stem[:WORDS],
+        max_chars=WORDS,
+        key=key(job, "title"),
+        help="What people call it.",
+        persist_state="session",
+    )
     left, right = st.columns(2)
-    left.text_input("Name", suggested(stem), max_chars=32, key=key(job, "name"),
-                    help="On the command line and in addresses: small letters, digits and _.",
-                    persist_state="session")  # fmt: skip
-    right.text_input("One is called", "image", max_chars=WORDS, key=key(job, "noun"),
-                     help="In the singular: leaf, cell, digit.",
-                     persist_state="session")  # fmt: skip
+    left.text_input(
+        "Name",
+        suggested(stem),
+        max_chars=32,
+        key=key(job, "name"),
+        help="On the command line and in addresses: small letters, digits and _.",
+        persist_state="session",
+    )
+    right.text_input(
+        "One is called",
+        "image",
+        max_chars=WORDS,
+        key=key(job, "noun"),
+        help="In the singular: leaf, cell, digit.",
+        persist_state="session",
+    )
     with st.expander("Size, test share, unreadable files"):
         other = prepared_otherwise(job)
     changed = other != job.request
     with st.container(horizontal=True, vertical_alignment="center"):
         images = formats.count(found.note.train_size + found.note.test_size, "image")
-        st.button(f"Add {images}", type="primary", icon=":material/add:", key="data_accept",
-                  on_click=accept, args=(job,),
-                  **rights.given(Action.ADD_DATA, disabled=changed))  # fmt: skip
-        st.button("Throw it away", key="data_discard", type="tertiary",
-                  on_click=uploader.leave, args=(job.id,),
-                  **rights.given(Action.ADD_DATA))  # fmt: skip
+        st.button(
+            f"Add {images}",
+            type="primary",
+            icon=":material/add:",
+            key="data_accept",
+            on_click=accept,
+            args=(job,),
+            **rights.given(Action.ADD_DATA, disabled=changed),
+        )
+        st.button(
+            "Throw it away",
+            key="data_discard",
+            type="tertiary",
+            on_click=uploader.leave,
+            args=(job.id,),
+            **rights.given(Action.ADD_DATA),
+        )
     if changed:
         st.caption("Size or share was changed: read it again, and see what comes of it first.")
 
@@ -54,24 +81,41 @@ def prepared_otherwise(job: UploadJob) -> Request:
     """Size and share as they stand in their controls; a button reads the upload again so."""
     now = job.request
     size = st.number_input(
-        "Size in pixels", 0, MOST_SIDE, now.size, key=key(job, "size"), persist_state="session",
+        "Size in pixels",
+        0,
+        MOST_SIDE,
+        now.size,
+        key=key(job, "size"),
+        persist_state="session",
         help="0 leaves images as they are where all are of one size, and brings others to 28×28.",
-    )  # fmt: skip
+    )
     share = st.select_slider(
-        "Test share", sorted({*SHARES, now.test_share}), now.test_share, key=key(job, "share"),
-        format_func=lambda one: formats.percent(one, places=0), persist_state="session",
+        "Test share",
+        sorted({*SHARES, now.test_share}),
+        now.test_share,
+        key=key(job, "share"),
+        format_func=lambda one: formats.percent(one, places=0),
+        persist_state="session",
         help="Of each class alike; where the upload has test images of its own, these are taken.",
-    )  # fmt: skip
+    )
     bad = st.select_slider(
-        "Unreadable", sorted({*UNREADABLE, now.max_unreadable}), now.max_unreadable,
-        key=key(job, "bad"), persist_state="session",
+        "Unreadable",
+        sorted({*UNREADABLE, now.max_unreadable}),
+        now.max_unreadable,
+        key=key(job, "bad"),
+        persist_state="session",
         format_func=lambda one: formats.percent(one, figures=2),
         help="Share of the files that may be unreadable: they are left out, and listed.",
-    )  # fmt: skip
+    )
     other = Request(now.file, int(size), float(share), float(bad))
-    st.button("Read it again", icon=":material/refresh:", key="data_reread",
-              on_click=reread, args=(job, other),
-              **rights.given(Action.ADD_DATA, disabled=other == now))  # fmt: skip
+    st.button(
+        "Read it again",
+        icon=":material/refresh:",
+        key="data_reread",
+        on_click=reread,
+        args=(job, other),
+        **rights.given(Action.ADD_DATA, disabled=other == now),
+    )
     return other
 
 

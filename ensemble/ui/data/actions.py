@@ -64,9 +64,15 @@ def train_on(name: str) -> None:
     """The way to Train with this dataset chosen there."""
     wanted = fitting(datasets.info(name))
     said = ", ".join(settings.in_words(one, value) for one, value in wanted.items())
-    if st.button("Train on it", icon=":material/model_training:", type="primary",
-                 key="data_train", on_click=choose, args=(name, wanted),
-                 help=f"Opens Train with it chosen: {said}." if wanted else None):  # fmt: skip
+    if st.button(
+        "Train on it",
+        icon=":material/model_training:",
+        type="primary",
+        key="data_train",
+        on_click=choose,
+        args=(name, wanted),
+        help=f"Opens Train with it chosen: {said}." if wanted else None,
+    ):
         st.switch_page("pages/train.py")
 
 
@@ -89,8 +95,11 @@ def fitting(info: DatasetInfo) -> dict[str, float]:
     batch = max(step for step in settings.steps("batch_size") if step <= max(room, 1))
     epochs = -(-STEPS * batch // max(size, 1))
     longest = [step for step in settings.steps("epochs") if step >= epochs] or [MOST_EPOCHS]
-    return {"batch_size": batch, "learning_rate": RATE,
-            "epochs": min(max(longest[0], FEWEST_EPOCHS), MOST_EPOCHS)}  # fmt: skip
+    return {
+        "batch_size": batch,
+        "learning_rate": RATE,
+        "epochs": min(max(longest[0], FEWEST_EPOCHS), MOST_EPOCHS),
+    }
 
 
 def sure(info: DatasetInfo) -> None:
@@ -99,11 +108,16 @@ def sure(info: DatasetInfo) -> None:
     images = formats.count(info.train_size + info.test_size, "image")
     st.warning(
         f"Remove {name} with its {images}? Your own files stay where they are. Runs that learnt "
-        "it are kept, but can no longer show its images.", icon=":material/delete_forever:",
-    )  # fmt: skip
+        "it are kept, but can no longer show its images.",
+        icon=":material/delete_forever:",
+    )
     with st.container(horizontal=True):
-        danger.sure_button(f"Remove {name} for good", key="data_remove_sure", on_click=remove,
-                           args=(info.name, info.title))  # fmt: skip
+        danger.sure_button(
+            f"Remove {name} for good",
+            key="data_remove_sure",
+            on_click=remove,
+            args=(info.name, info.title),
+        )
         st.button("Keep it", key="data_keep", on_click=ask, args=(None,))
 
 

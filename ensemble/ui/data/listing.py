@@ -22,8 +22,12 @@ def show() -> None:
     if chosen:
         actions.panel(chosen)
     elif wanted := address.DATASET.read():
-        st.warning(escaping.markdown(f"There is no dataset “{wanted:.40}”. It may have been "
-                   "removed: choose another."), icon=":material/link_off:")  # fmt: skip
+        st.warning(
+            escaping.markdown(
+                f"There is no dataset “{wanted:.40}”. It may have been removed: choose another."
+            ),
+            icon=":material/link_off:",
+        )
     else:
         st.caption("Choose a row to train on a dataset, to fetch it, or to remove one of yours.")
 
@@ -46,27 +50,36 @@ def table(every: list[DatasetInfo]) -> None:
     # Rows are chosen by place: another list is another table.
     key = f"{KEY}_{len(names)}"
     widget.put(key, {"selection": {"rows": rows, "columns": [], "cells": []}})
-    frame = pd.DataFrame({
-        "Dataset": [one.title for one in every],
-        "State": [state(one) for one in every],
-        "To learn from": [one.train_size for one in every],
-        "To test": [one.test_size for one in every],
-        "Image": [size(one) for one in every],
-        "Classes": [len(one.class_names) for one in every],
-        "Where from": [one.source for one in every],
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "Dataset": [one.title for one in every],
+            "State": [state(one) for one in every],
+            "To learn from": [one.train_size for one in every],
+            "To test": [one.test_size for one in every],
+            "Image": [size(one) for one in every],
+            "Classes": [len(one.class_names) for one in every],
+            "Where from": [one.source for one in every],
+        }
+    )
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     st.dataframe(
-        downloads.on_screen(frame), key=key, hide_index=True, selection_mode="single-row",
-        on_select=lambda: choose(key, names), height=ROW * (min(len(names), MOST_ROWS) + 1) + 3,
+        downloads.on_screen(frame),
+        key=key,
+        hide_index=True,
+        selection_mode="single-row",
+        on_select=lambda: choose(key, names),
+        height=ROW * (min(len(names), MOST_ROWS) + 1) + 3,
         alt=f"{formats.count(len(names), 'dataset')} with sizes, classes and whether it is here",
         column_config={
-            "Dataset": text(pinned=True, width=150), "State": text(width=110),
+            "Dataset": text(pinned=True, width=150),
+            "State": text(width=110),
             "To learn from": number(width=100, format="localized"),
             "To test": number(width=80, format="localized"),
-            "Image": text(width=110), "Classes": number(width=70), "Where from": text(width=420),
+            "Image": text(width=110),
+            "Classes": number(width=70),
+            "Where from": text(width=420),
         },
-    )  # fmt: skip
+    )
 
 
 def state(info: DatasetInfo) -> str:

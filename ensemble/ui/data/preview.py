@@ -24,9 +24,10 @@ def show(job: UploadJob) -> None:
     """
     found = trial.read(job.path)
     counts = Counts(
-        found.note.class_names, found.counts(found.dataset.train_labels),
+        found.note.class_names,
+        found.counts(found.dataset.train_labels),
         found.counts(found.dataset.test_labels),
-    )  # fmt: skip
+    )
     st.markdown(f"#### {answer(found)}")
     st.markdown(facts(found))
     if said := found.note.said:
@@ -40,11 +41,14 @@ def show(job: UploadJob) -> None:
         samples(found, counts)
     title = f"Images of each class · {job.request.file}"
     figure_panel.show(
-        counts_figure.figure(counts, title, theme.palette()), key="data_counts",
-        name=f"{job.request.file}-classes", title="Images of each class",
-        alt=counts_figure.alt(counts), table=lambda: counts_figure.table(counts),
+        counts_figure.figure(counts, title, theme.palette()),
+        key="data_counts",
+        name=f"{job.request.file}-classes",
+        title="Images of each class",
+        alt=counts_figure.alt(counts),
+        table=lambda: counts_figure.table(counts),
         sees=counts_figure.sees(counts),
-    )  # fmt: skip
+    )
 
 
 def answer(found: Trial) -> str:

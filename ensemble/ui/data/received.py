@@ -20,8 +20,11 @@ def show(ident: str) -> None:
     """The upload that the address names."""
     job = dataset_upload.read(ident)
     if job is None:
-        st.warning("This upload is no longer here: it was added, thrown away, or is over a day "
-                   "old. Nothing else was lost.", icon=":material/link_off:")  # fmt: skip
+        st.warning(
+            "This upload is no longer here: it was added, thrown away, or is over a day "
+            "old. Nothing else was lost.",
+            icon=":material/link_off:",
+        )
         uploader.again()
         return
     st.caption(f"Your upload {escaping.markdown(job.request.file)}")
@@ -42,8 +45,9 @@ def progress(ident: str) -> None:
         job = dataset_upload.read(ident)
         if job is None or not job.active:
             st.rerun()
-        job_panel.show(job, f"{jobs_words.stage(job, [])}. You can go on meanwhile.",
-                       prefix="upload_")  # fmt: skip
+        job_panel.show(
+            job, f"{jobs_words.stage(job, [])}. You can go on meanwhile.", prefix="upload_"
+        )
 
 
 def ended(job: UploadJob) -> None:
@@ -56,5 +60,10 @@ def ended(job: UploadJob) -> None:
         left, _ = st.columns([2, 3])
         with left:
             acceptance.prepared_otherwise(job)
-    st.button("Upload another file", icon=":material/upload:", key="data_again",
-              on_click=uploader.leave, args=(job.id,))  # fmt: skip
+    st.button(
+        "Upload another file",
+        icon=":material/upload:",
+        key="data_again",
+        on_click=uploader.leave,
+        args=(job.id,),
+    )

@@ -35,17 +35,25 @@ def show() -> None:
     with left:
         key, full = f"data_upload_{tab.data_uploads}", tab.uploaded_bytes >= MOST_BYTES
         st.file_uploader(
-            "A .zip or .npz with your images", type=["zip", "npz"], key=key,
-            on_change=uploaded, args=(key,), **rights.given(
-                Action.ADD_DATA, disabled=full,
+            "A .zip or .npz with your images",
+            type=["zip", "npz"],
+            key=key,
+            on_change=uploaded,
+            args=(key,),
+            **rights.given(
+                Action.ADD_DATA,
+                disabled=full,
                 help="It is opened by a process of its own, and kept on this server for a day at "
                 "most unless you add it. Larger ones: `python -m ensemble data add` on its "
                 "machine.",
             ),
-        )  # fmt: skip
+        )
         if full:
-            st.warning("This tab has uploaded as much as the server holds for it. Reload the page "
-                       "to upload more.", icon=":material/memory:")  # fmt: skip
+            st.warning(
+                "This tab has uploaded as much as the server holds for it. Reload the page "
+                "to upload more.",
+                icon=":material/memory:",
+            )
         st.markdown(TAKES)
     with right:
         st.code(TREE, language=None)

@@ -40,10 +40,13 @@ def header_body(was_waiting: bool) -> None:
         for label, value, help in (
             ("Processor cores", f"{processor.cores:,}", "What a CPU's devices share."),
             ("Memory", f"{processor.memory_bytes / 2**30:,.0f} GB", "All of the machine's."),
-            ("bfloat16", bfloat16(here.platform if here else ""),
-             "A number of 16 bits with the range of one of 32: products of it are faster where "
-             "the hardware has units for it, and a little slower where it has not."),
-        ):  # fmt: skip
+            (
+                "bfloat16",
+                bfloat16(here.platform if here else ""),
+                "A number of 16 bits with the range of one of 32: products of it are faster where "
+                "the hardware has units for it, and a little slower where it has not.",
+            ),
+        ):
             st.metric(label, value, width="content", help=help)
     st.caption(escaping.markdown(processor.processor))
 

@@ -35,8 +35,9 @@ def watched(was_busy: bool) -> None:
             st.rerun()
         if not every:
             st.caption("Nothing runs and nothing waits.")
-            st.page_link("pages/train.py", label="Train an ensemble",
-                         icon=":material/arrow_forward:")  # fmt: skip
+            st.page_link(
+                "pages/train.py", label="Train an ensemble", icon=":material/arrow_forward:"
+            )
         for number, job in enumerate(every[:SHOWN]):
             line(job, jobs_words.stands(job, number))
         if (more := len(every) - SHOWN) > 0:

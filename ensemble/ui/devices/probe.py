@@ -26,9 +26,13 @@ COMMAND = build_command("devices", "--json")
 PATIENCE_SECONDS = 120.0
 # What decides which devices JAX finds: an answer for other values is not this machine's.
 DECISIVE = (
-    "JAX_PLATFORMS", "JAX_NUM_CPU_DEVICES", "XLA_FLAGS", "CUDA_VISIBLE_DEVICES",
-    "HIP_VISIBLE_DEVICES", "TPU_VISIBLE_CHIPS",
-)  # fmt: skip
+    "JAX_PLATFORMS",
+    "JAX_NUM_CPU_DEVICES",
+    "XLA_FLAGS",
+    "CUDA_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
+    "TPU_VISIBLE_CHIPS",
+)
 
 
 @dataclass(frozen=True)

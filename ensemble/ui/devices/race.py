@@ -91,11 +91,14 @@ def found(race: Race) -> None:
         top = formats.throughput(max(race.rates[best].values()))
         pictures.show(
             speeds_figure.speeds(race, f"Training speed by members · {on}", theme.palette()),
-            key="race_speeds", name="training-speed", title="Training speed by members",
+            key="race_speeds",
+            name="training-speed",
+            title="Training speed by members",
             alt=f"Speed against members; the fastest is {devices_words.NAMES[best]}: {top}",
-            table=lambda: speeds_figure.table(race), help=HELP,
+            table=lambda: speeds_figure.table(race),
+            help=HELP,
             sees=escaping.markdown(devices_words.bfloat16(race) or "Higher is faster."),
-        )  # fmt: skip
+        )
     st.caption(escaping.markdown(devices_words.measured_on(race)))
     st.caption(devices_words.check(race))
 
@@ -111,14 +114,17 @@ def measure(again: bool) -> None:
         pressed = st.button(
             f"Measure {'again' if again else 'this machine'}, about "
             f"{formats.duration(rounded(seconds))}",
-            type="secondary" if again else "primary", icon=":material/timer:", key="race_measure",
+            type="secondary" if again else "primary",
+            icon=":material/timer:",
+            key="race_measure",
             **rights.given(Action.LAUNCH),
-        )  # fmt: skip
+        )
         if emulates:
             st.toggle(
-                "bfloat16 too", key=EMULATED_TOO,
+                "bfloat16 too",
+                key=EMULATED_TOO,
                 help="Without bfloat16 units, as here, it is a little slower than float32.",
-            )  # fmt: skip
+            )
     after = jobs_words.starts_after(comes_first())
     st.caption(f"It has the machine to itself meanwhile. {escaping.markdown(after)}")
     if pressed:

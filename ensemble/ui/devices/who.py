@@ -22,11 +22,17 @@ def show() -> None:
         if not last:
             st.caption("Nothing has been launched, stopped, changed or deleted yet.")
             return
-        st.dataframe(table(list(reversed(last))), hide_index=True, key="audit",
-                     alt="Who did what, newest first")  # fmt: skip
-        st.caption(escaping.markdown(
-            f"The last {len(last):,} lines; all of them: python -m ensemble audit."
-        ))  # fmt: skip
+        st.dataframe(
+            table(list(reversed(last))),
+            hide_index=True,
+            key="audit",
+            alt="Who did what, newest first",
+        )
+        st.caption(
+            escaping.markdown(
+                f"The last {len(last):,} lines; all of them: python -m ensemble audit."
+            )
+        )
 
 
 def table(entries: list[Entry]) -> dict[str, list[str]]:

@@ -55,11 +55,16 @@ def listen(light: Palette, dark: Palette) -> None:
       light: the page's colours in the light theme.
       dark: in the dark one.
     """
-    known = json.dumps({
-        "light": asdict(light), "dark": asdict(dark), "hues": [RIGHT, WRONG, *MEMBER_HUES],
-        "sizes": {word: asdict(size) for word, size in SIZES.items()}, "font": FONT,
-        "program": version(),
-    })  # fmt: skip
+    known = json.dumps(
+        {
+            "light": asdict(light),
+            "dark": asdict(dark),
+            "hues": [RIGHT, WRONG, *MEMBER_HUES],
+            "sizes": {word: asdict(size) for word, size in SIZES.items()},
+            "font": FONT,
+            "program": version(),
+        }
+    )
     with st.container(key="figure_menus"):
         # The script is the program's own, and holds nothing that a person has written but colours.
         st.html(f"<script>{script(known)}</script>", unsafe_allow_javascript=True)

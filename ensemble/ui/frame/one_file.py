@@ -25,10 +25,17 @@ def button(every: Sequence[runs.Run], key: str) -> None:
     ids = [run.id for run in every]
     name = ids[0] if len(ids) == 1 else f"{len(ids)}-runs-compared"
     st.download_button(
-        LABEL, lambda: made(ids), f"{escaping.file_name(name)}.html", "text/html", key=key,
-        icon=":material/save_alt:", type="tertiary", on_click="ignore", help=HELP,
+        LABEL,
+        lambda: made(ids),
+        f"{escaping.file_name(name)}.html",
+        "text/html",
+        key=key,
+        icon=":material/save_alt:",
+        type="tertiary",
+        on_click="ignore",
+        help=HELP,
         width="content",
-    )  # fmt: skip
+    )
 
 
 def made(ids: Sequence[str]) -> bytes:

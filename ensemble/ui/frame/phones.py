@@ -82,8 +82,9 @@ def offer(page: str) -> None:
       page: the page's word in the address.
     """
     base = shared_address()
-    if base and st.button("Show on phones", key="phones", icon=":material/qr_code_2:",
-                          type="tertiary"):  # fmt: skip
+    if base and st.button(
+        "Show on phones", key="phones", icon=":material/qr_code_2:", type="tertiary"
+    ):
         show(base, page)
 
 
@@ -93,6 +94,8 @@ def show(base: str, page: str) -> None:
     st.markdown(f"## {escaping.markdown(base.partition('://')[2])}")
     full = link(base, page, address.every())
     st.image(code(full), width=PIXELS)
-    st.caption("Phones in this network open this very page with it; the address above leads to "
-               "the first one.")  # fmt: skip
+    st.caption(
+        "Phones in this network open this very page with it; the address above leads to "
+        "the first one."
+    )
     st.code(full, language=None, wrap_lines=True)

@@ -22,10 +22,16 @@ def on() -> bool:
 def control() -> None:
     """A button that opens both."""
     with st.popover("Terms", type="tertiary", key="terms"):
-        address.bound(KEY, on(), lambda key: st.toggle(
-            "Plain words", key=key, on_change=switched,
-            help="Figures and sentences in plain words; the term stands behind the “?”.",
-        ))  # fmt: skip
+        address.bound(
+            KEY,
+            on(),
+            lambda key: st.toggle(
+                "Plain words",
+                key=key,
+                on_change=switched,
+                help="Figures and sentences in plain words; the term stands behind the “?”.",
+            ),
+        )
         st.markdown("\n".join(f"- {line(term)}" for term in terms.TERMS))
 
 

@@ -128,13 +128,22 @@ def table(shown: SharedEpoch, found: Qualities) -> None:
         )
         for name, text in (HELP | {"ECE": ece_help(shown)} | INTERVAL).items()
     }
-    st.dataframe(frame(found), column_config=columns, hide_index=True, key="inspect_figures",
-                 height=min(38 * (shown.members + 3), 300))  # fmt: skip
+    st.dataframe(
+        frame(found),
+        column_config=columns,
+        hide_index=True,
+        key="inspect_figures",
+        height=min(38 * (shown.members + 3), 300),
+    )
     st.download_button(
-        "Figures (CSV)", lambda: downloads.csv(inspect_words.exact_frame(found)),
-        f"{shown.file_stem}-quality.csv", "text/csv",
-        icon=":material/table:", key="inspect_figures_csv", on_click="ignore",
-    )  # fmt: skip
+        "Figures (CSV)",
+        lambda: downloads.csv(inspect_words.exact_frame(found)),
+        f"{shown.file_stem}-quality.csv",
+        "text/csv",
+        icon=":material/table:",
+        key="inspect_figures_csv",
+        on_click="ignore",
+    )
 
 
 def formatting(name: str, n: int) -> str:

@@ -22,8 +22,12 @@ from ensemble.wording.formats import plural
 from ensemble.wording.run_names import called, told_apart
 from ensemble.wording.verdicts import compared
 
-SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ",
-         "all": "Against all runs"}  # fmt: skip
+SIDES = {
+    "won": "Won",
+    "lost": "Lost",
+    "settings": "Settings that differ",
+    "all": "Against all runs",
+}
 
 
 def show(shown: SharedEpoch) -> None:
@@ -40,9 +44,17 @@ def show(shown: SharedEpoch) -> None:
         return
     found = against(shown, other, epoch)
     st.markdown(f"##### {compared.headline(found, escaping.markdown(called(other)), shown.noun)}")
-    st.caption(" ".join(filter(None, (
-        compared.evidence(found, shown.noun), compared.picked(len(others)),
-    ))))  # fmt: skip
+    st.caption(
+        " ".join(
+            filter(
+                None,
+                (
+                    compared.evidence(found, shown.noun),
+                    compared.picked(len(others)),
+                ),
+            )
+        )
+    )
     picture(shown, theirs, other, epoch)
     details(shown, theirs, other, others)
 
@@ -50,27 +62,37 @@ def show(shown: SharedEpoch) -> None:
 def comparable(run: runs.Run) -> list[runs.Run]:
     """The other runs on the same test images that have predictions, newest first."""
     return [
-        other for other in loaders.all_runs()
+        other
+        for other in loaders.all_runs()
         if other.id != run.id and same_images(run, other) and runs.prediction_epochs(other.id)
-    ]  # fmt: skip
+    ]
 
 
 def nothing(shown: SharedEpoch) -> None:
     """There is no other run to compare with: say so, and the next step."""
     title, same = escaping.markdown(shown.run.data.title), formats.count(shown.n, shown.noun)
     if shown.run.trained is None:
-        st.info(f"There is no other run on the same {escaping.markdown(same)} in the same order. "
-                "Import another model's predictions of them, and they can be compared here; "
-                "`python -m ensemble export` writes the test images of a run that was trained "
-                "here.", icon=":material/compare_arrows:")  # fmt: skip
+        st.info(
+            f"There is no other run on the same {escaping.markdown(same)} in the same order. "
+            "Import another model's predictions of them, and they can be compared here; "
+            "`python -m ensemble export` writes the test images of a run that was trained "
+            "here.",
+            icon=":material/compare_arrows:",
+        )
         st.page_link("pages/runs.py", label="Import another", icon=":material/arrow_forward:")
         return
-    st.info(f"There is no other run on {title} with predictions. Train a second one, with other "
-            "settings or another seed, or import what another model says of the images that "
-            "`python -m ensemble export` writes, and it can be compared here.",
-            icon=":material/compare_arrows:")  # fmt: skip
-    st.page_link("pages/train.py", label="Train another", icon=":material/arrow_forward:",
-                 query_params=address.RUN.link(shown.run.id))  # fmt: skip
+    st.info(
+        f"There is no other run on {title} with predictions. Train a second one, with other "
+        "settings or another seed, or import what another model says of the images that "
+        "`python -m ensemble export` writes, and it can be compared here.",
+        icon=":material/compare_arrows:",
+    )
+    st.page_link(
+        "pages/train.py",
+        label="Train another",
+        icon=":material/arrow_forward:",
+        query_params=address.RUN.link(shown.run.id),
+    )
 
 
 def choose(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
@@ -87,17 +109,40 @@ def choose(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
     asked = address.WITH_EPOCH.read()
     epoch = asked if asked in epochs and asked is not None else epochs[-1]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        address.bound(f"compare_with_{controls.stamp(names.values())}", chosen, lambda key:
-            st.selectbox("Compare with", list(names), format_func=names.__getitem__, key=key,
-                         width=420, on_change=picked, args=(key,),
-                         help="Runs on the same test images."))  # fmt: skip
+        address.bound(
+            f"compare_with_{controls.stamp(names.values())}",
+            chosen,
+            lambda key: st.selectbox(
+                "Compare with",
+                list(names),
+                format_func=names.__getitem__,
+                key=key,
+                width=420,
+                on_change=picked,
+                args=(key,),
+                help="Runs on the same test images.",
+            ),
+        )
         if len(epochs) > 1:
-            address.bound(f"compare_epoch_{controls.stamp(epochs)}", epoch, lambda key:
-                st.select_slider("Its epoch", epochs, key=key, width=260, on_change=turned,
-                                 args=(key, epochs[-1])))  # fmt: skip
-        st.page_link("pages/compare.py", label="Compare more than two", width="content",
-                     icon=":material/arrow_forward:",
-                     query_params=address.RUNS.link((run.id, other.id)))  # fmt: skip
+            address.bound(
+                f"compare_epoch_{controls.stamp(epochs)}",
+                epoch,
+                lambda key: st.select_slider(
+                    "Its epoch",
+                    epochs,
+                    key=key,
+                    width=260,
+                    on_change=turned,
+                    args=(key, epochs[-1]),
+                ),
+            )
+        st.page_link(
+            "pages/compare.py",
+            label="Compare more than two",
+            width="content",
+            icon=":material/arrow_forward:",
+            query_params=address.RUNS.link((run.id, other.id)),
+        )
     return other, epoch
 
 
@@ -118,16 +163,19 @@ def picture(shown: SharedEpoch, theirs: Predictions, other: runs.Run, epoch: int
     counts = per_class(shown.predictions.labels, won, lost, len(shown.class_names))
     title = f"Won and lost · {shown.source}, against {called(other)} · epoch {epoch}"
     pictures.show(
-        figure(counts, shown.class_names, shown.noun, title, theme.palette()), key="compare",
-        of=shown.run, epoch=shown.epoch,
-        name=f"{shown.file_stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",
+        figure(counts, shown.class_names, shown.noun, title, theme.palette()),
+        key="compare",
+        of=shown.run,
+        epoch=shown.epoch,
+        name=f"{shown.file_stem}-against-{other.id}-epoch-{epoch}",
+        title="Won and lost by class",
         alt=f"Of each class, {plural(shown.noun)} that only one of the two runs gets right: "
         f"{len(won):,} won, {len(lost):,} lost",
         table=lambda: table(shown.predictions, theirs, shown.class_names),
         sees=f"By what it is: {plural(shown.noun)} that only this run gets right (won, blue, up) "
-             "and "
+        "and "
         f"that only the other does (lost, orange, down).{left_out(len(shown.class_names))}",
-    )  # fmt: skip
+    )
 
 
 def left_out(classes: int) -> str:
@@ -142,8 +190,9 @@ def details(
 ) -> None:
     """The images won or lost, the settings that differ, or how it stands against all others."""
     won, lost = apart(shown.predictions, theirs)
-    name = address.choose(address.SIDE, "Show", SIDES, "won", width="content",
-                          label_visibility="collapsed")  # fmt: skip
+    name = address.choose(
+        address.SIDE, "Show", SIDES, "won", width="content", label_visibility="collapsed"
+    )
     if name == "settings":
         differing(shown.run, other)
         return
@@ -155,10 +204,16 @@ def details(
     if not len(numbers):
         st.caption(f"There is no {shown.noun} that only {who} gets right.")
         return
-    st.caption(f"{formats.count(len(numbers), shown.noun)} that only {who} gets right, this run's "
-               "surest first.")  # fmt: skip
-    images.show(shown, numbers, key=f"compare_{name}",
-                        under=lambda number: under(theirs, number, shown.class_names))  # fmt: skip
+    st.caption(
+        f"{formats.count(len(numbers), shown.noun)} that only {who} gets right, this run's "
+        "surest first."
+    )
+    images.show(
+        shown,
+        numbers,
+        key=f"compare_{name}",
+        under=lambda number: under(theirs, number, shown.class_names),
+    )
 
 
 def under(theirs: Predictions, number: int, names: Sequence[str]) -> list[str]:
@@ -181,11 +236,15 @@ def settings_apart(ours: runs.Run, theirs: runs.Run) -> pd.DataFrame:
     first, second = ours.config.as_dict(), theirs.config.as_dict()
     return pd.DataFrame(
         [
-            {"setting": settings.label(name), "this run": value(name, first[name]),
-             "the other": value(name, second[name])}
-            for name in first if first[name] != second[name]
+            {
+                "setting": settings.label(name),
+                "this run": value(name, first[name]),
+                "the other": value(name, second[name]),
+            }
+            for name in first
+            if first[name] != second[name]
         ]
-    )  # fmt: skip
+    )
 
 
 def value(name: str, setting: Any) -> str:

@@ -18,9 +18,13 @@ def begin() -> None:
 
 
 def show(
-    shown: SharedEpoch, numbers: Ints, *, key: str, rows: int = 3,
+    shown: SharedEpoch,
+    numbers: Ints,
+    *,
+    key: str,
+    rows: int = 3,
     under: Callable[[int], Sequence[str]] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """A page of images with verdict and votes under each, and buttons to the other pages.
 
     Args:
@@ -38,9 +42,15 @@ def show(
     place = min(page_of(key, numbers), count - 1)
     page = numbers[place * size : (place + 1) * size]
     grid.grid(
-        shown.dataset.tiles[page], shown.predictions, page, shown.class_names, shown.noun,
-        lambda number: opened(key, number), key=key, under=under,
-    )  # fmt: skip
+        shown.dataset.tiles[page],
+        shown.predictions,
+        page,
+        shown.class_names,
+        shown.noun,
+        lambda number: opened(key, number),
+        key=key,
+        under=under,
+    )
     if count > 1:
         pager(key, place, size, len(numbers))
 
@@ -57,9 +67,14 @@ def pager(key: str, place: int, size: int, total: int) -> None:
     """Buttons to the page before and after, and which images these are."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for step, label, icon in ((-1, "Previous", "chevron_left"), (1, "Next", "chevron_right")):
-            st.button(f":material/{icon}:", key=f"{key}_{label.lower()}", help=f"{label} page",
-                      disabled=not 0 <= (place + step) * size < total, on_click=turn,
-                      args=(key, place + step))  # fmt: skip
+            st.button(
+                f":material/{icon}:",
+                key=f"{key}_{label.lower()}",
+                help=f"{label} page",
+                disabled=not 0 <= (place + step) * size < total,
+                on_click=turn,
+                args=(key, place + step),
+            )
         last = min(total, (place + 1) * size)
         st.caption(f"{place * size + 1:,}–{last:,} of {total:,}", width="content")
 
@@ -86,6 +101,13 @@ def end(shown: SharedEpoch) -> None:
     numbers = holding[0] if holding else np.array([number])
     place = f"{shown.run.id} · epoch {shown.epoch}"
     detail.show(
-        detail.Shown(shown.predictions, shown.dataset, numbers, shown.noun, shown.source, place,
-                     shown.fitting)
-    )  # fmt: skip
+        detail.Shown(
+            shown.predictions,
+            shown.dataset,
+            numbers,
+            shown.noun,
+            shown.source,
+            place,
+            shown.fitting,
+        )
+    )

@@ -47,25 +47,39 @@ def accuracy(quality: Quality, label: str, shown: SharedEpoch) -> None:
     """The accuracy with its interval."""
     share = formats.percent(quality.accuracy, quality.n)
     value = f"{share} {formats.plus_minus(quality.accuracy, quality.n)}"
-    st.metric(f"{label} on {formats.count(shown.n, f'test {shown.noun}')}", value, width="content",
-              help=HELP["accuracy"])  # fmt: skip
+    st.metric(
+        f"{label} on {formats.count(shown.n, f'test {shown.noun}')}",
+        value,
+        width="content",
+        help=HELP["accuracy"],
+    )
 
 
 def against_member(quality: Quality, gained: MeanGain, noun: str) -> None:
     """What is gained in images and in NLL over a member drawn at random."""
     st.metric(
-        "Over the mean member", formats.digits(gained.digits, noun), width="content",
-        delta=WORDS[gained.in_digits] + interval(gained), **LOOKS[gained.in_digits],
+        "Over the mean member",
+        formats.digits(gained.digits, noun),
+        width="content",
+        delta=WORDS[gained.in_digits] + interval(gained),
+        **LOOKS[gained.in_digits],
         help="How many more the ensemble gets right than a member drawn at random, which is the "
         "mean over the members, and below it the 95 % interval: by a score, on the same images.",
-    )  # fmt: skip
+    )
     st.metric(
-        heading("NLL (nats)"), formats.significant(quality.nll), width="content",
-        delta=WORDS[gained.in_nll] + saved(gained), **LOOKS[gained.in_nll],
-        help=behind("NLL", f"{HELP['NLL']} Below it: how far that is from the mean member's, the "
-        "95 % interval on the same images. Averaging never raises it above their mean; how much "
-        "lower it is, is the finding.", on()),
-    )  # fmt: skip
+        heading("NLL (nats)"),
+        formats.significant(quality.nll),
+        width="content",
+        delta=WORDS[gained.in_nll] + saved(gained),
+        **LOOKS[gained.in_nll],
+        help=behind(
+            "NLL",
+            f"{HELP['NLL']} Below it: how far that is from the mean member's, the "
+            "95 % interval on the same images. Averaging never raises it above their mean; how "
+            "much lower it is, is the finding.",
+            on(),
+        ),
+    )
 
 
 def ece_help(shown: SharedEpoch) -> str:
@@ -76,12 +90,18 @@ def ece_help(shown: SharedEpoch) -> str:
 def against_errors(found: EceGain, ece_is: str) -> None:
     """The calibration error beside the mean member's, marked where it is shown to differ."""
     st.metric(
-        heading("ECE"), formats.significant(found.ensemble), width="content",
+        heading("ECE"),
+        formats.significant(found.ensemble),
+        width="content",
         **LOOKS[found.better],
         delta=WORDS[found.better] + errors(found),
-        help=behind("ECE", f"{ece_is} It is marked better or worse than the mean member's where "
-        "the 95 % interval of their difference leaves 0 out (paired bootstrap).", on()),
-    )  # fmt: skip
+        help=behind(
+            "ECE",
+            f"{ece_is} It is marked better or worse than the mean member's where "
+            "the 95 % interval of their difference leaves 0 out (paired bootstrap).",
+            on(),
+        ),
+    )
 
 
 def errors(found: EceGain) -> str:

@@ -16,14 +16,18 @@ from ensemble.wording import escaping
 # By the question that they answer: the word in the address, and the label on the screen.
 GROUPS = {
     "Better?": {
-        "agreement": "Agreement", "committee": "Committee", "combining": "Combining",
+        "agreement": "Agreement",
+        "committee": "Committee",
+        "combining": "Combining",
         "compare": "Compare runs",
     },
     "Trust?": {
-        "uncertainty": "Uncertainty", "calibration": "Calibration", "selective": "Selective",
+        "uncertainty": "Uncertainty",
+        "calibration": "Calibration",
+        "selective": "Selective",
     },
     "Robust?": {"shift": "Shift", "digit": "One image"},
-}  # fmt: skip
+}
 VIEWS = {word: label for views in GROUPS.values() for word, label in views.items()}
 USUAL = next(iter(VIEWS))
 
@@ -58,10 +62,19 @@ def titled(noun: str, views: dict[str, str]) -> dict[str, str]:
 def group(place: int, question: str, views: dict[str, str], value: str) -> None:
     """The views of one question: none of them is marked where another question's is shown."""
     chosen = value if value in views else None
-    address.bound(f"address_view_{place}", chosen, lambda key: st.segmented_control(
-        question, list(views), key=key, format_func=views.__getitem__, wrap=True,
-        on_change=follow, args=(key,),
-    ))  # fmt: skip
+    address.bound(
+        f"address_view_{place}",
+        chosen,
+        lambda key: st.segmented_control(
+            question,
+            list(views),
+            key=key,
+            format_func=views.__getitem__,
+            wrap=True,
+            on_change=follow,
+            args=(key,),
+        ),
+    )
 
 
 def follow(key: str) -> None:
@@ -78,13 +91,18 @@ def follow(key: str) -> None:
 def show(key: str, shown: SharedEpoch) -> None:
     """Draw the view of that key; of a run that brought no members, those that ask them say so."""
     if key in (*ASK_THE_MEMBERS, "compare") and is_recorded(shown.run):
-        st.info(f"{VIEWS[key]} needs runs of your own: of the recorded example only its "
-                "predictions are here.", icon=":material/history:")  # fmt: skip
+        st.info(
+            f"{VIEWS[key]} needs runs of your own: of the recorded example only its "
+            "predictions are here.",
+            icon=":material/history:",
+        )
         return
     if key in ASK_THE_MEMBERS and shown.run.trained is None:
-        st.info(f"{VIEWS[key]} asks the members themselves about changed images: this run was "
-                "trained elsewhere and brought their predictions alone.",
-                icon=":material/upload_file:")  # fmt: skip
+        st.info(
+            f"{VIEWS[key]} asks the members themselves about changed images: this run was "
+            "trained elsewhere and brought their predictions alone.",
+            icon=":material/upload_file:",
+        )
         return
     if key in ON_PAGES:
         import_module(f"ensemble.ui.inspect.{ON_PAGES[key]}").show(shown)

@@ -39,12 +39,17 @@ def show(
 def stop_button(job: Job, prefix: str = "") -> None:
     """Asks the job to stop; says so until it has, in every tab."""
     if stop_requested(job):
-        st.button("Stopping…", disabled=True, key=f"{prefix}stopping",
-                  help=job.kind.stopping_help)  # fmt: skip
+        st.button("Stopping…", disabled=True, key=f"{prefix}stopping", help=job.kind.stopping_help)
     else:
         # It may just have ended: then there is nobody to ask, which the page shows next.
-        st.button("Stop", icon=":material/stop:", key=f"{prefix}stop", on_click=stop, args=(job,),
-                  **rights.given(Action.STOP, job.path, help=job.kind.stop_help))  # fmt: skip
+        st.button(
+            "Stop",
+            icon=":material/stop:",
+            key=f"{prefix}stop",
+            on_click=stop,
+            args=(job,),
+            **rights.given(Action.STOP, job.path, help=job.kind.stop_help),
+        )
         if said := Tab.stop_problem.take():
             guard.problem(said)
 
@@ -61,8 +66,13 @@ def resume_button(
     resume: Callable[[], object], prefix: str = "", folder: Path | None = None
 ) -> None:
     """Goes on where the job in `folder` ended, or says why not."""
-    if not st.button("Resume", icon=":material/resume:", key=f"{prefix}resume", type="primary",
-                     **rights.given(Action.CHANGE, folder)):  # fmt: skip
+    if not st.button(
+        "Resume",
+        icon=":material/resume:",
+        key=f"{prefix}resume",
+        type="primary",
+        **rights.given(Action.CHANGE, folder),
+    ):
         return
     try:
         resume()

@@ -17,13 +17,19 @@ def actions(solve: regression.Solve) -> None:
         deletion.sure(SCREEN, solve)
         return
     with st.container(horizontal=True, gap="small"):
-        if not solve.active and st.button("Solve the same again", key="solve_again",
-                                          icon=":material/play_arrow:",
-                                          **rights.given(Action.LAUNCH)):  # fmt: skip
+        if not solve.active and st.button(
+            "Solve the same again",
+            key="solve_again",
+            icon=":material/play_arrow:",
+            **rights.given(Action.LAUNCH),
+        ):
             launch.launch(solve.config)
         st.button(
-            "Use these settings again", key="solve_reuse", icon=":material/replay:",
-            on_click=settings.fill, args=(solve.config,),
+            "Use these settings again",
+            key="solve_reuse",
+            icon=":material/replay:",
+            on_click=settings.fill,
+            args=(solve.config,),
             help="Copies these settings to the controls, ready to change and launch.",
-        )  # fmt: skip
+        )
         deletion.ask_button(SCREEN, solve)

@@ -38,10 +38,14 @@ def figures(traces: Traces) -> None:
     with st.container(horizontal=True, gap="medium", key="solve_figures"):
         if bought := traces.speedup:
             ratios(bought)
-        compiled = [formats.duration(trace.compile_seconds, fine=True)
-                    for trace in (traces.without, traces.with_pmap) if trace]  # fmt: skip
-        ways = [way for way, trace in (("without", traces.without), ("with", traces.with_pmap))
-                if trace]  # fmt: skip
+        compiled = [
+            formats.duration(trace.compile_seconds, fine=True)
+            for trace in (traces.without, traces.with_pmap)
+            if trace
+        ]
+        ways = [
+            way for way, trace in (("without", traces.without), ("with", traces.with_pmap)) if trace
+        ]
         label = f"Compiling, {' and '.join(ways)}"
         st.metric(label, " · ".join(compiled), width="content", help=COMPILING)
 
@@ -49,16 +53,29 @@ def figures(traces: Traces) -> None:
 def ratios(bought: Speedup) -> None:
     """How many times as fast, in three ways, and how well the devices are used."""
     for label, value, help in (
-        ("Speed-up, median", times(bought.median), "Time without pmap by time with it, iteration "
-         "by iteration, compiling left out: the median, which one slow step does not move."
-         f"{ends(bought)}"),
-        ("Speed-up, mean", times(bought.mean), "The mean of the same ratios: the figure of "
-         "JAXopt's example. One slow step moves it."),
-        ("Compiling included", times(bought.whole), "All of the solve without pmap by all of the "
-         "solve with it, compiling included."),
-        ("Efficiency", formats.percent(bought.efficiency, places=0), "The median speed-up by the "
-         "number of devices: 100 % is ideal."),
-    ):  # fmt: skip
+        (
+            "Speed-up, median",
+            times(bought.median),
+            "Time without pmap by time with it, iteration "
+            "by iteration, compiling left out: the median, which one slow step does not move."
+            f"{ends(bought)}",
+        ),
+        (
+            "Speed-up, mean",
+            times(bought.mean),
+            "The mean of the same ratios: the figure of JAXopt's example. One slow step moves it.",
+        ),
+        (
+            "Compiling included",
+            times(bought.whole),
+            "All of the solve without pmap by all of the solve with it, compiling included.",
+        ),
+        (
+            "Efficiency",
+            formats.percent(bought.efficiency, places=0),
+            "The median speed-up by the number of devices: 100 % is ideal.",
+        ),
+    ):
         st.metric(label, value, width="content", help=help)
 
 
@@ -86,8 +103,13 @@ def details(traces: Traces) -> None:
     rows += [row(trace, ratio) for trace, (_, ratio) in zip(swept, traces.scaling, strict=True)]
     text = st.column_config.TextColumn
     widths = {"solve": text(width=112, pinned=True), **{name: text(width=66) for name in FIGURES}}
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="solve_details", column_config=widths,
-                 alt="Step time, speed-up and compile time of every solve")  # fmt: skip
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="solve_details",
+        column_config=widths,
+        alt="Step time, speed-up and compile time of every solve",
+    )
     if said := regression_words.replicas(traces):
         st.caption(said)
 

@@ -73,8 +73,12 @@ def plan(config: LbfgsConfig) -> Plan[LbfgsConfig]:
         on = "on 1 device"
     label = f"Solve {settings.shape(config)} {how} {on}"
     if here and devices > most_devices(here):
-        return Plan(None, label, f"This machine has {formats.count(most_devices(here), 'device')}: "
-                    "choose at most that, or all.")  # fmt: skip
+        return Plan(
+            None,
+            label,
+            f"This machine has {formats.count(most_devices(here), 'device')}: "
+            "choose at most that, or all.",
+        )
     if reason := too_large(config):
         return Plan(None, label, reason)
     return Plan(config, label, note=about(config))

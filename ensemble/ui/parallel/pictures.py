@@ -55,11 +55,16 @@ def errors(solve: regression.Solve, traces: Traces) -> None:
     first = solves_figure.both(traces)[0]
     how = "with" if first.pmap else "without"
     pictures.show(
-        chart, key="solve_errors", of=solve, name=f"{solve.id}-error", title="Error by iteration",
+        chart,
+        key="solve_errors",
+        of=solve,
+        name=f"{solve.id}-error",
+        title="Error by iteration",
         alt=f"The gradient's norm by iteration, {how} pmap down to {first.error[-1]:.3g}",
         table=lambda: solves_figure.iterations_table(traces),
-        sees=regression_words.agreement(traces), help=ERROR,
-    )  # fmt: skip
+        sees=regression_words.agreement(traces),
+        help=ERROR,
+    )
 
 
 def step_times(solve: regression.Solve, traces: Traces) -> None:
@@ -67,15 +72,21 @@ def step_times(solve: regression.Solve, traces: Traces) -> None:
     chart = solves_figure.step_times(
         traces, solve.config.iterations, titled(solve, "Step time by iteration"), theme.palette()
     )
-    said = " and ".join(f"{step_time(trace)} {'with' if trace.pmap else 'without'} pmap"
-                        for trace in solves_figure.both(traces))  # fmt: skip
+    said = " and ".join(
+        f"{step_time(trace)} {'with' if trace.pmap else 'without'} pmap"
+        for trace in solves_figure.both(traces)
+    )
     pictures.show(
-        chart, key="solve_times", of=solve,
-        name=f"{solve.id}-step-time", title="Step time by iteration",
+        chart,
+        key="solve_times",
+        of=solve,
+        name=f"{solve.id}-step-time",
+        title="Step time by iteration",
         alt=f"Step time by iteration; medians: {said}",
         table=lambda: solves_figure.iterations_table(traces),
-        sees=f"How long each iteration took; dotted, the medians: {said}.", help=TIME,
-    )  # fmt: skip
+        sees=f"How long each iteration took; dotted, the medians: {said}.",
+        help=TIME,
+    )
 
 
 def scaling(solve: regression.Solve, traces: Traces) -> None:
@@ -86,16 +97,19 @@ def scaling(solve: regression.Solve, traces: Traces) -> None:
         return
     cores = solve.status.cores if solve.status.platform == "cpu" else 0
     pictures.show(
-        solves_figure.scaling(traces, cores, titled(solve, "Speed-up by number of devices"),
-                              theme.palette()),
-        key="solve_scaling", of=solve,
-        name=f"{solve.id}-speed-up", title="Speed-up by number of devices",
-        alt="Speed-up against devices: " + ", ".join(
-            f"{ratio:.2g} times on {devices}" for devices, ratio in traces.scaling
+        solves_figure.scaling(
+            traces, cores, titled(solve, "Speed-up by number of devices"), theme.palette()
         ),
+        key="solve_scaling",
+        of=solve,
+        name=f"{solve.id}-speed-up",
+        title="Speed-up by number of devices",
+        alt="Speed-up against devices: "
+        + ", ".join(f"{ratio:.2g} times on {devices}" for devices, ratio in traces.scaling),
         table=lambda: solves_figure.iterations_table(traces),
-        sees=regression_words.scaling(traces, cores), help=SPEEDUP,
-    )  # fmt: skip
+        sees=regression_words.scaling(traces, cores),
+        help=SPEEDUP,
+    )
 
 
 def no_scaling(solve: regression.Solve, traces: Traces) -> str:

@@ -15,17 +15,32 @@ DRAWN = ("samples", "features", "classes")
 MORE = ("l2", "history", "seed", "sweep")
 TITLES = {"synthetic": "Synthetic", "digits": "Digits", "mnist": "MNIST"}
 HOW = {
-    "both": "with and without pmap", "with": "with pmap", "without": "without pmap",
+    "both": "with and without pmap",
+    "with": "with pmap",
+    "without": "without pmap",
     "faster": "the faster way, with or without pmap",
-}  # fmt: skip
-PMAP = {"both": "Both, to compare", "with": "With pmap", "without": "Without pmap",
-        "faster": "What is faster here"}  # fmt: skip
+}
+PMAP = {
+    "both": "Both, to compare",
+    "with": "With pmap",
+    "without": "Without pmap",
+    "faster": "What is faster here",
+}
 LABELS = {
-    "dataset": "Data", "linesearch": "Line search", "stepsize": "Step size, 0 searches", "l2": "L2",
-    "history": "Steps remembered", "sweep": "Also on 1, 2, 4 and 8 devices",
-}  # fmt: skip
-STEPS: dict[str, float] = {"samples": 1000, "features": 10, "iterations": 10, "stepsize": 0.1,
-                           "l2": 0.001}  # fmt: skip
+    "dataset": "Data",
+    "linesearch": "Line search",
+    "stepsize": "Step size, 0 searches",
+    "l2": "L2",
+    "history": "Steps remembered",
+    "sweep": "Also on 1, 2, 4 and 8 devices",
+}
+STEPS: dict[str, float] = {
+    "samples": 1000,
+    "features": 10,
+    "iterations": 10,
+    "stepsize": 0.1,
+    "l2": 0.001,
+}
 
 
 def key(name: str) -> str:
@@ -126,7 +141,9 @@ def unusual_now() -> str:
 def unusual(values: dict[str, Any]) -> list[str]:
     """The settings under More that are not at their default, in words."""
     words = {
-        "l2": f"L2 {settings.shown(values['l2'])}", "history": f"{values['history']} remembered",
-        "seed": f"seed {values['seed']}", "sweep": "no sweep over devices",
-    }  # fmt: skip
+        "l2": f"L2 {settings.shown(values['l2'])}",
+        "history": f"{values['history']} remembered",
+        "seed": f"seed {values['seed']}",
+        "sweep": "no sweep over devices",
+    }
     return [words[name] for name in MORE if values[name] != FIELDS[name].default]

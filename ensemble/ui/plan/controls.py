@@ -31,13 +31,21 @@ def choose(found: Grid, costs: Costs) -> tuple[str, int]:
         figure = address.choose(address.FIGURE, "Judged by", words.NAMES, "nll", width="content")
         options, budget = budgets(found), asked_budget(found)
         if len(options) > 1:
-            address.bound(f"plan_budget_{stamp(options)}", budget, lambda key: st.select_slider(
-                "You may spend", options, key=key, width=420, on_change=address.follow,
-                args=(address.BUDGET, key, options[-1]),
-                format_func=lambda passes: words.budget(costs, passes),
-                help="Training, in images times members, and in seconds at the speed that this "
-                     "run had. The last is what the run itself has cost.",
-            ))  # fmt: skip
+            address.bound(
+                f"plan_budget_{stamp(options)}",
+                budget,
+                lambda key: st.select_slider(
+                    "You may spend",
+                    options,
+                    key=key,
+                    width=420,
+                    on_change=address.follow,
+                    args=(address.BUDGET, key, options[-1]),
+                    format_func=lambda passes: words.budget(costs, passes),
+                    help="Training, in images times members, and in seconds at the speed that this "
+                    "run had. The last is what the run itself has cost.",
+                ),
+            )
     return figure, budget
 
 
@@ -47,11 +55,21 @@ def choose_plan(word: address.Pair, label: str, found: Grid, costs: Costs, defau
     usual = word.text(default)
     named = word.read()
     value = word.text(named) if named and word.text(named) in options else usual
-    address.bound(f"plan_{word.name}_{stamp(options)}", value, lambda key: st.selectbox(
-        label, list(options), key=key, width=320, on_change=follow, args=(word, key, usual),
-        format_func=lambda text: f"{words.called(options[text])} · "
-                                 f"{words.budget(costs, options[text].cost)}",
-    ))  # fmt: skip
+    address.bound(
+        f"plan_{word.name}_{stamp(options)}",
+        value,
+        lambda key: st.selectbox(
+            label,
+            list(options),
+            key=key,
+            width=320,
+            on_change=follow,
+            args=(word, key, usual),
+            format_func=lambda text: (
+                f"{words.called(options[text])} · {words.budget(costs, options[text].cost)}"
+            ),
+        ),
+    )
     return options[value]
 
 
@@ -68,12 +86,22 @@ def choose_other(run: runs.Run) -> runs.Run | None:
         return None
     names = {THIS: THIS, **{one.id: told_apart(one) for one in others.values()}}
     value = address.WITH.among(others, THIS)
-    address.bound(f"plan_with_{stamp(names.values())}", value, lambda key: st.selectbox(
-        "The second is of", list(names), key=key, width=320, format_func=names.__getitem__,
-        on_change=address.follow, args=(address.WITH, key, THIS),
-        help="A run that was trained for fewer epochs, with a schedule of its own, tells more of "
-             "them than the middle of a longer one.",
-    ))  # fmt: skip
+    address.bound(
+        f"plan_with_{stamp(names.values())}",
+        value,
+        lambda key: st.selectbox(
+            "The second is of",
+            list(names),
+            key=key,
+            width=320,
+            format_func=names.__getitem__,
+            on_change=address.follow,
+            args=(address.WITH, key, THIS),
+            help="A run that was trained for fewer epochs, with a schedule of its own, tells more "
+            "of "
+            "them than the middle of a longer one.",
+        ),
+    )
     return others.get(value)
 
 
@@ -81,6 +109,9 @@ def same_images(run: runs.Run, other: runs.Run) -> bool:
     """Whether another run that was trained here was tested on the same images."""
     same = other.config.dataset == run.config.dataset
     return bool(
-        same and other.trained and other.id != run.id and other.status.epoch
+        same
+        and other.trained
+        and other.id != run.id
+        and other.status.epoch
         and other.data.fingerprint == run.data.fingerprint
-    )  # fmt: skip
+    )

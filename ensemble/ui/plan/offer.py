@@ -12,11 +12,19 @@ def show(run: runs.Run) -> None:
         return
     if run.config.members * run.status.epoch < 2:  # there is no cheaper plan
         return
-    address.bound("plan_offer", address.CHEAPER.read() == "yes", lambda key: st.toggle(
-        "Could it have been cheaper?", key=key, on_change=follow, args=(key,),
-        help="Fewer members or fewer epochs: what they would have come to, from the predictions "
-             "that the run kept of every epoch.",
-    ))  # fmt: skip
+    address.bound(
+        "plan_offer",
+        address.CHEAPER.read() == "yes",
+        lambda key: st.toggle(
+            "Could it have been cheaper?",
+            key=key,
+            on_change=follow,
+            args=(key,),
+            help="Fewer members or fewer epochs: what they would have come to, from the "
+            "predictions "
+            "that the run kept of every epoch.",
+        ),
+    )
     if address.CHEAPER.read() == "yes":
         # Only who asks waits for what reckons it to be imported.
         from ensemble.ui.plan import panel

@@ -39,8 +39,9 @@ def show(run: runs.Run, maps: Maps, costs: Costs, choice: Choice) -> None:
         names = names[0], f"{names[1]} of {escaping.markdown(called(other))}"
     st.markdown(f"##### {words.two_plans(found, *names)}")
     said = [f"The first is {words.compared(choice.figure, found.loss)}."]
-    said.append(f"They cost {words.budget(costs, first.cost)} and "
-                f"{words.budget(its_costs, second.cost)}.")  # fmt: skip
+    said.append(
+        f"They cost {words.budget(costs, first.cost)} and {words.budget(its_costs, second.cost)}."
+    )
     if not found.loss.shown:
         epochs = max(first.epochs, second.epochs)
         said.append(words.to_be_sure(found.sure, costs, found.n, found.members, epochs))

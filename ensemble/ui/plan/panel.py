@@ -67,23 +67,32 @@ def picture(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
     name = words.NAMES[found.figure]
     title = f"{name} by members and epochs · {called(run)} · test images"
     pictures.show(
-        heatmap.figure(maps.test, found, costs, found.figure, title, theme.palette()), key="plan",
-        of=run, name=f"{run.id}-plan-{found.figure}", title="The map of all plans",
+        heatmap.figure(maps.test, found, costs, found.figure, title, theme.palette()),
+        key="plan",
+        of=run,
+        name=f"{run.id}-plan-{found.figure}",
+        title="The map of all plans",
         alt=heatmap.alt(maps.test, found, found.figure),
         table=lambda: heatmap.table(maps.test, found, costs),
         sees="The bluer, the better. Each cell is the mean over all committees of that size after "
-             "that epoch; along a dotted line training costs the same share of the whole run.",
+        "that epoch; along a dotted line training costs the same share of the whole run.",
         help="Thick frame: the best plan that the budget (the thick line) pays for. Thin frames: "
-             "with it, the plans one of which is the best (95 %). By NLL a smaller committee of "
-             "the same epoch never is.",
-    )  # fmt: skip
+        "with it, the plans one of which is the best (95 %). By NLL a smaller committee of "
+        "the same epoch never is.",
+    )
 
 
 def details(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
     """What the other plans lose, two plans side by side, or what cheaper members are worth."""
     options = {name: said for name, said in DETAILS.items() if found.losses or name != "losses"}
-    which = address.choose(address.PLANS, "Show", options, next(iter(options)), width="content",
-                           label_visibility="collapsed")  # fmt: skip
+    which = address.choose(
+        address.PLANS,
+        "Show",
+        options,
+        next(iter(options)),
+        width="content",
+        label_visibility="collapsed",
+    )
     if which == "two":
         pair.show(run, maps, costs, found)
         return
@@ -92,12 +101,16 @@ def details(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
         return
     title = f"What other plans lose · {called(run)} · test images"
     pictures.show(
-        intervals.figure(found, title, theme.palette()), key="plan_losses",
-        of=run, name=f"{run.id}-plan-losses-{found.figure}", title="What other plans lose",
-        alt=intervals.alt(found), table=lambda: heatmap.table(maps.test, found, costs),
+        intervals.figure(found, title, theme.palette()),
+        key="plan_losses",
+        of=run,
+        name=f"{run.id}-plan-losses-{found.figure}",
+        title="What other plans lose",
+        alt=intervals.alt(found),
+        table=lambda: heatmap.table(maps.test, found, costs),
         sees="Each plan that can be the best for the budget against this one, on the same images; "
-             "right of 0 it is worse. The intervals hold all together (95 %).",
+        "right of 0 it is worse. The intervals hold all together (95 %).",
         help="They count both that other test images would be drawn and that other members would "
-             f"be trained. Of many plans the {intervals.MOST} that lose least are drawn; the table "
-             "has all.",
-    )  # fmt: skip
+        f"be trained. Of many plans the {intervals.MOST} that lose least are drawn; the table "
+        "has all.",
+    )

@@ -35,8 +35,9 @@ def show(run: runs.Run) -> None:
                 "networks asked an image": [one.asked for one in found.rows],
             }
         ),
-        hide_index=True, key="plan_worth",
-    )  # fmt: skip
+        hide_index=True,
+        key="plan_worth",
+    )
     notes = (words.VARIED,) if found.varied else ()
     for note in (words.basis(found), *notes, *found.left_out, *words.offers(run.trained)):
         st.caption(escaping.markdown(note))

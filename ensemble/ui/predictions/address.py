@@ -47,9 +47,7 @@ WORDS: dict[str, Word[Any]] = {
 
 def parse(parameters: Mapping[str, str]) -> View:
     """The view that an address names; what is unknown in it is left out."""
-    return View(**{
-        field: word.parse(parameters.get(word.name)) for field, word in WORDS.items()
-    })  # fmt: skip
+    return View(**{field: word.parse(parameters.get(word.name)) for field, word in WORDS.items()})
 
 
 def read() -> View:

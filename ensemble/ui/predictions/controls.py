@@ -45,11 +45,20 @@ def epoch(epochs: Sequence[int], shown: int, run: runs.Run) -> None:
     """The epoch whose predictions are shown, where there is a choice."""
     if len(epochs) < 2:
         return
-    bound(f"digits_epoch_{stamp(epochs)}", shown, lambda key: st.select_slider(
-        "Epoch", epochs, key=key, width=260, on_change=follow, args=(key, "epoch", epochs[-1]),
-        help="Every epoch's predictions are kept. The last is shown until you choose another. "
-        f"{best_epoch(run)}",
-    ))  # fmt: skip
+    bound(
+        f"digits_epoch_{stamp(epochs)}",
+        shown,
+        lambda key: st.select_slider(
+            "Epoch",
+            epochs,
+            key=key,
+            width=260,
+            on_change=follow,
+            args=(key, "epoch", epochs[-1]),
+            help="Every epoch's predictions are kept. The last is shown until you choose another. "
+            f"{best_epoch(run)}",
+        ),
+    )
 
 
 def best_epoch(run: runs.Run) -> str:
@@ -69,23 +78,50 @@ def filters(made: Predictions, view: View, names: Sequence[str], noun: str, sets
     if not sets_too:
         orders.remove("sets")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        bound(f"digits_show_{stamp(counts.values())}", view.show, lambda key: st.segmented_control(
-            "Show", shows, key=key, required=True, on_change=follow, args=(key, "show"),
-            format_func=lambda show: f"{words[show]} {counts[show]:,}",
-        ))  # fmt: skip
+        bound(
+            f"digits_show_{stamp(counts.values())}",
+            view.show,
+            lambda key: st.segmented_control(
+                "Show",
+                shows,
+                key=key,
+                required=True,
+                on_change=follow,
+                args=(key, "show"),
+                format_func=lambda show: f"{words[show]} {counts[show]:,}",
+            ),
+        )
         label = EVERY if view.label is None else view.label
-        bound(f"digits_class_{stamp(names)}", label, lambda key: st.selectbox(
-            "Class", [EVERY, *range(len(names))], key=key, width=140, on_change=follow,
-            args=(key, "label", EVERY), help=f"What the {noun} is, whatever the ensemble says.",
-            format_func=lambda c: "Every class" if c == EVERY else names[c],
-        ))  # fmt: skip
-        bound(f"digits_order_{len(orders)}", view.order, lambda key: st.selectbox(
-            "Order", orders, key=key, width=206, on_change=follow, args=(key, "order"),
-            format_func=ORDER_WORDS.__getitem__,
-            help="Sure: the averaged probability of what the ensemble says. Disagreement: the "
-            "share of pairs of members that vote differently, then how far their probabilities "
-            "lie apart. Set: the conformal set, at the rate chosen below the answer.",
-        ))  # fmt: skip
+        bound(
+            f"digits_class_{stamp(names)}",
+            label,
+            lambda key: st.selectbox(
+                "Class",
+                [EVERY, *range(len(names))],
+                key=key,
+                width=140,
+                on_change=follow,
+                args=(key, "label", EVERY),
+                help=f"What the {noun} is, whatever the ensemble says.",
+                format_func=lambda c: "Every class" if c == EVERY else names[c],
+            ),
+        )
+        bound(
+            f"digits_order_{len(orders)}",
+            view.order,
+            lambda key: st.selectbox(
+                "Order",
+                orders,
+                key=key,
+                width=206,
+                on_change=follow,
+                args=(key, "order"),
+                format_func=ORDER_WORDS.__getitem__,
+                help="Sure: the averaged probability of what the ensemble says. Disagreement: the "
+                "share of pairs of members that vote differently, then how far their probabilities "
+                "lie apart. Set: the conformal set, at the rate chosen below the answer.",
+            ),
+        )
 
 
 def pages(total: int, size: int, first: int) -> int:
@@ -94,28 +130,55 @@ def pages(total: int, size: int, first: int) -> int:
     page = min(first // size, count - 1)
     if count > 1:
         turn("Previous page", ":material/chevron_left:", page - 1, count, size)
-        bound(f"digits_page_{count}", page, lambda key: st.selectbox(
-            "Page", range(count), key=key, width=150, label_visibility="collapsed",
-            format_func=lambda page: f"Page {page + 1:,} of {count:,}",
-            on_change=turned, args=(key, size),
-        ))  # fmt: skip
+        bound(
+            f"digits_page_{count}",
+            page,
+            lambda key: st.selectbox(
+                "Page",
+                range(count),
+                key=key,
+                width=150,
+                label_visibility="collapsed",
+                format_func=lambda page: f"Page {page + 1:,} of {count:,}",
+                on_change=turned,
+                args=(key, size),
+            ),
+        )
         turn("Next page", ":material/chevron_right:", page + 1, count, size)
     return page * size
 
 
 def turn(label: str, icon: str, page: int, count: int, size: int) -> None:
     """A button to the page before or after."""
-    st.button(icon, key=label.lower().replace(" ", "_"), help=label, on_click=address.put,
-              kwargs={"first": page * size}, disabled=not 0 <= page < count)  # fmt: skip
+    st.button(
+        icon,
+        key=label.lower().replace(" ", "_"),
+        help=label,
+        on_click=address.put,
+        kwargs={"first": page * size},
+        disabled=not 0 <= page < count,
+    )
 
 
 def opener(total: int, noun: str) -> None:
     """Opens an image by its number, also from the keyboard."""
-    bound(f"digits_number_{total}", None, lambda key: st.number_input(
-        f"Open test {noun} number", 0, total - 1, key=key, width=240, on_change=opened, args=(key,),
-        placeholder=f"Open {noun} 0 to {total - 1:,}", label_visibility="collapsed",
-        icon=":material/open_in_full:", value=None,
-    ))  # fmt: skip
+    bound(
+        f"digits_number_{total}",
+        None,
+        lambda key: st.number_input(
+            f"Open test {noun} number",
+            0,
+            total - 1,
+            key=key,
+            width=240,
+            on_change=opened,
+            args=(key,),
+            placeholder=f"Open {noun} 0 to {total - 1:,}",
+            label_visibility="collapsed",
+            icon=":material/open_in_full:",
+            value=None,
+        ),
+    )
 
 
 def stamp(parts: Iterable[object]) -> str:

@@ -75,9 +75,10 @@ def words(shown: Shown, number: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         image = shown.dataset.tiles[number]
         st.image(
-            thumbnails.enlarged(image, ROOM), width=thumbnails.on_screen(image.shape, ROOM)[0],
+            thumbnails.enlarged(image, ROOM),
+            width=thumbnails.on_screen(image.shape, ROOM)[0],
             alt=f"Test {shown.noun} {number}, {images_words.named(names[label], names)}",
-        )  # fmt: skip
+        )
         with st.container(width=420):
             st.subheader(f"{mark} · #{number}", anchor=False)
             st.markdown(escaping.markdown(images_words.sentence(shown.made, number, names)))
@@ -90,13 +91,19 @@ def chart(shown: Shown, number: int) -> None:
     made, names = shown.made, shown.dataset.class_names
     title = f"{shown.noun.capitalize()} {number} · {shown.source}"
     st.plotly_chart(
-        bars.figure(made, number, names, title, theme.palette()), key="digit_bars",
-        alt=bars.alt(made, number, names), config=bars.config(
-            f"{shown.noun.capitalize()} {number} · {shown.place}"),
-    )  # fmt: skip
-    some = "" if len(names) <= bars.MOST else (
-        f"The {bars.MOST} likeliest of {len(names):,} classes, with what it is; the file has all. "
-    )  # fmt: skip
+        bars.figure(made, number, names, title, theme.palette()),
+        key="digit_bars",
+        alt=bars.alt(made, number, names),
+        config=bars.config(f"{shown.noun.capitalize()} {number} · {shown.place}"),
+    )
+    some = (
+        ""
+        if len(names) <= bars.MOST
+        else (
+            f"The {bars.MOST} likeliest of {len(names):,} classes, with what it is; the file has "
+            f"all. "
+        )
+    )
     dots = "Bars: the averaged probabilities. Dots: each member's own." if made.members > 1 else ""
     if some or dots:
         st.caption(some + dots)
@@ -117,22 +124,37 @@ def footer(shown: Shown, number: int) -> None:
         if made.split[number]:
             why(number)
         st.download_button(
-            "Figures (CSV)", lambda: downloads.of_one(made, number, names),
-            f"{escaping.file_name(shown.place.replace(' · ', '-'))}-{number}.csv", "text/csv",
-            icon=":material/download:", type="tertiary", on_click="ignore", key="digit_csv",
-        )  # fmt: skip
+            "Figures (CSV)",
+            lambda: downloads.of_one(made, number, names),
+            f"{escaping.file_name(shown.place.replace(' · ', '-'))}-{number}.csv",
+            "text/csv",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
+            key="digit_csv",
+        )
 
 
 def why(number: int) -> None:
     """The way to what splits the members here, in five steps."""
     words = (shared.RUN, shared.RUN.read()), (shared.EPOCH, shared.EPOCH.read())
     query = {word.name: str(value) for word, value in words if value is not None}
-    st.page_link("pages/why.py", label="Why do they disagree?", icon=":material/help_center:",
-                 query_params={**query, **shared.IMAGE.link(number)})  # fmt: skip
+    st.page_link(
+        "pages/why.py",
+        label="Why do they disagree?",
+        icon=":material/help_center:",
+        query_params={**query, **shared.IMAGE.link(number)},
+    )
 
 
 def neighbour(label: str, key: str, numbers: Ints, place: int) -> None:
     """A button to another place in the order; disabled where there is none."""
     there = 0 <= place < len(numbers)
-    st.button(label, key=f"digit_{label.lower()}", disabled=not there, on_click=go,
-              args=(int(numbers[place]) if there else None,), shortcut=key)  # fmt: skip
+    st.button(
+        label,
+        key=f"digit_{label.lower()}",
+        disabled=not there,
+        on_click=go,
+        args=(int(numbers[place]) if there else None,),
+        shortcut=key,
+    )

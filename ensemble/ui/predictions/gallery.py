@@ -14,8 +14,9 @@ from ensemble.wording import images as images_words
 from ensemble.wording.run_names import called
 
 
-def show(run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, view: View,
-         noun: str) -> Ints:  # fmt: skip
+def show(
+    run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, view: View, noun: str
+) -> Ints:
     """Draw the page of images that `view` asks for; returns all that it asks for, in order."""
     by_sets = view.order == "sets"
     sizes = sets.of(made, fitting.of(run, epoch)).sum(axis=1) if by_sets else None
@@ -67,8 +68,15 @@ def show_all() -> None:
     address.put(show=None, label=None, first=None, digit=None)
 
 
-def below(run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, numbers: Ints,
-          page: Ints, noun: str) -> None:  # fmt: skip
+def below(
+    run: runs.Run,
+    epoch: int,
+    made: Predictions,
+    dataset: runs.TestSet,
+    numbers: Ints,
+    page: Ints,
+    noun: str,
+) -> None:
     """What can be kept as files."""
     names, stem = dataset.class_names, f"{run.id}-epoch-{epoch}"
     title = f"{called(run)} · epoch {epoch} · {images_words.answer(made, noun)}"
@@ -78,12 +86,20 @@ def below(run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, n
         st.download_button(
             "This page (PNG)",
             lambda: thumbnails.sheet(dataset.tiles[page], made, page, names, title),
-            f"{stem}.png", "image/png", icon=":material/image:", key="save_png", on_click="ignore",
-        )  # fmt: skip
+            f"{stem}.png",
+            "image/png",
+            icon=":material/image:",
+            key="save_png",
+            on_click="ignore",
+        )
         st.download_button(
             f"These {len(numbers):,} (CSV)" if len(numbers) > 1 else "This one (CSV)",
             lambda: downloads.csv(example_table.tabulate_examples(made, numbers, names)),
-            f"{stem}.csv", "text/csv", icon=":material/table:", key="save_csv", on_click="ignore",
+            f"{stem}.csv",
+            "text/csv",
+            icon=":material/table:",
+            key="save_csv",
+            on_click="ignore",
             help="Number, label, what the ensemble says and how surely, each member's vote, and "
             f"{probabilities(len(numbers) * len(names))}.",
-        )  # fmt: skip
+        )

@@ -90,8 +90,12 @@ def in_its_place(shape: Sequence[int]) -> dict[str, Any]:
     beside, above = thumbnails.PLACE - wide, thumbnails.PLACE - high
     left, top = beside // 2, above // 2
     padding = f"{top}px {beside - left}px {above - top}px {left}px"
-    style = {"width": f"{wide}px", "height": f"{high}px", "padding": padding,
-             "backgroundSize": f"auto {high}px"}  # fmt: skip
+    style = {
+        "width": f"{wide}px",
+        "height": f"{high}px",
+        "padding": padding,
+        "backgroundSize": f"auto {high}px",
+    }
     return {"step": wide, "style": style}
 
 

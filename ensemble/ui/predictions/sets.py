@@ -76,8 +76,7 @@ def line(made: Predictions, noun: str, fitting: Fitting | None) -> None:
     found = of(made, fitting)
     covered = int(found[np.arange(len(found)), made.labels].sum())
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(words.summary(found, covered, rate, noun), width="content",
-                   help=help(fitting))  # fmt: skip
+        st.caption(words.summary(found, covered, rate, noun), width="content", help=help(fitting))
         with st.popover("Error rate", type="tertiary"):
             control(noun, "digits_sets")
 

@@ -46,20 +46,27 @@ def no_epoch_yet(run_id: str, last_state: str, awaited: str) -> None:
         if run.active:
             st.info(
                 f"{escaping.markdown(called(run))} is {run.state}. Its predictions appear here by "
-                "themselves after the first epoch.", icon=":material/hourglass_top:",
-            )  # fmt: skip
+                "themselves after the first epoch.",
+                icon=":material/hourglass_top:",
+            )
             live.place_for(f"{awaited} here after the first epoch.")
         else:
-            st.info(f"{escaping.markdown(called(run))} is {run.state} and has no predictions: they "
-                    "are kept at the end of every epoch.", icon=":material/grid_off:")  # fmt: skip
+            st.info(
+                f"{escaping.markdown(called(run))} is {run.state} and has no predictions: they "
+                "are kept at the end of every epoch.",
+                icon=":material/grid_off:",
+            )
         to_train(run)
 
 
 def to_train(run: runs.Run) -> None:
     """The way to the run's curves."""
-    st.page_link("pages/train.py", label="See how it goes" if run.active else "See what happened",
-                 icon=":material/arrow_forward:",
-                 query_params=shared_address.RUN.link(run.id))  # fmt: skip
+    st.page_link(
+        "pages/train.py",
+        label="See how it goes" if run.active else "See what happened",
+        icon=":material/arrow_forward:",
+        query_params=shared_address.RUN.link(run.id),
+    )
 
 
 def not_prepared(run: runs.Run, error: EnsembleError) -> None:
@@ -67,8 +74,9 @@ def not_prepared(run: runs.Run, error: EnsembleError) -> None:
     info = run.data
     st.warning(
         f"{escaping.markdown(info.title)} is not on this machine any more, so the images cannot "
-        "be shown. The run and its predictions are kept.", icon=":material/image_not_supported:",
-    )  # fmt: skip
+        "be shown. The run and its predictions are kept.",
+        icon=":material/image_not_supported:",
+    )
     with st.container(width=420):
         if not info.own:
             controls.fetch_panel(datasets.info(run.config.dataset))
@@ -117,8 +125,13 @@ def newer(run_id: str, shown: int) -> None:
         if newest > shown:
             label = f"Show epoch {newest}, which is in now"
         # Always a button, so that the images below do not move when it can be pressed.
-        if st.button(label, icon=":material/refresh:", key="newer", on_click=follow_last,
-                     disabled=newest <= shown):  # fmt: skip
+        if st.button(
+            label,
+            icon=":material/refresh:",
+            key="newer",
+            on_click=follow_last,
+            disabled=newest <= shown,
+        ):
             st.rerun()
 
 

@@ -56,8 +56,9 @@ def open_links(run: runs.Run) -> None:
         ("pages/train.py", "Open its curves", ":material/show_chart:"),
         ("pages/predictions.py", "Open its predictions", ":material/grid_view:"),
     ):
-        st.page_link(path, label=label, icon=icon, query_params=address.RUN.link(run.id),
-                     width="content")  # fmt: skip
+        st.page_link(
+            path, label=label, icon=icon, query_params=address.RUN.link(run.id), width="content"
+        )
 
 
 def comparing(run: runs.Run, every: Sequence[runs.Run]) -> None:
@@ -67,11 +68,15 @@ def comparing(run: runs.Run, every: Sequence[runs.Run]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             f"Unpin as the baseline of {data}" if pinned else f"Pin as the baseline of {data}",
-            icon=":material/keep_off:" if pinned else ":material/keep:", key="run_pin",
-            type="tertiary", on_click=pin, args=(run.config.dataset, None if pinned else run.id),
-            **rights.given(Action.CHANGE, help="Compare measures other runs on this data "
-                           "against it."),
-        )  # fmt: skip
+            icon=":material/keep_off:" if pinned else ":material/keep:",
+            key="run_pin",
+            type="tertiary",
+            on_click=pin,
+            args=(run.config.dataset, None if pinned else run.id),
+            **rights.given(
+                Action.CHANGE, help="Compare measures other runs on this data against it."
+            ),
+        )
         ways.of_run(run, every)
 
 
@@ -85,17 +90,30 @@ def naming(run: runs.Run) -> None:
     """Name and note, kept as soon as the box is left: what was typed is never lost."""
     left, right = st.columns([1, 2])
     left.text_input(
-        "Name", "" if run.name == run.id else run.name, max_chars=NAME_LENGTH,
-        placeholder=called(run), key=(key := f"name_of_{run.id}"), on_change=rename,
-        args=(run.id, key), **rights.given(Action.CHANGE, run.path, help="Kept as soon as you "
-                                           "leave the box. Empty, it goes by what it is."),
-    )  # fmt: skip
+        "Name",
+        "" if run.name == run.id else run.name,
+        max_chars=NAME_LENGTH,
+        placeholder=called(run),
+        key=(key := f"name_of_{run.id}"),
+        on_change=rename,
+        args=(run.id, key),
+        **rights.given(
+            Action.CHANGE,
+            run.path,
+            help="Kept as soon as you leave the box. Empty, it goes by what it is.",
+        ),
+    )
     right.text_area(
-        "Note", read_note(run), max_chars=NOTE_LENGTH, key=(key := f"note_of_{run.id}"),
-        height=100, placeholder="What you tried, and what came of it", on_change=note,
-        args=(run.id, key), **rights.given(Action.CHANGE, run.path, help="Kept as soon as you "
-                                           "leave the box."),
-    )  # fmt: skip
+        "Note",
+        read_note(run),
+        max_chars=NOTE_LENGTH,
+        key=(key := f"note_of_{run.id}"),
+        height=100,
+        placeholder="What you tried, and what came of it",
+        on_change=note,
+        args=(run.id, key),
+        **rights.given(Action.CHANGE, run.path, help="Kept as soon as you leave the box."),
+    )
 
 
 def rename(run_id: str, key: str) -> None:
@@ -126,10 +144,14 @@ def buttons(run: runs.Run) -> None:
         if run.active:
             job_panel.stop_button(run, "run_")
         else:
-            st.button("Resume", icon=":material/resume:", key="run_resume",
-                      on_click=resume, args=(run.id,),
-                      **rights.given(Action.CHANGE, run.path,
-                                     disabled=not run.may_resume))  # fmt: skip
+            st.button(
+                "Resume",
+                icon=":material/resume:",
+                key="run_resume",
+                on_click=resume,
+                args=(run.id,),
+                **rights.given(Action.CHANGE, run.path, disabled=not run.may_resume),
+            )
         deletion.ask_button(SCREEN, run)
     if reason := why_not(run):
         st.caption(reason)

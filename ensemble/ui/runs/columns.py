@@ -77,23 +77,50 @@ OF_SETTINGS = {
 COLUMNS: dict[str, Column] = {
     "name": Column("Name", width=184),
     "state": Column("State", width=78),
-    "best": Column("Best", "number", 68, f"{ENSEMBLE}, at its best epoch: that of the lowest "
-                   f"validation NLL where the run has one, else {chosen_words.ON_TEST}"),
-    "gain": Column("Gain", "number", 58, "How many more test images the ensemble gets right than "
-                   "its mean member, at the last epoch", signed),
-    "baseline": Column("Baseline", width=80, help="The run that others on its data are compared "
-                       "with", first=False),
-    "nll": Column("NLL", "number", 70, "Negative log-likelihood of the test labels under the "
-                  "averaged probabilities, mean in nats, at the last epoch: less is better",
-                  formats.significant),
-    "ece": Column("ECE", "number", 75, "Expected calibration error on the test images at the last "
-                  "epoch, over 15 bins: how far confidence is from accuracy", formats.significant,
-                  first=False),
-    "done": Column("Done", width=150, help="How much of it, or how many epochs; of one that waits, "
-                   "how many jobs come before it; of one in groups how many of them work"),
+    "best": Column(
+        "Best",
+        "number",
+        68,
+        f"{ENSEMBLE}, at its best epoch: that of the lowest "
+        f"validation NLL where the run has one, else {chosen_words.ON_TEST}",
+    ),
+    "gain": Column(
+        "Gain",
+        "number",
+        58,
+        "How many more test images the ensemble gets right than its mean member, at the last epoch",
+        signed,
+    ),
+    "baseline": Column(
+        "Baseline", width=80, help="The run that others on its data are compared with", first=False
+    ),
+    "nll": Column(
+        "NLL",
+        "number",
+        70,
+        "Negative log-likelihood of the test labels under the "
+        "averaged probabilities, mean in nats, at the last epoch: less is better",
+        formats.significant,
+    ),
+    "ece": Column(
+        "ECE",
+        "number",
+        75,
+        "Expected calibration error on the test images at the last "
+        "epoch, over 15 bins: how far confidence is from accuracy",
+        formats.significant,
+        first=False,
+    ),
+    "done": Column(
+        "Done",
+        width=150,
+        help="How much of it, or how many epochs; of one that waits, "
+        "how many jobs come before it; of one in groups how many of them work",
+    ),
     "last": Column("Last", "number", 75, f"{ENSEMBLE}, at its last epoch"),
-    "mean": Column("Mean member", "number", 110, "The mean of the members' own accuracies at the "
-                   "last epoch"),
+    "mean": Column(
+        "Mean member", "number", 110, "The mean of the members' own accuracies at the last epoch"
+    ),
     "time": Column("Time", "number", 90, "Spent on training and testing", formats.duration),
     "data": Column("Data", width=110),
     **OF_SETTINGS,
@@ -102,7 +129,7 @@ COLUMNS: dict[str, Column] = {
     "made": Column("Made", "when", 140),
     "note": Column("Note", width=200),
     OWNER: Column("Owner", width=170, help="Who launched it: they and admins may change it"),
-}  # fmt: skip
+}
 ALWAYS = "name"
 
 
@@ -134,11 +161,15 @@ def choice(shown: list[str]) -> None:
         if set(widget.value(KEY, ())) != set(wanted):  # else what is pressed now would come back
             widget.put(KEY, wanted)
         st.pills(
-            "Columns of the table", [name for name in there_are() if name != ALWAYS],
-            selection_mode="multi", format_func=lambda name: COLUMNS[name].title, key=KEY,
-            default=widget.held(KEY), on_change=choose,
+            "Columns of the table",
+            [name for name in there_are() if name != ALWAYS],
+            selection_mode="multi",
+            format_func=lambda name: COLUMNS[name].title,
+            key=KEY,
+            default=widget.held(KEY),
+            on_change=choose,
             help="Kept in this tab, and in the address for a link.",
-        )  # fmt: skip
+        )
         st.button("The usual ones", key="runs_columns_usual", on_click=usual, type="tertiary")
 
 
@@ -158,10 +189,12 @@ def usual() -> None:
 def config(shown: list[str]) -> dict[str, Any]:
     """How Streamlit is to show these columns; a run's id is with them and not seen."""
     kinds: dict[str, Callable[..., Any]] = {
-        "text": st.column_config.TextColumn, "number": st.column_config.NumberColumn,
+        "text": st.column_config.TextColumn,
+        "number": st.column_config.NumberColumn,
         "when": lambda *a, **more: st.column_config.DatetimeColumn(
-            *a, format="D MMM YYYY, HH:mm", **more),
-    }  # fmt: skip
+            *a, format="D MMM YYYY, HH:mm", **more
+        ),
+    }
     found: dict[str, Any] = {}
     for name in shown:
         one = COLUMNS[name]

@@ -43,15 +43,20 @@ def asked_for(every: Sequence[runs.Run]) -> tuple[list[runs.Run], bool]:
     tags = sorted({tag for run in every for tag in run.tags})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
-            "Find", key="runs_text", width=220, icon=":material/search:",
-            placeholder="Name, setting, note", persist_state="session",
-        )  # fmt: skip
+            "Find",
+            key="runs_text",
+            width=220,
+            icon=":material/search:",
+            placeholder="Name, setting, note",
+            persist_state="session",
+        )
         state = several("State", {one: one for one in runs.STATES if one in states}, "Every state")
         data = several("Data", titles, "All data", key="datasets")
         network = (
             several("Network", {one: architectures.title(one) for one in sorted(learners)}, "All")
-            if len(learners) > 1 else []
-        )  # fmt: skip
+            if len(learners) > 1
+            else []
+        )
         tag = several("Tags", {one: one for one in tags}, "With or without", 230) if tags else []
     return matching(every, text, state, data, network, tag), bool(text.strip() or tag)
 
@@ -72,9 +77,14 @@ def several(
     # What a person chose may be gone with the last run that was like it.
     widget.follow(key, [one for one in widget.value(key, []) if one in options])
     return st.multiselect(
-        label, list(options), format_func=options.__getitem__, key=key, width=width,
-        placeholder=nothing, persist_state="session",
-    )  # fmt: skip
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        key=key,
+        width=width,
+        placeholder=nothing,
+        persist_state="session",
+    )
 
 
 def unfolded(trials: Mapping[str, str]) -> bool:
@@ -83,10 +93,12 @@ def unfolded(trials: Mapping[str, str]) -> bool:
     value = address.TRIALS.read() == "shown"
     widget.follow(FOLD, value)
     return st.toggle(
-        f"Show {formats.count(len(trials), 'trial')} of {sweeps}", key=FOLD, on_change=unfold,
+        f"Show {formats.count(len(trials), 'trial')} of {sweeps}",
+        key=FOLD,
+        on_change=unfold,
         help="Trials are runs that a sweep made. A word or a tag that you look for finds them "
         "folded, too.",
-    )  # fmt: skip
+    )
 
 
 def unfold() -> None:
@@ -119,13 +131,14 @@ def matching(
     """
     words, wanted = text.casefold().split(), set(tags)
     return [
-        run for run in every
+        run
+        for run in every
         if (not states or run.state in states)
         and (not datasets or run.config.dataset in datasets)
         and (not learners or (run.trained and run.trained.network in learners))
         and wanted <= set(run.tags)
         and (not words or holds(run, words))
-    ]  # fmt: skip
+    ]
 
 
 def holds(run: runs.Run, words: Sequence[str]) -> bool:

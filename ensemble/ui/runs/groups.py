@@ -50,10 +50,13 @@ def unfolded(run: runs.Run, every: Sequence[Standing], prefix: str) -> bool:
     is_open = tab.groups_unfolded == run.id
     # A button, for an expander with another label is another expander, and would close.
     st.button(
-        escaping.markdown(f"{len(every)} groups: {words.summary(every)}"), type="tertiary",
+        escaping.markdown(f"{len(every)} groups: {words.summary(every)}"),
+        type="tertiary",
         icon=f":material/{'expand_more' if is_open else 'chevron_right'}:",
-        key=f"{prefix}groups_fold", on_click=unfold, args=("" if is_open else run.id,),
-    )  # fmt: skip
+        key=f"{prefix}groups_fold",
+        on_click=unfold,
+        args=("" if is_open else run.id,),
+    )
     return is_open
 
 
@@ -73,10 +76,12 @@ def table(every: Sequence[Standing]) -> None:
         "speed": [words.speed(one) for one in every],
     }
     st.dataframe(
-        rows, hide_index=True, height=ROW * (min(len(every), MOST_ROWS) + 1) + 3,
+        rows,
+        hide_index=True,
+        height=ROW * (min(len(every), MOST_ROWS) + 1) + 3,
         alt="What each group of the run is doing, where, and how fast",
         column_config={name: st.column_config.Column(width=WIDTHS[name]) for name in rows},
-    )  # fmt: skip
+    )
 
 
 def log(every: Sequence[Standing], prefix: str) -> None:
@@ -85,8 +90,12 @@ def log(every: Sequence[Standing], prefix: str) -> None:
     order = sorted(every, key=lambda one: one.at != "failed")
     titles = {one.group.number: words.named(one.group) for one in order}
     chosen = st.selectbox(
-        "Group", list(titles), format_func=titles.__getitem__, key=f"{prefix}groups_log_of",
-        width=260, label_visibility="collapsed",
-    )  # fmt: skip
+        "Group",
+        list(titles),
+        format_func=titles.__getitem__,
+        key=f"{prefix}groups_log_of",
+        width=260,
+        label_visibility="collapsed",
+    )
     [path] = [one.group.path for one in every if one.group.number == chosen]
     st.code(job_panel.log_tail(path / "log.txt") or "It has written nothing yet.", language=None)

@@ -83,8 +83,10 @@ def chosen(every: Sequence[runs.Run], listed: Sequence[str]) -> None:
         return of_address(wanted[0], every)
     if gone := len(wanted) - len(found):
         are = "is" if gone == 1 else "are"
-        st.warning(f"Of the runs in the address {gone:,} {are} not here: deleted, or never there.",
-                   icon=":material/link_off:")  # fmt: skip
+        st.warning(
+            f"Of the runs in the address {gone:,} {are} not here: deleted, or never there.",
+            icon=":material/link_off:",
+        )
     if len(found) == 1:
         actions.panel(found[0], every)
     elif found:
@@ -124,12 +126,16 @@ def table(shown: Sequence[runs.Run]) -> list[str]:
         # Only then: what is ticked while this is drawn would be taken back by what is sent.
         widget.put(key, {"selection": {"rows": rows, "columns": [], "cells": []}})
     st.dataframe(
-        runs_table.styled(frame, [run.data.test_size for run in shown]), hide_index=True, key=key,
-        on_select=lambda: ticked.pressed(key, ids), selection_mode="multi-row",
-        height=ROW * (min(len(shown), MOST_ROWS) + 1) + 3, column_config=columns.config(names),
+        runs_table.styled(frame, [run.data.test_size for run in shown]),
+        hide_index=True,
+        key=key,
+        on_select=lambda: ticked.pressed(key, ids),
+        selection_mode="multi-row",
+        height=ROW * (min(len(shown), MOST_ROWS) + 1) + 3,
+        column_config=columns.config(names),
         placeholder="–",
         alt=f"{formats.count(len(shown), 'run')}, newest first, with state, accuracy and gain",
-    )  # fmt: skip
+    )
     return names
 
 

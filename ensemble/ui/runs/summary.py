@@ -18,9 +18,10 @@ from ensemble.wording.verdicts import chance, chosen
 def answer(every: Sequence[runs.Run]) -> str:
     """How many runs there are, and how many of them are going on."""
     going = [
-        f"{count:,} {state}" for state in runs.ACTIVE[::-1]
+        f"{count:,} {state}"
+        for state in runs.ACTIVE[::-1]
         if (count := sum(run.state == state for run in every))
-    ]  # fmt: skip
+    ]
     return ", ".join([formats.count(len(every), "run"), *going])
 
 
@@ -47,9 +48,13 @@ def best_on(every: Sequence[runs.Run], dataset: str) -> tuple[runs.Run, str] | N
 
     By the validation NLL where all of them have one, by the test accuracy otherwise.
     """
-    found = [run for run in every if run.config.dataset == dataset
-             and (share := run.status.best_ensemble_test_accuracy) is not None
-             and not chance.is_chance(share, run.data)]  # fmt: skip
+    found = [
+        run
+        for run in every
+        if run.config.dataset == dataset
+        and (share := run.status.best_ensemble_test_accuracy) is not None
+        and not chance.is_chance(share, run.data)
+    ]
     if not found:
         return None
     if all(run.status.best_ensemble_validation_nll is not None for run in found):
@@ -70,12 +75,19 @@ def exported(run: runs.Run) -> dict[str, Any]:
     members = [share for share in status.member_test_accuracy if share is not None]
     made = datetime.fromtimestamp(status.created, UTC).isoformat(timespec="seconds")
     return {
-        "id": run.id, "name": run.name, "state": run.state, "made": made,
-        "epoch": status.epoch, "seconds": status.seconds,
+        "id": run.id,
+        "name": run.name,
+        "state": run.state,
+        "made": made,
+        "epoch": status.epoch,
+        "seconds": status.seconds,
         "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,
-        "best_epoch": status.best_epoch, "best_on": status.best_on,
+        "best_epoch": status.best_epoch,
+        "best_on": status.best_on,
         "last_ensemble_test_accuracy": status.ensemble_test_accuracy,
         "last_ensemble_test_nll": status.ensemble_test_nll,
         "last_mean_member_test_accuracy": fmean(members) if members else None,
-        **run.config.as_dict(), "tags": ", ".join(run.tags), "note": read_note(run),
-    }  # fmt: skip
+        **run.config.as_dict(),
+        "tags": ", ".join(run.tags),
+        "note": read_note(run),
+    }

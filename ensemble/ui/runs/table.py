@@ -170,9 +170,10 @@ def styled(frame: pd.DataFrame, sizes: Sequence[int]) -> "pd.io.formats.style.St
         of_size = pd.Series(sizes, frame.index, dtype=int)
         for size, rows in frame.groupby(of_size).groups.items():
             style = style.format(
-                lambda share, n=int(str(size)): formats.percent(share / 100, n), na_rep="–",
+                lambda share, n=int(str(size)): formats.percent(share / 100, n),
+                na_rep="–",
                 subset=(rows, shares),
-            )  # fmt: skip
+            )
     said = {name: COLUMNS[str(name)].said for name in numbers if name not in SHARES}
     if said:  # pandas: without a formatter at all it would undo the others
         style = style.format(said, na_rep="–", subset=list(said))

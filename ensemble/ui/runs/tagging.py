@@ -38,11 +38,17 @@ def box(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> None:
     if len(ids) > 1:
         told += " One that you add is given to all of them; one you take out is taken from all."
     st.multiselect(
-        "Tags", options, list(counts), key=key,
+        "Tags",
+        options,
+        list(counts),
+        key=key,
         format_func=lambda tag: said(tag, counts.get(tag, 0), len(ids)),
-        accept_new_options=True, placeholder="Choose a tag, or type a new one", on_change=change,
-        args=(key, ids, tuple(counts)), **rights.given(Action.CHANGE, owned(chosen), help=told),
-    )  # fmt: skip
+        accept_new_options=True,
+        placeholder="Choose a tag, or type a new one",
+        on_change=change,
+        args=(key, ids, tuple(counts)),
+        **rights.given(Action.CHANGE, owned(chosen), help=told),
+    )
 
 
 def given(run: runs.Run) -> list[str]:

@@ -95,24 +95,37 @@ def buttons(chosen: Sequence[runs.Run]) -> None:
         st.space("stretch")
         csv(chosen, "runs_ticked_csv", "ticked")
         st.button(
-            numbered("Stop", len(active)), icon=":material/stop:", key="runs_stop",
-            on_click=stop, args=(tuple(run.id for run in active),), **rights.given(
-                Action.STOP, disabled=not active,
+            numbered("Stop", len(active)),
+            icon=":material/stop:",
+            key="runs_stop",
+            on_click=stop,
+            args=(tuple(run.id for run in active),),
+            **rights.given(
+                Action.STOP,
+                disabled=not active,
                 help="What they have learnt so far is kept, and they can be resumed.",
             ),
-        )  # fmt: skip
+        )
         st.button(
-            numbered("Resume", len(resumable)), icon=":material/resume:", key="runs_resume",
-            on_click=resume, args=(tuple(resumable),), **rights.given(
-                Action.CHANGE, disabled=not 0 < len(resumable) <= MOST_RESUMED,
+            numbered("Resume", len(resumable)),
+            icon=":material/resume:",
+            key="runs_resume",
+            on_click=resume,
+            args=(tuple(resumable),),
+            **rights.given(
+                Action.CHANGE,
+                disabled=not 0 < len(resumable) <= MOST_RESUMED,
                 help="Those that were stopped or failed go on, each from its last checkpoint: at "
                 f"most {MOST_RESUMED} at once.",
             ),
-        )  # fmt: skip
+        )
         danger.ask_button(
-            "Delete…", key="runs_delete", on_click=ask, args=(tuple(run.id for run in chosen),),
+            "Delete…",
+            key="runs_delete",
+            on_click=ask,
+            args=(tuple(run.id for run in chosen),),
             **rights.given(Action.DELETE, disabled=len(active) == len(chosen)),
-        )  # fmt: skip
+        )
     if said := why_not(chosen, resumable):
         st.caption(said)
 
@@ -144,10 +157,15 @@ def csv(shown: Sequence[runs.Run], key: str, which: str) -> None:
     """
     st.download_button(
         f"Download {formats.count(len(shown), 'run')} (CSV)",
-        lambda: downloads.csv(summary.export(shown)), "runs.csv", "text/csv",
-        icon=":material/download:", type="tertiary", on_click="ignore", key=key,
+        lambda: downloads.csv(summary.export(shown)),
+        "runs.csv",
+        "text/csv",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+        key=key,
         help=f"Every setting and figure of the runs that are {which}.",
-    )  # fmt: skip
+    )
 
 
 def sure(chosen: Sequence[runs.Run]) -> None:
@@ -156,12 +174,15 @@ def sure(chosen: Sequence[runs.Run]) -> None:
     going = tuple(run.id for run in chosen if run not in active)
     which = formats.count(len(going), "run")
     asked = f"Delete {which} with all curves, predictions and checkpoints? " if going else ""
-    st.warning(f"{asked}{stays(active)}{'It cannot be brought back.' if going else ''}",
-               icon=":material/delete_forever:")  # fmt: skip
+    st.warning(
+        f"{asked}{stays(active)}{'It cannot be brought back.' if going else ''}",
+        icon=":material/delete_forever:",
+    )
     with st.container(horizontal=True):
         if going:
-            danger.sure_button(f"Delete {which} for good", key="runs_delete_sure", on_click=delete,
-                               args=(going,))  # fmt: skip
+            danger.sure_button(
+                f"Delete {which} for good", key="runs_delete_sure", on_click=delete, args=(going,)
+            )
         st.button("Keep them", key="runs_keep", on_click=ask, args=((),))
 
 

@@ -17,8 +17,11 @@ MOST_TAGS = 3  # of a run that has many
 
 def compare(chosen: Sequence[runs.Run]) -> None:
     """To these runs beside each other; more of them than Compare takes have no way there."""
-    link(f"Compare {formats.count(len(chosen), 'run')}", address.RUNS.link(
-        tuple(run.id for run in chosen[:MOST])), len(chosen) > MOST)  # fmt: skip
+    link(
+        f"Compare {formats.count(len(chosen), 'run')}",
+        address.RUNS.link(tuple(run.id for run in chosen[:MOST])),
+        len(chosen) > MOST,
+    )
 
 
 def too_many(count: int) -> str:
@@ -53,5 +56,6 @@ def link(label: str, where: dict[str, str], disabled: bool = False) -> None:
       where: the words of its address.
       disabled: whether it leads nowhere just now.
     """
-    st.page_link(PAGE, label=label, icon=ICON, query_params=where, width="content",
-                 disabled=disabled)  # fmt: skip
+    st.page_link(
+        PAGE, label=label, icon=ICON, query_params=where, width="content", disabled=disabled
+    )

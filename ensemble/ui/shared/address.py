@@ -228,10 +228,20 @@ def choose(
     """
     value = word.among(options, default)
     more.setdefault("on_change", follow)
-    bound(f"address_{word.name}_{len(options)}", value, lambda key: st.segmented_control(
-        label, list(options), key=key, required=True, default=widget.held(key),
-        format_func=lambda one: escaping.markdown(options[one]), args=(word, key, default), **more,
-    ))  # fmt: skip
+    bound(
+        f"address_{word.name}_{len(options)}",
+        value,
+        lambda key: st.segmented_control(
+            label,
+            list(options),
+            key=key,
+            required=True,
+            default=widget.held(key),
+            format_func=lambda one: escaping.markdown(options[one]),
+            args=(word, key, default),
+            **more,
+        ),
+    )
     return value
 
 

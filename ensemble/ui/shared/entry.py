@@ -26,58 +26,103 @@ def navigation(hidden: bool = False) -> StreamlitPage:
     """
     tab.through_app = True
     train = st.Page(
-        "pages/train.py", title="Train", icon=":material/model_training:", url_path="train",
+        "pages/train.py",
+        title="Train",
+        icon=":material/model_training:",
+        url_path="train",
         help="Set an ensemble up, launch it and watch every member learn.",
-    )  # fmt: skip
+    )
     predictions = st.Page(
-        "pages/predictions.py", title="Predictions", icon=":material/grid_view:",
-        url_path="predictions", help="What the members and their average say of each test image.",
-    )  # fmt: skip
+        "pages/predictions.py",
+        title="Predictions",
+        icon=":material/grid_view:",
+        url_path="predictions",
+        help="What the members and their average say of each test image.",
+    )
     inspect = st.Page(
-        "pages/inspect.py", title="Inspect", icon=":material/troubleshoot:", url_path="inspect",
+        "pages/inspect.py",
+        title="Inspect",
+        icon=":material/troubleshoot:",
+        url_path="inspect",
         help="What the ensemble knows and does not: agreement, uncertainty, calibration.",
-    )  # fmt: skip
+    )
     why = st.Page(
-        "pages/why.py", title="Why", icon=":material/help_center:", url_path="why",
+        "pages/why.py",
+        title="Why",
+        icon=":material/help_center:",
+        url_path="why",
         help="Why do they disagree? One disputed image, in five steps.",
-    )  # fmt: skip
+    )
     compare = st.Page(
-        "pages/compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare",
+        "pages/compare.py",
+        title="Compare",
+        icon=":material/compare_arrows:",
+        url_path="compare",
         help="Several runs beside each other: curves, figures, settings, and what to train next.",
-    )  # fmt: skip
+    )
     tune = st.Page(
-        "pages/tune.py", title="Tune", icon=":material/tune:", url_path="tune",
+        "pages/tune.py",
+        title="Tune",
+        icon=":material/tune:",
+        url_path="tune",
         help="Search for the best settings: many trials, chosen on validation images.",
-    )  # fmt: skip
+    )
     classify = st.Page(
-        "pages/classify.py", title="Classify", icon=":material/draw:", url_path="classify",
+        "pages/classify.py",
+        title="Classify",
+        icon=":material/draw:",
+        url_path="classify",
         help="Upload, draw or photograph something, and see what the ensemble makes of it.",
-    )  # fmt: skip
+    )
     parallel = st.Page(
-        "pages/parallel.py", title="Parallel", icon=":material/speed:", url_path="parallel",
+        "pages/parallel.py",
+        title="Parallel",
+        icon=":material/speed:",
+        url_path="parallel",
         help="One regression with and without pmap: what several devices are worth.",
-    )  # fmt: skip
+    )
     devices = st.Page(
-        "pages/devices.py", title="Devices", icon=":material/memory:", url_path="devices",
+        "pages/devices.py",
+        title="Devices",
+        icon=":material/memory:",
+        url_path="devices",
         help="What there is to train on, what it is doing, and how fast it is.",
-    )  # fmt: skip
+    )
     runs = st.Page(
-        "pages/runs.py", title="Runs", icon=":material/list:", url_path="runs",
+        "pages/runs.py",
+        title="Runs",
+        icon=":material/list:",
+        url_path="runs",
         help="All runs: find, compare, tag, rename, delete.",
-    )  # fmt: skip
+    )
 
     data = st.Page(
-        "pages/data.py", title="Data", icon=":material/photo_library:", url_path="data",
+        "pages/data.py",
+        title="Data",
+        icon=":material/photo_library:",
+        url_path="data",
         help="What there is to train on, and how to add images of your own.",
-    )  # fmt: skip
+    )
 
     def start() -> None:
         st.switch_page(train, query_params=address.every())
 
     # Streamlit serves its default page at "/" alone, and Train has an address of its own.
     default = st.Page(start, default=True, visibility="hidden")
-    pages = [default, train, predictions, inspect, why, compare, tune, classify, parallel, devices,
-             data, runs]  # fmt: skip
+    pages = [
+        default,
+        train,
+        predictions,
+        inspect,
+        why,
+        compare,
+        tune,
+        classify,
+        parallel,
+        devices,
+        data,
+        runs,
+    ]
     return st.navigation(pages, position="hidden" if hidden else "top")
 
 

@@ -64,9 +64,13 @@ def show(
         st.markdown(plain_words.reworded(sees), help=help, width="stretch")
         menu(key, name, title, table, figure_caption(of, title, epoch) if of else "")
     return st.plotly_chart(
-        figure, key=key, alt=alt, config=config(name, on_select, selection_mode),
-        on_select=on_select, selection_mode=tuple(selection_mode),
-    )  # fmt: skip
+        figure,
+        key=key,
+        alt=alt,
+        config=config(name, on_select, selection_mode),
+        on_select=on_select,
+        selection_mode=tuple(selection_mode),
+    )
 
 
 def config(name: str, on_select: OnSelect, selection_mode: Iterable[str]) -> dict[str, Any]:
@@ -74,9 +78,15 @@ def config(name: str, on_select: OnSelect, selection_mode: Iterable[str]) -> dic
 
     Its button for the picture is there too, but hidden by the page's style: the menu presses it.
     """
-    chooses = [] if on_select == "ignore" else [
-        {"box": "select2d", "lasso": "lasso2d"}[mode] for mode in selection_mode if mode != "points"
-    ]  # fmt: skip
+    chooses = (
+        []
+        if on_select == "ignore"
+        else [
+            {"box": "select2d", "lasso": "lasso2d"}[mode]
+            for mode in selection_mode
+            if mode != "points"
+        ]
+    )
     return {
         "displaylogo": False,
         "displayModeBar": True,
@@ -109,7 +119,12 @@ def menu(
                 # Pressed in the browser: Streamlit hears of it only where no script runs.
                 st.button(label, icon=icon, key=f"figure_{word}_{key}", type="tertiary")
             st.download_button(
-                "Figures as CSV", lambda: downloads.csv(table()), f"{escaping.file_name(name)}.csv",
-                "text/csv", icon=":material/table:", key=f"{key}_csv", on_click="ignore",
+                "Figures as CSV",
+                lambda: downloads.csv(table()),
+                f"{escaping.file_name(name)}.csv",
+                "text/csv",
+                icon=":material/table:",
+                key=f"{key}_csv",
+                on_click="ignore",
                 type="tertiary",
-            )  # fmt: skip
+            )

@@ -38,9 +38,11 @@ def way_on(run: runs.Run) -> None:
     if run.state in chance.ENDED:
         noun = run.data.noun
         st.page_link(
-            "pages/predictions.py", label=f"See what it predicts, {noun} by {noun}",
-            icon=":material/arrow_forward:", query_params=address.RUN.link(run.id),
-        )  # fmt: skip
+            "pages/predictions.py",
+            label=f"See what it predicts, {noun} by {noun}",
+            icon=":material/arrow_forward:",
+            query_params=address.RUN.link(run.id),
+        )
 
 
 def guesses(run: runs.Run) -> None:
@@ -65,6 +67,10 @@ def diverged(run: runs.Run) -> None:
 
 def another_rate(config: EnsembleConfig, rate: float) -> None:
     """A button that sets up the same run with this learning rate."""
-    st.button(f"Set up the same run with learning rate {settings.shown(rate)}", type="primary",
-              on_click=settings.fill, args=(replace(config, learning_rate=rate),),
-              key="lower_rate")  # fmt: skip
+    st.button(
+        f"Set up the same run with learning rate {settings.shown(rate)}",
+        type="primary",
+        on_click=settings.fill,
+        args=(replace(config, learning_rate=rate),),
+        key="lower_rate",
+    )

@@ -28,8 +28,12 @@ def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
             if run.config.members > 1:
                 gain(last, info)
         elif run.active:
-            st.metric(label(run.config.members, info), "–", width="content",
-                      help="Stands here after the first epoch.")  # fmt: skip
+            st.metric(
+                label(run.config.members, info),
+                "–",
+                width="content",
+                help="Stands here after the first epoch.",
+            )
         time_taken(run)
     if said := training_words.pace(run):
         st.caption(said)
@@ -49,10 +53,12 @@ def accuracy(last: dict[str, Any], info: Entry) -> None:
     value = formats.percent(share, info.test_size)
     margin = formats.plus_minus(share, info.test_size) if share is not None else ""
     st.metric(
-        label(len(last["test_accuracy"]), info), f"{value} {margin}", width="content",
+        label(len(last["test_accuracy"]), info),
+        f"{value} {margin}",
+        width="content",
         help="The members' probabilities are averaged, and the likeliest class counts. Beside it "
         "the 95 % Wilson interval: ± half of it, or both ends where it is not symmetric.",
-    )  # fmt: skip
+    )
 
 
 def gain(last: dict[str, Any], info: Entry) -> None:
@@ -63,22 +69,31 @@ def gain(last: dict[str, Any], info: Entry) -> None:
     more = (last["ensemble_test_accuracy"] - fmean(shares)) * info.test_size
     spread, word = pstdev(shares) * info.test_size, info.noun
     st.metric(
-        "Over the mean member", formats.digits(more, word), width="content",
+        "Over the mean member",
+        formats.digits(more, word),
+        width="content",
         help=f"The members themselves differ by ± {spread:.0f} {plural(word)} (standard "
-             "deviation).",
-    )  # fmt: skip
+        "deviation).",
+    )
 
 
 def time_taken(run: runs.Run) -> None:
     """The time left while it trains, else the time it took; in a cluster's queue apart."""
     status = run.status
     if waited := groups_words.seconds_in_queue(run):
-        st.metric("In the queue", formats.duration(waited), width="content",
-                  help="Waited for a first place on the cluster. It is no part of the training "
-                  "time.")  # fmt: skip
+        st.metric(
+            "In the queue",
+            formats.duration(waited),
+            width="content",
+            help="Waited for a first place on the cluster. It is no part of the training time.",
+        )
     if run.state == "training":
-        st.metric("Time left", formats.duration(jobs_words.seconds_left(status)), width="content",
-                  help="Stands here once its rate is steady.")  # fmt: skip
+        st.metric(
+            "Time left",
+            formats.duration(jobs_words.seconds_left(status)),
+            width="content",
+            help="Stands here once its rate is steady.",
+        )
     elif not run.active and status.seconds:
         st.metric("Trained for", formats.duration(status.seconds), width="content")
 
@@ -93,8 +108,10 @@ def best(run: runs.Run, last: dict[str, Any]) -> None:
     by_validation = share is not None and status.best_epoch != last["epoch"]
     if by_validation if status.best_on == "validation" else by_test:
         said = formats.percent(share, run.data.test_size)
-        st.caption(f"Best: {said} after epoch {status.best_epoch}, kept as a checkpoint; "
-                   f"{chosen.how(status.best_on)}.")  # fmt: skip
+        st.caption(
+            f"Best: {said} after epoch {status.best_epoch}, kept as a checkpoint; "
+            f"{chosen.how(status.best_on)}."
+        )
 
 
 def member_table(
@@ -111,8 +128,10 @@ def member_table(
         return {}
     whole = last.get("ensemble_test_accuracy")
     shares, losses = last["test_accuracy"], last["test_loss"]
-    gaps = [None if share is None or whole is None else (share - whole) * info.test_size
-            for share in shares]  # fmt: skip
+    gaps = [
+        None if share is None or whole is None else (share - whole) * info.test_size
+        for share in shares
+    ]
     many = len(shares) > 1
     held = last.get("validation_loss")  # only where the run holds training images out
     first = {
@@ -129,9 +148,10 @@ def member_table(
         "test NLL": [formats.significant(loss) for loss in losses],
         **({"validation NLL": [formats.significant(loss) for loss in held]} if held else {}),
         "train NLL": [formats.significant(loss) for loss in last["train_loss"]],
-        "gap to the ensemble": ["–" if gap is None else formats.digits(gap, info.noun)
-                                for gap in gaps],
-    }  # fmt: skip
+        "gap to the ensemble": [
+            "–" if gap is None else formats.digits(gap, info.noun) for gap in gaps
+        ],
+    }
     own = {varied.TITLES[name]: varied.texts(found) for name, found in (values or {}).items()}
     each = {"member": each.pop("member"), **own, **each}
     first |= dict.fromkeys(own, "")

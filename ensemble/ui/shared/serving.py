@@ -106,20 +106,32 @@ async def forget_closed(app: ASGIApp) -> None:
     )
     path = based(SOCKET)
     scope: Scope = {
-        "type": "websocket", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "ws",
-        "path": path, "raw_path": path.encode(), "root_path": "", "query_string": b"",
-        "headers": [(b"host", (name or "localhost").encode())], "subprotocols": ["streamlit"],
-        "client": None, "server": None, "state": {},
-    }  # fmt: skip
+        "type": "websocket",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "scheme": "ws",
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(b"host", (name or "localhost").encode())],
+        "subprotocols": ["streamlit"],
+        "client": None,
+        "server": None,
+        "state": {},
+    }
 
     async def send(message: Message) -> None:
         pass
 
     while True:
         await asyncio.sleep(st.get_option("server.disconnectedSessionTTL"))
-        told = iter((
-            {"type": "websocket.connect"}, {"type": "websocket.disconnect", "code": 1000},
-        ))  # fmt: skip
+        told = iter(
+            (
+                {"type": "websocket.connect"},
+                {"type": "websocket.disconnect", "code": 1000},
+            )
+        )
 
         async def receive(told: Iterator[Message] = told) -> Message:
             return next(told)

@@ -11,9 +11,12 @@ from ensemble.figures.palette import DARK, LIGHT, Palette
 
 # A palette's colours by the names of Streamlit's options.
 OPTIONS = {
-    "ink": "textColor", "ground": "backgroundColor", "panel": "secondaryBackgroundColor",
-    "primary": "primaryColor", "border": "borderColor",
-}  # fmt: skip
+    "ink": "textColor",
+    "ground": "backgroundColor",
+    "panel": "secondaryBackgroundColor",
+    "primary": "primaryColor",
+    "border": "borderColor",
+}
 
 
 def palette() -> Palette:

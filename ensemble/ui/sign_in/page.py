@@ -26,8 +26,11 @@ def show(visit: Visit) -> None:
                 audit.write(actions.REFUSED, visit.why, visit.person)
             st.warning(escaping.markdown(visit.why), icon=":material/lock:")
         elif visitors.sharing() is Sharing.PROXY:
-            st.warning("The proxy in front of this server did not say who you are: open the page "
-                       "by its address.", icon=":material/lock:")  # fmt: skip
+            st.warning(
+                "The proxy in front of this server did not say who you are: open the page "
+                "by its address.",
+                icon=":material/lock:",
+            )
         else:
             st.markdown("Sign in to see the runs of this server.")
         if visitors.sharing() is Sharing.SIGN_IN:
@@ -39,9 +42,14 @@ def buttons(again: bool) -> None:
     with st.container(horizontal=True):
         for name in provider.names():
             with_ = "" if name == "default" else f" with {escaping.markdown(name.title())}"
-            st.button(f"Sign in{with_}", key=f"sign_in_{name}", type="primary",
-                      icon=":material/login:", on_click=st.login,
-                      args=() if name == "default" else (name,))  # fmt: skip
+            st.button(
+                f"Sign in{with_}",
+                key=f"sign_in_{name}",
+                type="primary",
+                icon=":material/login:",
+                on_click=st.login,
+                args=() if name == "default" else (name,),
+            )
         if again:
             st.button("Sign out", key="sign_out", on_click=st.logout)
 
@@ -54,11 +62,19 @@ def line(visit: Visit) -> None:
         tab.seen_as = visit.person.name
         audit.write(actions.OPENED, "a tab", visit.person)
     role = visit.person.role.name.lower()
-    with st.container(horizontal=True, horizontal_alignment="right", key="signed_in",
-                      vertical_alignment="center", gap="small"):  # fmt: skip
+    with st.container(
+        horizontal=True,
+        horizontal_alignment="right",
+        key="signed_in",
+        vertical_alignment="center",
+        gap="small",
+    ):
         # What is grey on a page is so for a reason, which no phone shows behind a button.
         more = f": {ROLES[role]}, an admin may give you more" if role == "viewer" else ""
-        st.caption(f"{escaping.markdown(visit.person.name)} · {role}{more}", width="content",
-                   help=f"As {role} {ROLES[role]}.")  # fmt: skip
+        st.caption(
+            f"{escaping.markdown(visit.person.name)} · {role}{more}",
+            width="content",
+            help=f"As {role} {ROLES[role]}.",
+        )
         if visitors.sharing() is Sharing.SIGN_IN:
             st.button("Sign out", key="sign_out", type="tertiary", on_click=st.logout)

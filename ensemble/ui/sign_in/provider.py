@@ -77,8 +77,12 @@ def _whole(found: Mapping[str, Any]) -> bool:
 def _is_callback(redirect_uri: str) -> bool:
     try:
         said = urlsplit(redirect_uri.replace("{port}", "1"))
-        return bool(said.scheme in ("http", "https") and said.hostname and said.port != 0
-                    and said.path.endswith(CALLBACK))  # fmt: skip
+        return bool(
+            said.scheme in ("http", "https")
+            and said.hostname
+            and said.port != 0
+            and said.path.endswith(CALLBACK)
+        )
     except ValueError:
         return False
 

@@ -34,11 +34,16 @@ def begin() -> Sharing:
     """
     trusted = st.get_option(HEADERS) or {}
     _Server.header = next((name for name, user in trusted.items() if user == "email"), "")
-    _Server.sharing = exposure.settle(Start(
-        address=st.get_option("server.address") or "", provider=provider.is_begun(),
-        missing=provider.missing(), header=_Server.header, headers=bool(trusted),
-        hosts=tuple(st.get_option("server.allowedHosts")),
-    ))  # fmt: skip
+    _Server.sharing = exposure.settle(
+        Start(
+            address=st.get_option("server.address") or "",
+            provider=provider.is_begun(),
+            missing=provider.missing(),
+            header=_Server.header,
+            headers=bool(trusted),
+            hosts=tuple(st.get_option("server.allowedHosts")),
+        )
+    )
     identify_by(person if is_shared() else None)
     _Server.begun = True
     return _Server.sharing
@@ -65,9 +70,11 @@ def behind(connection: HTTPConnection) -> Visit:
         return Visit(LOCAL)
     if _Server.sharing is Sharing.PROXY:
         return _named(connection.headers.getlist(_Server.header))
-    return _of(cookie.claims_in(
-        connection.cookies, provider.cookie_secret(), provider.origin(), claims.longest()
-    ))  # fmt: skip
+    return _of(
+        cookie.claims_in(
+            connection.cookies, provider.cookie_secret(), provider.origin(), claims.longest()
+        )
+    )
 
 
 def here() -> Visit:

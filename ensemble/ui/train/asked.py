@@ -76,9 +76,12 @@ class Question:
     """
 
     def __init__(
-        self, name: str, dataset: str, command: tuple[str, ...] = (),
+        self,
+        name: str,
+        dataset: str,
+        command: tuple[str, ...] = (),
         patience: float = PATIENCE_SECONDS,
-    ) -> None:  # fmt: skip
+    ) -> None:
         words = ("network", name, "--dataset", dataset, "--json")
         self.name, self._known = name, Known()
         self._until = time.monotonic() + patience

@@ -33,9 +33,12 @@ def panel(shown: runs.Run | None) -> None:
     # A button, for an expander with another label is another expander, and would close.
     st.button(
         escaping.markdown(run_names.learner(*map(settings.value, run_names.LEARNER))),
-        icon=f":material/{'chevron_right' if folded else 'expand_more'}:", key="fold",
-        width="stretch", on_click=fold, args=(shown.id if folded else "",)
-    )  # fmt: skip
+        icon=f":material/{'chevron_right' if folded else 'expand_more'}:",
+        key="fold",
+        width="stretch",
+        on_click=fold,
+        args=(shown.id if folded else "",),
+    )
     if not folded:
         every()
     presets.of_the_run(shown)
@@ -135,8 +138,11 @@ def fetch_progress(info: DatasetInfo, was_active: bool) -> None:
     if (job is not None and job.active) != was_active:
         st.rerun()
     if job and job.active:
-        job_panel.show(job, f"{jobs_words.stage(job, [])}. You can go on meanwhile.",
-                       prefix=f"fetch_{info.name}_")  # fmt: skip
+        job_panel.show(
+            job,
+            f"{jobs_words.stage(job, [])}. You can go on meanwhile.",
+            prefix=f"fetch_{info.name}_",
+        )
         return
     if job and job.state == "failed":
         st.warning(escaping.markdown(job.message), icon=":material/cloud_off:")
@@ -146,9 +152,13 @@ def fetch_progress(info: DatasetInfo, was_active: bool) -> None:
     help = (
         f"{info.source}. {info.train_size:,} images to learn from and {info.test_size:,} to test."
     )
-    if st.button(f"Fetch {info.title} ({megabytes})", icon=":material/download:",
-                 key=f"fetch_{info.name}", width="stretch",
-                 **rights.given(Action.ADD_DATA, help=help)):  # fmt: skip
+    if st.button(
+        f"Fetch {info.title} ({megabytes})",
+        icon=":material/download:",
+        key=f"fetch_{info.name}",
+        width="stretch",
+        **rights.given(Action.ADD_DATA, help=help),
+    ):
         with guarded():
             dataset_fetch.start(info.name)
             st.rerun()

@@ -146,9 +146,16 @@ def legend(members: int, validation: bool = False) -> list[dict[str, Any]]:
     if members > 1:
         splits["training"] = "members' train"
     return curves + [
-        {"group": name, "label": label, "color": None, "width": 1.2, "split": True,
-         "dashes": DASHES.get(name, "dashed")} for name, label in splits.items()
-    ]  # fmt: skip
+        {
+            "group": name,
+            "label": label,
+            "color": None,
+            "width": 1.2,
+            "split": True,
+            "dashes": DASHES.get(name, "dashed"),
+        }
+        for name, label in splits.items()
+    ]
 
 
 def x_end(rows: list[dict[str, Any]], epochs: int) -> float:

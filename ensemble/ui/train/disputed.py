@@ -63,9 +63,11 @@ def _images(
         "heading": f"Most disputed after epoch {epoch}: press a {noun} for its votes",
         "strip": thumbnails.strip(images.tiles[numbers]),
         "image": grid.in_its_place(images.tiles.shape[1:]),
-        "tiles": [tile(run_id, epoch, made, number, images.class_names, noun)
-                  for number in numbers.tolist()],
-    }  # fmt: skip
+        "tiles": [
+            tile(run_id, epoch, made, number, images.class_names, noun)
+            for number in numbers.tolist()
+        ],
+    }
 
 
 def tile(
@@ -90,9 +92,12 @@ def tile(
 def way(run_id: str, epoch: int, number: int) -> dict[str, str]:
     """The address of an image's votes on Predictions, among all that members dispute."""
     words = (
-        (address.RUN, run_id), (address.EPOCH, epoch), (address.DIGIT, number),
-        (address.SHOW, "split"), (address.ORDER, "split"),
-    )  # fmt: skip
+        (address.RUN, run_id),
+        (address.EPOCH, epoch),
+        (address.DIGIT, number),
+        (address.SHOW, "split"),
+        (address.ORDER, "split"),
+    )
     return {word.name: word.text(value) for word, value in words}
 
 

@@ -34,8 +34,10 @@ def floats(rows: list[dict[str, Any]], name: str) -> np.ndarray:
     width = max((len(value) for value in values if isinstance(value, list)), default=0)
     if not width:
         return np.array(values, float)
-    whole = [value if isinstance(value, list) and len(value) == width else [None] * width
-             for value in values]  # fmt: skip
+    whole = [
+        value if isinstance(value, list) and len(value) == width else [None] * width
+        for value in values
+    ]
     return np.array(whole, float).reshape(-1, width)
 
 

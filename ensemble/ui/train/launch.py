@@ -31,9 +31,10 @@ from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
 
 TOLD_BY = {
-    "runs": "as runs before it took", "race": "by the speed measured on Devices",
+    "runs": "as runs before it took",
+    "race": "by the speed measured on Devices",
     "guess": "a rough guess, no run to go by yet",
-}  # fmt: skip
+}
 
 
 def plan() -> Plan[EnsembleConfig]:
@@ -52,9 +53,13 @@ def plan() -> Plan[EnsembleConfig]:
     held = held_out(info.train_size, config.validation)
     if config.batch_size > info.train_size - held:
         beside = f" beside the {held:,} of validation" if held else ""
-        return Plan(None, label, f"A batch of {config.batch_size:,} is more than the "
-                    f"{info.train_size - held:,} training images{beside}: choose a smaller "
-                    "one.")  # fmt: skip
+        return Plan(
+            None,
+            label,
+            f"A batch of {config.batch_size:,} is more than the "
+            f"{info.train_size - held:,} training images{beside}: choose a smaller "
+            "one.",
+        )
     found = network.known(config.network, info, config.width)
     reason = network.unfit(config, found)
     if reason or found.cost is None:
@@ -80,10 +85,16 @@ def on_machine(
             return Plan(None, label, networks_words.too_much_memory(needed, there))
         held = f" About {networks_words.memory(needed)} of memory."
     guess = estimate(
-        config, info.train_size, platform=here.platform, devices=devices, cores=here.cores,
-        host=socket.gethostname(), past=past_runs(info, cost, here.devices),
-        raced=raced(config, devices), work=cost.flops,
-    )  # fmt: skip
+        config,
+        info.train_size,
+        platform=here.platform,
+        devices=devices,
+        cores=here.cores,
+        host=socket.gethostname(),
+        past=past_runs(info, cost, here.devices),
+        raced=raced(config, devices),
+        work=cost.flops,
+    )
     on = formats.count(devices, "device")
     groups = config.groups or groups_here(config, find(config.dataset).train_size)
     if groups > 1:
@@ -93,8 +104,9 @@ def on_machine(
     how = TOLD_BY[guess.told_by]
     after = jobs_words.starts_after(comes_first())
     note = f"On {here.said}, {spread}.{held} The time is {how}. {after}".rstrip()
-    return Plan(config, f"{label} on {on}, about {formats.duration(rounded(guess.seconds))}",
-                note=note)  # fmt: skip
+    return Plan(
+        config, f"{label} on {on}, about {formats.duration(rounded(guess.seconds))}", note=note
+    )
 
 
 def on_cluster(config: EnsembleConfig, label: str, choice: str) -> Plan[EnsembleConfig]:

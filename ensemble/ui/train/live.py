@@ -140,8 +140,10 @@ def resume(run: runs.Run) -> None:
 
 def elsewhere(run: runs.Run) -> None:
     """What stands in place of the curves of a run that brought one epoch's predictions."""
-    st.caption("It was trained elsewhere and brought one epoch's predictions: there are no "
-               "learning curves.")  # fmt: skip
+    st.caption(
+        "It was trained elsewhere and brought one epoch's predictions: there are no "
+        "learning curves."
+    )
     run_advice.way_on(run)
 
 
@@ -150,27 +152,43 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     # One low row: what is above the pictures they have not.
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         scale = st.segmented_control(
-            "Axes", ["Linear", "Log"], default="Log", required=True, key="curves_scale",
-            persist_state="session", format_func="{} axes".format, label_visibility="collapsed",
-        )  # fmt: skip
+            "Axes",
+            ["Linear", "Log"],
+            default="Log",
+            required=True,
+            key="curves_scale",
+            persist_state="session",
+            format_func="{} axes".format,
+            label_visibility="collapsed",
+        )
         with st.popover("Smoothing", width="content"):
             smoothing = st.slider(
-                "Smoothing of training curves", 0.0, 0.99, 0.6, 0.01, key="curves_smoothing",
+                "Smoothing of training curves",
+                0.0,
+                0.99,
+                0.6,
+                0.01,
+                key="curves_smoothing",
                 persist_state="session",
                 help="Averages the dashed training curves over neighbouring steps. Test curves "
                 "are always shown as measured.",
-            )  # fmt: skip
+            )
         run_advice.way_on(run)
     info = run.data
     learning_curves(
-        run.id, measured.completed(run, rows),
+        run.id,
+        measured.completed(run, rows),
         caption=f"{called(run)} · {info.title} · {settings.summary(run.config)}",
         about=figure_caption(run, TITLE),
-        epochs=run.config.epochs, members=run.config.members, n_test=info.test_size,
+        epochs=run.config.epochs,
+        members=run.config.members,
+        n_test=info.test_size,
         validation=bool(run.config.validation),
-        log=scale == "Log", smoothing=smoothing, images=disputed.latest(run, rows),
+        log=scale == "Log",
+        smoothing=smoothing,
+        images=disputed.latest(run, rows),
         varied=varied.of(run.config),
-    )  # fmt: skip
+    )
     if said := training_words.no_training_curve(run):
         st.caption(said)
 
@@ -182,14 +200,22 @@ def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         return
     tall = len(table["member"]) > 12
     st.dataframe(
-        table, hide_index=True, key="members_table", height=420 if tall else "content",
+        table,
+        hide_index=True,
+        key="members_table",
+        height=420 if tall else "content",
         alt="Each member's latest test accuracy and loss, and its gap to the ensemble",
         column_config={"member": st.column_config.TextColumn(pinned=True)},
-    )  # fmt: skip
+    )
     st.download_button(
-        "Download the whole history (CSV)", lambda: csv(rows), f"{run.id}-history.csv", "text/csv",
-        icon=":material/download:", on_click="ignore", key="history_csv",
-    )  # fmt: skip
+        "Download the whole history (CSV)",
+        lambda: csv(rows),
+        f"{run.id}-history.csv",
+        "text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        key="history_csv",
+    )
 
 
 def csv(rows: list[dict[str, Any]]) -> str:

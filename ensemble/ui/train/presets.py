@@ -10,17 +10,24 @@ from ensemble.ui.shared import settings
 CLASS = "In class (30 s)"
 # Chosen on a tenth of MNIST's training images that was held out (benchmarks.training.recipes).
 BEST = EnsembleConfig(
-    dataset="mnist", members=5, optimizer="adamw", learning_rate=0.003, schedule="cosine",
-    warmup_epochs=0.1, shift_pixels=2, rotation_degrees=10.0, slant_degrees=10.0,
+    dataset="mnist",
+    members=5,
+    optimizer="adamw",
+    learning_rate=0.003,
+    schedule="cosine",
+    warmup_epochs=0.1,
+    shift_pixels=2,
+    rotation_degrees=10.0,
+    slant_degrees=10.0,
     elastic_pixels=1.0,
-)  # fmt: skip
+)
 PRESETS = {
     "Quick look": EnsembleConfig(),
     # As many members as have a colour of their own, and few epochs: they dispute more then.
     CLASS: EnsembleConfig(members=7, epochs=10),
     "HOWTO": EnsembleConfig(dataset="mnist", epochs=3),
     "Best accuracy": BEST,
-}  # fmt: skip
+}
 HELP = "Fills every setting, dataset and network too; nothing starts until you launch."
 WHAT = {
     "Quick look": "in seconds, with the settings as they are at first",
@@ -43,8 +50,9 @@ def control() -> None:
     with st.container(horizontal=True, gap="xxsmall", key="preset"):
         for name, preset in PRESETS.items():
             label = f":primary[**{name}**]" if name == now else name
-            st.button(label, key=key(name), help=about(name), on_click=settings.fill,
-                      args=(preset,))  # fmt: skip
+            st.button(
+                label, key=key(name), help=about(name), on_click=settings.fill, args=(preset,)
+            )
 
 
 def about(name: str) -> str:
@@ -76,10 +84,14 @@ def of_the_run(run: runs.Run) -> None:
     with st.container(gap=None):
         st.caption(f"Differs from the run shown: {', '.join(differ[:NAMED])}{more}.")
         st.button(
-            "Use the run's", key="reuse", icon=":material/replay:", type="tertiary",
-            on_click=settings.fill, args=(run.config,),
+            "Use the run's",
+            key="reuse",
+            icon=":material/replay:",
+            type="tertiary",
+            on_click=settings.fill,
+            args=(run.config,),
             help="Copies the settings of the run shown to the controls, to change and launch.",
-        )  # fmt: skip
+        )
 
 
 def different(run: runs.Run) -> list[str]:
@@ -87,5 +99,6 @@ def different(run: runs.Run) -> list[str]:
     theirs = run.config.as_dict()
     return [
         SHORT.get(name, settings.label(name).lower())
-        for name in settings.FIELDS if settings.value(name) != theirs[name]
-    ]  # fmt: skip
+        for name in settings.FIELDS
+        if settings.value(name) != theirs[name]
+    ]

@@ -32,9 +32,13 @@ def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
         if best:
             use(sweep, best)
         if any(one.run_id for one in trials):
-            st.page_link("pages/compare.py", label="Compare these trials", width="content",
-                         icon=":material/compare_arrows:",
-                         query_params=address.SWEEP.link(sweep.id))  # fmt: skip
+            st.page_link(
+                "pages/compare.py",
+                label="Compare these trials",
+                width="content",
+                icon=":material/compare_arrows:",
+                query_params=address.SWEEP.link(sweep.id),
+            )
         if sweep.config.sampler != "grid":
             more(sweep)
         if best and not sweep.active:  # What follows is for the best of all.
@@ -54,11 +58,13 @@ def removal(sweep: Sweep) -> None:
 def use(sweep: Sweep, best: Trial) -> None:
     """To Train, its controls filled with the best settings."""
     pressed = st.button(
-        "Launch with the best settings", key="tune_use_best", icon=":material/model_training:",
+        "Launch with the best settings",
+        key="tune_use_best",
+        icon=":material/model_training:",
         type="primary" if sweep.state == "finished" else "secondary",
         help="Goes to Train with these settings filled in, validation share and all; set that to 0 "
         "there to learn from every training image.",
-    )  # fmt: skip
+    )
     if pressed:
         settings.fill(sweep.config.of_trial(best.params))
         run = answer.run_of(best)  # It may have been deleted.
@@ -75,16 +81,26 @@ def seeds(sweep: Sweep, best: Trial) -> None:
     """The best settings again with seeds that had no part in the choice, or the way to them."""
     name = tag(sweep, best)
     if any(name in run.tags for run in loaders.all_runs()):
-        st.page_link("pages/compare.py", label="Compare its seeds", width="content",
-                     icon=":material/casino:", query_params=address.TAG.link(name))  # fmt: skip
+        st.page_link(
+            "pages/compare.py",
+            label="Compare its seeds",
+            width="content",
+            icon=":material/casino:",
+            query_params=address.TAG.link(name),
+        )
         return
     st.button(
-        f"Again with {SEEDS} seeds", key="tune_seeds", icon=":material/casino:",
-        on_click=attempt, args=(lambda: launch_seeds(sweep, best),), **rights.given(
-            Action.LAUNCH, help=f"Trains the best settings {SEEDS} times with seeds that had no "
+        f"Again with {SEEDS} seeds",
+        key="tune_seeds",
+        icon=":material/casino:",
+        on_click=attempt,
+        args=(lambda: launch_seeds(sweep, best),),
+        **rights.given(
+            Action.LAUNCH,
+            help=f"Trains the best settings {SEEDS} times with seeds that had no "
             "part in the choice: what they come to on average is not flattered by it.",
         ),
-    )  # fmt: skip
+    )
 
 
 def launch_seeds(sweep: Sweep, best: Trial) -> None:
@@ -107,9 +123,14 @@ def more(sweep: Sweep) -> None:
     with st.popover("More trials", icon=":material/add:", key="tune_more_box"):
         widget.begin(MORE, sweep.config.trials)
         count = st.number_input("How many more", 1, MOST_MORE, key=MORE)
-        st.button(f"Add {formats.count(count, 'trial')}", key="tune_enlarge", type="primary",
-                  on_click=attempt, args=(lambda: sweeps.enlarge(sweep.id, count),),
-                  **rights.given(Action.CHANGE, sweep.path))  # fmt: skip
+        st.button(
+            f"Add {formats.count(count, 'trial')}",
+            key="tune_enlarge",
+            type="primary",
+            on_click=attempt,
+            args=(lambda: sweeps.enlarge(sweep.id, count),),
+            **rights.given(Action.CHANGE, sweep.path),
+        )
 
 
 def attempt(act: Callable[[], object]) -> None:

@@ -15,9 +15,11 @@ from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 STATES = {
-    "complete": "complete", "running": "running", "pruned": "pruned (ended early)",
+    "complete": "complete",
+    "running": "running",
+    "pruned": "pruned (ended early)",
     "failed": "failed",
-}  # fmt: skip
+}
 OPTIMISTIC = (
     "The best of several looks better than it is on the images that it was chosen on: chance helps "
     "the winner. The test images had no part in the choice."
@@ -64,8 +66,9 @@ def values(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> None:
         label = SHORT[goal][0].upper() + SHORT[goal][1:]
         if not place:
             label += f", best of {complete:,}"
-        st.metric(label, say(goal, value), width="content",
-                  help=OPTIMISTIC if goal != "seconds" else None)  # fmt: skip
+        st.metric(
+            label, say(goal, value), width="content", help=OPTIMISTIC if goal != "seconds" else None
+        )
 
 
 def tested(best: Trial) -> None:
@@ -76,9 +79,13 @@ def tested(best: Trial) -> None:
     if share is None:
         return
     label = f"Its ensemble on {formats.count(size, f'test {run.data.noun}')}"
-    st.metric(label, f"{formats.percent(share, size)} {formats.plus_minus(share, size)}",
-              width="content", help="Accuracy with its 95 % Wilson interval, after the epoch that "
-              "the validation images chose.")  # fmt: skip
+    st.metric(
+        label,
+        f"{formats.percent(share, size)} {formats.plus_minus(share, size)}",
+        width="content",
+        help="Accuracy with its 95 % Wilson interval, after the epoch that "
+        "the validation images chose.",
+    )
 
 
 def run_of(trial: Trial) -> runs.Run | None:
@@ -94,11 +101,16 @@ def times(sweep: Sweep) -> None:
     status = sweep.status
     if sweep.state == "searching":
         left = jobs_words.seconds_left(status)
-        st.metric("Time left", "–" if left is None else formats.duration(max(0.0, left)),
-                  width="content", help="Known once the first trial has ended.")  # fmt: skip
+        st.metric(
+            "Time left",
+            "–" if left is None else formats.duration(max(0.0, left)),
+            width="content",
+            help="Known once the first trial has ended.",
+        )
     elif status.started and not sweep.active:
-        st.metric("Searched for", formats.duration(status.updated - status.started),
-                  width="content")  # fmt: skip
+        st.metric(
+            "Searched for", formats.duration(status.updated - status.started), width="content"
+        )
 
 
 def counts(sweep: Sweep, trials: Sequence[Trial]) -> str:

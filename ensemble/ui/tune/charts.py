@@ -36,12 +36,22 @@ def history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     best = f", the best {formats.significant(found.best[1][-1])}" if found.best[1] else ""
     lines = [line("trials", search.apart(found.trials)), line("best", found.best)]
     draw(
-        sweep, f"history-{goal}", styles, lines if values else [], goal, title, better,
+        sweep,
+        f"history-{goal}",
+        styles,
+        lines if values else [],
+        goal,
+        title,
+        better,
         alt=f"{title}: {formats.count(len(values), 'trial')}{best}",
-        x={"label": "trial", "max": sweep.config.wanted + 0.5, "when": "trial {}",
-           "column": "trial"},
+        x={
+            "label": "trial",
+            "max": sweep.config.wanted + 0.5,
+            "when": "trial {}",
+            "column": "trial",
+        },
         note="" if values else "Drawn from the end of the first trial on.",
-    )  # fmt: skip
+    )
 
 
 def epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
@@ -51,8 +61,11 @@ def epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
     styles, lines = {}, []
     for one in found:
         name, running = f"trial {one.number}", one.state == "running"
-        styles[name] = (style(name, name, palette.RIGHT, 2.5) if running
-                        else style(name, "ended", palette.MUTED, 1, 0.6))  # fmt: skip
+        styles[name] = (
+            style(name, name, palette.RIGHT, 2.5)
+            if running
+            else style(name, "ended", palette.MUTED, 1, 0.6)
+        )
         lines.append(line(name, one.points, name if running else "ended"))
     last = max((one.points[0][-1] for one in found), default=1.0)
     title = f"{SHORT[goal][0].upper()}{SHORT[goal][1:]} by epoch"
@@ -60,11 +73,17 @@ def epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
     at_work = [str(one.number) for one in found if one.state == "running"]
     said = f", at work: {', '.join(at_work)}" if at_work else ""
     draw(
-        sweep, "epochs", styles, lines, goal, title, better,
+        sweep,
+        "epochs",
+        styles,
+        lines,
+        goal,
+        title,
+        better,
         alt=f"{title} of {formats.count(len(found), 'trial')}{said}",
         x={"label": "epochs", "max": max(last, 2.0)},
         note="" if found else "Drawn from the end of the first epoch on.",
-    )  # fmt: skip
+    )
 
 
 def style(
@@ -77,8 +96,15 @@ def style(
 def line(who: str, points: search.Points, group: str = "") -> dict[str, Any]:
     """One curve for the component."""
     x, y = points
-    return {"who": who, "group": group or who, "split": "test", "also": "", "x": x, "y": y,
-            "says": "{}"}  # fmt: skip
+    return {
+        "who": who,
+        "group": group or who,
+        "split": "test",
+        "also": "",
+        "x": x,
+        "y": y,
+        "says": "{}",
+    }
 
 
 def draw(
@@ -99,13 +125,23 @@ def draw(
     unit = "" if shares else UNITS.get(goal, goal)
     axis = ", ".join(filter(None, (unit, f"{better} is better")))
     panel = {
-        "name": name, "noun": SHORT[goal], "title": title, "axis": axis, "alt": alt,
-        "scale": scale(lines, shares), "lines": lines, "percent": shares, "decimals": 2,
-        "floor": 1e-4, **({"note": note} if note else {}),
-    }  # fmt: skip
+        "name": name,
+        "noun": SHORT[goal],
+        "title": title,
+        "axis": axis,
+        "alt": alt,
+        "scale": scale(lines, shares),
+        "lines": lines,
+        "percent": shares,
+        "decimals": 2,
+        "floor": 1e-4,
+        **({"note": note} if note else {}),
+    }
     groups = {one["group"]: styles[one["who"]] for one in lines}
-    legend = [{**look, "group": group, "label": look["end"] if group == "ended" else look["label"]}
-              for group, look in groups.items()]  # fmt: skip
+    legend = [
+        {**look, "group": group, "label": look["end"] if group == "ended" else look["label"]}
+        for group, look in groups.items()
+    ]
     chart = {
         "run": f"{sweep.id}-{name}",
         "caption": f"{title} · {called(sweep)}",

@@ -38,10 +38,18 @@ def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
     if brushes:
         said = escaping.markdown(brushed.in_words(brushes, columns))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f"**{sum(kept):,} of {formats.count(len(complete), 'trial')}**: brushed to "
-                        f"{said}.", width="content")  # fmt: skip
-            st.button("Show all", key="tune_show_all", icon=":material/filter_alt_off:",
-                      type="tertiary", on_click=keep, args=({},))  # fmt: skip
+            st.markdown(
+                f"**{sum(kept):,} of {formats.count(len(complete), 'trial')}**: brushed to {said}.",
+                width="content",
+            )
+            st.button(
+                "Show all",
+                key="tune_show_all",
+                icon=":material/filter_alt_off:",
+                type="tertiary",
+                on_click=keep,
+                args=({},),
+            )
         left = [one for one, stays in zip(complete, kept, strict=True) if stays]
         table(sweep, left)
     else:
@@ -61,20 +69,23 @@ def lines(
     titles = ", ".join(column.label for column in columns)
     chart = {
         "axes": axes(columns),
-        "runs": [{"id": one.run_id, "name": f"trial {one.number + 1}", "color": color}
-                 for one, color in zip(complete, hues, strict=True)],
+        "runs": [
+            {"id": one.run_id, "name": f"trial {one.number + 1}", "color": color}
+            for one, color in zip(complete, hues, strict=True)
+        ],
         "caption": f"{TITLE} · {count}",
         "title": TITLE,
         "about": figure_caption(sweep, f"{TITLE} · {count}"),
         "alt": f"{TITLE}: {count} over {titles}. Tab reaches both ends of every axis; "
         "the arrow keys brush.",
         "file": "parallel-coordinates",
-    }  # fmt: skip
+    }
     # As text: Streamlit looks for tables in anything else.
     component()(
-        data={"chart": json.dumps(chart), "keep": json.dumps(brushes)}, key=KEY,
+        data={"chart": json.dumps(chart), "keep": json.dumps(brushes)},
+        key=KEY,
         on_brushed_change=functools.partial(heard, columns),
-    )  # fmt: skip
+    )
 
 
 def heard(columns: Sequence[Column]) -> None:
@@ -92,26 +103,35 @@ def keep(brushes: dict[str, Brush]) -> None:
 def table(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """A row a trial; one that is chosen can be opened."""
     columns = columns_of(sweep.config, trials)
-    frame = pd.DataFrame({
-        "trial": [one.number + 1 for one in trials],
-        "state": [one.state for one in trials],
-        **{column.name: list(column.values) for column in columns},
-        **extra(sweep, trials),
-        "run": [one.run_id for one in trials],
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "trial": [one.number + 1 for one in trials],
+            "state": [one.state for one in trials],
+            **{column.name: list(column.values) for column in columns},
+            **extra(sweep, trials),
+            "run": [one.run_id for one in trials],
+        }
+    )
     shown = downloads.on_screen(frame)
     for column in columns:
         if column.is_number:
             shown = shown.format(column.say, subset=[column.name], na_rep="–")
     st.dataframe(
-        shown, hide_index=True, key="tune_table", on_select="rerun",
-        selection_mode="single-row", alt=f"{formats.count(len(trials), 'trial')} in a table",
+        shown,
+        hide_index=True,
+        key="tune_table",
+        on_select="rerun",
+        selection_mode="single-row",
+        alt=f"{formats.count(len(trials), 'trial')} in a table",
         column_config={
-            "trial": st.column_config.NumberColumn("Trial", pinned=True), "state": "State",
-            **{column.name: column.label for column in columns}, "why": "Why", "run": "Run",
+            "trial": st.column_config.NumberColumn("Trial", pinned=True),
+            "state": "State",
+            **{column.name: column.label for column in columns},
+            "why": "Why",
+            "run": "Run",
             "front": "Pareto front",
         },
-    )  # fmt: skip
+    )
     chosen = widget.value("tune_table", {}).get("selection", {}).get("rows", [])
     if chosen and chosen[0] < len(trials) and (trial := trials[chosen[0]]).run_id:
         link(trial)
@@ -132,6 +152,10 @@ def extra(sweep: Sweep, trials: Sequence[Trial]) -> dict[str, list[object]]:
 
 def link(trial: Trial) -> None:
     """The way to a trial's run."""
-    st.page_link("pages/train.py", label=f"Open the run of trial {trial.number + 1}",
-                 icon=":material/show_chart:", query_params=address.RUN.link(trial.run_id),
-                 width="content")  # fmt: skip
+    st.page_link(
+        "pages/train.py",
+        label=f"Open the run of trial {trial.number + 1}",
+        icon=":material/show_chart:",
+        query_params=address.RUN.link(trial.run_id),
+        width="content",
+    )

@@ -32,10 +32,13 @@ def show(sweep: Sweep, trials: Sequence[Trial], attempt: Attempt) -> None:
         size = st.number_input("Members", 1, MOST, key=SIZE)
         again = st.toggle("A member may be taken more than once", key=AGAIN)
         st.button(
-            f"Build it of {formats.count(size, 'member')}", key="tune_build", type="primary",
-            on_click=attempt, args=(lambda: build(sweep.id, size, again),),
+            f"Build it of {formats.count(size, 'member')}",
+            key="tune_build",
+            type="primary",
+            on_click=attempt,
+            args=(lambda: build(sweep.id, size, again),),
             **rights.given(Action.LAUNCH),
-        )  # fmt: skip
+        )
 
 
 def build(sweep_id: str, size: int, again: bool) -> None:
@@ -55,9 +58,13 @@ def built(sweep: Sweep) -> None:
     for run in loaders.all_runs():
         if run.name.startswith(called(sweep.id)):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.page_link("pages/inspect.py", label=escaping.markdown(run.name),
-                             icon=":material/hub:", query_params=address.RUN.link(run.id),
-                             width="content")  # fmt: skip
+                st.page_link(
+                    "pages/inspect.py",
+                    label=escaping.markdown(run.name),
+                    icon=":material/hub:",
+                    query_params=address.RUN.link(run.id),
+                    width="content",
+                )
                 st.caption(escaping.markdown(said(run)), width="content")
 
 

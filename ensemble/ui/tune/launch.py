@@ -32,21 +32,26 @@ ON_CLUSTER = (
 NO_BREAK = "\N{NO-BREAK SPACE}"
 FIELDS = {field.name: field for field in setting_fields(SweepConfig)}
 SAMPLER_WORDS = {
-    "tpe": "TPE: learns from the trials before", "random": "Random",
+    "tpe": "TPE: learns from the trials before",
+    "random": "Random",
     "grid": "Grid: every combination",
-}  # fmt: skip
+}
 PRUNER_WORDS = {
-    "none": "None: every trial to its end", "median": "Median: ends what is below it",
+    "none": "None: every trial to its end",
+    "median": "Median: ends what is below it",
     "hyperband": "Hyperband: few epochs first",
-}  # fmt: skip
+}
 OBJECTIVE_WORDS = {
-    "nll": "NLL of the ensemble", "accuracy": "Accuracy of the ensemble",
-    "ece": "ECE of the ensemble", "seconds": "Seconds of training",
-}  # fmt: skip
+    "nll": "NLL of the ensemble",
+    "accuracy": "Accuracy of the ensemble",
+    "ece": "ECE of the ensemble",
+    "seconds": "Seconds of training",
+}
 QUICK = SweepConfig(
-    trials=8, sampler="random",
+    trials=8,
+    sampler="random",
     base=EnsembleConfig(network="logistic", epochs=5, validation=VALIDATION),
-)  # fmt: skip
+)
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 
 
@@ -64,11 +69,15 @@ def controls() -> None:
         control("trials", "Trials")
     widget.begin(key("objectives"), ["nll"])
     st.multiselect(
-        "Chosen by", list(OBJECTIVES), format_func=OBJECTIVE_WORDS.__getitem__,
-        key=key("objectives"), persist_state="session", select_all=False,
+        "Chosen by",
+        list(OBJECTIVES),
+        format_func=OBJECTIVE_WORDS.__getitem__,
+        key=key("objectives"),
+        persist_state="session",
+        select_all=False,
         help="On the validation images, at a trial's best epoch. Of several the trials that no "
         "other beats in all are shown: the Pareto front.",
-    )  # fmt: skip
+    )
     draw_field_control(
         settings.FIELDS["validation"],
         key("validation"),
@@ -122,15 +131,21 @@ def config() -> SweepConfig:
         raise ConfigError(f"No value of {name} is given: give two or more to try.")
     if not (goals := widget.value(key("objectives"), ["nll"])):
         raise ConfigError("Nothing is chosen by: choose an objective such as NLL.")
-    words = {name: held(name)
-             for name in ("trials", "sampler", "pruner", "workers", "sampler_seed")}  # fmt: skip
+    words = {
+        name: held(name) for name in ("trials", "sampler", "pruner", "workers", "sampler_seed")
+    }
     share = widget.value(key("validation"), VALIDATION)
     searched = space.chosen(words["sampler"] == "grid")
     ordered = ",".join(goal for goal in OBJECTIVES if goal in goals)
     base = replace(settings.chosen(), validation=share)
-    return SweepConfig.from_dict({
-        **words, "space": searched, "objectives": ordered, "base": base.as_dict(),
-    })  # fmt: skip
+    return SweepConfig.from_dict(
+        {
+            **words,
+            "space": searched,
+            "objectives": ordered,
+            "base": base.as_dict(),
+        }
+    )
 
 
 def plan() -> Plan[SweepConfig]:
@@ -146,8 +161,11 @@ def plan() -> Plan[SweepConfig]:
     aside = held_out(info.train_size, wanted.base.validation)
     if largest(wanted) > info.train_size - aside:
         learnt = f"{info.train_size - aside:,} training images"
-        return Plan(None, label, f"A batch of {largest(wanted):,} is more than the {learnt}: "
-                    "choose a smaller one.")  # fmt: skip
+        return Plan(
+            None,
+            label,
+            f"A batch of {largest(wanted):,} is more than the {learnt}: choose a smaller one.",
+        )
     said = chosen_on(wanted, aside, info.noun)
     if place := widget.value(WHERE, where.HERE):
         workers = formats.count(wanted.workers, "task")
@@ -158,8 +176,9 @@ def plan() -> Plan[SweepConfig]:
         return Plan(wanted, label, note=said)
     time_ = formats.duration(rounded(about.seconds)).replace(" ", NO_BREAK)
     most = "at most " if wanted.pruner != "none" else "about "
-    return Plan(wanted, f"{label}, {most}{time_}", note=f"{said} The time is "
-                f"{TOLD_BY[about.told_by]}.")  # fmt: skip
+    return Plan(
+        wanted, f"{label}, {most}{time_}", note=f"{said} The time is {TOLD_BY[about.told_by]}."
+    )
 
 
 def largest(config: SweepConfig) -> int:

@@ -98,7 +98,14 @@ def of_trial(config: EnsembleConfig, here: Machine) -> Length | None:
     devices = min(config.devices or here.devices, here.devices)
     past: list[Past] = past_runs(info, cost, here.devices)
     found = estimate(
-        config, info.train_size, platform=here.platform, devices=devices, cores=here.cores,
-        host=socket.gethostname(), past=past, raced=raced(config, devices), work=cost.flops,
-    )  # fmt: skip
+        config,
+        info.train_size,
+        platform=here.platform,
+        devices=devices,
+        cores=here.cores,
+        host=socket.gethostname(),
+        past=past,
+        raced=raced(config, devices),
+        work=cost.flops,
+    )
     return Length(max(0.0, found.seconds - STARTUP_SECONDS), found.told_by)

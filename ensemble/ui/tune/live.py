@@ -76,8 +76,13 @@ def running(trials: list[Trial]) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             title = f"Trial {trial.number + 1}"
             if run:
-                st.page_link("pages/train.py", label=title, icon=":material/show_chart:",
-                             query_params=address.RUN.link(run.id), width="content")  # fmt: skip
+                st.page_link(
+                    "pages/train.py",
+                    label=title,
+                    icon=":material/show_chart:",
+                    query_params=address.RUN.link(run.id),
+                    width="content",
+                )
             else:
                 st.markdown(title, width="content")
             said = [answer.params(trial), *(how_far(run) if run else ())]

@@ -22,8 +22,13 @@ from ensemble.wording.run_names import called
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-VIEWS = {"progress": "Progress", "trials": "Trials", "slices": "One by one",
-         "weights": "What matters", "front": "Trade-off"}  # fmt: skip
+VIEWS = {
+    "progress": "Progress",
+    "trials": "Trials",
+    "slices": "One by one",
+    "weights": "What matters",
+    "front": "Trade-off",
+}
 USUAL = "progress"
 ACROSS = 2
 WEIGHTS = (
@@ -36,15 +41,19 @@ def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The view that the address names."""
     several = len(sweep.config.goals) > 1
     views = {name: title for name, title in VIEWS.items() if name != "front" or several}
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium",
-                      key="tune_views"):  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="tune_views"):
         address.choose(address.VIEW, "View", views, USUAL)
         view = address.VIEW.among(views, USUAL)
         goal = sweep.config.goals[0]
         if several and view in ("progress", "slices", "weights"):
             goal = by_goal(sweep)
-    draw = {"progress": progress, "trials": listed, "slices": sliced, "weights": weighed,
-            "front": traded}[view]  # fmt: skip
+    draw = {
+        "progress": progress,
+        "trials": listed,
+        "slices": sliced,
+        "weights": weighed,
+        "front": traded,
+    }[view]
     with st.container(key="tune_pictures"):
         draw(sweep, trials, goal)
 
@@ -100,10 +109,14 @@ def by_setting(sweep: Sweep, complete: Sequence[Trial], goal: str, name: str) ->
     which = ": the diamond is the best trial." if best else "."
     figure_panel.show(
         loader.once("slice", (sweep.id, goal, name, loader.stamp(complete), palette), draw),
-        key=f"tune_slice_{name}", of=sweep, name=f"{sweep.id}-{goal}-by-{name}", title=title,
+        key=f"tune_slice_{name}",
+        of=sweep,
+        name=f"{sweep.id}-{goal}-by-{name}",
+        title=title,
         alt=f"{values.label} of {formats.count(len(complete), 'trial')} by {column.label}",
-        table=lambda: table(sweep, complete), sees=f"By {column.spoken}{which}",
-    )  # fmt: skip
+        table=lambda: table(sweep, complete),
+        sees=f"By {column.spoken}{which}",
+    )
 
 
 def weighed(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
@@ -115,8 +128,10 @@ def weighed(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
         return
     if len(complete) < importances.FEWEST:
         are = "is" if len(complete) == 1 else "are"
-        st.info(f"Stands here from {importances.FEWEST} complete trials on; there {are} "
-                f"{len(complete)}. Of fewer it would be a guess.")  # fmt: skip
+        st.info(
+            f"Stands here from {importances.FEWEST} complete trials on; there {are} "
+            f"{len(complete)}. Of fewer it would be a guess."
+        )
         return
     if sweep.active:  # A forest takes a moment to grow: not anew for each trial of many.
         complete = complete[: len(complete) - len(complete) % (len(complete) // 10)]
@@ -128,14 +143,20 @@ def weighed(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     first = next(iter(shares))
     title = f"What {SHORT[goal]} depends on · {called(sweep)}"
     figure_panel.show(
-        importances.figure(shares, title, theme.palette()), key="tune_weights",
-        of=sweep, name=f"{sweep.id}-{goal}-importances", title=title, help=WEIGHTS,
-        alt="Importances: " + ", ".join(f"{label(name)} {formats.percent(share, places=0)}"
-                                        for name, share in shares.items()),
+        importances.figure(shares, title, theme.palette()),
+        key="tune_weights",
+        of=sweep,
+        name=f"{sweep.id}-{goal}-importances",
+        title=title,
+        help=WEIGHTS,
+        alt="Importances: "
+        + ", ".join(
+            f"{label(name)} {formats.percent(share, places=0)}" for name, share in shares.items()
+        ),
         table=lambda: pd.DataFrame({"setting": list(shares), "share": list(shares.values())}),
         sees=f"**{label(first).capitalize()}** explains {formats.percent(shares[first], places=0)} "
         f"of what {formats.count(len(complete), 'trial')} differ in.",
-    )  # fmt: skip
+    )
 
 
 def traded(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
@@ -149,24 +170,32 @@ def traded(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     front = sweeps.pareto(sweep, complete)
     title = f"{y.label} by {x.spoken} · {called(sweep)}"
     names = [f"trial {one.number + 1}" for one in complete]
-    better = " and ".join(f"{'less' if OBJECTIVES[name].minimize else 'more'} {found[name].spoken}"
-                          for name in sweep.config.goals[:2])  # fmt: skip
+    better = " and ".join(
+        f"{'less' if OBJECTIVES[name].minimize else 'more'} {found[name].spoken}"
+        for name in sweep.config.goals[:2]
+    )
     figure_panel.show(
-        front_figure.figure(x, y, [one in front for one in complete], names, title,
-                            theme.palette()),
-        key="tune_front", of=sweep, name=f"{sweep.id}-front", title=title,
+        front_figure.figure(
+            x, y, [one in front for one in complete], names, title, theme.palette()
+        ),
+        key="tune_front",
+        of=sweep,
+        name=f"{sweep.id}-front",
+        title=title,
         alt=f"{title}: {len(front)} of {len(complete)} trials on the front",
         table=lambda: table(sweep, complete),
         sees=f"**{formats.count(len(front), 'trial')}** of {len(complete):,} "
         f"{'is' if len(front) == 1 else 'are'} beaten by no other in every objective at once. "
         f"Better is {better}.",
-    )  # fmt: skip
+    )
 
 
 def table(sweep: Sweep, trials: Sequence[Trial]) -> pd.DataFrame:
     """A row a trial: its settings and what it came to."""
-    return pd.DataFrame({
-        "trial": [one.number + 1 for one in trials],
-        **{column.name: list(column.values) for column in columns_of(sweep.config, trials)},
-        "run": [one.run_id for one in trials],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "trial": [one.number + 1 for one in trials],
+            **{column.name: list(column.values) for column in columns_of(sweep.config, trials)},
+            "run": [one.run_id for one in trials],
+        }
+    )

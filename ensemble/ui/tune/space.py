@@ -58,10 +58,15 @@ def controls(on_grid: bool) -> None:
     widget.begin(TICKED, list(FIRST))
     titles = {name: settings.label(name) for name in SEARCHED}
     st.multiselect(
-        "Settings to search", list(SEARCHED), format_func=titles.__getitem__, key=TICKED,
-        placeholder="Tick settings", persist_state="session", select_all=False,
+        "Settings to search",
+        list(SEARCHED),
+        format_func=titles.__getitem__,
+        key=TICKED,
+        placeholder="Tick settings",
+        persist_state="session",
+        select_all=False,
         help="What trials differ in. Every other setting is as it is set on Train.",
-    )  # fmt: skip
+    )
     for name in ticked():
         with st.container(border=True, gap="xsmall", key=key("box", name)):
             one(name, settings.FIELDS[name], on_grid)
@@ -72,16 +77,35 @@ def one(name: str, field: "Field[Any]", on_grid: bool) -> None:
     title = settings.label(name)
     if options := options_of(field):
         widget.begin(held := key("words", name), options)
-        st.multiselect(title, options, key=held, format_func=said, persist_state="session",
-                       placeholder="Choose two or more", help=field.metadata["help"])  # fmt: skip
+        st.multiselect(
+            title,
+            options,
+            key=held,
+            format_func=said,
+            persist_state="session",
+            placeholder="Choose two or more",
+            help=field.metadata["help"],
+        )
         return
     widget.begin(held := key("kind", name), RANGE)
-    st.segmented_control(title, [RANGE, LIST], key=held, required=True, persist_state="session",
-                         format_func=str.capitalize, help=field.metadata["help"])  # fmt: skip
+    st.segmented_control(
+        title,
+        [RANGE, LIST],
+        key=held,
+        required=True,
+        persist_state="session",
+        format_func=str.capitalize,
+        help=field.metadata["help"],
+    )
     if widget.value(held) == LIST:
         widget.begin(held := key("list", name), "")
-        st.text_input(f"Values of {label(name)}", key=held, placeholder="0.8, 0.9",
-                      persist_state="session", label_visibility="collapsed")  # fmt: skip
+        st.text_input(
+            f"Values of {label(name)}",
+            key=held,
+            placeholder="0.8, 0.9",
+            persist_state="session",
+            label_visibility="collapsed",
+        )
     else:
         ends(name, field, on_grid)
 
@@ -108,8 +132,12 @@ def ends(name: str, field: "Field[Any]", on_grid: bool) -> None:
         columns[2].number_input("Values", 2, 100, key=held, persist_state="session")
     if not (on_grid and whole):
         widget.begin(held := key("log", name), log)
-        st.toggle("Log: by the same factor", key=held, persist_state="session",
-                  help="0.01, 0.1 and 1 are as far apart as each other. Else evenly.")  # fmt: skip
+        st.toggle(
+            "Log: by the same factor",
+            key=held,
+            persist_state="session",
+            help="0.01, 0.1 and 1 are as far apart as each other. Else evenly.",
+        )
 
 
 def usual(name: str, field: "Field[Any]") -> tuple[float, float, bool]:
@@ -159,8 +187,12 @@ def part(name: str, on_grid: bool) -> str:
 def between(low: float, high: float, count: int, log: bool) -> list[float]:
     """So many numbers from `low` to `high`, both included, to four significant figures."""
     at = [place / (count - 1) for place in range(count)]
-    found = [math.exp(math.log(low) * (1 - share) + math.log(high) * share) if log
-             else low + (high - low) * share for share in at]  # fmt: skip
+    found = [
+        math.exp(math.log(low) * (1 - share) + math.log(high) * share)
+        if log
+        else low + (high - low) * share
+        for share in at
+    ]
     return [float(f"{value:.4g}") for value in found]
 
 
@@ -168,8 +200,11 @@ def others(config: EnsembleConfig, searched: Collection[str]) -> str:
     """The settings that trials share, the usual ones left out but for the main: "4 members · …"."""
     main = [name for name in settings.MAIN if name != "dataset"]
     names = [*main, *(name for name in settings.UNUSUAL if not usual_value(name, config))]
-    return " · ".join(in_words(name, getattr(config, name)) for name in dict.fromkeys(names)
-                      if name not in searched)  # fmt: skip
+    return " · ".join(
+        in_words(name, getattr(config, name))
+        for name in dict.fromkeys(names)
+        if name not in searched
+    )
 
 
 def usual_value(name: str, config: EnsembleConfig) -> bool:

@@ -53,9 +53,11 @@ def uncertainty(opened: Opened) -> None:
     sentence(why.standing(made, measures, number, shown.noun))
     with beside(opened):
         if shown.members == 1:
-            st.info(f"Of one member there is only its own doubt. Two or more tell what is unclear "
-                    f"in the {shown.noun} from what they had too few like it to learn.",
-                    icon=":material/person:")  # fmt: skip
+            st.info(
+                f"Of one member there is only its own doubt. Two or more tell what is unclear "
+                f"in the {shown.noun} from what they had too few like it to learn.",
+                icon=":material/person:",
+            )
             return
         palette = theme.palette()
         chart = uncertainty_figure.figure(
@@ -83,8 +85,9 @@ def others(opened: Opened) -> None:
     shown = opened.shown
     place = st.container()
     with beside(opened):
-        over = address.choose(address.OVER, "What changes", OVER, "epochs",
-                              label_visibility="collapsed")  # fmt: skip
+        over = address.choose(
+            address.OVER, "What changes", OVER, "epochs", label_visibility="collapsed"
+        )
         what = "epoch" if over == "epochs" else "member"
         if what == "epoch":
             found = epochs.over(opened)
@@ -100,8 +103,10 @@ def others(opened: Opened) -> None:
             alt=said,
         )
         if shown.members > 1:
-            st.caption("Bold: the ensemble. Thin, in the members' colours: how probable each "
-                       f"finds what it is, {escaping.markdown(opened.label)}.")  # fmt: skip
+            st.caption(
+                "Bold: the ensemble. Thin, in the members' colours: how probable each "
+                f"finds what it is, {escaping.markdown(opened.label)}."
+            )
         gained(opened)
         link(opened, "inspect", "How many members are enough", (address.VIEW, "committee"))
     with place:
@@ -135,11 +140,16 @@ def passed_on(opened: Opened) -> None:
     sentence(why.passed_on(found, float(made.confidence[number]), shown.noun))
     with beside(opened):
         ensemble, members = shown.measure(selective.curves)
-        chart = selective.figure(ensemble, members, rate, found,
-                                 title(opened, "Risk by coverage"), theme.palette())  # fmt: skip
+        chart = selective.figure(
+            ensemble, members, rate, found, title(opened, "Risk by coverage"), theme.palette()
+        )
         selective.point_out(chart, made, number, shown.noun)
-        st.plotly_chart(chart, key="why_selective", config={"displayModeBar": False},
-                        alt=selective.alt(ensemble, shown.n))  # fmt: skip
+        st.plotly_chart(
+            chart,
+            key="why_selective",
+            config={"displayModeBar": False},
+            alt=selective.alt(ensemble, shown.n),
+        )
         who = "the ensemble" if shown.members > 1 else "the one member"
         st.caption(selective_words.answer(found, rate, who, shown.noun))
         onwards(opened)
@@ -150,5 +160,8 @@ def onwards(opened: Opened) -> None:
     noun = escaping.markdown(opened.shown.noun)
     link(opened, "inspect", "Choose how many mistakes you accept", (address.VIEW, "selective"))
     if opened.shown.run.trained:
-        link(opened, "classify", f"Try {noun}s of your own" if noun == "digit" else
-             "Try a picture of your own")  # fmt: skip
+        link(
+            opened,
+            "classify",
+            f"Try {noun}s of your own" if noun == "digit" else "Try a picture of your own",
+        )

@@ -29,9 +29,15 @@ def ask(opened: Opened) -> None:
         names = [escaping.markdown(name) for name in shown.class_names]
         choose = st.pills if len(names) <= BUTTONS else st.selectbox
         more = {} if len(names) <= BUTTONS else {"index": None, "placeholder": "Look for it"}
-        choose(f"I take this {shown.noun} for", range(len(names)), key=key,
-               format_func=names.__getitem__, on_change=guessed, args=(opened.key, key),
-               **more)  # type: ignore[operator]  # fmt: skip
+        choose(
+            f"I take this {shown.noun} for",
+            range(len(names)),
+            key=key,
+            format_func=names.__getitem__,
+            on_change=guessed,
+            args=(opened.key, key),
+            **more,
+        )  # type: ignore[operator]
         st.button("Show the votes", key="why_votes", on_click=guessed, args=(opened.key, ""))
 
 
@@ -55,8 +61,13 @@ def votes(opened: Opened) -> None:
             for m, (vote, text) in enumerate(images_words.ballot(made, number, names)[:BUTTONS]):
                 who = f"member {m + 1}: {text}" if listed else text
                 mark = "✓" if vote == label else "✗"
-                st.badge(escaping.markdown(f"{mark} {who}"),
-                         color="blue" if vote == label else "orange")  # fmt: skip
+                st.badge(
+                    escaping.markdown(f"{mark} {who}"), color="blue" if vote == label else "orange"
+                )
         st.markdown(escaping.markdown(why.answered(made, number, tab.guesses[opened.key], names)))
-        link(opened, "predictions", f"Open this {escaping.markdown(shown.noun)} on Predictions",
-             (address.DIGIT, number))  # fmt: skip
+        link(
+            opened,
+            "predictions",
+            f"Open this {escaping.markdown(shown.noun)} on Predictions",
+            (address.DIGIT, number),
+        )

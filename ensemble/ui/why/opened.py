@@ -58,8 +58,11 @@ def image(opened: Opened) -> None:
     """The image, its pixels as squares."""
     shown = opened.shown
     found = shown.dataset.tiles[opened.number]
-    st.image(thumbnails.enlarged(found, ROOM), width=thumbnails.on_screen(found.shape, ROOM)[0],
-             alt=f"Test {shown.noun} {opened.number}")  # fmt: skip
+    st.image(
+        thumbnails.enlarged(found, ROOM),
+        width=thumbnails.on_screen(found.shape, ROOM)[0],
+        alt=f"Test {shown.noun} {opened.number}",
+    )
     if shown.dataset.images is None:
         st.caption(f"No images were imported: a blank tile stands for the {shown.noun}.")
 

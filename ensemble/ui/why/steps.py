@@ -44,8 +44,10 @@ def show(shown: SharedEpoch) -> None:
         st.caption(f"Step {step} of {len(STEPS)}", width="content")
         follows = STEPS[step].title if step < len(STEPS) else "Start again"
         turn(follows, "Right", step % len(STEPS) + 1)
-    st.caption(f"{escaping.markdown(shown.noun.capitalize())} {number} · epoch {shown.epoch} · "
-               f"{STEPS[step - 1].title}")  # fmt: skip
+    st.caption(
+        f"{escaping.markdown(shown.noun.capitalize())} {number} · epoch {shown.epoch} · "
+        f"{STEPS[step - 1].title}"
+    )
     with st.container(key=f"why_step_{step}"):
         STEPS[step - 1].show(opened)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -56,7 +58,11 @@ def turn(label: str, key: str, step: int) -> None:
     """A button to another step, which an arrow key presses too."""
     forward = key == "Right"
     st.button(
-        label, key="why_next" if forward else "why_back", shortcut=key,
-        type="primary" if forward else "secondary", disabled=step < 1,
-        on_click=address.STEP.put, args=(step,),
-    )  # fmt: skip
+        label,
+        key="why_next" if forward else "why_back",
+        shortcut=key,
+        type="primary" if forward else "secondary",
+        disabled=step < 1,
+        on_click=address.STEP.put,
+        args=(step,),
+    )

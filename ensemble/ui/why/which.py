@@ -40,11 +40,22 @@ def controls(shown: SharedEpoch, number: int) -> None:
         args=(int(after),),
         disabled=len(numbers) < 2,
     )
-    address.bound(f"why_number_{shown.n}", number, lambda key: st.number_input(
-        f"Test {shown.noun} number", 0, shown.n - 1, key=key, width=150, on_change=asked,
-        args=(key,), label_visibility="collapsed", help=f"Any of 0 to {shown.n - 1:,}",
-        value=widget.held(key),
-    ))  # fmt: skip
+    address.bound(
+        f"why_number_{shown.n}",
+        number,
+        lambda key: st.number_input(
+            f"Test {shown.noun} number",
+            0,
+            shown.n - 1,
+            key=key,
+            width=150,
+            on_change=asked,
+            args=(key,),
+            label_visibility="collapsed",
+            help=f"Any of 0 to {shown.n - 1:,}",
+            value=widget.held(key),
+        ),
+    )
 
 
 def go(number: int) -> None:

@@ -16,11 +16,15 @@ from ensemble.wording.jobs import no_news
 
 # What a group may be at: how that is said of one, and of several, in the order of a summary.
 COUNTED = {
-    "training": ("trains", "train"), "starting": ("starts", "start"), "waiting": ("waits", "wait"),
-    "finished": ("finished", "finished"), "stopped": ("stopped", "stopped"),
-    "diverged": ("diverged", "diverged"), "failed": ("failed", "failed"),
+    "training": ("trains", "train"),
+    "starting": ("starts", "start"),
+    "waiting": ("waits", "wait"),
+    "finished": ("finished", "finished"),
+    "stopped": ("stopped", "stopped"),
+    "diverged": ("diverged", "diverged"),
+    "failed": ("failed", "failed"),
     "not begun": ("has not begun", "have not begun"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

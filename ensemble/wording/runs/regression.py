@@ -96,15 +96,18 @@ def compared(one: Trace, many: Trace, bought: Speedup) -> str:
     done = min(len(one.seconds), len(many.seconds))
     slow, fast = (step_time(replace(each, seconds=each.seconds[:done])) for each in (one, many))
     if many.devices == 1:
-        return (f"There is one device, so pmap has nothing to spread: an iteration takes {fast} "
-                f"with it and {slow} without.")  # fmt: skip
+        return (
+            f"There is one device, so pmap has nothing to spread: an iteration takes {fast} "
+            f"with it and {slow} without."
+        )
     on = f"n {many.devices} devices an iteration takes {fast}"
     room = 2 * ALIKE if slow == fast else ALIKE
     if bought.low > 1 - room and bought.high < 1 + room:
         return f"pmap changes little here: o{on}, and {slow} on one without pmap."
     if bought.high < 1 and bought.pace < 1 and slow != fast:
-        return (f"pmap does not pay here: o{on} instead of {slow}, "
-                f"{times(1 / bought.median)} as long.")  # fmt: skip
+        return (
+            f"pmap does not pay here: o{on} instead of {slow}, {times(1 / bought.median)} as long."
+        )
     if bought.low > 1 and bought.pace > 1 and slow != fast:
         return f"O{on} instead of {slow}: {times(bought.median)} as fast. {pays(bought, one)}"
     return f"{undecided(bought, done)}: o{on}, and {slow} on one without pmap{between(bought)}."
@@ -133,8 +136,10 @@ def pays(bought: Speedup, one: Trace) -> str:
         return "Compiling with pmap took no longer, so it pays from the first iteration on."
     if after > done:
         about = formats.significant(after, 2)
-        return (f"At this pace pmap pays for its compiling after about {about} iterations; here "
-                f"were {done:,}.")  # fmt: skip
+        return (
+            f"At this pace pmap pays for its compiling after about {about} iterations; here "
+            f"were {done:,}."
+        )
     return f"With compiling, pmap pays after {formats.count(after, 'iteration')}."
 
 
@@ -146,8 +151,10 @@ def replicas(traces: Traces) -> str:
     if many.spread == 0:
         everyone = "Both devices" if many.devices == 2 else f"All {many.devices} devices"
         return f"{everyone} hold the same weights, to the bit."
-    return (f"The devices' weights are not the same: they lie up to {many.spread:.1g} apart, "
-            "which should not be.")  # fmt: skip
+    return (
+        f"The devices' weights are not the same: they lie up to {many.spread:.1g} apart, "
+        "which should not be."
+    )
 
 
 def shared_cores(status: SolveStatus) -> str:
@@ -170,14 +177,17 @@ def agreement(traces: Traces) -> str:
         return "The norm of the gradient falls towards 0, where the minimum is."
     apart = relative(traces.without.error, traces.with_pmap.error)
     if apart.max() <= SAME:
-        return (f"The two curves lie on top of each other: the errors agree to {rounded(apart)} "
-                f"over {formats.count(len(apart), 'iteration')}. It is the same path.")  # fmt: skip
+        return (
+            f"The two curves lie on top of each other: the errors agree to {rounded(apart)} "
+            f"over {formats.count(len(apart), 'iteration')}. It is the same path."
+        )
     part = int(np.argmax(apart > SAME)) + 1
     early = apart[:EARLY]
     if part <= EARLY:
         return f"The two curves part at iteration {part}: rounding sent them along other paths."
-    one, many = (f"{trace.objective[len(apart) - 1]:.4g}"
-                 for trace in (traces.without, traces.with_pmap))  # fmt: skip
+    one, many = (
+        f"{trace.objective[len(apart) - 1]:.4g}" for trace in (traces.without, traces.with_pmap)
+    )
     reached = f"both objectives come to {one}" if one == many else f"{one} and {many} are reached"
     return (
         f"The two curves lie on top of each other at first: the errors agree to {rounded(early)} "
@@ -215,8 +225,9 @@ def scaling(traces: Traces, cores: int) -> str:
     bound = " Past them the devices only share what there is." if cores else ""
     return f"{said} The dotted line is ideal: twice the devices, twice as fast." + (
         f" {formats.count(cores, 'core').capitalize()} give at most {cores} times.{bound}"
-        if cores > 1 else ""
-    )  # fmt: skip
+        if cores > 1
+        else ""
+    )
 
 
 def iterations(solve: regression.Solve) -> str:

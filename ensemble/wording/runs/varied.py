@@ -8,8 +8,10 @@ from ensemble.runs.store import Run
 from ensemble.wording import formats
 
 TITLES = {
-    "learning_rate": "learning rate", "momentum": "momentum", "weight_decay": "weight decay",
-}  # fmt: skip
+    "learning_rate": "learning rate",
+    "momentum": "momentum",
+    "weight_decay": "weight decay",
+}
 SHORT = {"learning_rate": "rate", "momentum": "momentum", "weight_decay": "decay"}
 SAID = 6  # letters of a value that is said as it stands
 NAMED = 7  # members whose values a line names; of more the first ones and the last

@@ -126,8 +126,7 @@ def temperature_evidence(scaled: Temperatures, noun: str) -> str:
     some = "" if whole else f"{scaled.fitted:,} of "  # the rest would take long
     fitted_on = (
         f"Fitted on {some}one half of the test {plural(noun)} ({scaled.offered:,}), judged on "
-        "the other "
-        f"{scaled.judged:,}."
+        f"the other {scaled.judged:,}."
         if scaled.halved
         else f"Fitted on {some}the {scaled.offered:,} validation {plural(noun)}, judged on the "
         f"{scaled.judged:,} test {plural(noun)}."

@@ -34,12 +34,15 @@ def answer(combined: Combined, noun: str) -> str:
     alike = not any(one.won + one.lost for one in ways.values())
     nll = ", ".join(
         f"{RULES[name]} {'lower' if ways[name].nll > 0 else 'higher'}"
-        for name, (_, p) in combined.adjusted.items() if p < LUCK
-    )  # fmt: skip
+        for name, (_, p) in combined.adjusted.items()
+        if p < LUCK
+    )
     if nll and not shown:
-        lead = f"All four ways get the same {plural(noun)} right" if alike else (
-            "No way is shown to get more right"
-        )  # fmt: skip
+        lead = (
+            f"All four ways get the same {plural(noun)} right"
+            if alike
+            else ("No way is shown to get more right")
+        )
         return f"{lead}; NLL: {nll}."
     if alike:
         return f"All four ways of combining get the same of {n:,} {plural(noun)} right."
@@ -60,9 +63,11 @@ def evidence(combined: Combined, noun: str) -> str:
     told = []
     for name, (p, nll_p) in combined.adjusted.items():
         found = getattr(combined, name).gain
-        nll = "" if np.isnan(nll_p) or not (found.nll_low or found.nll_high) else (
-            f", NLL {inspect_words.nll_change(found)}, {inspect_words.p_value(nll_p)}"
-        )  # fmt: skip
+        nll = (
+            ""
+            if np.isnan(nll_p) or not (found.nll_low or found.nll_high)
+            else (f", NLL {inspect_words.nll_change(found)}, {inspect_words.p_value(nll_p)}")
+        )
         told.append(
             f"{RULES[name]} {formats.digits(found.digits, noun)} "
             f"{inspect_words.digits_interval(found)}, {inspect_words.p_value(p)}{nll}"
@@ -79,10 +84,12 @@ def sees(combined: Combined) -> str:
     judged = combined.arithmetic.quality.n
     where = (
         f"one half of the test images ({combined.fitted:,}), all four ways are judged on the other "
-        f"({judged:,})" if combined.held_out else
-        f"the validation images ({combined.fitted:,}), all four ways are judged on the test images "
         f"({judged:,})"
-    )  # fmt: skip
+        if combined.held_out
+        else f"the validation images ({combined.fitted:,}), all four ways are judged on the test "
+        f"images "
+        f"({judged:,})"
+    )
     return (
         "The arithmetic mean in bold is what the ensemble says everywhere else. Weights are "
         f"fitted on {where}. Below, what each member weighs; the dashed line is the same for all."
@@ -96,10 +103,14 @@ def in_words(combined: Combined, noun: str) -> pd.DataFrame:
     for name, words in RULES.items():
         one = getattr(combined, name)
         found, gained = one.quality, one.gain
-        versus = "" if name not in adjusted else (
-            f"{formats.digits(gained.digits, noun)} ({gained.won:,} won, {gained.lost:,} lost, "
-            f"{inspect_words.p_value(adjusted[name][0])})"
-        )  # fmt: skip
+        versus = (
+            ""
+            if name not in adjusted
+            else (
+                f"{formats.digits(gained.digits, noun)} ({gained.won:,} won, {gained.lost:,} lost, "
+                f"{inspect_words.p_value(adjusted[name][0])})"
+            )
+        )
         rows.append(
             {
                 "rule": words,

@@ -13,8 +13,21 @@ from ensemble.analysis.quality.summary import Qualities, Quality
 from ensemble.wording import formats
 from ensemble.wording.formats import plural
 
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-           "eleven", "twelve")  # fmt: skip
+NUMBERS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 
 
 def number(value: int) -> str:

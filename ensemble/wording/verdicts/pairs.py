@@ -98,31 +98,50 @@ class Measure:
 
 MEASURES = {
     "disagreement": Measure(
-        "Disagreement", "Disagreement",
+        "Disagreement",
+        "Disagreement",
         "Disagreement: the share of the test images that two members say different things of.",
-        "share of the images", lambda made: disagreement_matrix(made.votes), True,
-        "differ", "least",
+        "share of the images",
+        lambda made: disagreement_matrix(made.votes),
+        True,
+        "differ",
+        "least",
     ),
     "kl": Measure(
-        "KL", "Mean KL divergence",
+        "KL",
+        "Mean KL divergence",
         "KL, the mean Kullback–Leibler divergence: how far the probabilities of the member in the "
         "column are from those of the member in the row, in nats; 0 is the same.",
-        "nats", lambda made: mean_kl(made.probabilities), False, "differ", "least",
+        "nats",
+        lambda made: mean_kl(made.probabilities),
+        False,
+        "differ",
+        "least",
     ),
     "q": Measure(
-        "Q-statistic", "Q-statistic",
+        "Q-statistic",
+        "Q-statistic",
         "Q-statistic: 1 where members err on the same images, 0 where independently, −1 never "
-        "together.", "Q", lambda made: q_statistic(made.votes == made.labels), False,
-        "err together", "least",
+        "together.",
+        "Q",
+        lambda made: q_statistic(made.votes == made.labels),
+        False,
+        "err together",
+        "least",
     ),
     "double_fault": Measure(
-        "Double fault", "Double fault",
+        "Double fault",
+        "Double fault",
         "Double fault: the share that both have wrong, which averaging cannot mend; on the "
         "diagonal a member's own mistakes.",
-        "share of the images", lambda made: double_fault(made.votes == made.labels), True,
-        "are both wrong", "least", blank_diagonal=False,
+        "share of the images",
+        lambda made: double_fault(made.votes == made.labels),
+        True,
+        "are both wrong",
+        "least",
+        blank_diagonal=False,
     ),
-}  # fmt: skip
+}
 
 
 def matrix(made: Predictions, key: str) -> Matrix:
@@ -135,9 +154,11 @@ def oracle(made: Predictions, noun: str) -> str:
     n = len(made.labels)
     share = oracle_accuracy(made.votes, made.labels)
     missing = round((1 - share) * n)
-    left = f"{formats.count(missing, noun)} no member gets right" if missing else (
-        f"there is no {noun} that all members miss"
-    )  # fmt: skip
+    left = (
+        f"{formats.count(missing, noun)} no member gets right"
+        if missing
+        else (f"there is no {noun} that all members miss")
+    )
     more = round((share - made.right.mean()) * n)
     return (
         f"At least one member is right on **{formats.percent(share, n)}** of the "

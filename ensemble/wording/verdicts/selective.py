@@ -16,17 +16,18 @@ def found_on(one: Choice, noun: str) -> str:
         )
     return (
         f"Thresholds are found on the {one.fitted:,} validation {plural(noun)}, what is answered "
-        "and "
-        f"wrong is counted on the {one.n:,} test {plural(noun)}, where more may be wrong"
+        f"and wrong is counted on the {one.n:,} test {plural(noun)}, where more may be wrong"
     )
 
 
 def answer(found: Choice, rate: float, who: str, noun: str) -> str:
     """What is answered and what is wrong of it, with the threshold for an error rate."""
     if not found.reached:
-        return (f"No threshold keeps the wrong answers to {accepted(rate)}: even among the "
-                f"{plural(noun)} "
-                f"that {who} is surest of, more are wrong.")  # fmt: skip
+        return (
+            f"No threshold keeps the wrong answers to {accepted(rate)}: even among the "
+            f"{plural(noun)} "
+            f"that {who} is surest of, more are wrong."
+        )
     if not found.kept:
         sure = formats.certainty(found.threshold)
         return (
@@ -67,8 +68,7 @@ def sees(ensemble: RiskCoverage, noun: str) -> str:
     """What to see in the curve."""
     return (
         f"From left to right more {plural(noun)} are answered, the surest first: the later a "
-        "curve rises, "
-        f"the better it knows which of its answers are wrong. All answered, "
+        f"curve rises, the better it knows which of its answers are wrong. All answered, "
         f"{wrong(float(ensemble.risk[-1]))} are."
     )
 

@@ -187,11 +187,15 @@ def by_class(found: Achieved, names: Sequence[str], listed: Sequence[int]) -> pd
     )
     return pd.DataFrame(
         [
-            {"class": name, "images": f"{n:,}", "hold it": held(covered, n),
-             "mean size": formats.significant(float(size)) if n else "–"}
+            {
+                "class": name,
+                "images": f"{n:,}",
+                "hold it": held(covered, n),
+                "mean size": formats.significant(float(size)) if n else "–",
+            }
             for name, n, covered, size in rows
         ]
-    )  # fmt: skip
+    )
 
 
 def held(covered: int, n: int) -> str:

@@ -85,10 +85,14 @@ def test_weights_have_the_loss_that_scipy_finds(members: int, seed: int) -> None
     assert found.min() >= 0
     assert found.sum() == pytest.approx(1, abs=1e-12)
     theirs = minimize(
-        mixture_nll, np.full(members, 1 / members), (probabilities, labels), method="SLSQP",
-        bounds=[(0, 1)] * members, options={"ftol": 1e-14, "maxiter": 1000},
+        mixture_nll,
+        np.full(members, 1 / members),
+        (probabilities, labels),
+        method="SLSQP",
+        bounds=[(0, 1)] * members,
+        options={"ftol": 1e-14, "maxiter": 1000},
         constraints={"type": "eq", "fun": lambda weight: weight.sum() - 1},
-    )  # fmt: skip
+    )
     ours = mixture_nll(found, probabilities, labels)
     assert ours <= theirs.fun + CLOSE
     np.testing.assert_allclose(found, theirs.x, atol=0.01)
@@ -186,8 +190,10 @@ def test_each_way_is_paired_with_the_mean_and_p_is_for_all_five_tests_at_once() 
     raw += [found.geometric.gain.nll_p, found.weighted.gain.nll_p]
     # Holm, the slow way: how many tests are left when it is this one's turn.
     order = sorted(range(5), key=lambda k: raw[k])
-    wanted = [min(1.0, max(raw[j] * (5 - order.index(j)) for j in order[: order.index(k) + 1]))
-              for k in range(5)]  # fmt: skip
+    wanted = [
+        min(1.0, max(raw[j] * (5 - order.index(j)) for j in order[: order.index(k) + 1]))
+        for k in range(5)
+    ]
     told = found.adjusted
     assert [told[name][0] for name in OTHERS] == pytest.approx(wanted[:3])
     assert [told["geometric"][1], told["weighted"][1]] == pytest.approx(wanted[3:])

@@ -30,8 +30,10 @@ def test_pairs_are_what_slow_counts_find(case: Case) -> None:
     made = judge(*case)
     right = made.votes == made.labels
     disagreement, q, both = (
-        disagreement_matrix(made.votes), q_statistic(right), double_fault(right),
-    )  # fmt: skip
+        disagreement_matrix(made.votes),
+        q_statistic(right),
+        double_fault(right),
+    )
     for a in range(made.members):
         for b in range(made.members):
             pairs = list(zip(right[a].tolist(), right[b].tolist(), strict=True))

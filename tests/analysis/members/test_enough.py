@@ -47,9 +47,17 @@ def ends(apart: np.ndarray, figure: str, alpha: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize(
     ("figure", "margin", "share"),
-    [("accuracy", 0.02, 0.95), ("accuracy", 0.05, 0.6), ("nll", 0.02, 0.95), ("nll", 0.05, 0.8),
-     ("brier", 0.02, 0.95), ("brier", 0.05, 0.5), ("nll", 1e-4, 0.7), ("nll", 1.0, 1.0)],
-)  # fmt: skip
+    [
+        ("accuracy", 0.02, 0.95),
+        ("accuracy", 0.05, 0.6),
+        ("nll", 0.02, 0.95),
+        ("nll", 0.05, 0.8),
+        ("brier", 0.02, 0.95),
+        ("brier", 0.05, 0.5),
+        ("nll", 1e-4, 0.7),
+        ("nll", 1.0, 1.0),
+    ],
+)
 def test_each_size_is_judged_as_loops_over_its_committees_judge_it(
     figure: str, margin: float, share: float
 ) -> None:
@@ -85,9 +93,14 @@ def counted(n: int, won: list[int], lost: list[int], size: list[int]) -> Committ
     """Committees of which only the accuracy is known."""
     accuracy = 0.9 + (np.array(won) - lost) / n
     return dataclasses.replace(
-        SMALL, members=max(size), n=n, accuracy=accuracy, won=np.array(won), lost=np.array(lost),
+        SMALL,
+        members=max(size),
+        n=n,
+        accuracy=accuracy,
+        won=np.array(won),
+        lost=np.array(lost),
         size=np.array(size),
-    )  # fmt: skip
+    )
 
 
 def test_too_few_examples_are_told_how_many_would_settle_it() -> None:
@@ -113,9 +126,7 @@ def test_better_counts_as_enough_and_so_does_the_same() -> None:
 
 def test_a_size_below_one_that_fails_is_not_looked_at() -> None:
     """Single members keep the margin, but not the pairs: three of three stay needed."""
-    judged = counted(
-        10_000, [0] * 7, [0, 0, 0, 200, 200, 200, 0], [1, 1, 1, 2, 2, 2, 3]
-    )  # fmt: skip
+    judged = counted(10_000, [0] * 7, [0, 0, 0, 200, 200, 200, 0], [1, 1, 1, 2, 2, 2, 3])
     found = enough(judged)
     assert [one.size for one in found.sizes] == [2]
     assert (found.size, found.passed) == (3, None)

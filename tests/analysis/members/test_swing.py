@@ -22,10 +22,11 @@ def test_a_minority_was_right_where_all_together_were_not() -> None:
     labels = np.random.default_rng(1).integers(4, size=300)
     made = judge(distributions(3, 300, 4), labels)
     by_hand = [
-        n for n in range(300)
+        n
+        for n in range(300)
         if made.averaged[n].argmax() != labels[n]
         and any(member[n].argmax() == labels[n] for member in made.probabilities)
-    ]  # fmt: skip
+    ]
     assert right_minorities(made).tolist() == by_hand
     assert 0 < len(by_hand) < 300
 

@@ -16,8 +16,12 @@ def test_the_best_plan_is_the_best_of_those_that_the_budget_pays_for(
 ) -> None:
     found = drawn(4, 200, epochs=3)
     sign = 1 if figure == "nll" else -1
-    each = {(m, e): sign * found.scores[figure][e - 1, m - 1].mean(dtype=float)
-            for m in range(1, 5) for e in range(1, 4) if m * e <= budget}  # fmt: skip
+    each = {
+        (m, e): sign * found.scores[figure][e - 1, m - 1].mean(dtype=float)
+        for m in range(1, 5)
+        for e in range(1, 4)
+        if m * e <= budget
+    }
     chosen = choose(found, budget, figure)
     assert chosen is not None
     assert chosen.best == min(each, key=lambda plan: each[plan])
@@ -90,8 +94,11 @@ def test_as_many_examples_or_members_as_are_asked_for_show_the_difference() -> N
     assert sure.times
     assert sure.times >= 1
     examples, members = loss.by_examples * found.n, loss.by_members * found.members
-    ways = [(sure.examples, found.members), (found.n, sure.members),
-            (sure.times * found.n, sure.times * found.members)]  # fmt: skip
+    ways = [
+        (sure.examples, found.members),
+        (found.n, sure.members),
+        (sure.times * found.n, sure.times * found.members),
+    ]
     for n, m in ways:
         if n is None or m is None:
             continue

@@ -22,9 +22,11 @@ def test_k_independent_members_are_worth_k() -> None:
     pools = [members(22, seed) for seed in range(2)]
     known = [curve(pool[:6], LABELS) for pool in pools]
     for k in (1, 2, 3, 4):
-        found = [worth(one, LABELS, average(pool[start : start + k]))
-                 for one, pool in zip(known, pools, strict=True)
-                 for start in (6, 10, 14, 18)]  # fmt: skip
+        found = [
+            worth(one, LABELS, average(pool[start : start + k]))
+            for one, pool in zip(known, pools, strict=True)
+            for start in (6, 10, 14, 18)
+        ]
         assert np.median([min(max(one.value, 1), 6) for one in found]) == pytest.approx(k, abs=0.6)
         assert np.mean([one.low <= k <= one.high for one in found]) >= 0.85
 
@@ -33,8 +35,10 @@ def test_all_committees_of_a_size_together_are_worth_exactly_that_size() -> None
     drawn = members(4)
     known = curve(drawn, LABELS)
     for size in (1, 2, 3, 4):
-        each = [calibrated(average(drawn[list(who)]), LABELS).mean()
-                for who in combinations(range(4), size)]  # fmt: skip
+        each = [
+            calibrated(average(drawn[list(who)]), LABELS).mean()
+            for who in combinations(range(4), size)
+        ]
         assert reached(known.sizes, known.mean, float(np.mean(each))) == pytest.approx(size)
 
 

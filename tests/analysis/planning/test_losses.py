@@ -62,8 +62,9 @@ def test_intervals_hold_the_populations_own_difference() -> None:
     population = [drawn(5, 2_000, seed=seed) for seed in range(200, 230)]
     for figure in ("nll", "accuracy"):
         sign = 1 if figure == "nll" else -1
-        true = np.mean([sign * (one.mean(first, figure) - one.mean(second, figure))
-                        for one in population])  # fmt: skip
+        true = np.mean(
+            [sign * (one.mean(first, figure) - one.mean(second, figure)) for one in population]
+        )
         found = [one for seen in many for one in losses(seen, [first], second, figure)]
         assert np.mean([one.low <= true <= one.high for one in found]) >= 0.92
         # By the examples alone it would be missed too often.

@@ -59,9 +59,11 @@ def drawn(n: int, seed: int, sharp: float = 0.4) -> tuple[NDArray[np.float64], N
 def of_mapie(score, rate, calibration, others, *, chance=False):
     """MAPIE's classifier, calibrated, and its sets up to and with the label at the threshold."""
     judge = SplitConformalClassifier(
-        Given(), confidence_level=1 - rate, conformity_score=score,
+        Given(),
+        confidence_level=1 - rate,
+        conformity_score=score,
         random_state=3 if chance else NoChance(3),
-    ).conformalize(*calibration)  # fmt: skip
+    ).conformalize(*calibration)
     sets = judge.predict_set(others, conformity_score_params={"include_last_label": True})[1]
     return judge, sets[:, :, 0]
 
@@ -94,8 +96,14 @@ def test_raps_is_mapies_with_the_penalty_that_mapie_has_chosen(rate: float) -> N
     chosen = judge._mapie_classifier.conformity_score_function_
     split = StratifiedShuffleSplit(1, test_size=chosen.size_raps, random_state=NoChance(3))
     kept, _ = next(split.split(p, labels))
-    mine = calibrate(p[kept], labels[kept], rate, "raps", penalty=float(chosen.lambda_star),
-                     free=int(chosen.k_star[0]))  # fmt: skip
+    mine = calibrate(
+        p[kept],
+        labels[kept],
+        rate,
+        "raps",
+        penalty=float(chosen.lambda_star),
+        free=int(chosen.k_star[0]),
+    )
     assert mine.penalty > 0
     assert mine.free < C
     np.testing.assert_array_equal(mine.sets(others), theirs)

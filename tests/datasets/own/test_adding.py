@@ -29,8 +29,12 @@ def test_it_is_found_like_those_that_come_with_the_program(draw, add):
     report = add(draw({"a": 5, "b": 15}), noun="leaf")
     assert names() == (*DATASETS, "pets")
     entry, found = find("pets"), datasets.load("pets")
-    assert (entry.own, entry.noun, entry.image_shape, entry.title) == (True, "leaf", (9, 7, 3),
-                                                                       "Pets")  # fmt: skip
+    assert (entry.own, entry.noun, entry.image_shape, entry.title) == (
+        True,
+        "leaf",
+        (9, 7, 3),
+        "Pets",
+    )
     assert entry.most_frequent == np.bincount(found.test_labels).max() == 3
     assert entry.fingerprint == found.fingerprint == report.note.fingerprint
     assert datasets.is_prepared("pets")
@@ -41,8 +45,13 @@ def test_it_is_found_like_those_that_come_with_the_program(draw, add):
 def test_test_images_that_are_also_learnt_from_are_counted(tmp_path, add):
     images = np.random.default_rng(0).integers(0, 256, (20, 5, 5), np.uint8)
     tests = np.concatenate([images[:3], 255 - images[:4]])
-    np.savez(tmp_path / "a.npz", x_train=images, y_train=np.arange(20) % 2,
-             x_test=tests, y_test=np.arange(7) % 2)  # fmt: skip
+    np.savez(
+        tmp_path / "a.npz",
+        x_train=images,
+        y_train=np.arange(20) % 2,
+        x_test=tests,
+        y_test=np.arange(7) % 2,
+    )
     report = add(tmp_path / "a.npz")
     assert report.duplicates == 3
     assert report.note.said[-1].startswith("3 test images are among the training images too")
@@ -122,8 +131,11 @@ def test_one_that_is_staged_is_added_when_it_is_accepted_under_another_name(draw
     assert names() == DATASETS
     adding.accept(folder, Called("beasts", "My beasts", "beast"))
     entry = find("beasts")
-    assert (entry.title, entry.noun, entry.fingerprint) == ("My beasts", "beast",
-                                                            report.note.fingerprint)  # fmt: skip
+    assert (entry.title, entry.noun, entry.fingerprint) == (
+        "My beasts",
+        "beast",
+        report.note.fingerprint,
+    )
     with pytest.raises(DataError, match="no longer there"):
         adding.accept(folder, Called("again"))
 

@@ -30,15 +30,21 @@ def saved(tmp_path):
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize(
     ("train", "labels", "test", "tests"),
-    [("train_images", "train_labels", "test_images", "test_labels"),
-     ("x_train", "y_train", "x_test", "y_test")],
-)  # fmt: skip
+    [
+        ("train_images", "train_labels", "test_images", "test_labels"),
+        ("x_train", "y_train", "x_test", "y_test"),
+    ],
+)
 def test_arrays_come_out_as_they_went_in(
     train, labels, test, tests, compressed, saved, add, monkeypatch
 ):
     monkeypatch.setattr(npz, "BLOCK", 500)  # several blocks, the last one shorter
-    add(saved(compressed, **{train: COLOUR, labels: LABELS[:, np.newaxis],
-                             test: COLOUR[:7], tests: LABELS[:7]}))  # fmt: skip
+    add(
+        saved(
+            compressed,
+            **{train: COLOUR, labels: LABELS[:, np.newaxis], test: COLOUR[:7], tests: LABELS[:7]},
+        )
+    )
     found = datasets.load("pets")
     assert (found.train_images == COLOUR).all()
     assert (found.train_labels == LABELS).all()
@@ -55,9 +61,17 @@ def test_without_test_arrays_a_share_of_each_class_is_the_test_set(saved, add):
 
 
 def test_images_for_validation_are_learnt_from(saved, add):
-    note = add(saved(train_images=GREY, train_labels=LABELS, val_images=GREY[:4],
-                     val_labels=LABELS[:4], test_images=GREY[:3], test_labels=LABELS[:3],
-                     notes=np.zeros(2))).note  # fmt: skip
+    note = add(
+        saved(
+            train_images=GREY,
+            train_labels=LABELS,
+            val_images=GREY[:4],
+            val_labels=LABELS[:4],
+            test_images=GREY[:3],
+            test_labels=LABELS[:3],
+            notes=np.zeros(2),
+        )
+    ).note
     assert (note.train_size, note.test_size) == (34, 3)
     assert (datasets.load("pets").train_images[30:, :, :, 0] == GREY[:4]).all()
     assert note.said[0] == "Of arrays.npz these are not used: notes."
@@ -65,11 +79,16 @@ def test_images_for_validation_are_learnt_from(saved, add):
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [(GREY / 255, GREY), (GREY.astype(np.float32), GREY), (GREY.astype(np.int64), GREY),
-     (GREY > 127, (GREY > 127) * np.uint8(255)), (np.asfortranarray(GREY), GREY),
-     (GREY.astype(">i2"), GREY)],
+    [
+        (GREY / 255, GREY),
+        (GREY.astype(np.float32), GREY),
+        (GREY.astype(np.int64), GREY),
+        (GREY > 127, (GREY > 127) * np.uint8(255)),
+        (np.asfortranarray(GREY), GREY),
+        (GREY.astype(">i2"), GREY),
+    ],
     ids=["[0, 1]", "[0, 255]", "int64", "bool", "column by column", "big-endian"],
-)  # fmt: skip
+)
 def test_numbers_of_other_kinds_become_bytes_by_a_rule(given, expected, saved, add):
     add(saved(x=given, y=LABELS))
     found = datasets.load("pets")
@@ -79,10 +98,13 @@ def test_numbers_of_other_kinds_become_bytes_by_a_rule(given, expected, saved, a
 
 @pytest.mark.parametrize(
     ("labels", "classes"),
-    [(np.array(["oak", "elm", "ash"] * 10), ("ash", "elm", "oak")),
-     (np.eye(3)[LABELS], ("0", "1", "2")), (LABELS * 40.0, ("0", "40", "80"))],
+    [
+        (np.array(["oak", "elm", "ash"] * 10), ("ash", "elm", "oak")),
+        (np.eye(3)[LABELS], ("0", "1", "2")),
+        (LABELS * 40.0, ("0", "40", "80")),
+    ],
     ids=["text", "one-hot", "whole floats"],
-)  # fmt: skip
+)
 def test_labels_may_be_text_one_hot_or_have_gaps(labels, classes, saved, add):
     report = add(saved(x=GREY, y=labels))
     assert (tuple(report.note.class_names), report.counts["test"]) == (classes, [2, 2, 2])

@@ -45,8 +45,9 @@ def idx(folder, shape):
 
 
 def test_arrays_of_vast_images_are_refused_by_their_shape(tmp_path, add):
-    rows = zipped(tmp_path / "a.npz", ("|u1", (2, 10_000, 10_000), bytes(2 * 10**8)),
-                  ("|u1", (2,), b"\0\1"))  # fmt: skip
+    rows = zipped(
+        tmp_path / "a.npz", ("|u1", (2, 10_000, 10_000), bytes(2 * 10**8)), ("|u1", (2,), b"\0\1")
+    )
     with pytest.raises(DataError, match="train_images has images of 10,000×10,000 pixels"):
         add(rows, size=28)
     with pytest.raises(DataError, match="images of 4,294,967,295×4,294,967,295 pixels"):

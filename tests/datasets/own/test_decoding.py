@@ -77,9 +77,12 @@ def test_a_photograph_decoded_at_a_fraction_is_as_the_whole_one_made_smaller(tmp
 
 @pytest.mark.parametrize(
     ("name", "content", "why"),
-    [("a.png", b"", "it is empty"), ("a.jpg", b"no picture at all", "damaged"),
-     ("a.gif", b"%!PS-Adobe-3.0 EPSF-3.0", "damaged")],
-)  # fmt: skip
+    [
+        ("a.png", b"", "it is empty"),
+        ("a.jpg", b"no picture at all", "damaged"),
+        ("a.gif", b"%!PS-Adobe-3.0 EPSF-3.0", "damaged"),
+    ],
+)
 def test_what_cannot_be_read_says_why(name, content, why, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(decoding.UnreadableError, match=why):

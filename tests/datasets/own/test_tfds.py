@@ -28,8 +28,10 @@ class MadeUpLeaves(tfds.core.GeneratorBasedBuilder):
     VERSION = tfds.core.Version("1.0.0")
 
     def _info(self) -> tfds.core.DatasetInfo:
-        features = {"image": tfds.features.Image(shape=(None, None, 3)),
-                    "label": tfds.features.ClassLabel(names=NAMES)}  # fmt: skip
+        features = {
+            "image": tfds.features.Image(shape=(None, None, 3)),
+            "label": tfds.features.ClassLabel(names=NAMES),
+        }
         return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict(features))
 
     def _split_generators(self, manager: object) -> object:
@@ -54,20 +56,26 @@ def test_what_is_prepared_without_tensorflow_comes_out_as_it_went_in(add):
     assert report.note.said == ["There are no test images: those for validation are the test set."]
     found = datasets.load("again")
     assert found.class_names == tuple(NAMES)
-    for images, labels, given in ((found.train_images, found.train_labels, IMAGES[:12]),
-                                  (found.test_images, found.test_labels, IMAGES[12:])):  # fmt: skip
-        places = [next(place for place, one in enumerate(given) if (one == image).all())
-                  for image in images]  # fmt: skip
+    for images, labels, given in (
+        (found.train_images, found.train_labels, IMAGES[:12]),
+        (found.test_images, found.test_labels, IMAGES[12:]),
+    ):
+        places = [
+            next(place for place, one in enumerate(given) if (one == image).all())
+            for image in images
+        ]
         assert sorted(places) == list(range(len(given)))
         assert (labels == np.array(places) % 3).all()
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("cifar10", r"with TensorFlow only.*--file_format=array_record"),
-     ("no_such_thing", r"cannot give no_such_thing \(Dataset no_such_thing not found\.\)"),
-     ("../etc", "is no name")],
-)  # fmt: skip
+    [
+        ("cifar10", r"with TensorFlow only.*--file_format=array_record"),
+        ("no_such_thing", r"cannot give no_such_thing \(Dataset no_such_thing not found\.\)"),
+        ("../etc", "is no name"),
+    ],
+)
 def test_what_cannot_be_had_is_said_before_anything_is_fetched(name, said, add, tmp_path):
     with pytest.raises(DataError, match=said):
         add(f"tfds:{name}")

@@ -25,9 +25,12 @@ def test_what_is_not_asked_for_is_not_compiled():
     asked = [Augmentation.of(EnsembleConfig(**one)) for one in (*EACH, {"flip": True}, ALL)]
     warped = Augmentation(warped=True)
     assert asked == [
-        warped, warped, Augmentation(photographed=True), Augmentation(flipped=True),
+        warped,
+        warped,
+        Augmentation(photographed=True),
+        Augmentation(flipped=True),
         Augmentation(True, True, True, True),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("own", EACH, ids=str)

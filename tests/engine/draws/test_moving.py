@@ -45,8 +45,9 @@ def test_a_resumed_run_of_an_earlier_version_goes_on_with_the_same_images(amount
     images = np.random.default_rng(2).random((BATCH, 28, 28, 1), np.float32)
     for step in range(3):
         key = jax.random.fold_in(jax.random.key(7), step)
-        np.testing.assert_array_equal(augment(key, images, *amounts),
-                                      one_by_one(key, images, *amounts))  # fmt: skip
+        np.testing.assert_array_equal(
+            augment(key, images, *amounts), one_by_one(key, images, *amounts)
+        )
 
 
 def test_no_shift_and_no_turn_is_no_change():

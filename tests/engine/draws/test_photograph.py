@@ -57,15 +57,21 @@ def test_lines_are_evenly_apart_and_at_least_one_crosses_the_image():
     assert (rows.sum(1) >= 1).all()
 
 
-@pytest.mark.parametrize(("side", "edge"), [(0.1, "top"), (0.3, "bottom"), (0.6, "left"),
-                                            (0.9, "right")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("side", "edge"), [(0.1, "top"), (0.3, "bottom"), (0.6, "left"), (0.9, "right")]
+)
 def test_a_side_is_cut_off_with_or_without_its_frame(side: float, edge: str) -> None:
     ink = np.full((3, 14, 21, 1), 0.5, np.float32)
     there = of_each(1, 1, 0) > 0
-    found = np.asarray(cut(ink, there, of_each(*[side] * 3), of_each(*[0.99] * 3),
-                                       of_each(0, 1, 1) > 0))  # fmt: skip
-    turned = {"top": found, "bottom": found[:, ::-1], "left": found.swapaxes(1, 2),
-              "right": found[:, :, ::-1].swapaxes(1, 2)}[edge]  # fmt: skip
+    found = np.asarray(
+        cut(ink, there, of_each(*[side] * 3), of_each(*[0.99] * 3), of_each(0, 1, 1) > 0)
+    )
+    turned = {
+        "top": found,
+        "bottom": found[:, ::-1],
+        "left": found.swapaxes(1, 2),
+        "right": found[:, :, ::-1].swapaxes(1, 2),
+    }[edge]
     most = turned.shape[1] * 2 // 7
     assert not turned[:2, :most].any()
     assert (turned[0, most:] == 0.5).all()

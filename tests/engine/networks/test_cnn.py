@@ -99,6 +99,10 @@ def test_of_width_32_it_is_the_howtos_operation_by_operation():
         network = bind("cnn", (28, 28, 1), 10, width)
         params = jax.eval_shape(network.init, jax.random.key(0))
         forms = [Arithmetic("tower"), Arithmetic("grouped"), USUAL]
-        traced.append([str(jax.make_jaxpr(lambda p, x, n=network, a=form: n.apply(p, x, a))(
-            params, image)) for form in forms])  # fmt: skip
+        traced.append(
+            [
+                str(jax.make_jaxpr(lambda p, x, n=network, a=form: n.apply(p, x, a))(params, image))
+                for form in forms
+            ]
+        )
     assert traced[2] == traced[3]

@@ -44,9 +44,14 @@ def allowed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def trainer(name: str, data: Dataset, **changes: object) -> Trainer:
     config = small_config(
-        **{"network": name, "members": MEMBERS, "batch_size": BATCH, "learning_rate": RATE,
-           **changes}
-    )  # fmt: skip
+        **{
+            "network": name,
+            "members": MEMBERS,
+            "batch_size": BATCH,
+            "learning_rate": RATE,
+            **changes,
+        }
+    )
     return Trainer(config, data, devices(2))
 
 
@@ -83,9 +88,12 @@ def plain_loop(name: str, data: Dataset, epochs: int) -> tuple[np.ndarray, list[
             for m in range(MEMBERS):
                 key = jax.random.fold_in(jax.random.fold_in(drawn, m), s)
                 states[m], opts[m], loss = step(
-                    states[m], opts[m], images[perm], data.train_labels[perm],
+                    states[m],
+                    opts[m],
+                    images[perm],
+                    data.train_labels[perm],
                     jax.random.fold_in(key, keys.DROPOUT),
-                )  # fmt: skip
+                )
                 losses.append(float(loss))
     return np.reshape(losses, (epochs, -1, MEMBERS)), states
 
@@ -145,8 +153,11 @@ def test_many_classes_are_learnt_and_judged_in_shares_with_the_same_figures(
     """With room for less than an epoch, or all images, at once: figures of each step and image."""
     from ensemble.engine.forms import looped, stepwise
 
-    many = replace(colour, test_images=np.tile(colour.test_images, (13, 1, 1, 1)),
-                   test_labels=np.tile(colour.test_labels, 13))  # fmt: skip
+    many = replace(
+        colour,
+        test_images=np.tile(colour.test_images, (13, 1, 1, 1)),
+        test_labels=np.tile(colour.test_labels, 13),
+    )
     whole = trainer(name, many)
     end, figures = whole.train(whole.start(), 1, 0, 5)
     for module, steps in ((looped, 2), (stepwise, 3)):

@@ -29,16 +29,23 @@ def allow(monkeypatch):
 
 @pytest.mark.parametrize(
     ("factory", "collections", "random", "loops", "features"),
-    [("Careful", ("batch_stats",), True, True, 64), ("Plain", (), False, True, 8),
-     ("ready", (), False, True, 8), ("small_resnet", ("batch_stats",), False, True, 16),
-     ("Pooled", (), False, True, 4), ("Transposed", (), False, False, 4)],
-)  # fmt: skip
+    [
+        ("Careful", ("batch_stats",), True, True, 64),
+        ("Plain", (), False, True, 8),
+        ("ready", (), False, True, 8),
+        ("small_resnet", ("batch_stats",), False, True, 16),
+        ("Pooled", (), False, True, 4),
+        ("Transposed", (), False, False, 4),
+    ],
+)
 def test_any_linen_module_can_be_brought(factory, collections, random, loops, features, allow):
     allow("other.module:Thing", name(factory))
     network = bind(name(factory), SHAPE, 4)
     assert (network.collections, network.random, network.fast_in_loops) == (
-        collections, random, loops,
-    )  # fmt: skip
+        collections,
+        random,
+        loops,
+    )
     assert network.own
     seen = jax.eval_shape(network.features, network_shapes(network), images(3))
     assert [one.shape for one in seen] == [(3, 4), (3, features)]
@@ -48,12 +55,21 @@ def test_any_linen_module_can_be_brought(factory, collections, random, loops, fe
     ("factory", "said"),
     [
         ("Wide", "gives (2, 5) for 2 images of 4 classes: it has to give logits (2, 4)."),
-        ("Growing", "carries something whose shape or type changes with a step: its collections "
-         "have to stay as they begin."),
-        ("Words", "carries notes/word, which is no array by a name: keep arrays in its "
-         "collections, nothing else."),
-        ("Keys", "carries a random key in keys/own, which cannot be kept: draw it with make_rng "
-         "instead."),
+        (
+            "Growing",
+            "carries something whose shape or type changes with a step: its collections "
+            "have to stay as they begin.",
+        ),
+        (
+            "Words",
+            "carries notes/word, which is no array by a name: keep arrays in its "
+            "collections, nothing else.",
+        ),
+        (
+            "Keys",
+            "carries a random key in keys/own, which cannot be kept: draw it with make_rng "
+            "instead.",
+        ),
         ("Mean", "has no parameters: there is nothing to learn."),
         ("Failing", "does not take images (8, 8, 2): RuntimeError: no such luck (modules.py, "),
         ("choosy", "needs classes, depth: give all but the number of classes a default."),
@@ -61,7 +77,7 @@ def test_any_linen_module_can_be_brought(factory, collections, random, loops, fe
         ("number", "is no Flax Linen module and no function that makes one."),
         ("Missing", "cannot be imported: AttributeError: module"),
     ],
-)  # fmt: skip
+)
 def test_what_is_amiss_is_said_in_one_sentence(factory, said, allow):
     allow(name(factory))
     with pytest.raises(ConfigError) as refused:

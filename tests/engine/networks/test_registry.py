@@ -25,9 +25,10 @@ def test_a_file_that_makes_a_network_is_in_the_registry() -> None:
         make
         for path in folder.glob("*.py")
         for name, make in vars(import_module(f"ensemble.engine.networks.{path.stem}")).items()
-        if name.startswith("make") and getattr(make, "__module__", "").endswith(f".{path.stem}")
+        if name.startswith("make")
+        and getattr(make, "__module__", "").endswith(f".{path.stem}")
         and path.stem != "own"
-    }  # fmt: skip
+    }
     assert made == set(NETWORKS.values())
 
 
@@ -54,21 +55,43 @@ RESNET = 27 * 16 * 1024 + STAGES[0] * 1024 + STAGES[1] * 256 + STAGES[2] * 64 + 
     ("name", "shape", "classes", "width", "parameters", "multiplications"),
     [
         ("cnn", GREY, 10, 0, 824_458, 28 * 28 * 9 * 32 + 14 * 14 * 9 * 32 * 64 + 256 * 3146),
-        ("cnn", (16, 20, 3), 7, 8, 224 + 1168 + 64 * 321 + 455,
-         16 * 20 * 27 * 8 + 8 * 10 * 9 * 8 * 16 + 320 * 64 + 64 * 7),
+        (
+            "cnn",
+            (16, 20, 3),
+            7,
+            8,
+            224 + 1168 + 64 * 321 + 455,
+            16 * 20 * 27 * 8 + 8 * 10 * 9 * 8 * 16 + 320 * 64 + 64 * 7,
+        ),
         ("logistic", GREY, 10, 0, 7_850, 7_840),
-        ("mlp", (8, 8, 3), 100, 50, 192 * 50 + 2 * 2_500 + 150 + 5_100,
-         192 * 50 + 2 * 2_500 + 5_000),
+        (
+            "mlp",
+            (8, 8, 3),
+            100,
+            50,
+            192 * 50 + 2 * 2_500 + 150 + 5_100,
+            192 * 50 + 2 * 2_500 + 5_000,
+        ),
         ("lenet5", GREY, 10, 0, 61_706, LENET),
-        ("resnet", COLOUR, 10, 0, 27 * 16 + sum(STAGES) + 2 * (7 * 16 + 6 * 32 + 6 * 64) + 650,
-         RESNET),
+        (
+            "resnet",
+            COLOUR,
+            10,
+            0,
+            27 * 16 + sum(STAGES) + 2 * (7 * 16 + 6 * 32 + 6 * 64) + 650,
+            RESNET,
+        ),
         ("resnet_groupnorm", COLOUR, 10, 0, 269_722, RESNET),
     ],
-)  # fmt: skip
+)
 def test_parameters_and_operations_are_those_counted_by_hand(
-    name: str, shape: tuple[int, int, int], classes: int, width: int, parameters: int,
+    name: str,
+    shape: tuple[int, int, int],
+    classes: int,
+    width: int,
+    parameters: int,
     multiplications: int,
-) -> None:  # fmt: skip
+) -> None:
     network = bind(name, shape, classes, width)
     assert (network.parameters, network.flops) == (parameters, 2 * multiplications)
     doc = import_module(NETWORKS[name].__module__).__doc__ or ""

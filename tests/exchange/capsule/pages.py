@@ -58,8 +58,13 @@ def put_together(header: Any, rest: bytes, length: int | None = None) -> bytes:
 
 def element(payload: bytes, run: str, **attributes: str) -> str:
     """An element with this capsule, right in its length and checksum but for `attributes`."""
-    said = {"version": "1", "run": run, "bytes": str(len(payload)),
-            "sha256": hashlib.sha256(payload).hexdigest(), **attributes}  # fmt: skip
+    said = {
+        "version": "1",
+        "run": run,
+        "bytes": str(len(payload)),
+        "sha256": hashlib.sha256(payload).hexdigest(),
+        **attributes,
+    }
     words = " ".join(f'data-{key}="{value}"' for key, value in said.items())
     text = base64.b64encode(payload).decode()
     return f'<script type="application/vnd.ensemble.capsule" {words}>{text}</script>'
@@ -94,8 +99,12 @@ def with_parts(page: str, change: Callable[[str, bytes], bytes]) -> str:
         content = change(one["name"], found.array(one["name"]).tobytes())
         shape = [len(content)] if one["dtype"] == "uint8" else one["shape"]
         packed.append(zlib.compress(content))
-        one |= {"shape": shape, "codec": "zlib", "length": len(packed[-1]),
-                "sha256": hashlib.sha256(content).hexdigest()}  # fmt: skip
+        one |= {
+            "shape": shape,
+            "codec": "zlib",
+            "length": len(packed[-1]),
+            "sha256": hashlib.sha256(content).hexdigest(),
+        }
     return page_of(element(put_together(header, b"".join(packed)), header["id"]))
 
 

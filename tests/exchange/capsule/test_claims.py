@@ -60,12 +60,15 @@ def refused(text: str) -> str:
     return str(raised.value)
 
 
-@pytest.mark.parametrize("said", [
-    {"state": "measuring", "pid": os.getpid(), "host": socket.gethostname()},
-    {"state": "measuring", "pid": 1, "host": "another"},
-    {"state": "starting", "pid": None},
-    {"state": "queued", "queued": 1.0, "pid": None},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"state": "measuring", "pid": os.getpid(), "host": socket.gethostname()},
+        {"state": "measuring", "pid": 1, "host": "another"},
+        {"state": "starting", "pid": None},
+        {"state": "queued", "queued": 1.0, "pid": None},
+    ],
+)
 def test_measuring_that_a_report_says_goes_on_is_at_rest_here(
     page: str, said: dict[str, Any]
 ) -> None:
@@ -80,12 +83,15 @@ def test_measuring_that_a_report_says_goes_on_is_at_rest_here(
     runs.delete(run.id)
 
 
-@pytest.mark.parametrize(("said", "why"), [
-    ({"dataset": "nowhere"}, "another dataset"),
-    ({"images": 501}, "more images"),
-    ({"epoch": 3}, "more images or epochs"),
-    ({"side": 2000}, "more images or epochs"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"dataset": "nowhere"}, "another dataset"),
+        ({"images": 501}, "more images"),
+        ({"epoch": 3}, "more images or epochs"),
+        ({"side": 2000}, "more images or epochs"),
+    ],
+)
 def test_shift_that_was_measured_of_something_else_is_refused(
     page: str, said: dict[str, Any], why: str
 ) -> None:
@@ -98,8 +104,11 @@ def test_shift_on_more_sets_of_images_than_there_are_is_refused(page: str) -> No
     assert "twice" in refused(twice)
     long = with_json(page, RESULTS, lambda said: said["outside"][0].update(title="x" * 1000))
     assert "too long" in refused(long)
-    assert "too large" in refused(with_parts(page, lambda name, content: (
-        content + b" " * 5_000_000 if name == RESULTS else content)))  # fmt: skip
+    assert "too large" in refused(
+        with_parts(
+            page, lambda name, content: content + b" " * 5_000_000 if name == RESULTS else content
+        )
+    )
 
 
 def test_shift_of_a_dataset_that_is_not_here_can_be_reported(
@@ -120,22 +129,28 @@ def own(**said: Any) -> Callable[[Header], None]:
     return change
 
 
-@pytest.mark.parametrize(("change", "why"), [
-    (own(title="x" * 81), "title"),
-    (own(title="a\u202eb"), "title"),
-    (own(title=""), "title"),
-    (own(noun="n" * 81), "noun"),
-    (own(source="x" * 10_000), "source"),
-    (own(fingerprint="x" * 10_000), "fingerprint"),
-    (own(name="../../etc"), "name"),
-    (own(name="$(reboot)"), "name"),
-    (own(class_names=["a"] * 10), "twice"),
-    (own(class_names=[f"{n}" * (81 if n == 7 else 1) for n in range(10)]), "81 letters"),
-    (own(class_names=["", *"abcdefghi"]), "empty"),
-    (own(class_names=["\x1b[2J", *"abcdefghi"]), "cannot be shown"),
-    (lambda header: header.update(packages={"p" * 1000: "1"}), "packages"),
-    (lambda header: header.update(packages=dict.fromkeys(map(str, range(500)), "1")), "packages"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (own(title="x" * 81), "title"),
+        (own(title="a\u202eb"), "title"),
+        (own(title=""), "title"),
+        (own(noun="n" * 81), "noun"),
+        (own(source="x" * 10_000), "source"),
+        (own(fingerprint="x" * 10_000), "fingerprint"),
+        (own(name="../../etc"), "name"),
+        (own(name="$(reboot)"), "name"),
+        (own(class_names=["a"] * 10), "twice"),
+        (own(class_names=[f"{n}" * (81 if n == 7 else 1) for n in range(10)]), "81 letters"),
+        (own(class_names=["", *"abcdefghi"]), "empty"),
+        (own(class_names=["\x1b[2J", *"abcdefghi"]), "cannot be shown"),
+        (lambda header: header.update(packages={"p" * 1000: "1"}), "packages"),
+        (
+            lambda header: header.update(packages=dict.fromkeys(map(str, range(500)), "1")),
+            "packages",
+        ),
+    ],
+)
 def test_words_of_a_dataset_that_nobody_could_have_given_it_are_refused(
     tmp_path: Path, change: Callable[[Header], Any], why: str
 ) -> None:
@@ -144,12 +159,15 @@ def test_words_of_a_dataset_that_nobody_could_have_given_it_are_refused(
     assert why in (found := refused(changed(text, change))), found
 
 
-@pytest.mark.parametrize(("change", "why"), [
-    (lambda header: header["dataset"].update(own=False), "nobody"),
-    (lambda header: header["dataset"].update(class_names=["a"] * 3), "twice"),
-    (lambda header: header.update(member_names=["same"] * 2), "twice"),
-    (lambda header: header.update(member_names=["a", "b\u2066"]), "cannot be shown"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda header: header["dataset"].update(own=False), "nobody"),
+        (lambda header: header["dataset"].update(class_names=["a"] * 3), "twice"),
+        (lambda header: header.update(member_names=["same"] * 2), "twice"),
+        (lambda header: header.update(member_names=["a", "b\u2066"]), "cannot be shown"),
+    ],
+)
 def test_predictions_from_elsewhere_that_could_not_be_opened_are_refused(
     tmp_path: Path, change: Callable[[Header], Any], why: str
 ) -> None:
@@ -198,9 +216,16 @@ def test_members_that_give_no_numbers_are_refused_when_they_are_asked(tmp_path: 
     text = written(
         tmp_path, askable(members=1, epochs=1, network="logistic"), with_members=True
     ).read_text("utf-8")
-    run = taken(with_parts(text, lambda name, content: (
-        np.full(len(content) // 4, HUGE, "<f4").tobytes() if name.startswith("parameters")
-        else content)))  # fmt: skip
+    run = taken(
+        with_parts(
+            text,
+            lambda name, content: (
+                np.full(len(content) // 4, HUGE, "<f4").tobytes()
+                if name.startswith("parameters")
+                else content
+            ),
+        )
+    )
     members, images = runs.open_members(run.id), datasets.load("digits").test_images[:3]
     with pytest.raises(RunError, match="no numbers"):
         members.probabilities(images)

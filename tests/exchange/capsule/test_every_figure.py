@@ -30,8 +30,7 @@ def called(*words: str) -> str:
 def shown(run_id: str) -> Any:
     """What `runs show` says, without its worker."""
     found = json.loads(called("runs", "show", run_id))
-    found["status"] = {name: value for name, value in found["status"].items()
-                       if name not in WORKER}  # fmt: skip
+    found["status"] = {name: value for name, value in found["status"].items() if name not in WORKER}
     del found["origin"]
     return found
 
@@ -39,11 +38,19 @@ def shown(run_id: str) -> Any:
 def held_out() -> runs.Run:
     """A run that holds images out."""
     made = trained(members=3, epochs=2, validation=0.1, name="one of three")
-    append_line(made.path / "history.jsonl", {
-        "kind": "epoch", "epoch": 1, "step": 10, "progress": 1.0, "train_loss": [0.1, 0.2, 0.3],
-        "test_loss": [0.3, 0.1 / 3, 0.2], "test_accuracy": [0.5, 1.0, 0.9],
-        "ensemble_test_accuracy": 0.75,
-    })  # fmt: skip
+    append_line(
+        made.path / "history.jsonl",
+        {
+            "kind": "epoch",
+            "epoch": 1,
+            "step": 10,
+            "progress": 1.0,
+            "train_loss": [0.1, 0.2, 0.3],
+            "test_loss": [0.3, 0.1 / 3, 0.2],
+            "test_accuracy": [0.5, 1.0, 0.9],
+            "ensemble_test_accuracy": 0.75,
+        },
+    )
     return runs.find(made.id)
 
 

@@ -79,49 +79,64 @@ def set_in(*path: str) -> Callable[[Any], Callable[[dict[str, Any]], None]]:
     return to
 
 
-@pytest.mark.parametrize(("change", "why"), [
-    (set_in("id")("../../etc"), "is no id of a run"),
-    (set_in("version")(2), "form 2, and this version reads form 1: update"),
-    (set_in("form")("another"), "another form"),
-    (set_in("kind")("sweep"), "is no kind of run"),
-    (set_in("kind")("imported"), "No such setting"),
-    (set_in("settings", "network")("vit_giant"), "network .vit_giant. is none that this version"),
-    (set_in("settings", "network")(["cnn"]), "network is"),
-    (set_in("settings", "members")(3), "of other members or epochs"),
-    (set_in("settings", "members")(10**30), "members is"),
-    (set_in("settings", "epochs")("1"), "epochs is"),
-    (set_in("settings", "evil")(1), "No such setting: evil"),
-    (set_in("settings")([]), "settings is"),
-    (set_in("status", "set_aside")({"7": 1}), "of other members or epochs"),
-    (set_in("status", "epoch")(9), "of other members or epochs"),
-    (set_in("status", "state")("dancing"), "state is"),
-    (set_in("status", "ensemble_test_accuracy")(2), "ensemble_test_accuracy is"),
-    (set_in("dataset", "test_size")(10**9), "another than that of this program"),
-    (set_in("dataset", "name")("leaves"), "another dataset than its settings"),
-    (set_in("dataset", "image_shape")([28, 28, 99999]), "image_shape|its images"),
-    (set_in("dataset", "class_names")(["x"]), "classes"),
-    (set_in("dataset")(None), "dataset is"),
-    (set_in("tags")(["x" * 41]), "tag"),
-    (set_in("tags")({"a": 1}), "tags is"),
-    (set_in("note")("x" * 4001), "too long"),
-    (set_in("name")("x" * 81), "too long"),
-    (set_in("name")("\ud800"), "name is"),
-    (set_in("member_names")(["only one"]), "one a member"),
-    (set_in("parts")([1]), "parts is"),
-    (set_in("parts")([]), "shorter than its data"),
-    (lambda header: header["parts"].append(header["parts"][0]), "two parts “history”"),
-    (lambda header: part(header, LAST).update(shape=[2, 500, 11]), rf"part “{LAST}” is float32 of"),
-    (lambda header: part(header, LAST).update(shape=[2, -500, 10]), "shape is"),
-    (lambda header: part(header, LAST).update(dtype="object"), rf"part “{LAST}” is object"),
-    (lambda header: part(header, LAST).update(dtype="uint8"), rf"part “{LAST}” is uint8"),
-    (lambda header: part(header, LAST).update(codec="pickle"), r"does not know \(pickle\): update"),
-    (lambda header: part(header, LAST).update(codec="raw"), rf"part “{LAST}” is damaged"),
-    (lambda header: part(header, LAST).update(sha256="0" * 64), "its checksum is another"),
-    (lambda header: part(header, LAST).update(length=10**12), "says that it has 1,000,000,000,000"),
-    (lambda header: part(header, LAST).update(length=7), "shorter than its data|damaged"),
-    (lambda header: part(header, LAST).pop("length"), "length is missing"),
-    (lambda header: part(header, "history").update(shape=[10**12]), "“history” is too large"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (set_in("id")("../../etc"), "is no id of a run"),
+        (set_in("version")(2), "form 2, and this version reads form 1: update"),
+        (set_in("form")("another"), "another form"),
+        (set_in("kind")("sweep"), "is no kind of run"),
+        (set_in("kind")("imported"), "No such setting"),
+        (
+            set_in("settings", "network")("vit_giant"),
+            "network .vit_giant. is none that this version",
+        ),
+        (set_in("settings", "network")(["cnn"]), "network is"),
+        (set_in("settings", "members")(3), "of other members or epochs"),
+        (set_in("settings", "members")(10**30), "members is"),
+        (set_in("settings", "epochs")("1"), "epochs is"),
+        (set_in("settings", "evil")(1), "No such setting: evil"),
+        (set_in("settings")([]), "settings is"),
+        (set_in("status", "set_aside")({"7": 1}), "of other members or epochs"),
+        (set_in("status", "epoch")(9), "of other members or epochs"),
+        (set_in("status", "state")("dancing"), "state is"),
+        (set_in("status", "ensemble_test_accuracy")(2), "ensemble_test_accuracy is"),
+        (set_in("dataset", "test_size")(10**9), "another than that of this program"),
+        (set_in("dataset", "name")("leaves"), "another dataset than its settings"),
+        (set_in("dataset", "image_shape")([28, 28, 99999]), "image_shape|its images"),
+        (set_in("dataset", "class_names")(["x"]), "classes"),
+        (set_in("dataset")(None), "dataset is"),
+        (set_in("tags")(["x" * 41]), "tag"),
+        (set_in("tags")({"a": 1}), "tags is"),
+        (set_in("note")("x" * 4001), "too long"),
+        (set_in("name")("x" * 81), "too long"),
+        (set_in("name")("\ud800"), "name is"),
+        (set_in("member_names")(["only one"]), "one a member"),
+        (set_in("parts")([1]), "parts is"),
+        (set_in("parts")([]), "shorter than its data"),
+        (lambda header: header["parts"].append(header["parts"][0]), "two parts “history”"),
+        (
+            lambda header: part(header, LAST).update(shape=[2, 500, 11]),
+            rf"part “{LAST}” is float32 of",
+        ),
+        (lambda header: part(header, LAST).update(shape=[2, -500, 10]), "shape is"),
+        (lambda header: part(header, LAST).update(dtype="object"), rf"part “{LAST}” is object"),
+        (lambda header: part(header, LAST).update(dtype="uint8"), rf"part “{LAST}” is uint8"),
+        (
+            lambda header: part(header, LAST).update(codec="pickle"),
+            r"does not know \(pickle\): update",
+        ),
+        (lambda header: part(header, LAST).update(codec="raw"), rf"part “{LAST}” is damaged"),
+        (lambda header: part(header, LAST).update(sha256="0" * 64), "its checksum is another"),
+        (
+            lambda header: part(header, LAST).update(length=10**12),
+            "says that it has 1,000,000,000,000",
+        ),
+        (lambda header: part(header, LAST).update(length=7), "shorter than its data|damaged"),
+        (lambda header: part(header, LAST).pop("length"), "length is missing"),
+        (lambda header: part(header, "history").update(shape=[10**12]), "“history” is too large"),
+    ],
+)
 def test_a_header_that_cannot_be_is_refused_with_what_is_wrong(
     page: str, change: Callable[[dict[str, Any]], Any], why: str
 ) -> None:
@@ -189,8 +204,13 @@ def test_predictions_from_elsewhere_are_nothing_without_their_labels(tmp_path: P
 
 
 def test_parts_of_other_names_are_left_out_and_it_is_said(page: str) -> None:
-    names = ["parameters/epoch-0001/../../evil", "shift/scores/../../evil/entropy", "../evil",
-             "predictions/epoch-0002", "</script><b>"]  # fmt: skip
+    names = [
+        "parameters/epoch-0001/../../evil",
+        "shift/scores/../../evil/entropy",
+        "../evil",
+        "predictions/epoch-0002",
+        "</script><b>",
+    ]
     header, rest = taken_apart(payload_of(page))
     header["parts"] += [{**header["parts"][0], "name": name, "length": 0} for name in names]
     text = page_of(element(put_together(header, rest), header["id"]))
@@ -198,8 +218,14 @@ def test_parts_of_other_names_are_left_out_and_it_is_said(page: str) -> None:
     assert all(name in found.notes[0] for name in names)
     run = capsule.import_capsule(found)
     files = {path.relative_to(run.path).as_posix() for path in run.path.rglob("*")}
-    assert files == {"config.json", "status.json", "history.jsonl", "test_labels.npz",
-                     "predictions", "predictions/epoch-0001.npz"}  # fmt: skip
+    assert files == {
+        "config.json",
+        "status.json",
+        "history.jsonl",
+        "test_labels.npz",
+        "predictions",
+        "predictions/epoch-0001.npz",
+    }
 
 
 def test_a_network_of_somebodys_own_is_a_name_and_its_code_is_not_imported(page: str) -> None:

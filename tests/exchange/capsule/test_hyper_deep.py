@@ -15,8 +15,15 @@ from ensemble.wording.provenance import command_of
 from tests.exchange.capsule.pages import there_and_back
 from tests.pages.ensembles import trained
 
-CHOSEN = [{"run_id": f"digits-1123-09503{n}", "member": n, "epoch": 2,
-           "settings": {"learning_rate": 0.1 / 3}} for n in (1, 2)]  # fmt: skip
+CHOSEN = [
+    {
+        "run_id": f"digits-1123-09503{n}",
+        "member": n,
+        "epoch": 2,
+        "settings": {"learning_rate": 0.1 / 3},
+    }
+    for n in (1, 2)
+]
 
 
 def chosen(members: Any = CHOSEN) -> runs.Run:

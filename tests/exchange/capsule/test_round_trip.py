@@ -36,11 +36,20 @@ def run() -> runs.Run:
     """A run with everything that a person may have said of it."""
     made = trained(members=2, epochs=2, name="Ours </script> <b>&amp;", validation=0.1, pid=4711)
     for epoch in (1, 2):
-        append_line(made.path / "history.jsonl", {
-            "kind": "epoch", "epoch": epoch, "step": epoch, "progress": float(epoch),
-            "train_loss": [0.1 / 3, None], "test_loss": [0.3, 1e-17], "test_accuracy": [0.5, 1.0],
-            "ensemble_test_accuracy": 0.75, "more": "ünknown",
-        })  # fmt: skip
+        append_line(
+            made.path / "history.jsonl",
+            {
+                "kind": "epoch",
+                "epoch": epoch,
+                "step": epoch,
+                "progress": float(epoch),
+                "train_loss": [0.1 / 3, None],
+                "test_loss": [0.3, 1e-17],
+                "test_accuracy": [0.5, 1.0],
+                "ensemble_test_accuracy": 0.75,
+                "more": "ünknown",
+            },
+        )
     write_note(made.id, "A note,\n\n**bold** </script>")
     write_tags(made.id, ["for a paper", "</script>"])
     return runs.find(made.id)
@@ -49,8 +58,11 @@ def run() -> runs.Run:
 def test_it_comes_back_to_the_bit(run: runs.Run, tmp_path: Path) -> None:
     again = there_and_back(tmp_path, run, all_epochs=True)
     assert (again.config, again.data, again.name, again.tags) == (
-        run.config, run.data, run.name, run.tags,
-    )  # fmt: skip
+        run.config,
+        run.data,
+        run.name,
+        run.tags,
+    )
     assert again.status == replace(run.status, **AT_REST)
     assert (again.state, read_note(again)) == (run.state, read_note(run))
     history = [(one.path / "history.jsonl").read_bytes() for one in (run, again)]

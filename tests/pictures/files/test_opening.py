@@ -32,11 +32,15 @@ def grey_of(content: bytes) -> np.ndarray:
 @pytest.mark.parametrize(
     ("format", "options", "off"),
     [
-        ("PNG", {}, 0), ("BMP", {}, 0), ("TIFF", {"compression": "tiff_lzw"}, 0),
-        ("WebP", {"lossless": True}, 0), ("GIF", {}, 0), ("JPEG", {"quality": 95}, 40),
+        ("PNG", {}, 0),
+        ("BMP", {}, 0),
+        ("TIFF", {"compression": "tiff_lzw"}, 0),
+        ("WebP", {"lossless": True}, 0),
+        ("GIF", {}, 0),
+        ("JPEG", {"quality": 95}, 40),
         ("AVIF", {"quality": 95}, 40),
     ],
-)  # fmt: skip
+)
 def test_each_format_shows_its_picture(format, options, off):  # noqa: A002
     found = open_picture(encoded(Image.fromarray(COLOUR), format, **options))
     assert (found.format, found.size, found.scale, found.notes) == (format, (90, 60), 1.0, ())
@@ -87,9 +91,23 @@ def of_depth(grey: np.ndarray, top: int) -> np.ndarray:
         (encoded(Image.fromarray(COLOUR[..., [0, 0, 0]]).convert("CMYK"), "JPEG", quality=95), 4),
         (encoded(Image.fromarray(COLOUR[..., [0, 0, 0]]).convert("YCbCr"), "TIFF"), 1),
     ],
-    ids=["8", "16", "10in16", "12in16", "14in16", "16tiff", "32tiff", "float1", "float255",
-         "palette", "la", "cmyk", "cmykjpeg", "ycbcr"],
-)  # fmt: skip
+    ids=[
+        "8",
+        "16",
+        "10in16",
+        "12in16",
+        "14in16",
+        "16tiff",
+        "32tiff",
+        "float1",
+        "float255",
+        "palette",
+        "la",
+        "cmyk",
+        "cmykjpeg",
+        "ycbcr",
+    ],
+)
 def test_every_mode_keeps_its_brightness(content, off):
     assert np.quantile(np.abs(grey_of(content).astype(int) - GREY), 0.95) <= off
 
@@ -199,8 +217,13 @@ def test_a_photo_is_decoded_at_a_half_and_shows_the_same():
 
 def test_only_the_first_frame_is_taken_and_that_is_said():
     frames = [Image.fromarray(np.full_like(GREY, shade)) for shade in (200, 100, 50)]
-    for format, unit in (("GIF", "frames"), ("WebP", "frames"), ("PNG", "frames"),  # noqa: A001
-                         ("TIFF", "pages"), ("AVIF", "frames")):  # fmt: skip
+    for format, unit in (  # noqa: A001
+        ("GIF", "frames"),
+        ("WebP", "frames"),
+        ("PNG", "frames"),
+        ("TIFF", "pages"),
+        ("AVIF", "frames"),
+    ):
         content = encoded(frames[0], format, save_all=True, append_images=frames[1:])
         found = open_picture(content)
         assert found.notes == (f"First of 3 {unit}.",), format

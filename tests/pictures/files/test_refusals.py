@@ -52,8 +52,18 @@ def jpeg_in_three(progressive: bool) -> bytes:
 
 def tiff_in_tiles(side: int) -> bytes:
     """A TIFF of 16 × 16 pixels that is said to lie in one tile of `side` × `side`."""
-    fields = {256: 16, 257: 16, 258: 8, 259: 8, 262: 1, 277: 1, 322: side, 323: side,
-              324: 8, 325: 4}  # fmt: skip
+    fields = {
+        256: 16,
+        257: 16,
+        258: 8,
+        259: 8,
+        262: 1,
+        277: 1,
+        322: side,
+        323: side,
+        324: 8,
+        325: 4,
+    }
     entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in fields.items())
     return b"II*\0" + struct.pack("<IH", 8, len(fields)) + entries + bytes(4)
 
@@ -64,16 +74,21 @@ REFUSED = {
     "letters": ("Grüße, 数字".encode(), "This is text"),
     "html": (b"<!doctype html><b>7</b>", "This is text"),
     "noise": (bytes(range(7, 255)), "This is not a picture that can be read: take a PNG"),
-    "svg": (b'\xef\xbb\xbf<?xml version="1.0"?>\n<svg/>', "SVG drawing, which cannot be read "
-            "here: save it as PNG."),
+    "svg": (
+        b'\xef\xbb\xbf<?xml version="1.0"?>\n<svg/>',
+        "SVG drawing, which cannot be read here: save it as PNG.",
+    ),
     "pdf": (b"%PDF-1.7\n", "This is a PDF, which cannot be read here: save it as PNG."),
     "postscript": (b"%!PS-Adobe-3.0 EPSF-3.0\n", "PostScript drawing"),
     "photoshop": (b"8BPS\x00\x01", "save it as PNG"),
     "jpeg xl": (b"\xff\x0a" + bytes(20), "JPEG XL"),
     "video": (VIDEO, "This is a video, not a picture"),
     "large file": (b"\x89PNG" + bytes(decoding.MAX_BYTES), "larger than 20 MB: save the picture"),
-    "bomb": (png(40_000, 40_000, zlib.compress(bytes(10_000))), "The picture has 40,000×40,000 "
-             "pixels, which is too many: save it with 100 megapixels at most."),
+    "bomb": (
+        png(40_000, 40_000, zlib.compress(bytes(10_000))),
+        "The picture has 40,000×40,000 "
+        "pixels, which is too many: save it with 100 megapixels at most.",
+    ),
     "largest": (png(2**31 - 1, 2**31 - 1), "too many"),
     "long": (png(70_000, 1), "70,000 pixels long: cut it to 65,535 at most."),
     "no pixels": (png(0, 60), "damaged"),
@@ -88,7 +103,7 @@ REFUSED = {
     "scans": (encoded(GREY, "JPEG", progressive=True) + b"\xff\xda" * 100, "save it as PNG."),
     "signature": (b"\x89PNG", "The picture is damaged and cannot be read to its end"),
     "webp start": (b"RIFF\0\0\0\0WEBPVP8 ", "is damaged"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", REFUSED)
@@ -170,8 +185,12 @@ def worst(kind: str) -> bytes:
 def test_the_worst_picture_stays_below_the_bound(kind):
     root = Path(__file__).parents[3]
     done = subprocess.run(
-        [sys.executable, "-c", CHILD], input=worst(kind), cwd=root, check=False,
-        capture_output=True, timeout=100,
-    )  # fmt: skip
+        [sys.executable, "-c", CHILD],
+        input=worst(kind),
+        cwd=root,
+        check=False,
+        capture_output=True,
+        timeout=100,
+    )
     assert done.returncode == 0, done.stderr.decode()
     assert done.stderr == b""

@@ -23,10 +23,15 @@ def cell(text: str, *lines: tuple[int, int, int, int]) -> Picture:
 
 @pytest.mark.parametrize(
     "lines",
-    [[(2, 103, 117, 106)], [(2, 8, 117, 11)], [(10, 3, 13, 117)],
-     [(2, 8, 117, 11), (2, 103, 117, 106)], [(10, 3, 13, 117), (107, 3, 110, 117)]],
+    [
+        [(2, 103, 117, 106)],
+        [(2, 8, 117, 11)],
+        [(10, 3, 13, 117)],
+        [(2, 8, 117, 11), (2, 103, 117, 106)],
+        [(10, 3, 13, 117), (107, 3, 110, 117)],
+    ],
     ids=["below", "above", "beside", "above and below", "on both sides"],
-)  # fmt: skip
+)
 def test_a_cell_s_lines_are_left_out(lines: list[tuple[int, int, int, int]]) -> None:
     (alone,), (within,) = prepare(cell("3")).marks, prepare(cell("3", *lines)).marks
     np.testing.assert_allclose(within.box, alone.box, atol=2)

@@ -48,9 +48,10 @@ class InlineTasks:
 def follow(run: Run, tasks: InlineTasks) -> Run:
     """Bring a queued run in groups to its end, as its worker does."""
     jobs_worker.do(
-        run, lambda status, stop: Coordinator(run, status, stop, lambda status: None,
-                                              tasks).follow(), lambda status: None,
-    )  # fmt: skip
+        run,
+        lambda status, stop: Coordinator(run, status, stop, lambda status: None, tasks).follow(),
+        lambda status: None,
+    )
     return runs.find(run.id)
 
 

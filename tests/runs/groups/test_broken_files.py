@@ -141,9 +141,13 @@ def test_predictions_cut_short_are_named_and_not_merged() -> None:
 
 
 ODD = {
-    "state": "sleeping", "step": -1, "updated": "now", "pid": [1], "member_test_accuracy": {},
+    "state": "sleeping",
+    "step": -1,
+    "updated": "now",
+    "pid": [1],
+    "member_test_accuracy": {},
     "seconds": 1e300,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("field", ODD)

@@ -209,9 +209,12 @@ def test_the_only_group_of_a_run_knows_what_the_ensemble_was_in_training() -> No
     done = follow(runs.create(settings, Placement("slurm")), InlineTasks())
     assert done.state == "finished"
     placed, alone = (
-        {line["epoch"]: line["ensemble_train_nll"] for line in runs.read_history(run.id)
-         if line["kind"] == "epoch"}
+        {
+            line["epoch"]: line["ensemble_train_nll"]
+            for line in runs.read_history(run.id)
+            if line["kind"] == "epoch"
+        }
         for run in (done, runs.work(runs.create(settings).id))
-    )  # fmt: skip
+    )
     assert placed == alone
     assert None not in placed.values()

@@ -83,9 +83,7 @@ def test_a_part_of_the_members_learns_what_it_learns_among_all() -> None:
     digits, devices = datasets.load("digits"), choose_devices(1)
     whole = Trainer(settings, digits, devices)
     part = Trainer(settings, digits, devices, numbers=range(2, 4))
-    (all_of_them, wide), (two, narrow) = (
-        one.train(one.start(), 1, 0, 2) for one in (whole, part)
-    )  # fmt: skip
+    (all_of_them, wide), (two, narrow) = (one.train(one.start(), 1, 0, 2) for one in (whole, part))
     np.testing.assert_array_equal(narrow.loss, wide.loss[2:])
     learnt = part.get_params(two)["Conv_1"]["kernel"]
     np.testing.assert_array_equal(learnt, whole.get_params(all_of_them)["Conv_1"]["kernel"][2:])

@@ -156,14 +156,21 @@ class Elsewhere:
     """A group's task on a host of this name, as long as the context lasts."""
 
     def __init__(self, group: Group, host: str) -> None:
-        environment = {**os.environ, "HOST": host, "PYTHONPATH": str(ROOT),
-                       "JAX_NUM_CPU_DEVICES": "1"}  # fmt: skip
+        environment = {
+            **os.environ,
+            "HOST": host,
+            "PYTHONPATH": str(ROOT),
+            "JAX_NUM_CPU_DEVICES": "1",
+        }
         self.log = group.path / f"{host}.txt"
         with self.log.open("wb") as log:
             self.child = subprocess.Popen(
                 [sys.executable, "-c", ELSEWHERE, "work-group", group.id],
-                env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            )  # fmt: skip
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
 
     def __enter__(self) -> "Elsewhere":
         return self

@@ -32,8 +32,12 @@ class FullCluster:
 
 
 def test_a_resumed_run_waits_in_the_queue_and_is_not_said_to_train() -> None:
-    run = in_groups({1: "stopped", 2: "finished"}, state="stopped", placement=SLURM,
-                    told={1: {"step": 40, "epoch": 4}, 2: {"step": 100, "epoch": 10}})  # fmt: skip
+    run = in_groups(
+        {1: "stopped", 2: "finished"},
+        state="stopped",
+        placement=SLURM,
+        told={1: {"step": 40, "epoch": 4}, 2: {"step": 100, "epoch": 10}},
+    )
     said: list[Status] = []
     with StatusWriter(run.status_file, run.status) as status:
         ended = Coordinator(run, status, lambda: bool(said), said.append, FullCluster()).follow()

@@ -66,8 +66,13 @@ def test_what_the_systems_shell_packs_comes_out(tmp_path: Path) -> None:
 
 
 def test_a_systems_own_files_and_archives_within_stay_in_the_archive(tmp_path: Path) -> None:
-    own = {"__MACOSX/cats/._1.png": b"x", "cats/.DS_Store": b"x", "dogs/Thumbs.db": b"x",
-           "more.zip": packed(), "cats/x.tar": b"y"}  # fmt: skip
+    own = {
+        "__MACOSX/cats/._1.png": b"x",
+        "cats/.DS_Store": b"x",
+        "dogs/Thumbs.db": b"x",
+        "more.zip": packed(),
+        "cats/x.tar": b"y",
+    }
     made = unpack(io.BytesIO(packed({**FOLDER, **own})), tmp_path / "fresh")
     assert files_in(tmp_path / "fresh") == FOLDER
     assert (made.skipped, made.nested) == (3, ("more.zip", "cats/x.tar"))
@@ -108,9 +113,17 @@ def test_a_name_that_leads_elsewhere_is_refused_by_name(
 
 @pytest.mark.parametrize(
     "others",
-    [("Cats/1.png",), ("cats/1.PNG",), ("cats/1.png/x.png",), ("cats",), ("CATS/2.png",),
-     ("dogs/e\u0301.png", "dogs/\xe9.png"), ("./cats/1.png",), ("cats//1.png",)],
-)  # fmt: skip
+    [
+        ("Cats/1.png",),
+        ("cats/1.PNG",),
+        ("cats/1.png/x.png",),
+        ("cats",),
+        ("CATS/2.png",),
+        ("dogs/e\u0301.png", "dogs/\xe9.png"),
+        ("./cats/1.png",),
+        ("cats//1.png",),
+    ],
+)
 def test_two_names_for_one_file_are_refused(tmp_path: Path, others: tuple[str, ...]) -> None:
     told = refused(packed({"cats/1.png": b"x", **dict.fromkeys(others, b"y")}), tmp_path)
     assert "would be one" in told
@@ -118,9 +131,13 @@ def test_two_names_for_one_file_are_refused(tmp_path: Path, others: tuple[str, .
 
 @pytest.mark.parametrize(
     ("mode", "said"),
-    [(stat.S_IFLNK, "is a link"), (stat.S_IFIFO, "pipe"), (stat.S_IFCHR, "device"),
-     (stat.S_IFSOCK, "pipe")],
-)  # fmt: skip
+    [
+        (stat.S_IFLNK, "is a link"),
+        (stat.S_IFIFO, "pipe"),
+        (stat.S_IFCHR, "device"),
+        (stat.S_IFSOCK, "pipe"),
+    ],
+)
 def test_a_link_or_a_device_is_refused(tmp_path: Path, mode: int, said: str) -> None:
     told = refused(packed({"cats/evil.png": b"/etc/passwd"}, mode=mode | 0o777), tmp_path)
     assert said in told

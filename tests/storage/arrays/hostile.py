@@ -22,16 +22,35 @@ FIELD = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
 # (offset, bytes) of numbers in a zip's records, by the record's first four bytes.
 NUMBERS = {
     b"PK\x03\x04": ((4, 2), (6, 2), (8, 2), (14, 4), (18, 4), (22, 4), (26, 2), (28, 2)),
-    b"PK\x01\x02": ((6, 2), (8, 2), (10, 2), (16, 4), (20, 4), (24, 4), (28, 2), (30, 2), (32, 2),
-                    (34, 2), (42, 4)),
+    b"PK\x01\x02": (
+        (6, 2),
+        (8, 2),
+        (10, 2),
+        (16, 4),
+        (20, 4),
+        (24, 4),
+        (28, 2),
+        (30, 2),
+        (32, 2),
+        (34, 2),
+        (42, 4),
+    ),
     b"PK\x05\x06": ((4, 2), (6, 2), (8, 2), (10, 2), (12, 4), (16, 4), (20, 2)),
-}  # fmt: skip
+}
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': (7,), }"
 HEADERS = (
-    "(" * 90 + ")" * 90, "(" * 5000, "[" * 3000 + "]" * 3000, "{" * 900, "-" * 4000 + "1",
+    "(" * 90 + ")" * 90,
+    "(" * 5000,
+    "[" * 3000 + "]" * 3000,
+    "{" * 900,
+    "-" * 4000 + "1",
     "{'descr': '<f4', 'fortran_order': False, 'shape': (%s, ), }" % ("(" * 400 + ")" * 400),
-    "{'descr': '<f4', 'fortran_order': False, 'shape': (2", "'''", "\\", "$\n  \t\n $", "1" * 5000,
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (2",
+    "'''",
+    "\\",
+    "$\n  \t\n $",
+    "1" * 5000,
     "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,), }",
     "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999,), }",
     "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000, 1000000000, 1000000000), }",
@@ -44,7 +63,10 @@ HEADERS = (
     "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }" % ("1, " * 65),
     "{'descr': '<f4', 'fortran_order': False, 'shape': 7, }",
     "{'descr': '<f4', 'fortran_order': 1, 'shape': (1,), }",
-    "{'descr': '<f4', 'fortran_order': False}", "{'shape': (), 'shape': (1,)}", "None", "",
+    "{'descr': '<f4', 'fortran_order': False}",
+    "{'shape': (), 'shape': (1,)}",
+    "None",
+    "",
     "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
     "{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000000,), }",
     "{'descr': '<U999999999', 'fortran_order': False, 'shape': (9,), }",
@@ -54,14 +76,19 @@ HEADERS = (
     "{'descr': [('a', '<f4', (1000000000, 1000000000))], 'fortran_order': False, 'shape': (1,), }",
     "{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (1,), }",
     "{'descr': (b'a', 3), 'fortran_order': False, 'shape': (1,), }",
-    "{'descr': '\0', 'fortran_order': False, 'shape': (1,), }", "\ud800", "é" * 50,
-)  # fmt: skip
+    "{'descr': '\0', 'fortran_order': False, 'shape': (1,), }",
+    "\ud800",
+    "é" * 50,
+)
 
 
 def attack(
-    read: Callable[[Path], Arrays], originals: Mapping[str, bytes], folder: Path, count: int,
+    read: Callable[[Path], Arrays],
+    originals: Mapping[str, bytes],
+    folder: Path,
+    count: int,
     seed: int = 0,
-) -> Counter[tuple[str, str]]:  # fmt: skip
+) -> Counter[tuple[str, str]]:
     """What became of so many bad files: how many, by the kind of harm and the outcome.
 
     Args:
@@ -98,9 +125,11 @@ def attack(
 def alike(one: Arrays, other: Arrays) -> bool:
     """Whether both have the same names, types and bits."""
     return one.keys() == other.keys() and all(
-        array.dtype == other[name].dtype and array.shape == other[name].shape
-        and array.tobytes() == other[name].tobytes() for name, array in one.items()
-    )  # fmt: skip
+        array.dtype == other[name].dtype
+        and array.shape == other[name].shape
+        and array.tobytes() == other[name].tobytes()
+        for name, array in one.items()
+    )
 
 
 def _flip(content: bytes, draw: random.Random) -> bytes:
@@ -125,11 +154,15 @@ def _truncated(content: bytes, draw: random.Random) -> bytes:
 
 def _spliced(content: bytes, draw: random.Random) -> bytes:
     one, two, three = sorted(draw.randrange(len(content)) for _ in range(3))
-    return draw.choice((
-        content[:one] + content[two:], content[:two] + content[one:],
-        content[:one] + content[two:three] + content[one:two] + content[three:],
-        content[:one] + bytes(three - one) + content[three:], content + content[one:two],
-    ))  # fmt: skip
+    return draw.choice(
+        (
+            content[:one] + content[two:],
+            content[:two] + content[one:],
+            content[:one] + content[two:three] + content[one:two] + content[three:],
+            content[:one] + bytes(three - one) + content[three:],
+            content + content[one:two],
+        )
+    )
 
 
 def _number(content: bytes, draw: random.Random) -> bytes:
@@ -193,10 +226,17 @@ def _bomb(content: bytes, draw: random.Random) -> bytes:
 
 
 HARMS: dict[str, Callable[[bytes, random.Random], bytes]] = {
-    "bit flipped": _flip, "bytes overwritten": _noise, "cut short": _truncated, "spliced": _spliced,
-    "number in the zip": _number, "header": _header, "bits of a header": _npy_noise,
-    "method": _method, "names": _names, "bomb": _bomb,
-}  # fmt: skip
+    "bit flipped": _flip,
+    "bytes overwritten": _noise,
+    "cut short": _truncated,
+    "spliced": _spliced,
+    "number in the zip": _number,
+    "header": _header,
+    "bits of a header": _npy_noise,
+    "method": _method,
+    "names": _names,
+    "bomb": _bomb,
+}
 # Of these an earlier version's file, with no checksum of its own, could be a right one.
 CRAFTED = {"header", "bits of a header", "method", "names", "bomb"}
 

@@ -57,8 +57,14 @@ def test_any_changed_number_or_shape_makes_another_word() -> None:
     tree = [np.arange(6.0).reshape(2, 3), np.ones(2)]
     words = {
         disk_cache.digest_of(one)
-        for one in (tree, [tree[0].T.copy(), tree[1]], [tree[0].reshape(3, 2), tree[1]],
-                    [tree[0] + 1e-12, tree[1]], tree[:1], tree[::-1])
-    }  # fmt: skip
+        for one in (
+            tree,
+            [tree[0].T.copy(), tree[1]],
+            [tree[0].reshape(3, 2), tree[1]],
+            [tree[0] + 1e-12, tree[1]],
+            tree[:1],
+            tree[::-1],
+        )
+    }
     assert len(words) == 6
     assert disk_cache.digest_of([array.copy() for array in tree]) == disk_cache.digest_of(tree)

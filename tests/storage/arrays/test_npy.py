@@ -43,8 +43,11 @@ def test_a_file_that_is_not_just_that_array_is_refused(tmp_path: Path) -> None:
     whole = path.read_bytes()
     wrong = [whole[:length] for length in range(len(whole))]
     wrong += [whole + b"\0", b"PK\3\4" + whole, whole.replace(b"(7, 3)", b"(3, 7)")]
-    wrong += [npy(header, X.tobytes(), version) for header in HEADERS
-              for version in ((1, 0), (2, 0), (3, 0), (4, 0))]  # fmt: skip
+    wrong += [
+        npy(header, X.tobytes(), version)
+        for header in HEADERS
+        for version in ((1, 0), (2, 0), (3, 0), (4, 0))
+    ]
     for content in wrong:
         path.write_bytes(content)
         with pytest.raises(DamagedFileError):

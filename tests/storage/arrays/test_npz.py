@@ -28,8 +28,13 @@ TREE = {
     "Dense_0/kernel": RNG.normal(size=(2, 50, 10)).astype(np.float32),
 }
 EXPECTED = {name: Expected(array.shape) for name, array in TREE.items()}
-KINDS = {"whole": np.int64(-7), "none": np.zeros((0, 3), np.float32), "said": np.array(["é", "no"]),
-         "right": np.array([True, False]), "turned": np.arange(6.0).reshape(2, 3).T}  # fmt: skip
+KINDS = {
+    "whole": np.int64(-7),
+    "none": np.zeros((0, 3), np.float32),
+    "said": np.array(["é", "no"]),
+    "right": np.array([True, False]),
+    "turned": np.arange(6.0).reshape(2, 3).T,
+}
 BOMBED = """
 import resource, sys
 from pathlib import Path
@@ -204,8 +209,13 @@ def test_a_bomb_takes_no_memory_of_its_own(tmp_path: Path) -> None:
         file.seek(2**33)
         file.write((tmp_path / "right.npz").read_bytes())
     paths = [str(tmp_path / name) for name in ("right.npz", *bombs, "long")]
-    done = subprocess.run([sys.executable, "-W", "error", "-c", BOMBED, *paths], cwd=REPO,
-                          capture_output=True, text=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", BOMBED, *paths],
+        cwd=REPO,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     *said, megabytes = done.stdout.split()
     assert said == ["damaged"] * 8
     assert int(megabytes) < 16

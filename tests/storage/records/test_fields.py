@@ -21,8 +21,27 @@ from ensemble.storage.records.fields import (
 )
 
 # All kinds of values that JSON has, and for each annotation those that are like it.
-VALUES = [None, True, False, -1, 0, 1, 0.5, 1e308, 10**400, "x", "\ud800", [], [1], [None], ["x"],
-          {}, {"x": 1}, {"3": 0.5}, [[1]]]  # fmt: skip
+VALUES = [
+    None,
+    True,
+    False,
+    -1,
+    0,
+    1,
+    0.5,
+    1e308,
+    10**400,
+    "x",
+    "\ud800",
+    [],
+    [1],
+    [None],
+    ["x"],
+    {},
+    {"x": 1},
+    {"3": 0.5},
+    [[1]],
+]
 
 
 class Apart(TypedDict):

@@ -10,18 +10,44 @@ from ensemble.storage.records.lines import read_lines
 from ensemble.storage.records.tail import JsonlTail
 
 STEPS: dict[str, Any] = {
-    "kind": "steps", "epoch": 1, "step": 3, "progress": 0.3, "train_loss": [2.0, None],
-    "train_accuracy": [0.5, 0.25], "ensemble_train_nll": None, "seconds": 1.5,
+    "kind": "steps",
+    "epoch": 1,
+    "step": 3,
+    "progress": 0.3,
+    "train_loss": [2.0, None],
+    "train_accuracy": [0.5, 0.25],
+    "ensemble_train_nll": None,
+    "seconds": 1.5,
     "img_member_per_s": None,
-}  # fmt: skip
+}
 EPOCH = {
-    **STEPS, "kind": "epoch", "step": 10, "progress": 1.0, "test_loss": [1.5, 2],
-    "test_accuracy": [0.75, 1], "ensemble_test_nll": 1.0, "ensemble_test_accuracy": 1.0,
-}  # fmt: skip
-COMPILE = {"kind": "compile", "step": 0, "solve": "with", "devices": 2, "pmap": True,
-           "seconds": 0.0}  # fmt: skip
-ITERATION = {"kind": "iteration", "step": 1, "solve": "with", "objective": 0.5, "error": None,
-             "step_size": 1, "evaluations": 3, "seconds": 0.01}  # fmt: skip
+    **STEPS,
+    "kind": "epoch",
+    "step": 10,
+    "progress": 1.0,
+    "test_loss": [1.5, 2],
+    "test_accuracy": [0.75, 1],
+    "ensemble_test_nll": 1.0,
+    "ensemble_test_accuracy": 1.0,
+}
+COMPILE = {
+    "kind": "compile",
+    "step": 0,
+    "solve": "with",
+    "devices": 2,
+    "pmap": True,
+    "seconds": 0.0,
+}
+ITERATION = {
+    "kind": "iteration",
+    "step": 1,
+    "solve": "with",
+    "objective": 0.5,
+    "error": None,
+    "step_size": 1,
+    "evaluations": 3,
+    "seconds": 0.01,
+}
 END = {"kind": "end", "step": 5, "solve": "with", "spread": 0.0}
 OTHER = {"kind": "of a later version", "step": 7, "anything": [[]]}
 WHOLE = [STEPS, EPOCH, COMPILE, ITERATION, END, OTHER]
@@ -34,12 +60,28 @@ ODD: list[tuple[dict[str, Any], dict[str, Any]]] = [
     for swap in SWAPS
     if not (name == "pmap" and swap is True)
     if not (name in ("kind", "solve") and swap == "x")  # another kind, another solve
-    if not (swap == -1 and name in ("objective", "error", "step_size", "evaluations", "spread",
-                                    "progress", "ensemble_train_nll", "ensemble_test_nll"))
+    if not (
+        swap == -1
+        and name
+        in (
+            "objective",
+            "error",
+            "step_size",
+            "evaluations",
+            "spread",
+            "progress",
+            "ensemble_train_nll",
+            "ensemble_test_nll",
+        )
+    )
 ] + [
-    (EPOCH, {"test_loss": [1.0]}), (EPOCH, {"train_loss": None}), (EPOCH, {"test_accuracy": []}),
-    (ITERATION, {"seconds": 0}), (ITERATION, {"seconds": None}), (COMPILE, {"devices": 0}),
-]  # fmt: skip
+    (EPOCH, {"test_loss": [1.0]}),
+    (EPOCH, {"train_loss": None}),
+    (EPOCH, {"test_accuracy": []}),
+    (ITERATION, {"seconds": 0}),
+    (ITERATION, {"seconds": None}),
+    (COMPILE, {"devices": 0}),
+]
 
 
 def written(path: Path, lines: list[dict[str, Any]]) -> Path:

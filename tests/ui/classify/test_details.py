@@ -14,10 +14,12 @@ from ensemble.ui.classify.details import compare, neighbours, rejection, salienc
 from tests.ui.marks import THRESHOLD, covered, voting
 
 NEAREST = Neighbours(
-    numbers=np.array([7, 812, 3]), images=np.zeros((3, 28, 28), np.uint8),
-    labels=np.array([4, 9, 4]), distances=np.array([0.1, 0.2, 0.3]),
+    numbers=np.array([7, 812, 3]),
+    images=np.zeros((3, 28, 28), np.uint8),
+    labels=np.array([4, 9, 4]),
+    distances=np.array([0.1, 0.2, 0.3]),
     votes=np.array([[4, 9, 9], [4, 9, 4], [4, 9, 4]]),
-)  # fmt: skip
+)
 
 
 def test_places_are_blue_where_the_probability_falls_and_orange_where_it_rises() -> None:
@@ -36,9 +38,7 @@ def test_the_frame_hides_nothing_of_the_patch_that_it_marks() -> None:
     full = saliency_picture.scale(found)
     for picture, change in ((averaged, found.averaged), (second, found.change[1])):
         small = np.asarray(picture)[2::4, 2::4]
-        np.testing.assert_array_equal(
-            small, saliency_picture.painted(image, change, full)
-        )  # fmt: skip
+        np.testing.assert_array_equal(small, saliency_picture.painted(image, change, full))
     framed = np.asarray(first)
     inside = saliency_picture.painted(image, found.change[0], full)[5:10, 3:8]
     np.testing.assert_array_equal(framed[20:40, 12:32][2::4, 2::4], inside)
@@ -65,9 +65,12 @@ def test_the_nearest_digits_are_told_and_the_confused_ones_marked() -> None:
 
 @pytest.mark.parametrize(
     ("votes", "said"),
-    [([[4, 4, 4]], "gets 1 of them wrong."), ([[4, 9, 4]], "the one member gets all right."),
-     ([[4, 9, 4]] * 2, "members confuse none of them.")],
-)  # fmt: skip
+    [
+        ([[4, 4, 4]], "gets 1 of them wrong."),
+        ([[4, 9, 4]], "the one member gets all right."),
+        ([[4, 9, 4]] * 2, "members confuse none of them."),
+    ],
+)
 def test_one_member_gets_them_wrong_and_several_confuse_them(
     votes: list[list[int]], said: str
 ) -> None:
@@ -81,14 +84,18 @@ def test_one_member_gets_them_wrong_and_several_confuse_them(
         ([None, None], "No patch up to 9×9 pixels changes any member's mind."),
         ([None], "No patch up to 9×9 pixels changes its mind."),
         ([(5, 4)], "Covering 5×5 pixels changes its mind."),
-        ([(3, 4), (7, 9)], "Both members would change their minds under a patch of 3×3 to 7×7 "
-         "pixels."),
+        (
+            [(3, 4), (7, 9)],
+            "Both members would change their minds under a patch of 3×3 to 7×7 pixels.",
+        ),
         ([(5, 4)] * 3, "All 3 members would change their minds under a patch of 5×5 pixels."),
         ([(5, 4), None, None], "1 of 3 members would change its mind under a patch of 5×5 pixels."),
-        ([(5, 4), (7, 4), None], "2 of 3 members would change their minds under a patch of 5×5 to "
-         "7×7 pixels."),
+        (
+            [(5, 4), (7, 4), None],
+            "2 of 3 members would change their minds under a patch of 5×5 to 7×7 pixels.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_how_many_minds_a_patch_changes(flips: list[tuple[int, int] | None], said: str) -> None:
     assert saliency.sentence(covered(*flips)) == f"**{said}**"
 
@@ -96,19 +103,32 @@ def test_how_many_minds_a_patch_changes(flips: list[tuple[int, int] | None], sai
 @pytest.mark.parametrize(
     ("flips", "said"),
     [
-        ([(5, 4), None], ["Member 1 would say 4 if the place marked were covered (5×5 pixels).",
-                          "Member 2 would say 7 still: no patch up to 9×9 changes that."]),
-        ([(5, 4), (7, 4), (5, 4), (5, 9), (5, 4)],
-         ["Members 1, 3 and 5 would say 4 if the place marked were covered (5×5 pixels).",
-          "Member 2 would say 4 if the place marked were covered (7×7 pixels).",
-          "Member 4 would say 9 if the place marked were covered (5×5 pixels)."]),
+        (
+            [(5, 4), None],
+            [
+                "Member 1 would say 4 if the place marked were covered (5×5 pixels).",
+                "Member 2 would say 7 still: no patch up to 9×9 changes that.",
+            ],
+        ),
+        (
+            [(5, 4), (7, 4), (5, 4), (5, 9), (5, 4)],
+            [
+                "Members 1, 3 and 5 would say 4 if the place marked were covered (5×5 pixels).",
+                "Member 2 would say 4 if the place marked were covered (7×7 pixels).",
+                "Member 4 would say 9 if the place marked were covered (5×5 pixels).",
+            ],
+        ),
         ([(9, 1)], ["It would say 1 if the place marked were covered (9×9 pixels)."]),
         ([None, None], []),
-        ([(5, 4)] * 60 + [None] * 4,
-         ["60 members would say 4 if the place marked were covered (5×5 pixels).",
-          "Members 61, 62, 63 and 64 would say 7 still: no patch up to 9×9 changes that."]),
+        (
+            [(5, 4)] * 60 + [None] * 4,
+            [
+                "60 members would say 4 if the place marked were covered (5×5 pixels).",
+                "Members 61, 62, 63 and 64 would say 7 still: no patch up to 9×9 changes that.",
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_would_change_each_mind(flips: list[tuple[int, int] | None], said: list[str]) -> None:
     digit = voting(*[7] * len(flips))
     assert saliency.told(covered(*flips), digit, DIGIT_NAMES) == said

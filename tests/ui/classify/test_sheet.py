@@ -12,9 +12,16 @@ from ensemble.ui.classify.input import sheet
 
 @pytest.mark.parametrize(
     "wrong",
-    [None, [], {}, {"strokes": [{"w": 1, "p": [1]}]}, {"strokes": [{"w": "x", "p": [1, 2]}]},
-     {"strokes": [{"w": float("nan"), "p": [1, 2]}]}, {"strokes": [{"w": 1, "p": [0] * 9000}]}],
-)  # fmt: skip
+    [
+        None,
+        [],
+        {},
+        {"strokes": [{"w": 1, "p": [1]}]},
+        {"strokes": [{"w": "x", "p": [1, 2]}]},
+        {"strokes": [{"w": float("nan"), "p": [1, 2]}]},
+        {"strokes": [{"w": 1, "p": [0] * 9000}]},
+    ],
+)
 def test_what_is_no_drawing_is_not_taken_for_one(wrong: Any) -> None:
     whole = {"serial": 1, "pen": 18, "width": 300, "height": 280}
     sent_ = wrong | whole if isinstance(wrong, dict) and wrong else wrong

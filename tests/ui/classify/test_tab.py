@@ -72,9 +72,14 @@ def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
 
 @pytest.mark.parametrize(
     ("kept", "ident", "marks", "index"),
-    [(("p", 2), "p", 3, 2), (("p", 2), "p", 2, 1), (("p", 2), "q", 3, 1), (("p", 0), "p", 3, 0),
-     (("p", 2), "q", 0, 0)],
-)  # fmt: skip
+    [
+        (("p", 2), "p", 3, 2),
+        (("p", 2), "p", 2, 1),
+        (("p", 2), "q", 3, 1),
+        (("p", 0), "p", 3, 0),
+        (("p", 2), "q", 0, 0),
+    ],
+)
 def test_another_picture_or_one_with_fewer_marks_opens_with_the_usual_one(
     kept: tuple[str, int], ident: str, marks: int, index: int
 ) -> None:
@@ -84,9 +89,12 @@ def test_another_picture_or_one_with_fewer_marks_opens_with_the_usual_one(
 
 @pytest.mark.parametrize(
     ("across", "down", "crop"),
-    [((0, 50), (20, 80), (0.0, 0.2, 0.5, 0.8)), ((40, 40), (97, 100), (0.4, 0.95, 0.45, 1.0)),
-     ((100, 100), (0, 2), (0.95, 0.0, 1.0, 0.05))],
-)  # fmt: skip
+    [
+        ((0, 50), (20, 80), (0.0, 0.2, 0.5, 0.8)),
+        ((40, 40), (97, 100), (0.4, 0.95, 0.45, 1.0)),
+        ((100, 100), (0, 2), (0.95, 0.0, 1.0, 0.05)),
+    ],
+)
 def test_a_part_keeps_a_twentieth_of_the_picture(
     across: tuple[int, int], down: tuple[int, int], crop: tuple[float, ...]
 ) -> None:
@@ -97,9 +105,12 @@ def test_a_part_keeps_a_twentieth_of_the_picture(
 
 @pytest.mark.parametrize(
     ("since", "done", "said"),
-    [((0.0, 2), 12, "12 of 32 read · about 1 min 40 s left"), ((0.0, 9), 12, "12 of 32 read"),
-     ((0.0, 8), 12, "12 of 32 read · about 4 min 10 s left")],
-)  # fmt: skip
+    [
+        ((0.0, 2), 12, "12 of 32 read · about 1 min 40 s left"),
+        ((0.0, 9), 12, "12 of 32 read"),
+        ((0.0, 8), 12, "12 of 32 read · about 4 min 10 s left"),
+    ],
+)
 def test_the_time_left_goes_by_the_pace_so_far(
     since: tuple[float, int], done: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,8 +42,14 @@ def test_what_is_written_is_read_again_to_the_last_digit_and_letter() -> None:
 
 
 def test_the_browser_is_believed_only_where_it_makes_sense() -> None:
-    sent = {"learning_rate": [0.01, None], "network": ["MLP"], "seconds": [1, 2], "x": "y",
-            "y": [1, 2, 3], "z": [None, None]}  # fmt: skip
+    sent = {
+        "learning_rate": [0.01, None],
+        "network": ["MLP"],
+        "seconds": [1, 2],
+        "x": "y",
+        "y": [1, 2, 3],
+        "z": [None, None],
+    }
     found = brushed.from_browser(json.dumps(sent), COLUMNS)
     assert found == {"learning_rate": (0.01, None), "network": ("MLP",)}
     for nonsense in ("", "{", "[1]", "[" * 5000, '{"learning_rate": [1e999, {}]}'):

@@ -23,8 +23,9 @@ def test_the_table_says_what_was_counted_and_what_is_shown_of_it() -> None:
     assert list(frame.columns) == ["rate 0.01", "rate 0.1"]
     assert list(frame.loc["Learning rate"]) == ["0.01", "0.1"]
     assert "Momentum" not in frame.index
-    won, lost = (int((a & ~b).sum()) for a, b in ((right(strong), right(weak)),
-                                                  (right(weak), right(strong))))  # fmt: skip
+    won, lost = (
+        int((a & ~b).sum()) for a, b in ((right(strong), right(weak)), (right(weak), right(strong)))
+    )
     column = frame["rate 0.1"]
     assert column["Won and lost, images"] == f"{won:,} won, {lost:,} lost"
     assert column["More right, images"].startswith(f"+{won - lost} (+")

@@ -74,11 +74,19 @@ def test_nonsense_is_no_answer_and_no_crash(ask: Ask, text: str) -> None:
 @pytest.mark.parametrize(
     "odd",
     [
-        {"cores": 0}, {"cores": -1}, {"cores": 1e308}, {"cores": True}, {"cores": None},
-        {"devices": []}, {"devices": [None]}, {"devices": [{"kind": 3}]}, {"devices": {}},
-        {"platform": ["cpu"]}, {"platform": None},
+        {"cores": 0},
+        {"cores": -1},
+        {"cores": 1e308},
+        {"cores": True},
+        {"cores": None},
+        {"devices": []},
+        {"devices": [None]},
+        {"devices": [{"kind": 3}]},
+        {"devices": {}},
+        {"platform": ["cpu"]},
+        {"platform": None},
     ],
-)  # fmt: skip
+)
 def test_a_damaged_memory_is_no_answer(ask: Ask, tmp_path: Path, odd: dict[str, object]) -> None:
     path = tmp_path / "devices.json"
     path.write_text(json.dumps({"answer": ANSWER, "for": circumstances()}))

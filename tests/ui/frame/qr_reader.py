@@ -15,10 +15,15 @@ Modules = NDArray[np.bool_]
 # Codewords of data in each block, by version, for error level M.
 BLOCKS = {2: [28], 3: [44], 4: [32, 32], 5: [43, 43], 6: [27, 27, 27, 27]}
 MASKS = (
-    lambda r, c: (r + c) % 2, lambda r, c: r % 2, lambda r, c: c % 3, lambda r, c: (r + c) % 3,
-    lambda r, c: (r // 2 + c // 3) % 2, lambda r, c: r * c % 2 + r * c % 3,
-    lambda r, c: (r * c % 2 + r * c % 3) % 2, lambda r, c: ((r + c) % 2 + r * c % 3) % 2,
-)  # fmt: skip
+    lambda r, c: (r + c) % 2,
+    lambda r, c: r % 2,
+    lambda r, c: c % 3,
+    lambda r, c: (r + c) % 3,
+    lambda r, c: (r // 2 + c // 3) % 2,
+    lambda r, c: r * c % 2 + r * c % 3,
+    lambda r, c: (r * c % 2 + r * c % 3) % 2,
+    lambda r, c: ((r + c) % 2 + r * c % 3) % 2,
+)
 FORMAT_MASK = 0b101010000010010
 STROKE = re.compile(r"([Mmh])(-?[\d.]+)(?: (-?[\d.]+))?")
 

@@ -36,8 +36,9 @@ def test_words_of_danger_can_be_read(palette: Palette) -> None:
 
 
 def test_the_second_press_can_be_read_and_is_seen_on_both_grounds() -> None:
-    over = "".join(f'[class*="st-key-danger_sure_"] button:not(:disabled){end}'
-                   for end in (",\n", ":hover"))  # fmt: skip
+    over = "".join(
+        f'[class*="st-key-danger_sure_"] button:not(:disabled){end}' for end in (",\n", ":hover")
+    )
     filled = rule(over)["background"]
     assert contrast("#FFFFFF", filled) >= 4.5
     assert min(contrast(filled, palette.ground) for palette in (LIGHT, DARK)) >= 3

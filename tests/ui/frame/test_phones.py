@@ -20,11 +20,16 @@ def served(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(phones.GIVEN, raising=False)
 
     def serve(host: str, *, on: str = "0.0.0.0", allowed: object = NAMES, base: str = "") -> None:
-        options = {"server.address": on, "server.allowedHosts": allowed,
-                   "server.baseUrlPath": base, "server.sslCertFile": None}  # fmt: skip
+        options = {
+            "server.address": on,
+            "server.allowedHosts": allowed,
+            "server.baseUrlPath": base,
+            "server.sslCertFile": None,
+        }
         usual = config.get_option
-        monkeypatch.setattr(st, "get_option", lambda name: options[name] if name in options
-                            else usual(name))  # fmt: skip
+        monkeypatch.setattr(
+            st, "get_option", lambda name: options[name] if name in options else usual(name)
+        )
 
         class Asked:
             headers = {"Host": host}  # noqa: RUF012
@@ -34,37 +39,50 @@ def served(monkeypatch: pytest.MonkeyPatch):
     return serve
 
 
-@pytest.mark.parametrize(("host", "found"), [
-    ("lab-pc:8501", "http://lab-pc:8501/ensemble"),
-    ("a.school.example", "http://a.school.example/ensemble"),
-    ("localhost:8501", None),
-    ("127.0.0.1:8501", None),
-    ("evil.example", None),
-    ("lab-pc/@evil.example", None),
-    ("lab-pc\" onload=", None),
-    ("", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("host", "found"),
+    [
+        ("lab-pc:8501", "http://lab-pc:8501/ensemble"),
+        ("a.school.example", "http://a.school.example/ensemble"),
+        ("localhost:8501", None),
+        ("127.0.0.1:8501", None),
+        ("evil.example", None),
+        ("lab-pc/@evil.example", None),
+        ('lab-pc" onload=', None),
+        ("", None),
+    ],
+)
 def test_only_a_name_that_is_allowed_and_not_this_machines_own(served, host, found) -> None:
     served(host, base="ensemble")
     assert phones.shared_address() == found
 
 
-@pytest.mark.parametrize(("on", "allowed"), [
-    ("localhost", NAMES), ("127.0.0.1", NAMES), ("::1", NAMES), ("0.0.0.0", ["*"]), ("0.0.0.0", []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("on", "allowed"),
+    [
+        ("localhost", NAMES),
+        ("127.0.0.1", NAMES),
+        ("::1", NAMES),
+        ("0.0.0.0", ["*"]),
+        ("0.0.0.0", []),
+    ],
+)
 def test_none_on_a_server_of_ones_own_or_that_takes_any_name(served, on, allowed) -> None:
     served("lab-pc:8501", on=on, allowed=allowed)
     assert phones.shared_address() is None
 
 
-@pytest.mark.parametrize(("given", "found"), [
-    ("https://lab.example.org/ensemble/", "https://lab.example.org/ensemble"),
-    ("http://10.0.0.7:8501", "http://10.0.0.7:8501/sub"),
-    ("javascript:alert(1)", None),
-    ("https://user:word@lab.example.org", None),
-    ("lab.example.org", None),
-    ("http://[", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("https://lab.example.org/ensemble/", "https://lab.example.org/ensemble"),
+        ("http://10.0.0.7:8501", "http://10.0.0.7:8501/sub"),
+        ("javascript:alert(1)", None),
+        ("https://user:word@lab.example.org", None),
+        ("lab.example.org", None),
+        ("http://[", None),
+    ],
+)
 def test_whoever_runs_the_server_may_say_it(served, monkeypatch, given, found) -> None:
     served("localhost", on="localhost", base="sub")
     monkeypatch.setenv(phones.GIVEN, given)

@@ -18,10 +18,14 @@ def finished(seed: int, accuracy: float, nll: float, **more: object):
 def test_seeds_are_of_finished_runs_that_differ_in_nothing_else_each_seed_once() -> None:
     run = finished(0, 0.9, 0.3)
     others = [
-        finished(1, 0.91, 0.31), finished(2, 0.92, 0.32), finished(2, 0.92, 0.32),
-        finished(3, 0.5, 0.9, members=2), finished(4, 0.5, 0.9, epochs=1),
-        finished(5, 0.5, 0.9, state="stopped"), trained(seed=6),
-    ]  # fmt: skip
+        finished(1, 0.91, 0.31),
+        finished(2, 0.92, 0.32),
+        finished(2, 0.92, 0.32),
+        finished(3, 0.5, 0.9, members=2),
+        finished(4, 0.5, 0.9, epochs=1),
+        finished(5, 0.5, 0.9, state="stopped"),
+        trained(seed=6),
+    ]
     assert seeds(run, [*others, run]) == Seeds((0.9, 0.91, 0.92), (0.3, 0.31, 0.32))
     stopped = finished(0, 0.9, 0.3, state="stopped")
     assert seeds(stopped, others).accuracies == (0.91, 0.92)

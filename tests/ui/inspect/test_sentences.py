@@ -112,16 +112,18 @@ def test_a_lower_nll_is_not_hidden_behind_as_many_right() -> None:
 
 @pytest.mark.parametrize(("rate", "too_many"), [(0.01, True), (0.02, False), (0.05, False)])
 def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -> None:
-    found = Choice(0.9, 0.5, error=0.02, low=0.01, high=0.08, kept=50, wrong=1, n=100, fitted=99,
-                   halved=True)  # fmt: skip
+    found = Choice(
+        0.9, 0.5, error=0.02, low=0.01, high=0.08, kept=50, wrong=1, n=100, fitted=99, halved=True
+    )
     said = selective.answer(found, rate, "the ensemble", "digit")
     assert ("that you accept" in said) == too_many
 
 
 def test_no_errors_among_few_answers_are_no_proof_of_a_rate() -> None:
     """Of 50 answers none is wrong: up to 7.1 % may be, and 0.5 % was asked for."""
-    few = Choice(0.9, 0.2, 0.0, low=0.0, high=0.0713, kept=50, wrong=0, n=250, fitted=250,
-                 halved=True)  # fmt: skip
+    few = Choice(
+        0.9, 0.2, 0.0, low=0.0, high=0.0713, kept=50, wrong=0, n=250, fitted=250, halved=True
+    )
     assert selective.answer(few, 0.005, "the ensemble", "digit").endswith(
         "errs in 0.00 % (0.00 to 7.13 %) of them: too few answers to show 0.5 %."
     )
@@ -147,8 +149,12 @@ def test_one_member_is_the_only_row_of_figures() -> None:
     alone = judge(whole.probabilities[:1], whole.labels)
     assert [who for who, _ in answer.rows(qualities(alone))] == ["member 1"]
     assert [who for who, _ in answer.rows(qualities(whole))] == [
-        "ensemble", "mean member", "member 1", "member 2", "member 3",
-    ]  # fmt: skip
+        "ensemble",
+        "mean member",
+        "member 1",
+        "member 2",
+        "member 3",
+    ]
 
 
 @pytest.mark.parametrize(

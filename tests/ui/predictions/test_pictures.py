@@ -40,21 +40,40 @@ def test_one_images_table_has_a_row_for_each_member() -> None:
     made = judge(distributions(3, 2, 10), np.array([0, 1]))
     read = pd.read_csv(io.BytesIO(downloads.of_one(made, 1, DIGIT_NAMES)))
     assert read["who"].tolist() == ["ensemble", "member 1", "member 2", "member 3"]
-    np.testing.assert_allclose(read.loc[0, list(DIGIT_NAMES)].astype(float), made.averaged[1],
-                               rtol=1e-5)  # fmt: skip
+    np.testing.assert_allclose(
+        read.loc[0, list(DIGIT_NAMES)].astype(float), made.averaged[1], rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "view"),
     [
         ({}, View()),
-        ({"epoch": "3", "show": "wrong", "class": "7", "order": "sure", "first": "60",
-          "digit": "12"}, View(3, "wrong", 7, "sure", 60, 12)),
-        ({"epoch": "-3", "show": "WRONG", "class": "", "order": "no", "first": "1.5",
-          "digit": "0x1"}, View()),
+        (
+            {
+                "epoch": "3",
+                "show": "wrong",
+                "class": "7",
+                "order": "sure",
+                "first": "60",
+                "digit": "12",
+            },
+            View(3, "wrong", 7, "sure", 60, 12),
+        ),
+        (
+            {
+                "epoch": "-3",
+                "show": "WRONG",
+                "class": "",
+                "order": "no",
+                "first": "1.5",
+                "digit": "0x1",
+            },
+            View(),
+        ),
         ({"first": "9" * 9, "digit": "²", "epoch": "٣"}, View()),
     ],
-)  # fmt: skip
+)
 def test_an_address_is_read_and_what_is_unknown_left_out(words: dict[str, str], view: View) -> None:
     assert address.parse(words) == view
 

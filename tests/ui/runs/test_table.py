@@ -37,10 +37,20 @@ def test_the_download_holds_every_setting_and_figure() -> None:
 
 def test_the_best_run_is_the_lowest_by_validation_only_where_all_have_one() -> None:
     held = {"best_on": "validation", "best_epoch": 1}
-    low = trained(name="low", done=1, best_ensemble_test_accuracy=0.9,
-                  best_ensemble_validation_nll=0.1, **held)  # fmt: skip
-    high = trained(name="high", done=1, best_ensemble_test_accuracy=0.95,
-                   best_ensemble_validation_nll=0.2, **held)  # fmt: skip
+    low = trained(
+        name="low",
+        done=1,
+        best_ensemble_test_accuracy=0.9,
+        best_ensemble_validation_nll=0.1,
+        **held,
+    )
+    high = trained(
+        name="high",
+        done=1,
+        best_ensemble_test_accuracy=0.95,
+        best_ensemble_validation_nll=0.2,
+        **held,
+    )
     assert summary.best([low, high]) == (
         "Digits 90.0 % (low); chosen on the validation images, not on the test images"
     )

@@ -25,28 +25,55 @@ def says(name: str, method: str, *values: Any, **words: str) -> tuple[Any, dict[
     for word, text in words.items():
         at.query_params[word] = text
     assert not at.run().exception
-    after = {word: text[0] if isinstance(text, list) else text
-             for word, text in at.query_params.items()}  # fmt: skip
+    after = {
+        word: text[0] if isinstance(text, list) else text for word, text in at.query_params.items()
+    }
     return at.session_state["said"], after
 
 
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
-        ("RUN", "20261122-1", "20261122-1"), ("RUN", "", None), ("RUN", None, None),
-        ("EPOCH", "12", 12), ("EPOCH", "0", 0), ("EPOCH", None, None), ("EPOCH", "-1", None),
-        ("EPOCH", "1.5", None), ("EPOCH", "٣", None), ("EPOCH", "²", None),
-        ("EPOCH", "99999999", 99_999_999), ("EPOCH", "100000000", None), ("EPOCH", " 1", None),
-        ("REFUSE", None, 3), ("REFUSE", "much", 3), ("REFUSE", "0", 1), ("REFUSE", "5", 5),
-        ("REFUSE", "51", 50), ("FIRST", None, 0), ("FIRST", "60", 60), ("FIRST", "x", 0),
-        ("SHOW", None, "all"), ("SHOW", "wrong", "wrong"), ("SHOW", "WRONG", "all"),
-        ("ORDER", None, "unsure"), ("ORDER", "number", "number"), ("ORDER", "no", "unsure"),
-        ("PLAN", "4-9", (4, 9)), ("PLAN", "4", None), ("PLAN", "4-", None), ("PLAN", "4-x", None),
-        ("PLAN", "4-9-1", None), ("PLAN", None, None),
-        ("RUNS", "b,a", ("b", "a")), ("RUNS", "a, b,,a", ("a", "b")), ("RUNS", None, ()),
-        ("BY", "learning_rate", ("learning_rate",)), ("TAG", "rates", "rates"),
+        ("RUN", "20261122-1", "20261122-1"),
+        ("RUN", "", None),
+        ("RUN", None, None),
+        ("EPOCH", "12", 12),
+        ("EPOCH", "0", 0),
+        ("EPOCH", None, None),
+        ("EPOCH", "-1", None),
+        ("EPOCH", "1.5", None),
+        ("EPOCH", "٣", None),
+        ("EPOCH", "²", None),
+        ("EPOCH", "99999999", 99_999_999),
+        ("EPOCH", "100000000", None),
+        ("EPOCH", " 1", None),
+        ("REFUSE", None, 3),
+        ("REFUSE", "much", 3),
+        ("REFUSE", "0", 1),
+        ("REFUSE", "5", 5),
+        ("REFUSE", "51", 50),
+        ("FIRST", None, 0),
+        ("FIRST", "60", 60),
+        ("FIRST", "x", 0),
+        ("SHOW", None, "all"),
+        ("SHOW", "wrong", "wrong"),
+        ("SHOW", "WRONG", "all"),
+        ("ORDER", None, "unsure"),
+        ("ORDER", "number", "number"),
+        ("ORDER", "no", "unsure"),
+        ("PLAN", "4-9", (4, 9)),
+        ("PLAN", "4", None),
+        ("PLAN", "4-", None),
+        ("PLAN", "4-x", None),
+        ("PLAN", "4-9-1", None),
+        ("PLAN", None, None),
+        ("RUNS", "b,a", ("b", "a")),
+        ("RUNS", "a, b,,a", ("a", "b")),
+        ("RUNS", None, ()),
+        ("BY", "learning_rate", ("learning_rate",)),
+        ("TAG", "rates", "rates"),
     ],
-)  # fmt: skip
+)
 def test_a_word_is_read_within_its_bounds_and_one_without_sense_left_out(
     name: str, text: str | None, value: Any
 ) -> None:
@@ -60,18 +87,29 @@ def test_the_tabs_own_address_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "number"), [({}, 2), ({"number": "5"}, 5), ({"number": "900"}, 9),
-                          ({"number": "0"}, 1), ({"number": "many"}, 2)],
-)  # fmt: skip
+    ("words", "number"),
+    [
+        ({}, 2),
+        ({"number": "5"}, 5),
+        ({"number": "900"}, 9),
+        ({"number": "0"}, 1),
+        ({"number": "many"}, 2),
+    ],
+)
 def test_bounds_that_the_data_set_hold_too(words: dict[str, str], number: int) -> None:
     assert says("NUMBER", "within", 2, 1, 9, **words)[0] == number
 
 
 @pytest.mark.parametrize(
     ("name", "words", "chosen"),
-    [("VIEW", {}, "3"), ("VIEW", {"view": "5"}, "5"), ("VIEW", {"view": "4"}, "3"),
-     ("REFUSE", {"refuse": "50"}, "50"), ("REFUSE", {"refuse": "77"}, "50")],
-)  # fmt: skip
+    [
+        ("VIEW", {}, "3"),
+        ("VIEW", {"view": "5"}, "5"),
+        ("VIEW", {"view": "4"}, "3"),
+        ("REFUSE", {"refuse": "50"}, "50"),
+        ("REFUSE", {"refuse": "77"}, "50"),
+    ],
+)
 def test_one_of_some_options_is_chosen_and_no_other(
     name: str, words: dict[str, str], chosen: str
 ) -> None:
@@ -81,8 +119,10 @@ def test_one_of_some_options_is_chosen_and_no_other(
 @pytest.mark.parametrize(
     ("name", "values", "after"),
     [
-        ("RUN", ("b",), {"run": "b", "digit": "1"}), ("RUN", (None,), {"digit": "1"}),
-        ("DIGIT", (0,), {"run": "a", "digit": "0"}), ("DIGIT", (None,), {"run": "a"}),
+        ("RUN", ("b",), {"run": "b", "digit": "1"}),
+        ("RUN", (None,), {"digit": "1"}),
+        ("DIGIT", (0,), {"run": "a", "digit": "0"}),
+        ("DIGIT", (None,), {"run": "a"}),
         ("FIRST", (0,), {"run": "a", "digit": "1"}),
         ("FIRST", (24,), {"run": "a", "digit": "1", "first": "24"}),
         ("SHOW", ("all",), {"run": "a", "digit": "1"}),
@@ -90,7 +130,7 @@ def test_one_of_some_options_is_chosen_and_no_other(
         ("WITH_EPOCH", (3, 4), {"run": "a", "digit": "1", "with_epoch": "3"}),
         ("PLAN", ((4, 9),), {"run": "a", "digit": "1", "plan": "4-9"}),
     ],
-)  # fmt: skip
+)
 def test_a_default_is_not_written_and_all_else_is(
     name: str, values: tuple[Any, ...], after: dict[str, str]
 ) -> None:
@@ -98,8 +138,14 @@ def test_a_default_is_not_written_and_all_else_is(
 
 
 def test_what_is_written_is_read_again() -> None:
-    for name, value in (("RUN", "a"), ("EPOCH", 3), ("REFUSE", 7), ("SHOW", "split"),
-                        ("PLAN", (0, 12)), ("RUNS", ("b", "a"))):  # fmt: skip
+    for name, value in (
+        ("RUN", "a"),
+        ("EPOCH", 3),
+        ("REFUSE", 7),
+        ("SHOW", "split"),
+        ("PLAN", (0, 12)),
+        ("RUNS", ("b", "a")),
+    ):
         word = WORDS[name]
         assert word.parse(word.link(value)[word.name]) == value
 

@@ -66,10 +66,12 @@ def test_who_looks_whether_it_lives_may_use_any_name(base: str, set_option: Set)
 @pytest.mark.parametrize(
     ("address", "url"),
     [
-        ("localhost", "http://localhost:8501/"), ("0.0.0.0", "http://localhost:8501/"),
-        ("127.0.0.1", "http://127.0.0.1:8501/"), ("::1", "http://[::1]:8501/"),
+        ("localhost", "http://localhost:8501/"),
+        ("0.0.0.0", "http://localhost:8501/"),
+        ("127.0.0.1", "http://127.0.0.1:8501/"),
+        ("::1", "http://[::1]:8501/"),
     ],
-)  # fmt: skip
+)
 def test_the_browser_is_sent_to_the_address_that_is_served(
     address: str, url: str, set_option: Set
 ) -> None:

@@ -10,12 +10,38 @@ REPO = Path(__file__).resolve().parents[3]
 SOURCES = [*(REPO / "ensemble" / "ui").rglob("*.py"), *(REPO / "pages").glob("*.py")]
 # Streamlit's elements, and how many of their first arguments are Markdown.
 ELEMENTS = {
-    "badge": 1, "button": 1, "caption": 1, "dialog": 1, "download_button": 1, "error": 1,
-    "expander": 1, "header": 1, "image": 2, "info": 1, "markdown": 1, "metric": 3,
-    "number_input": 1, "page_link": 2, "pills": 1, "popover": 1, "progress": 2, "select_slider": 1,
-    "segmented_control": 1, "selectbox": 1, "spinner": 1, "subheader": 1, "success": 1, "tabs": 1,
-    "text_area": 1, "text_input": 1, "title": 1, "toast": 1, "toggle": 1, "warning": 1, "write": 1,
-}  # fmt: skip
+    "badge": 1,
+    "button": 1,
+    "caption": 1,
+    "dialog": 1,
+    "download_button": 1,
+    "error": 1,
+    "expander": 1,
+    "header": 1,
+    "image": 2,
+    "info": 1,
+    "markdown": 1,
+    "metric": 3,
+    "number_input": 1,
+    "page_link": 2,
+    "pills": 1,
+    "popover": 1,
+    "progress": 2,
+    "select_slider": 1,
+    "segmented_control": 1,
+    "selectbox": 1,
+    "spinner": 1,
+    "subheader": 1,
+    "success": 1,
+    "tabs": 1,
+    "text_area": 1,
+    "text_input": 1,
+    "title": 1,
+    "toast": 1,
+    "toggle": 1,
+    "warning": 1,
+    "write": 1,
+}
 KEYWORDS = {"label", "body", "help", "text", "delta", "caption"}
 # Its options are Markdown too, unlike those of a box to choose from.
 OPTIONS = {"pills", "radio", "segmented_control", "select_slider"}
@@ -74,8 +100,9 @@ def words(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def test_words_from_outside_are_escaped_before_they_are_markdown() -> None:
-    found = {path.relative_to(REPO).as_posix(): unescaped(path.read_text("utf-8"))
-             for path in SOURCES}  # fmt: skip
+    found = {
+        path.relative_to(REPO).as_posix(): unescaped(path.read_text("utf-8")) for path in SOURCES
+    }
     assert {path: lines for path, lines in found.items() if lines} == {}
 
 

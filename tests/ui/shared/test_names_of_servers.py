@@ -12,11 +12,17 @@ from ensemble.ui.shared.serving import is_allowed, may_connect
 @pytest.mark.parametrize(
     ("host", "allowed"),
     [
-        ("localhost", True), ("LOCALHOST.:8501", True), ("127.0.0.1:8501", True), ("", False),
-        ("localhost.evil.example", False), ("evil.example", False), ("[::1", False),
-        ("localhost@evil.example", False), ("evil.example#localhost", False),
+        ("localhost", True),
+        ("LOCALHOST.:8501", True),
+        ("127.0.0.1:8501", True),
+        ("", False),
+        ("localhost.evil.example", False),
+        ("evil.example", False),
+        ("[::1", False),
+        ("localhost@evil.example", False),
+        ("evil.example#localhost", False),
     ],
-)  # fmt: skip
+)
 def test_a_host_is_told_by_its_whole_name(host: str, allowed: bool) -> None:
     assert is_allowed(host) is allowed
 

@@ -68,21 +68,26 @@ def internals(source: str) -> set[str]:
             names.add(f"streamlit.{ast.unparse(node).removeprefix('st.')}")
     own = {name for name in names if name.startswith("streamlit.")}
     return {
-        name for name in own
+        name
+        for name in own
         if name.split(".")[1] in INTERNAL or any(part.startswith("_") for part in name.split("."))
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("store", ALLOWED)
 def test_a_store_is_touched_in_its_own_place_alone(store: str) -> None:
-    found = {path.relative_to(REPO).as_posix() for path in SOURCES
-             if store in touched(path.read_text("utf-8"))}  # fmt: skip
+    found = {
+        path.relative_to(REPO).as_posix()
+        for path in SOURCES
+        if store in touched(path.read_text("utf-8"))
+    }
     assert found == ALLOWED[store]
 
 
 def test_streamlits_internals_are_left_alone() -> None:
-    found = {path.relative_to(REPO).as_posix(): internals(path.read_text("utf-8"))
-             for path in SOURCES}  # fmt: skip
+    found = {
+        path.relative_to(REPO).as_posix(): internals(path.read_text("utf-8")) for path in SOURCES
+    }
     assert {path: names for path, names in found.items() if names} == NEEDED
 
 
@@ -104,14 +109,16 @@ def test_sees_who_touches_a_store(source: str, store: set[str]) -> None:
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("from streamlit.runtime.scriptrunner import get_script_run_ctx",
-         "streamlit.runtime.scriptrunner.get_script_run_ctx"),
+        (
+            "from streamlit.runtime.scriptrunner import get_script_run_ctx",
+            "streamlit.runtime.scriptrunner.get_script_run_ctx",
+        ),
         ("import streamlit.elements.widgets.button", "streamlit.elements.widgets.button"),
         ("from streamlit import runtime", "streamlit.runtime"),
         ("st.runtime.get_instance()", "streamlit.runtime.get_instance"),
         ("from streamlit.delta_generator import _enqueue", "streamlit.delta_generator._enqueue"),
     ],
-)  # fmt: skip
+)
 def test_sees_an_internal(source: str, found: str) -> None:
     assert found in internals(source)
 

@@ -32,8 +32,7 @@ SHAKE = (
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One that may open few files, and has to ask even for these."""
     limited = f'ulimit -Sn {FEW // 2}; ulimit -Hn {FEW}; exec "$@"'
-    program = ("bash", "-c", limited, "bash", *OF_THE_CLONE,
-               "--server.disconnectedSessionTTL=2")  # fmt: skip
+    program = ("bash", "-c", limited, "bash", *OF_THE_CLONE, "--server.disconnectedSessionTTL=2")
     with serving(tmp_path_factory.mktemp("few"), program) as started:
         yield started
 
@@ -99,13 +98,18 @@ def test_another_sites_page_opens_no_connection_and_hands_in_no_file(server: Ser
 @pytest.mark.parametrize(
     ("origin", "host", "heard"),
     [
-        (None, "localhost:8501", True), ("http://localhost:8501", "localhost:8501", True),
+        (None, "localhost:8501", True),
+        ("http://localhost:8501", "localhost:8501", True),
         ("https://lab.example.org", "lab.example.org", True),
-        ("http://127.0.0.1:9", "localhost:8501", True), ("http://a.example", "localhost", True),
-        ("http://rebound.example", "localhost:8501", False), ("null", "localhost", False),
-        ("http://localhost.rebound.example", "localhost", False), ("", "localhost", False),
-        ("http://[", "localhost", False),    ],
-)  # fmt: skip
+        ("http://127.0.0.1:9", "localhost:8501", True),
+        ("http://a.example", "localhost", True),
+        ("http://rebound.example", "localhost:8501", False),
+        ("null", "localhost", False),
+        ("http://localhost.rebound.example", "localhost", False),
+        ("", "localhost", False),
+        ("http://[", "localhost", False),
+    ],
+)
 def test_another_sites_page_does_not_have_the_internet_asked_who_we_are(
     origin: str | None, host: str, heard: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +183,9 @@ def test_as_many_open_files_are_asked_for_as_any_number_of_tabs_needs() -> None:
     most = open_files.WANTED if hard == resource.RLIM_INFINITY else min(hard, open_files.WANTED)
     done = subprocess.run(
         ["bash", "-c", 'ulimit -Sn 256; exec "$@"', "bash", sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(REPO)}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        env={**os.environ, "PYTHONPATH": str(REPO)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.split() == [str(most)] * 2, "of itself, and of what it starts"

@@ -36,18 +36,40 @@ def test_every_control_has_the_settings_help() -> None:
     at = fresh().run()
     for field in dataclasses.fields(EnsembleConfig):
         key = settings.key(field.name)
-        widgets = [w for kind in
-                   ("selectbox", "select_slider", "slider", "number_input", "text_input", "toggle")
-                   for w in at.get(kind) if w.key == key]  # fmt: skip
+        widgets = [
+            w
+            for kind in (
+                "selectbox",
+                "select_slider",
+                "slider",
+                "number_input",
+                "text_input",
+                "toggle",
+            )
+            for w in at.get(kind)
+            if w.key == key
+        ]
         assert [widget.help for widget in widgets] == [field.metadata["help"]]
 
 
 ODD = EnsembleConfig(
-    members=9, learning_rate=0.0123, momentum=0.42, epochs=123, batch_size=77, seed=12345,
-    devices=3, schedule="cosine", warmup_epochs=2.5, bootstrap=True, shift_pixels=2,
-    rotation_degrees=12.5, optimizer="adamw", weight_decay=0.003, label_smoothing=0.07,
+    members=9,
+    learning_rate=0.0123,
+    momentum=0.42,
+    epochs=123,
+    batch_size=77,
+    seed=12345,
+    devices=3,
+    schedule="cosine",
+    warmup_epochs=2.5,
+    bootstrap=True,
+    shift_pixels=2,
+    rotation_degrees=12.5,
+    optimizer="adamw",
+    weight_decay=0.003,
+    label_smoothing=0.07,
     vary="momentum=0.4,0.5,0.9",
-)  # fmt: skip
+)
 
 
 def test_a_runs_settings_can_be_copied_whatever_they_are() -> None:

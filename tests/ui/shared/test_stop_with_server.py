@@ -23,9 +23,11 @@ def child() -> Iterator["subprocess.Popen[bytes]"]:
 
 @pytest.mark.parametrize(("word", "ended"), [("1", True), ("0", False), (None, False)])
 def test_its_workers_are_told_to_stop_and_waited_for_only_where_that_is_asked_for(
-    word: str | None, ended: bool, child: "subprocess.Popen[bytes]",
+    word: str | None,
+    ended: bool,
+    child: "subprocess.Popen[bytes]",
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     before = config.get_option("server.headless")
     config.set_option("server.headless", True)
     monkeypatch.delenv("ENSEMBLE_STOP_WITH_SERVER", raising=False)

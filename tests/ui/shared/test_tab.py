@@ -83,8 +83,15 @@ def test_a_page_is_just_opened_until_it_has_been_drawn_to_its_end() -> None:
 
     at = AppTest.from_function(script)
     said = []
-    for page, ended in (("train", True), ("train", False), ("train", True), ("train", False),
-                        ("runs", True), ("train", False), ("train", False)):  # fmt: skip
+    for page, ended in (
+        ("train", True),
+        ("train", False),
+        ("train", True),
+        ("train", False),
+        ("runs", True),
+        ("train", False),
+        ("train", False),
+    ):
         at.session_state["page"], at.session_state["ended"] = page, ended
         assert not at.run().exception
         said.append(at.session_state["opened"])

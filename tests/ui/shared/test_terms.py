@@ -20,11 +20,14 @@ def test_every_term_has_plain_words_without_a_term_and_a_view_that_there_is() ->
     assert len({term.plain for term in terms.TERMS}) == len(terms.TERMS)
 
 
-@pytest.mark.parametrize(("name", "plain"), [
-    ("NLL (nats)", "Price of being sure but wrong (nats)"),
-    ("adaptive ECE", "Sureness off by, equal groups"),
-    ("who", "Who"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("NLL (nats)", "Price of being sure but wrong (nats)"),
+        ("adaptive ECE", "Sureness off by, equal groups"),
+        ("who", "Who"),
+    ],
+)
 def test_a_heading_is_the_term_or_its_plain_words_with_its_unit(name: str, plain: str) -> None:
     assert terms.heading(name, plain=False) == name
     assert terms.heading(name, plain=True) == plain

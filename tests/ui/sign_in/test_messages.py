@@ -11,8 +11,14 @@ from tests.ui.sign_in.test_middleware import Tab, cookies, shared, status  # noq
 
 # Streamlit would do all of these for whoever asks: empty the caches of everybody, tell what lies
 # in the folder of the program, write into it, draw anew whenever a file there changes.
-NOBODYS = ["clear_cache", "load_git_info", "set_run_on_save", "install_skills",
-           "dismiss_skills_nudge", "debug_shutdown_runtime"]  # fmt: skip
+NOBODYS = [
+    "clear_cache",
+    "load_git_info",
+    "set_run_on_save",
+    "install_skills",
+    "dismiss_skills_nudge",
+    "debug_shutdown_runtime",
+]
 OF_WHO_CAME_IN = ["file_urls_request", "deferred_file", "dataframe_chunk"]
 ANYBODYS = ["rerun_script", "stop_script", "app_heartbeat"]
 

@@ -23,15 +23,39 @@ from ensemble.ui.sign_in import middleware, provider, visitors
 from ensemble.ui.sign_in.middleware import SignInMiddleware
 
 SECRET, ORIGIN = "k" * 32, "http://testserver"
-CLAIMS = {"email": "ann@example.org", "email_verified": True, "sub": "1", "origin": ORIGIN,
-          "is_logged_in": True}  # fmt: skip
-PRIVATE = ["/media/0a1b.png", "/component/x/index.html", "/_stcore/bidi-components/x/a.js",
-          "/_stcore/metrics", "/_stcore/agent/interact", "/_stcore/script-health-check",
-          "/app/static/a.csv", "/static/../media/0a1b.png", "//media/0a1b.png", "/train/x",
-          "/media/static/a.js", "/%6dedia/0a1b.png", "/_stcore/stream"]  # fmt: skip
-PUBLIC = ["/", "/train", "/static/js/index.js", "/favicon.png", "/_stcore/health",
-           "/_stcore/host-config", "/train/_stcore/health", "/auth/login",
-           "/oauth2callback"]  # fmt: skip
+CLAIMS = {
+    "email": "ann@example.org",
+    "email_verified": True,
+    "sub": "1",
+    "origin": ORIGIN,
+    "is_logged_in": True,
+}
+PRIVATE = [
+    "/media/0a1b.png",
+    "/component/x/index.html",
+    "/_stcore/bidi-components/x/a.js",
+    "/_stcore/metrics",
+    "/_stcore/agent/interact",
+    "/_stcore/script-health-check",
+    "/app/static/a.csv",
+    "/static/../media/0a1b.png",
+    "//media/0a1b.png",
+    "/train/x",
+    "/media/static/a.js",
+    "/%6dedia/0a1b.png",
+    "/_stcore/stream",
+]
+PUBLIC = [
+    "/",
+    "/train",
+    "/static/js/index.js",
+    "/favicon.png",
+    "/_stcore/health",
+    "/_stcore/host-config",
+    "/train/_stcore/health",
+    "/auth/login",
+    "/oauth2callback",
+]
 
 
 async def inside(scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,10 +76,16 @@ APP = SignInMiddleware(inside)
 def scope_of(path: str, given: dict[str, str], headers: list[tuple[str, str]]) -> Scope:
     said = [*headers, ("cookie", "; ".join(f"{name}={one}" for name, one in given.items()))]
     return {
-        "type": "http", "method": "GET", "path": unquote(path), "raw_path": path.encode(),
-        "query_string": b"", "root_path": "", "scheme": "http", "server": ("testserver", 80),
+        "type": "http",
+        "method": "GET",
+        "path": unquote(path),
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "scheme": "http",
+        "server": ("testserver", 80),
         "headers": [(name.lower().encode(), value.encode()) for name, value in said],
-    }  # fmt: skip
+    }
 
 
 def status(
@@ -122,8 +152,11 @@ def cookies(secret: str = SECRET, **other: Any) -> dict[str, str]:
 
     set_cookie_with_chunks(
         lambda name, value: made.update({name: sign(name, value).decode()}),
-        sign, "_streamlit_user", said, cookie_attr_size=80,
-    )  # fmt: skip
+        sign,
+        "_streamlit_user",
+        said,
+        cookie_attr_size=80,
+    )
     return made
 
 
@@ -147,16 +180,30 @@ def test_an_upload_needs_who_signed_in() -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        cookies("z" * 32), cookies(origin="http://elsewhere"), cookies(email="eve@example.org"),
-        cookies(email_verified=False), cookies(iat=time.time() - 13 * 3600),
-        cookies(is_logged_in=False), {"_streamlit_user": "nonsense"},
+        cookies("z" * 32),
+        cookies(origin="http://elsewhere"),
+        cookies(email="eve@example.org"),
+        cookies(email_verified=False),
+        cookies(iat=time.time() - 13 * 3600),
+        cookies(is_logged_in=False),
+        {"_streamlit_user": "nonsense"},
         {"_streamlit_user": create_signed_value(SECRET, "_streamlit_user", "[1]").decode()},
         {"_streamlit_user": create_signed_value(SECRET, "_streamlit_user", "chunks-99").decode()},
         {"_streamlit_user": create_signed_value(SECRET, "other", json.dumps(CLAIMS)).decode()},
     ],
-    ids=["forged", "another server's", "not listed", "unverified", "too old", "signed out",
-         "nonsense", "no object", "chunks that are missing", "another cookie's"],
-)  # fmt: skip
+    ids=[
+        "forged",
+        "another server's",
+        "not listed",
+        "unverified",
+        "too old",
+        "signed out",
+        "nonsense",
+        "no object",
+        "chunks that are missing",
+        "another cookie's",
+    ],
+)
 def test_a_cookie_that_is_not_good_opens_nothing(given: dict[str, str]) -> None:
     assert status("/media/0a1b.png", given) == 401
 
@@ -221,13 +268,18 @@ def test_with_sign_in_a_header_is_nobody() -> None:
 @pytest.mark.parametrize(
     ("server", "elsewhere"),
     [
-        (("127.0.0.1", 8501), False), (("::1", 8501, 0, 0), False), (None, False),
-        (("testserver", 80), False), (("/run/app.sock", None), False),
-        (("::ffff:127.0.0.1", 8501), False), (("192.0.2.2", 8501), True),
-        (("fe80::1%eth0", 8501), True), (("2001:db8::1", 8501), True),
+        (("127.0.0.1", 8501), False),
+        (("::1", 8501, 0, 0), False),
+        (None, False),
+        (("testserver", 80), False),
+        (("/run/app.sock", None), False),
+        (("::ffff:127.0.0.1", 8501), False),
+        (("192.0.2.2", 8501), True),
+        (("fe80::1%eth0", 8501), True),
+        (("2001:db8::1", 8501), True),
         (("::ffff:192.0.2.2", 8501), True),
     ],
-)  # fmt: skip
+)
 def test_a_server_of_ones_own_answers_its_own_machine_alone(
     server: tuple[object, ...] | None, elsewhere: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

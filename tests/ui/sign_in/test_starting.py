@@ -17,20 +17,35 @@ from ensemble.ui.sign_in import provider, starting, visitors
 
 REPO = Path(__file__).resolve().parents[3]
 WHOLE = {
-    "redirect_uri": "https://ensemble.example.org/oauth2callback", "cookie_secret": "k" * 32,
-    "client_id": "a", "client_secret": "b", "server_metadata_url": "https://x/.well-known/y",
-}  # fmt: skip
+    "redirect_uri": "https://ensemble.example.org/oauth2callback",
+    "cookie_secret": "k" * 32,
+    "client_id": "a",
+    "client_secret": "b",
+    "server_metadata_url": "https://x/.well-known/y",
+}
 
 
 def test_a_server_that_others_reach_is_refused_in_a_sentence_without_sign_in(
     tmp_path: Path,
 ) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "streamlit", "run", str(REPO / "app.py"), "--server.port=0",
-         "--server.headless=true", "--server.address=0.0.0.0"],
-        cwd=REPO, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True,
-        timeout=120, check=False,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            str(REPO / "app.py"),
+            "--server.port=0",
+            "--server.headless=true",
+            "--server.address=0.0.0.0",
+        ],
+        cwd=REPO,
+        env={**os.environ, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 2, done.stderr
     assert "Error: This server is not started" in done.stderr
     assert "docs/serving.md" in done.stderr
@@ -55,15 +70,18 @@ def test_a_shared_server_listens_where_it_is_told_to(
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({}, ""), ({"client_id": ""}, "client_id"), ({"cookie_secret": "xxx"}, "at least 32"),
-        ({"cookie_secret": ""}, "cookie_secret"), ({"redirect_uri": ""}, "redirect_uri"),
+        ({}, ""),
+        ({"client_id": ""}, "client_id"),
+        ({"cookie_secret": "xxx"}, "at least 32"),
+        ({"cookie_secret": ""}, "cookie_secret"),
+        ({"redirect_uri": ""}, "redirect_uri"),
         ({"redirect_uri": "https://ensemble.example.org/"}, "such as https"),
         ({"redirect_uri": "ensemble.example.org/oauth2callback"}, "such as https"),
         ({"redirect_uri": "http://[/oauth2callback"}, "such as https"),
         ({"redirect_uri": "http://localhost:{port}/oauth2callback"}, ""),
         ({"client_id": "", "okta": dict.fromkeys(provider.NEEDED, "x")}, ""),
     ],
-)  # fmt: skip
+)
 def test_what_a_provider_still_needs_is_named_and_no_secret_with_it(
     wrong: dict[str, object], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,8 +18,13 @@ def many(members: int) -> list[dict[str, Any]]:
 def test_a_panel_can_be_sent_as_json_and_marks_gaps() -> None:
     panel = panels.panel(ROWS, "loss", 500, False, 0.0)
     sent = json.dumps(panel, allow_nan=False)
-    assert [y for line in json.loads(sent)["lines"] if line["who"] == "member 2"
-                      for y in line["y"] if y is None] == [None]  # fmt: skip
+    assert [
+        y
+        for line in json.loads(sent)["lines"]
+        if line["who"] == "member 2"
+        for y in line["y"]
+        if y is None
+    ] == [None]
 
 
 def test_smoothing_leaves_test_curves_as_measured() -> None:
@@ -51,9 +56,16 @@ def test_every_line_has_a_style_and_stands_in_the_legend() -> None:
     drawn = panels.panel(many(4), "loss", 500, False, 0.0)["lines"]
     assert {line["who"] for line in drawn} <= set(curves.names(4))
     assert [entry["label"] for entry in curves.legend(4)] == [
-        "ensemble", "mean member", "member 1", "member 2", "member 3", "member 4",
-        "test", "train", "members' train",
-    ]  # fmt: skip
+        "ensemble",
+        "mean member",
+        "member 1",
+        "member 2",
+        "member 3",
+        "member 4",
+        "test",
+        "train",
+        "members' train",
+    ]
     assert [entry["label"] for entry in curves.legend(1)] == ["member 1", "test", "train"]
 
 
@@ -108,8 +120,12 @@ def test_the_component_mounts() -> None:
 
 @pytest.mark.parametrize(("members", "who"), [(1, "member 1"), (3, "ensemble")])
 def test_images_held_out_have_one_curve_that_looks_like_no_other(members: int, who: str) -> None:
-    held = {"validation_loss": [0.3] * members, "validation_accuracy": [0.9] * members,
-            "ensemble_validation_nll": 0.25, "ensemble_validation_accuracy": 0.93}  # fmt: skip
+    held = {
+        "validation_loss": [0.3] * members,
+        "validation_accuracy": [0.9] * members,
+        "ensemble_validation_nll": 0.25,
+        "ensemble_validation_accuracy": 0.93,
+    }
     rows = [many(members)[0], many(members)[1] | held]
     for figure, value in (("loss", 0.25), ("accuracy", 0.93)):
         panel = panels.panel(rows, figure, 500, False, 0.5)

@@ -9,18 +9,27 @@ from ensemble.ui.train import history
 
 def steps(progress: float, *loss: float | None, whole: float | None = None) -> dict[str, Any]:
     return {
-        "kind": "steps", "step": 1, "progress": progress, "train_loss": list(loss),
-        "train_accuracy": [0.5] * len(loss), "ensemble_train_nll": whole,
+        "kind": "steps",
+        "step": 1,
+        "progress": progress,
+        "train_loss": list(loss),
+        "train_accuracy": [0.5] * len(loss),
+        "ensemble_train_nll": whole,
         "ensemble_train_accuracy": None,
-    }  # fmt: skip
+    }
 
 
 def epoch(progress: float, accuracy: list[float], whole: float) -> dict[str, Any]:
     return {
-        "kind": "epoch", "epoch": 1, "step": 1, "progress": progress, "test_accuracy": accuracy,
-        "test_loss": [0.1] * len(accuracy), "ensemble_test_accuracy": whole,
+        "kind": "epoch",
+        "epoch": 1,
+        "step": 1,
+        "progress": progress,
+        "test_accuracy": accuracy,
+        "test_loss": [0.1] * len(accuracy),
+        "ensemble_test_accuracy": whole,
         "ensemble_test_nll": 0.08,
-    }  # fmt: skip
+    }
 
 
 ROWS = [
@@ -119,8 +128,12 @@ def test_latest_test_figures_and_flat_columns() -> None:
 
 
 def test_validation_has_curves_where_it_was_measured_and_columns_of_its_own() -> None:
-    held = {"validation_loss": [0.3, 0.5], "validation_accuracy": [0.7, 0.6],
-            "ensemble_validation_nll": 0.2, "ensemble_validation_accuracy": 0.75}  # fmt: skip
+    held = {
+        "validation_loss": [0.3, 0.5],
+        "validation_accuracy": [0.7, 0.6],
+        "ensemble_validation_nll": 0.2,
+        "ensemble_validation_accuracy": 0.75,
+    }
     rows = [epoch(1.0, [0.8, 0.9], 0.92) | held]
     assert history.of_split(ROWS[-1:], "validation", "loss") == []
     found = {one.who: one.y.tolist() for one in history.of_split(rows, "validation", "loss")}
@@ -134,9 +147,13 @@ def late_groups() -> list[dict[str, Any]]:
     """Two groups of two members; the second has not closed epoch 2, nor told of its last steps."""
     whole = epoch(1.0, [0.8, 0.9, 0.7, 0.6], 0.92)
     late = {
-        "kind": "members", "epoch": 2, "step": 1, "progress": 2.0,
-        "test_accuracy": [0.85, 0.95, None, None], "test_loss": [0.05, 0.04, None, None],
-    }  # fmt: skip
+        "kind": "members",
+        "epoch": 2,
+        "step": 1,
+        "progress": 2.0,
+        "test_accuracy": [0.85, 0.95, None, None],
+        "test_loss": [0.05, 0.04, None, None],
+    }
     last = steps(2.0, 0.3, 0.2, None, None)
     return [steps(1.0, 1.0, 1.0, 1.0, 1.0), whole, last, late]
 

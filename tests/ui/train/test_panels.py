@@ -23,10 +23,12 @@ def closed(epoch: int, members: int, seed: int) -> tuple[dict[str, Any], np.ndar
     drawn /= drawn.sum(-1, keepdims=True)
     said = drawn.mean(0)
     tested = Evaluation(
-        drawn, np.array([log_loss(LABELS, one, labels=range(10)) for one in drawn]),
-        (drawn.argmax(-1) == LABELS).mean(1), log_loss(LABELS, said, labels=range(10)),
+        drawn,
+        np.array([log_loss(LABELS, one, labels=range(10)) for one in drawn]),
+        (drawn.argmax(-1) == LABELS).mean(1),
+        log_loss(LABELS, said, labels=range(10)),
         (said.argmax(-1) == LABELS).mean(),
-    )  # fmt: skip
+    )
     place = {"kind": "epoch", "epoch": epoch, "step": 1, "progress": float(epoch)}
     return plain({**place, **figures_on("test", tested), **differences(tested)}), drawn
 
@@ -60,8 +62,9 @@ def test_how_often_members_differ_is_counted_pair_by_pair_and_against_the_ensemb
     rows, drawn = run_of(3)
     differ = panels.disagreement(rows, 3, 500, log=True)
     voted = [three.argmax(-1) for three in drawn]
-    pairs = [np.mean([hamming_loss(a, b) for a, b in ((x, y), (y, z), (x, z))])
-             for x, y, z in voted]  # fmt: skip
+    pairs = [
+        np.mean([hamming_loss(a, b) for a, b in ((x, y), (y, z), (x, z))]) for x, y, z in voted
+    ]
     assert curve(differ, "pairs") == pytest.approx(pairs, rel=1e-4)
     apart = [hamming_loss(three.mean(0).argmax(-1), three[1].argmax(-1)) for three in drawn]
     assert curve(differ, "member 2") == pytest.approx(apart, rel=1e-4)

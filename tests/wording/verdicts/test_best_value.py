@@ -15,15 +15,19 @@ def found(means: list[float], values: list[float] | None = None) -> BestValue:
 @pytest.mark.parametrize(
     ("means", "said"),
     [
-        ([0.5, 0.0, 0.001, 0.4, 0.6], "Rates 0.032 and 0.1 are within the noise of the "
-                                        "best, 0.032."),
-        ([0.5, 0.0, 0.001, 0.001, 0.6], "Rates 0.032 to 0.32 are within the noise of the "
-                                          "best, 0.032."),
+        (
+            [0.5, 0.0, 0.001, 0.4, 0.6],
+            "Rates 0.032 and 0.1 are within the noise of the best, 0.032.",
+        ),
+        (
+            [0.5, 0.0, 0.001, 0.001, 0.6],
+            "Rates 0.032 to 0.32 are within the noise of the best, 0.032.",
+        ),
         ([0.5, 0.0, 0.3, 0.4, 0.6], "Rate 0.032 is best; every other is worse by more than noise."),
         ([0.0, 0.0, 0.0], "These 500 images show no rate to be worse than the best, 0.01."),
         ([0.0], "Rate 0.01 alone is left to compare."),
     ],
-)  # fmt: skip
+)
 def test_the_headline_names_the_best_range_or_that_there_is_none(
     means: list[float], said: str
 ) -> None:

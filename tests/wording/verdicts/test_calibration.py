@@ -35,17 +35,27 @@ FULL = answers((0.995, 9_000, 8_920), (0.75, 1_000, 785))
         (LESS, "Less sure than it could be: 99.20 % sure on average, 99.44 % right."),
         (MORE, "Surer than it should be: 99.0 % sure on average, 96.0 % right."),
         (NONE, "These 500 digits show no difference between confidence and accuracy."),
-        (answers((0.6, 1, 1)), "This one digit shows no difference between confidence and "
-         "accuracy."),
-        (A_BIN, "On average no difference shows, but of those said with 60 to 67 % only 37 % are "
-         "right."),
-        (SURER, "On average no difference shows, but of those said with 60 to 67 %, 98 % are "
-         "right."),
-        (FULL, "On average no difference shows, but those said with 93 to 100 % err more often "
-         "than said."),
+        (
+            answers((0.6, 1, 1)),
+            "This one digit shows no difference between confidence and accuracy.",
+        ),
+        (
+            A_BIN,
+            "On average no difference shows, but of those said with 60 to 67 % only 37 % are "
+            "right.",
+        ),
+        (
+            SURER,
+            "On average no difference shows, but of those said with 60 to 67 %, 98 % are right.",
+        ),
+        (
+            FULL,
+            "On average no difference shows, but those said with 93 to 100 % err more often "
+            "than said.",
+        ),
     ],
     ids=["less", "more", "none", "one", "a bin", "a bin less sure", "the last bin"],
-)  # fmt: skip
+)
 def test_a_verdict_is_one_line_that_says_which_way(found: CalibrationTest, said: str) -> None:
     assert words.verdict(found, "digit") == said
     assert len(words.verdict(found, "image")) <= 90

@@ -17,8 +17,14 @@ from ensemble.wording.verdicts import chance
 from tests.pages import own_images
 
 
-def ended(shares: list[float | None], whole: float | None, *, state: str = "finished",
-          steps: int = 100, **settings: Any) -> Run:  # fmt: skip
+def ended(
+    shares: list[float | None],
+    whole: float | None,
+    *,
+    state: str = "finished",
+    steps: int = 100,
+    **settings: Any,
+) -> Run:
     """A digits run that ended with these accuracies."""
     run = runs.create(EnsembleConfig(members=len(shares), **settings))
     reached = {"member_test_accuracy": shares, "ensemble_test_accuracy": whole}
@@ -31,8 +37,9 @@ def test_the_most_frequent_class_is_counted_in_the_labels() -> None:
     assert counted.max() == ENTRIES["digits"].most_frequent
     assert {name: entry.most_frequent for name, entry in ENTRIES.items() if name != "digits"} == {
         "mnist": 1135,  # the ones, as LeCun's page counts them
-        "fashion_mnist": 1000, "kmnist": 1000,  # balanced by their makers
-    }  # fmt: skip
+        "fashion_mnist": 1000,
+        "kmnist": 1000,  # balanced by their makers
+    }
 
 
 @pytest.mark.parametrize("name", ENTRIES)
@@ -50,10 +57,11 @@ def test_chance_ends_where_scipys_interval_leaves_the_most_frequent_class(name: 
         (0.0, "finished", "finished at chance level"),
         (0.092, "finished", "finished at chance level"),
         (0.128, "finished", "finished at chance level"),
-        (0.13, "finished", "finished"), (None, "finished", "finished"),
+        (0.13, "finished", "finished"),
+        (None, "finished", "finished"),
         (0.092, "stopped", "stopped"),
     ],
-)  # fmt: skip
+)
 def test_a_run_that_only_guesses_is_no_success(share: float | None, state: str, said: str) -> None:
     run = ended([share], share, state=state)
     assert chance.state(run, run.state) == said
@@ -80,19 +88,30 @@ def test_what_is_wrong_is_said_with_the_cause_and_a_rate_to_try() -> None:
     [
         ([0.9, 0.91], ""),
         ([0.9, None, 0.098], "Member 3 is at chance level: 9.8 % right, guessing gives 10.2 %."),
-        ([0.1, 0.9, 0.102], "Members 1 and 3 are at chance level: 10.0 % and 10.2 % right, "
-         "guessing gives 10.2 %."),
+        (
+            [0.1, 0.9, 0.102],
+            "Members 1 and 3 are at chance level: 10.0 % and 10.2 % right, guessing gives 10.2 %.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_single_member_at_chance_is_named(shares: list[float | None], said: str) -> None:
     assert chance.found(ended(shares, 0.9)) == said
 
 
 @pytest.mark.parametrize(
     ("rate", "momentum", "tried"),
-    [(10.0, 0.9, 0.1), (10.0, 0.0, 0.1), (0.15, 0.9, 0.05), (0.1, 0.9, 0.03), (0.1, 0.999, 0.001),
-     (3e-5, 0.999, 0.001), (1e-5, 0.9, 0.1), (0.07, 0.9, 0.02), (1.0, 0.99, 0.01)],
-)  # fmt: skip
+    [
+        (10.0, 0.9, 0.1),
+        (10.0, 0.0, 0.1),
+        (0.15, 0.9, 0.05),
+        (0.1, 0.9, 0.03),
+        (0.1, 0.999, 0.001),
+        (3e-5, 0.999, 0.001),
+        (1e-5, 0.9, 0.1),
+        (0.07, 0.9, 0.02),
+        (1.0, 0.99, 0.01),
+    ],
+)
 def test_the_rate_to_try_is_a_third_and_no_more_than_worked(
     rate: float, momentum: float, tried: float
 ) -> None:
@@ -102,11 +121,21 @@ def test_the_rate_to_try_is_a_third_and_no_more_than_worked(
 
 @pytest.mark.parametrize(
     ("rate", "steps", "cause"),
-    [(0.1, 1, "It made only 1 step: try more epochs, or smaller batches."),
-     (1e-5, 100, "a learning rate too low for so few steps: try 0.1."),
-     (0.1, 100, "too high for this momentum, at which relu units die and learn no more: try 0.03."),
-     (10.0, 1, "too high for this momentum, at which relu units die and learn no more: try 0.1.")],
-)  # fmt: skip
+    [
+        (0.1, 1, "It made only 1 step: try more epochs, or smaller batches."),
+        (1e-5, 100, "a learning rate too low for so few steps: try 0.1."),
+        (
+            0.1,
+            100,
+            "too high for this momentum, at which relu units die and learn no more: try 0.03.",
+        ),
+        (
+            10.0,
+            1,
+            "too high for this momentum, at which relu units die and learn no more: try 0.1.",
+        ),
+    ],
+)
 def test_the_cause_is_the_likely_one(rate: float, steps: int, cause: str) -> None:
     assert chance.advice(EnsembleConfig(learning_rate=rate), steps).endswith(cause)
 
@@ -135,8 +164,9 @@ def test_on_colour_no_rate_is_advised_at_which_members_only_guessed(
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
     name = own_images.add()
-    cnn, lenet5 = (EnsembleConfig(dataset=name, network=one, learning_rate=10.0)
-                   for one in ("cnn", "lenet5"))  # fmt: skip
+    cnn, lenet5 = (
+        EnsembleConfig(dataset=name, network=one, learning_rate=10.0) for one in ("cnn", "lenet5")
+    )
     assert chance.rate_to_try(cnn, 1000) == 0.05
     assert chance.rate_to_try(lenet5, 1000) == 0.1
     assert chance.rate_to_try(EnsembleConfig(learning_rate=10.0), 1000) == 0.1

@@ -18,9 +18,13 @@ def size(
 
 
 def found(
-    members: int, *sizes: SizeVerdict, figure: str = "accuracy", margin: float = 0.001,
-    share: float = 0.95, n: int = 500,
-) -> Enough:  # fmt: skip
+    members: int,
+    *sizes: SizeVerdict,
+    figure: str = "accuracy",
+    margin: float = 0.001,
+    share: float = 0.95,
+    n: int = 500,
+) -> Enough:
     return Enough(figure, margin, share, members, n, members <= 12, sizes)
 
 
@@ -30,24 +34,38 @@ TOO_FEW = size(3, 4, "undecided", 23_871)
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        (found(4, size(3, 4, "enough"), size(2, 4, "loses")),
-         "If 0.1 points of accuracy may be lost, 3 of 4 members are enough, in 95 % of cases."),
-        (found(2, size(1, 2, "enough"), figure="nll", margin=0.005, share=1.0),
-         "If 0.005 nats of NLL may be lost, 1 of 2 members is enough, in all cases."),
-        (found(4, TOO_FEW),
-         "500 digits cannot tell if 3 of 4 members keep the accuracy: it takes about 24,000."),
-        (found(64, size(63, 64, "undecided", 241_000), n=10_000),
-         "10,000 digits cannot tell if 63 of 64 members keep the accuracy: it takes about "
-         "240,000."),
-        (found(4, size(3, 4, "undecided"), figure="brier", margin=0.002),
-         "Whether 3 of 4 members are enough is open: up to 0.00083 of the Brier score may be "
-         "lost."),
-        (found(2, size(1, 2, "loses")),
-         "At least 1 of 2 single members loses over 0.1 points of accuracy: it takes both."),
-        (found(64, size(63, 64, "loses"), margin=0.0002),
-         "At least 4 of 64 committees of 63 lose over 0.02 points of accuracy: it takes all 64."),
+        (
+            found(4, size(3, 4, "enough"), size(2, 4, "loses")),
+            "If 0.1 points of accuracy may be lost, 3 of 4 members are enough, in 95 % of cases.",
+        ),
+        (
+            found(2, size(1, 2, "enough"), figure="nll", margin=0.005, share=1.0),
+            "If 0.005 nats of NLL may be lost, 1 of 2 members is enough, in all cases.",
+        ),
+        (
+            found(4, TOO_FEW),
+            "500 digits cannot tell if 3 of 4 members keep the accuracy: it takes about 24,000.",
+        ),
+        (
+            found(64, size(63, 64, "undecided", 241_000), n=10_000),
+            "10,000 digits cannot tell if 63 of 64 members keep the accuracy: it takes about "
+            "240,000.",
+        ),
+        (
+            found(4, size(3, 4, "undecided"), figure="brier", margin=0.002),
+            "Whether 3 of 4 members are enough is open: up to 0.00083 of the Brier score may be "
+            "lost.",
+        ),
+        (
+            found(2, size(1, 2, "loses")),
+            "At least 1 of 2 single members loses over 0.1 points of accuracy: it takes both.",
+        ),
+        (
+            found(64, size(63, 64, "loses"), margin=0.0002),
+            "At least 4 of 64 committees of 63 lose over 0.02 points of accuracy: it takes all 64.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_verdict_is_one_line_that_names_its_figure(verdict: Enough, said: str) -> None:
     assert words.verdict(verdict, "digit") == said
     assert len(said) <= 90
@@ -81,9 +99,12 @@ def test_beside_a_gain_that_is_shown_the_verdict_names_what_may_be_lost_first() 
 
 @pytest.mark.parametrize(
     ("bound", "needed", "said"),
-    [(0.00083, 2, "2 of them lose 0.083 points at most."), (0.0, 2, "2 of them lose 0 points at "
-     "most."), (-0.002, 1, "1 of them gains 0.2 points at least.")],
-)  # fmt: skip
+    [
+        (0.00083, 2, "2 of them lose 0.083 points at most."),
+        (0.0, 2, "2 of them lose 0 points at most."),
+        (-0.002, 1, "1 of them gains 0.2 points at least."),
+    ],
+)
 def test_who_loses_nothing_is_not_said_to_lose_less_than_that(
     bound: float, needed: int, said: str
 ) -> None:

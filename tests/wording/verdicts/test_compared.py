@@ -19,12 +19,14 @@ def made(won: int, lost: int, saved: float, noise: float = 0.5, n: int = 500) ->
         (made(12, 31, 0.2), "This run gets 19 fewer digits right than it, but a lower NLL."),
         (made(31, 12, 0.2), "This run gets 19 more digits right than it."),
         (made(9, 5, 0.0), "These 500 digits show no difference from it."),
-        (made(9, 5, -0.2), "These 500 digits show a higher NLL than it, not who is right more "
-                           "often."),
+        (
+            made(9, 5, -0.2),
+            "These 500 digits show a higher NLL than it, not who is right more often.",
+        ),
         (made(0, 0, 0.0), "Both get the same digits right."),
         (made(0, 0, 0.2), "Both get the same digits right, this run at a lower NLL."),
     ],
-)  # fmt: skip
+)
 def test_the_headline_says_which_run_is_better_or_that_the_images_cannot_tell(
     found: Gain, said: str
 ) -> None:

@@ -11,9 +11,15 @@ APART = judge(distributions(4, 60, 3), np.zeros(60, int))
 
 
 def found(
-    digits: float, low: float, high: float, *, n: int = 500, nll: float = 0.035,
-    nll_low: float = 0.03, nll_high: float = 0.041,
-) -> MeanGain:  # fmt: skip
+    digits: float,
+    low: float,
+    high: float,
+    *,
+    n: int = 500,
+    nll: float = 0.035,
+    nll_low: float = 0.03,
+    nll_high: float = 0.041,
+) -> MeanGain:
     """A gain over the mean member with these figures, 3 digits lost."""
     return MeanGain(n, digits, low, high, nll, nll_low, nll_high, won=digits + 3.0, lost=3.0)
 
@@ -97,14 +103,22 @@ def test_the_best_member_is_not_sold() -> None:
 @pytest.mark.parametrize(
     ("low", "surer", "said"),
     [
-        (0.05, (-0.2, -0.1), "ECE got worse, 0.0870 to 0.158: averaging 16 members makes it less "
-                             "sure than it is right."),
-        (0.05, (0.1, 0.2), "ECE got worse, 0.0870 to 0.158: averaging 16 members leaves it surer "
-                           "than it is right."),
+        (
+            0.05,
+            (-0.2, -0.1),
+            "ECE got worse, 0.0870 to 0.158: averaging 16 members makes it less "
+            "sure than it is right.",
+        ),
+        (
+            0.05,
+            (0.1, 0.2),
+            "ECE got worse, 0.0870 to 0.158: averaging 16 members leaves it surer "
+            "than it is right.",
+        ),
         (0.05, (-0.1, 0.2), "ECE got worse, 0.0870 to 0.158."),
         (-0.01, (-0.2, -0.1), ""),
     ],
-)  # fmt: skip
+)
 def test_a_calibration_that_got_worse_with_more_members_is_said_to_have(
     low: float, surer: tuple[float, float], said: str
 ) -> None:

@@ -86,13 +86,16 @@ def test_a_loss_is_said_from_the_side_that_it_is_on() -> None:
 @pytest.mark.parametrize(
     ("sure", "said"),
     [
-        (ToBeSure(40_000, 12, 2.3), "takes about 40,000 test images or about 4.0 more members "
-         "(3,600,000 img·member, about 10 min)."),
+        (
+            ToBeSure(40_000, 12, 2.3),
+            "takes about 40,000 test images or about 4.0 more members "
+            "(3,600,000 img·member, about 10 min).",
+        ),
         (ToBeSure(40_000, None, 2.3), "takes about 40,000 test images."),
         (ToBeSure(None, None, 2.3), "takes about 2.3 times as many images and members."),
         (ToBeSure(None, None, None), "There is no difference between them to be sure of."),
     ],
-)  # fmt: skip
+)
 def test_what_it_would_take_to_be_sure_has_its_price(sure: ToBeSure, said: str) -> None:
     assert words.to_be_sure(sure, COSTS, 10_000, 8, 15).endswith(said)
     second = loss(DEAR, 0.002, -0.001, 0.005)

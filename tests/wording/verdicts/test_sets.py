@@ -34,9 +34,9 @@ def test_a_set_reads_as_a_set(kept: list[int], said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "said"), [(0.2, "80 %"), (0.05, "95 %"), (0.01, "99 %"), (0.005, "99.5 %"),
-                       (0.001, "99.9 %")]
-)  # fmt: skip
+    ("rate", "said"),
+    [(0.2, "80 %"), (0.05, "95 %"), (0.01, "99 %"), (0.005, "99.5 %"), (0.001, "99.9 %")],
+)
 def test_a_level_is_what_the_error_rate_leaves(rate: float, said: str) -> None:
     assert words.level(rate) == said
 

@@ -21,20 +21,40 @@ from ensemble.storage.reading import opened
 
 # Not all that Pillow knows: some of its formats start other programs. JPEG's opens MPO too.
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM", "AVIF")
-SUFFIXES = frozenset((
-    ".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".webp", ".bmp", ".gif", ".tif", ".tiff",
-    ".ppm", ".pgm", ".pbm", ".pnm", ".avif",
-))  # fmt: skip
+SUFFIXES = frozenset(
+    (
+        ".png",
+        ".jpg",
+        ".jpeg",
+        ".jpe",
+        ".jfif",
+        ".mpo",
+        ".webp",
+        ".bmp",
+        ".gif",
+        ".tif",
+        ".tiff",
+        ".ppm",
+        ".pgm",
+        ".pbm",
+        ".pnm",
+        ".avif",
+    )
+)
 MOST_PIXELS = 89_478_485  # Pillow's own limit
 MOST_FILE = 200 * 2**20  # bytes
 LARGE = 2**24  # pixels from which pictures are decoded one at a time: each may take over 1 GB
 ALONE = threading.Lock()
 ORIENTATION = 0x0112  # EXIF
 TURNS = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM, 5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE, 8: Image.Transpose.ROTATE_90,
-}  # fmt: skip
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
 LYING = (5, 6, 7, 8)  # of the orientations: height and width change places
 Image.init()  # else most of them are not looked for where formats are named
 DAMAGED = "it is damaged, cut short or no picture"

@@ -104,8 +104,9 @@ class Tree:
         self._said: list[str] = []
         folders, beside = self._walk.look(top)
         self._walk.others += [self._walk.named(path) for path in beside]
-        parts = {SPLIT_NAMES[one.name.lower()]: one for one in folders
-                 if one.name.lower() in SPLIT_NAMES}  # fmt: skip
+        parts = {
+            SPLIT_NAMES[one.name.lower()]: one for one in folders if one.name.lower() in SPLIT_NAMES
+        }
         if "train" not in parts or len(parts) < 2:
             return self._checked({"train": self._classes(folders)}, top)
         if left := [one.name for one in folders if one not in parts.values()]:

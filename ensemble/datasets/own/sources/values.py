@@ -52,8 +52,10 @@ def classes(
     every = list({one for labels in flat.values() for one in np.unique(labels).tolist()})
     _check_count(len(every) if given is None or not given.size else given.size, where)
     if given is not None and given.size:
-        names = [one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
-                 for one in given.reshape(-1).tolist()]  # fmt: skip
+        names = [
+            one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
+            for one in given.reshape(-1).tolist()
+        ]
         if all(isinstance(one, str) for one in every) and set(every) <= set(names):
             order: list[object] = list(names)
         elif all(isinstance(one, int) and 0 <= one < len(names) for one in every):

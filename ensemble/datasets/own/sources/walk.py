@@ -79,8 +79,11 @@ class Walk:
         """What was passed over, a sentence each."""
         found = []
         if self.others:
-            one = "1 file is no picture of a class and is" if len(self.others) == 1 else (
-                f"{len(self.others):,} files are no pictures of a class and are")  # fmt: skip
+            one = (
+                "1 file is no picture of a class and is"
+                if len(self.others) == 1
+                else (f"{len(self.others):,} files are no pictures of a class and are")
+            )
             found.append(f"{one} left out: {listing(self.others)}.")
         if self.links:
             one = "1 link is" if len(self.links) == 1 else f"{len(self.links):,} links are"

@@ -115,9 +115,13 @@ class GoneError(Exception):
 
 @st.cache_resource(max_entries=ROWS, show_spinner=False)
 def _row(
-    who: str, key: str, overrule: Overrule, refuse: float,
-    _asked: Classifier, _content: bytes | None,
-) -> Row:  # fmt: skip
+    who: str,
+    key: str,
+    overrule: Overrule,
+    refuse: float,
+    _asked: Classifier,
+    _content: bytes | None,
+) -> Row:
     found = _marks(who, key, overrule, _asked, _content)
     if found.problem:
         return Row("–", "", found.problem)

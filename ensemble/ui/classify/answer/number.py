@@ -51,8 +51,10 @@ def show(
         many = len(reading.digits)
         size = "large" if many <= LARGE else "medium" if many <= MEDIUM else "small"
         number(asked, prepared, reading, index, ident, size)
-        st.markdown(escaping.markdown(readings_words.sentence(reading, names, asked.noun)),
-                    help=HELP.format(asked.noun) if many > 1 else None)  # fmt: skip
+        st.markdown(
+            escaping.markdown(readings_words.sentence(reading, names, asked.noun)),
+            help=HELP.format(asked.noun) if many > 1 else None,
+        )
         caught.show(asked, refuse)
     for note in prepared.notes:
         st.caption(escaping.markdown(note))
@@ -71,11 +73,15 @@ def number(
     names, of = asked.class_names, len(reading.digits)
     lines: dict[int, list[dict[str, Any]]] = {}
     for place, (mark, digit) in enumerate(zip(prepared.marks, reading.digits, strict=True)):
-        lines.setdefault(mark.line, []).append({
-            "index": place, "said": readings_words.said(digit, names), "open": place == index,
-            "rejected": digit.rejected,
-            "alt": readings_words.alt(digit, place, of, names, asked.noun),
-        })  # fmt: skip
+        lines.setdefault(mark.line, []).append(
+            {
+                "index": place,
+                "said": readings_words.said(digit, names),
+                "open": place == index,
+                "rejected": digit.rejected,
+                "alt": readings_words.alt(digit, place, of, names, asked.noun),
+            }
+        )
     said = [one["said"] for line in lines.values() for one in line]
     component()(
         data={

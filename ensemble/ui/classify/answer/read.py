@@ -17,9 +17,13 @@ from ensemble.wording import escaping
 
 
 def show(
-    run: runs.Run, asked: Classifier, source: Source, way: str,
-    left: DeltaGenerator, right: DeltaGenerator,
-) -> None:  # fmt: skip
+    run: runs.Run,
+    asked: Classifier,
+    source: Source,
+    way: str,
+    left: DeltaGenerator,
+    right: DeltaGenerator,
+) -> None:
     """All that is said of a picture.
 
     Args:
@@ -34,8 +38,10 @@ def show(
     looked = loader.look(asked, source, overrule)
     if looked.prepared is None or looked.picture is None:
         with right:
-            st.warning(f"{escaping.markdown(source.name)}: {escaping.markdown(looked.problem)}",
-                       icon=":material/broken_image:")  # fmt: skip
+            st.warning(
+                f"{escaping.markdown(source.name)}: {escaping.markdown(looked.problem)}",
+                icon=":material/broken_image:",
+            )
         return
     prepared = looked.prepared
     reading = loader.reading(asked, source, overrule, refuse, prepared)

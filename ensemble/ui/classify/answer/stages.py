@@ -66,10 +66,15 @@ def overruling(ident: str, prepared: Prepared) -> None:
         with st.popover("Part", icon=":material/crop:", help="Read only a part of the picture."):
             crop(ident, chosen)
         st.button(
-            "As it was", icon=":material/restart_alt:", key="classify_reset", type="tertiary",
-            disabled=chosen == overrule.NONE, on_click=overrule.reset,
-            args=(ident,), help="Take back everything that you have overruled in this picture.",
-        )  # fmt: skip
+            "As it was",
+            icon=":material/restart_alt:",
+            key="classify_reset",
+            type="tertiary",
+            disabled=chosen == overrule.NONE,
+            on_click=overrule.reset,
+            args=(ident,),
+            help="Take back everything that you have overruled in this picture.",
+        )
 
 
 def ink(ident: str, chosen: Overrule, prepared: Prepared) -> None:
@@ -77,32 +82,63 @@ def ink(ident: str, chosen: Overrule, prepared: Prepared) -> None:
     found, what = "lighter" if prepared.light else "darker", "Ink"
     if prepared.cut:
         found, what = "lighter" if prepared.cut.inverted != prepared.light else "darker", "It"
-    bound(f"classify_ink_{ident}", chosen.ink, lambda key: st.segmented_control(
-        f"{what} is", list(INK), key=key, required=True, format_func=INK.__getitem__,
-        on_change=follow, args=(key, ident, "ink"),
-        help=f"Darker or lighter than the ground around it. Here what is {found} is taken.",
-    ))  # fmt: skip
+    bound(
+        f"classify_ink_{ident}",
+        chosen.ink,
+        lambda key: st.segmented_control(
+            f"{what} is",
+            list(INK),
+            key=key,
+            required=True,
+            format_func=INK.__getitem__,
+            on_change=follow,
+            args=(key, ident, "ink"),
+            help=f"Darker or lighter than the ground around it. Here what is {found} is taken.",
+        ),
+    )
 
 
 def fit(ident: str, chosen: Overrule) -> None:
     """Whether all of a picture is taken, or its middle in the networks' proportions."""
-    bound(f"classify_fit_{ident}", chosen.fit, lambda key: st.segmented_control(
-        "Take", list(FITS), key=key, required=True, format_func=FITS.__getitem__,
-        on_change=follow, args=(key, ident, "fit"),
-        help="The middle keeps the picture's proportions; all of it is drawn together to those of "
-        "the images that the networks have learnt.",
-    ))  # fmt: skip
+    bound(
+        f"classify_fit_{ident}",
+        chosen.fit,
+        lambda key: st.segmented_control(
+            "Take",
+            list(FITS),
+            key=key,
+            required=True,
+            format_func=FITS.__getitem__,
+            on_change=follow,
+            args=(key, ident, "fit"),
+            help="The middle keeps the picture's proportions; all of it is drawn together to those "
+            "of "
+            "the images that the networks have learnt.",
+        ),
+    )
 
 
 def threshold(ident: str, chosen: Overrule) -> None:
     """How much darker than its ground a place must be."""
-    bound(f"classify_threshold_{ident}", chosen.threshold, lambda key: st.slider(
-        "Strength of ink", -1.0, 1.0, step=0.05, key=key, width=150, format="%+.2f",
-        on_change=follow, args=(key, ident, "threshold"),
-        help="How strong a stroke must be to count as ink. 0 is what the program finds for this "
-        "picture. To the left faint strokes count too; to the right only strong ones do, and "
-        "shadows and specks go.",
-    ))  # fmt: skip
+    bound(
+        f"classify_threshold_{ident}",
+        chosen.threshold,
+        lambda key: st.slider(
+            "Strength of ink",
+            -1.0,
+            1.0,
+            step=0.05,
+            key=key,
+            width=150,
+            format="%+.2f",
+            on_change=follow,
+            args=(key, ident, "threshold"),
+            help="How strong a stroke must be to count as ink. 0 is what the program finds for "
+            "this "
+            "picture. To the left faint strokes count too; to the right only strong ones do, and "
+            "shadows and specks go.",
+        ),
+    )
 
 
 def crop(ident: str, chosen: Overrule) -> None:
@@ -116,8 +152,14 @@ def crop(ident: str, chosen: Overrule) -> None:
         key = f"classify_{name}_{ident}"
         widget.follow(key, (low, high))
         st.slider(label, 0, 100, key=key, on_change=cropped, args=(ident,))
-    st.button("Whole picture", key="classify_whole", disabled=chosen.crop == WHOLE,
-              on_click=overrule.put, args=(ident,), kwargs={"crop": WHOLE})  # fmt: skip
+    st.button(
+        "Whole picture",
+        key="classify_whole",
+        disabled=chosen.crop == WHOLE,
+        on_click=overrule.put,
+        args=(ident,),
+        kwargs={"crop": WHOLE},
+    )
 
 
 def follow(key: str, ident: str, field: str) -> None:

@@ -88,8 +88,13 @@ def chart(shown: Shown) -> None:
     if shown.members == 1:
         sees = "The probabilities that the one member gives."
     pictures.show(
-        figure(digit, names, title, theme.palette()), key="classify_verdict",
-        of=shown.run, epoch=shown.epoch, name=f"{shown.stem}-verdict",
-        title="The probabilities", alt=alt(digit, names), table=lambda: table(digit, names),
+        figure(digit, names, title, theme.palette()),
+        key="classify_verdict",
+        of=shown.run,
+        epoch=shown.epoch,
+        name=f"{shown.stem}-verdict",
+        title="The probabilities",
+        alt=alt(digit, names),
+        table=lambda: table(digit, names),
         sees=sees,
-    )  # fmt: skip
+    )

@@ -37,13 +37,21 @@ def show(shown: Shown) -> None:
     both = ours, Side(theirs, f"{beside(other, shown.run)}, epoch {epoch}")
     pictures.show(
         figure(*both, shown.names, f"{shown.called} · {shown.name}", theme.palette()),
-        key="classify_compare", of=shown.run, epoch=shown.epoch,
+        key="classify_compare",
+        of=shown.run,
+        epoch=shown.epoch,
         name=f"{shown.stem}-against-{other.id}-epoch-{epoch}",
-        title="Both probabilities", alt=alt(*both, shown.names),
-        table=lambda: table(*both, shown.names), sees=sentence(*both, shown.names),
-    )  # fmt: skip
-    st.dataframe(downloads.on_screen(rows(*both, shown.names)), hide_index=True,
-                 key="classify_compare_table", width="content")  # fmt: skip
+        title="Both probabilities",
+        alt=alt(*both, shown.names),
+        table=lambda: table(*both, shown.names),
+        sees=sentence(*both, shown.names),
+    )
+    st.dataframe(
+        downloads.on_screen(rows(*both, shown.names)),
+        hide_index=True,
+        key="classify_compare_table",
+        width="content",
+    )
 
 
 def comparable(shown: Shown) -> dict[str, tuple[runs.Run, list[int]]]:
@@ -73,8 +81,12 @@ def nothing(shown: Shown) -> None:
         "and this one keeps no other epoch. Train a second one, and both can be asked here.",
         icon=":material/compare_arrows:",
     )
-    st.page_link("pages/train.py", label="Train another", icon=":material/arrow_forward:",
-                 query_params=address.RUN.link(shown.run.id))  # fmt: skip
+    st.page_link(
+        "pages/train.py",
+        label="Train another",
+        icon=":material/arrow_forward:",
+        query_params=address.RUN.link(shown.run.id),
+    )
 
 
 def choose(shown: Shown, others: dict[str, tuple[runs.Run, list[int]]]) -> tuple[runs.Run, int]:
@@ -89,14 +101,27 @@ def choose(shown: Shown, others: dict[str, tuple[runs.Run, list[int]]]) -> tuple
     other, epochs = others[chosen]
     asked = address.WITH_EPOCH.read()
     epoch = asked if asked in epochs and asked is not None else epochs[-1]
-    names = {one: "This run, another epoch" if one == shown.run.id else
-             f"{told_apart(run)} · {run.state}" for one, (run, _) in others.items()}  # fmt: skip
+    names = {
+        one: "This run, another epoch"
+        if one == shown.run.id
+        else f"{told_apart(run)} · {run.state}"
+        for one, (run, _) in others.items()
+    }
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        address.bound(f"classify_with_{controls.stamp(names.values())}", chosen,
+        address.bound(
+            f"classify_with_{controls.stamp(names.values())}",
+            chosen,
             lambda key: st.selectbox(
-                "Compare with", list(names), format_func=names.__getitem__, key=key, width=420,
-                on_change=picked, args=(key,), help="Runs whose members know the same classes.",
-            ))  # fmt: skip
+                "Compare with",
+                list(names),
+                format_func=names.__getitem__,
+                key=key,
+                width=420,
+                on_change=picked,
+                args=(key,),
+                help="Runs whose members know the same classes.",
+            ),
+        )
         turn(epochs, epoch)
     return other, epoch
 
@@ -104,9 +129,13 @@ def choose(shown: Shown, others: dict[str, tuple[runs.Run, list[int]]]) -> tuple
 def turn(epochs: Sequence[int], epoch: int) -> None:
     """The other run's epoch, where there is a choice."""
     if len(epochs) > 1:
-        address.bound(f"classify_with_epoch_{controls.stamp(epochs)}", epoch, lambda key:
-            st.select_slider("Its epoch", epochs, key=key, width=260, on_change=turned,
-                             args=(key, epochs[-1])))  # fmt: skip
+        address.bound(
+            f"classify_with_epoch_{controls.stamp(epochs)}",
+            epoch,
+            lambda key: st.select_slider(
+                "Its epoch", epochs, key=key, width=260, on_change=turned, args=(key, epochs[-1])
+            ),
+        )
 
 
 def picked(key: str) -> None:

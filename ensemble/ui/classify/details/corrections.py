@@ -36,8 +36,13 @@ def show(shown: Shown) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         choose(shown, key, kept)
         if kept is not None:
-            st.button("Undo", key="classify_correction_undo", icon=":material/undo:",
-                      on_click=keep, args=(shown, None))  # fmt: skip
+            st.button(
+                "Undo",
+                key="classify_correction_undo",
+                icon=":material/undo:",
+                on_click=keep,
+                args=(shown, None),
+            )
         download(str(folder))
     if problem := Tab.correction_problem.take():
         guard.problem(problem)
@@ -50,15 +55,33 @@ def choose(shown: Shown, key: str, kept: int | None) -> None:
     each = range(len(shown.names))
     more: dict[str, Any] = {"on_change": chosen, "args": (shown, key), "help": ON}
     if len(each) <= BESIDE:
-        address.bound(key, kept, lambda key: st.pills(
-            "What it was", each, key=key, width="content",
-            format_func=lambda label: escaping.markdown(shown.names[label]), **more,
-        ))  # fmt: skip
+        address.bound(
+            key,
+            kept,
+            lambda key: st.pills(
+                "What it was",
+                each,
+                key=key,
+                width="content",
+                format_func=lambda label: escaping.markdown(shown.names[label]),
+                **more,
+            ),
+        )
     else:
-        address.bound(key, kept, lambda key: st.selectbox(
-            "What it was", each, index=None, key=key, width=320, placeholder="Choose a class",
-            format_func=shown.names.__getitem__, **more,
-        ))  # fmt: skip
+        address.bound(
+            key,
+            kept,
+            lambda key: st.selectbox(
+                "What it was",
+                each,
+                index=None,
+                key=key,
+                width=320,
+                placeholder="Choose a class",
+                format_func=shown.names.__getitem__,
+                **more,
+            ),
+        )
 
 
 def labelled(shown: Shown) -> int | None:
@@ -104,11 +127,16 @@ def download(folder: str) -> None:
     total = count(folder)
     if total:
         st.download_button(
-            f"{formats.count(total, 'correction')} (ZIP)", corrections.export, "corrections.zip",
-            "application/zip", icon=":material/download:", key="classify_corrections_zip",
-            on_click="ignore", help="images.npz with images (N, H, W, channels) and labels, "
+            f"{formats.count(total, 'correction')} (ZIP)",
+            corrections.export,
+            "corrections.zip",
+            "application/zip",
+            icon=":material/download:",
+            key="classify_corrections_zip",
+            on_click="ignore",
+            help="images.npz with images (N, H, W, channels) and labels, "
             "labels.csv, and the pictures by label.",
-        )  # fmt: skip
+        )
 
 
 # Every file is read to count it: seldom, and after a change of one's own.

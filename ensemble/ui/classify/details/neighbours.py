@@ -44,14 +44,20 @@ def show(shown: Shown) -> None:
             "colors": {"right": palette.RIGHT, "wrong": palette.WRONG},
             "tiles": [tile(found, place, shown.names, noun) for place in range(len(found.numbers))],
         },
-        key="classify_neighbours", on_opened_change=opened, on_columns_change=lambda: None,
-    )  # fmt: skip
+        key="classify_neighbours",
+        on_opened_change=opened,
+        on_columns_change=lambda: None,
+    )
     st.download_button(
-        "Figures (CSV)", lambda: downloads.csv(table(found, shown.names)),
-        f"{shown.stem}-nearest.csv", "text/csv", icon=":material/table:",
-        key="classify_neighbours_csv", on_click="ignore",
+        "Figures (CSV)",
+        lambda: downloads.csv(table(found, shown.names)),
+        f"{shown.stem}-nearest.csv",
+        "text/csv",
+        icon=":material/table:",
+        key="classify_neighbours_csv",
+        on_click="ignore",
         help="Number in the test set, label, distance and each member's vote.",
-    )  # fmt: skip
+    )
     detail(shown, found.numbers, noun)
 
 
@@ -105,9 +111,10 @@ def tile(found: Neighbours, place: int, names: Sequence[str], noun: str) -> dict
     made = judge(np.eye(len(names))[found.votes], found.labels)
     votes = images_words.spoken_votes(made, place, names)
     return grid.tile(made, place, names, noun) | {
-        "number": number, "sure": "confused" if confused(found)[place] else "",
+        "number": number,
+        "sure": "confused" if confused(found)[place] else "",
         "alt": f"Test {noun} {number}, which is {names[found.labels[place]]}; votes: {votes}",
-    }  # fmt: skip
+    }
 
 
 def opened() -> None:
@@ -129,16 +136,19 @@ def detail(shown: Shown, numbers: Ints, noun: str) -> None:
         return
     dataset = loaders.test_set(shown.run)
     source, place = (f"{one} · epoch {shown.epoch}" for one in (called(shown.run), shown.run.id))
-    predictions_detail.show(predictions_detail.Shown(
-        made, dataset, numbers, noun, source, place, fitting.of(shown.run, shown.epoch)
-    ))  # fmt: skip
+    predictions_detail.show(
+        predictions_detail.Shown(
+            made, dataset, numbers, noun, source, place, fitting.of(shown.run, shown.epoch)
+        )
+    )
 
 
 def table(found: Neighbours, names: Sequence[str]) -> pd.DataFrame:
     """A row for each: its number, label, distance and the members' votes."""
     named = np.asarray(names, object)
-    frame = pd.DataFrame({"number": found.numbers, "label": named[found.labels],
-                          "distance": found.distances})  # fmt: skip
+    frame = pd.DataFrame(
+        {"number": found.numbers, "label": named[found.labels], "distance": found.distances}
+    )
     for m, votes in enumerate(found.votes):
         frame[f"member_{m + 1}"] = named[votes]
     return frame

@@ -37,13 +37,22 @@ def show(shown: Shown) -> None:
     title = f"Rejected or accepted · {shown.source}"
     pictures.show(
         figure(threshold, shown.digit.score, known, title, theme.palette()),
-        key="classify_rejection", of=shown.run, epoch=shown.epoch,
-        name=f"{shown.stem}-threshold", title="OOD scores and threshold",
-        alt=alt(threshold, known), table=lambda: table(threshold, known, shown.digit.score),
-        sees=sentence(threshold, noun), help=SCORE,
-    )  # fmt: skip
-    st.dataframe(shares(threshold, known, noun), hide_index=True, key="classify_rejection_table",
-                 width="content")  # fmt: skip
+        key="classify_rejection",
+        of=shown.run,
+        epoch=shown.epoch,
+        name=f"{shown.stem}-threshold",
+        title="OOD scores and threshold",
+        alt=alt(threshold, known),
+        table=lambda: table(threshold, known, shown.digit.score),
+        sees=sentence(threshold, noun),
+        help=SCORE,
+    )
+    st.dataframe(
+        shares(threshold, known, noun),
+        hide_index=True,
+        key="classify_rejection_table",
+        width="content",
+    )
     st.caption(marks_words.threshold_set_on(threshold, known))
 
 
@@ -52,10 +61,12 @@ def control(shown: Shown, noun: str) -> None:
     now = round(100 * shown.refuse)
     options = {str(one): formats.percent(one / 100, figures=2) for one in sorted({*CHOICES, now})}
     address.choose(
-        address.REFUSE, f"Real {plural(noun)} that may be rejected", options,
+        address.REFUSE,
+        f"Real {plural(noun)} that may be rejected",
+        options,
         str(address.REFUSE.default),
         help=f"The fewer real ones are rejected, the more {marks_words.non(noun)} pass for one.",
-    )  # fmt: skip
+    )
 
 
 def sentence(threshold: "RejectionThreshold", noun: str) -> str:

@@ -34,13 +34,19 @@ def show(shown: Shown) -> None:
     found = occlusion(shown)
     members = drawn(found)
     pictures = painting.maps(shown.image, found, members)
-    captions = [*(["all, averaged"] if shown.members > 1 else []),
-                *(caption(found, m, shown) for m in members)]  # fmt: skip
+    captions = [
+        *(["all, averaged"] if shown.members > 1 else []),
+        *(caption(found, m, shown) for m in members),
+    ]
     st.markdown(sentence(found), help=OCCLUSION)
     with st.container(horizontal=True, gap="small"):
         for picture, text in zip(pictures, captions, strict=True):
-            st.image(thumbnails.png(picture), escaping.markdown(text), width=picture.width,
-                     alt=f"What covering a place does, {text}")  # fmt: skip
+            st.image(
+                thumbnails.png(picture),
+                escaping.markdown(text),
+                width=picture.width,
+                alt=f"What covering a place does, {text}",
+            )
     if len(members) < shown.members:
         st.caption(f"The {len(members)} of {shown.members} members whose minds change first.")
     st.markdown(
@@ -123,8 +129,10 @@ def mind(found: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
     flip, said = found.flips[m], names[int(digit.votes[m])]
     if flip is None:
         return f"would say {said} still: no patch up to {size(found.largest)} changes that."
-    return (f"would say {names[flip.label]} if the place marked were covered "
-            f"({size(side(found, m))} pixels).")  # fmt: skip
+    return (
+        f"would say {names[flip.label]} if the place marked were covered "
+        f"({size(side(found, m))} pixels)."
+    )
 
 
 def who(members: Sequence[int], M: int) -> str:
@@ -149,14 +157,22 @@ def keep(shown: Shown, found: Occlusion, pictures: Any, captions: list[str]) -> 
     title = f"What covering a place does · {marks_words.said(shown.digit, shown.names)}"
     with st.container(horizontal=True, gap="small"):
         st.download_button(
-            "Maps (PNG)", lambda: painting.sheet(pictures, captions, title),
-            f"{shown.stem}-covered.png", "image/png", icon=":material/image:",
-            key="classify_saliency_png", on_click="ignore",
-        )  # fmt: skip
+            "Maps (PNG)",
+            lambda: painting.sheet(pictures, captions, title),
+            f"{shown.stem}-covered.png",
+            "image/png",
+            icon=":material/image:",
+            key="classify_saliency_png",
+            on_click="ignore",
+        )
         st.download_button(
-            "Figures (CSV)", lambda: downloads.csv(painting.table(found)),
-            f"{shown.stem}-covered.csv", "text/csv", icon=":material/table:",
-            key="classify_saliency_csv", on_click="ignore",
+            "Figures (CSV)",
+            lambda: downloads.csv(painting.table(found)),
+            f"{shown.stem}-covered.csv",
+            "text/csv",
+            icon=":material/table:",
+            key="classify_saliency_csv",
+            on_click="ignore",
             help=f"A row for each of the {found.averaged.size} places: how far the probabilities "
             f"of {plural(shown.noun)} said fall when it is covered.",
-        )  # fmt: skip
+        )

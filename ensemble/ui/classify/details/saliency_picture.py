@@ -80,8 +80,7 @@ def sheet(pictures: Sequence[Image.Image], captions: Sequence[str], title: str) 
     font = ImageFont.load_default(size=12)
     wide = max([pictures[0].width, *(int(font.getlength(one)) for one in captions)]) + GAP
     width = max(wide * len(pictures) + GAP, int(font.getlength(title)) + 2 * GAP)
-    page = Image.new("RGB", (width, pictures[0].height + 2 * LINE + 2 * GAP),
-                     thumbnails.PAPER)  # fmt: skip
+    page = Image.new("RGB", (width, pictures[0].height + 2 * LINE + 2 * GAP), thumbnails.PAPER)
     draw = ImageDraw.Draw(page)
     draw.text((GAP, GAP // 2), title, thumbnails.INK, font)
     for place, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
@@ -97,4 +96,4 @@ def table(found: Occlusion) -> pd.DataFrame:
     each = {f"member_{m + 1}": change.ravel() for m, change in enumerate(found.change)}
     return pd.DataFrame(
         {"row": rows, "column": columns, "averaged": found.averaged.ravel(), **each}
-    )  # fmt: skip
+    )

@@ -71,5 +71,6 @@ def not_read_yet(way: str, source: Source, left: DeltaGenerator, right: DeltaGen
     # What is wrong with a picture is said when it is read.
     with left, contextlib.suppress(ImageError):
         if source.content is not None:
-            picture.show(open_picture(source.content), source.key, [],
-                                  overrule.of(source.id), source.id)  # fmt: skip
+            picture.show(
+                open_picture(source.content), source.key, [], overrule.of(source.id), source.id
+            )

@@ -35,12 +35,16 @@ def nothing_kept(run: runs.Run) -> None:
         return
     st.info(
         f"The members of {escaping.markdown(called(run))} are not kept: only what they said of the "
-        "test images is. Choose another run above, or train one.", icon=":material/grid_off:",
-    )  # fmt: skip
+        "test images is. Choose another run above, or train one.",
+        icon=":material/grid_off:",
+    )
     if run.trained is None:
-        st.page_link("pages/predictions.py", label="See its predictions",
-                     icon=":material/arrow_forward:",
-                     query_params=address.RUN.link(run.id))  # fmt: skip
+        st.page_link(
+            "pages/predictions.py",
+            label="See its predictions",
+            icon=":material/arrow_forward:",
+            query_params=address.RUN.link(run.id),
+        )
     else:
         waiting.to_train(run)
 
@@ -50,14 +54,19 @@ def slider(epochs: Sequence[int], shown: int, run: runs.Run) -> None:
     if len(epochs) < 2:
         return
     address.bound(
-        f"classify_epoch_{controls.stamp(epochs)}", shown,
+        f"classify_epoch_{controls.stamp(epochs)}",
+        shown,
         lambda key: st.select_slider(
-            "Epoch", epochs, key=key, width=260, on_change=address.follow,
+            "Epoch",
+            epochs,
+            key=key,
+            width=260,
+            on_change=address.follow,
             args=(address.EPOCH, key, epochs[-1]),
             help="What would the ensemble have said earlier in its training? The last epoch is "
             f"asked until you choose another. {controls.best_epoch(run)}",
         ),
-    )  # fmt: skip
+    )
 
 
 def watch(run: runs.Run, epochs: Sequence[int], shown: int) -> None:

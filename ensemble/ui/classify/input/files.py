@@ -97,9 +97,12 @@ def table(sources: list[Source], rows: dict[str, Row]) -> None:
         }
     )
     st.dataframe(
-        downloads.on_screen(frame), key=KEY, hide_index=True,
+        downloads.on_screen(frame),
+        key=KEY,
+        hide_index=True,
         height=min(HIGH, ROW * (len(sources) + 1) + 3),
-        on_select=chosen, selection_mode="single-row",
+        on_select=chosen,
+        selection_mode="single-row",
         alt="Your pictures, what the ensemble says of each, and why not where it does not",
         column_config={
             "": st.column_config.TextColumn(width=20),
@@ -107,7 +110,7 @@ def table(sources: list[Source], rows: dict[str, Row]) -> None:
             "Says": st.column_config.TextColumn(width=60),
             "Sure": st.column_config.TextColumn(width=80),
         },
-    )  # fmt: skip
+    )
 
 
 def chosen() -> None:
@@ -125,16 +128,31 @@ def stepping(here: Source) -> None:
     many = len(every) > 1
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         if many:
-            st.button(":material/chevron_left:", key="classify_before", help="Picture before",
-                      on_click=tray.step, args=(-1,))  # fmt: skip
-            st.button(":material/chevron_right:", key="classify_after", help="Picture after",
-                      on_click=tray.step, args=(1,))  # fmt: skip
+            st.button(
+                ":material/chevron_left:",
+                key="classify_before",
+                help="Picture before",
+                on_click=tray.step,
+                args=(-1,),
+            )
+            st.button(
+                ":material/chevron_right:",
+                key="classify_after",
+                help="Picture after",
+                on_click=tray.step,
+                args=(1,),
+            )
             place = next(n for n, one in enumerate(every) if one.id == here.id)
             st.caption(f"{place + 1} of {len(every)}", width="content")
         st.space("stretch")
-        st.button("Remove", key="classify_remove", type="tertiary", icon=":material/close:",
-                  on_click=tray.remove, args=(here.id,),
-                  help="Let this picture go.")  # fmt: skip
+        st.button(
+            "Remove",
+            key="classify_remove",
+            type="tertiary",
+            icon=":material/close:",
+            on_click=tray.remove,
+            args=(here.id,),
+            help="Let this picture go.",
+        )
         if many:
-            st.button("Remove all", key="classify_clear", type="tertiary",
-                      on_click=tray.clear)  # fmt: skip
+            st.button("Remove all", key="classify_clear", type="tertiary", on_click=tray.clear)

@@ -87,15 +87,17 @@ def boxes_of(
     return [
         {
             "index": place,
-            "place": [round(side / full, 5) for side, full in
-                      zip(mark.box, (wide, high, wide, high), strict=True)],
+            "place": [
+                round(side / full, 5)
+                for side, full in zip(mark.box, (wide, high, wide, high), strict=True)
+            ],
             "said": readings_words.said(digit, asked.class_names),
             "alt": readings_words.alt(digit, place, of, asked.class_names, asked.noun),
             "rejected": digit.rejected,
             "open": place == index and of > 1,
         }
         for place, (mark, digit) in enumerate(zip(prepared.marks, reading.digits, strict=True))
-    ]  # fmt: skip
+    ]
 
 
 def encoded(key: str, picture: Picture) -> str:

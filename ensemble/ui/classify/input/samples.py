@@ -27,13 +27,23 @@ def buttons(run: runs.Run, first: bool) -> None:
       first: whether there is no picture yet: then it is the thing to press.
     """
     noun = run.data.noun
-    st.button(f"Try a test {escaping.markdown(noun)}", key="classify_try", on_click=try_one,
-              icon=":material/casino:", args=(run.config.dataset,),
-              type="primary" if first else "secondary",
-              help="One that the members have not learnt from.")  # fmt: skip
+    st.button(
+        f"Try a test {escaping.markdown(noun)}",
+        key="classify_try",
+        on_click=try_one,
+        icon=":material/casino:",
+        args=(run.config.dataset,),
+        type="primary" if first else "secondary",
+        help="One that the members have not learnt from.",
+    )
     if noun == "digit" and run.data.written:
-        st.button("Try a number", key="classify_try_number", on_click=try_number,
-                  args=(run.config.dataset,), help="Four test digits on one paper.")  # fmt: skip
+        st.button(
+            "Try a number",
+            key="classify_try_number",
+            on_click=try_number,
+            args=(run.config.dataset,),
+            help="Four test digits on one paper.",
+        )
 
 
 def try_one(name: str) -> None:

@@ -94,10 +94,12 @@ def cleaned(sent: Any) -> dict[str, Any] | None:
             for one in sent["strokes"][:STROKES]
         ]
         return {
-            "strokes": strokes, "serial": int(sent["serial"]), "pen": number(sent["pen"], 1, 80),
+            "strokes": strokes,
+            "serial": int(sent["serial"]),
+            "pen": number(sent["pen"], 1, 80),
             "width": round(number(sent["width"], *SIDES)),
             "height": round(number(sent["height"], *SIDES)),
-        }  # fmt: skip
+        }
     except (TypeError, KeyError, ValueError):
         return None
 

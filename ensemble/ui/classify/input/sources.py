@@ -25,9 +25,12 @@ def choose(run: runs.Run) -> str:
     info = run.data
     ways = INPUTS if info.written else {w: s for w, s in INPUTS.items() if w != "draw"}
     return address.choose(
-        address.INPUT, f"How to give it {article(info.noun)} {info.noun}", ways, "upload",
+        address.INPUT,
+        f"How to give it {article(info.noun)} {info.noun}",
+        ways,
+        "upload",
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
 
 
 def show(way: str, run: runs.Run) -> Source | None:
@@ -57,14 +60,22 @@ def upload(run: runs.Run) -> None:
     many = " or many" if run.data.written else ""
     key, full = f"classify_upload_{tab.uploads}", tab.uploaded_bytes >= MOST_BYTES
     st.file_uploader(
-        "Drop pictures here, browse to them, or paste with Ctrl+V", accept_multiple_files=True,
-        key=key, on_change=uploaded, args=(key,), disabled=full, max_upload_size=MOST_MB,
+        "Drop pictures here, browse to them, or paste with Ctrl+V",
+        accept_multiple_files=True,
+        key=key,
+        on_change=uploaded,
+        args=(key,),
+        disabled=full,
+        max_upload_size=MOST_MB,
         help=f"PNG, JPEG, WebP, BMP, GIF, TIFF, HEIC or AVIF, with one {noun}{many} on each. "
         "They stay in this server's memory until you close the tab.",
-    )  # fmt: skip
+    )
     if full:
-        st.warning("This tab has uploaded as much as the server holds for it. Reload the page to "
-                   "upload more.", icon=":material/memory:")  # fmt: skip
+        st.warning(
+            "This tab has uploaded as much as the server holds for it. Reload the page to "
+            "upload more.",
+            icon=":material/memory:",
+        )
     here = tray.opened()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         paste.show(pasted)
@@ -72,8 +83,9 @@ def upload(run: runs.Run) -> None:
     if cut := tab.pictures_cut:
         st.warning(
             f"{tray.MOST} pictures are kept at once: the last {cut} of these were left "
-            "out. Hand them in after these.", icon=":material/filter_none:",
-        )  # fmt: skip
+            "out. Hand them in after these.",
+            icon=":material/filter_none:",
+        )
     if here:
         input_files.stepping(here)
 
@@ -97,16 +109,21 @@ def uploaded(key: str) -> None:
 def pasted(taken: paste.Taken) -> None:
     """Callback: pictures from the clipboard."""
     tab.pictures_cut = 0
-    tray.add([
-        state.source(f"Pasted: {name}" if name else "Pasted picture", content)
-        for name, content in taken
-    ])  # fmt: skip
+    tray.add(
+        [
+            state.source(f"Pasted: {name}" if name else "Pasted picture", content)
+            for name, content in taken
+        ]
+    )
 
 
 def camera(noun: str) -> None:
     """A photograph taken here and now."""
-    st.camera_input(f"Hold the {noun} up, large and in good light", key="classify_camera",
-                    on_change=photographed)  # fmt: skip
+    st.camera_input(
+        f"Hold the {noun} up, large and in good light",
+        key="classify_camera",
+        on_change=photographed,
+    )
     if not tab.photograph:
         st.caption(
             "No picture here? Allow the camera in the browser's address bar. Browsers give it to "

@@ -35,14 +35,17 @@ def show(shown: SharedEpoch, stress: Stress) -> None:
         working(stress.job)
     elif shown.run.origin:
         if not stress.results:
-            st.info("This had not been measured when the report of this run was written: measure "
-                    "it where the run was trained, and have the report written again.",
-                    icon=":material/upload_file:")  # fmt: skip
+            st.info(
+                "This had not been measured when the report of this run was written: measure "
+                "it where the run was trained, and have the report written again.",
+                icon=":material/upload_file:",
+            )
     elif stress.last_tick is None:
         st.info(
             "The members are needed for this, and no checkpoint of them is there yet: one is kept "
-            "at the end of the first epoch.", icon=":material/hourglass_empty:",
-        )  # fmt: skip
+            "at the end of the first epoch.",
+            icon=":material/hourglass_empty:",
+        )
     else:
         resting(shown, stress)
     if stress.results and stress.results.clean:
@@ -84,9 +87,15 @@ def resting(shown: SharedEpoch, stress: Stress) -> None:
         help = "In a process of its own: you can leave this page, and come back."
     before = place_of(stress)
     choice = where.control("stress_where", where.ONE_TASK, before)
-    st.button(label, key="stress_start", type="primary", icon=":material/play_arrow:",
-              on_click=start, args=(shown.run.id, asked_for(stress, results), choice, before),
-              **rights.given(Action.CHANGE, shown.run.path, help=help))  # fmt: skip
+    st.button(
+        label,
+        key="stress_start",
+        type="primary",
+        icon=":material/play_arrow:",
+        on_click=start,
+        args=(shown.run.id, asked_for(stress, results), choice, before),
+        **rights.given(Action.CHANGE, shown.run.path, help=help),
+    )
     if problem := Tab.stress_problem.take():
         guard.problem(problem)
 
@@ -155,11 +164,14 @@ def rough(seconds: float) -> float:
 def describe_measured(shown: SharedEpoch, stress: Stress, results: Results) -> str:
     """What the figures below are of, and whether there is something newer."""
     all_of = "all" if results.images >= shown.n else "the first"
-    said = (f"Measured on {all_of} {results.images:,} test {plural(shown.noun)}, with the "
-            "members of the "
-            f"run's last checkpoint, at {place(results)}.")  # fmt: skip
+    said = (
+        f"Measured on {all_of} {results.images:,} test {plural(shown.noun)}, with the "
+        f"members of the run's last checkpoint, at {place(results)}."
+    )
     if stress.outdated:
-        said = (f"Measured at {place(results)}, on {all_of} {results.images:,} test "
-                f"{plural(shown.noun)}; "
-                "the run has gone on since.")  # fmt: skip
+        said = (
+            f"Measured at {place(results)}, on {all_of} {results.images:,} test "
+            f"{plural(shown.noun)}; "
+            "the run has gone on since."
+        )
     return said

@@ -54,18 +54,41 @@ def usual(shown: SharedEpoch) -> int:
 def choose(shown: SharedEpoch, number: int) -> Kind:
     """The controls for the image and the corruption; what they say stands in the address."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.button("Previous", key="stress_previous", disabled=number == 0,
-                  on_click=address.NUMBER.put, args=(number - 1,))  # fmt: skip
-        address.bound("stress_number", number, lambda key: st.number_input(
-            f"Test {shown.noun}", 0, shown.n - 1, key=key, width=150, on_change=typed,
-            help=f"Any of the test set, from 0 to {shown.n - 1:,}.",
-        ))  # fmt: skip
-        st.button("Next", key="stress_next", disabled=number == shown.n - 1,
-                  on_click=address.NUMBER.put, args=(number + 1,))  # fmt: skip
+        st.button(
+            "Previous",
+            key="stress_previous",
+            disabled=number == 0,
+            on_click=address.NUMBER.put,
+            args=(number - 1,),
+        )
+        address.bound(
+            "stress_number",
+            number,
+            lambda key: st.number_input(
+                f"Test {shown.noun}",
+                0,
+                shown.n - 1,
+                key=key,
+                width=150,
+                on_change=typed,
+                help=f"Any of the test set, from 0 to {shown.n - 1:,}.",
+            ),
+        )
+        st.button(
+            "Next",
+            key="stress_next",
+            disabled=number == shown.n - 1,
+            on_click=address.NUMBER.put,
+            args=(number + 1,),
+        )
         every = kinds(shown.dataset.image_shape)
-        name = address.choose(address.KIND, "Corruption",
-                              {name: kind.title for name, kind in every.items()},
-                              next(iter(every)), on_change=other_kind)  # fmt: skip
+        name = address.choose(
+            address.KIND,
+            "Corruption",
+            {name: kind.title for name, kind in every.items()},
+            next(iter(every)),
+            on_change=other_kind,
+        )
     return every[name]
 
 
@@ -84,10 +107,18 @@ def slider(kind: Kind, asked: Answers) -> int:
     """How much to corrupt; returns the slider's place among the amounts."""
     words = {f"{value:g}": place for place, value in enumerate(asked.amounts)}
     word = address.AMOUNT.among(words, f"{kind.neutral:g}")
-    address.bound(f"stress_amount_{kind.name}", word, lambda key: st.select_slider(
-        kind.title, list(words), key=key, on_change=moved, args=(kind,),
-        format_func=lambda word: amount(kind, float(word)),
-    ))  # fmt: skip
+    address.bound(
+        f"stress_amount_{kind.name}",
+        word,
+        lambda key: st.select_slider(
+            kind.title,
+            list(words),
+            key=key,
+            on_change=moved,
+            args=(kind,),
+            format_func=lambda word: amount(kind, float(word)),
+        ),
+    )
     return words[word]
 
 
@@ -106,7 +137,7 @@ def image(shown: SharedEpoch, number: int, asked: Answers, kind: Kind, place: in
         thumbnails.enlarged(asked.images[place], ROOM),
         width=thumbnails.on_screen(shape, ROOM)[0],
         alt=f"Test {shown.noun} {number}, {label}; {kind.title.lower()} {at}",
-    )  # fmt: skip
+    )
     mark = "✓ Right" if made.right[place] else "✗ Wrong"
     st.markdown(
         f"**{mark} at {at}.** {escaping.markdown(images_words.sentence(made, place, names))}"
@@ -125,11 +156,15 @@ def picture(shown: SharedEpoch, number: int, asked: Answers, kind: Kind, place: 
     names = shown.class_names
     title = f"Test {shown.noun} {number} · {kind.title} · {called(shown.run)}"
     pictures.show(
-        figure(asked, kind, place, names, title, theme.palette()), key="stress_digit",
-        of=shown.run, name=f"{shown.run.id}-{shown.noun}-{number}-{kind.name}",
-        title=f"One {shown.noun} under stress", alt=alt(asked, kind, names),
-        table=lambda: table(asked, kind, names), sees=sentence(asked, kind, shown.noun),
-    )  # fmt: skip
+        figure(asked, kind, place, names, title, theme.palette()),
+        key="stress_digit",
+        of=shown.run,
+        name=f"{shown.run.id}-{shown.noun}-{number}-{kind.name}",
+        title=f"One {shown.noun} under stress",
+        alt=alt(asked, kind, names),
+        table=lambda: table(asked, kind, names),
+        sees=sentence(asked, kind, shown.noun),
+    )
 
 
 def sentence(asked: Answers, kind: Kind, noun: str) -> str:

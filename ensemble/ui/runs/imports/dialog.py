@@ -28,13 +28,18 @@ TAKES = (
 def button() -> None:
     """The way in, and the dialog while it is open."""
     st.button(
-        "Import…", icon=":material/upload_file:", key="import_open", type="tertiary",
-        on_click=open_dialog, **rights.given(
-            Action.IMPORT, help="A report that somebody sent you; or predictions of an ensemble "
+        "Import…",
+        icon=":material/upload_file:",
+        key="import_open",
+        type="tertiary",
+        on_click=open_dialog,
+        **rights.given(
+            Action.IMPORT,
+            help="A report that somebody sent you; or predictions of an ensemble "
             "that was trained elsewhere: with PyTorch, Keras, scikit-learn, anything that can save "
             "an array.",
         ),
-    )  # fmt: skip
+    )
     if tab.importing:
         st.dialog("Import a report, or predictions", width="large", on_dismiss=close)(body)()
 
@@ -56,10 +61,14 @@ def body() -> None:
         predictions.how_to_save()
         limit = exchange.most_upload_bytes()
         files = st.file_uploader(
-            "Reports, or files of predictions", type=FORMS, accept_multiple_files=True,
-            key="import_files", max_upload_size=limit // 10**6, label_visibility="collapsed",
+            "Reports, or files of predictions",
+            type=FORMS,
+            accept_multiple_files=True,
+            key="import_files",
+            max_upload_size=limit // 10**6,
+            label_visibility="collapsed",
             **rights.given(Action.IMPORT),
-        )  # fmt: skip
+        )
         if not files:
             del tab.import_read
             return

@@ -21,9 +21,12 @@ def how_to_save() -> None:
     """Five lines for each library; none of them needs anything of ours."""
     libraries = {one.library: one for one in SNIPPETS}
     chosen = st.segmented_control(
-        "How to save them", list(libraries), key="import_library", persist_state="session",
+        "How to save them",
+        list(libraries),
+        key="import_library",
+        persist_state="session",
         help="Lines that save what your members predict, with nothing of this program.",
-    )  # fmt: skip
+    )
     if chosen:
         snippet(libraries[chosen])
 
@@ -39,11 +42,12 @@ def preview(found: MemberOutputs) -> None:
     last = average(found.probabilities[-1])
     right = float((last.argmax(axis=1) == found.labels).mean())
     counts = [
-        formats.count(found.members, "member"), formats.count(found.examples, "example"),
+        formats.count(found.members, "member"),
+        formats.count(found.examples, "example"),
         f"{found.classes:,} classes",
         *([formats.count(found.epochs, "epoch")] if found.epochs > 1 else []),
         "with images" if found.images is not None else "without images",
-    ]  # fmt: skip
+    ]
     st.markdown(f"##### {' · '.join(counts)}")
     names = ", ".join(found.class_names[:SHOWN])
     more = f" and {found.classes - SHOWN:,} more" if found.classes > SHOWN else ""
@@ -61,8 +65,13 @@ def accept(
         st.text_input(
             "Name", key="import_name", max_chars=NAME_LENGTH, placeholder="What to call it"
         )
-        pressed = st.button("Keep it as a run", type="primary", icon=":material/check:",
-                            key="import_keep", **rights.given(Action.IMPORT))  # fmt: skip
+        pressed = st.button(
+            "Keep it as a run",
+            type="primary",
+            icon=":material/check:",
+            key="import_keep",
+            **rights.given(Action.IMPORT),
+        )
     if not pressed:
         return
     with st.spinner("Writing it down …"):

@@ -37,9 +37,13 @@ def show(
     st.caption(KEPT)
     wanted = choose(found)
     count = "it as a run" if len(found) == 1 else formats.count(len(wanted), "run")
-    pressed = st.button(f"Keep {count}", type="primary", icon=":material/check:",
-                        key="import_keep",
-                        **rights.given(Action.IMPORT, disabled=not wanted))  # fmt: skip
+    pressed = st.button(
+        f"Keep {count}",
+        type="primary",
+        icon=":material/check:",
+        key="import_keep",
+        **rights.given(Action.IMPORT, disabled=not wanted),
+    )
     if pressed:
         keep(wanted, then)
 
@@ -55,8 +59,13 @@ def choose(found: Sequence[Capsule]) -> list[Capsule]:
     if len(found) == 1:
         return list(found)
     places = {str(place): capsule for place, capsule in enumerate(found)}
-    st.multiselect("Runs to keep", list(places), default=list(places), key="import_chosen",
-                   format_func=lambda place: called(places[place]))  # fmt: skip
+    st.multiselect(
+        "Runs to keep",
+        list(places),
+        default=list(places),
+        key="import_chosen",
+        format_func=lambda place: called(places[place]),
+    )
     chosen = widget.value("import_chosen", list(places))
     return [places[place] for place in chosen if place in places]
 

@@ -14,12 +14,19 @@ def show(title: str) -> None:
       title: what the screen shows of a run, as a heading.
     """
     st.subheader(title, anchor=False)
-    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small",
-                      key="recorded_band"):  # fmt: skip
-        st.badge("Recorded example: not a run of yours", icon=":material/history:",
-                 color="orange")  # fmt: skip
-        st.caption(f"{run_names.ensemble(recording.config())}. Yours will stand in its "
-                   "place after its first epoch.", width="content")  # fmt: skip
-        st.page_link("pages/train.py", label="Train a first ensemble",
-                     icon=":material/arrow_forward:", width="content")  # fmt: skip
+    with st.container(
+        border=True, horizontal=True, vertical_alignment="center", gap="small", key="recorded_band"
+    ):
+        st.badge("Recorded example: not a run of yours", icon=":material/history:", color="orange")
+        st.caption(
+            f"{run_names.ensemble(recording.config())}. Yours will stand in its "
+            "place after its first epoch.",
+            width="content",
+        )
+        st.page_link(
+            "pages/train.py",
+            label="Train a first ensemble",
+            icon=":material/arrow_forward:",
+            width="content",
+        )
         plain_words.control()

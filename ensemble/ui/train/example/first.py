@@ -22,20 +22,33 @@ def show() -> None:
     with st.container(border=True, key="example"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.badge("Recorded example", icon=":material/history:", color="orange")
-            st.caption(f"{called}: not a run of yours, which will stand in its place.",
-                       width="content")  # fmt: skip
+            st.caption(
+                f"{called}: not a run of yours, which will stand in its place.", width="content"
+            )
         if last := history.latest(rows):
             with st.container(horizontal=True, gap="medium"):
                 run_figures.accuracy(last, info)
                 run_figures.gain(last, info)
         learning_curves(
-            "example", rows, caption=f"Recorded example · {called}", epochs=kept.config.epochs,
-            members=kept.config.members, n_test=info.test_size, log=True,
+            "example",
+            rows,
+            caption=f"Recorded example · {called}",
+            epochs=kept.config.epochs,
+            members=kept.config.members,
+            n_test=info.test_size,
+            log=True,
             smoothing=SMOOTHING,
-        )  # fmt: skip
+        )
         st.caption(images_words.answer(made, info.noun))
-        grid(images.tiles[numbers], made, numbers, info.class_names, info.noun, opened,
-             "example_grid")  # fmt: skip
+        grid(
+            images.tiles[numbers],
+            made,
+            numbers,
+            info.class_names,
+            info.noun,
+            opened,
+            "example_grid",
+        )
 
 
 def opened(number: int) -> None:

@@ -43,9 +43,13 @@ def show(run: runs.Run, rows: list[dict[str, Any]], above: DeltaGenerator) -> No
     setting = several[0]
     if len(several) > 1:
         setting = st.segmented_control(
-            "Loss over", several, default=varied.main(found), required=True, key="best_value_of",
+            "Loss over",
+            several,
+            default=varied.main(found),
+            required=True,
+            key="best_value_of",
             format_func=varied.TITLES.__getitem__,
-        )  # fmt: skip
+        )
     try:
         ended = history.latest(rows)
         losses = of_epoch(run, ended) if ended else final_losses(run.id, rows)

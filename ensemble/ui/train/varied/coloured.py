@@ -33,9 +33,11 @@ def by_value(
     most = highest(chart["places"])
     places = [[cut_off(of_one_group(panel), most) for panel in place] for place in chart["places"]]
     return {
-        **chart, "styles": styles, "places": places,
+        **chart,
+        "styles": styles,
+        "places": places,
         "legend": legend(chart["legend"], found[main], main),
-    }  # fmt: skip
+    }
 
 
 def member_styles(
@@ -47,12 +49,16 @@ def member_styles(
     few = members <= len(palette.MEMBER_HUES)
     return {
         f"member {m + 1}": {
-            "color": colours[m], "width": WIDTH, "opacity": OPACITY, "label": names[m],
-            "own": True, "end": values[m] if few else "members",
+            "color": colours[m],
+            "width": WIDTH,
+            "opacity": OPACITY,
+            "label": names[m],
+            "own": True,
+            "end": values[m] if few else "members",
             **({"apart": f"member {m + 1}"} if few else {}),
         }
         for m in range(members)
-    }  # fmt: skip
+    }
 
 
 def legend(
@@ -61,10 +67,12 @@ def legend(
     """The legend with one entry for all members: the bar of colours and what it spans."""
     log = ", log" if varied.is_log(values) else ""
     bar = {
-        "group": GROUP, "color": palette.MUTED, "width": WIDTH,
+        "group": GROUP,
+        "color": palette.MUTED,
+        "width": WIDTH,
         "label": f"{len(values)} members · {varied.SHORT[main]} {varied.spread(values)}{log}",
         "ramp": [palette.ramp(place / (SAMPLES - 1)) for place in range(SAMPLES)],
-    }  # fmt: skip
+    }
     each = [place for place, one in enumerate(entries) if one["group"].startswith("member")]
     rest = [one for place, one in enumerate(entries) if place not in each]
     return [*rest[: each[0]], bar, *rest[each[0] :]]
@@ -75,8 +83,13 @@ def highest(places: list[list[dict[str, Any]]]) -> float | None:
 
     Some times the loss before anything is learnt, which is about ln C; None before it is known.
     """
-    lines = [line for place in places for panel in place for line in panel["lines"]
-             if panel["name"] == "loss" and line["also"]]  # fmt: skip
+    lines = [
+        line
+        for place in places
+        for panel in place
+        for line in panel["lines"]
+        if panel["name"] == "loss" and line["also"]
+    ]
     first = [next((y for y in line["y"] if y is not None), None) for line in lines]
     known = [value for value in first if value is not None]
     return FAR * median(known) if known else None

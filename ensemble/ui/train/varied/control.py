@@ -24,9 +24,10 @@ HELP = (
 HOW_HELP = "Log: each value is the same factor above the last. Even: the same step. List: your own."
 # What a setting begins with when it is chosen.
 FIRST = {
-    "learning_rate": "learning_rate=0.01..1:log", "momentum": "momentum=0.5..0.95",
+    "learning_rate": "learning_rate=0.01..1:log",
+    "momentum": "momentum=0.5..0.95",
     "weight_decay": "weight_decay=0.0001..0.1:log",
-}  # fmt: skip
+}
 EXAMPLE = {"learning_rate": "0.01", "momentum": "0.9", "weight_decay": "0.0001"}
 KEY = {part: f"vary_{part}" for part in ("which", "how", "low", "high", "values", "text")}
 
@@ -59,13 +60,23 @@ def control() -> None:
     said = as_held(settings.value("vary"))
     for part, value in said._asdict().items():
         widget.follow(KEY[part], value)
-    st.selectbox("Differ by member", list(WHICH), key=KEY["which"], help=HELP,
-                 format_func=WHICH.__getitem__, on_change=choose)  # fmt: skip
+    st.selectbox(
+        "Differ by member",
+        list(WHICH),
+        key=KEY["which"],
+        help=HELP,
+        format_func=WHICH.__getitem__,
+        on_change=choose,
+    )
     if said.which == ALIKE:
         return
     if said.which == TEXT:
-        st.text_input("Settings and their values", key=KEY["text"], on_change=write,
-                      help="Such as learning_rate=0.01..1:log momentum=0.8,0.9")  # fmt: skip
+        st.text_input(
+            "Settings and their values",
+            key=KEY["text"],
+            on_change=write,
+            help="Such as learning_rate=0.01..1:log momentum=0.8,0.9",
+        )
     else:
         values(said)
     if reason := unread(said) or amiss(settings.value("vary"), settings.value("members")):
@@ -78,12 +89,21 @@ def control() -> None:
 def values(said: Said) -> None:
     """From where to where, or which values."""
     st.segmented_control(
-        "Spread", [LOG, EVEN, LIST], key=KEY["how"], required=True, on_change=write,
-        help=HOW_HELP, label_visibility="collapsed",
-    )  # fmt: skip
+        "Spread",
+        [LOG, EVEN, LIST],
+        key=KEY["how"],
+        required=True,
+        on_change=write,
+        help=HOW_HELP,
+        label_visibility="collapsed",
+    )
     if said.how == LIST:
-        st.text_input("Values", key=KEY["values"], on_change=write,
-                      help="With commas between; each is given to as many members.")  # fmt: skip
+        st.text_input(
+            "Values",
+            key=KEY["values"],
+            on_change=write,
+            help="With commas between; each is given to as many members.",
+        )
         return
     with st.container(horizontal=True, gap="small"):
         st.text_input("From", key=KEY["low"], on_change=write)

@@ -38,8 +38,11 @@ def test_a_members_name_has_its_value() -> None:
     styles = chart(3, "learning_rate=0.01..1:log momentum=0.8,0.9")["styles"]
     assert styles["member 2"]["label"] == "member 2 · rate 0.1 · momentum 0.8"
     assert [styles[f"member {m}"]["end"] for m in (1, 2, 3)] == ["0.01", "0.1", "1"]
-    assert {styles[f"member {m}"]["end"] for m in range(1, 10)
-            for styles in [chart(9, "momentum=0.5..0.9")["styles"]]} == {"members"}  # fmt: skip
+    assert {
+        styles[f"member {m}"]["end"]
+        for m in range(1, 10)
+        for styles in [chart(9, "momentum=0.5..0.9")["styles"]]
+    } == {"members"}
 
 
 @pytest.mark.parametrize("members", [3, 9])
