@@ -2,22 +2,22 @@
 
 from streamlit.starlette import App
 
-from ensemble.ui.shared import preload, serving
-from ensemble.ui.shared.entry import configure, navigation
-from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared import preload, server
+from ensemble.ui.shared.guard import guard_page
+from ensemble.ui.shared.navigation import build_navigation, configure_page
 from ensemble.ui.sign_in import page as sign_in
 from ensemble.ui.sign_in import visitors
 
 if __name__ == "__main__":  # a page that is drawn
-    configure()
-    visit = visitors.here()
-    page = navigation(hidden=not visit.admitted)
-    with guarded():
-        if visit.admitted:
-            sign_in.line(visit)
+    configure_page()
+    visit = visitors.identify_tab_visitor()
+    page = build_navigation(hidden=not visit.is_admitted)
+    with guard_page():
+        if visit.is_admitted:
+            sign_in.show_visitor_line(visit)
             page.run()
-            preload.start()
+            preload.start_preload()
         else:
-            sign_in.show(visit)
+            sign_in.show_sign_in_page(visit)
 else:  # `streamlit run`, which looks for this name and serves it
-    app = App(__file__, middleware=serving.middleware(), lifespan=serving.lifespan)
+    app = App(__file__, middleware=server.build_middleware(), lifespan=server.lifespan)

@@ -26,7 +26,7 @@ def isolated_folders() -> Path:
     from ensemble import datasets
     from ensemble.storage.folders import data_folder
 
-    had = data_folder() if datasets.is_prepared("mnist") else None
+    had = data_folder() if datasets.is_dataset_prepared("mnist") else None
     folder = Path(tempfile.mkdtemp(prefix="ensemble-benchmark-"))
     for name in ("runs", "data", "tmp", "cache", "login"):
         (folder / name).mkdir()
@@ -46,7 +46,7 @@ def isolated_folders() -> Path:
         manual.mkdir(parents=True)
         for file in (ROOT.parent / "shared" / "data" / "mnist").glob("*.gz"):
             shutil.copy(file, manual)
-        datasets.prepare("mnist")
+        datasets.prepare_dataset("mnist")
     return folder
 
 

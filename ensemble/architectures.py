@@ -3,7 +3,7 @@
 Their code is in engine/networks/, one file an architecture. Beside them stand networks of a
 person's own, named `package.module:Factory`. Such a name may stand in a run's settings, and be
 listed and read, for ever; its code is imported only where the run is trained or asked, and only
-if the person who runs this program has said so: see `allowed`.
+if the person who runs this program has said so: see `list_allowed_networks`.
 """
 
 import contextlib
@@ -12,13 +12,13 @@ import re
 from dataclasses import dataclass
 
 from ensemble.errors import ConfigError
-from ensemble.settings import FILE, from_file
+from ensemble.settings import SETTINGS_FILE_NAME, read_settings_file
 
-ALLOWED = "ENSEMBLE_NETWORKS"
-OWN = re.compile(r"(?!\d)\w+(\.(?!\d)\w+)*:(?!\d)\w+", re.ASCII)
-OWN_FORM = "package.module:Factory"
-LONGEST = 200
-SHORT = 24  # letters of such a name within a run's
+NETWORKS_VARIABLE = "ENSEMBLE_NETWORKS"
+CUSTOM_NETWORK_PATTERN = re.compile(r"(?!\d)\w+(\.(?!\d)\w+)*:(?!\d)\w+", re.ASCII)
+CUSTOM_NETWORK_EXAMPLE = "package.module:Factory"
+MAX_CUSTOM_NAME_LENGTH = 200
+MAX_SHORT_TITLE_LENGTH = 24  # letters of such a name within a run's
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class Architecture:
       title: what people call it.
       source: who described it, one line for people.
       width: what the setting `width` counts where it is 0; None where nothing can be widened.
-      smallest: the least height and width of an image that it takes, in pixels.
+      min_image_side: the least height and width of an image that it takes, in pixels.
     """
 
     name: str
     title: str
     source: str
     width: int | None
-    smallest: int
+    min_image_side: int
 
 
 ARCHITECTURES = {
@@ -76,55 +76,62 @@ ARCHITECTURES = {
         ),
     )
 }
-NAMES = tuple(ARCHITECTURES)
-WITH_STATISTICS = ("resnet",)  # carry running statistics of the images they learn from
+BUILTIN_NETWORK_NAMES = tuple(ARCHITECTURES)
+NETWORKS_WITH_RUNNING_STATISTICS = (
+    "resnet",
+)  # carry running statistics of the images they learn from
 
 
-def names() -> tuple[str, ...]:
-    """The networks that a run may be given here: `NAMES`, then those of one's own by name.
+def list_network_names() -> tuple[str, ...]:
+    """The networks that a run may be given here: `BUILTIN_NETWORK_NAMES`, then one's own.
 
-    Where `ensemble.toml` cannot be read, none of its own; `allowed` and `offered` say why.
+    Where `ensemble.toml` cannot be read, none of its own; `list_allowed_networks` and
+    `list_configured_networks` say why.
     """
     own: frozenset[str] = frozenset()
     with contextlib.suppress(ConfigError):
-        own = allowed()
-    return (*NAMES, *sorted(own))
+        own = list_allowed_networks()
+    return (*BUILTIN_NETWORK_NAMES, *sorted(own))
 
 
-def is_own(name: str) -> bool:
+def is_custom_network(name: str) -> bool:
     """Whether this is a name of the form `package.module:Factory`, a network of one's own."""
-    return len(name) <= LONGEST and bool(OWN.fullmatch(name))
+    return len(name) <= MAX_CUSTOM_NAME_LENGTH and bool(CUSTOM_NETWORK_PATTERN.fullmatch(name))
 
 
-def title(name: str) -> str:
+def format_network_title(name: str) -> str:
     """What people call a network; one of their own by its name."""
     return ARCHITECTURES[name].title if name in ARCHITECTURES else name
 
 
-def short_title(name: str) -> str:
-    """As `title`, where there is little room: of one of their own the part behind the colon."""
+def format_short_network_title(name: str) -> str:
+    """As `format_network_title`, in short: of one's own the part behind the colon."""
     if name in ARCHITECTURES:
         return ARCHITECTURES[name].title
     factory = name.rpartition(":")[2]
-    return factory if len(factory) <= SHORT else f"{factory[: SHORT - 1]}…"
+    return (
+        factory
+        if len(factory) <= MAX_SHORT_TITLE_LENGTH
+        else f"{factory[: MAX_SHORT_TITLE_LENGTH - 1]}…"
+    )
 
 
-def check_image(name: str, height: int, width: int) -> None:
+def check_image_size(name: str, height: int, width: int) -> None:
     """See that a network takes images of so many pixels; one of a person's own is not asked.
 
     Raises:
       ConfigError: they are too small for it.
     """
     known = ARCHITECTURES.get(name)
-    if known and min(height, width) < known.smallest:
-        least = known.smallest
+    if known and min(height, width) < known.min_image_side:
+        least = known.min_image_side
         raise ConfigError(
             f"{known.title} takes images of {least}×{least} pixels at least, and these have "
             f"{height}×{width}: choose another network (MLP takes any), or bring larger images."
         )
 
 
-def allowed() -> frozenset[str]:
+def list_allowed_networks() -> frozenset[str]:
     """The networks of one's own whose code may be imported here.
 
     Named in the environment variable `ENSEMBLE_NETWORKS`, separated by commas, which workers
@@ -134,39 +141,45 @@ def allowed() -> frozenset[str]:
     Raises:
       ConfigError: there is such a file, and it cannot be read or has another form.
     """
-    named = os.environ.get(ALLOWED, "").split(",")
-    return frozenset(filter(is_own, [*map(str.strip, named), *offered()]))
+    named = os.environ.get(NETWORKS_VARIABLE, "").split(",")
+    return frozenset(
+        filter(is_custom_network, [*map(str.strip, named), *list_configured_networks()])
+    )
 
 
-def check_allowed(name: str) -> None:
+def check_network_allowed(name: str) -> None:
     """See that the code of a network of one's own may be imported here.
 
     Raises:
       ConfigError: nobody has said so, or `ensemble.toml` cannot be read.
     """
-    if name not in allowed():
+    if name not in list_allowed_networks():
         raise ConfigError(
             f"The network {name} is code of its own and was not allowed here: name it in the list "
-            f"networks of {FILE} in the working folder, or in the environment variable {ALLOWED}."
+            f"networks of {SETTINGS_FILE_NAME} in the working folder, or in the environment "
+            f"variable {NETWORKS_VARIABLE}."
         )
 
 
-def allow(name: str) -> None:
+def allow_network(name: str) -> None:
     """Let this network's code be imported, by this process and by the workers that it starts."""
-    before = os.environ.get(ALLOWED, "")
+    before = os.environ.get(NETWORKS_VARIABLE, "")
     if name not in before.split(","):
-        os.environ[ALLOWED] = f"{before},{name}".strip(",")
+        os.environ[NETWORKS_VARIABLE] = f"{before},{name}".strip(",")
 
 
-def offered() -> tuple[str, ...]:
+def list_configured_networks() -> tuple[str, ...]:
     """The networks of one's own that `ensemble.toml` in the working folder names, in its order.
 
     Raises:
       ConfigError: there is such a file, and it cannot be read or has another form.
     """
-    names = from_file().get("networks", [])
-    if not isinstance(names, list) or not all(isinstance(n, str) and is_own(n) for n in names):
+    names = read_settings_file().get("networks", [])
+    if not isinstance(names, list) or not all(
+        isinstance(n, str) and is_custom_network(n) for n in names
+    ):
         raise ConfigError(
-            f'In {FILE}, networks has to be a list of names such as ["{OWN_FORM}"]: correct it.'
+            f"In {SETTINGS_FILE_NAME}, networks has to be a list of names such as "
+            f'["{CUSTOM_NETWORK_EXAMPLE}"]: correct it.'
         )
     return tuple(dict.fromkeys(names))

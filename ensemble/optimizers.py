@@ -25,8 +25,9 @@ class Optimizer:
       title: what people call it.
       help: what it is, and what the momentum is to it; a part of a line for people.
       usual_rate: a learning rate to begin with.
-      takes: which of a member's momentum and weight decay `transform` takes, by the names of the
-        settings. A weight decay that it does not take is added to the gradient, as PyTorch does.
+      hyperparameters: which of a member's momentum and weight decay `transform` takes, by the names
+        of the settings. A weight decay that it does not take is added to the gradient, as PyTorch
+        does.
       state_bytes: what it remembers of each parameter, in bytes.
       transform: Optax's transformation, `transform(rate, **takes)`, of one member's numbers, which
         are data to the compiled program. What its state is made of does not depend on them.
@@ -36,18 +37,18 @@ class Optimizer:
     title: str
     help: str
     usual_rate: float
-    takes: tuple[str, ...]
+    hyperparameters: tuple[str, ...]
     state_bytes: int
     transform: "Callable[..., optax.GradientTransformation]" = field(repr=False)
 
 
-def _sgd(rate: "ArrayLike", momentum: "ArrayLike") -> "optax.GradientTransformation":
+def _create_sgd(rate: "ArrayLike", momentum: "ArrayLike") -> "optax.GradientTransformation":
     import optax
 
     return optax.sgd(rate, momentum)
 
 
-def _adamw(
+def _create_adamw(
     rate: "ArrayLike", momentum: "ArrayLike", weight_decay: "ArrayLike"
 ) -> "optax.GradientTransformation":
     import optax
@@ -56,7 +57,7 @@ def _adamw(
     return optax.adamw(rate, b1=momentum, b2=0.999, eps=1e-8, weight_decay=weight_decay)
 
 
-def _lion(
+def _create_lion(
     rate: "ArrayLike", momentum: "ArrayLike", weight_decay: "ArrayLike"
 ) -> "optax.GradientTransformation":
     import optax
@@ -64,7 +65,7 @@ def _lion(
     return optax.lion(rate, b1=momentum, b2=0.99, weight_decay=weight_decay)
 
 
-def _nadam(rate: "ArrayLike", momentum: "ArrayLike") -> "optax.GradientTransformation":
+def _create_nadam(rate: "ArrayLike", momentum: "ArrayLike") -> "optax.GradientTransformation":
     import optax
 
     return optax.nadam(rate, b1=momentum, b2=0.999, eps=1e-8)
@@ -75,9 +76,9 @@ SGD = Optimizer(
     title="SGD",
     help="SGD with momentum, as in the HOWTO",
     usual_rate=0.1,
-    takes=("momentum",),
+    hyperparameters=("momentum",),
     state_bytes=4,
-    transform=_sgd,
+    transform=_create_sgd,
 )
 # Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization".
 ADAMW = Optimizer(
@@ -85,9 +86,9 @@ ADAMW = Optimizer(
     title="AdamW",
     help="AdamW (Adam where weight_decay is 0), whose beta 1 is the momentum",
     usual_rate=0.001,
-    takes=("momentum", "weight_decay"),
+    hyperparameters=("momentum", "weight_decay"),
     state_bytes=8,
-    transform=_adamw,
+    transform=_create_adamw,
 )
 # Chen and others 2023, "Symbolic Discovery of Optimization Algorithms".
 LION = Optimizer(
@@ -95,9 +96,9 @@ LION = Optimizer(
     title="Lion",
     help="Lion, which moves every parameter equally far and remembers half of what AdamW does",
     usual_rate=0.0001,
-    takes=("momentum", "weight_decay"),
+    hyperparameters=("momentum", "weight_decay"),
     state_bytes=4,
-    transform=_lion,
+    transform=_create_lion,
 )
 # Dozat 2016, "Incorporating Nesterov Momentum into Adam".
 NADAM = Optimizer(
@@ -105,12 +106,12 @@ NADAM = Optimizer(
     title="NAdam",
     help="NAdam, which is Adam with Nesterov's momentum",
     usual_rate=0.002,
-    takes=("momentum",),
+    hyperparameters=("momentum",),
     state_bytes=8,
-    transform=_nadam,
+    transform=_create_nadam,
 )
 OPTIMIZERS = {one.name: one for one in (SGD, ADAMW, LION, NADAM)}
-NAMES = tuple(OPTIMIZERS)
+OPTIMIZER_NAMES = tuple(OPTIMIZERS)
 
 
 def describe_optimizers() -> str:
@@ -122,8 +123,8 @@ def describe_optimizers() -> str:
 def describe_weight_decay() -> str:
     """One line on what the weight decay does in each of them."""
     every = OPTIMIZERS.values()
-    to_gradient = [one.title for one in every if "weight_decay" not in one.takes]
-    to_step = [one.title for one in every if "weight_decay" in one.takes]
+    to_gradient = [one.title for one in every if "weight_decay" not in one.hyperparameters]
+    to_step = [one.title for one in every if "weight_decay" in one.hyperparameters]
     return (
         f"Pull of all parameters towards zero, added to the gradient ({', '.join(to_gradient)}) "
         f"or to the step ({', '.join(to_step)})."

@@ -15,11 +15,11 @@ from typing import Any, Self
 from ensemble.errors import ConfigError
 
 Choices = tuple[str, ...]
-SAID = 12  # choices in a refusal
-FILE = "ensemble.toml"
+MAX_LISTED_CHOICES = 12  # choices in a refusal
+SETTINGS_FILE_NAME = "ensemble.toml"
 
 
-class Kept(str):
+class StoredChoice(str):
     """A choice as it was kept with what was made by it: there then, and perhaps no longer.
 
     So that a run still opens when its dataset has been removed; whoever needs the dataset asks
@@ -27,7 +27,7 @@ class Kept(str):
     """
 
 
-def setting(
+def declare_setting(
     default: Any,
     help: str,
     *,
@@ -53,18 +53,20 @@ def setting(
     return dataclasses.field(default=default, metadata={**known, "several": several})
 
 
-def from_file() -> dict[str, Any]:
+def read_settings_file() -> dict[str, Any]:
     """What `ensemble.toml` in the working folder says; {} where there is none.
 
     Raises:
       ConfigError: there is such a file, and it cannot be read.
     """
     try:
-        return tomllib.loads(Path(FILE).read_text("utf-8"))
+        return tomllib.loads(Path(SETTINGS_FILE_NAME).read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{FILE} cannot be read ({error}): correct it, or remove it.") from error
+        raise ConfigError(
+            f"{SETTINGS_FILE_NAME} cannot be read ({error}): correct it, or remove it."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,10 @@ class Settings:
 
     def check(self) -> None:
         """Bring every field to its type; ConfigError where one is out of its range."""
-        for field in setting_fields(type(self)):
-            object.__setattr__(self, field.name, checked(field, getattr(self, field.name)))
+        for field in list_setting_fields(type(self)):
+            object.__setattr__(
+                self, field.name, coerce_setting_value(field, getattr(self, field.name))
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """The settings by name, ready for JSON."""
@@ -83,7 +87,7 @@ class Settings:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Settings from `as_dict`'s form; a name that is not a setting is a ConfigError."""
-        names = {field.name for field in setting_fields(cls)}
+        names = {field.name for field in list_setting_fields(cls)}
         if unknown := sorted(set(values) - names):
             said = ", ".join(unknown)
             raise ConfigError(
@@ -94,25 +98,27 @@ class Settings:
     @classmethod
     def from_disk(cls, values: dict[str, Any]) -> Self:
         """As `from_dict`, of settings kept with a run: what could be chosen then may be gone."""
-        changing = {one.name for one in setting_fields(cls) if callable(listed_in(one))}
+        changing = {
+            one.name for one in list_setting_fields(cls) if callable(get_declared_choices(one))
+        }
         kept = {
-            name: Kept(value) if name in changing and isinstance(value, str) else value
+            name: StoredChoice(value) if name in changing and isinstance(value, str) else value
             for name, value in values.items()
         }
         return cls.from_dict(kept)
 
 
-def setting_fields(settings: type[Settings]) -> "list[dataclasses.Field[Any]]":
-    """The fields that were made by `setting`: another is its class's own affair."""
+def list_setting_fields(settings: type[Settings]) -> "list[dataclasses.Field[Any]]":
+    """The fields that were made by `declare_setting`: another is its class's own affair."""
     return [one for one in dataclasses.fields(settings) if "help" in one.metadata]
 
 
-def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:
+def coerce_setting_value(field: "dataclasses.Field[Any]", value: Any) -> Any:
     """`value` as the type of `field`, or a ConfigError that names the allowed range."""
     kind: Any = type(field.default)
-    allowed = allowed_range(field)
-    if listed_in(field):
-        if not isinstance(value, Kept) and value not in choices_of(field):
+    allowed = describe_allowed_values(field)
+    if get_declared_choices(field):
+        if not isinstance(value, StoredChoice) and value not in list_setting_choices(field):
             raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
         return value
     if form := field.metadata["form"]:
@@ -132,23 +138,27 @@ def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:
     return kind(value)
 
 
-def listed_in(field: "dataclasses.Field[Any]") -> Choices | Callable[[], Choices] | None:
+def get_declared_choices(field: "dataclasses.Field[Any]") -> Choices | Callable[[], Choices] | None:
     """What a field's choices were given as; None where it has none."""
     found: Choices | Callable[[], Choices] | None = field.metadata["choices"]
     return found
 
 
-def choices_of(field: "dataclasses.Field[Any]") -> Choices:
+def list_setting_choices(field: "dataclasses.Field[Any]") -> Choices:
     """The words that a field may be, just now; () where it is no choice."""
-    listed = listed_in(field)
+    listed = get_declared_choices(field)
     return listed() if callable(listed) else listed or ()
 
 
-def allowed_range(field: "dataclasses.Field[Any]") -> str:
+def describe_allowed_values(field: "dataclasses.Field[Any]") -> str:
     """The allowed values in words: "a whole number from 1 to 64"."""
-    if choices := choices_of(field):
-        more = f" and {len(choices) - SAID:,} more" if len(choices) > SAID else ""
-        return "one of " + ", ".join(choices[:SAID]) + more
+    if choices := list_setting_choices(field):
+        more = (
+            f" and {len(choices) - MAX_LISTED_CHOICES:,} more"
+            if len(choices) > MAX_LISTED_CHOICES
+            else ""
+        )
+        return "one of " + ", ".join(choices[:MAX_LISTED_CHOICES]) + more
     if field.metadata["form"]:
         return str(field.metadata["form"][1])
     if isinstance(field.default, bool):

@@ -6,62 +6,62 @@ from streamlit.delta_generator import DeltaGenerator
 from ensemble import runs
 from ensemble.errors import NotPreparedError
 from ensemble.recognition.classifier import Classifier
-from ensemble.ui.classify.answer import read, shown
-from ensemble.ui.classify.input import empty, files, members, sources
-from ensemble.ui.classify.input import epoch as input_epoch
-from ensemble.ui.classify.state import Source
-from ensemble.ui.predictions import waiting
-from ensemble.ui.shared import entry, run_panel
+from ensemble.ui.classify.answer import classified_mark, picture_answer
+from ensemble.ui.classify.input import classifier_loader, empty_state, input_methods, picture_list
+from ensemble.ui.classify.input import epoch_selection as input_epoch
+from ensemble.ui.classify.state import InputPicture
+from ensemble.ui.predictions import epoch_availability
+from ensemble.ui.shared import navigation, run_panel
 
 
-def main() -> None:
-    run_panel.about_a_run(of_run, empty.no_runs)
+def show_classify_page() -> None:
+    run_panel.show_run_screen(show_classify_run, empty_state.show_classify_introduction)
 
 
-def of_run(run: runs.Run) -> None:
+def show_classify_run(run: runs.Run) -> None:
     """The way in and what the ensemble says, side by side; below, how it came to say so."""
-    chosen = input_epoch.choose(run)
+    chosen = input_epoch.select_classifier_epoch(run)
     if not chosen:
         return
     epoch, epochs = chosen
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        way = sources.choose(run)
+        way = input_methods.select_input_method(run)
         st.space("stretch")
-        input_epoch.slider(epochs, epoch, run)
-    input_epoch.watch(run, epochs, epoch)
+        input_epoch.show_classifier_epoch_slider(epochs, epoch, run)
+    input_epoch.watch_classifier_epochs(run, epochs, epoch)
     left, right = st.columns([6, 5], gap="large")
     with left:
-        source = sources.show(way, run)
+        source = input_methods.show_input_method(way, run)
         picture = st.container()
     if not source:
-        empty.no_picture(way, run, picture, right)
+        empty_state.show_input_instructions(way, run, picture, right)
     try:
-        asked = members.opened(run, epoch, members.PATIENCE)
+        asked = classifier_loader.poll_classifier(run, epoch, classifier_loader.OPENING_PATIENCE_S)
     except NotPreparedError as error:
-        waiting.not_prepared(run, error)
+        epoch_availability.show_missing_images_notice(run, error)
         return
     if asked is None:
         if source:
-            empty.not_read_yet(way, source, picture, right)
+            empty_state.show_unread_picture(way, source, picture, right)
         with right:
-            members.wait(run, epoch, source is not None)
+            classifier_loader.show_opening_progress(run, epoch, source is not None)
     elif source:
-        answer(run, asked, source, way, picture, right)
+        show_classify_reading(run, asked, source, way, picture, right)
 
 
-def answer(
+def show_classify_reading(
     run: runs.Run,
     asked: Classifier,
-    source: Source,
+    source: InputPicture,
     way: str,
     picture: DeltaGenerator,
     right: DeltaGenerator,
 ) -> None:
     """What the members say of the picture, and of others that were handed in with it."""
-    read.show(run, asked, source, way, picture, right)
+    picture_answer.show_picture_answer(run, asked, source, way, picture, right)
     if way == "upload":
         with right:
-            files.show(asked, shown.refuse())
+            picture_list.show_picture_list(asked, classified_mark.read_rejection_allowance())
 
 
-entry.draw("classify", main)
+navigation.draw_page("classify", show_classify_page)

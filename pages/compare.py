@@ -1,17 +1,17 @@
 """Compare: what several runs come to beside each other."""
 
-from ensemble.ui.compare import picker, views, which
-from ensemble.ui.shared import entry
+from ensemble.ui.compare import run_picker, selected_runs, views
+from ensemble.ui.shared import navigation
 
 
-def main() -> None:
-    found = which.chosen()
+def show_compare_page() -> None:
+    found = selected_runs.restore_selected_runs()
     if found.runs:
-        picker.header(found)
-        views.show(found)
+        run_picker.show_comparison_header(found)
+        views.show_comparison_view(found)
     else:
-        picker.problems(found)
-        picker.nothing_chosen()
+        run_picker.show_comparison_problems(found)
+        run_picker.show_comparison_introduction()
 
 
-entry.draw("compare", main)
+navigation.draw_page("compare", show_compare_page)

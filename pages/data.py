@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from ensemble.ui.data import actions, listing, received, uploader
-from ensemble.ui.shared import address, entry
+from ensemble.ui.data import dataset_actions, dataset_table, upload_progress, uploader
+from ensemble.ui.shared import address, navigation
 
 
-def main() -> None:
-    actions.tell()
+def show_data_page() -> None:
+    dataset_actions.show_last_data_result()
     if wanted := address.UPLOAD.read():
-        received.show(wanted)
+        upload_progress.show_received_upload(wanted)
         return
-    listing.show()
+    dataset_table.show_datasets()
     st.divider()
-    uploader.show()
+    uploader.show_dataset_uploader()
 
 
-entry.draw("data", main)
+navigation.draw_page("data", show_data_page)

@@ -2,22 +2,22 @@
 
 import streamlit as st
 
-from ensemble.ui.devices import here, now, partitions, race, who
-from ensemble.ui.shared import entry
+from ensemble.ui.devices import host_users, job_queue, machine_info, partitions, race
+from ensemble.ui.shared import navigation
 
 
-def main() -> None:
-    here.header()
-    race.show()
+def show_devices_page() -> None:
+    machine_info.show_machine_header()
+    race.show_race()
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**At work and waiting**")
-        now.show()
+        job_queue.show_job_queue()
     with right:
         st.markdown("**Members per device**")
-        here.spread()
-    partitions.show()
-    who.show()
+        machine_info.show_member_distribution()
+    partitions.show_cluster()
+    host_users.show_audit_log()
 
 
-entry.draw("devices", main)
+navigation.draw_page("devices", show_devices_page)

@@ -7,38 +7,42 @@ from ensemble.ui.inspect import answer as inspect_answer
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect import views as inspect_views
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
-from ensemble.ui.predictions import epoch_panel
-from ensemble.ui.predictions.epoch_panel import Chosen
-from ensemble.ui.shared import entry, loaders, run_panel
+from ensemble.ui.predictions import epoch_selection
+from ensemble.ui.predictions.epoch_selection import EpochSelection
+from ensemble.ui.shared import loaders, navigation, run_panel
 from ensemble.ui.shared.tab import tab
 
 
-def main() -> None:
-    run_panel.about_a_run(of_run, no_runs, compact=True)
+def show_inspect_page() -> None:
+    run_panel.show_run_screen(show_inspect_run, show_inspect_example, compact=True)
 
 
-def no_runs() -> None:
+def show_inspect_example() -> None:
     """The first visit: the same of a run that was recorded."""
     # Here, for a page with a run of one's own does without.
-    from ensemble.ui.train.example import band, opened, recording
+    from ensemble.ui.train.example import recorded_banner, recorded_epoch, recording
 
-    band.show("See what an ensemble knows, and what it does not")
-    look(opened.inspected(), tab.inspected != recording.ID)
+    recorded_banner.show_recorded_banner("See what an ensemble knows, and what it does not")
+    show_inspect_epoch(
+        recorded_epoch.load_recorded_shared_epoch(), tab.inspected_run_id != recording.RECORDED_ID
+    )
 
 
-def of_run(run: runs.Run) -> None:
+def show_inspect_run(run: runs.Run) -> None:
     """The answer, the views and the one that is chosen, or why there is none yet."""
-    first = entry.just_opened() or tab.inspected != run.id
-    chosen = epoch_panel.choose(run, "The answer stands")
+    first = navigation.is_page_opening() or tab.inspected_run_id != run.id
+    chosen = epoch_selection.select_predictions_epoch(run, "The answer stands")
     if not chosen:
         return
-    version = loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
-    dataset = loaders.test_set(run)
-    shown = SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.made, dataset, version)
-    look(shown, first, chosen)
+    version = loaders.get_file_version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
+    dataset = loaders.load_run_test_set(run)
+    shown = SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version)
+    show_inspect_epoch(shown, first, chosen)
 
 
-def look(shown: SharedEpoch, first: bool, chosen: Chosen | None = None) -> None:
+def show_inspect_epoch(
+    shown: SharedEpoch, first: bool, chosen: EpochSelection | None = None
+) -> None:
     """The answer, the views and the one that is chosen.
 
     Args:
@@ -47,21 +51,21 @@ def look(shown: SharedEpoch, first: bool, chosen: Chosen | None = None) -> None:
       chosen: the epoch of a run that may go on; None of one that was recorded.
     """
     with st.container(gap="xxsmall", key="inspect"):
-        places = inspect_answer.show(shown)
+        places = inspect_answer.show_inspect_answer(shown)
         if chosen:
-            epoch_panel.watch(shown.run, chosen)
+            epoch_selection.watch_newer_epochs(shown.run, chosen)
         # With another epoch the picture comes first; at first these must not push it down.
         if first:
-            inspect_answer.fill(shown, places)
-        view = inspect_views.choose(shown.noun)
-        images.begin()
+            inspect_answer.show_answer_metrics(shown, places)
+        view = inspect_views.select_inspect_view(shown.noun)
+        images.reset_image_lists()
         with st.container(key="view"):
-            inspect_views.show(view, shown)
-    images.end(shown)
+            inspect_views.show_inspect_view(view, shown)
+    images.show_open_image(shown)
     if not first:
-        inspect_answer.fill(shown, places)
-    inspect_answer.finish(shown, places)
-    tab.inspected = shown.run.id
+        inspect_answer.show_answer_metrics(shown, places)
+    inspect_answer.complete_inspect_answer(shown, places)
+    tab.inspected_run_id = shown.run.id
 
 
-entry.draw("inspect", main)
+navigation.draw_page("inspect", show_inspect_page)

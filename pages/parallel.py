@@ -2,28 +2,28 @@
 
 import streamlit as st
 
-from ensemble.ui.jobs import picker
+from ensemble.ui.jobs import job_picker
 from ensemble.ui.parallel import actions, launch, live
-from ensemble.ui.parallel.screen import SCREEN
-from ensemble.ui.shared import entry
+from ensemble.ui.parallel.screen import REGRESSION_SCREEN
+from ensemble.ui.shared import navigation
 
 
-def main() -> None:
-    choice = picker.choose(SCREEN)
+def show_parallel_page() -> None:
+    choice = job_picker.select_shown_job(REGRESSION_SCREEN)
     with st.sidebar:
-        launch.controls()
-        launch.launch_button()
+        launch.show_regression_controls()
+        launch.show_regression_launch_button()
     if choice.problem:
-        picker.show_problem(SCREEN, choice.problem)
+        job_picker.show_missing_job(REGRESSION_SCREEN, choice.problem)
     elif choice.job:
-        picker.header(SCREEN, choice.job)
-        live.watch(choice.job)
-        actions.actions(choice.job)
+        job_picker.show_job_header(REGRESSION_SCREEN, choice.job)
+        live.show_live_regression(choice.job)
+        actions.show_regression_actions(choice.job)
     else:
-        nothing_yet()
+        show_parallel_introduction()
 
 
-def nothing_yet() -> None:
+def show_parallel_introduction() -> None:
     """The first visit: what will be here, and the button that makes it so."""
     st.subheader("Is a solver faster on several devices than on one?", anchor=False)
     st.markdown(
@@ -34,11 +34,11 @@ def nothing_yet() -> None:
     )
     st.caption("The settings are on the left; on a phone, behind the arrows at the top.")
     with st.container(width=420):
-        launch.quick_button()
+        launch.show_quick_regression_button()
     st.caption(
         "Here you will see, live, whether both take the same path, how long each step takes, "
         "from which iteration on pmap pays, and what 1, 2, 4 and 8 devices make of it."
     )
 
 
-entry.draw("parallel", main)
+navigation.draw_page("parallel", show_parallel_page)

@@ -4,60 +4,78 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.ui.predictions import (
-    address,
+    conformal_sets,
     controls,
-    detail,
-    epoch_panel,
-    fitting,
+    epoch_selection,
     gallery,
-    sets,
+    image_dialog,
+    predictions_view,
+    validation_source,
 )
-from ensemble.ui.predictions.epoch_panel import Chosen
-from ensemble.ui.predictions.fitting import Fitting
-from ensemble.ui.shared import entry, loaders, run_panel
+from ensemble.ui.predictions.epoch_selection import EpochSelection
+from ensemble.ui.predictions.validation_source import ValidationSource
+from ensemble.ui.shared import loaders, navigation, run_panel
 from ensemble.wording import images as images_words
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 
 
-def main() -> None:
-    run_panel.about_a_run(of_run, no_runs, compact=True)
+def show_predictions_page() -> None:
+    run_panel.show_run_screen(show_predictions_run, show_predictions_example, compact=True)
 
 
-def no_runs() -> None:
+def show_predictions_example() -> None:
     """The first visit: the same of a run that was recorded."""
     # Here, for a page with a run of one's own does without.
-    from ensemble.ui.train.example import band, opened, recording
+    from ensemble.ui.train.example import recorded_banner, recorded_epoch, recording
 
-    band.show("See where the members of an ensemble agree, and where they do not")
-    images(recording.run(), opened.chosen(), recording.test_set(), None)
+    recorded_banner.show_recorded_banner(
+        "See where the members of an ensemble agree, and where they do not"
+    )
+    show_predictions_epoch(
+        recording.load_recorded_run(),
+        recorded_epoch.select_recorded_epoch(),
+        recording.load_recorded_test_set(),
+        None,
+    )
 
 
-def of_run(run: runs.Run) -> None:
+def show_predictions_run(run: runs.Run) -> None:
     """The answer, what to show of it, the images, and the one that is open."""
-    chosen = epoch_panel.choose(run, "The test images stand")
+    chosen = epoch_selection.select_predictions_epoch(run, "The test images stand")
     if not chosen:
         return
-    images(run, chosen, loaders.test_set(run), fitting.of(run, chosen.epoch))
+    show_predictions_epoch(
+        run,
+        chosen,
+        loaders.load_run_test_set(run),
+        validation_source.find_validation_source(run, chosen.epoch),
+    )
 
 
-def images(run: runs.Run, chosen: Chosen, dataset: runs.TestSet, apart: Fitting | None) -> None:
+def show_predictions_epoch(
+    run: runs.Run, chosen: EpochSelection, dataset: runs.TestSet, apart: ValidationSource | None
+) -> None:
     """What is said of an epoch's test images, which of them to show, and the one that is open."""
-    epoch, made, noun = chosen.epoch, chosen.made, run.data.noun
-    sets_too = sets.enough(made, apart)
-    view = controls.fitting(address.read(), made, len(dataset.class_names), sets_too)
+    epoch, made, noun = chosen.epoch, chosen.predictions, run.data.noun
+    sets_too = conformal_sets.can_calibrate_sets(made, apart)
+    view = controls.restrict_predictions_view(
+        predictions_view.read_predictions_view(), made, len(dataset.class_names), sets_too
+    )
     with st.container(gap="xxsmall", key="verdict"):
-        said, warned = images_words.in_two(made, noun)
+        said, warned = images_words.split_disagreement_warning(made, noun)
         st.markdown(f"#### {said}")
         st.markdown(warned)
-        sets.line(made, noun, apart)
+        conformal_sets.show_conformal_summary(made, noun, apart)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        controls.epoch(chosen.epochs, epoch, run)
-        controls.filters(made, view, dataset.class_names, noun, sets_too)
-    epoch_panel.watch(run, chosen)
-    numbers = gallery.show(run, epoch, made, dataset, view, noun)
+        controls.show_predictions_epoch_slider(chosen.epochs, epoch, run)
+        controls.show_image_filters(made, view, dataset.class_names, noun, sets_too)
+    epoch_selection.watch_newer_epochs(run, chosen)
+    numbers = gallery.show_image_gallery(run, epoch, made, dataset, view, noun)
     if view.digit is not None:
-        source, place = (f"{who} · epoch {epoch}" for who in (called(run), run.id))
-        detail.show(detail.Shown(made, dataset, numbers, noun, source, place, apart))
+        source, place = (f"{who} · epoch {epoch}" for who in (format_run_name(run), run.id))
+        image_dialog.show_image_dialog(
+            image_dialog.ImageDialogContext(made, dataset, numbers, noun, source, place, apart)
+        )
 
 
-entry.draw("predictions", main)
+navigation.draw_page("predictions", show_predictions_page)

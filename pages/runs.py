@@ -2,21 +2,21 @@
 
 import streamlit as st
 
-from ensemble.ui.runs import imports, overview, regressions
-from ensemble.ui.shared import entry, loaders
+from ensemble.ui.runs import imports, overview, regressions_link
+from ensemble.ui.shared import loaders, navigation
 
 
-def main() -> None:
-    if loaders.all_runs():
-        overview.show()
-        imports.button()
+def show_runs_page() -> None:
+    if loaders.list_cached_runs():
+        overview.show_runs_overview()
+        imports.show_import_button()
     else:
-        nothing_yet()
-        overview.broken()
-    regressions.show()
+        show_runs_introduction()
+        overview.show_unreadable_runs()
+    regressions_link.show_regressions_link()
 
 
-def nothing_yet() -> None:
+def show_runs_introduction() -> None:
     """No runs: what will be here, and the next step."""
     st.subheader("Every run you launch is kept here", anchor=False)
     st.markdown(
@@ -24,7 +24,7 @@ def nothing_yet() -> None:
         "delete. A run that somebody sent you as one file comes in by *Import…*."
     )
     st.page_link("pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:")
-    imports.button()
+    imports.show_import_button()
 
 
-entry.draw("runs", main)
+navigation.draw_page("runs", show_runs_page)

@@ -2,44 +2,45 @@
 
 import streamlit as st
 
-from ensemble.ui.jobs import picker
-from ensemble.ui.plan import offer
-from ensemble.ui.shared import entry, run_panel
+from ensemble.ui.jobs import job_picker
+from ensemble.ui.plan import plan_toggle
+from ensemble.ui.shared import navigation, run_panel
 from ensemble.ui.train import controls, launch, live
 
 
-def main() -> None:
-    launch.make_ready(drawn=False)  # It starts while the page is drawn.
-    choice = picker.choose(run_panel.SCREEN)
+def show_train_page() -> None:
+    launch.prepare_next_worker(drawn=False)  # It starts while the page is drawn.
+    choice = job_picker.select_shown_job(run_panel.RUN_SCREEN)
     if not choice.job:
-        launch.make_ready()  # And compiles, for the settings that a first visit begins with.
+        # And compiles, for the settings that a first visit begins with.
+        launch.prepare_next_worker()
     with st.sidebar:
         with st.container(key="launch_settings"):
-            controls.panel(choice.job)
+            controls.show_train_settings(choice.job)
             # Folded to a line, the settings have Launch directly below.
-            folded = controls.is_folded(choice.job)
+            folded = controls.has_folded_settings(choice.job)
             if not folded:
-                controls.offer_mnist()
+                controls.show_mnist_offer()
         with st.container(key="launch_bar", gap="xsmall"):
-            launch.launch_button("launch")
+            launch.show_run_launch_button("launch")
         if folded:
-            controls.offer_mnist()
+            controls.show_mnist_offer()
     if choice.problem:
-        picker.show_problem(run_panel.SCREEN, choice.problem)
+        job_picker.show_missing_job(run_panel.RUN_SCREEN, choice.problem)
     elif choice.job:
-        run_panel.header(choice.job)
-        live.watch(choice.job)
-        offer.show(choice.job)
-        run_panel.cite_or_repeat(choice.job)
+        run_panel.show_run_header(choice.job)
+        live.show_live_run(choice.job)
+        plan_toggle.show_plan_toggle(choice.job)
+        run_panel.show_citation_panel(choice.job)
     else:
-        nothing_yet()
-    launch.make_ready()
+        show_train_introduction()
+    launch.prepare_next_worker()
 
 
-def nothing_yet() -> None:
+def show_train_introduction() -> None:
     """The first visit: the thing itself, on a recorded run, and the button that makes one."""
     # What draws digits takes a moment to import, and a page with a run does without.
-    from ensemble.ui.train.example import first
+    from ensemble.ui.train.example import first_visit
 
     st.subheader("Train several small networks on the same images, and let them vote", anchor=False)
     left, right = st.columns(2, gap="large", vertical_alignment="center")
@@ -48,8 +49,8 @@ def nothing_yet() -> None:
         "is usually better than any one of them, and where they disagree, you know to look twice."
     )
     with right:
-        launch.launch_button("first_launch")
-    first.show()
+        launch.show_run_launch_button("first_launch")
+    first_visit.show_recorded_example()
 
 
-entry.draw("train", main)
+navigation.draw_page("train", show_train_page)

@@ -2,29 +2,29 @@
 
 import streamlit as st
 
-from ensemble.ui.jobs import picker
-from ensemble.ui.shared import entry
+from ensemble.ui.jobs import job_picker
+from ensemble.ui.shared import navigation
 from ensemble.ui.tune import launch, live
-from ensemble.ui.tune.screen import SCREEN
+from ensemble.ui.tune.screen import SWEEP_SCREEN
 
 
-def main() -> None:
-    choice = picker.choose(SCREEN)
+def show_tune_page() -> None:
+    choice = job_picker.select_shown_job(SWEEP_SCREEN)
     with st.sidebar:
         with st.container(key="launch_settings"):
-            launch.controls()
+            launch.show_sweep_controls()
         with st.container(key="launch_bar", gap="xsmall"):
-            launch.launch_button()
+            launch.show_sweep_launch_button()
     if choice.problem:
-        picker.show_problem(SCREEN, choice.problem)
+        job_picker.show_missing_job(SWEEP_SCREEN, choice.problem)
     elif choice.job:
-        picker.header(SCREEN, choice.job)
-        live.watch(choice.job)
+        job_picker.show_job_header(SWEEP_SCREEN, choice.job)
+        live.show_live_sweep(choice.job)
     else:
-        nothing_yet()
+        show_tune_introduction()
 
 
-def nothing_yet() -> None:
+def show_tune_introduction() -> None:
     """The first visit: what will be here, and the button that makes it so."""
     st.subheader("Which settings are best?", anchor=False)
     st.markdown(
@@ -34,11 +34,11 @@ def nothing_yet() -> None:
     )
     st.caption("What is searched is set on the left; on a phone, behind the arrows at the top.")
     with st.container(width=480):
-        launch.quick_button()
+        launch.show_quick_sweep_button()
     st.caption(
         "Here you will see, live, the best settings so far, how each setting bears on the "
         "result, and what to do with them."
     )
 
 
-entry.draw("tune", main)
+navigation.draw_page("tune", show_tune_page)

@@ -2,33 +2,35 @@
 
 from ensemble import runs
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
-from ensemble.ui.predictions import epoch_panel
-from ensemble.ui.shared import entry, loaders, run_panel
+from ensemble.ui.predictions import epoch_selection
+from ensemble.ui.shared import loaders, navigation, run_panel
 from ensemble.ui.why import steps
 
 
-def main() -> None:
-    run_panel.about_a_run(of_run, no_runs, compact=True)
+def show_why_page() -> None:
+    run_panel.show_run_screen(show_why_run, show_why_example, compact=True)
 
 
-def no_runs() -> None:
+def show_why_example() -> None:
     """The first visit: the same of a run that was recorded."""
     # Here, for a page with a run of one's own does without.
-    from ensemble.ui.train.example import band, opened
+    from ensemble.ui.train.example import recorded_banner, recorded_epoch
 
-    band.show("Why do they disagree?")
-    steps.show(opened.inspected())
+    recorded_banner.show_recorded_banner("Why do they disagree?")
+    steps.show_why_steps(recorded_epoch.load_recorded_shared_epoch())
 
 
-def of_run(run: runs.Run) -> None:
+def show_why_run(run: runs.Run) -> None:
     """The step that is asked for, or why there is none yet."""
-    chosen = epoch_panel.choose(run, "The steps stand")
+    chosen = epoch_selection.select_predictions_epoch(run, "The steps stand")
     if not chosen:
         return
-    version = loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
-    dataset = loaders.test_set(run)
-    steps.show(SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.made, dataset, version))
-    epoch_panel.watch(run, chosen)
+    version = loaders.get_file_version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
+    dataset = loaders.load_run_test_set(run)
+    steps.show_why_steps(
+        SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version)
+    )
+    epoch_selection.watch_newer_epochs(run, chosen)
 
 
-entry.draw("why", main)
+navigation.draw_page("why", show_why_page)

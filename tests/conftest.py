@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
-from ensemble.machine.jax_settings import drop_half_written, prepare_jax
+from ensemble.machine.jax_settings import delete_half_written_programs, prepare_jax
 
 # Fixtures of whoever starts real workers.
 pytest_plugins = ["tests.workers"]
@@ -45,7 +45,7 @@ LONG = (
     "runs/test_workers",
     "engine/",
     "cli/test_cli",
-    "shift/test_job",
+    "shift/test_stress_worker",
     "recognition/test_classifier",
     "jobs/test_warm_worker",
     "pages/test_classify",
@@ -61,7 +61,7 @@ LONG = (
     "cluster/test_sweeps",
     "cluster/test_faults",
     "browser/test_installed",
-    "cluster/test_submission",
+    "cluster/test_slurm_submission",
     "cluster/test_jobs",
     "cluster/test_processes",
 )
@@ -92,7 +92,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # The rest as a worker has it, so that the tests are of what people run.
 prepare_jax()
 if GIVEN and not A_CHILD:  # Tests kill workers, in the middle of a program's file too.
-    drop_half_written(COMPILED)
+    delete_half_written_programs(COMPILED)
 # A page that is only looked at in a test needs no process ready for its next run.
 os.environ["ENSEMBLE_WARM_WORKER"] = "0"
 

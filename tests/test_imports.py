@@ -17,8 +17,8 @@ from tests.ui.train.test_history import ROWS
 
 COMMAND = "from ensemble.cli.program import main; main({!r}, standalone_mode=False)"
 CURVES = (
-    "from ensemble.ui.train.curves import learning_curves\n"
-    f"learning_curves('digits-1', {ROWS!r}, caption='', epochs=10, members=2, n_test=500)\n"
+    "from ensemble.ui.train.learning_curves import show_learning_curves\n"
+    f"show_learning_curves('digits-1', {ROWS!r}, caption='', epochs=10, members=2, n_test=500)\n"
 )
 PAGE = (
     "from streamlit.testing.v1 import AppTest; at = AppTest.{}; {}.run(); assert not at.exception"
@@ -49,8 +49,9 @@ STEPS: dict[str, tuple[str, set[str]]] = {
     ),
     "settings": ("import ensemble.config", {"jax", "flax"}),
     "a dataset": (
-        "from ensemble import datasets; datasets.load('digits'); datasets.infos(); "
-        "datasets.prepare('digits'); datasets.info('mnist')",
+        "from ensemble import datasets; datasets.load_dataset('digits'); "
+        "datasets.list_dataset_infos(); "
+        "datasets.prepare_dataset('digits'); datasets.find_dataset_info('mnist')",
         {"tensorflow_datasets", "tensorflow", "jax", "sklearn", "streamlit", "scipy"},
     ),
     "wording and figures": (
@@ -69,7 +70,7 @@ STEPS: dict[str, tuple[str, set[str]]] = {
         ),
         {"jax"},
     ),
-    "a server": ("import ensemble.ui.shared.entry", {"tensorflow_datasets"}),
+    "a server": ("import ensemble.ui.shared.navigation", {"tensorflow_datasets"}),
     "a fetch": ("import ensemble.jobs.dataset_fetch", {"tensorflow_datasets"}),
     "the engine": (
         "from ensemble import engine; from jax._src import xla_bridge\n"
@@ -81,7 +82,8 @@ STEPS: dict[str, tuple[str, set[str]]] = {
         {"tensorflow_datasets"},
     ),
     "other jobs": (
-        "import ensemble.shift.job, ensemble.race.job, ensemble.regression.job",
+        "import ensemble.shift.stress_worker, ensemble.race.race_runner\n"
+        "import ensemble.regression.regression_runner",
         {"tensorflow_datasets"},
     ),
 }

@@ -11,7 +11,7 @@ from PIL import Image
 
 from ensemble.__main__ import main
 from ensemble.config import EnsembleConfig
-from ensemble.settings import choices_of, setting_fields
+from ensemble.settings import list_setting_choices, list_setting_fields
 
 REPO = Path(__file__).resolve().parent.parent
 README = REPO / "README.md"
@@ -152,8 +152,8 @@ def test_every_choice_of_a_setting_is_in_the_reference_and_no_other(name: str) -
     reference = (REPO / "docs" / "command-line.md").read_text("utf-8")
     found = re.search(rf"^\| `--{name}` \|.*\| (.*) \| `\w+` \|$", reference, re.M)
     assert found
-    field = next(one for one in setting_fields(EnsembleConfig) if one.name == name)
-    assert found[1] == ", ".join(f"`{choice}`" for choice in choices_of(field))
+    field = next(one for one in list_setting_fields(EnsembleConfig) if one.name == name)
+    assert found[1] == ", ".join(f"`{choice}`" for choice in list_setting_choices(field))
 
 
 @pytest.mark.parametrize("line", commands("python -m benchmarks."))

@@ -57,6 +57,6 @@ def test_what_was_measured_is_the_recipe_as_it_stands(name: str) -> None:
 
 
 def test_the_preset_promises_no_accuracy_but_the_one_that_was_measured() -> None:
-    promised = re.findall(r"(\d+\.\d+) %", presets.about("Best accuracy"))
+    promised = re.findall(r"(\d+\.\d+) %", presets.describe_preset("Best accuracy"))
     measured = FIGURES["best"]["mean_ensemble"] if "best" in FIGURES else None
     assert promised == ([] if measured is None else [f"{100 * measured:.2f}"])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import ensemble
-from ensemble.figures.palette import RIGHT, WRONG
+from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR
 from tests.conftest import LONG
 from tests.contrast import channels, contrast, mix
 from tests.sources import find_imports
@@ -190,7 +190,7 @@ def test_words_can_be_read(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "figure"), [("blue", RIGHT), ("orange", WRONG)])
+@pytest.mark.parametrize(("name", "figure"), [("blue", RIGHT_COLOR), ("orange", WRONG_COLOR)])
 def test_better_and_worse_can_be_read_in_the_hues_of_right_and_wrong(
     scheme: str, name: str, figure: str
 ) -> None:

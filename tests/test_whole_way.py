@@ -88,7 +88,9 @@ def test_fruits_are_learnt_asked_stressed_and_compared_with_what_others_say(fold
     net = imported(softmaxes(tests["images"]), tests, one_file_a_member)
     again = command("import", "lenet.npz")
     for run in (lenet, again):  # to the bit, whoever says it
-        kept = runs.read_predictions(run["run_id"], runs.prediction_epochs(run["run_id"])[-1])
+        kept = runs.read_run_predictions(
+            run["run_id"], runs.list_prediction_epochs(run["run_id"])[-1]
+        )
         np.testing.assert_array_equal(kept, tests["probabilities"])
     compared(mine, {run["run_id"] for run in (lenet, forest, net, again)})
 

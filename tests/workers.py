@@ -12,7 +12,7 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.jobs.queue import hold
+from ensemble.jobs.queue import acquire_worker_lock
 from ensemble.runs import Run
 
 # Long enough for a first compile on two busy cores.
@@ -25,7 +25,7 @@ _hands = ExitStack()
 @contextmanager
 def held_by_a_worker(folder: Path) -> Iterator[None]:
     """The job in `folder` has a worker within this, as far as its lock tells."""
-    with hold(folder, "It"):
+    with acquire_worker_lock(folder, "It"):
         yield
 
 
@@ -35,7 +35,7 @@ def at_work_here(folder: Path) -> dict[str, Any]:
     Returns:
       What a status says of this process, as its worker.
     """
-    _hands.enter_context(hold(folder, "It"))
+    _hands.enter_context(acquire_worker_lock(folder, "It"))
     return {"pid": os.getpid(), "host": socket.gethostname()}
 
 
@@ -49,7 +49,7 @@ def wait_until(run: Run, condition: Callable[[Run], bool]) -> Run:
     """The run as soon as the condition holds for it."""
     end = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < end:
-        now = runs.find(run.id)
+        now = runs.find_run(run.id)
         if condition(now):
             return now
         time.sleep(0.05)
@@ -77,5 +77,5 @@ def no_worker_left() -> Iterator[None]:
     yield
     for run in runs.list_runs():
         if run.active and run.status.pid:
-            runs.request_stop(run.id)
+            runs.request_run_stop(run.id)
             wait_for_end(run)

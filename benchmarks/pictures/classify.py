@@ -43,7 +43,7 @@ def judge(row: dict[str, Any], reading: Any) -> dict[str, Any]:
 def quality(run_id: str, folder: Path, *, held: bool, listed: bool) -> dict[str, Any]:
     """How much of the test set in the folder is read right, accepted and rejected."""
     from ensemble.errors import ImageError
-    from ensemble.pictures.files.opening import open_picture
+    from ensemble.pictures.files.picture import open_picture
     from ensemble.recognition.classifier import open_classifier
 
     classifier = open_classifier(run_id)
@@ -53,7 +53,7 @@ def quality(run_id: str, folder: Path, *, held: bool, listed: bool) -> dict[str,
             continue
         try:
             picture = open_picture((folder / row["file"]).read_bytes())
-            marks = classifier.prepare(picture).marks
+            marks = classifier.prepare_picture(picture).marks
         except ImageError:  # too small, say: nothing is found on it
             marks = ()
         for refuse, rows in readings.items():
@@ -77,10 +77,10 @@ def unphotographed(classifier: Any) -> dict[str, float]:
 
     found = {}
     for name in ("digits", "mnist"):
-        if datasets.is_prepared(name):
-            known = datasets.load(name)
+        if datasets.is_dataset_prepared(name):
+            known = datasets.load_dataset(name)
             images = np.asarray(known.test_images[:500])
-            labels = [digit.label for digit in classifier.read(images).digits]
+            labels = [digit.label for digit in classifier.read_images(images).digits]
             found[name] = round(float(np.mean(known.test_labels[:500] == labels)), 4)
     return found
 

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from math import comb
 from typing import Any
 
-from ensemble.analysis.inference.intervals import wilson
+from ensemble.analysis.inference.proportion_interval import wilson_interval
 
 RIGHT, REJECTED = "rx", "-"
 
@@ -36,7 +36,7 @@ def proportion(values: Iterable[bool]) -> dict[str, Any]:
     every = list(values)
     if not every:
         return {"true": 0, "of": 0}
-    low, high = wilson(sum(every), len(every))
+    low, high = wilson_interval(sum(every), len(every))
     return {
         "true": sum(every),
         "of": len(every),

@@ -42,8 +42,8 @@ class Digits:
     ):
         from ensemble import datasets
 
-        self.names = [name for name in names if datasets.is_prepared(name)]
-        known = {name: datasets.load(name) for name in sorted(set(self.names))}
+        self.names = [name for name in names if datasets.is_dataset_prepared(name)]
+        known = {name: datasets.load_dataset(name) for name in sorted(set(self.names))}
         self.sets = {
             name: (one.train_images, one.train_labels)
             if seed

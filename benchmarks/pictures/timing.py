@@ -41,8 +41,8 @@ def timed_pictures() -> dict[str, bytes]:
 
 def stages(classifier: Any, content: bytes) -> dict[str, float]:
     """Milliseconds of each stage from bytes to verdict; finding the ink alone is done twice."""
-    from ensemble.pictures.files.opening import open_picture
-    from ensemble.pictures.ink.extraction import Choices, find_ink
+    from ensemble.pictures.files.picture import open_picture
+    from ensemble.pictures.ink.extraction import PictureOptions, find_ink
 
     spent = {}
 
@@ -53,8 +53,8 @@ def stages(classifier: Any, content: bytes) -> dict[str, float]:
         return done
 
     picture = timed("decode", lambda: open_picture(content))
-    prepared = timed("prepare", lambda: classifier.prepare(picture))
-    timed("ink", lambda: find_ink(prepared.picture.pixels, Choices()))
+    prepared = timed("prepare", lambda: classifier.prepare_picture(picture))
+    timed("ink", lambda: find_ink(prepared.picture.pixels, PictureOptions()))
     timed("ensemble and rejection", lambda: classifier.read_marks(prepared.marks, refuse=REFUSE))
     spent["marks and shape"] = spent["prepare"] - spent["ink"]
     spent["total"] = spent["decode"] + spent.pop("prepare") + spent["ensemble and rejection"]

@@ -56,10 +56,10 @@ class Nobody:
 
     def look(self) -> Mapping[int, Any]:
         """All of them at work, until it is over."""
-        from ensemble.runs.groups.tasks import Task
+        from ensemble.runs.groups.tasks import TaskStatus
 
         state = "ended" if self.over else "running"
-        return {number: Task(state, str(number)) for number in range(1, self._groups + 1)}
+        return {number: TaskStatus(state, str(number)) for number in range(1, self._groups + 1)}
 
     def end(self) -> None:
         """Nothing waits."""
@@ -70,23 +70,23 @@ class Nobody:
 
 def merged(groups: int, members: int, dataset: str, network: str) -> dict[str, float]:
     """Seconds and memory of merging an epoch, the least of some; the first loads the labels too."""
-    from ensemble.runs.groups.epochs import labels_of
-    from ensemble.runs.groups.merging import Merger
-    from ensemble.runs.groups.part import groups_of
+    from ensemble.runs.groups.epoch_merging import load_split_labels
+    from ensemble.runs.groups.group import list_run_groups
+    from ensemble.runs.groups.merging import GroupMerger
 
     run = written.made(groups, members, dataset, network, epochs=REPEATS)
-    every, examples = groups_of(run), len(labels_of(run)["test"])
-    merger, seconds, walls, memory = Merger(run, every), [], [], []
+    every, examples = list_run_groups(run), len(load_split_labels(run)["test"])
+    merger, seconds, walls, memory = GroupMerger(run, every), [], [], []
     before = held("VmRSS")  # What an epoch leaves to the allocator counts with the next.
     for epoch in range(1, REPEATS + 1):
         written.write_epoch(every, epoch, examples, network)
         forget_peak()
         began, wall = time.process_time(), time.perf_counter()
-        merger.merge(hold=0.0)
+        merger.merge_groups(hold=0.0)
         seconds.append(time.process_time() - began)
         walls.append(time.perf_counter() - wall)
         memory.append(held("VmHWM") - before)
-    assert len(merger.closed) == REPEATS
+    assert len(merger.merged_lines) == REPEATS
     shutil.rmtree(run.path)
     return {
         "examples": examples,
@@ -99,17 +99,17 @@ def merged(groups: int, members: int, dataset: str, network: str) -> dict[str, f
 
 def looked(groups: int, members: int) -> float:
     """Seconds of one look of the coordinator at groups that are at work and have nothing new."""
-    from ensemble.jobs.queue import hold
+    from ensemble.jobs.queue import acquire_worker_lock
     from ensemble.jobs.status import StatusWriter, write_status
-    from ensemble.runs.groups.coordinator import Coordinator
-    from ensemble.runs.groups.part import groups_of
+    from ensemble.runs.groups.coordinator import GroupCoordinator
+    from ensemble.runs.groups.group import list_run_groups
 
     run = written.made(groups, members, "digits", "logistic", epochs=10)
-    every = groups_of(run)
+    every = list_run_groups(run)
     written.write_steps(every, 1, 5)
     tasks, looks, held_ones = Nobody(groups), [], ExitStack()
     for group in every:
-        held_ones.enter_context(hold(group.path, group.title))
+        held_ones.enter_context(acquire_worker_lock(group.path, group.title))
         says = replace(
             group.status, state="training", pid=os.getpid(), steps=200, host=socket.gethostname()
         )
@@ -123,25 +123,25 @@ def looked(groups: int, members: int) -> float:
         return tasks.over
 
     with StatusWriter(run.status_file, run.status) as status:
-        Coordinator(run, status, stop, lambda status: None, tasks).follow()
+        GroupCoordinator(run, status, stop, lambda status: None, tasks).follow_groups()
     shutil.rmtree(run.path)
     return min(after - before for before, after in itertools.pairwise(looks[2:POLLS]))
 
 
 def lengthened(lines: int, members: int) -> float:
     """Seconds of a merge in which four groups have one new line each after so many before."""
-    from ensemble.runs.groups.merging import Merger
-    from ensemble.runs.groups.part import groups_of
+    from ensemble.runs.groups.group import list_run_groups
+    from ensemble.runs.groups.merging import GroupMerger
 
     run = written.made(4, members, "digits", "logistic", epochs=1000)
-    every = groups_of(run)
+    every = list_run_groups(run)
     written.write_steps(every, 1, lines)
-    (merger := Merger(run, every)).merge()
+    (merger := GroupMerger(run, every)).merge_groups()
     found = []
     for more in range(5):
         written.write_steps(every, lines + 1 + more, 1)
         began = time.process_time()
-        merger.merge()
+        merger.merge_groups()
         found.append(time.process_time() - began)
     shutil.rmtree(run.path)
     return min(found)

@@ -62,7 +62,7 @@ def work(name: str) -> None:
         Checkpoints.save = saved  # type: ignore[method-assign, assignment]
 
     StatusWriter.update = updated  # type: ignore[method-assign]
-    worker.work(name)
+    worker.execute_group(name)
     used = resource.getrusage(resource.RUSAGE_SELF)
     print(
         json.dumps(
@@ -115,7 +115,7 @@ def measured(repeats: int) -> dict[str, Any]:
     """Tasks of groups of two and of four: the first, and those after it, medians of some."""
     from ensemble.config import EnsembleConfig
     from ensemble.runs import store
-    from ensemble.runs.groups.part import make
+    from ensemble.runs.groups.group import create_group_folders
     from ensemble.storage.folders import data_folder
 
     found = []
@@ -123,12 +123,12 @@ def measured(repeats: int) -> dict[str, Any]:
         cold, warm, files, compiled = [], [], {}, []
         for _ in range(repeats):
             shutil.rmtree(data_folder() / "compiled", ignore_errors=True)
-            run = store.create(
+            run = store.create_run(
                 EnsembleConfig(
                     DATASET, network=NETWORK, members=2 * members, groups=2, epochs=EPOCHS
                 )
             )
-            first, second = make(run)
+            first, second = create_group_folders(run)
             cold.append(task(first.id))
             compiled.append(files_of(data_folder() / "compiled"))
             warm.append(task(second.id))

@@ -31,7 +31,7 @@ def group(number: int) -> None:
 
     config = EnsembleConfig(DATASET, network=NETWORK, members=2 * MEMBERS, groups=2, devices=1)
     numbers = range(number * MEMBERS, (number + 1) * MEMBERS)
-    trainer = Trainer(config, datasets.load(DATASET), numbers=numbers)
+    trainer = Trainer(config, datasets.load_dataset(DATASET), numbers=numbers)
     state, step = trainer.start(), 0
     print("ready", flush=True)
     for line in sys.stdin:

@@ -10,11 +10,11 @@ import numpy as np
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.placement import Placement, write_placement
 from ensemble.runs import store
-from ensemble.runs.groups.part import Group, make
+from ensemble.runs.groups.group import Group, create_group_folders
 from ensemble.runs.history import write_predictions
 from ensemble.runs.parameters import write_parameters
 from ensemble.runs.store import Run
-from ensemble.storage.records.lines import Line, append_line
+from ensemble.storage.records.json_lines import Line, append_line
 
 LINES_OF_AN_EPOCH = 20  # of steps, as a group's training writes them
 CLASSES = 10
@@ -48,11 +48,13 @@ def parameter_bytes(network: str) -> int:
 
 def made(groups: int, members: int, dataset: str, network: str, epochs: int) -> Run:
     """A run in so many groups of so many members each, with their folders."""
-    run = store.create(EnsembleConfig(dataset, network=network, members=4, groups=2, epochs=epochs))
+    run = store.create_run(
+        EnsembleConfig(dataset, network=network, members=4, groups=2, epochs=epochs)
+    )
     wide = Wide(dataset, network=network, members=groups * members, groups=groups, epochs=epochs)
     run = replace(run, config=wide)
     write_placement(run.path, Placement("slurm"))  # so that one group is one too
-    make(run)
+    create_group_folders(run)
     return run
 
 
@@ -61,7 +63,9 @@ def write_steps(groups: list[Group], first: int, count: int) -> None:
     draw = np.random.default_rng(first)
     for step in range(first, first + count):
         for group in groups:
-            append_line(group.path / "history.jsonl", line("steps", step, len(group.numbers), draw))
+            append_line(
+                group.path / "history.jsonl", line("steps", step, len(group.member_numbers), draw)
+            )
 
 
 def write_epoch(
@@ -71,7 +75,7 @@ def write_epoch(
     write_steps(groups, 1 + (epoch - 1) * steps, steps)
     draw = np.random.default_rng(epoch)
     for group in groups:
-        count = len(group.numbers)
+        count = len(group.member_numbers)
         found = draw.standard_exponential((count, examples, CLASSES), np.float32)
         write_predictions(group.path, epoch, found / found.sum(-1, keepdims=True))
         params = {

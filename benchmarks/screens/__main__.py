@@ -79,24 +79,24 @@ def switch(page: Page, name: str) -> float:
 def of_lists(folder: Path) -> dict[str, Any]:
     """1,000 runs on disk, and one of 1,000 epochs: in this process, and in the browser."""
     from ensemble import runs
-    from ensemble.storage.records.tail import JsonlTail
+    from ensemble.storage.records.jsonl_tail import JsonlTail
     from ensemble.ui.train import history
 
     run_id = write_run(10, 1_000, ())
-    path = runs.find(run_id).path / "history.jsonl"
+    path = runs.find_run(run_id).path / "history.jsonl"
     rows = runs.read_history(run_id)
     tail = JsonlTail(path)
     found = {
         "history_lines": len(rows),
         "history_bytes": path.stat().st_size,
         "read_s": timed(lambda: runs.read_history(run_id)),
-        "follow_first_s": timed(tail.lines),
-        "follow_again_s": timed(tail.lines),
+        "follow_first_s": timed(tail.read_lines),
+        "follow_again_s": timed(tail.read_lines),
         "curves_s": timed(
             lambda: [
-                history.thin(curve, 400)
-                for figure in history.FIGURES
-                for curve in history.curves(rows, figure)
+                history.thin_curve(curve, 400)
+                for figure in history.METRICS
+                for curve in history.build_metric_curves(rows, figure)
             ]
         ),
     }
@@ -105,7 +105,7 @@ def of_lists(folder: Path) -> dict[str, Any]:
         "runs": RUNS,
         "list_first_s": timed(runs.list_runs),
         "list_again_s": timed(runs.list_runs),
-        "list_solves_again_s": timed(lambda: regression.list_solves() and None),
+        "list_solves_again_s": timed(lambda: regression.list_regressions() and None),
     }
     with opened(folder) as (page, url):
         page.goto(f"{url}/train")

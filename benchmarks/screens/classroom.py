@@ -17,10 +17,10 @@ import time
 
 from benchmarks import common
 from ensemble import datasets, runs
-from ensemble.analysis.members.gain import gain_over_mean
-from ensemble.analysis.predictions import judge
+from ensemble.analysis.members.gain import gain_over_mean_member
+from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.config import EnsembleConfig
-from ensemble.ui.train.presets import CLASS, PRESETS
+from ensemble.ui.train.presets import CLASS_PRESET, PRESETS
 
 # Where a run, what it has compiled and its turn among others are kept.
 PLACES = ("ENSEMBLE_RUNS", "ENSEMBLE_DATA", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMPDIR")
@@ -41,7 +41,7 @@ def words(config: EnsembleConfig) -> list[str]:
 
 
 def main() -> None:
-    config = PRESETS[CLASS]
+    config = PRESETS[CLASS_PRESET]
     with tempfile.TemporaryDirectory() as folder:
         # Turns with other runs on this machine, and what they have compiled, are not of this.
         os.environ |= dict.fromkeys(PLACES, folder)
@@ -54,10 +54,10 @@ def main() -> None:
             text=True,
         )
         clock, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-        run = runs.find(json.loads(done.stdout.splitlines()[-1])["run_id"])
-        labels = datasets.load(config.dataset).test_labels
-        made = judge(runs.read_predictions(run.id, config.epochs), labels)
-    found = gain_over_mean(made)
+        run = runs.find_run(json.loads(done.stdout.splitlines()[-1])["run_id"])
+        labels = datasets.load_dataset(config.dataset).test_labels
+        made = evaluate_predictions(runs.read_run_predictions(run.id, config.epochs), labels)
+    found = gain_over_mean_member(made)
     spent = sum(getattr(after, name) - getattr(before, name) for name in ("ru_utime", "ru_stime"))
     print(
         json.dumps(

@@ -29,7 +29,7 @@ def write_runs() -> list[str]:
     """The ids of RUNS finished runs."""
     from ensemble import datasets
 
-    labels = np.asarray(datasets.load("mnist").test_labels)
+    labels = np.asarray(datasets.load_dataset("mnist").test_labels)
     return [write_run(number, labels) for number in range(RUNS)]
 
 
@@ -38,11 +38,11 @@ def write_run(number: int, labels: np.ndarray) -> str:
     from ensemble import runs
     from ensemble.config import EnsembleConfig
     from ensemble.jobs.status import write_status
-    from ensemble.runs.epoch_files import epoch_file
+    from ensemble.runs.epoch_files import locate_epoch_file
     from ensemble.runs.history import write_predictions
-    from ensemble.storage.records.lines import append_line
+    from ensemble.storage.records.json_lines import append_line
 
-    run = runs.create(
+    run = runs.create_run(
         EnsembleConfig(
             dataset="mnist",
             members=MEMBERS,
@@ -53,7 +53,10 @@ def write_run(number: int, labels: np.ndarray) -> str:
     )
     write_predictions(run.path, 1, probabilities(labels, MEMBERS, seed=number))
     for epoch in range(2, EPOCHS + 1):
-        os.link(epoch_file(run.path, "predictions", 1), epoch_file(run.path, "predictions", epoch))
+        os.link(
+            locate_epoch_file(run.path, "predictions", 1),
+            locate_epoch_file(run.path, "predictions", epoch),
+        )
     draws, seconds = np.random.default_rng(number), 0.0
     for epoch in range(1, EPOCHS + 1):
         for part in range(LINES_AN_EPOCH + 1):
@@ -77,10 +80,10 @@ def write_run(number: int, labels: np.ndarray) -> str:
 def times() -> dict[str, float]:
     """Seconds of each part, one after the other, and of all."""
     from ensemble import runs
-    from ensemble.comparison.curves import curves
-    from ensemble.comparison.groups import grouped
-    from ensemble.comparison.points import points
-    from ensemble.comparison.table import table
+    from ensemble.comparison.comparison_table import build_comparison_table
+    from ensemble.comparison.group_curves import compute_group_curves
+    from ensemble.comparison.run_groups import group_runs
+    from ensemble.comparison.run_points import build_run_points
 
     seconds: dict[str, float] = {}
 
@@ -91,13 +94,16 @@ def times() -> dict[str, float]:
         return found
 
     every = timed("list", runs.list_runs)
-    groups = timed("groups", lambda: grouped(every))
-    timed("curves, test", lambda: curves(groups, band="interval"))
-    timed("curves, train over seconds", lambda: curves(groups, split="train", x="seconds"))
-    timed("table", lambda: table(groups, every[0].id))
-    single = grouped(every, ["learning_rate", "seed"])
-    timed("table of single runs", lambda: table(single, every[0].id))
-    timed("points", lambda: points(every))
+    groups = timed("groups", lambda: group_runs(every))
+    timed("curves, test", lambda: compute_group_curves(groups, band="interval"))
+    timed(
+        "curves, train over seconds",
+        lambda: compute_group_curves(groups, split="train", x="seconds"),
+    )
+    timed("table", lambda: build_comparison_table(groups, every[0].id))
+    single = group_runs(every, ["learning_rate", "seed"])
+    timed("table of single runs", lambda: build_comparison_table(single, every[0].id))
+    timed("points", lambda: build_run_points(every))
     seconds["all"] = round(sum(seconds.values()), 3)
     return seconds
 
@@ -131,8 +137,9 @@ def main() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["times"]:
-        import ensemble.comparison.points  # what a page has imported already
-        import ensemble.comparison.table  # noqa: F401
+        # What a page has imported already.
+        import ensemble.comparison.comparison_table
+        import ensemble.comparison.run_points  # noqa: F401
 
         print(json.dumps({"fresh": times(), "again": times()}))
     else:

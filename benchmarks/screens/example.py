@@ -57,14 +57,17 @@ def train(folder: str) -> runs.Run:
         stdout=subprocess.PIPE,
         text=True,
     )
-    return runs.find(json.loads(done.stdout.splitlines()[-1])["run_id"])
+    return runs.find_run(json.loads(done.stdout.splitlines()[-1])["run_id"])
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         run = train(folder)
         rows = runs.read_history(run.id)
-        kept = [runs.read_predictions(run.id, epoch) for epoch in runs.prediction_epochs(run.id)]
+        kept = [
+            runs.read_run_predictions(run.id, epoch)
+            for epoch in runs.list_prediction_epochs(run.id)
+        ]
     FOLDER.mkdir(exist_ok=True)
     said = {
         name: value for name, value in dataclasses.asdict(run.status).items() if name not in MACHINE

@@ -29,8 +29,8 @@ def write_run(members: int) -> str:
     from ensemble.config import EnsembleConfig
     from ensemble.runs.history import write_predictions
 
-    run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=1))
-    labels = datasets.load("mnist").test_labels[:EXAMPLES]
+    run = runs.create_run(EnsembleConfig(dataset="mnist", members=members, epochs=1))
+    labels = datasets.load_dataset("mnist").test_labels[:EXAMPLES]
     write_predictions(run.path, 1, probabilities(np.asarray(labels), members))
     return run.id
 
@@ -38,13 +38,20 @@ def write_run(members: int) -> str:
 def every_measure(run_id: str) -> dict[str, Any]:
     """Seconds of each measure, in the order that the screen would ask for them at the worst."""
     from ensemble import datasets, runs
-    from ensemble.analysis.members import combining, committee, diversity, ece_gain, enough, gain
-    from ensemble.analysis.members.swing import swings
-    from ensemble.analysis.members.uncertainty import uncertainty
-    from ensemble.analysis.predictions import judge
-    from ensemble.analysis.quality import summary, temperature
-    from ensemble.analysis.quality.calibration import reliability
-    from ensemble.analysis.quality.selective import choose, risk_coverage
+    from ensemble.analysis.members import (
+        combining,
+        committees,
+        diversity,
+        ece_gain,
+        gain,
+        sufficient_size,
+    )
+    from ensemble.analysis.members.swing_votes import find_swing_votes
+    from ensemble.analysis.members.uncertainty import measure_uncertainty
+    from ensemble.analysis.predictions import evaluate_predictions
+    from ensemble.analysis.quality import quality, temperature_scaling
+    from ensemble.analysis.quality.calibration import reliability_bins
+    from ensemble.analysis.quality.selective import fit_confidence_threshold, risk_coverage
 
     seconds: dict[str, float] = {}
 
@@ -54,44 +61,52 @@ def every_measure(run_id: str) -> dict[str, Any]:
         seconds[name] = round(time.perf_counter() - began, 4)
         return found
 
-    kept = timed("read", lambda: runs.read_predictions(run_id, 1))
-    labels = timed("labels", lambda: np.asarray(datasets.load("mnist").test_labels[:EXAMPLES]))
-    made = timed("judge", lambda: judge(kept, labels))
+    kept = timed("read", lambda: runs.read_run_predictions(run_id, 1))
+    labels = timed(
+        "labels", lambda: np.asarray(datasets.load_dataset("mnist").test_labels[:EXAMPLES])
+    )
+    made = timed("judge", lambda: evaluate_predictions(kept, labels))
     rights = made.votes == labels
     sure = kept.max(axis=-1)
-    found = timed("quality", lambda: summary.qualities(made))
-    timed("gain", lambda: gain.gain(made.averaged, kept[0], labels))
-    timed("gain over the mean", lambda: gain.gain_over_mean(made))
-    timed("gain in calibration", lambda: ece_gain.ece_gain(made))
-    timed("uncertainty", lambda: uncertainty(made))
-    timed("swing", lambda: swings(made))
+    found = timed("quality", lambda: quality.measure_qualities(made))
+    timed("gain", lambda: gain.compute_gain(made.averaged, kept[0], labels))
+    timed("gain over the mean", lambda: gain.gain_over_mean_member(made))
+    timed("gain in calibration", lambda: ece_gain.estimate_ece_gain(made))
+    timed("uncertainty", lambda: measure_uncertainty(made))
+    timed("swing", lambda: find_swing_votes(made))
     timed("disagreement", lambda: diversity.disagreement_matrix(made.votes))
-    timed("mean KL", lambda: diversity.mean_kl(kept))
-    timed("KL to the ensemble", lambda: diversity.kl_to_ensemble(kept, made.averaged))
+    timed("mean KL", lambda: diversity.mean_kl_divergence(kept))
+    timed("KL to the ensemble", lambda: diversity.kl_divergence_to_ensemble(kept, made.averaged))
     timed("Q-statistic", lambda: diversity.q_statistic(rights))
     timed("double fault", lambda: diversity.double_fault(rights))
-    timed("decomposition", lambda: diversity.decomposition(kept, labels))
+    timed("decomposition", lambda: diversity.nll_decomposition(kept, labels))
     timed("oracle", lambda: diversity.oracle_accuracy(made.votes, labels))
     timed(
         "reliability",
-        lambda: [reliability(made.confidence, made.right), *map(reliability, sure, rights)],
+        lambda: [
+            reliability_bins(made.confidence, made.right),
+            *map(reliability_bins, sure, rights),
+        ],
     )
-    timed("temperature", lambda: temperature.compare(kept, labels))
-    judged = timed("committee", lambda: committee.committee(kept, labels))
+    timed("temperature", lambda: temperature_scaling.compare_temperatures(kept, labels))
+    judged = timed("committee", lambda: committees.evaluate_committees(kept, labels))
     timed(
         "committee's curves",
         lambda: [
-            [committee.curve(judged, name) for name in committee.FIGURES],
-            [enough.enough(judged, name) for name in enough.MARGINS],
-            committee.worth(judged),
+            [committees.committee_curve(judged, name) for name in committees.COMMITTEE_METRICS],
+            [
+                sufficient_size.find_sufficient_size(judged, name)
+                for name in sufficient_size.DEFAULT_MARGINS
+            ],
+            committees.member_contributions(judged),
         ],
     )
-    timed("combining", lambda: combining.compare(made))
+    timed("combining", lambda: combining.compare_combining_rules(made))
     timed(
         "selective",
         lambda: [risk_coverage(made.confidence, made.right), *map(risk_coverage, sure, rights)],
     )
-    timed("threshold", lambda: choose(made.confidence, made.right, labels, 0.01))
+    timed("threshold", lambda: fit_confidence_threshold(made.confidence, made.right, labels, 0.01))
     return {
         "seconds": seconds,
         "total_s": round(sum(seconds.values()), 3),
@@ -103,17 +118,17 @@ def every_measure(run_id: str) -> dict[str, Any]:
 def exact_committees(run_id: str) -> dict[str, Any]:
     """Seconds of reading the predictions and judging all committees of them."""
     from ensemble import datasets, runs
-    from ensemble.analysis.members.committee import committee
-    from ensemble.analysis.members.enough import enough
+    from ensemble.analysis.members.committees import evaluate_committees
+    from ensemble.analysis.members.sufficient_size import find_sufficient_size
 
     began = time.perf_counter()
-    labels = np.asarray(datasets.load("mnist").test_labels[:EXAMPLES])
-    judged = committee(runs.read_predictions(run_id, 1), labels)
+    labels = np.asarray(datasets.load_dataset("mnist").test_labels[:EXAMPLES])
+    judged = evaluate_committees(runs.read_run_predictions(run_id, 1), labels)
     seconds = time.perf_counter() - began
     return {
         "total_s": round(seconds, 3),
         "committees": len(judged.masks),
-        "enough": enough(judged).size,
+        "enough": find_sufficient_size(judged).size,
     }
 
 

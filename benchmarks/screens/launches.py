@@ -63,7 +63,7 @@ def stop() -> None:
     for run in runs.list_runs():
         if run.active:
             with contextlib.suppress(RunError):
-                runs.request_stop(run.id)
+                runs.request_run_stop(run.id)
     wait_for_end()
 
 
@@ -104,7 +104,7 @@ def to_first_line(seed: int) -> float:
     from ensemble.config import EnsembleConfig
 
     began = time.perf_counter()
-    run = runs.launch(EnsembleConfig(seed=seed))
+    run = runs.launch_run(EnsembleConfig(seed=seed))
     while not runs.read_history(run.id):
         time.sleep(0.02)
     seconds = time.perf_counter() - began

@@ -22,17 +22,17 @@ def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
     from benchmarks.screens.drawn_runs import probabilities
     from ensemble import datasets, runs
     from ensemble.config import EnsembleConfig
-    from ensemble.engine.networks.registry import bind
+    from ensemble.engine.networks.registry import bind_network
     from ensemble.engine.step import create_members
     from ensemble.jobs.status import write_status
     from ensemble.runs.history import write_predictions
     from ensemble.runs.parameters import write_parameters
-    from ensemble.storage.records.lines import append_line
+    from ensemble.storage.records.json_lines import append_line
 
-    run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=epochs))
+    run = runs.create_run(EnsembleConfig(dataset="mnist", members=members, epochs=epochs))
     labels, params = (
-        np.asarray(datasets.load("mnist").test_labels),
-        create_members(bind("cnn", (28, 28, 1), 10), 0, members).params,
+        np.asarray(datasets.load_dataset("mnist").test_labels),
+        create_members(bind_network("cnn", (28, 28, 1), 10), 0, members).params,
     )
     for epoch in kept:
         write_predictions(run.path, epoch, probabilities(labels, members, seed=epoch))
@@ -93,7 +93,7 @@ def copies(run_id: str, until: int) -> None:
     """So many copies of a run, without its large files, that there are `until` runs."""
     from ensemble import runs
 
-    source, now = runs.find(run_id), time.time()
+    source, now = runs.find_run(run_id), time.time()
     few = shutil.ignore_patterns("predictions", "parameters", "checkpoints", "history.jsonl")
     for number in range(until - len(runs.list_runs())):
         name = time.strftime(f"mnist-%m%d-%H%M%S-{number}", time.localtime(now))

@@ -25,8 +25,8 @@ def write_run() -> str:
     from ensemble.config import EnsembleConfig
     from ensemble.runs.history import write_predictions
 
-    run = runs.create(EnsembleConfig(dataset="mnist", members=MEMBERS, epochs=EPOCHS))
-    labels = np.asarray(datasets.load("mnist").test_labels[:EXAMPLES])
+    run = runs.create_run(EnsembleConfig(dataset="mnist", members=MEMBERS, epochs=EPOCHS))
+    labels = np.asarray(datasets.load_dataset("mnist").test_labels[:EXAMPLES])
     last = probabilities(labels, MEMBERS)
     for epoch in range(1, EPOCHS + 1):
         sure = last ** (0.3 + 0.7 * epoch / EPOCHS)  # of early epochs nothing is clear
@@ -38,11 +38,11 @@ def write_run() -> str:
 def measure(run_id: str) -> dict[str, float]:
     """Seconds of each step, the median of ROUNDS."""
     from ensemble import runs
-    from ensemble.analysis.planning.choice import choose
-    from ensemble.planning.maps import maps_of
+    from ensemble.analysis.planning.plan_choice import choose_best_plan
+    from ensemble.planning.plan_grids import load_plan_grids
     from ensemble.storage.folders import data_folder
 
-    run, seconds = runs.find(run_id), dict[str, list[float]]()
+    run, seconds = runs.find_run(run_id), dict[str, list[float]]()
 
     def timed(name: str, work: Callable[[], Any]) -> Any:
         began = time.perf_counter()
@@ -53,9 +53,9 @@ def measure(run_id: str) -> dict[str, float]:
     for _ in range(ROUNDS):
         for file in (data_folder() / "kept").glob("plan-*.npz"):
             file.unlink()
-        timed("map, nothing cached", lambda: maps_of(run))
-        maps = timed("map, cached on disk", lambda: maps_of(run))
-        half = partial(choose, maps.test, MEMBERS * EPOCHS // 2)
+        timed("map, nothing cached", lambda: load_plan_grids(run))
+        maps = timed("map, cached on disk", lambda: load_plan_grids(run))
+        half = partial(choose_best_plan, maps.test, MEMBERS * EPOCHS // 2)
         timed("a budget's best plan", half)
     return {name: round(statistics.median(each), 3) for name, each in seconds.items()}
 

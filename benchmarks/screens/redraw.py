@@ -32,8 +32,8 @@ def write_run(probabilities: Any, members: int) -> str:
     from ensemble.jobs.status import write_status
     from ensemble.runs.history import write_predictions
 
-    run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=EPOCHS))
-    labels = np.asarray(datasets.load("mnist").test_labels)
+    run = runs.create_run(EnsembleConfig(dataset="mnist", members=members, epochs=EPOCHS))
+    labels = np.asarray(datasets.load_dataset("mnist").test_labels)
     for epoch in range(1, EPOCHS + 1):
         write_predictions(run.path, epoch, probabilities(labels, members, seed=epoch))
     write_status(run.path, replace(run.status, state="finished", epoch=EPOCHS))

@@ -73,7 +73,7 @@ def main() -> None:
     from ensemble import datasets
 
     compare.MEMBERS, compare.EPOCHS = MEMBERS, EPOCHS
-    run_id = compare.write_run(0, np.asarray(datasets.load("mnist").test_labels))
+    run_id = compare.write_run(0, np.asarray(datasets.load_dataset("mnist").test_labels))
     path = folder / "report.html"
     made = written(run_id, path)
     with sync_playwright() as playwright:

@@ -48,41 +48,64 @@ def drawn(members: int, examples: int, classes: int) -> tuple[np.ndarray, np.nda
 
 def measures(probabilities: np.ndarray, labels: np.ndarray) -> Iterator[tuple[str, Callable]]:
     """Each measure by its name, in the order that the screen may ask for them."""
-    from ensemble.analysis.members import combining, committee, diversity, ece_gain, enough, gain
-    from ensemble.analysis.members.swing import right_minorities, swings
-    from ensemble.analysis.members.uncertainty import uncertainty
-    from ensemble.analysis.predictions import judge, ordered
-    from ensemble.analysis.quality import calibration_noise, coverage, summary, temperature
-    from ensemble.analysis.quality.calibration import reliability
+    from ensemble.analysis.members import (
+        combining,
+        committees,
+        diversity,
+        ece_gain,
+        gain,
+        sufficient_size,
+    )
+    from ensemble.analysis.members.swing_votes import find_correct_minorities, find_swing_votes
+    from ensemble.analysis.members.uncertainty import measure_uncertainty
+    from ensemble.analysis.predictions import evaluate_predictions, sort_examples
+    from ensemble.analysis.quality import calibration_noise, coverage, quality, temperature_scaling
+    from ensemble.analysis.quality.calibration import reliability_bins
     from ensemble.analysis.quality.calibration_test import calibration_test
-    from ensemble.analysis.quality.selective import choose, risk_coverage
+    from ensemble.analysis.quality.selective import fit_confidence_threshold, risk_coverage
 
-    yield "judge", lambda: judge(probabilities, labels)
-    made = judge(probabilities, labels)
+    yield "judge", lambda: evaluate_predictions(probabilities, labels)
+    made = evaluate_predictions(probabilities, labels)
     sure, right = made.confidence, made.right
-    yield "quality", lambda: summary.qualities(made)
-    yield "gain over the mean", lambda: gain.gain_over_mean(made)
-    yield "gain in calibration", lambda: ece_gain.ece_gain(made)
-    yield "order", lambda: ordered(made, np.arange(len(labels)), "split")
-    yield "uncertainty", lambda: uncertainty(made)
+    yield "quality", lambda: quality.measure_qualities(made)
+    yield "gain over the mean", lambda: gain.gain_over_mean_member(made)
+    yield "gain in calibration", lambda: ece_gain.estimate_ece_gain(made)
+    yield "order", lambda: sort_examples(made, np.arange(len(labels)), "split")
+    yield "uncertainty", lambda: measure_uncertainty(made)
     yield "disagreement", lambda: diversity.disagreement_matrix(made.votes)
-    yield "mean KL", lambda: diversity.mean_kl(probabilities)
-    yield "KL to the ensemble", lambda: diversity.kl_to_ensemble(probabilities, made.averaged)
+    yield "mean KL", lambda: diversity.mean_kl_divergence(probabilities)
+    yield (
+        "KL to the ensemble",
+        lambda: diversity.kl_divergence_to_ensemble(probabilities, made.averaged),
+    )
     yield "Q-statistic", lambda: diversity.q_statistic(made.votes == labels)
-    yield "decomposition", lambda: diversity.decomposition(probabilities, labels)
-    yield "swing", lambda: (swings(made), right_minorities(made))
-    yield "reliability", lambda: reliability(sure, right)
+    yield "decomposition", lambda: diversity.nll_decomposition(probabilities, labels)
+    yield "swing", lambda: (find_swing_votes(made), find_correct_minorities(made))
+    yield "reliability", lambda: reliability_bins(sure, right)
     yield "calibration, tested", lambda: calibration_test(sure, right)
-    yield "calibration, by chance", lambda: calibration_noise.ensemble_error(made)
-    yield "temperature", lambda: temperature.compare(probabilities, labels)
-    yield "combining", lambda: combining.compare(made)
-    yield "committees", lambda: enough.enough(committee.committee(probabilities, labels))
-    yield "best committees", lambda: committee.best_of_each_size(probabilities, labels)
-    yield "selective", lambda: (risk_coverage(sure, right), choose(sure, right, labels, 0.01))
+    yield (
+        "calibration, by chance",
+        lambda: calibration_noise.estimate_ensemble_calibration_error(made),
+    )
+    yield "temperature", lambda: temperature_scaling.compare_temperatures(probabilities, labels)
+    yield "combining", lambda: combining.compare_combining_rules(made)
+    yield (
+        "committees",
+        lambda: sufficient_size.find_sufficient_size(
+            committees.evaluate_committees(probabilities, labels)
+        ),
+    )
+    yield "best committees", lambda: committees.best_committees_by_size(probabilities, labels)
+    yield (
+        "selective",
+        lambda: (risk_coverage(sure, right), fit_confidence_threshold(sure, right, labels, 0.01)),
+    )
     for method in coverage.METHODS:
         yield (
             f"sets, {method}",
-            lambda method=method: coverage.judge_sets(made.averaged, labels, 0.05, method),
+            lambda method=method: coverage.evaluate_conformal_sets(
+                made.averaged, labels, 0.05, method
+            ),
         )
 
 

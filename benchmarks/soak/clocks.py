@@ -53,9 +53,9 @@ def in_training(folder: Path, run: Path | None) -> Path:
     from ensemble import runs
     from ensemble.config import EnsembleConfig
 
-    if run and run.exists() and runs.find(run.name).state == "training":
+    if run and run.exists() and runs.find_run(run.name).state == "training":
         return run
     end_workers(folder)
-    found = runs.launch(EnsembleConfig(**SETTINGS, epochs=1000))
-    expect(wait_until(lambda: runs.find(found.id).state == "training"), "it did not train")
+    found = runs.launch_run(EnsembleConfig(**SETTINGS, epochs=1000))
+    expect(wait_until(lambda: runs.find_run(found.id).state == "training"), "it did not train")
     return found.path

@@ -137,19 +137,19 @@ class Killing:
 
         true = self._place.undisturbed
         config = EnsembleConfig(**SETTINGS, epochs=self._place.epochs)
-        ids = [runs.launch(config).id for _ in range(IN_A_QUEUE)]
+        ids = [runs.launch_run(config).id for _ in range(IN_A_QUEUE)]
         number = self.rng.randrange(IN_A_QUEUE)
         states = ("starting", "training") if number == 0 else ("queued", "training")
         state = self.rng.choice(states)
-        wait_until(lambda: said_by(runs.find(ids[number])) in (state, "finished"), every=0.01)
+        wait_until(lambda: said_by(runs.find_run(ids[number])) in (state, "finished"), every=0.01)
         time.sleep(self.rng.uniform(0, IN_STATE_SECONDS))
-        victim = runs.find(ids[number])
+        victim = runs.find_run(ids[number])
         said.append(f"number {number + 1}, {victim.state}")
         expect(victim.active, "it had ended before it could be killed")
         with contextlib.suppress(psutil.NoSuchProcess):
             psutil.Process(victim.status.pid).kill()
         ended = wait_until(
-            lambda: not any(runs.find(one).active for one in ids), IN_A_QUEUE * MOST_SECONDS
+            lambda: not any(runs.find_run(one).active for one in ids), IN_A_QUEUE * MOST_SECONDS
         )
         expect(ended, "they did not come to their end")
         for one in ids:

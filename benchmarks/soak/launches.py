@@ -15,7 +15,7 @@ LAUNCH = """
 import sys
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-print(runs.launch(EnsembleConfig({settings}, seed=int(sys.argv[1]))).id)
+print(runs.launch_run(EnsembleConfig({settings}, seed=int(sys.argv[1]))).id)
 """
 
 
@@ -63,14 +63,14 @@ def active(ids: list[str]) -> bool:
     """Whether any of them is still at it or waits."""
     from ensemble import runs
 
-    return any(runs.find(one).active for one in ids if one)
+    return any(runs.find_run(one).active for one in ids if one)
 
 
 def checked(run: Path) -> Span:
     """When a run waited and worked; a loss unless it has ended, once and whole."""
     from ensemble import runs
 
-    found = runs.find(run.name)
+    found = runs.find_run(run.name)
     expect(found.state == "finished", f"{found.state}: {found.message}")
     lines = results.lines(run)
     expect(sum(line["kind"] == "epoch" for line in lines) == 1, "not one line of one epoch")

@@ -37,8 +37,8 @@ def main(run_id: str, clock: str, seconds: str, asked: str) -> None:
     from ensemble import runs
 
     move(clock, float(seconds))
-    state = runs.find(run_id).state
-    refused = answer({"requeue": runs.requeue, "delete": runs.delete}[asked], run_id)
+    state = runs.find_run(run_id).state
+    refused = answer({"requeue": runs.requeue_run, "delete": runs.delete_run}[asked], run_id)
     print(json.dumps({"state": state, "refused": refused}))
 
 

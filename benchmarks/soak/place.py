@@ -19,7 +19,7 @@ import psutil
 
 from benchmarks.common import ROOT
 from benchmarks.soak.rows import expect
-from ensemble.machine.python_command import build_command
+from ensemble.machine.python_command import build_python_command
 
 # Two members on two devices, ten steps an epoch: about half a second an epoch.
 SETTINGS = {"members": 2, "batch_size": 128, "learning_rate": 0.05}
@@ -143,7 +143,7 @@ def put(name: str, value: str | None) -> None:
 
 def start(*words: str) -> "subprocess.Popen[str]":
     """`python -m ensemble` with these words, going on beside, as the pages start it."""
-    return python(*build_command(*words)[1:])
+    return python(*build_python_command(*words)[1:])
 
 
 def python(*words: str, stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[str]":

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ensemble.recognition.classifier import open_classifier
-from ensemble.ui.classify.answer.loader import prepared_now
-from ensemble.ui.classify.state import Overrule
+from ensemble.ui.classify.answer.reading_cache import prepare_input_picture
+from ensemble.ui.classify.state import PreparationOverrides
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -35,7 +35,11 @@ def main(run_id: str) -> None:
     asked = open_classifier(run_id)
     for line in sys.stdin:
         content = Path(line.rstrip("\n")).read_bytes()
-        found = measured(lambda content=content: prepared_now(asked, content, Overrule()).problem)
+        found = measured(
+            lambda content=content: (
+                prepare_input_picture(asked, content, PreparationOverrides()).problem
+            )
+        )
         print(json.dumps(found), flush=True)
 
 

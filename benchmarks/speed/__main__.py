@@ -66,8 +66,8 @@ def competitors() -> list[Competitor]:
 
 def rates(rounds: int, seconds: float) -> dict[str, Any]:
     """Every competitor's speed, and the marks that are ratios of speeds."""
-    from ensemble.engine.networks.registry import bind
-    from ensemble.machine.this_machine import machine
+    from ensemble.engine.networks.registry import bind_network
+    from ensemble.machine.machine_info import read_machine_info
 
     everybody = competitors()
     look = take_turns(everybody, rounds, seconds)
@@ -76,10 +76,10 @@ def rates(rounds: int, seconds: float) -> dict[str, Any]:
     marks = []
     for precision, group, least, aim in RATIOS:
         ours, theirs = best[f"engine {precision}"], best[group]
-        note = EMULATED if precision == "bfloat16" and not machine().fast_bfloat16 else ""
+        note = EMULATED if precision == "bfloat16" and not read_machine_info().fast_bfloat16 else ""
         what = f"{precision} against {theirs.name}, times as fast"
         marks.append(mark(what, ratio(ours, theirs), least, aim, note))
-    share = bind("cnn", (28, 28, 1), 10).training_flops * ratio(
+    share = bind_network("cnn", (28, 28, 1), 10).training_flops * ratio(
         best["engine float32"], best["product"]
     )
     marks.append(mark("float32's share of the matrix-product speed", share, *SHARE))
@@ -87,7 +87,7 @@ def rates(rounds: int, seconds: float) -> dict[str, Any]:
     return {
         "rounds": rounds,
         "slice_seconds": seconds,
-        "fast_bfloat16": machine().fast_bfloat16,
+        "fast_bfloat16": read_machine_info().fast_bfloat16,
         "marks": marks,
         "img_member_per_s": {one.name: round(statistics.median(one.slices)) for one in trained},
         "matrix_product_gflop_per_s": round(statistics.median(best["product"].slices) / 1e9, 1),
@@ -117,7 +117,7 @@ def limit(
 
 def goals(part: str) -> dict[str, Any]:
     """Seconds to 99 %, or the memory of a worker, with its mark."""
-    from ensemble.machine.this_machine import machine
+    from ensemble.machine.machine_info import read_machine_info
 
     if part == "memory":
         found = speed_goals.memory_of_eight()
@@ -128,7 +128,7 @@ def goals(part: str) -> dict[str, Any]:
     for precision, one in found.items():
         what = f"{precision}, seconds from the start to 99.0 % of the ensemble, compile included"
         note = "" if precision == "bfloat16" else "the mark is for bfloat16"
-        if precision == "bfloat16" and not machine().fast_bfloat16:
+        if precision == "bfloat16" and not read_machine_info().fast_bfloat16:
             note = EMULATED
         seconds = one["seconds"] if one["reached_99"] else None
         marks.append(limit(what, seconds, 40, 20, note))

@@ -42,9 +42,9 @@ def once(variant: str) -> dict[str, float]:
     jax_settings.prepare_jax()
     from ensemble.engine import Trainer
 
-    trainer = Trainer(EnsembleConfig(members=2), datasets.load("digits"))
+    trainer = Trainer(EnsembleConfig(members=2), datasets.load_dataset("digits"))
     began = time.process_time()
-    state, _ = trainer.train(trainer.init(), 1, 0, 0)
+    state, _ = trainer.train(trainer.init_members(), 1, 0, 0)
     compiled = time.process_time() - began
     steps = []
     for _ in range(5):

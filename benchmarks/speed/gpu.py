@@ -45,7 +45,7 @@ def measured(
     from ensemble import datasets
     from ensemble.engine import Trainer
 
-    digits, found = datasets.load(dataset), []
+    digits, found = datasets.load_dataset(dataset), []
     for count in members:
         line: dict[str, Any] = {"form": form, "precision": precision, "members": count}
         try:
@@ -91,7 +91,7 @@ def whole_run(form: str, precision: str, members: int, dataset: str, epochs: int
 
     config = settings(dataset, members, precision, epochs=epochs)
     began = time.perf_counter()
-    trainer = Trainer(config, datasets.load(dataset), jax.local_devices(), form)
+    trainer = Trainer(config, datasets.load_dataset(dataset), jax.local_devices(), form)
     state, lines = trainer.start(), []
     start_seconds = time.perf_counter() - began
     for epoch in range(1, epochs + 1):

@@ -25,7 +25,7 @@ def engine(precision: str) -> None:
     from ensemble.engine import Trainer
 
     config = EnsembleConfig("mnist", members=MEMBERS, batch_size=BATCH, precision=precision)
-    trainer = Trainer(config, datasets.load("mnist"))
+    trainer = Trainer(config, datasets.load_dataset("mnist"))
     state = trainer.start()
 
     def train(count: int) -> float:
@@ -42,9 +42,9 @@ def engine(precision: str) -> None:
 
 def howto() -> None:
     """The HOWTO's loop: as many members as devices, so 4 members are two goes of 2."""
-    from ensemble.machine.jax_settings import cpu_cores
+    from ensemble.machine.jax_settings import count_cpu_cores
 
-    cores = cpu_cores()
+    cores = count_cpu_cores()
     # Without a larger pool its pmean starves and XLA ends the process.
     os.environ.update(JAX_NUM_CPU_DEVICES=str(cores), NPROC="16")
     import jax
@@ -53,10 +53,10 @@ def howto() -> None:
     from ensemble import datasets
     from ensemble.race import howto
 
-    digits = datasets.load("mnist")
+    digits = datasets.load_dataset("mnist")
     images = np.float32(digits.train_images[: BATCH * STEPS]) / 255.0
     labels = digits.train_labels[: BATCH * STEPS]
-    create, apply, update = howto.train_step_on_devices()
+    create, apply, update = howto.pmap_train_step()
     state = create(jax.random.split(jax.random.key(0), cores), 0.1, 0.9)
     key = jax.random.key(1)
 
@@ -79,7 +79,7 @@ def product() -> None:
     from ensemble.race.matrix_product import MatrixProduct
 
     sizes = [MatrixProduct(jax.local_devices(), size) for size in (1024, 1536, 2048)]
-    answer(max(sizes, key=MatrixProduct.per_second).multiply)
+    answer(max(sizes, key=MatrixProduct.measure_flop_rate).multiply)
 
 
 if __name__ == "__main__":

@@ -29,12 +29,12 @@ def main() -> None:
     from ensemble.machine.jax_settings import prepare_jax
 
     prepare_jax()
-    from ensemble.engine import MemberState, Pace, Trainer
+    from ensemble.engine import CallPacer, MemberState, Trainer
 
-    digits = datasets.load("digits")
+    digits = datasets.load_dataset("digits")
     trainers = {count: Trainer(EnsembleConfig(members=count), digits) for count in MEMBERS}
     states = {count: trainer.start() for count, trainer in trainers.items()}
-    paces = {count: Pace() for count in MEMBERS}
+    paces = {count: CallPacer() for count in MEMBERS}
 
     def epoch(count: int) -> float:
         """Seconds for every step and the test set."""
@@ -42,9 +42,9 @@ def main() -> None:
         start, pace = 0, paces[count]
         while left := trainer.steps_per_epoch - start:
             state: MemberState = states.pop(count)
-            called, steps = time.perf_counter(), pace.next(left)
+            called, steps = time.perf_counter(), pace.choose_units(left)
             states[count], _ = trainer.train(state, 1, start, steps)
-            pace.took(steps, time.perf_counter() - called)
+            pace.record_duration(steps, time.perf_counter() - called)
             start += steps
         trainer.evaluate(states[count])
         return time.perf_counter() - began

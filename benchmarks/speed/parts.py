@@ -124,7 +124,7 @@ def measure(precision: str, batch: int, options: Any, written: Path, single: boo
     config = EnsembleConfig(
         dataset="mnist", members=MEMBERS, batch_size=batch, precision=precision, **options
     )
-    trainer, steps = Trainer(config, datasets.load("mnist")), max(1, STEPS * BATCH // batch)
+    trainer, steps = Trainer(config, datasets.load_dataset("mnist")), max(1, STEPS * BATCH // batch)
     state, _ = trainer.train(trainer.start(), 1, 0, steps)
     with tempfile.TemporaryDirectory() as folder:
         with jax.profiler.trace(folder):

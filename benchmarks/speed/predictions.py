@@ -40,7 +40,7 @@ def once(what: str, path: str, written: str) -> None:
     if what == "export":
         exchange.export_run(runs.list_runs()[0].id, Path(written), replace=True)
     else:
-        outputs = exchange.read([Path(path)])
+        outputs = exchange.read_prediction_files([Path(path)])
         if what == "import":
             exchange.import_run(outputs)
     seconds = time.perf_counter() - start

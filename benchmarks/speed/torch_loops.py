@@ -67,7 +67,7 @@ def compete(threads: str, members: str, layout: str, precision: str, mode: str) 
     torch.manual_seed(0)
     from ensemble import datasets
 
-    digits = datasets.load("mnist")
+    digits = datasets.load_dataset("mnist")
     images = torch.from_numpy(digits.train_images / 255.0).float().permute(0, 3, 1, 2).contiguous()
     labels = torch.tensor(digits.train_labels).long()
     formats = {"nchw": torch.contiguous_format, "channels_last": torch.channels_last}

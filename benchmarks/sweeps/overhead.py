@@ -4,7 +4,7 @@ import statistics
 
 from ensemble import runs, sweeps
 from ensemble.config import EnsembleConfig
-from ensemble.sweeps.worker import work
+from ensemble.sweeps.worker import work_on_sweep
 
 
 def overhead(network: str, trials: int) -> dict[str, float]:
@@ -16,11 +16,11 @@ def overhead(network: str, trials: int) -> dict[str, float]:
     config = sweeps.SweepConfig(
         space="learning_rate=0.01..0.3:log", trials=trials + 1, sampler="random", base=base
     )
-    warm = sweeps.trials_of(work(sweeps.create(config).id))[1:]
+    warm = sweeps.read_trials(work_on_sweep(sweeps.create_sweep(config).id))[1:]
     beyond, before = [], []
     for trial in warm:
-        status, began = runs.find(trial.run_id).status, trial.began or 0.0
-        beyond.append((trial.ended or 0.0) - began - status.seconds)
+        status, began = runs.find_run(trial.run_id).status, trial.started_at or 0.0
+        beyond.append((trial.ended_at or 0.0) - began - status.seconds)
         before.append((status.started or 0.0) - began + (status.compile_seconds or 0.0))
     return {
         "median": round(statistics.median(beyond), 3),

@@ -27,7 +27,7 @@ def be(way: str, asked: argparse.Namespace) -> None:
     """One of the two ways, twice; its seconds, and those of the processor, as JSON."""
     from ensemble import runs
     from ensemble.config import EnsembleConfig
-    from ensemble.runs.training import packed
+    from ensemble.runs.training import packed_training
 
     rates = np.geomspace(*RATES, asked.trials).tolist()
     configs = [
@@ -46,17 +46,19 @@ def be(way: str, asked: argparse.Namespace) -> None:
     for turn in range(2):
         began = asked.began if turn == 0 else time.time()
         used = spent() if turn else 0.0
-        made = [runs.create(one).id for one in configs]
+        made = [runs.create_run(one).id for one in configs]
         if way == "packed":
             deaf, never = [lambda status: None] * len(made), [lambda: False] * len(made)
             size = asked.together or len(made)
             ended = [
                 run
                 for first in range(0, len(made), size)
-                for run in packed.work(*(one[first : first + size] for one in (made, deaf, never)))
+                for run in packed_training.train_packed_runs(
+                    *(one[first : first + size] for one in (made, deaf, never))
+                )
             ]
         else:
-            ended = [runs.work(one, turn=False) for one in made]
+            ended = [runs.execute_run(one, turn=False) for one in made]
         if any(run is None or run.state != "finished" for run in ended):
             raise SystemExit([run and run.message for run in ended])
         found.append([time.time() - began, spent() - used])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from benchmarks.sweeps.postgres import address
 from ensemble import sweeps
-from ensemble.sweeps.settings import VARIABLE
+from ensemble.sweeps.settings import STORAGE_VARIABLE
 from tests.services.test_storages import WORKERS, a_worker
 from tests.sweeps.light import light_config
 
@@ -21,17 +21,20 @@ def _measured() -> Iterator[tuple[str, float]]:
     with address() as postgres:
         for name, said in {"sqlite": "", "journal": "journal", "postgresql": postgres}.items():
             if said is not None:
-                os.environ[VARIABLE] = said
+                os.environ[STORAGE_VARIABLE] = said
                 yield name, round(_one(), 4)
-    os.environ.pop(VARIABLE, None)
+    os.environ.pop(STORAGE_VARIABLE, None)
 
 
 def _one() -> float:
-    sweep = sweeps.create(light_config(trials=TRIALS))
+    sweep = sweeps.create_sweep(light_config(trials=TRIALS))
     workers = [a_worker(sweep, pause=0.0) for _ in range(WORKERS)]
     for one in workers:
         one.wait()
-    trials = sweeps.trials_of(sweep)
+    trials = sweeps.read_trials(sweep)
     assert [one.state for one in trials] == ["complete"] * TRIALS
-    began, ended = min(one.began or 0 for one in trials), max(one.ended or 0 for one in trials)
+    began, ended = (
+        min(one.started_at or 0 for one in trials),
+        max(one.ended_at or 0 for one in trials),
+    )
     return (ended - began) / TRIALS

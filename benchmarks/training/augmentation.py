@@ -34,14 +34,14 @@ KINDS: dict[str, dict[str, Any]] = {
 def measure(rounds: int) -> dict[str, Any]:
     """Of each kind the time of a step beside that without augmentation."""
     os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
-    from ensemble.machine.jax_settings import cpu_cores, prepare_jax
+    from ensemble.machine.jax_settings import count_cpu_cores, prepare_jax
 
     prepare_jax()
     from ensemble.config import EnsembleConfig
     from ensemble.engine import Trainer
 
     # Own orders, so that the members' figures are averaged in none of them, as with augmentation.
-    usual = {"members": cpu_cores(), "shuffle_per_member": True}
+    usual = {"members": count_cpu_cores(), "shuffle_per_member": True}
     every = [Trainer(EnsembleConfig(**usual, **kind), images_of("cnn")) for kind in KINDS.values()]
     states = [trainer.train(trainer.start(), 1, 0, 1)[0] for trainer in every]
     processor: list[list[float]] = [[] for _ in every]

@@ -30,10 +30,10 @@ def by_the_howto(file: Path) -> None:
     from ensemble import datasets
     from ensemble.race import howto
 
-    digits, in_order = datasets.load("digits"), howto.epoch_perms
+    digits, in_order = datasets.load_dataset("digits"), howto.permute_epoch
 
     def losses(rate: float, step: int) -> np.ndarray:
-        howto.epoch_perms = lambda *drawn: in_order(*drawn)[:, ::step]
+        howto.permute_epoch = lambda *drawn: in_order(*drawn)[:, ::step]
         return howto.train_on_one_device(
             digits.train_images,
             digits.train_labels,
@@ -55,7 +55,7 @@ def by_the_engine(rate: float, members: int, devices: int) -> np.ndarray:
     from ensemble.engine import Trainer
 
     config = EnsembleConfig(members=members, epochs=EPOCHS, learning_rate=rate)
-    trainer = Trainer(config, datasets.load("digits"), jax.devices()[:devices])
+    trainer = Trainer(config, datasets.load_dataset("digits"), jax.devices()[:devices])
     state, losses = trainer.start(), []
     for epoch in range(1, EPOCHS + 1):
         state, figures = trainer.train(state, epoch, 0, trainer.steps_per_epoch)
@@ -73,10 +73,10 @@ def gradients(rate: float) -> dict[str, list[float]]:
 
     from ensemble import datasets
     from ensemble.engine.networks.arithmetic import Arithmetic
-    from ensemble.engine.networks.registry import bind
+    from ensemble.engine.networks.registry import bind_network
     from ensemble.race import howto
 
-    digits = datasets.load("digits")
+    digits = datasets.load_dataset("digits")
     images, labels = digits.train_images.astype(np.float32) / 255, digits.train_labels
 
     def derivative(network: Callable[[Tree, Any], Any]) -> Callable[[Tree, Any, Any], Tree]:
@@ -86,15 +86,15 @@ def gradients(rate: float) -> dict[str, list[float]]:
 
         return jax.jit(jax.grad(loss))
 
-    cnn = bind("cnn", (28, 28, 1), 10)
+    cnn = bind_network("cnn", (28, 28, 1), 10)
     stock = derivative(lambda params, x: howto.CNN().apply({"params": params}, x))
     ours = derivative(functools.partial(cnn.apply, arithmetic=Arithmetic("tower")))
-    rng, keys = howto.member_keys(0, max(MEMBERS))
+    rng, keys = howto.split_howto_keys(0, max(MEMBERS))
     state = howto.create_train_state(keys[0], rate, 0.9)
     found: dict[str, list[float]] = {"engine": [], "stock": []}
     for _ in range(EPOCHS):
         rng, input_rng = jax.random.split(rng)
-        for batch in np.asarray(howto.epoch_perms(input_rng, len(images), 128)):
+        for batch in np.asarray(howto.permute_epoch(input_rng, len(images), 128)):
             x, y = images[batch], labels[batch]
             with jax.enable_x64(True):
                 exact = stock(jax.tree.map(np.float64, state.params), x.astype(np.float64), y)

@@ -86,21 +86,25 @@ def plain(name: str, members: int, clock: str, _: str | None) -> None:
     import numpy as np
     import optax
 
-    from ensemble.engine.networks import calling
-    from ensemble.engine.networks.arithmetic import USUAL
-    from ensemble.engine.networks.registry import bind
+    from ensemble.engine.networks import linen_calls
+    from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC
+    from ensemble.engine.networks.registry import bind_network
     from ensemble.race import howto
 
     data = images_of(name)
     module = (
-        howto.CNN() if name == "cnn" else bind(name, SHAPES[name], CLASSES).make(CLASSES, 0, USUAL)
+        howto.CNN()
+        if name == "cnn"
+        else bind_network(name, SHAPES[name], CLASSES).create_module(CLASSES, 0, DEFAULT_ARITHMETIC)
     )
     optimizer = optax.sgd(RATE, MOMENTUM)
 
     @jax.jit
     def step(variables: Any, opt_state: Any, x: Any, y: Any) -> Any:
         def loss_of(params: Any) -> Any:
-            logits, rest = calling.train(module, {**variables, "params": params}, x, None)
+            logits, rest = linen_calls.apply_for_training(
+                module, {**variables, "params": params}, x, None
+            )
             return optax.softmax_cross_entropy_with_integer_labels(logits, y).mean(), rest
 
         (loss, rest), slope = jax.value_and_grad(loss_of, has_aux=True)(variables["params"])
@@ -109,7 +113,7 @@ def plain(name: str, members: int, clock: str, _: str | None) -> None:
         return {**rest, "params": params}, opt_state, loss
 
     begin = np.zeros((1, *SHAPES[name]), np.float32)
-    every = [calling.init(module, jax.random.key(m), begin) for m in range(members)]
+    every = [linen_calls.init_variables(module, jax.random.key(m), begin) for m in range(members)]
     states = [(variables, optimizer.init(variables["params"])) for variables in every]
     draw = np.random.default_rng(1)
 

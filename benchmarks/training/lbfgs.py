@@ -37,23 +37,23 @@ def compete(name: str) -> dict[str, Any]:
     solver, devices, cores = COMPETITORS[name]
     if cores:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
-    from ensemble.regression.cpu_devices import prepare_for_collectives
+    from ensemble.regression.cpu_devices import prepare_solver_devices
     from ensemble.regression.settings import LbfgsConfig
 
-    prepare_for_collectives(devices)
-    from ensemble.regression.samples import load_problem
+    prepare_solver_devices(devices)
+    from ensemble.regression.regression_samples import load_regression_samples
 
     config = LbfgsConfig()
-    problem = load_problem(config)
+    problem = load_regression_samples(config)
     if solver == "jaxopt":
         return with_jaxopt(problem, config.iterations)
     import jax
 
-    from ensemble.regression.lbfgs import Solver
+    from ensemble.regression.lbfgs_solver import LbfgsSolver
 
     jax.devices()
     before = resident()
-    made = Solver(problem.x, problem.labels, problem.classes, config, jax.devices()[:devices])
+    made = LbfgsSolver(problem.x, problem.labels, problem.classes, config, jax.devices()[:devices])
     point, found = made.start(), []
     for _ in range(config.iterations):
         point, one = made.iterate(point)
@@ -74,21 +74,21 @@ def take_turns() -> dict[str, Any]:
 
     XLA begins anew for each solve, with threads for its devices, as it does for a regression.
     """
-    from ensemble.regression.cpu_devices import begin_anew, prepare_for_collectives
+    from ensemble.regression.cpu_devices import prepare_solver_devices, restart_cpu_devices
     from ensemble.regression.settings import LbfgsConfig
 
-    prepare_for_collectives(2)
+    prepare_solver_devices(2)
     import jax
 
-    from ensemble.regression.lbfgs import Solver
-    from ensemble.regression.samples import load_problem
+    from ensemble.regression.lbfgs_solver import LbfgsSolver
+    from ensemble.regression.regression_samples import load_regression_samples
 
     config = LbfgsConfig()
-    problem = load_problem(config)
+    problem = load_regression_samples(config)
 
     def step(devices: int) -> float:
-        begin_anew(devices)
-        solver = Solver(*problem, config, jax.devices())
+        restart_cpu_devices(devices)
+        solver = LbfgsSolver(*problem, config, jax.devices())
         point, _ = solver.iterate(solver.start())
         seconds = []
         for _ in range(TURN_ITERATIONS):
@@ -151,25 +151,27 @@ def peak() -> int:
 
 def stress(devices: int) -> dict[str, Any]:
     """Many short solves in this process."""
-    from ensemble.regression.cpu_devices import prepare_for_collectives
+    from ensemble.regression.cpu_devices import prepare_solver_devices
     from ensemble.regression.settings import LbfgsConfig
 
-    prepare_for_collectives(devices)
+    prepare_solver_devices(devices)
     import jax
 
-    from ensemble.regression.lbfgs import Solver
-    from ensemble.regression.samples import load_problem
+    from ensemble.regression.lbfgs_solver import LbfgsSolver
+    from ensemble.regression.regression_samples import load_regression_samples
 
     config = LbfgsConfig(samples=4000, iterations=20)
-    problem = load_problem(config)
-    solver = Solver(problem.x, problem.labels, problem.classes, config, jax.devices()[:devices])
+    problem = load_regression_samples(config)
+    solver = LbfgsSolver(
+        problem.x, problem.labels, problem.classes, config, jax.devices()[:devices]
+    )
     ends, began = set(), time.perf_counter()
     for _ in range(SOLVES):
         point = solver.start()
         for _ in range(config.iterations):
             point, found = solver.iterate(point)
         ends.add(found.objective)
-        if np.ptp(solver.weights(point), axis=0).max() > 0:
+        if np.ptp(solver.gather_weights(point), axis=0).max() > 0:
             raise SystemExit("The devices' weights are not the same.")
     spread = (max(ends) - min(ends)) / min(ends)
     return {"solves": SOLVES, "seconds": round(time.perf_counter() - began, 1), "spread": spread}

@@ -13,9 +13,9 @@ from typing import Any
 
 from benchmarks import common
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.registry import find
-from ensemble.machine import estimate, network_cost
-from ensemble.machine.jax_settings import cpu_devices
+from ensemble.datasets.registry import find_dataset_entry
+from ensemble.machine import network_cost, run_estimate
+from ensemble.machine.jax_settings import count_cpu_devices
 
 MEASURED: tuple[dict[str, Any], ...] = (
     {"members": 1},
@@ -49,10 +49,15 @@ def main() -> None:
     common.isolated_folders()
     found = []
     for chosen in MEASURED:
-        config, data = EnsembleConfig(epochs=1, **chosen), find(chosen.get("dataset", "digits"))
-        cost = network_cost.of(config.network, data.image_shape, 10, config.width)
+        config, data = (
+            EnsembleConfig(epochs=1, **chosen),
+            find_dataset_entry(chosen.get("dataset", "digits")),
+        )
+        cost = network_cost.compute_network_cost(config.network, data.image_shape, 10, config.width)
         assert cost is not None
-        reckoned = estimate.memory(config, cost, data.nbytes_prepared, cpu_devices() or 1)
+        reckoned = run_estimate.estimate_memory_bytes(
+            config, cost, data.nbytes_prepared, count_cpu_devices() or 1
+        )
         measured = held(chosen)
         found.append(
             {
@@ -63,7 +68,7 @@ def main() -> None:
             }
         )
         print(json.dumps(found[-1]), flush=True)
-    common.keep("memory", {"devices": cpu_devices(), "runs": found})
+    common.keep("memory", {"devices": count_cpu_devices(), "runs": found})
 
 
 if __name__ == "__main__":

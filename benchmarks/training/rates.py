@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks import common
 from ensemble import datasets
-from ensemble.architectures import NAMES
+from ensemble.architectures import BUILTIN_NETWORK_NAMES
 from ensemble.config import EnsembleConfig
 from ensemble.engine import Trainer
 
@@ -58,7 +58,7 @@ def learnt(network: str, on: str, rate: float, epochs: int, members: int) -> dic
     config = EnsembleConfig(
         network=network, learning_rate=rate, epochs=epochs, members=members, momentum=0.9
     )
-    images = photographs() if on == "colour" else datasets.load("digits")
+    images = photographs() if on == "colour" else datasets.load_dataset("digits")
     trainer = Trainer(config, images)
     state, loss = trainer.start(), np.zeros((members, 1))
     for epoch in range(1, epochs + 1):
@@ -84,7 +84,9 @@ def learnt(network: str, on: str, rate: float, epochs: int, members: int) -> dic
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--networks", nargs="+", default=NAMES, choices=NAMES)
+    parser.add_argument(
+        "--networks", nargs="+", default=BUILTIN_NETWORK_NAMES, choices=BUILTIN_NETWORK_NAMES
+    )
     parser.add_argument("--rates", nargs="+", type=float, default=RATES)
     parser.add_argument("--on", nargs="+", default=("digits", "colour"))
     parser.add_argument("--epochs", type=int, default=5)

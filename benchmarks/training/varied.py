@@ -66,7 +66,7 @@ def be(network: str, dataset: str, epochs: int, members: int, rate: float) -> No
 
     how: dict[str, Any] = {"learning_rate": rate} if rate else {"vary": varied()}
     config = EnsembleConfig(dataset, network=network, members=members, epochs=epochs, **how)
-    run = runs.work(runs.create(config).id)
+    run = runs.execute_run(runs.create_run(config).id)
     if run.state != "finished":
         raise SystemExit(f"{run.state}: {run.message}")
 

@@ -10,16 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.verdicts.populations import Population, exchangeable
-from ensemble.analysis.inference.paired import mean_interval
-from ensemble.analysis.members.committee import committee
-from ensemble.analysis.members.enough import MARGINS, SHARE, enough
-from ensemble.analysis.members.gain import gain, gain_over_mean
-from ensemble.analysis.predictions import judge
-from ensemble.analysis.quality.averaging import average, confidence, votes
+from ensemble.analysis.inference.paired_intervals import mean_interval
+from ensemble.analysis.members.committees import evaluate_committees
+from ensemble.analysis.members.gain import compute_gain, gain_over_mean_member
+from ensemble.analysis.members.sufficient_size import (
+    DEFAULT_MARGINS,
+    REQUIRED_SHARE,
+    find_sufficient_size,
+)
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.analysis.quality.averaging import (
+    average_probabilities,
+    most_likely_classes,
+    prediction_confidence,
+)
 from ensemble.analysis.quality.calibration_test import calibration_test
-from ensemble.analysis.quality.scores import log_loss
-from ensemble.analysis.quality.temperature import compare
-from ensemble.wording.verdicts.compared import shown
+from ensemble.analysis.quality.proper_scores import log_loss
+from ensemble.analysis.quality.temperature_scaling import compare_temperatures
+from ensemble.wording.verdicts.run_comparison import compute_gain_signs
 
 Doubles = NDArray[np.float64]
 SEED = 17
@@ -78,21 +86,23 @@ def loses_nll(setting: Setting, rng: np.random.Generator) -> Told:
 def calibrated(setting: Setting, rng: np.random.Generator) -> Told:
     """It is too sure, or less sure than it is right: of what is calibrated by its making."""
     probabilities, labels = population(setting.members).draw_calibrated(setting.n, rng)
-    averaged = average(probabilities)
-    told = calibration_test(confidence(averaged), votes(averaged) == labels).verdict
+    averaged = average_probabilities(probabilities)
+    told = calibration_test(
+        prediction_confidence(averaged), most_likely_classes(averaged) == labels
+    ).verdict
     return Told(told != "none", told != "none")
 
 
 def temperature_helps(setting: Setting, rng: np.random.Generator) -> Told:
     """A temperature lowers the NLL: of what is calibrated by its making."""
-    found = compare(*population(setting.members).draw_calibrated(setting.n, rng))
-    return Told(found.after.helps, found.after.helps)
+    found = compare_temperatures(*population(setting.members).draw_calibrated(setting.n, rng))
+    return Told(found.scaled_average.improves_nll, found.scaled_average.improves_nll)
 
 
 def gain_in_accuracy(setting: Setting, rng: np.random.Generator) -> Told:
     """The ensemble gets more right, or fewer, than a member drawn at random."""
-    of, truth = _over_a_member(setting.members, -setting.loss * MARGINS["accuracy"])
-    said = gain_over_mean(judge(*of.draw(setting.n, rng))).in_digits
+    of, truth = _over_a_member(setting.members, -setting.loss * DEFAULT_MARGINS["accuracy"])
+    said = gain_over_mean_member(evaluate_predictions(*of.draw(setting.n, rng))).accuracy_sign
     return Told(said != 0, said != 0 and said != np.sign(truth))
 
 
@@ -106,22 +116,22 @@ def better_run(setting: Setting, rng: np.random.Generator) -> Told:
     if setting.loss:
         both = _apart(setting.members, setting.loss)
     probabilities, labels = both.draw(setting.n, rng)
-    ours = average(probabilities[: setting.members])
-    theirs = average(probabilities[setting.members :])
+    ours = average_probabilities(probabilities[: setting.members])
+    theirs = average_probabilities(probabilities[setting.members :])
     if not setting.loss:
         swapped = rng.random(setting.n) < 0.5
         ours, theirs = (
             np.where(swapped[:, None], second, first)
             for first, second in ((ours, theirs), (theirs, ours))
         )
-    said = shown(gain(ours, theirs, labels))
+    said = compute_gain_signs(compute_gain(ours, theirs, labels))
     return Told(any(said), any(said) if not setting.loss else 1 in said)
 
 
 def interval_of_the_gain(setting: Setting, rng: np.random.Generator) -> Told:
     """The 95 % interval of the digits over a member drawn at random holds the true gain."""
-    of, truth = _over_a_member(setting.members, setting.loss * MARGINS["accuracy"])
-    found = gain_over_mean(judge(*of.draw(setting.n, rng)))
+    of, truth = _over_a_member(setting.members, setting.loss * DEFAULT_MARGINS["accuracy"])
+    found = gain_over_mean_member(evaluate_predictions(*of.draw(setting.n, rng)))
     return Told(True, not found.digits_low <= truth * setting.n <= found.digits_high)
 
 
@@ -129,10 +139,10 @@ def interval_of_the_difference(setting: Setting, rng: np.random.Generator) -> To
     """The 95 % interval of the digits between the ensemble and its first member holds the truth."""
     of = population(setting.members)
     digits = _right(of, range(setting.members)) - _right(of, [0])
-    of = of.tilted(digits, setting.loss * MARGINS["accuracy"])
+    of = of.tilted(digits, setting.loss * DEFAULT_MARGINS["accuracy"])
     probabilities, labels = of.draw(setting.n, rng)
-    found = gain(average(probabilities), probabilities[0], labels)
-    truth = setting.loss * MARGINS["accuracy"] * setting.n
+    found = compute_gain(average_probabilities(probabilities), probabilities[0], labels)
+    truth = setting.loss * DEFAULT_MARGINS["accuracy"] * setting.n
     return Told(True, not found.digits_low <= truth <= found.digits_high)
 
 
@@ -140,35 +150,43 @@ def bootstrap_of_the_difference(setting: Setting, rng: np.random.Generator) -> T
     """What the interval before was: by resampling the examples; for comparison."""
     of = population(setting.members)
     digits = _right(of, range(setting.members)) - _right(of, [0])
-    of = of.tilted(digits, setting.loss * MARGINS["accuracy"])
+    of = of.tilted(digits, setting.loss * DEFAULT_MARGINS["accuracy"])
     probabilities, labels = of.draw(setting.n, rng)
-    apart = (votes(average(probabilities)) == labels) - 1.0 * (votes(probabilities[0]) == labels)
+    apart = (most_likely_classes(average_probabilities(probabilities)) == labels) - 1.0 * (
+        most_likely_classes(probabilities[0]) == labels
+    )
     means = [rng.choice(apart, len(apart)).mean() for _ in range(400)]
     low, high = np.quantile(means, [0.025, 0.975])
-    return Told(True, not low <= setting.loss * MARGINS["accuracy"] <= high)
+    return Told(True, not low <= setting.loss * DEFAULT_MARGINS["accuracy"] <= high)
 
 
 def interval_of_nll(setting: Setting, rng: np.random.Generator) -> Told:
     """The 95 % interval of the NLL between the ensemble and its first member holds the truth."""
     of = population(setting.members)
     saved = _nll(of, [0]) - _nll(of, range(setting.members))
-    of = of.tilted(saved, setting.loss * MARGINS["nll"])
+    of = of.tilted(saved, setting.loss * DEFAULT_MARGINS["nll"])
     probabilities, labels = of.draw(setting.n, rng)
-    values = log_loss(probabilities[0], labels) - log_loss(average(probabilities), labels)
+    values = log_loss(probabilities[0], labels) - log_loss(
+        average_probabilities(probabilities), labels
+    )
     low, high = mean_interval(values)
-    return Told(True, not low <= setting.loss * MARGINS["nll"] <= high)
+    return Told(True, not low <= setting.loss * DEFAULT_MARGINS["nll"] <= high)
 
 
 def _enough(figure: str, setting: Setting, rng: np.random.Generator) -> Told:
     of, kept = _committees(figure, setting.members, setting.loss)
-    size = enough(committee(*of.draw(setting.n, rng), threads=1), figure).size
+    size = find_sufficient_size(
+        evaluate_committees(*of.draw(setting.n, rng), threads=1), figure
+    ).size
     claimed = size < setting.members
     return Told(claimed, claimed and not all(kept[size - 1 :]))
 
 
 def _loses(figure: str, setting: Setting, rng: np.random.Generator) -> Told:
     of, kept = _committees(figure, setting.members, setting.loss)
-    failed = enough(committee(*of.draw(setting.n, rng), threads=1), figure).failed
+    failed = find_sufficient_size(
+        evaluate_committees(*of.draw(setting.n, rng), threads=1), figure
+    ).first_insufficient
     claimed = failed is not None and failed.outcome == "loses"
     return Told(claimed, claimed and failed is not None and kept[failed.size - 1])
 
@@ -182,10 +200,11 @@ def _committees(figure: str, members: int, loss: float) -> tuple[Population, lis
     """
     losses, half = _losses(figure, members), max(1, members // 2)
     tilted = population(members).tilted(
-        losses[half].mean(axis=0, dtype=np.float64), loss * MARGINS[figure]
+        losses[half].mean(axis=0, dtype=np.float64), loss * DEFAULT_MARGINS[figure]
     )
     kept = [
-        int((tilted.mean(each) < MARGINS[figure]).sum()) >= math.ceil(SHARE * len(each) - 1e-9)
+        int((tilted.mean(each) < DEFAULT_MARGINS[figure]).sum())
+        >= math.ceil(REQUIRED_SHARE * len(each) - 1e-9)
         for each in losses.values()
     ]
     return tilted, kept
@@ -222,15 +241,15 @@ def _apart(members: int, loss: float) -> Population:
     both = population(2 * members)
     first, second = range(members), range(members, 2 * members)
     worse = _right(both, second) - _right(both, first)
-    return both.tilted(worse, loss * MARGINS["accuracy"])
+    return both.tilted(worse, loss * DEFAULT_MARGINS["accuracy"])
 
 
 def _right(of: Population, chosen: "range | list[int] | tuple[int, ...]") -> Doubles:
     """(P,), 1 where a committee is right."""
-    told = votes(average(of.probabilities[list(chosen)])) == of.labels
+    told = most_likely_classes(average_probabilities(of.probabilities[list(chosen)])) == of.labels
     return told.astype(np.float64)
 
 
 def _nll(of: Population, chosen: "range | list[int] | tuple[int, ...]") -> Doubles:
     """(P,), a committee's NLL."""
-    return log_loss(average(of.probabilities[list(chosen)]), of.labels)
+    return log_loss(average_probabilities(of.probabilities[list(chosen)]), of.labels)

@@ -18,4 +18,4 @@ class Action(Enum):
 
 
 # What is written down besides what people do to runs and datasets.
-OPENED, SIGNED_OUT, UPLOADED, REFUSED = "open", "sign out", "upload", "refused"
+OPEN_EVENT, SIGN_OUT_EVENT, UPLOAD_EVENT, REFUSAL_EVENT = "open", "sign out", "upload", "refused"

@@ -11,22 +11,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ensemble.access.owners import MOST_LETTERS
+from ensemble.access.owners import MAX_ADDRESS_LETTERS
 from ensemble.access.people import Role
 from ensemble.errors import ConfigError
 
-LIST, FILE = "ENSEMBLE_ALLOW", "ENSEMBLE_ALLOW_FILE"
+LIST_VARIABLE, FILE_VARIABLE = "ENSEMBLE_ALLOW", "ENSEMBLE_ALLOW_FILE"
 ANYBODY = "*"
 ROLES = {role.name.lower(): role for role in (Role.VIEWER, Role.MEMBER, Role.ADMIN)}
 EXAMPLE = "ann@example.org=admin,@example.org=viewer"
-MOST_BYTES = 1_000_000
+MAX_LIST_BYTES = 1_000_000
 _NAME = re.compile(r"[a-z0-9.!#$%&'*+/?^_`{|}~-]{1,64}")
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
 @dataclass(frozen=True)
 class AllowList:
-    """Who may come in, in the form that `normalized` gives.
+    """Who may come in, in the form that `normalize_address` gives.
 
     Attributes:
       addresses: the role of each address.
@@ -43,25 +43,25 @@ class AllowList:
 
     def role_of(self, address: str) -> Role:
         """The role of who has this address; the entry that says most of it holds."""
-        if not (known := normalized(address)):
+        if not (known := normalize_address(address)):
             return Role.NOBODY
         domain = known.rpartition("@")[2]
         return self.addresses.get(known, self.domains.get(domain, self.anybody))
 
 
-def normalized(address: str) -> str:
+def normalize_address(address: str) -> str:
     """An address in small letters, its domain as DNS has it; "" where it is not plainly one.
 
     Letters that only look like others, or become others when they are simplified, make another
     address or none.
     """
     name, _, domain = address.strip().rpartition("@")
-    name, domain = name.lower() if name.isascii() else "", _ascii(domain)
+    name, domain = name.lower() if name.isascii() else "", _normalize_domain(domain)
     found = f"{name}@{domain}"
-    return found if _NAME.fullmatch(name) and domain and len(found) <= MOST_LETTERS else ""
+    return found if _NAME.fullmatch(name) and domain and len(found) <= MAX_ADDRESS_LETTERS else ""
 
 
-def parse(text: str) -> AllowList:
+def parse_allow_list(text: str) -> AllowList:
     """The list that a text spells out: `name@domain`, `@domain` or `*`, each with `=role` or not.
 
     Raises:
@@ -74,67 +74,70 @@ def parse(text: str) -> AllowList:
     for entry in filter(None, (one.strip() for line in lines for one in line.split(","))):
         who, _, said = (part.strip() for part in entry.partition("="))
         role = ROLES.get(said.lower() or "member")
-        domain = _ascii(who.removeprefix("*").removeprefix("@"))
+        domain = _normalize_domain(who.removeprefix("*").removeprefix("@"))
         if role is None:
             raise ConfigError(
-                f"“{entry:.80}” in {LIST} names no role: choose {', '.join(ROLES)}, such as "
-                f"{EXAMPLE}."
+                f"“{entry:.80}” in {LIST_VARIABLE} names no role: choose {', '.join(ROLES)}, such "
+                f"as {EXAMPLE}."
             )
         if who == ANYBODY:
             where, key = anybody, ANYBODY
         elif who.startswith(("@", "*@")) and domain:
             where, key = domains, domain
-        elif found := normalized(who):
+        elif found := normalize_address(who):
             where, key = addresses, found
         else:
             raise ConfigError(
-                f"“{entry:.80}” in {LIST} is neither an address nor a domain: write {EXAMPLE}."
+                f"“{entry:.80}” in {LIST_VARIABLE} is neither an address nor a domain: write "
+                f"{EXAMPLE}."
             )
         if where.get(key, role) is not role:
-            raise ConfigError(f"“{who:.80}” is in {LIST} with two roles: keep one of them.")
+            raise ConfigError(
+                f"“{who:.80}” is in {LIST_VARIABLE} with two roles: keep one of them."
+            )
         where[key] = role
     return AllowList(addresses, domains, anybody.get(ANYBODY, Role.NOBODY))
 
 
-def read() -> AllowList:
+def load_allow_list() -> AllowList:
     """The list as it is now, of both the variable and the file.
 
     Raises:
       ConfigError: an entry is amiss, or the file cannot be read.
     """
-    text, path = os.environ.get(LIST, ""), os.environ.get(FILE, "")
+    text, path = os.environ.get(LIST_VARIABLE, ""), os.environ.get(FILE_VARIABLE, "")
     if not path:
-        return _parsed(text)
+        return _parse_variable(text)
     try:
         seen = Path(path).stat()
-        return _with_file(text, path, (seen.st_mtime_ns, seen.st_size, seen.st_ino))
+        return _parse_variable_and_file(text, path, (seen.st_mtime_ns, seen.st_size, seen.st_ino))
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"The list that {FILE} names, {path:.200}, cannot be read ({error}): nobody is let in "
-            "until it can."
+            f"The list that {FILE_VARIABLE} names, {path:.200}, cannot be read ({error}): nobody "
+            "is let in until it can."
         ) from error
 
 
-def is_given() -> bool:
+def has_allow_list() -> bool:
     """Whether a list is spelt out or named, be it empty."""
-    return bool(os.environ.get(LIST, "").strip() or os.environ.get(FILE))
+    return bool(os.environ.get(LIST_VARIABLE, "").strip() or os.environ.get(FILE_VARIABLE))
 
 
 @functools.lru_cache(maxsize=8)
-def _parsed(text: str) -> AllowList:
-    return parse(text)
+def _parse_variable(text: str) -> AllowList:
+    return parse_allow_list(text)
 
 
 @functools.lru_cache(maxsize=2)
-def _with_file(text: str, path: str, version: tuple[int, int, int]) -> AllowList:
+def _parse_variable_and_file(text: str, path: str, version: tuple[int, int, int]) -> AllowList:
     with Path(path).open("rb") as file:
-        found = file.read(MOST_BYTES + 1)
-    if len(found) > MOST_BYTES:  # What stands behind an address would be cut off: its role.
-        raise ValueError(f"it is longer than {MOST_BYTES:,} bytes")
-    return parse(f"{text}\n{found.decode('utf-8')}")
+        found = file.read(MAX_LIST_BYTES + 1)
+    if len(found) > MAX_LIST_BYTES:  # What stands behind an address would be cut off: its role.
+        raise ValueError(f"it is longer than {MAX_LIST_BYTES:,} bytes")
+    return parse_allow_list(f"{text}\n{found.decode('utf-8')}")
 
 
-def _ascii(domain: str) -> str:
+def _normalize_domain(domain: str) -> str:
     """A domain as DNS has it, in small letters; "" where it is none."""
     labels = []
     for said in domain.split("."):

@@ -30,15 +30,15 @@ class Person:
 LOCAL = Person("", Role.ADMIN)  # the one who started this process, on the command line too
 NOBODY = Person("", Role.NOBODY)  # a visitor who has not signed in
 
-_identify: Callable[[], Person] | None = None
+_person_source: Callable[[], Person] | None = None
 
 
-def identify_by(who: Callable[[], Person] | None) -> None:
+def set_person_source(who: Callable[[], Person] | None) -> None:
     """Have this process ask `who` who is asking, each time anew; None for `LOCAL` alone."""
-    global _identify
-    _identify = who
+    global _person_source
+    _person_source = who
 
 
-def acting() -> Person:
+def current_person() -> Person:
     """Who is asking now: `LOCAL` but on a shared server."""
-    return LOCAL if _identify is None else _identify()
+    return LOCAL if _person_source is None else _person_source()

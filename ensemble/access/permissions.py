@@ -1,15 +1,15 @@
 """What takes which role, and what of another's nobody but an admin may touch."""
 
-from ensemble.access import audit
-from ensemble.access.actions import REFUSED, Action
-from ensemble.access.people import Person, Role, acting
+from ensemble.access import audit_log
+from ensemble.access.actions import REFUSAL_EVENT, Action
+from ensemble.access.people import Person, Role, current_person
 from ensemble.errors import AccessError
 
 VIEWERS_MAY = {Action.LOOK, Action.CLASSIFY}
 OWNERS_MAY = {Action.RESUME, Action.STOP, Action.CHANGE, Action.DELETE}  # with what is their own
 
 
-def may(person: Person, action: Action, owner: str | None = None) -> bool:
+def is_permitted(person: Person, action: Action, owner: str | None = None) -> bool:
     """Whether somebody may do this.
 
     Args:
@@ -25,21 +25,21 @@ def may(person: Person, action: Action, owner: str | None = None) -> bool:
     return person.role >= Role.MEMBER
 
 
-def check(action: Action, owner: str | None = None) -> None:
+def check_permission(action: Action, owner: str | None = None) -> None:
     """Refuse what whoever asks now may not do, and write down that they asked.
 
     Raises:
       AccessError: they may not; it says what it takes.
     """
-    if why := why_not(action, owner):
-        audit.write(REFUSED, action.value)
+    if why := describe_denied_action(action, owner):
+        audit_log.write_audit_entry(REFUSAL_EVENT, action.value)
         raise AccessError(why)
 
 
-def why_not(action: Action, owner: str | None = None) -> str:
+def describe_denied_action(action: Action, owner: str | None = None) -> str:
     """Why whoever asks now may not do this, in a sentence; "" where they may."""
-    person = acting()
-    if may(person, action, owner):
+    person = current_person()
+    if is_permitted(person, action, owner):
         return ""
     if person.role is Role.NOBODY:
         return "You are not signed in: sign in, then do it again."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemble.analysis.members.gain import LUCK, mean_p
+from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, mean_p_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,23 +34,25 @@ class BestValue:
     last: int
 
     @property
-    def range(self) -> tuple[float, float]:
+    def equivalent_range(self) -> tuple[float, float]:
         """The least and the largest value around the best that are not shown to be worse."""
         return float(self.values[self.first]), float(self.values[self.last])
 
     @property
-    def others(self) -> tuple[int, ...]:
+    def other_candidates(self) -> tuple[int, ...]:
         """The places beyond that range, past worse ones, that are not shown to be worse either."""
         within = range(self.first, self.last + 1)
-        return tuple(at for at, p in enumerate(self.p) if p >= LUCK and at not in within)
+        return tuple(
+            at for at, p in enumerate(self.p) if p >= SIGNIFICANCE_LEVEL and at not in within
+        )
 
     @property
-    def pairs(self) -> int:
+    def pair_count(self) -> int:
         """How many pairs of values there are, any of which might have been compared."""
         return len(self.values) * (len(self.values) - 1) // 2
 
 
-def best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
+def estimate_best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
     """The best of several values, each compared with it on the same examples.
 
     A value is shown to be worse where its p is below 0.05 once it is multiplied by the number of
@@ -77,9 +79,9 @@ def best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
     loss = means.mean(axis=1)
     best = int(loss.argmin())
     pairs = len(once) * (len(once) - 1) // 2
-    apart = [mean_p(one - means[best]) for one in means]  # 1 for the best
+    apart = [mean_p_value(one - means[best]) for one in means]  # 1 for the best
     p = np.minimum(1.0, pairs * np.array(apart)) if pairs else np.ones(1)
-    worse = p < LUCK
+    worse = p < SIGNIFICANCE_LEVEL
     first = last = best
     while first > 0 and not worse[first - 1]:
         first -= 1

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
-CACHED = 1 << 16  # numbers that a processor's cache holds: what each row gives is the same
-SUMMED = 1 << 23  # 64 MB of doubles: of ten classes a sum over all examples is taken in one
+CACHE_BLOCK_SIZE = (
+    1 << 16
+)  # numbers that a processor's cache holds: what each row gives is the same
+SUM_BLOCK_SIZE = 1 << 23  # 64 MB of doubles: of ten classes a sum over all examples is taken in one
 
 
-def blocks(examples: int, numbers: int, most: int = CACHED) -> Iterator[slice]:
+def iterate_blocks(examples: int, numbers: int, most: int = CACHE_BLOCK_SIZE) -> Iterator[slice]:
     """Rising slices that together are all examples.
 
     Args:

@@ -5,17 +5,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.blocks import blocks
-from ensemble.analysis.members.disagreement import disagreeing_pairs, mutual_information
-from ensemble.analysis.quality.averaging import Floats, Ints, average, confidence, tally, votes
+from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.members.disagreement import mutual_information, pairwise_disagreement
+from ensemble.analysis.quality.averaging import (
+    Floats,
+    Ints,
+    average_probabilities,
+    count_votes,
+    most_likely_classes,
+    prediction_confidence,
+)
 
-SHOWS = ("all", "wrong", "split")
-SMALL = 181  # members: of so many, pairs of votes for one class still fit 16 bits
-ORDERS = ("unsure", "sure", "split", "united", "number", "sets")
+EXAMPLE_FILTERS = ("all", "wrong", "split")
+MAX_INT16_MEMBERS = 181  # members: of so many, pairs of votes for one class still fit 16 bits
+EXAMPLE_ORDERS = ("unsure", "sure", "split", "united", "number", "sets")
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
+class EnsemblePredictions:
     """What M members and their ensemble say of N labelled examples. All arrays are read-only.
 
     Attributes:
@@ -56,7 +63,7 @@ class Predictions:
         return (self.votes != self.votes[0]).any(axis=0)
 
 
-def judge(probabilities: Floats, labels: Ints) -> Predictions:
+def evaluate_predictions(probabilities: Floats, labels: Ints) -> EnsemblePredictions:
     """Everything that is said of each example, computed once.
 
     Args:
@@ -76,24 +83,24 @@ def judge(probabilities: Floats, labels: Ints) -> Predictions:
     averaged = np.empty((N, C))
     voted, tallies = (
         np.empty((M, N), np.int64),
-        np.empty((N, C), np.int16 if M <= SMALL else np.int64),
+        np.empty((N, C), np.int16 if M <= MAX_INT16_MEMBERS else np.int64),
     )
     pairs, information = np.empty((2, N))
-    for rows in blocks(N, C):
+    for rows in iterate_blocks(N, C):
         part = probabilities[:, rows]
-        averaged[rows] = average(part)
+        averaged[rows] = average_probabilities(part)
         if not np.isfinite(averaged[rows]).all():
             raise ValueError("A probability is not a finite number.")
-        voted[:, rows] = votes(part)
-        tallies[rows] = tally(voted[:, rows], C)
-        pairs[rows] = disagreeing_pairs(tallies[rows])
+        voted[:, rows] = most_likely_classes(part)
+        tallies[rows] = count_votes(voted[:, rows], C)
+        pairs[rows] = pairwise_disagreement(tallies[rows])
         information[rows] = mutual_information(part, averaged[rows])
-    made = Predictions(
+    made = EnsemblePredictions(
         probabilities,
         labels,
         averaged,
-        votes(averaged),
-        confidence(averaged),
+        most_likely_classes(averaged),
+        prediction_confidence(averaged),
         voted,
         tallies,
         pairs,
@@ -104,7 +111,9 @@ def judge(probabilities: Floats, labels: Ints) -> Predictions:
     return made
 
 
-def chosen(made: Predictions, show: str = "all", label: int | None = None) -> NDArray[np.int64]:
+def filter_examples(
+    made: EnsemblePredictions, show: str = "all", label: int | None = None
+) -> NDArray[np.int64]:
     """The numbers of the examples to show, rising.
 
     Args:
@@ -115,14 +124,14 @@ def chosen(made: Predictions, show: str = "all", label: int | None = None) -> ND
     Raises:
       ValueError: there is no such `show`.
     """
-    if show not in SHOWS:
-        raise ValueError(f"{show!r} is none of {', '.join(SHOWS)}.")
+    if show not in EXAMPLE_FILTERS:
+        raise ValueError(f"{show!r} is none of {', '.join(EXAMPLE_FILTERS)}.")
     kept = {"all": np.ones(len(made.labels), bool), "wrong": ~made.right, "split": made.split}[show]
     return np.flatnonzero(kept if label is None else kept & (made.labels == label))
 
 
-def ordered(
-    made: Predictions, numbers: Ints, order: str = "unsure", sizes: Ints | None = None
+def sort_examples(
+    made: EnsemblePredictions, numbers: Ints, order: str = "unsure", sizes: Ints | None = None
 ) -> Ints:
     """`numbers` in another order; examples that are equal in it stay in their own.
 
@@ -137,8 +146,8 @@ def ordered(
     Raises:
       ValueError: there is no such `order`, or its `sizes` are missing.
     """
-    if order not in ORDERS:
-        raise ValueError(f"{order!r} is none of {', '.join(ORDERS)}.")
+    if order not in EXAMPLE_ORDERS:
+        raise ValueError(f"{order!r} is none of {', '.join(EXAMPLE_ORDERS)}.")
     if order == "number":
         return numbers
     if order == "sets":

@@ -3,10 +3,10 @@
 Its names stand in `ensemble` itself, which imports this package when one of them is asked for.
 """
 
-from ensemble.api.importing import import_predictions
-from ensemble.api.opening import list_runs, open_run
+from ensemble.api.prediction_import import import_predictions
 from ensemble.api.predictions import Predictions
 from ensemble.api.run import Run
+from ensemble.api.run_lookup import list_runs, open_run
 from ensemble.api.training import train
 from ensemble.config import EnsembleConfig as Config
 from ensemble.errors import EnsembleError

@@ -1,39 +1,41 @@
 """A run's members in a notebook: what they are called, and which value of a setting was best."""
 
 from ensemble import runs
-from ensemble.analysis.best_value import BestValue, best_value
+from ensemble.analysis.best_value import BestValue, estimate_best_value
 from ensemble.errors import ConfigError, RunError
-from ensemble.runs.final_losses import final_losses
-from ensemble.wording.runs import varied
+from ensemble.runs.final_losses import load_final_losses
+from ensemble.wording.runs import member_settings
 
 
-def named_members(run: runs.Run, epoch: int | None = None) -> tuple[str, ...]:
+def list_run_member_names(run: runs.Run, epoch: int | None = None) -> tuple[str, ...]:
     """What a run's members are called: by the names that they came with, else by number.
 
     After an epoch, where one is given, without those set aside by then; with the values of
     settings that differ from member to member.
     """
-    names = run.member_names or varied.names(varied.of(run.config), run.config.members)
-    return tuple(names) if epoch is None else tuple(names[m] for m in run.remaining(epoch))
+    names = run.member_names or member_settings.list_member_names(
+        member_settings.collect_varied_settings(run.config), run.config.members
+    )
+    return tuple(names) if epoch is None else tuple(names[m] for m in run.remaining_members(epoch))
 
 
-def best_of(run: runs.Run, setting: str | None = None) -> BestValue:
+def find_best_setting_value(run: runs.Run, setting: str | None = None) -> BestValue:
     """Which value of a setting was best after the last epoch; see `Run.best_value`.
 
     Raises:
       ConfigError: no setting differs in this run, or not this one.
       RunError: no epoch has ended yet, or its predictions cannot be read.
     """
-    found = varied.of(run.config)
-    setting = setting or varied.main(found)
+    found = member_settings.collect_varied_settings(run.config)
+    setting = setting or member_settings.select_main_setting(found)
     if setting not in found:
         said = f"{setting!s:.40} does not differ" if setting else "No setting differs"
         there = f"choose {' or '.join(found)}" if found else "train one with vary"
         raise ConfigError(f"{said} from member to member in the run “{run.id}”: {there}.")
-    losses = final_losses(run.id)
-    if losses is None or losses.each is None:
+    losses = load_final_losses(run.id)
+    if losses is None or losses.per_image_loss is None:
         raise RunError(
             f"The run “{run.id}” has no predictions to compare its members by: wait for the end of "
             "its first epoch."
         )
-    return best_value([found[setting][m] for m in losses.members], losses.each)
+    return estimate_best_value([found[setting][m] for m in losses.members], losses.per_image_loss)

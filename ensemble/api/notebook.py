@@ -11,27 +11,29 @@ from ensemble.wording import escaping
 Facts = Sequence[tuple[str, str]]  # what it is, and what it says
 
 
-def as_html(title: str, facts: Facts) -> str:
+def render_facts_html(title: str, facts: Facts) -> str:
     """A table of two columns under its title."""
     rows = "".join(
-        f'<tr><th style="text-align:left">{_html(name)}</th>'
-        f'<td style="text-align:left">{_html(said)}</td></tr>'
+        f'<tr><th style="text-align:left">{_escape_html_cell(name)}</th>'
+        f'<td style="text-align:left">{_escape_html_cell(said)}</td></tr>'
         for name, said in facts
     )
-    caption = f'<caption style="text-align:left"><b>{_html(title)}</b></caption>'
+    caption = f'<caption style="text-align:left"><b>{_escape_html_cell(title)}</b></caption>'
     return f"<table>{caption}{rows}</table>"
 
 
-def as_markdown(title: str, facts: Facts) -> str:
+def render_facts_markdown(title: str, facts: Facts) -> str:
     """The same for notebooks that show Markdown."""
-    rows = [f"| {_markdown(name)} | {_markdown(said)} |" for name, said in facts]
-    return "\n".join([f"**{_markdown(title)}**", "", "| | |", "| --- | --- |", *rows])
+    rows = [
+        f"| {_escape_markdown_cell(name)} | {_escape_markdown_cell(said)} |" for name, said in facts
+    ]
+    return "\n".join([f"**{_escape_markdown_cell(title)}**", "", "| | |", "| --- | --- |", *rows])
 
 
-def _html(text: str) -> str:
+def _escape_html_cell(text: str) -> str:
     # A notebook may read $…$ as a formula wherever it stands.
     return html.escape(text).replace("$", "&#36;")
 
 
-def _markdown(text: str) -> str:
-    return escaping.markdown(text)
+def _escape_markdown_cell(text: str) -> str:
+    return escaping.escape_markdown(text)

@@ -9,19 +9,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemble.analysis.members.gain import MeanGain, gain_over_mean
-from ensemble.analysis.named import NamedPredictions
-from ensemble.analysis.predictions import judge
-from ensemble.analysis.quality.metrics import MAIN
-from ensemble.analysis.quality.summary import Qualities, Quality, qualities
-from ensemble.api.notebook import Facts, as_html, as_markdown
+from ensemble.analysis.members.gain import MeanGain, gain_over_mean_member
+from ensemble.analysis.named_predictions import NamedPredictions
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.analysis.quality.metrics import MAIN_METRICS
+from ensemble.analysis.quality.quality import EnsembleQualities, Quality, measure_qualities
+from ensemble.api.notebook import Facts, render_facts_html, render_facts_markdown
 from ensemble.errors import PredictionsError
-from ensemble.exchange import MemberOutputs, read
-from ensemble.exchange.in_memory import outputs_of
+from ensemble.exchange import MemberOutputs, read_prediction_files
+from ensemble.exchange.array_input import convert_arrays_to_outputs
 from ensemble.storage.arrays.npz import write_arrays
-from ensemble.storage.refusals import named, remedy
+from ensemble.storage.disk_errors import describe_error_with_path, describe_remedy
 from ensemble.wording import formats
-from ensemble.wording.verdicts import inspect as words
+from ensemble.wording.verdicts import ensemble_gain as words
 
 
 class Predictions(NamedPredictions):
@@ -75,8 +75,8 @@ class Predictions(NamedPredictions):
         Raises:
           PredictionsError: these are no such predictions; the message names the entry.
         """
-        return cls._of(
-            outputs_of(
+        return cls._from_outputs(
+            convert_arrays_to_outputs(
                 probabilities,
                 labels,
                 logits=logits,
@@ -101,22 +101,24 @@ class Predictions(NamedPredictions):
         Raises:
           PredictionsError: they cannot be taken; the message names the file and the entry.
         """
-        return cls._of(read([Path(file) for file in files]), noun, source)
+        return cls._from_outputs(
+            read_prediction_files([Path(file) for file in files]), noun, source
+        )
 
     @classmethod
-    def _of(cls, outputs: MemberOutputs, noun: str, source: str) -> Self:
+    def _from_outputs(cls, outputs: MemberOutputs, noun: str, source: str) -> Self:
         if outputs.epochs > 1:
             raise PredictionsError(
                 f"`probabilities` has {outputs.epochs:,} epochs, and these are of one: give one, "
                 "or make a run of all with ensemble.import_predictions."
             )
-        made = judge(outputs.probabilities[0], outputs.labels)
-        return cls.named(made, outputs.class_names, outputs.member_names, noun, source)
+        made = evaluate_predictions(outputs.probabilities[0], outputs.labels)
+        return cls.from_predictions(made, outputs.class_names, outputs.member_names, noun, source)
 
     @cached_property
-    def qualities(self) -> Qualities:
+    def qualities(self) -> EnsembleQualities:
         """The figures of the ensemble, of each member, and the mean of the members'."""
-        return qualities(self)
+        return measure_qualities(self)
 
     @property
     def quality(self) -> Quality:
@@ -146,7 +148,7 @@ class Predictions(NamedPredictions):
     @cached_property
     def gain(self) -> MeanGain:
         """What the ensemble is better by than a member drawn at random, with 95 % intervals."""
-        return gain_over_mean(self)
+        return gain_over_mean_member(self)
 
     def summary(self) -> dict[str, float]:
         """The figures in one row, as for a `pandas.DataFrame` of several runs.
@@ -174,7 +176,7 @@ class Predictions(NamedPredictions):
             "accuracy": self.accuracy,
             "accuracy_low": low,
             "accuracy_high": high,
-            **{metric.name: self.quality[metric.name] for metric in MAIN},
+            **{metric.name: self.quality[metric.name] for metric in MAIN_METRICS},
             "mean_member_accuracy": mean.accuracy,
             "mean_member_nll": mean.nll,
             **against,
@@ -202,7 +204,8 @@ class Predictions(NamedPredictions):
             write_arrays(target, arrays)
         except OSError as error:
             raise PredictionsError(
-                f"{target} could not be written ({named(error)}): {remedy(error)}, "
+                f"{target} could not be written ({describe_error_with_path(error)}): "
+                f"{describe_remedy(error)}, "
                 "or name another file."
             ) from error
         return target
@@ -210,34 +213,39 @@ class Predictions(NamedPredictions):
     def __repr__(self) -> str:
         sizes = ", ".join(
             (
-                formats.count(self.members, "member"),
-                formats.count(len(self.labels), self.noun),
+                formats.format_count(self.members, "member"),
+                formats.format_count(len(self.labels), self.noun),
                 f"{len(self.class_names):,} classes",
             )
         )
-        return f"<Predictions: {sizes}; accuracy {_share(self.quality)}>"
+        return f"<Predictions: {sizes}; accuracy {_format_accuracy_interval(self.quality)}>"
 
     def _repr_html_(self) -> str:
-        return as_html(self._title(), self._facts())
+        return render_facts_html(self._notebook_title(), self._notebook_facts())
 
     def _repr_markdown_(self) -> str:
-        return as_markdown(self._title(), self._facts())
+        return render_facts_markdown(self._notebook_title(), self._notebook_facts())
 
-    def _title(self) -> str:
+    def _notebook_title(self) -> str:
         return self.source or "Predictions"
 
-    def _facts(self) -> Facts:
+    def _notebook_facts(self) -> Facts:
         one = self.quality
         facts = [
-            ("accuracy", f"{_share(one)} of {formats.count(one.n, self.noun)}"),
-            ("NLL", f"{formats.significant(one.nll)} nats"),
-            ("ECE", formats.significant(one.ece)),
+            (
+                "accuracy",
+                f"{_format_accuracy_interval(one)} of {formats.format_count(one.n, self.noun)}",
+            ),
+            ("NLL", f"{formats.format_significant(one.nll)} nats"),
+            ("ECE", formats.format_significant(one.ece)),
         ]
         if self.members == 1:
             return [("members", "1"), *facts]
-        gained = f"{formats.digits(self.gain.digits, self.noun)} over the mean member "
-        gained += words.digits_interval(self.gain)
-        differ = formats.percent(float(np.mean(self.disagreement)), figures=2)
+        gained = (
+            f"{formats.format_image_difference(self.gain.digits, self.noun)} over the mean member "
+        )
+        gained += words.format_gain_interval(self.gain)
+        differ = formats.format_percent(float(np.mean(self.disagreement)), figures=2)
         return [
             ("members", f"{self.members:,}"),
             *facts,
@@ -246,5 +254,8 @@ class Predictions(NamedPredictions):
         ]
 
 
-def _share(one: Quality) -> str:
-    return f"{formats.percent(one.accuracy, one.n)} ({formats.percents(one.low, one.high)})"
+def _format_accuracy_interval(one: Quality) -> str:
+    return (
+        f"{formats.format_percent(one.accuracy, one.n)} "
+        f"({formats.format_percent_range(one.low, one.high)})"
+    )

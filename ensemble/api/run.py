@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 
 from ensemble import runs
 from ensemble.analysis.best_value import BestValue
-from ensemble.analysis.predictions import judge
-from ensemble.api.following import Progress, follow
-from ensemble.api.members import best_of, named_members
-from ensemble.api.notebook import as_html, as_markdown
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.api.members import find_best_setting_value, list_run_member_names
+from ensemble.api.notebook import render_facts_html, render_facts_markdown
 from ensemble.api.predictions import Predictions
-from ensemble.api.saying import save_report, told
+from ensemble.api.run_facts import collect_run_facts, write_run_report
+from ensemble.api.run_progress import Progress, wait_for_run
 from ensemble.config import EnsembleConfig, ImportedConfig
-from ensemble.datasets.split import validation_indices
+from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import EnsembleError, RunError
-from ensemble.runs.test_set import dataset_of
-from ensemble.wording.run_names import called
+from ensemble.runs.test_set import load_run_dataset
+from ensemble.wording.run_names import format_run_name
 
 if TYPE_CHECKING:
     from ensemble.api.view import EvaluatedView
@@ -54,7 +54,7 @@ class Run:
           UnknownRunError: it has been deleted.
           RunError: its files cannot be read.
         """
-        return runs.find(self._id)
+        return runs.find_run(self._id)
 
     @property
     def name(self) -> str:
@@ -89,7 +89,7 @@ class Run:
     @property
     def epochs(self) -> list[int]:
         """The epochs, from 1, after which predictions are kept."""
-        return runs.prediction_epochs(self._id)
+        return runs.list_prediction_epochs(self._id)
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -99,17 +99,17 @@ class Run:
     @property
     def member_names(self) -> tuple[str, ...]:
         """What the M members are called."""
-        return named_members(self.stored)
+        return list_run_member_names(self.stored)
 
     @property
     def labels(self) -> NDArray[np.int32]:
         """(N,), what the test images are."""
-        return runs.test_set(self.stored).labels
+        return runs.load_test_set(self.stored).labels
 
     @property
     def images(self) -> NDArray[np.uint8] | None:
         """(N, H, W, channels), the test images; None where it was imported without any."""
-        return runs.test_set(self.stored).images
+        return runs.load_test_set(self.stored).images
 
     def history(self, kind: Literal["epoch", "steps"] = "epoch") -> list[dict[str, Any]]:
         """What was measured as it trained, the oldest first: `pandas.DataFrame(run.history())`.
@@ -135,26 +135,26 @@ class Run:
           NotPreparedError: the run's dataset is not on this machine any more.
           RunError: there are none, or none after that epoch, or they cannot be read.
         """
-        run, at = self.stored, self._epoch(epoch)
+        run, at = self.stored, self._resolve_epoch(epoch)
         if split == "validation":
-            found = runs.read_validation(run.id, at)
-            labels = dataset_of(run).train_labels
-            labels = labels[validation_indices(runs.trained_here(run), labels)]
+            found = runs.read_validation_predictions(run.id, at)
+            labels = load_run_dataset(run).train_labels
+            labels = labels[select_validation_indices(runs.require_training_config(run), labels)]
         else:
-            found, labels = runs.read_predictions(run.id, at), runs.test_set(run).labels
+            found, labels = runs.read_run_predictions(run.id, at), runs.load_test_set(run).labels
         try:
-            made = judge(found, labels)
+            made = evaluate_predictions(found, labels)
         except ValueError as error:
             raise RunError(
                 f"The predictions of epoch {at} of “{run.id}” cannot be read: the file is damaged, "
                 "or made with other images. Choose another epoch."
             ) from error
-        return Predictions.named(
+        return Predictions.from_predictions(
             made,
             run.data.class_names,
-            named_members(run, at),
+            list_run_member_names(run, at),
             run.data.noun,
-            f"{called(run)} · epoch {at}",
+            f"{format_run_name(run)} · epoch {at}",
         )
 
     def view(
@@ -183,11 +183,11 @@ class Run:
           RunError: it has no predictions, or none after that epoch, or they cannot be read.
           ConfigError: there is no such view, no such choice of it, or no such word of that.
         """
-        from ensemble.api.view import view_of  # here: figures take a while to import
+        from ensemble.api.view import evaluate_run_view  # here: figures take a while to import
 
-        return view_of(self.stored, name, self._epoch(epoch), choices)
+        return evaluate_run_view(self.stored, name, self._resolve_epoch(epoch), choices)
 
-    def _epoch(self, asked: int | str | None) -> int:
+    def _resolve_epoch(self, asked: int | str | None) -> int:
         kept = self.epochs
         if not kept:
             run = self.stored
@@ -213,7 +213,7 @@ class Run:
           ConfigError: no setting differs in this run, or not this one.
           RunError: no epoch has ended yet, or its predictions cannot be read.
         """
-        return best_of(self.stored, setting)
+        return find_best_setting_value(self.stored, setting)
 
     def wait(self, progress: Progress | bool = True) -> "Run":
         """Wait for a run that is at work elsewhere, as `ensemble.train` does; returns itself.
@@ -221,7 +221,7 @@ class Run:
         Raises:
           RunError: the run failed.
         """
-        follow(self._id, progress)
+        wait_for_run(self._id, progress)
         return self
 
     def stop(self) -> None:
@@ -230,7 +230,7 @@ class Run:
         Raises:
           RunError: it is not active.
         """
-        runs.request_stop(self._id)
+        runs.request_run_stop(self._id)
 
     def resume(self, progress: Progress | bool = True) -> "Run":
         """Go on with a stopped or failed run at its last checkpoint, and wait as `wait` does.
@@ -238,7 +238,7 @@ class Run:
         Raises:
           RunError: it is active, finished or diverged; or it failed again.
         """
-        runs.resume(self._id)
+        runs.resume_run(self._id)
         return self.wait(progress)
 
     def save_report(
@@ -255,7 +255,7 @@ class Run:
           RunError: a file of it is damaged; or it keeps no members, and they are asked for.
           PredictionsError: the file is there already and may not go, or cannot be written.
         """
-        return save_report(self._id, Path(path), with_members, all_epochs, replace)
+        return write_run_report(self._id, Path(path), with_members, all_epochs, replace)
 
     def rename(self, name: str) -> "Run":
         """Call it something else; "" takes its name away. Returns itself.
@@ -263,7 +263,7 @@ class Run:
         Raises:
           RunError: longer than 80 characters, or its folder cannot be written.
         """
-        runs.rename(self._id, name)
+        runs.rename_run(self._id, name)
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -278,10 +278,10 @@ class Run:
         except EnsembleError:
             return f"<Run {self._id}: cannot be read>"
         done = f"epoch {run.status.epoch} of {run.config.epochs}"
-        return f"<Run {run.id}: {run.state}, {called(run)}, {done}>"
+        return f"<Run {run.id}: {run.state}, {format_run_name(run)}, {done}>"
 
     def _repr_html_(self) -> str:
-        return as_html(*told(self._id))
+        return render_facts_html(*collect_run_facts(self._id))
 
     def _repr_markdown_(self) -> str:
-        return as_markdown(*told(self._id))
+        return render_facts_markdown(*collect_run_facts(self._id))

@@ -1,10 +1,10 @@
 """Training from Python: as the page does it, in a process of its own."""
 
 from ensemble import datasets, runs
-from ensemble.api.following import Progress, follow
 from ensemble.api.run import Run
+from ensemble.api.run_progress import Progress, wait_for_run
 from ensemble.config import EnsembleConfig
-from ensemble.runs.annotations.names import checked_name
+from ensemble.runs.annotations.names import normalize_run_name
 
 
 def train(
@@ -28,11 +28,11 @@ def train(
       RunError: the run could not be made, or failed; the message says what to do.
     """
     config = EnsembleConfig() if config is None else config
-    if not datasets.is_prepared(config.dataset):
-        datasets.load(config.dataset)  # says what to do
-    name = checked_name(name)
-    run = runs.launch(config)
+    if not datasets.is_dataset_prepared(config.dataset):
+        datasets.load_dataset(config.dataset)  # says what to do
+    name = normalize_run_name(name)
+    run = runs.launch_run(config)
     if name:
-        runs.rename(run.id, name)
-    follow(run.id, progress)
+        runs.rename_run(run.id, name)
+    wait_for_run(run.id, progress)
     return Run(run.id)

@@ -9,7 +9,7 @@ from ensemble import runs
 from ensemble.figures.palette import LIGHT
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.registry import find_view
-from ensemble.views.summary import ViewSummary, plain_text, summarize_view
+from ensemble.views.summary import ViewSummary, render_plain_text, summarize_view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,11 +75,11 @@ class EvaluatedView:
         return self._summary.to_text()
 
     def _repr_html_(self) -> str:
-        return "".join([*self._paragraphs(), *map(_table, self._summary.tables)])
+        return "".join([*self._render_paragraphs(), *map(_render_view_table, self._summary.tables)])
 
-    def _paragraphs(self) -> list[str]:
-        return [f"<h4>{_escape(self.title)}</h4>"] + [
-            f"<p>{'<b>' if one.role == 'answer' else ''}{_escape(plain_text(one))}"
+    def _render_paragraphs(self) -> list[str]:
+        return [f"<h4>{_escape_view_html(self.title)}</h4>"] + [
+            f"<p>{'<b>' if one.role == 'answer' else ''}{_escape_view_html(render_plain_text(one))}"
             f"{'</b>' if one.role == 'answer' else ''}</p>"
             for one in self._summary.paragraphs
         ]
@@ -87,32 +87,34 @@ class EvaluatedView:
     def _ipython_display_(self) -> None:
         from IPython.display import HTML, display  # there, where this is called
 
-        display(HTML("".join(self._paragraphs())))
+        display(HTML("".join(self._render_paragraphs())))
         for figure in self._summary.figures:
-            display(HTML(f"<p>{_escape(figure.sees)}</p>"))
+            display(HTML(f"<p>{_escape_view_html(figure.explanation)}</p>"))
             display(self.figures[figure.title])
         for table in self._summary.tables:
-            display(HTML(_table(table)))
+            display(HTML(_render_view_table(table)))
 
 
-def view_of(run: runs.Run, name: str, epoch: int, choices: Mapping[str, object]) -> EvaluatedView:
+def evaluate_run_view(
+    run: runs.Run, name: str, epoch: int, choices: Mapping[str, object]
+) -> EvaluatedView:
     """A view of a run's epoch; see `Run.view`."""
     view = find_view(name)
     words = {choice: str(word) for choice, word in choices.items()}
     return EvaluatedView(summarize_view(view, evaluate_epoch(run, epoch), words))
 
 
-def _table(table: Any) -> str:
-    head = "".join(f"<th>{_escape(name)}</th>" for name in table.frame.columns)
+def _render_view_table(table: Any) -> str:
+    head = "".join(f"<th>{_escape_view_html(name)}</th>" for name in table.frame.columns)
     rows = "".join(
-        f"<tr>{''.join(f'<td>{_escape(cell)}</td>' for cell in row)}</tr>"
+        f"<tr>{''.join(f'<td>{_escape_view_html(cell)}</td>' for cell in row)}</tr>"
         for row in table.frame.itertuples(index=False, name=None)
     )
-    note = f"<p>{_escape(table.note)}</p>" if table.note else ""
-    caption = f"<caption>{_escape(table.caption)}</caption>"
+    note = f"<p>{_escape_view_html(table.note)}</p>" if table.note else ""
+    caption = f"<caption>{_escape_view_html(table.caption)}</caption>"
     return f"<table>{caption}<tr>{head}</tr>{rows}</table>{note}"
 
 
-def _escape(text: object) -> str:
+def _escape_view_html(text: object) -> str:
     # A notebook may read $…$ as a formula wherever it stands.
     return html.escape(str(text)).replace("$", "&#36;")

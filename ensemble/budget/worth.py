@@ -2,34 +2,34 @@
 
 from dataclasses import dataclass
 
-from ensemble.analysis.planning.equivalents import Equivalent, curve
-from ensemble.analysis.planning.several import worth_of_several
-from ensemble.budget.cheaper import Kind, cheaper_of
-from ensemble.comparison.images import labels, same_images
+from ensemble.analysis.planning.equivalents import MemberEquivalent, likelihood_curve
+from ensemble.analysis.planning.several import equivalent_of_trainings
+from ensemble.budget.cheap_ensembles import Kind, iterate_cheap_ensembles
+from ensemble.comparison.image_identity import have_same_images, load_image_labels
 from ensemble.errors import RunError
-from ensemble.runs.history import prediction_epochs, read_predictions
-from ensemble.runs.store import Run, trained_here
+from ensemble.runs.history import list_prediction_epochs, read_run_predictions
+from ensemble.runs.store import Run, require_training_config
 
 
 @dataclass(frozen=True)
-class Worth:
+class CheapEnsembleWorth:
     """What one kind of cheaper ensemble is worth.
 
     Attributes:
       kind: as `Cheaper.kind`.
       epochs: that it is made of.
-      asked: how many networks answer each image.
-      found: how many independent members it is worth.
+      networks: how many networks answer each image.
+      equivalent: how many independent members it is worth.
     """
 
     kind: Kind
     epochs: tuple[int, ...]
-    asked: int
-    found: Equivalent
+    networks: int
+    equivalent: MemberEquivalent
 
 
 @dataclass(frozen=True)
-class Worths:
+class CheapEnsembleWorths:
     """What a run's cheaper ensembles are worth, each the mean over its members.
 
     Attributes:
@@ -42,7 +42,7 @@ class Worths:
       left_out: why a kind that the run was set up for is not here, a sentence each.
     """
 
-    rows: tuple[Worth, ...]
+    rows: tuple[CheapEnsembleWorth, ...]
     against: str
     own: bool
     members: int
@@ -51,7 +51,9 @@ class Worths:
     left_out: tuple[str, ...]
 
 
-def worths_of(run: Run, against: Run | None = None, passes: int = 0) -> Worths:
+def measure_cheap_ensembles(
+    run: Run, against: Run | None = None, passes: int = 0
+) -> CheapEnsembleWorths:
     """What the cheaper ensembles of a run are worth.
 
     Args:
@@ -65,10 +67,10 @@ def worths_of(run: Run, against: Run | None = None, passes: int = 0) -> Worths:
         members on the same images to hold it against.
       ConfigError: dropout is asked for and the network has none.
     """
-    trained_here(run)
+    require_training_config(run)
     base = against or run
     for one in (run, base):
-        if not prediction_epochs(one.id):
+        if not list_prediction_epochs(one.id):
             raise RunError(
                 f"The run “{one.id}” has no predictions yet: wait for the end of its first epoch."
             )
@@ -77,22 +79,24 @@ def worths_of(run: Run, against: Run | None = None, passes: int = 0) -> Worths:
             f"The run “{base.id}” has one member, and nothing says what a second is worth: hold "
             "it against a run of several members, as `worth --against` does."
         )
-    if not same_images(run, base):
+    if not have_same_images(run, base):
         raise RunError(
             f"The runs “{run.id}” and “{base.id}” were tested on different images: choose two on "
             "the same dataset."
         )
-    truth = labels(run)
-    known = curve(read_predictions(base.id, prediction_epochs(base.id)[-1]), truth)
-    rows, left_out = list[Worth](), list[str]()
-    for made in cheaper_of(run, passes):
+    truth = load_image_labels(run)
+    known = likelihood_curve(
+        read_run_predictions(base.id, list_prediction_epochs(base.id)[-1]), truth
+    )
+    rows, left_out = list[CheapEnsembleWorth](), list[str]()
+    for made in iterate_cheap_ensembles(run, passes):
         if isinstance(made, str):
             left_out.append(made)
             continue
-        found = worth_of_several(known, truth, made.probabilities)
-        rows.append(Worth(made.kind, made.epochs, made.asked, found))
-    varied = bool(base.trained and base.trained.vary)
-    return Worths(
+        found = equivalent_of_trainings(known, truth, made.probabilities)
+        rows.append(CheapEnsembleWorth(made.kind, made.epochs, made.networks, found))
+    varied = bool(base.training_config and base.training_config.vary)
+    return CheapEnsembleWorths(
         tuple(rows),
         base.id,
         base.id == run.id,

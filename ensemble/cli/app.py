@@ -5,19 +5,19 @@ from pathlib import Path
 
 import click
 
-from ensemble.access.exposure import SHARE
+from ensemble.access.server_access import SHARE_VARIABLE
 from ensemble.errors import StorageError
-from ensemble.machine.python_command import build_command
+from ensemble.machine.python_command import build_python_command
 from ensemble.storage.folders import cache_folder, home_folder
 
-EVERY_ADDRESS = ("--server.address=0.0.0.0",)
-PACKAGE = Path(__file__).resolve().parents[1]
+ALL_ADDRESSES_OPTION = ("--server.address=0.0.0.0",)
+PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(name="app", context_settings={"ignore_unknown_options": True})
 @click.option("--share", is_flag=True, help="Let others in, who sign in first: docs/serving.md.")
 @click.argument("options", metavar="[STREAMLIT OPTIONS]...", nargs=-1, type=click.UNPROCESSED)
-def app(share: bool, options: tuple[str, ...]) -> None:
+def run_app_command(share: bool, options: tuple[str, ...]) -> None:
     """Open the dashboard in the browser: --server.port 8600 and the like go to Streamlit.
 
     With --share it is served to others, on all of this machine's addresses unless --server.address
@@ -34,27 +34,27 @@ def app(share: bool, options: tuple[str, ...]) -> None:
             "The folder that this was started in is gone: change to another, then start it again."
         ) from error
     if share:
-        os.environ[SHARE] = "1"
-        options = (*served(options), *options)
-    command = build_command("run", str(script()), *options, module="streamlit")
+        os.environ[SHARE_VARIABLE] = "1"
+        options = (*build_server_options(options), *options)
+    command = build_python_command("run", str(find_app_script()), *options, module="streamlit")
     # In this process's place: Ctrl-C and a manager of processes reach Streamlit itself.
-    os.execve(command[0], command, environment())
+    os.execve(command[0], command, build_app_environment())
 
 
-def served(options: tuple[str, ...]) -> tuple[str, ...]:
+def build_server_options(options: tuple[str, ...]) -> tuple[str, ...]:
     """Streamlit's options for a server that others come to, but for those that were given."""
     given = any(one.partition("=")[0] == "--server.address" for one in options)
-    address = () if given or os.environ.get("STREAMLIT_SERVER_ADDRESS") else EVERY_ADDRESS
+    address = () if given or os.environ.get("STREAMLIT_SERVER_ADDRESS") else ALL_ADDRESSES_OPTION
     return (*address, "--server.headless=true")
 
 
-def script() -> Path:
+def find_app_script() -> Path:
     """What Streamlit runs, with pages and settings beside it: the package's own, or a clone's."""
-    installed = PACKAGE / "app" / "app.py"
-    return installed if installed.is_file() else PACKAGE.parent / "app.py"
+    installed = PACKAGE_FOLDER / "app" / "app.py"
+    return installed if installed.is_file() else PACKAGE_FOLDER.parent / "app.py"
 
 
-def environment() -> dict[str, str]:
+def build_app_environment() -> dict[str, str]:
     """This process's, so that the server and its workers import this package and no other.
 
     Python may look in the working folder first, which may hold anything: a clone, say, of

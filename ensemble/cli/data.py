@@ -7,86 +7,90 @@ from typing import Any
 import click
 
 from ensemble import datasets
-from ensemble.cli.options import settings_options
-from ensemble.cli.outcome import say
+from ensemble.cli.options import add_settings_options
+from ensemble.cli.output import print_line
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.own.request import Called, Preparation
+from ensemble.datasets.own.request import DatasetNaming, PreparationSettings
 from ensemble.errors import DataError
 
 
-@click.group()
-def data() -> None:
+@click.group(name="data")
+def run_data_command() -> None:
     """Look at and fetch datasets; add and remove your own."""
 
 
-@data.command(name="list")
+@run_data_command.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def data_list(as_json: bool) -> None:
+def run_data_list_command(as_json: bool) -> None:
     """Every dataset, and whether it is ready."""
-    for one in datasets.infos():
+    for one in datasets.list_dataset_infos():
         if as_json:
             click.echo(json.dumps(asdict(one)))
             continue
         ready = "ready" if one.prepared else "damaged" if one.own else "to be prepared"
         sizes = f"{one.train_size:>6,} + {one.test_size:>6,}"
-        say(f"{one.name:<14} {sizes}  {ready:<15} {one.source}")
+        print_line(f"{one.name:<14} {sizes}  {ready:<15} {one.source}")
 
 
-@data.command(name="prepare")
+@run_data_command.command(name="prepare")
 @click.argument("name")
-def data_prepare(name: str) -> None:
+def run_data_prepare_command(name: str) -> None:
     """Fetch a dataset and make it ready; done once."""
     with ProgressLine(name) as line:
-        datasets.prepare(name, line.fraction)
+        datasets.prepare_dataset(name, line.show_fraction)
     click.echo(f"{name} is ready.")
 
 
-@data.command(name="add")
+@run_data_command.command(name="add")
 @click.argument("name")
 @click.argument("source")
-@settings_options(Preparation)
+@add_settings_options(PreparationSettings)
 @click.option("--noun", default="image", help="What one image is called: leaf.")
 @click.option("--title", default="", help="What people call the dataset; by default its name.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
-def data_add(name: str, source: str, noun: str, title: str, as_json: bool, **chosen: Any) -> None:
+def run_data_add_command(
+    name: str, source: str, noun: str, title: str, as_json: bool, **chosen: Any
+) -> None:
     """Add your own images as dataset NAME, to be trained on by --dataset NAME.
 
     SOURCE is a folder with one folder of pictures for each class, perhaps within train/ and test/;
     an .npz with train_images and train_labels; a folder of IDX files; or tfds:NAME.
     """
     # Late: it is a while to decoders.
-    from ensemble.datasets.own import adding, opening
-    from ensemble.datasets.own.report import as_json as in_json
+    from ensemble.datasets.own import dataset_builder, source_lookup
+    from ensemble.datasets.own.report import serialize_preparation_report as in_json
 
-    how = Preparation(**{key: value for key, value in chosen.items() if value is not None})
-    called = Called(name, title, noun)
+    how = PreparationSettings(**{key: value for key, value in chosen.items() if value is not None})
+    called = DatasetNaming(name, title, noun)
     with ProgressLine(name) as line:
-        tell = None if as_json else line.fraction
-        report = adding.add(opening.source_of(source, how.seed), how, called, tell)
+        tell = None if as_json else line.show_fraction
+        report = dataset_builder.add_custom_dataset(
+            source_lookup.open_picture_source(source, how.seed), how, called, tell
+        )
     if as_json:
         click.echo(json.dumps(in_json(report)))
         return
     note = report.note
     for said in [note.prepared, *note.said]:
-        say(said, err=True)
-    smaller = batch(note.train_size)
-    say(
+        print_line(said, err=True)
+    smaller = format_batch_size_option(note.train_size)
+    print_line(
         f"{name} is added: {note.train_size:,} images to learn from, {note.test_size:,} to test "
         f"with, {len(note.class_names):,} classes. Train with --dataset {name}{smaller}."
     )
 
 
-def batch(images: int) -> str:
+def format_batch_size_option(images: int) -> str:
     """The option that so few images need, or "" where the usual batch can be made of them."""
     if images >= EnsembleConfig().batch_size:
         return ""
     return f" --batch-size {1 << (images.bit_length() - 1)}"
 
 
-@data.command(name="remove")
+@run_data_command.command(name="remove")
 @click.argument("name")
-def data_remove(name: str) -> None:
+def run_data_remove_command(name: str) -> None:
     """Remove a dataset that you have added; what was trained on it stays."""
     from ensemble import runs
     from ensemble.datasets.own import staging
@@ -94,8 +98,8 @@ def data_remove(name: str) -> None:
     if active := [
         run
         for run in runs.list_runs()
-        if run.active and run.trained and run.trained.dataset == name
+        if run.active and run.training_config and run.training_config.dataset == name
     ]:
         raise DataError(f"The run {active[0].id} is learning {name}: stop it first, or let it end.")
-    staging.remove(name)
-    say(f"{name} is removed.")
+    staging.remove_custom_dataset(name)
+    print_line(f"{name} is removed.")

@@ -12,42 +12,56 @@ from typing import Any
 import click
 
 from ensemble import architectures
-from ensemble.cli.options import Command, option, settings_options
-from ensemble.cluster.kubernetes import KubernetesConfig, Training
-from ensemble.cluster.kubernetes import manifest as as_manifest
-from ensemble.cluster.kubernetes.training import SUBMISSION
+from ensemble.cli.options import Command, add_settings_options, build_setting_option
+from ensemble.cluster.kubernetes import KubernetesConfig, TrainingSpec
+from ensemble.cluster.kubernetes import render_manifest as as_manifest
+from ensemble.cluster.kubernetes.training import SUBMISSION_VARIABLE
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import RUN_ID, RUN_ID_LENGTH
 
-INDEX = "JOB_COMPLETION_INDEX"  # which Kubernetes sets, from 0
-NEEDED = {"name": "NAME", "image": "IMAGE", "runs_claim": "CLAIM", "data_claim": "CLAIM"}
-WORDS = {**NEEDED, "pull_secret": "SECRET", "node_selector": "KEY=VALUE", "toleration": "TAINT"}
+COMPLETION_INDEX_VARIABLE = "JOB_COMPLETION_INDEX"  # which Kubernetes sets, from 0
+REQUIRED_FIELD_METAVARS = {
+    "name": "NAME",
+    "image": "IMAGE",
+    "runs_claim": "CLAIM",
+    "data_claim": "CLAIM",
+}
+FIELD_METAVARS = {
+    **REQUIRED_FIELD_METAVARS,
+    "pull_secret": "SECRET",
+    "node_selector": "KEY=VALUE",
+    "toleration": "TAINT",
+}
 
 
-def kubernetes_options(command: Command) -> Command:
+def add_kubernetes_options(command: Command) -> Command:
     """Gives a command one option for every field of `KubernetesConfig`."""
     for field in reversed(dataclasses.fields(KubernetesConfig)):
-        command = (_word(field) if field.name in WORDS else option(field))(command)
+        command = (
+            _build_kubernetes_option(field)
+            if field.name in FIELD_METAVARS
+            else build_setting_option(field)
+        )(command)
     return command
 
 
-def _word(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:
+def _build_kubernetes_option(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:
     return click.option(
         "--" + field.name.replace("_", "-"),
-        required=field.name in NEEDED,
+        required=field.name in REQUIRED_FIELD_METAVARS,
         default=None,
         multiple=isinstance(field.default, tuple),
-        metavar=WORDS[field.name],
+        metavar=FIELD_METAVARS[field.name],
         help=field.metadata["help"],
     )
 
 
-@click.command()
-@settings_options(EnsembleConfig)
-@kubernetes_options
+@click.command(name="manifest")
+@add_settings_options(EnsembleConfig)
+@add_kubernetes_options
 @click.option("--run-id", metavar="RUN", help="What the run is to be called; a new id by default.")
-def manifest(run_id: str | None, **chosen: Any) -> None:
+def run_manifest_command(run_id: str | None, **chosen: Any) -> None:
     """Print what trains an ensemble on Kubernetes, and its dashboard, for kubectl apply -f -.
 
     One pod a group of members, which go on where they were if their node is lost. Nothing is
@@ -56,12 +70,14 @@ def manifest(run_id: str | None, **chosen: Any) -> None:
     given = {name: value for name, value in chosen.items() if value is not None}
     asked = {field.name for field in dataclasses.fields(KubernetesConfig)}
     pods = KubernetesConfig(**{name: value for name, value in given.items() if name in asked})
-    config = settings_of({name: value for name, value in given.items() if name not in asked})
-    training = Training(checked_id(run_id, config), config.groups, tuple(as_words(config)))
+    config = build_pod_config({name: value for name, value in given.items() if name not in asked})
+    training = TrainingSpec(
+        resolve_run_id(run_id, config), config.groups, tuple(format_config_options(config))
+    )
     click.echo(as_manifest(pods, training), nl=False)
 
 
-def checked_id(given: str | None, config: EnsembleConfig) -> str:
+def resolve_run_id(given: str | None, config: EnsembleConfig) -> str:
     """The id that the run is to have, which its pods make it under.
 
     Raises:
@@ -79,31 +95,32 @@ def checked_id(given: str | None, config: EnsembleConfig) -> str:
 
 @click.command(name="work-pod", hidden=True)
 @click.argument("run_id", metavar="RUN")
-@settings_options(EnsembleConfig)
-def work_pod(run_id: str, **chosen: Any) -> None:
-    """Be a pod of the Job that `manifest` prints: train the group of its completion index."""
+@add_settings_options(EnsembleConfig)
+def run_work_pod_command(run_id: str, **chosen: Any) -> None:
+    """Be a pod of the Job of `run_manifest_command`: train the group of its completion index."""
     from ensemble.runs.groups import pod
 
-    index = os.environ.get(INDEX, "")
+    index = os.environ.get(COMPLETION_INDEX_VARIABLE, "")
     if not re.fullmatch("[0-9]{1,4}", index):
         raise ConfigError(
-            f"{INDEX} is {index!r:.60}: it has to be the number of a group, from 0. Kubernetes "
+            f"{COMPLETION_INDEX_VARIABLE} is {index!r:.60}: it has to be the number of a group, "
+            f"from 0. Kubernetes "
             "sets it in the pods of a Job whose completionMode is Indexed, as manifest prints it."
         )
-    config = settings_of({name: value for name, value in chosen.items() if value is not None})
-    submission = os.environ.get(SUBMISSION, "")
-    sys.exit(pod.work_pod(checked_id(run_id, config), config, int(index), submission))
+    config = build_pod_config({name: value for name, value in chosen.items() if value is not None})
+    submission = os.environ.get(SUBMISSION_VARIABLE, "")
+    sys.exit(pod.execute_pod(resolve_run_id(run_id, config), config, int(index), submission))
 
 
-def settings_of(chosen: dict[str, Any]) -> EnsembleConfig:
+def build_pod_config(chosen: dict[str, Any]) -> EnsembleConfig:
     """The settings that were chosen, and how many groups there are to be.
 
     Raises:
       ConfigError: one is out of its range; or the groups were left to the machine, and pods run
         on others.
     """
-    if architectures.is_own(own := chosen.get("network", "")):
-        architectures.allow(own)  # Whoever types a name here wants its code to run.
+    if architectures.is_custom_network(own := chosen.get("network", "")):
+        architectures.allow_network(own)  # Whoever types a name here wants its code to run.
     config = EnsembleConfig(**chosen)
     if not config.groups:
         raise ConfigError(
@@ -113,7 +130,7 @@ def settings_of(chosen: dict[str, Any]) -> EnsembleConfig:
     return config
 
 
-def as_words(config: EnsembleConfig) -> list[str]:
+def format_config_options(config: EnsembleConfig) -> list[str]:
     """Settings as words of the command line; all of them, whatever other versions begin with."""
     words: list[str] = []
     for name, value in config.as_dict().items():

@@ -8,37 +8,37 @@ from typing import Any
 import click
 
 from ensemble import datasets
-from ensemble.cli.options import settings_options
-from ensemble.cli.outcome import say
-from ensemble.cli.placement import one_node_options, take_placement, task_summary
+from ensemble.cli.options import add_settings_options
+from ensemble.cli.output import print_line
+from ensemble.cli.placement import add_one_node_options, parse_placement_options, summarize_task
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cluster.schedulers import SCHEDULERS
 from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.errors import ClusterError, RunError
-from ensemble.race import Race, commands, queue_race, read_race, usual_race
+from ensemble.race import Race, build_default_race, commands, queue_race, read_race
 from ensemble.race.settings import COMPETITORS, RaceConfig
 from ensemble.wording import formats
 
 
-@click.command()
+@click.command(name="devices")
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
-def devices(as_json: bool) -> None:
+def run_devices_command(as_json: bool) -> None:
     """What there is to train on."""
-    from ensemble.machine.jax_settings import describe_devices
+    from ensemble.machine.jax_settings import read_device_info
 
-    found = describe_devices()
+    found = read_device_info()
     if as_json:
-        click.echo(json.dumps(found | describe_schedulers()))
+        click.echo(json.dumps(found | read_scheduler_info()))
         return
     for one in found["devices"]:
-        say(f"{one['id']}: {one['kind']}")
-    for name, known in describe_schedulers().items():
+        print_line(f"{one['id']}: {one['kind']}")
+    for name, known in read_scheduler_info().items():
         for one in known.get("partitions", []):
-            free = f"{one['free_nodes']:,} of {formats.count(one['nodes'], 'node')} free"
-            say(f"{name} {one['name']}: {free}")
+            free = f"{one['free_nodes']:,} of {formats.format_count(one['nodes'], 'node')} free"
+            print_line(f"{name} {one['name']}: {free}")
 
 
-def describe_schedulers() -> dict[str, Any]:
+def read_scheduler_info() -> dict[str, Any]:
     """What each scheduler of this machine has, or why it does not say so, by its name."""
     found: dict[str, Any] = {}
     for one in SCHEDULERS.values():
@@ -54,7 +54,7 @@ def describe_schedulers() -> dict[str, Any]:
     return found
 
 
-@click.command()
+@click.command(name="bench")
 @click.option("--members", type=click.IntRange(1, 64), default=4, help="How many networks.")
 @click.option("--batch-size", type=click.IntRange(1, 4096), default=128, help="Images in a step.")
 @click.option("--devices", type=click.IntRange(0), default=0, help="How many; 0 takes all.")
@@ -69,48 +69,48 @@ def describe_schedulers() -> dict[str, Any]:
     "--seconds", type=click.FloatRange(0.1, 600), default=10, help="Of training, in each precision."
 )
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
-def bench(as_json: bool, dataset: str | None, seconds: float, **chosen: Any) -> None:
+def run_bench_command(as_json: bool, dataset: str | None, seconds: float, **chosen: Any) -> None:
     """Steady training speed on this machine, in both precisions."""
-    from ensemble.race.training_speed import EMULATED, measure
+    from ensemble.race.training_speed import EMULATED_NOTE, measure_training_speed
 
-    name = dataset or ("mnist" if datasets.is_prepared("mnist") else "digits")
-    result = measure(EnsembleConfig(dataset=name, **chosen), seconds)
+    name = dataset or ("mnist" if datasets.is_dataset_prepared("mnist") else "digits")
+    result = measure_training_speed(EnsembleConfig(dataset=name, **chosen), seconds)
     if as_json:
         click.echo(json.dumps(result))
         return
     for key, value in result.items():
         click.echo(f"{key:<27} {value}")
     if result["bfloat16_emulated"]:
-        click.echo(EMULATED)
+        click.echo(EMULATED_NOTE)
 
 
-@click.command()
-@settings_options(RaceConfig)
-@one_node_options
+@click.command(name="race")
+@add_settings_options(RaceConfig)
+@add_one_node_options
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
-def race(as_json: bool, **chosen: Any) -> None:
+def run_race_command(as_json: bool, **chosen: Any) -> None:
     """Measure this machine: this engine, the HOWTO's loop, one member after another.
 
     With --on it measures the node that the cluster gives it, and nothing here is taken from that.
     """
-    place = take_placement(chosen)
+    place = parse_placement_options(chosen)
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    queue_race(replace(usual_race(), **chosen), place)
+    queue_race(replace(build_default_race(), **chosen), place)
     with ProgressLine("race") as line:
-        job = commands.work_race((lambda status: None) if as_json else line.race)
+        job = commands.run_race_worker((lambda status: None) if as_json else line.show_race)
     if job.message:
-        say(job.message, err=True)
+        print_line(job.message, err=True)
     if job.state != "finished":
-        click.echo(json.dumps({"state": job.state} | task_summary(job.path)))
+        click.echo(json.dumps({"state": job.state} | summarize_task(job.path)))
         sys.exit(130 if job.state == "stopped" else 1)
-    found = raced(job.status.race)
+    found = load_finished_race(job.status.race)
     if not as_json:
-        for row in table(found):
-            say(row, err=True)
-    click.echo(json.dumps({"state": job.state, **asdict(found)} | task_summary(job.path)))
+        for row in tabulate_race(found):
+            print_line(row, err=True)
+    click.echo(json.dumps({"state": job.state, **asdict(found)} | summarize_task(job.path)))
 
 
-def raced(name: str) -> Race:
+def load_finished_race(name: str) -> Race:
     """What a race that has ended found; RunError where it cannot be read."""
     try:
         return read_race(name)
@@ -118,7 +118,7 @@ def raced(name: str) -> Race:
         raise RunError(f"What the race found cannot be read ({error}): start it again.") from error
 
 
-def table(found: Race) -> list[str]:
+def tabulate_race(found: Race) -> list[str]:
     """A race in lines: a row for each competitor, img·member/s for each number of members."""
     every = sorted({members for rates in found.rates.values() for members in rates})
     lines = [f"{'img·member/s':<12}" + "".join(f"{f'M = {members}':>10}" for members in every)]
@@ -128,11 +128,11 @@ def table(found: Race) -> list[str]:
     return lines + [f"{name}: {why}" for name, why in found.absent.items()]
 
 
-@click.command(hidden=True)
+@click.command(name="race-competitor", hidden=True)
 @click.argument("name", type=click.Choice(COMPETITORS))
 @click.argument("settings")
-def race_competitor(name: str, settings: str) -> None:
+def run_race_competitor_command(name: str, settings: str) -> None:
     """Be a race's competitor: a request a line on stdin, an answer a line on stdout."""
-    from ensemble.race.competitor import compete
+    from ensemble.race.competitor import run_competitor
 
-    compete(name, RaceConfig.from_dict(json.loads(settings)))
+    run_competitor(name, RaceConfig.from_dict(json.loads(settings)))

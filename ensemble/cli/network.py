@@ -10,25 +10,25 @@ from typing import Any
 import click
 
 from ensemble import architectures
-from ensemble.cli.outcome import say
+from ensemble.cli.output import print_line
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.registry import find
+from ensemble.datasets.registry import find_dataset_entry
 from ensemble.errors import ConfigError
 
 
-@click.command()
+@click.command(name="network")
 @click.argument("name")
 @click.option("--dataset", default="digits", help="Whose images and classes; digits by default.")
 @click.option("--width", type=click.IntRange(0, 1024), default=0, help="0 is its own width.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
-def network(name: str, dataset: str, width: int, as_json: bool) -> None:
+def run_network_command(name: str, dataset: str, width: int, as_json: bool) -> None:
     """Look at network NAME as it would learn a dataset: layers, parameters, operations.
 
     NAME is built in, or package.module:Factory, one of your own, whose code is imported.
     """
     try:
-        with output_to_stderr():
-            found = described(name, dataset, width)
+        with redirect_stdout_to_stderr():
+            found = summarize_network(name, dataset, width)
     except ConfigError as error:
         if as_json:
             click.echo(json.dumps({"name": name, "error": str(error)}))
@@ -36,12 +36,12 @@ def network(name: str, dataset: str, width: int, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found))
         return
-    for line in lines(found):
-        say(line)
+    for line in format_network_summary(found):
+        print_line(line)
 
 
 @contextlib.contextmanager
-def output_to_stderr() -> Iterator[None]:
+def redirect_stdout_to_stderr() -> Iterator[None]:
     """What imported code writes to standard output goes to standard error: stdout is ours."""
     sys.stdout.flush()
     ours = os.dup(1)
@@ -55,22 +55,22 @@ def output_to_stderr() -> Iterator[None]:
         os.close(ours)
 
 
-def described(name: str, dataset: str, width: int) -> dict[str, Any]:
+def summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
     """What there is to know of a network for the images of a dataset, ready for JSON.
 
     Raises:
       ConfigError: there is no such network or dataset, or it cannot learn these images.
     """
-    if architectures.is_own(name):
-        architectures.allow(name)
+    if architectures.is_custom_network(name):
+        architectures.allow_network(name)
     config = EnsembleConfig(network=name, dataset=dataset, width=width)
     os.environ["JAX_PLATFORMS"] = "cpu"  # Nothing is computed: an accelerator is left alone.
-    from ensemble.engine import network_of
+    from ensemble.engine import build_network
 
-    made = network_of(config)
+    made = build_network(config)
     return {
         "name": name,
-        "title": architectures.title(name),
+        "title": architectures.format_network_title(name),
         "dataset": dataset,
         "image_shape": made.image_shape,
         "classes": made.classes,
@@ -83,12 +83,12 @@ def described(name: str, dataset: str, width: int) -> dict[str, Any]:
         "carried": sum(one.size for one in made.shapes.values()) - made.parameters,
         "outputs": made.outputs,
         "collections": made.collections,
-        "dropout": made.random,
-        "bfloat16": takes_bfloat16(made),
+        "dropout": made.is_stochastic,
+        "bfloat16": can_use_bfloat16(made),
     }
 
 
-def takes_bfloat16(made: Any) -> bool:
+def can_use_bfloat16(made: Any) -> bool:
     """Whether a network can be told to multiply bfloat16."""
     import jax
 
@@ -104,10 +104,10 @@ def takes_bfloat16(made: Any) -> bool:
     return True
 
 
-def lines(found: dict[str, Any]) -> list[str]:
+def format_network_summary(found: dict[str, Any]) -> list[str]:
     """A description for people: a line a layer's array, then what it comes to."""
     height, width, channels = found["image_shape"]
-    title = find(found["dataset"]).title
+    title = find_dataset_entry(found["dataset"]).title
     longest = max(len(one["path"]) for one in found["layers"])
     said = [
         f"{found['title']} on {title}: images {height}×{width}×{channels} to logits "

@@ -6,51 +6,61 @@ from typing import Any
 
 import click
 
-from ensemble.settings import Settings, allowed_range, choices_of, listed_in, setting_fields
+from ensemble.settings import (
+    Settings,
+    describe_allowed_values,
+    get_declared_choices,
+    list_setting_choices,
+    list_setting_fields,
+)
 
 Command = Callable[..., Any]
 
 
-def settings_options(settings: type[Settings]) -> Callable[[Command], Command]:
+def add_settings_options(settings: type[Settings]) -> Callable[[Command], Command]:
     """Gives a click command one option for every field of `settings`.
 
     A value left out reaches the command as None, so that a command can tell what was said.
     """
 
-    def with_options(command: Command) -> Command:
-        for field in reversed(setting_fields(settings)):
-            command = option(field)(command)
+    def add_options(command: Command) -> Command:
+        for field in reversed(list_setting_fields(settings)):
+            command = build_setting_option(field)(command)
         return command
 
-    return with_options
+    return add_options
 
 
-def option(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:
+def build_setting_option(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:
     """The option of one field: its name, type, range and help as the dataclass has them."""
     name = "--" + field.name.replace("_", "-")
     text = field.metadata["help"]
     if isinstance(field.default, bool):
         return click.option(f"{name}/--no-{name[2:]}", default=None, help=text)
-    shown = f"{text} {allowed_range(field).capitalize()}; {field.default} by default."
+    shown = f"{text} {describe_allowed_values(field).capitalize()}; {field.default} by default."
     if field.metadata["form"]:
         shown = text
     if field.metadata["several"]:
         shown = f"{text} May be given several times."
-        return click.option(name, type=click.STRING, multiple=True, callback=_joined, help=shown)
-    return click.option(name, type=_type(field), default=None, help=shown)
+        return click.option(
+            name, type=click.STRING, multiple=True, callback=_join_option_values, help=shown
+        )
+    return click.option(name, type=_build_param_type(field), default=None, help=shown)
 
 
-def _joined(context: click.Context, option: click.Parameter, parts: tuple[str, ...]) -> str | None:
+def _join_option_values(
+    context: click.Context, option: click.Parameter, parts: tuple[str, ...]
+) -> str | None:
     return " ".join(parts) if parts else None
 
 
-def _type(field: "dataclasses.Field[Any]") -> click.ParamType:
+def _build_param_type(field: "dataclasses.Field[Any]") -> click.ParamType:
     low, high = field.metadata["low"], field.metadata["high"]
     if (
-        callable(listed_in(field)) or field.metadata["form"]
+        callable(get_declared_choices(field)) or field.metadata["form"]
     ):  # they come and go: the settings say which there are by then
         return click.STRING
-    if choices := choices_of(field):
+    if choices := list_setting_choices(field):
         return click.Choice(choices)
     if isinstance(field.default, int):
         return click.IntRange(int(low), int(high))

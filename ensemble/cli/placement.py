@@ -7,36 +7,36 @@ from typing import Any
 
 import click
 
-from ensemble.cli.options import Command, option
+from ensemble.cli.options import Command, build_setting_option
 from ensemble.cluster.schedulers import SCHEDULERS
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.remote.record import placement_of, read_record
-from ensemble.settings import setting_fields
+from ensemble.jobs.remote.task_record import find_placement, read_task_record
+from ensemble.settings import list_setting_fields
 
 # What schedulers can be asked for, by name; where several can, the first says it.
-ASKED = {
+TASK_FIELDS = {
     field.name: field
     for one in reversed(SCHEDULERS.values())
-    for field in setting_fields(one.settings)
+    for field in list_setting_fields(one.settings)
 }
-ON = click.option(
+ON_OPTION = click.option(
     "--on", type=click.Choice(list(SCHEDULERS)), help="Where: a cluster, if not here."
 )
 
 
-def placement_options(command: Command, without: str = "") -> Command:
+def add_placement_options(command: Command, without: str = "") -> Command:
     """Gives a click command `--on`, and one option for each thing that a task may ask for."""
-    for name, field in reversed(ASKED.items()):
-        command = command if name == without else option(field)(command)
-    return ON(command)
+    for name, field in reversed(TASK_FIELDS.items()):
+        command = command if name == without else build_setting_option(field)(command)
+    return ON_OPTION(command)
 
 
-def one_node_options(command: Command) -> Command:
-    """As `placement_options`, for a job that is one task on one node: without `--nodes`."""
-    return placement_options(command, without="nodes")
+def add_one_node_options(command: Command) -> Command:
+    """As `add_placement_options`, for a job that is one task on one node: without `--nodes`."""
+    return add_placement_options(command, without="nodes")
 
 
-def take_placement(
+def parse_placement_options(
     chosen: dict[str, Any], see: Callable[[int], None] | None = None
 ) -> Placement | None:
     """Where a job is to run, each of its tasks on one node unless `see` allows more.
@@ -55,7 +55,7 @@ def take_placement(
       ConfigError: what it is asked for is out of range, or the cluster has it not.
     """
     on = chosen.pop("on", None)
-    asked = {name: chosen.pop(name, None) for name in ASKED}
+    asked = {name: chosen.pop(name, None) for name in TASK_FIELDS}
     asked = {name: value for name, value in asked.items() if value is not None}
     if on is None:
         if asked:
@@ -76,9 +76,9 @@ def take_placement(
     return Placement(on, config.as_dict())
 
 
-def task_summary(job_folder: Path) -> dict[str, Any]:
+def summarize_task(job_folder: Path) -> dict[str, Any]:
     """Which task did the job in a folder, ready for JSON; nothing of one that ran here."""
-    placement, record = placement_of(job_folder), read_record(job_folder)
+    placement, record = find_placement(job_folder), read_task_record(job_folder)
     if placement is None or record is None:
         return {}
     return {"task": {"on": placement.on, "id": record.id, "node": record.node}}

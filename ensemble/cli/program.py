@@ -6,20 +6,19 @@ done, and why is said; 2 a bad value, named with its allowed range; 3 the run di
 """
 
 import importlib
-import keyword
 import os
 from typing import Any
 
 import click
 
 from ensemble import __version__
-from ensemble.cli.outcome import say
+from ensemble.cli.output import print_line
 from ensemble.errors import EnsembleError
-from ensemble.jobs.kinds import KINDS, Kind, entry
-from ensemble.storage.refusals import said_of
+from ensemble.jobs.kinds import KINDS, JobKind, load_entry_point
+from ensemble.storage.disk_errors import describe_disk_error
 
 # Which module of this package has a command: the others, and what they need, stay on the disk.
-COMMANDS = {
+COMMAND_MODULES = {
     "app": "app",
     "train": "train",
     "manifest": "kubernetes",
@@ -28,8 +27,8 @@ COMMANDS = {
     "plan": "results.plan",
     "worth": "results.worth",
     "predict": "results.predict",
-    "stress": "jobs",
-    "lbfgs": "jobs",
+    "stress": "stress_and_regression",
+    "lbfgs": "stress_and_regression",
     "sweep": "sweep",
     "data": "data",
     "import": "results.exchange",
@@ -46,84 +45,83 @@ COMMANDS = {
     "race-competitor": "machine",
 }
 # Listed under a heading of their own: what to train, by what it costs (docs/budget.md).
-CHOOSING_A_SIZE = ("plan", "budget", "worth")
+SIZE_COMMANDS = ("plan", "budget", "worth")
 
 # What the pages start, a word a kind of job.
-WORKERS = {kind.command: kind for kind in KINDS}
+WORKER_KINDS = {kind.command: kind for kind in KINDS}
 
 
-def imported(name: str) -> click.Command:
+def import_command(name: str) -> click.Command:
     """The command of this name, from its module."""
-    if name in WORKERS:
-        return worker(WORKERS[name])
-    module = importlib.import_module(f"ensemble.cli.{COMMANDS[name]}")
-    word = "_" if keyword.iskeyword(name) else ""
-    found: click.Command = getattr(module, name.replace("-", "_") + word)
+    if name in WORKER_KINDS:
+        return build_worker_command(WORKER_KINDS[name])
+    module = importlib.import_module(f"ensemble.cli.{COMMAND_MODULES[name]}")
+    found: click.Command = getattr(module, f"run_{name.replace('-', '_')}_command")
     return found
 
 
-def worker(kind: Kind) -> click.Command:
+def build_worker_command(kind: JobKind) -> click.Command:
     """The hidden command that is the worker of a queued job of this kind."""
 
-    def work(job: str) -> None:
+    def run_worker(job: str) -> None:
         if kind.nice:
-            from ensemble.jobs.worker import give_way
+            from ensemble.jobs.worker import lower_priority
 
-            give_way()
-        entry(kind.work)(job)
+            lower_priority()
+        load_entry_point(kind.work_entry)(job)
 
     said = f"{kind.title}: be the worker of a queued job (started by the pages)."
     return click.Command(
-        kind.command, callback=work, params=[click.Argument(["job"])], help=said, hidden=True
+        kind.command, callback=run_worker, params=[click.Argument(["job"])], help=said, hidden=True
     )
 
 
-class Program(click.Group):
+class EnsembleGroup(click.Group):
     """A click group that says a known error in one line and ends with its exit status."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every command's name, also of those not imported yet."""
-        return sorted([*COMMANDS, *WORKERS])
+        return sorted([*COMMAND_MODULES, *WORKER_KINDS])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands in two lists; click would write one."""
-        names = [name for name in self.list_commands(ctx) if not imported(name).hidden]
+        names = [name for name in self.list_commands(ctx) if not import_command(name).hidden]
         width = max(map(len, names))
-        others = [name for name in names if name not in CHOOSING_A_SIZE]
-        for title, listed in (("Commands", others), ("Choosing a size", CHOOSING_A_SIZE)):
+        others = [name for name in names if name not in SIZE_COMMANDS]
+        for title, listed in (("Commands", others), ("Choosing a size", SIZE_COMMANDS)):
             with formatter.section(title):
                 limit = formatter.width - 6 - width
                 formatter.write_dl(
                     [
-                        (f"{name:<{width}}", imported(name).get_short_help_str(limit))
+                        (f"{name:<{width}}", import_command(name).get_short_help_str(limit))
                         for name in listed
                     ]
                 )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name, imported now."""
-        if cmd_name in COMMANDS or cmd_name in WORKERS:
-            return imported(cmd_name)
+        if cmd_name in COMMAND_MODULES or cmd_name in WORKER_KINDS:
+            return import_command(cmd_name)
         # Among all of them click looks for the one that was meant.
-        self.commands = {name: imported(name) for name in [*COMMANDS, *WORKERS]}
+        self.commands = {name: import_command(name) for name in [*COMMAND_MODULES, *WORKER_KINDS]}
         return None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a person can mend ends it with a sentence and its own status."""
-        open_streams()
+        open_closed_streams()
         try:
             return super().invoke(ctx)
         except EnsembleError as error:
-            say(f"Error: {error}", err=True)
+            print_line(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
         except OSError as error:
-            if (said := said_of(error)) is None:
+            if (said := describe_disk_error(error)) is None:
                 raise
-            say(f"Error: {said}", err=True)
+            print_line(f"Error: {said}", err=True)
             ctx.exit(EnsembleError.exit_code)
 
 
-def open_streams() -> None:
+def open_closed_streams() -> None:
     """Open a standard stream that whoever called this has closed, on nothing.
 
     Its number would go to the next file that is opened, and what compiled code writes to stderr
@@ -136,7 +134,7 @@ def open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
 
 
-@click.group(cls=Program, context_settings={"show_default": False, "max_content_width": 100})
+@click.group(cls=EnsembleGroup, context_settings={"show_default": False, "max_content_width": 100})
 @click.version_option(__version__, prog_name="ensemble")
 def main() -> None:
     """Train, inspect and question deep ensembles of image classifiers."""

@@ -3,16 +3,16 @@
 import sys
 import time
 
-from ensemble.cli.outcome import tell
+from ensemble.cli.output import write_stderr
 from ensemble.race import RaceStatus
-from ensemble.regression import SolveStatus
+from ensemble.regression import RegressionStatus
 from ensemble.runs import Status
 from ensemble.shift import StressStatus
 from ensemble.sweeps import SweepStatus
 from ensemble.wording import escaping, formats
-from ensemble.wording.runs.training import standing
+from ensemble.wording.runs.training import describe_training_progress
 
-QUIET_SECONDS = 5.0
+LINE_INTERVAL_S = 5.0
 
 
 class ProgressLine:
@@ -29,46 +29,50 @@ class ProgressLine:
 
     def __exit__(self, *error: object) -> None:
         if self._terminal and self._said:
-            tell("\n")
+            write_stderr("\n")
 
-    def show(self, status: Status) -> None:
+    def show_run(self, status: Status) -> None:
         """Say how a run stands."""
-        self._say(standing(status), urgent=status.state not in ("training", "starting"))
+        self._write_line(
+            describe_training_progress(status), urgent=status.state not in ("training", "starting")
+        )
 
-    def stress(self, status: StressStatus) -> None:
+    def show_stress(self, status: StressStatus) -> None:
         """Say how far a measuring is."""
-        self._job(status, f"{status.steps} of {status.total} steps" if status.total else "")
+        self._show_job(status, f"{status.steps} of {status.total} steps" if status.total else "")
 
-    def solve(self, status: SolveStatus) -> None:
+    def show_regression(self, status: RegressionStatus) -> None:
         """Say how far a regression is."""
         done, of = status.iteration, status.iterations
-        self._job(status, f"{done:,} of {of:,} iterations" if of else "")
+        self._show_job(status, f"{done:,} of {of:,} iterations" if of else "")
 
-    def sweep(self, status: SweepStatus) -> None:
+    def show_sweep(self, status: SweepStatus) -> None:
         """Say how far a sweep is."""
-        self._job(status, f"{status.done:,} of {status.trials:,} trials")
+        self._show_job(status, f"{status.done:,} of {status.trials:,} trials")
 
-    def race(self, status: RaceStatus) -> None:
+    def show_race(self, status: RaceStatus) -> None:
         """Say how far a race is."""
-        self._job(status, "")
+        self._show_job(status, "")
 
-    def _job(
-        self, status: StressStatus | SolveStatus | RaceStatus | SweepStatus, done: str
+    def _show_job(
+        self, status: StressStatus | RegressionStatus | RaceStatus | SweepStatus, done: str
     ) -> None:
-        left = f"{formats.duration(status.seconds_left)} left" if status.seconds_left else ""
+        left = f"{formats.format_duration(status.seconds_left)} left" if status.seconds_left else ""
         words = filter(None, (status.state, done, status.message, left))
-        self._say(" · ".join(words), urgent=status.state not in status.kind.active[1:])
+        self._write_line(
+            " · ".join(words), urgent=status.state not in status.kind.active_states[1:]
+        )
 
-    def fraction(self, fraction: float | None, message: str) -> None:
+    def show_fraction(self, fraction: float | None, message: str) -> None:
         """Say how far a download is: a share in [0, 1] or None, and a sentence."""
-        share = "" if fraction is None else f" · {formats.progress(fraction)}"
-        self._say(message + share, urgent=fraction == 1.0)
+        share = "" if fraction is None else f" · {formats.format_progress(fraction)}"
+        self._write_line(message + share, urgent=fraction == 1.0)
 
-    def _say(self, words: str, urgent: bool) -> None:
-        now, words = time.monotonic(), escaping.terminal(words)
+    def _write_line(self, words: str, urgent: bool) -> None:
+        now, words = time.monotonic(), escaping.escape_terminal_text(words)
         if self._terminal:
-            tell(f"\r\x1b[K{self._title} · {words}")
-        elif words != self._said and (urgent or now - self._when > QUIET_SECONDS):
-            tell(f"{self._title} · {words}\n")
+            write_stderr(f"\r\x1b[K{self._title} · {words}")
+        elif words != self._said and (urgent or now - self._when > LINE_INTERVAL_S):
+            write_stderr(f"{self._title} · {words}\n")
             self._when = now
         self._said = words

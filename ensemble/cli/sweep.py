@@ -7,30 +7,30 @@ from typing import Any
 import click
 
 from ensemble import architectures, sweeps
-from ensemble.cli.options import Command, option, settings_options
-from ensemble.cli.outcome import end_with, say
-from ensemble.cli.placement import one_node_options, take_placement
+from ensemble.cli.options import Command, add_settings_options, build_setting_option
+from ensemble.cli.output import exit_with_result, print_line
+from ensemble.cli.placement import add_one_node_options, parse_placement_options
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.cli.train import run_summary
+from ensemble.cli.train import summarize_run
 from ensemble.config import EnsembleConfig
-from ensemble.settings import setting_fields
+from ensemble.settings import list_setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig, Trial
-from ensemble.sweeps.chosen import sources
-from ensemble.sweeps.enlarging import enlarged
-from ensemble.sweeps.selection import build
-from ensemble.sweeps.settings import VALIDATION
-from ensemble.sweeps.store import requeue
-from ensemble.sweeps.worker import work
+from ensemble.sweeps.enlargement import add_trials
+from ensemble.sweeps.selected_members import list_member_sources
+from ensemble.sweeps.selection import create_hyper_deep_ensemble
+from ensemble.sweeps.settings import DEFAULT_VALIDATION
+from ensemble.sweeps.store import requeue_sweep
+from ensemble.sweeps.worker import work_on_sweep
 from ensemble.wording import formats
 
-OWN = ("trials", "sampler", "pruner", "workers", "sampler_seed")
+SWEEP_OPTION_FIELDS = ("trials", "sampler", "pruner", "workers", "sampler_seed")
 
 
-def own_options(command: Command) -> Command:
+def add_sweep_options(command: Command) -> Command:
     """Gives a click command the options of a sweep itself; the trials' are those of `train`."""
-    fields = {one.name: one for one in setting_fields(SweepConfig)}
-    for name in reversed(OWN):
-        command = option(fields[name])(command)
+    fields = {one.name: one for one in list_setting_fields(SweepConfig)}
+    for name in reversed(SWEEP_OPTION_FIELDS):
+        command = build_setting_option(fields[name])(command)
     command = click.option(
         "--objective",
         "objectives",
@@ -47,11 +47,11 @@ def own_options(command: Command) -> Command:
     )(command)
 
 
-@click.command()
+@click.command(name="sweep")
 @click.argument("sweep_id", metavar="[SWEEP]", required=False)
-@own_options
-@settings_options(EnsembleConfig)
-@one_node_options
+@add_sweep_options
+@add_settings_options(EnsembleConfig)
+@add_one_node_options
 @click.option("--resume", "resume_id", metavar="SWEEP", help="Go on with a stopped sweep.")
 @click.option(
     "--enlarge", "enlarge_id", metavar="SWEEP", help="Give a sweep --trials more, and go on."
@@ -69,7 +69,7 @@ def own_options(command: Command) -> Command:
 @click.option("--stop", "stop_id", metavar="SWEEP", help="Ask the workers of a sweep to stop.")
 @click.option("--list", "every", is_flag=True, help="Every sweep, newest first.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
-def sweep(
+def run_sweep_command(
     sweep_id: str | None,
     resume_id: str | None,
     enlarge_id: str | None,
@@ -92,35 +92,35 @@ def sweep(
     if select is None and (again or name):
         raise click.UsageError("--name and --with-replacement go with --select K.")
     if select is not None:
-        only(chosen, "--select")
+        check_no_other_options(chosen, "--select")
         if not sweep_id:
             raise click.UsageError(
                 "--select takes a sweep: python -m ensemble sweep SWEEP --select K."
             )
-        return selected(sweep_id, select, name or "", again)
+        return run_sweep_selection(sweep_id, select, name or "", again)
     if every:
-        only(chosen, "--list")
-        return listed(as_json)
+        check_no_other_options(chosen, "--list")
+        return run_sweep_listing(as_json)
     if stop_id:
-        only(chosen, "--stop")
-        return stopped(stop_id)
+        check_no_other_options(chosen, "--stop")
+        return run_sweep_stop(stop_id)
     if sweep_id and "trials" not in chosen:
-        only(chosen, "a sweep")
-        return click.echo(json.dumps(summary(sweeps.find(sweep_id))))
+        check_no_other_options(chosen, "a sweep")
+        return click.echo(json.dumps(summarize_sweep(sweeps.find_sweep(sweep_id))))
     if resume_id:
-        only(chosen, "--resume")
-        return work_on(requeue(resume_id), as_json)
+        check_no_other_options(chosen, "--resume")
+        return run_queued_sweep(requeue_sweep(resume_id), as_json)
     if found := enlarge_id or sweep_id:
         more = chosen.pop("trials", None)
-        only(chosen, "--enlarge and --trials")
+        check_no_other_options(chosen, "--enlarge and --trials")
         if more is None:
             raise click.UsageError("--enlarge takes how many trials more: add --trials.")
-        return more_trials(found, more, as_json)
-    place = take_placement(chosen)
-    return work_on(sweeps.create(config_of(chosen), place), as_json)
+        return run_sweep_enlargement(found, more, as_json)
+    place = parse_placement_options(chosen)
+    return run_queued_sweep(sweeps.create_sweep(build_sweep_config(chosen), place), as_json)
 
 
-def only(chosen: dict[str, Any], what: str) -> None:
+def check_no_other_options(chosen: dict[str, Any], what: str) -> None:
     """See that no other option was given.
 
     Raises:
@@ -130,7 +130,7 @@ def only(chosen: dict[str, Any], what: str) -> None:
         raise click.UsageError(f"{what} takes a sweep as it is: leave the other options out.")
 
 
-def config_of(chosen: dict[str, Any]) -> SweepConfig:
+def build_sweep_config(chosen: dict[str, Any]) -> SweepConfig:
     """The settings that the options say, `--space` among them.
 
     Raises:
@@ -139,80 +139,84 @@ def config_of(chosen: dict[str, Any]) -> SweepConfig:
     """
     if "space" not in chosen:
         raise click.UsageError("Say what to search, such as --space learning_rate=0.01..0.5:log.")
-    if architectures.is_own(own := chosen.get("network", "")):
-        architectures.allow(own)  # Whoever types a name here wants its code to run.
-    words = {name: chosen.pop(name) for name in OWN if name in chosen}
+    if architectures.is_custom_network(own := chosen.get("network", "")):
+        architectures.allow_network(own)  # Whoever types a name here wants its code to run.
+    words = {name: chosen.pop(name) for name in SWEEP_OPTION_FIELDS if name in chosen}
     words["space"] = " ".join(chosen.pop("space"))
     if objectives := chosen.pop("objectives", ()):
         words["objectives"] = ",".join(objectives)
-    return SweepConfig(base=EnsembleConfig(**{"validation": VALIDATION, **chosen}), **words)
+    return SweepConfig(base=EnsembleConfig(**{"validation": DEFAULT_VALIDATION, **chosen}), **words)
 
 
-def more_trials(sweep_id: str, more: int, as_json: bool) -> None:
+def run_sweep_enlargement(sweep_id: str, more: int, as_json: bool) -> None:
     """Give a sweep more trials; the workers that it has see to them, else this process does."""
-    found = enlarged(sweep_id, more)
+    found = add_trials(sweep_id, more)
     if not found.active:
-        return work_on(requeue(sweep_id), as_json)
-    say(f"{sweep_id} has {found.config.wanted} trials now; its workers go on.", err=True)
-    return click.echo(json.dumps(summary(found)))
+        return run_queued_sweep(requeue_sweep(sweep_id), as_json)
+    print_line(
+        f"{sweep_id} has {found.config.trial_count} trials now; its workers go on.", err=True
+    )
+    return click.echo(json.dumps(summarize_sweep(found)))
 
 
-def work_on(queued: Sweep, as_json: bool) -> None:
+def run_queued_sweep(queued: Sweep, as_json: bool) -> None:
     """Be the worker of a queued sweep, and end with what it came to."""
     with ProgressLine(queued.id) as line:
-        report: Callable[[Any], None] = (lambda status: None) if as_json else line.sweep
-        done = work(queued.id, report)
-    trials = sweeps.trials_of(done)
-    if (best := sweeps.best(done, trials)) and not as_json:
-        say(best_words(done, best), err=True)
-    end_with(done.state, done.message, summary(done, trials))
+        report: Callable[[Any], None] = (lambda status: None) if as_json else line.show_sweep
+        done = work_on_sweep(queued.id, report)
+    trials = sweeps.read_trials(done)
+    if (best := sweeps.find_best_trial(done, trials)) and not as_json:
+        print_line(describe_best_trial(done, best), err=True)
+    exit_with_result(done.state, done.message, summarize_sweep(done, trials))
 
 
-def selected(sweep_id: str, size: int, name: str, again: bool) -> None:
+def run_sweep_selection(sweep_id: str, size: int, name: str, again: bool) -> None:
     """Make a hyper-deep ensemble of a sweep's members, and say what it came to."""
-    run = build(sweep_id, size, name, again)
-    click.echo(json.dumps({**run_summary(run), "members": sources(run)}))
+    run = create_hyper_deep_ensemble(sweep_id, size, name, again)
+    click.echo(json.dumps({**summarize_run(run), "members": list_member_sources(run)}))
 
 
-def stopped(sweep_id: str) -> None:
+def run_sweep_stop(sweep_id: str) -> None:
     """Ask a sweep's workers to stop, and say so."""
-    there = sweeps.request_stop(sweep_id)
-    state = sweeps.find(sweep_id).state
-    say(f"{sweep_id} was asked to stop." if there else f"{sweep_id} is {state} already.")
+    there = sweeps.request_sweep_stop(sweep_id)
+    state = sweeps.find_sweep(sweep_id).state
+    print_line(f"{sweep_id} was asked to stop." if there else f"{sweep_id} is {state} already.")
 
 
-def listed(as_json: bool) -> None:
+def run_sweep_listing(as_json: bool) -> None:
     """Every sweep, newest first: a line each."""
     for one in sweeps.list_sweeps():
         if as_json:
-            click.echo(json.dumps(summary(one)))
+            click.echo(json.dumps(summarize_sweep(one)))
             continue
-        done = f"{one.status.done} of {one.config.wanted} trials"
-        say(f"{one.id:<24} {one.state:<9} {done:<18} {one.config.space}")
+        done = f"{one.status.done} of {one.config.trial_count} trials"
+        print_line(f"{one.id:<24} {one.state:<9} {done:<18} {one.config.space}")
 
 
-def best_words(of: Sweep, best: Trial) -> str:
+def describe_best_trial(of: Sweep, best: Trial) -> str:
     """The best trial in a sentence."""
-    goal = OBJECTIVES[of.config.goals[0]].title
-    params = ", ".join(f"{name} {_shown(value)}" for name, value in best.params.items())
+    goal = OBJECTIVES[of.config.objective_names[0]].title
+    params = ", ".join(
+        f"{name} {_format_param_value(value)}" for name, value in best.params.items()
+    )
     return f"Best: {params}; {goal} {best.values[0]:.4g}, run {best.run_id}."
 
 
-def summary(of: Sweep, trials: list[Trial] | None = None) -> dict[str, Any]:
+def summarize_sweep(of: Sweep, trials: list[Trial] | None = None) -> dict[str, Any]:
     """What a sweep came to so far, ready for JSON."""
-    trials = sweeps.trials_of(of) if trials is None else trials
-    best = sweeps.best(of, trials)
+    trials = sweeps.read_trials(of) if trials is None else trials
+    best = sweeps.find_best_trial(of, trials)
     return {
         "study": of.id,
         "state": of.state,
-        "objectives": list(of.config.goals),
-        "trials": [trial_summary(one) for one in trials],
-        "best": trial_summary(best) if best else None,
-        "pareto": [one.number for one in sweeps.pareto(of, trials)],
+        "objectives": list(of.config.objective_names),
+        "trials": [serialize_trial(one) for one in trials],
+        "best": serialize_trial(best) if best else None,
+        "pareto": [one.number for one in sweeps.find_pareto_trials(of, trials)],
     }
 
 
-def trial_summary(trial: Trial) -> dict[str, Any]:
+def serialize_trial(trial: Trial) -> dict[str, Any]:
     """A trial, ready for JSON."""
     return {
         "number": trial.number,
@@ -224,5 +228,5 @@ def trial_summary(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _shown(value: object) -> str:
-    return formats.plain(value) if isinstance(value, float) else str(value)
+def _format_param_value(value: object) -> str:
+    return formats.format_plain_number(value) if isinstance(value, float) else str(value)

@@ -7,21 +7,21 @@ from typing import Any
 import click
 
 from ensemble import architectures, hosts, runs
-from ensemble.cli.options import settings_options
-from ensemble.cli.outcome import EXIT_STATUS, end_with, say
-from ensemble.cli.placement import placement_options, take_placement
+from ensemble.cli.options import add_settings_options
+from ensemble.cli.output import EXIT_STATUSES, exit_with_result, print_line
+from ensemble.cli.placement import add_placement_options, parse_placement_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.placement import Placement
 from ensemble.wording import formats
-from ensemble.wording.verdicts import chance
-from ensemble.wording.verdicts import chosen as chosen_words
+from ensemble.wording.verdicts import chance_level
+from ensemble.wording.verdicts import selection_basis as chosen_words
 
 
-@click.command()
-@settings_options(EnsembleConfig)
-@placement_options
+@click.command(name="train")
+@add_settings_options(EnsembleConfig)
+@add_placement_options
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
 @click.option(
     "--tag",
@@ -36,60 +36,68 @@ from ensemble.wording.verdicts import chosen as chosen_words
     help="Be one of several processes, one a host, that train one run on the devices of all hosts: "
     "start the same command on each, under Slurm by srun --kill-on-bad-exit=1; or once, with --on.",
 )
-def train(resume: str | None, tags: tuple[str, ...], distributed: bool, **chosen: Any) -> None:
+def run_train_command(
+    resume: str | None, tags: tuple[str, ...], distributed: bool, **chosen: Any
+) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if resume and (chosen or tags):
         raise click.UsageError("--resume takes a run as it is: leave the other options out.")
-    if architectures.is_own(own := chosen.get("network", "")):
-        architectures.allow(own)  # Whoever types a name here wants its code to run.
-    see = partial(fits_one_program, chosen) if distributed else None
-    place = take_placement(chosen, see)
+    if architectures.is_custom_network(own := chosen.get("network", "")):
+        architectures.allow_network(own)  # Whoever types a name here wants its code to run.
+    see = partial(check_distributed_config, chosen) if distributed else None
+    place = parse_placement_options(chosen, see)
     if distributed and not place:
-        run = among_others(resume, chosen, tags)
+        run = train_distributed_run(resume, chosen, tags)
     else:
-        run = trained(resume, chosen, place, tags)
-    if said := best_epoch(run):
-        say(said, err=True)
-    said = " ".join(filter(None, (run.message, chance.verdict(run))))
-    end_with(run.state, said, run_summary(run))
+        run = train_or_resume_run(resume, chosen, place, tags)
+    if said := describe_best_epoch(run):
+        print_line(said, err=True)
+    said = " ".join(filter(None, (run.message, chance_level.describe_chance_level(run))))
+    exit_with_result(run.state, said, summarize_run(run))
 
 
-def trained(
+def train_or_resume_run(
     resume: str | None,
     chosen: dict[str, Any],
     place: Placement | None = None,
     tags: tuple[str, ...] = (),
 ) -> runs.Run:
     """The run, new or gone on with, once it has ended."""
-    run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen), place, tags)
+    run = (
+        runs.requeue_run(resume)
+        if resume
+        else runs.create_run(EnsembleConfig(**chosen), place, tags)
+    )
     with ProgressLine(run.id) as line:
-        return runs.work(run.id, line.show)
+        return runs.execute_run(run.id, line.show_run)
 
 
-def among_others(
+def train_distributed_run(
     resume: str | None, chosen: dict[str, Any], tags: tuple[str, ...] = ()
 ) -> runs.Run:
-    """`trained` as one of several processes; those that only follow end here."""
-    fits_one_program(chosen)
-    if resume and runs.find(resume).in_groups:
+    """`train_or_resume_run` as one of several processes; those that only follow end here."""
+    check_distributed_config(chosen)
+    if resume and runs.find_run(resume).in_groups:
         raise RunError(
             f"The run “{resume}” has tasks, which are programs of their own: resume it without "
             "--distributed."
         )
-    with hosts.joined() as company:
+    with hosts.join_process_group() as company:
         if company is None:
-            return trained(resume, chosen, tags=tags)
+            return train_or_resume_run(resume, chosen, tags=tags)
         # Its modules start JAX, which is told of the others by now.
-        from ensemble.runs.training.distributed import take_part
+        from ensemble.runs.training.distributed import train_across_hosts
 
-        outcome, run = take_part(company, lambda: trained(resume, chosen, tags=tags))
+        outcome, run = train_across_hosts(
+            company, lambda: train_or_resume_run(resume, chosen, tags=tags)
+        )
     if run is None:
-        sys.exit(EXIT_STATUS.get(outcome.state, 1))
+        sys.exit(EXIT_STATUSES.get(outcome.state, 1))
     return run
 
 
-def fits_one_program(chosen: dict[str, Any], nodes: int | None = None) -> None:
+def check_distributed_config(chosen: dict[str, Any], nodes: int | None = None) -> None:
     """See that one program on several hosts, on so many nodes, can train what was chosen.
 
     Raises:
@@ -106,15 +114,15 @@ def fits_one_program(chosen: dict[str, Any], nodes: int | None = None) -> None:
     devices = config.devices or config.members
     if (most := min(config.members, devices)) < nodes:
         raise ConfigError(
-            f"{nodes} nodes would share {formats.count(config.members, 'member')} on "
-            f"{formats.count(devices, 'device')}, and each takes at least one: ask for --nodes "
-            f"{most}."
+            f"{nodes} nodes would share {formats.format_count(config.members, 'member')} on "
+            f"{formats.format_count(devices, 'device')}, and each takes at least one: ask for "
+            f"--nodes {most}."
             if most > 1
             else "A member is trained on one node: leave --distributed out."
         )
 
 
-def best_epoch(run: runs.Run) -> str:
+def describe_best_epoch(run: runs.Run) -> str:
     """Which epoch was best and on what it was chosen, where the last was not; else "".
 
     Of a run that only guesses no epoch is the best.
@@ -123,16 +131,16 @@ def best_epoch(run: runs.Run) -> str:
     share = status.best_ensemble_test_accuracy
     if status.best_epoch is None or share is None or status.best_epoch == status.epoch:
         return ""
-    if chance.is_chance(share, run.data):
+    if chance_level.is_chance_accuracy(share, run.data):
         return ""
-    figure = formats.percent(share, run.data.test_size)
+    figure = formats.format_percent(share, run.data.test_size)
     return (
         f"Best epoch {status.best_epoch}, {figure} on the test images; "
-        f"{chosen_words.how(status.best_on)}."
+        f"{chosen_words.describe_selection_basis(status.best_on)}."
     )
 
 
-def run_summary(run: runs.Run) -> dict[str, Any]:
+def summarize_run(run: runs.Run) -> dict[str, Any]:
     """What a run came to, ready for JSON; None stands where there is nothing yet."""
     status = run.status
     return {
@@ -145,7 +153,7 @@ def run_summary(run: runs.Run) -> dict[str, Any]:
         "best_on": status.best_on,
         "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,
         "set_aside": [number + 1 for number in sorted(status.set_aside)],
-        "at_chance": chance.at_chance(run),
+        "at_chance": chance_level.is_run_at_chance(run),
         "seconds": status.seconds,
         "compile_seconds": status.compile_seconds,
         "img_member_per_s": status.img_member_per_s,

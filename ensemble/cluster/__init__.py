@@ -7,17 +7,22 @@ command of this program, and its files say what came of it.
 
 from ensemble.cluster.scheduler import Partition, QueueEntry
 from ensemble.cluster.settings import SlurmConfig
-from ensemble.cluster.slurm import available, cancel, partitions, queue
-from ensemble.cluster.submission import check, submit
+from ensemble.cluster.slurm import (
+    cancel_slurm_tasks,
+    is_slurm_available,
+    list_slurm_partitions,
+    list_slurm_tasks,
+)
+from ensemble.cluster.slurm_submission import check_slurm_config, submit_slurm_tasks
 
 __all__ = [
     "Partition",
     "QueueEntry",
     "SlurmConfig",
-    "available",
-    "cancel",
-    "check",
-    "partitions",
-    "queue",
-    "submit",
+    "cancel_slurm_tasks",
+    "check_slurm_config",
+    "is_slurm_available",
+    "list_slurm_partitions",
+    "list_slurm_tasks",
+    "submit_slurm_tasks",
 ]

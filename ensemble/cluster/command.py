@@ -16,22 +16,22 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from ensemble.storage.reading import opened_to_append
+from ensemble.storage.plain_files import open_plain_append
 
 if TYPE_CHECKING:
     import submitit
 
 # A peer of a process that came to its end ends with this status: EX_TEMPFAIL of sysexits.h.
-TRY_AGAIN = 75
+EXIT_TRY_AGAIN = 75
 MOST_RETRIES = 20
 # Within this the child has to have stopped; then it is killed, and goes on from a checkpoint.
-PATIENCE_SECONDS = 60.0
-SIGNALLED = 128  # a shell's status of a process that a signal ended is above this
-STOPPED = 130  # what this program's commands end with when they were stopped
+STOP_TIMEOUT_SECONDS = 60.0
+SIGNAL_STATUS_BASE = 128  # a shell's status of a process that a signal ended is above this
+EXIT_STOPPED = 130  # what this program's commands end with when they were stopped
 # Around each process of a task on several nodes, so that its own status can be told: srun's is
 # the largest of all. It lives as long as the process, whatever signal reaches both.
-KEEPS_STATUS = 'trap "" USR2; trap : TERM INT; folder=$1; shift; "$@" </dev/null; code=$?; '
-KEEPS_STATUS += 'echo "$code" >"$folder/$SLURM_PROCID"; exit "$code"'
+STATUS_WRAPPER = 'trap "" USR2; trap : TERM INT; folder=$1; shift; "$@" </dev/null; code=$?; '
+STATUS_WRAPPER += 'echo "$code" >"$folder/$SLURM_PROCID"; exit "$code"'
 
 
 class Command:
@@ -67,23 +67,23 @@ class Command:
         Returns:
           The child's exit status; nobody waits for it: the child's files say what came of it.
         """
-        statuses = self._folder_of_statuses()
-        signal.signal(signal.SIGTERM, self._pass_on)
-        with opened_to_append(self.log) if self.log else nullcontext() as log:
+        statuses = self._create_status_folder()
+        signal.signal(signal.SIGTERM, self._forward_signal)
+        with open_plain_append(self.log) if self.log else nullcontext() as log:
             self._child = subprocess.Popen(
-                self._started(statuses),
+                self._build_start_command(statuses),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 env={**os.environ, **self.environment},
-                preexec_fn=_ignore_warning,
+                preexec_fn=_ignore_warning_signal,
             )
         if self._asked:
-            self._tell_child()
-        _wait(self._child.pid)
+            self._terminate_child()
+        _wait_for_child(self._child.pid)
         code = self._child.wait()
-        if self._asked or (statuses and code and lost_a_peer(statuses, self.nodes)):
-            self._requeue()
+        if self._asked or (statuses and code and has_lost_peer(statuses, self.nodes)):
+            self._requeue_task()
         print(f"The command ended with status {code}.", flush=True)
         return code
 
@@ -93,13 +93,13 @@ class Command:
 
         if self._child is not None:
             print("Slurm wants the node back: the command is to stop.", flush=True)
-            self._tell_child()
-            if not _wait(self._child.pid, PATIENCE_SECONDS):
+            self._terminate_child()
+            if not _wait_for_child(self._child.pid, STOP_TIMEOUT_SECONDS):
                 print("It did not stop: it goes on from its last checkpoint.", flush=True)
                 self._child.kill()
         return submitit.helpers.DelayedSubmission(self)
 
-    def _started(self, statuses: Path | None) -> list[str]:
+    def _build_start_command(self, statuses: Path | None) -> list[str]:
         if statuses is None:
             return list(self.words)
         return [
@@ -114,13 +114,13 @@ class Command:
             *(["--cpus-per-task", one] if (one := os.environ.get("SLURM_CPUS_PER_TASK")) else []),
             "/bin/sh",
             "-c",
-            KEEPS_STATUS,
+            STATUS_WRAPPER,
             "sh",
             str(statuses),
             *self.words,
         ]
 
-    def _folder_of_statuses(self) -> Path | None:
+    def _create_status_folder(self) -> Path | None:
         if self.nodes == 1 or self.folder is None:
             return None
         attempt = os.environ.get("SLURM_RESTART_COUNT", "0")
@@ -128,55 +128,55 @@ class Command:
         made.mkdir(mode=0o700, exist_ok=True)
         return made
 
-    def _pass_on(self, signum: int, frame: FrameType | None) -> None:
+    def _forward_signal(self, signum: int, frame: FrameType | None) -> None:
         self._asked = True
         if self._child is not None:
-            self._tell_child()
+            self._terminate_child()
 
-    def _tell_child(self) -> None:
+    def _terminate_child(self) -> None:
         """Ask what runs here to stop."""
         if self.nodes == 1 and self._child is not None:
             self._child.terminate()
         else:  # srun would kill its processes if it were told itself.
-            _said("scancel", "--signal=TERM", _own_id())
+            _read_command_output("scancel", "--signal=TERM", _read_own_task_id())
 
-    def _requeue(self) -> None:
+    def _requeue_task(self) -> None:
         """Put the task into the queue again, unless it was cancelled or it has come too often."""
-        task = _own_id()
+        task = _read_own_task_id()
         again = int(os.environ.get("SLURM_RESTART_COUNT") or 0)
         if not self._asked and again >= MOST_RETRIES:
             print(f"It lost a peer {again + 1} times: it is not started again.", flush=True)
             return
-        shown = _said("scontrol", "show", "job", "--oneliner", task)
+        shown = _read_command_output("scontrol", "show", "job", "--oneliner", task)
         if " JobState=RUNNING " not in shown:
             print("The task was cancelled.", flush=True)
             return
         print("The task goes into the queue again.", flush=True)
-        _said("scontrol", "requeue", task)
-        sys.exit(TRY_AGAIN)
+        _read_command_output("scontrol", "requeue", task)
+        sys.exit(EXIT_TRY_AGAIN)
 
 
-def _own_id() -> str:
+def _read_own_task_id() -> str:
     """This task's id; the number of the last of an array alone would mean all of them."""
     of = os.environ.get("SLURM_ARRAY_JOB_ID")
     return f"{of}_{os.environ['SLURM_ARRAY_TASK_ID']}" if of else os.environ["SLURM_JOB_ID"]
 
 
-def lost_a_peer(statuses: Path, nodes: int) -> bool:
+def has_lost_peer(statuses: Path, nodes: int) -> bool:
     """Whether a task on several nodes failed for the loss of a process or a node.
 
     Not if a process failed by itself: it would again. One that srun stopped for the loss of
     another, and one whose run was stopped, end alike.
     """
-    ended = [int(file.read_text() or SIGNALLED) for file in statuses.iterdir()]
-    stopped = (0, STOPPED, SIGNALLED + signal.SIGTERM)
+    ended = [int(file.read_text() or SIGNAL_STATUS_BASE) for file in statuses.iterdir()]
+    stopped = (0, EXIT_STOPPED, SIGNAL_STATUS_BASE + signal.SIGTERM)
     others = [one for one in ended if one not in stopped]
-    if any(one < SIGNALLED and one != TRY_AGAIN for one in others):
+    if any(one < SIGNAL_STATUS_BASE and one != EXIT_TRY_AGAIN for one in others):
         return False
     return bool(others) or len(ended) < nodes
 
 
-def _wait(pid: int, seconds: float = float("inf")) -> bool:
+def _wait_for_child(pid: int, seconds: float = float("inf")) -> bool:
     """Whether a child has ended within so many seconds; it is not reaped.
 
     A signal's handler may wait within another wait: Popen.wait would lock itself out.
@@ -193,12 +193,12 @@ def _wait(pid: int, seconds: float = float("inf")) -> bool:
     return True
 
 
-def _ignore_warning() -> None:
+def _ignore_warning_signal() -> None:
     """In the child before its program: Slurm sends its warning to every process of a task."""
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
 
 
-def _said(*command: str) -> str:
+def _read_command_output(*command: str) -> str:
     try:
         return subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ensemble.cluster.scheduler import QueueEntry, State
-from ensemble.machine.python_command import build_command
-from ensemble.storage.reading import opened_to_append
+from ensemble.cluster.scheduler import QueueEntry, TaskState
+from ensemble.machine.python_command import build_python_command
+from ensemble.storage.plain_files import open_plain_append
 
 
 class LocalProcesses:
@@ -47,12 +47,14 @@ class LocalProcesses:
           OSError: a log cannot be written.
         """
         for file in logs or ():
-            opened_to_append(file).close()
+            open_plain_append(file).close()
         first = len(self._entries) + 1
         ids = [str(number) for number in range(first, first + len(commands))]
         for number, task_id in enumerate(ids):
             log = logs[number] if logs else None
-            self._waiting[task_id] = partial(self._start, commands[number], environment, log)
+            self._waiting[task_id] = partial(
+                self._start_process, commands[number], environment, log
+            )
             self._entries[task_id] = QueueEntry("", "waiting", "", "", name)
         return ids
 
@@ -60,7 +62,7 @@ class LocalProcesses:
         """How they stand; starts those for which there is room."""
         for task_id, (_, child) in list(self._at_work.items()):
             if child.poll() is not None:
-                self._note(task_id, "ended", str(child.pid))
+                self._record_state(task_id, "ended", str(child.pid))
                 del self._at_work[task_id]
         wanted = len(self._at_work) + len(self._waiting)
         # Fixed by the first start: units are not shared out anew while processes are at work.
@@ -71,30 +73,30 @@ class LocalProcesses:
                 task_id = next(iter(self._waiting))
                 child = self._waiting.pop(task_id)(self._units[place::places])
                 self._at_work[task_id] = place, child
-                self._note(task_id, "running", str(child.pid))
+                self._record_state(task_id, "running", str(child.pid))
         return dict(self._entries)
 
     def cancel(self, ids: Iterable[str]) -> None:
         """Forget those that wait, and kill those that work."""
         for task_id in ids:
             if self._waiting.pop(task_id, None):
-                self._note(task_id, "ended", "")
+                self._record_state(task_id, "ended", "")
             elif task_id in self._at_work:
                 self._at_work[task_id][1].kill()
 
-    def _note(self, task_id: str, state: State, process: str) -> None:
+    def _record_state(self, task_id: str, state: TaskState, process: str) -> None:
         self._entries[task_id] = replace(self._entries[task_id], state=state, id=process)
 
-    def _start(
+    def _start_process(
         self,
         words: Sequence[str],
         environment: Mapping[str, str],
         file: Path | None,
         units: Sequence[str],
     ) -> "subprocess.Popen[bytes]":
-        with opened_to_append(file) if file else nullcontext() as log:
+        with open_plain_append(file) if file else nullcontext() as log:
             return subprocess.Popen(
-                build_command(*words),
+                build_python_command(*words),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

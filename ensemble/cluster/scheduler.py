@@ -7,7 +7,7 @@ from typing import Literal
 
 from ensemble.cluster.settings import SlurmConfig
 
-State = Literal["waiting", "running", "ended"]
+TaskState = Literal["waiting", "running", "ended"]
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class QueueEntry:
     """
 
     id: str
-    state: State
+    state: TaskState
     reason: str
     nodes: str
     name: str
 
 
 @dataclass(frozen=True)
-class Place:
+class ExecutionTarget:
     """Where jobs may be done beside this machine.
 
     Attributes:
@@ -72,7 +72,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Scheduler(Place):
+class Scheduler(ExecutionTarget):
     """A place that takes tasks from here.
 
     Every function raises ClusterError where the scheduler is not here, does not answer or refuses.

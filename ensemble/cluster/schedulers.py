@@ -1,7 +1,7 @@
 """The places that there are beside this machine, by their words: a new scheduler is added here."""
 
-from ensemble.cluster import slurm, submission
-from ensemble.cluster.scheduler import Place, Scheduler
+from ensemble.cluster import slurm, slurm_submission
+from ensemble.cluster.scheduler import ExecutionTarget, Scheduler
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.errors import ClusterError
 
@@ -9,20 +9,20 @@ SLURM = Scheduler(
     name="slurm",
     title="Slurm",
     settings=SlurmConfig,
-    commands=slurm.NEEDED,
-    available=slurm.available,
-    partitions=slurm.partitions,
-    queue=slurm.queue,
-    check=submission.check,
-    submit=submission.submit,
-    cancel=slurm.cancel,
-    log_file=submission.log_file,
+    commands=slurm.SLURM_PROGRAMS,
+    available=slurm.is_slurm_available,
+    partitions=slurm.list_slurm_partitions,
+    queue=slurm.list_slurm_tasks,
+    check=slurm_submission.check_slurm_config,
+    submit=slurm_submission.submit_slurm_tasks,
+    cancel=slurm.cancel_slurm_tasks,
+    log_file=slurm_submission.locate_slurm_log,
 )
 # Its tasks are pods, which begin and end without being asked from here.
-KUBERNETES = Place("kubernetes", "Kubernetes")
+KUBERNETES = ExecutionTarget("kubernetes", "Kubernetes")
 
 SCHEDULERS = {one.name: one for one in (SLURM,)}
-PLACES: dict[str, Place] = {**SCHEDULERS, KUBERNETES.name: KUBERNETES}
+EXECUTION_TARGETS: dict[str, ExecutionTarget] = {**SCHEDULERS, KUBERNETES.name: KUBERNETES}
 
 
 def find_scheduler(name: str) -> Scheduler:

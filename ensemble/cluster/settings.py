@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from ensemble.errors import ConfigError
-from ensemble.settings import FILE, Settings, from_file, setting
+from ensemble.settings import SETTINGS_FILE_NAME, Settings, declare_setting, read_settings_file
 
-MOST_LINES, LONGEST_LINE = 50, 1000
-NAME = (r"(?!-)[\w.,@+-]{0,100}", "a name of letters, digits and . , @ + _ -")
+MAX_SETUP_LINES, MAX_LINE_LENGTH = 50, 1000
+NAME_FORM = (r"(?!-)[\w.,@+-]{0,100}", "a name of letters, digits and . , @ + _ -")
 
 
 @dataclass(frozen=True)
@@ -24,19 +24,23 @@ class SlurmConfig(Settings):
 
     TABLE: ClassVar[str] = "slurm"  # in `ensemble.toml`
 
-    partition: str = setting("", "Slurm's partition; the cluster's default if left out.", form=NAME)
-    account: str = setting("", "Slurm's account to charge; your default if left out.", form=NAME)
-    time: int = setting(
+    partition: str = declare_setting(
+        "", "Slurm's partition; the cluster's default if left out.", form=NAME_FORM
+    )
+    account: str = declare_setting(
+        "", "Slurm's account to charge; your default if left out.", form=NAME_FORM
+    )
+    time: int = declare_setting(
         60, "Minutes that a task may work at a time; it goes on in another.", low=2, high=525_600
     )
-    nodes: int = setting(
+    nodes: int = declare_setting(
         1, "Nodes of a task; more than one for --distributed alone.", low=1, high=1024
     )
-    gpus: int = setting(0, "GPUs of a task on each of its nodes.", low=0, high=64)
-    cpus: int = setting(
+    gpus: int = declare_setting(0, "GPUs of a task on each of its nodes.", low=0, high=64)
+    cpus: int = declare_setting(
         0, "CPUs of a task on each of its nodes; 0: as many as Slurm gives.", low=0, high=1024
     )
-    memory: int = setting(
+    memory: int = declare_setting(
         0, "GB of memory of a task on each of its nodes; 0: as Slurm gives.", low=0, high=65_536
     )
     setup: tuple[str, ...] = ()
@@ -46,7 +50,7 @@ class SlurmConfig(Settings):
 
     def check(self) -> None:
         """As of all settings, and the lines."""
-        object.__setattr__(self, "setup", checked_lines(self.setup))
+        object.__setattr__(self, "setup", parse_setup_lines(self.setup))
         super().check()
 
     def as_dict(self) -> dict[str, Any]:
@@ -67,37 +71,39 @@ class SlurmConfig(Settings):
         Raises:
           ConfigError: the file cannot be read, or has what is no setting or out of its range.
         """
-        values = table(cls.TABLE) or {}
+        values = read_settings_table(cls.TABLE) or {}
         try:
-            lines = checked_lines(values.get("setup", ()))
+            lines = parse_setup_lines(values.get("setup", ()))
             found = cls.from_dict(values)
         except ConfigError as error:
-            raise ConfigError(f"In {FILE}, table [{cls.TABLE}]: {error}") from error
+            raise ConfigError(f"In {SETTINGS_FILE_NAME}, table [{cls.TABLE}]: {error}") from error
         object.__setattr__(found, "setup", lines)
         return found
 
 
-def table(name: str = SlurmConfig.TABLE) -> dict[str, Any] | None:
+def read_settings_table(name: str = SlurmConfig.TABLE) -> dict[str, Any] | None:
     """The table of that name of `ensemble.toml`, as it stands there; None where there is none.
 
     Raises:
       ConfigError: the file cannot be read, or the name stands for something else.
     """
-    values = from_file().get(name)
+    values = read_settings_file().get(name)
     if values is not None and not isinstance(values, dict):
-        raise ConfigError(f"In {FILE}, {name} has to be a table, [{name}]: correct it.")
+        raise ConfigError(
+            f"In {SETTINGS_FILE_NAME}, {name} has to be a table, [{name}]: correct it."
+        )
     return values
 
 
-def checked_lines(lines: Any) -> tuple[str, ...]:
+def parse_setup_lines(lines: Any) -> tuple[str, ...]:
     """Lines of shell code; ConfigError for anything else."""
-    fits = isinstance(lines, list | tuple) and len(lines) <= MOST_LINES
+    fits = isinstance(lines, list | tuple) and len(lines) <= MAX_SETUP_LINES
     if not fits or not all(
-        isinstance(one, str) and len(one) <= LONGEST_LINE and not set(one) & set("\n\r\0")
+        isinstance(one, str) and len(one) <= MAX_LINE_LENGTH and not set(one) & set("\n\r\0")
         for one in lines
     ):
         raise ConfigError(
-            f"setup has to be a list of at most {MOST_LINES} lines of shell code, each of at most "
-            f"{LONGEST_LINE:,} letters."
+            f"setup has to be a list of at most {MAX_SETUP_LINES} lines of shell code, each of at "
+            f"most {MAX_LINE_LENGTH:,} letters."
         )
     return tuple(lines)

@@ -8,14 +8,19 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 
-from ensemble.cluster.asking import NotSetUpError, ask, cached, forget
-from ensemble.cluster.reasons import reason
-from ensemble.cluster.scheduler import Partition, QueueEntry, State
+from ensemble.cluster.scheduler import Partition, QueueEntry, TaskState
+from ensemble.cluster.slurm_commands import (
+    SlurmNotSetUpError,
+    clear_slurm_cache,
+    query_slurm,
+    query_slurm_cached,
+)
+from ensemble.cluster.slurm_reasons import describe_wait_reason
 from ensemble.errors import ClusterError
 
-AT_ONCE = 500  # tasks named in one command
-NEEDED = ("sinfo", "squeue", "sbatch", "scancel")
-COLUMNS = (
+MAX_IDS_PER_COMMAND = 500  # tasks named in one command
+SLURM_PROGRAMS = ("sinfo", "squeue", "sbatch", "scancel")
+SINFO_COLUMNS = (
     "Partition",
     "Available",
     "Time",
@@ -26,10 +31,10 @@ COLUMNS = (
     "Gres",
     "GresUsed",
 )
-FORMAT = ",".join(f"{column}:256|" for column in COLUMNS)
-ID = re.compile(r"[0-9]+(_[0-9]+)?")
+SINFO_FORMAT = ",".join(f"{column}:256|" for column in SINFO_COLUMNS)
+TASK_ID_PATTERN = re.compile(r"[0-9]+(_[0-9]+)?")
 # Slurm's word for how a task stands: what it is to this program. Any other is an end.
-STATES: dict[str, State] = {
+SLURM_STATES: dict[str, TaskState] = {
     "PENDING": "waiting",
     "REQUEUED": "waiting",
     "REQUEUE_HOLD": "waiting",
@@ -47,41 +52,41 @@ STATES: dict[str, State] = {
 }
 
 
-def available() -> bool:
+def is_slurm_available() -> bool:
     """Whether Slurm is here; also where it does not answer just now."""
-    if not all(map(shutil.which, NEEDED)):
+    if not all(map(shutil.which, SLURM_PROGRAMS)):
         return False
     try:
-        cached("sinfo", "--noheader", f"--Format={FORMAT}")
-    except NotSetUpError:
+        query_slurm_cached("sinfo", "--noheader", f"--Format={SINFO_FORMAT}")
+    except SlurmNotSetUpError:
         return False
     except ClusterError:
         return True
     return True
 
 
-def partitions() -> list[Partition]:
+def list_slurm_partitions() -> list[Partition]:
     """The cluster's partitions, in its order.
 
     Raises:
       ClusterError: there is no Slurm here, or it does not answer.
     """
-    text = cached("sinfo", "--noheader", f"--Format={FORMAT}")
+    text = query_slurm_cached("sinfo", "--noheader", f"--Format={SINFO_FORMAT}")
     rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line]
     found: dict[str, Partition] = {}
     for row in rows:
-        one = _partition(dict(zip(COLUMNS, row, strict=False)))
-        found[one.name] = _together(found[one.name], one) if one.name in found else one
+        one = _parse_partition(dict(zip(SINFO_COLUMNS, row, strict=False)))
+        found[one.name] = _merge_partition_rows(found[one.name], one) if one.name in found else one
     return list(found.values())
 
 
-def queue() -> dict[str, QueueEntry]:
+def list_slurm_tasks() -> dict[str, QueueEntry]:
     """This user's tasks by id, those that ended minutes ago included.
 
     Raises:
       ClusterError: there is no Slurm here, or it does not answer.
     """
-    text = cached(
+    text = query_slurm_cached(
         "squeue",
         "--noheader",
         "--array",
@@ -89,11 +94,11 @@ def queue() -> dict[str, QueueEntry]:
         f"--user={os.getuid()}",
         "--format=%i|%T|%N|%r|%j",
     )
-    tasks = (_entry(line) for line in text.splitlines() if line.count("|") >= 4)
+    tasks = (_parse_queue_entry(line) for line in text.splitlines() if line.count("|") >= 4)
     return {task.id: task for task in tasks}
 
 
-def cancel(ids: Iterable[str]) -> None:
+def cancel_slurm_tasks(ids: Iterable[str]) -> None:
     """End these tasks: a waiting one at once, a working one after it was asked to stop.
 
     One that has ended, or that Slurm no longer knows, is none the worse for it.
@@ -101,47 +106,47 @@ def cancel(ids: Iterable[str]) -> None:
     Raises:
       ClusterError: there is no Slurm here, it does not answer, or one belongs to another user.
     """
-    named = [one for one in ids if ID.fullmatch(one)]
-    for some in batches(named, AT_ONCE):
-        ask("scancel", "--quiet", *some)
-    forget()
+    named = [one for one in ids if TASK_ID_PATTERN.fullmatch(one)]
+    for some in split_into_batches(named, MAX_IDS_PER_COMMAND):
+        query_slurm("scancel", "--quiet", *some)
+    clear_slurm_cache()
 
 
-def batches(items: Sequence[str], most: int) -> Iterator[Sequence[str]]:
+def split_into_batches(items: Sequence[str], most: int) -> Iterator[Sequence[str]]:
     """The items in order, so many at a time."""
     return (items[at : at + most] for at in range(0, len(items), most))
 
 
-def _entry(line: str) -> QueueEntry:
+def _parse_queue_entry(line: str) -> QueueEntry:
     found, word, nodes, why, name = line.split("|", 4)
-    state = STATES.get(word, "ended")
+    state = SLURM_STATES.get(word, "ended")
     if state == "waiting":
-        return QueueEntry(found, state, reason(why), "", name)
+        return QueueEntry(found, state, describe_wait_reason(why), "", name)
     return QueueEntry(found, state, "", nodes, name)
 
 
-def _partition(row: dict[str, str]) -> Partition:
+def _parse_partition(row: dict[str, str]) -> Partition:
     nodes, state = int(row["Nodes"]), row["StateLong"].lower()
     _, idle, _, cpus = map(int, row["CPUsState"].split("/"))
     answers = not set(state) & set("*!%$")  # what does not answer, or is on its way out
     usable = answers and state.rstrip("~#+-@^").removesuffix("+") in {"idle", "mixed"}
-    each = cards(row["Gres"])
+    each = parse_gpu_count(row["Gres"])
     return Partition(
         name=row["Partition"].rstrip("*"),
         default=row["Partition"].endswith("*"),
         up=row["Available"].startswith("up"),
-        minutes=minutes(row["Time"]),
+        minutes=parse_time_limit(row["Time"]),
         nodes=nodes,
         free_nodes=nodes if usable and state.startswith("idle") else 0,
         cpus=cpus,
         free_cpus=idle if answers else 0,
         gpus=nodes * each,
-        free_gpus=nodes * max(0, each - cards(row["GresUsed"])) if usable else 0,
+        free_gpus=nodes * max(0, each - parse_gpu_count(row["GresUsed"])) if usable else 0,
         memory_gb=round(int(row["Memory"].rstrip("+") or 0) / 1024, 1),
     )
 
 
-def _together(one: Partition, other: Partition) -> Partition:
+def _merge_partition_rows(one: Partition, other: Partition) -> Partition:
     """A partition of two rows, of nodes in different states."""
     counts = ("nodes", "free_nodes", "cpus", "free_cpus", "gpus", "free_gpus")
     added = {name: getattr(one, name) + getattr(other, name) for name in counts}
@@ -149,13 +154,13 @@ def _together(one: Partition, other: Partition) -> Partition:
     return Partition(one.name, one.default, one.up, one.minutes, **added, memory_gb=largest)
 
 
-def cards(gres: str) -> int:
+def parse_gpu_count(gres: str) -> int:
     """How many GPUs: 6 of "gpu:a100:4(S:0-1),gpu:v100:2,craynetwork:3"."""
     found = re.findall(r"(?:^|,)gpu(?::[^:,()]+)?:(\d+)", re.sub(r"\([^)]*\)", "", gres))
     return sum(map(int, found))
 
 
-def minutes(limit: str) -> int | None:
+def parse_time_limit(limit: str) -> int | None:
     """A limit on time in whole minutes: 1,440 of "1-00:00:00"; None of "infinite"."""
     found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", limit)
     if not found:

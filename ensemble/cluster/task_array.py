@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ensemble.cluster.scheduler import QueueEntry, Scheduler, State
+from ensemble.cluster.scheduler import QueueEntry, Scheduler, TaskState
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.errors import ClusterError
 
 # A scheduler has to say so often in a row that a task has ended, or is not known to it.
-SURE = 3
+END_CONFIRMATIONS = 3
 
 
 @dataclass(frozen=True)
-class Task:
+class TaskStatus:
     """What is known of a task beside what it says of itself.
 
     Attributes:
@@ -28,13 +28,13 @@ class Task:
       reason: why it waits, in a scheduler's words.
     """
 
-    state: State
+    state: TaskState
     id: str = ""
     node: str = ""
     reason: str = ""
 
 
-class Backend(Protocol):
+class TaskBackend(Protocol):
     """Runs the tasks of a job: a scheduler, or this machine."""
 
     @property
@@ -83,7 +83,7 @@ class SchedulerBackend:
         environment: Mapping[str, str],
         logs: Sequence[Path] | None,
     ) -> list[str]:
-        """As `Backend` has it; ConfigError where the settings do not fit this cluster."""
+        """As `TaskBackend` has it; ConfigError where the settings do not fit this cluster."""
         return self.scheduler.submit(
             commands, self.folder, self.config, name, environment, logs=logs
         )
@@ -118,14 +118,18 @@ class TaskArray:
 
     Attributes:
       tasks: how each stands, as was last heard.
-      refused: why nothing was heard at the last look; "" where something was.
+      refusal: why nothing was heard at the last look; "" where something was.
     """
 
     def __init__(
-        self, backend: Backend, name: str, known: Mapping[int, Task] | None = None, sure: int = SURE
+        self,
+        backend: TaskBackend,
+        name: str,
+        known: Mapping[int, TaskStatus] | None = None,
+        sure: int = END_CONFIRMATIONS,
     ) -> None:
         self._backend, self._name, self._sure = backend, name, sure
-        self.tasks, self.refused = dict(known or {}), ""
+        self.tasks, self.refusal = dict(known or {}), ""
         # The words by which the backend knows them.
         self._ids = {number: task.id for number, task in self.tasks.items()}
         self._gone: dict[int, int] = {}
@@ -145,8 +149,8 @@ class TaskArray:
         there = self._backend.queue() if self.tasks else {}
         alive = []
         for number in self.tasks:
-            if (entry := self._entry(number, there)) and entry.state != "ended":
-                self._note(number, entry)
+            if (entry := self._find_entry(number, there)) and entry.state != "ended":
+                self._record_entry(number, entry)
                 alive.append(number)
         return alive
 
@@ -179,21 +183,21 @@ class TaskArray:
             [logs[number] for number in missing] if logs else None,
         )
         for number, task_id in zip(missing, ids, strict=True):
-            self.tasks[number], self._ids[number] = Task("waiting", task_id), task_id
+            self.tasks[number], self._ids[number] = TaskStatus("waiting", task_id), task_id
             self._gone.pop(number, None)
 
-    def look(self) -> dict[int, Task]:
+    def poll_tasks(self) -> dict[int, TaskStatus]:
         """How they stand; as they stood where the scheduler says nothing, which ends no task."""
         try:
             there = self._backend.queue()
         except ClusterError as error:
-            if str(error) != self.refused:
+            if str(error) != self.refusal:
                 print(f"{self.title} could not be asked: {error}", file=sys.stderr, flush=True)
-            self.refused = str(error)
+            self.refusal = str(error)
             return dict(self.tasks)
-        self.refused = ""
+        self.refusal = ""
         for number in self.tasks:
-            self._judge(number, self._entry(number, there))
+            self._update_task(number, self._find_entry(number, there))
         if self._taken_back:
             self._cancel_waiting()
         return dict(self.tasks)
@@ -206,7 +210,7 @@ class TaskArray:
         """
         self._backend.cancel([self._ids[number] for number in numbers])
 
-    def take_back(self) -> None:
+    def take_back_waiting(self) -> None:
         """Take back those that wait; also what the scheduler puts back into its queue yet."""
         self._taken_back = True
         self._cancel_waiting()
@@ -223,7 +227,7 @@ class TaskArray:
         except ClusterError as error:
             print(f"Tasks could not be taken back: {error}", file=sys.stderr, flush=True)
 
-    def _entry(self, number: int, there: Mapping[str, QueueEntry]) -> QueueEntry | None:
+    def _find_entry(self, number: int, there: Mapping[str, QueueEntry]) -> QueueEntry | None:
         """What is said of a task, if it is this job's."""
         if self._ids[number]:
             entry = there.get(self._ids[number])
@@ -231,17 +235,17 @@ class TaskArray:
         called = (one for one in there.values() if one.name == self._name)
         return next((one for one in called if one.state != "ended"), None)
 
-    def _judge(self, number: int, entry: QueueEntry | None) -> None:
+    def _update_task(self, number: int, entry: QueueEntry | None) -> None:
         """Take down what a task comes to by what is said of it: the one place where it ends."""
         task = self.tasks[number]
         if entry and entry.state != "ended":
             self._gone[number] = 0
-            self._note(number, entry)
+            self._record_entry(number, entry)
             return
         self._gone[number] = self._gone.get(number, 0) + 1
         if task.state == "ended" or self._gone[number] >= self._sure:
-            self.tasks[number] = Task("ended", task.id, task.node)
+            self.tasks[number] = TaskStatus("ended", task.id, task.node)
 
-    def _note(self, number: int, entry: QueueEntry) -> None:
+    def _record_entry(self, number: int, entry: QueueEntry) -> None:
         self._ids[number] = self._ids[number] or entry.id
-        self.tasks[number] = Task(entry.state, entry.id, entry.nodes, entry.reason)
+        self.tasks[number] = TaskStatus(entry.state, entry.id, entry.nodes, entry.reason)

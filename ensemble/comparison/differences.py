@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ensemble.analysis.inference.crossed import Estimate, crossed
-from ensemble.analysis.inference.multiple_tests import holm
-from ensemble.analysis.members.gain import LUCK, paired_gain
-from ensemble.comparison.measures import Measures
+from ensemble.analysis.inference.crossed_means import CrossedMean, estimate_crossed_mean
+from ensemble.analysis.inference.multiple_tests import adjust_p_holm
+from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, paired_gain
+from ensemble.comparison.run_measures import RunMeasures
 
 
 @dataclass(frozen=True)
-class Difference:
+class GroupDifference:
     """What one group is better by than another. Positive is better.
 
     Attributes:
@@ -30,8 +30,8 @@ class Difference:
       lost: images that the baseline has right and this group wrong; digits = won − lost.
       over: what intervals and p hold for: "images" (these trained runs, on new images) where one
         run stands on each side, else "seeds and images" (new runs too).
-      adjusted: `p`, adjusted for all tests of the table (Holm).
-      nll_adjusted: `nll_p`, likewise.
+      adjusted_p: `p`, adjusted for all tests of the table (Holm).
+      adjusted_nll_p: `nll_p`, likewise.
     """
 
     n: int
@@ -46,26 +46,29 @@ class Difference:
     won: float
     lost: float
     over: str
-    adjusted: float = 1.0
-    nll_adjusted: float = 1.0
+    adjusted_p: float = 1.0
+    adjusted_nll_p: float = 1.0
 
     @property
-    def in_digits(self) -> int:
+    def accuracy_sign(self) -> int:
         """1 where more are shown to be right, −1 where fewer are, 0 where neither is shown."""
-        return _sign(self.digits) * (self.adjusted < LUCK)
+        return _sign_of_value(self.digits) * (self.adjusted_p < SIGNIFICANCE_LEVEL)
 
     @property
-    def in_nll(self) -> int:
+    def nll_sign(self) -> int:
         """1 where NLL is shown to be lower, −1 where higher, 0 where neither is shown."""
-        return _sign(self.nll) * (self.nll_adjusted < LUCK)
+        return _sign_of_value(self.nll) * (self.adjusted_nll_p < SIGNIFICANCE_LEVEL)
 
 
 @functools.lru_cache(maxsize=256)  # of pairs of groups; another baseline changes all of them
-def difference(ours: tuple[Measures, ...], theirs: tuple[Measures, ...]) -> Difference:
+def compute_group_difference(
+    ours: tuple[RunMeasures, ...], theirs: tuple[RunMeasures, ...]
+) -> GroupDifference:
     """What K runs are better by than L others, image by image; nothing is adjusted yet.
 
     One run against one: McNemar's exact p and the paired intervals of `gain.paired_gain`. Else
-    `crossed.crossed`, over seeds and images: a run alone is taken to vary as the others do.
+    `estimate_crossed_mean.crossed`, over seeds and images: a run alone is taken to vary as the
+    others do.
 
     Args:
       ours: K, at least one, all on the same images.
@@ -83,7 +86,7 @@ def difference(ours: tuple[Measures, ...], theirs: tuple[Measures, ...]) -> Diff
     n = len(share)
     if len(ours) == len(theirs) == 1:
         found = paired_gain(ours[0].right, theirs[0].right, their[0] - losses[0])
-        return Difference(
+        return GroupDifference(
             n,
             found.digits,
             found.digits_low,
@@ -97,9 +100,11 @@ def difference(ours: tuple[Measures, ...], theirs: tuple[Measures, ...]) -> Diff
             lost,
             "images",
         )
-    right = crossed(hits, others, bound=1.0)
-    saved = _negated(crossed(losses, their, bound=_largest(losses, their)))
-    return Difference(
+    right = estimate_crossed_mean(hits, others, bound=1.0)
+    saved = _negate_estimate(
+        estimate_crossed_mean(losses, their, bound=_largest_deviation(losses, their))
+    )
+    return GroupDifference(
         n,
         won - lost,
         max(-1.0, right.low) * n,
@@ -115,24 +120,24 @@ def difference(ours: tuple[Measures, ...], theirs: tuple[Measures, ...]) -> Diff
     )
 
 
-def adjusted(found: Sequence[Difference]) -> list[Difference]:
+def adjust_differences(found: Sequence[GroupDifference]) -> list[GroupDifference]:
     """The same with every p adjusted for all of them: two tests each, by Holm's method."""
-    ps = holm([p for one in found for p in (one.p, one.nll_p)]).reshape(-1, 2).tolist()
+    ps = adjust_p_holm([p for one in found for p in (one.p, one.nll_p)]).reshape(-1, 2).tolist()
     return [
-        replace(one, adjusted=p, nll_adjusted=nll_p)
+        replace(one, adjusted_p=p, adjusted_nll_p=nll_p)
         for one, (p, nll_p) in zip(found, ps, strict=True)
     ]
 
 
-def _negated(found: Estimate) -> Estimate:
+def _negate_estimate(found: CrossedMean) -> CrossedMean:
     return replace(found, mean=-found.mean, low=-found.high, high=-found.low)
 
 
-def _largest(ours: np.ndarray, theirs: np.ndarray) -> float:
+def _largest_deviation(ours: np.ndarray, theirs: np.ndarray) -> float:
     """The largest distance of a difference from their mean, as `paired.moments` takes it."""
     apart = ours.mean(axis=0) - theirs.mean(axis=0)
     return float(np.abs(apart - apart.mean()).max())
 
 
-def _sign(value: float) -> int:
+def _sign_of_value(value: float) -> int:
     return 1 if value > 0 else -1 if value < 0 else 0

@@ -1,15 +1,15 @@
 """What a run is: its settings, those that differ from member to member, and its marked epochs."""
 
-from ensemble.config.imported import ImportedConfig
-from ensemble.config.run import (
-    LEAST_IN_A_GROUP,
+from ensemble.config.ensemble_config import (
+    MIN_GROUP_MEMBERS,
     PRECISIONS,
     SCHEDULES,
     EnsembleConfig,
 )
+from ensemble.config.imported_config import ImportedConfig
 
 __all__ = [
-    "LEAST_IN_A_GROUP",
+    "MIN_GROUP_MEMBERS",
     "PRECISIONS",
     "SCHEDULES",
     "EnsembleConfig",

@@ -5,25 +5,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ensemble.datasets.original_files import is_other, manual_folder
-from ensemble.datasets.registry import Entry
-from ensemble.datasets.sources import RemoteFile
+from ensemble.datasets.download_manifest import RemoteFile
+from ensemble.datasets.original_files import has_mismatched_file, manual_download_folder
+from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import StorageError
-from ensemble.storage.refusals import FULL
+from ensemble.storage.disk_errors import FULL_ERRNOS
 
-MEANWHILE = "the digits dataset works meanwhile"
+FALLBACK_HINT = "the digits dataset works meanwhile"
 
 
-def not_prepared(entry: Entry, torn: str | None = None) -> str:
+def describe_unprepared_dataset(entry: DatasetEntry, torn: str | None = None) -> str:
     """Says how to prepare `entry`; `torn` is what is amiss with what is there."""
     what = f"is damaged on disk: {torn}" if torn else "has not been fetched yet"
     return (
         f"{entry.title} {what}. Run `python -m ensemble data prepare {entry.name}` or press "
-        f"its button on the Train screen; {MEANWHILE}."
+        f"its button on the Train screen; {FALLBACK_HINT}."
     )
 
 
-def not_fetched(entry: Entry, why: str, place: str, missing: list[RemoteFile], folder: Path) -> str:
+def describe_failed_fetch(
+    entry: DatasetEntry, why: str, place: str, missing: list[RemoteFile], folder: Path
+) -> str:
     """Says which files to put where.
 
     Args:
@@ -34,46 +36,48 @@ def not_fetched(entry: Entry, why: str, place: str, missing: list[RemoteFile], f
       folder: the data folder.
     """
     names = ", ".join(file.name for file in missing)
-    manual = manual_folder(folder)
+    manual = manual_download_folder(folder)
     note = ""
-    if any(is_other(file, entry.name, folder) for file in missing):
+    if any(has_mismatched_file(file, entry.name, folder) for file in missing):
         # Most likely another dataset's, whose files have the same names and should stay.
         note = f" (files of these names that lie in {manual} are damaged or another dataset's)"
         manual = manual / entry.name
     return (
         f"{entry.title} could not be fetched from {place}: {why}. Try again later, or put its "
-        f"files {names} into {manual} and prepare it again{note}; {MEANWHILE}."
+        f"files {names} into {manual} and prepare it again{note}; {FALLBACK_HINT}."
     )
 
 
-def no_space(entry: Entry, folder: Path, needed: int | None = None) -> str:
+def describe_full_disk(entry: DatasetEntry, folder: Path, needed: int | None = None) -> str:
     """Says that the disk is full; `needed` is the bytes that have to be free."""
     space = f"{math.ceil(needed / 1e6):,} MB" if needed else "some space"
     return (
         f"The disk is too full for {entry.title}: free {space} at {folder}, or point "
         f"ENSEMBLE_DATA at a folder on another disk, and prepare it again; nothing unfinished "
-        f"is left behind and {MEANWHILE}."
+        f"is left behind and {FALLBACK_HINT}."
     )
 
 
-def no_access(entry: Entry, folder: Path, error: OSError) -> str:
+def describe_unwritable_folder(entry: DatasetEntry, folder: Path, error: OSError) -> str:
     """Says that the data folder cannot be used, and how to take another."""
     where = error.filename or folder
     return (
         f"{entry.title} cannot be kept in {folder} ({error.strerror or error}: {where}): point "
-        f"ENSEMBLE_DATA at a folder that you can write to, and prepare it again; {MEANWHILE}."
+        f"ENSEMBLE_DATA at a folder that you can write to, and prepare it again; {FALLBACK_HINT}."
     )
 
 
 @contextmanager
-def storage_in_words(entry: Entry, folder: Path) -> Iterator[None]:
+def convert_storage_errors(entry: DatasetEntry, folder: Path) -> Iterator[None]:
     """Turns an OSError of the disk into a StorageError with advice."""
     try:
         yield
     except ConnectionError:  # not the disk: a pipe that takes the progress was closed
         raise
     except OSError as error:
-        full = error.errno in FULL
+        full = error.errno in FULL_ERRNOS
         raise StorageError(
-            no_space(entry, folder) if full else no_access(entry, folder, error)
+            describe_full_disk(entry, folder)
+            if full
+            else describe_unwritable_folder(entry, folder, error)
         ) from error

@@ -26,19 +26,22 @@ from numpy.typing import NDArray
 from ensemble.datasets.dataset import Dataset
 from ensemble.datasets.registry import ENTRIES
 
-FILE = Path("datasets", "data", "digits.csv.gz")
+DIGITS_FILE = Path("datasets", "data", "digits.csv.gz")
 SIZE = 28
-CENTRE = 14.0
+CENTER = 14.0
 BOX = 19.0  # cells' extent in pixels; interpolation adds half a pixel on either side
-BLACK, WHITE = 0.28, 0.78  # soft values that become 0 and 255: chosen to match MNIST's ink
+BLACK_LEVEL, WHITE_LEVEL = (
+    0.28,
+    0.78,
+)  # soft values that become 0 and 255: chosen to match MNIST's ink
 
 
 @functools.cache
 def load_digits() -> Dataset:
     """The digits in their fixed split, 1,297 to train and 500 to test: drawn once a process."""
     entry = ENTRIES["digits"]
-    cells, labels = read_cells()
-    images = draw(cells)
+    cells, labels = read_digit_cells()
+    images = draw_mnist_digits(cells)
     for array in (images, labels):
         array.setflags(write=False)
     split = entry.train_size
@@ -54,26 +57,26 @@ def load_digits() -> Dataset:
     )
 
 
-def read_cells() -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+def read_digit_cells() -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
     """scikit-learn's digits: uint8 (1797, 8, 8) in [0, 16], and labels int32 (1797,)."""
     spec = importlib.util.find_spec("sklearn")
     folders = (spec.submodule_search_locations if spec else None) or []
-    for path in (Path(folder) / FILE for folder in folders):
+    for path in (Path(folder) / DIGITS_FILE for folder in folders):
         if path.is_file():
             table = np.loadtxt(path, np.uint8, delimiter=",")
             return table[:, :64].reshape(-1, 8, 8), table[:, 64].astype(np.int32)
-    return ask_sklearn()
+    return load_sklearn_digits()
 
 
-def ask_sklearn() -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """`read_cells` by scikit-learn itself: slow to import, but sure to know its own files."""
+def load_sklearn_digits() -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """`read_digit_cells` by scikit-learn itself: slow to import, but sure to know its own files."""
     from sklearn.datasets import load_digits as load
 
     bunch = load()
     return bunch.images.astype(np.uint8), bunch.target.astype(np.int32)
 
 
-def draw(cells: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def draw_mnist_digits(cells: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Digits of 8×8 cells drawn as MNIST is.
 
     Args:
@@ -84,20 +87,26 @@ def draw(cells: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """
     # In float64, so that every machine rounds to the same bytes.
     ink = cells.astype(np.float64) / 16
-    scale = BOX / np.maximum(extent(ink.max(axis=2)), extent(ink.max(axis=1)))
-    row, column = centre_of_mass(ink)
+    scale = BOX / np.maximum(
+        measure_ink_extent(ink.max(axis=2)), measure_ink_extent(ink.max(axis=1))
+    )
+    row, column = ink_center_of_mass(ink)
     # Contrast moves the centre of mass by up to 0.6 pixels; a second drawing, from where the
     # first one fell, leaves less than 0.1.
     for _ in range(2):
-        soft = interpolation(row, scale) @ ink @ interpolation(column, scale).transpose(0, 2, 1)
-        drawn = np.clip((soft - BLACK) / (WHITE - BLACK), 0, 1)
-        drawn_row, drawn_column = centre_of_mass(drawn)
-        row = row + (drawn_row - CENTRE) / scale
-        column = column + (drawn_column - CENTRE) / scale
+        soft = (
+            compute_interpolation_weights(row, scale)
+            @ ink
+            @ compute_interpolation_weights(column, scale).transpose(0, 2, 1)
+        )
+        drawn = np.clip((soft - BLACK_LEVEL) / (WHITE_LEVEL - BLACK_LEVEL), 0, 1)
+        drawn_row, drawn_column = ink_center_of_mass(drawn)
+        row = row + (drawn_row - CENTER) / scale
+        column = column + (drawn_column - CENTER) / scale
     return np.rint(drawn * 255).astype(np.uint8)[..., np.newaxis]
 
 
-def extent(profile: NDArray[np.float64]) -> NDArray[np.float64]:
+def measure_ink_extent(profile: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cells from the first with ink to the last: (N, 8) to (N,), in cells."""
     inked = profile > 0
     first = inked.argmax(axis=1)
@@ -105,7 +114,7 @@ def extent(profile: NDArray[np.float64]) -> NDArray[np.float64]:
     return (last - first).astype(np.float64)
 
 
-def centre_of_mass(
+def ink_center_of_mass(
     images: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Row and column of the centre of mass, (N, H, W) to (N,) each, in pixels from 0."""
@@ -114,14 +123,16 @@ def centre_of_mass(
     return rows @ np.arange(rows.shape[1]) / mass, columns @ np.arange(columns.shape[1]) / mass
 
 
-def interpolation(centre: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
+def compute_interpolation_weights(
+    centre: NDArray[np.float64], scale: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Weights (N, 28, 8) of each cell in each pixel, by Catmull-Rom's cubic (Keys 1981, a = -½).
 
     Args:
-      centre: (N,) the cell coordinate that falls on pixel `CENTRE`.
+      centre: (N,) the cell coordinate that falls on pixel `CENTER`.
       scale: (N,) pixels per cell.
     """
-    pixels = np.arange(SIZE)[np.newaxis, :] - CENTRE
+    pixels = np.arange(SIZE)[np.newaxis, :] - CENTER
     position = pixels / scale[:, np.newaxis] + centre[:, np.newaxis]
     x = np.abs(position[:, :, np.newaxis] - np.arange(8))
     near = (1.5 * x - 2.5) * x * x + 1

@@ -8,7 +8,7 @@ ImageShape = tuple[int, int, int]  # height, width, channels
 
 
 @dataclass(frozen=True)
-class Entry:
+class DatasetEntry:
     """What is known of a dataset beforehand. Sizes count images.
 
     Attributes:
@@ -48,10 +48,10 @@ class Entry:
     alone: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "noun", word(self.noun))
+        object.__setattr__(self, "noun", sanitize_noun(self.noun))
 
     @property
-    def written(self) -> bool:
+    def is_mnist_like(self) -> bool:
         """Whether its images are signs that a pen wrote, as MNIST has them: 28×28, light on dark.
 
         Only these can be cut out of a photograph of a page. Of any other dataset one picture is
@@ -60,22 +60,22 @@ class Entry:
         return self.handwritten and self.image_shape == (28, 28, 1)
 
     @property
-    def pixels(self) -> int:
+    def bytes_per_image(self) -> int:
         """Bytes of one image: one for each pixel and channel."""
         return math.prod(self.image_shape)
 
     @property
-    def divisible(self) -> int:
+    def splittable_size(self) -> int:
         """Training images of which a run can hold out a share."""
         return self.train_size - self.alone
 
     @property
     def nbytes_prepared(self) -> int:
         """Bytes of the prepared images (one a pixel and channel) and labels (one byte)."""
-        return (self.train_size + self.test_size) * (self.pixels + 1)
+        return (self.train_size + self.test_size) * (self.bytes_per_image + 1)
 
 
-def word(text: str) -> str:
+def sanitize_noun(text: str) -> str:
     """Text as a word or several, whatever it was: "image" where nothing is left of it."""
     kept = (
         one if one.isalnum() or one in "-’'" or unicodedata.category(one)[0] == "M" else " "

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 UINT8 = 8
 
 
-def parse(packed: bytes, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+def parse_idx_file(packed: bytes, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """The array in gzipped IDX bytes.
 
     Args:

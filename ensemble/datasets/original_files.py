@@ -3,20 +3,20 @@
 import hashlib
 from pathlib import Path
 
-from ensemble.datasets.sources import RemoteFile
+from ensemble.datasets.download_manifest import RemoteFile
 
 
-def manual_folder(folder: Path) -> Path:
+def manual_download_folder(folder: Path) -> Path:
     """Where people put files they fetched themselves, in the data folder `folder`."""
     return folder / "downloads" / "manual"
 
 
-def fetched_folder(folder: Path, name: str) -> Path:
+def dataset_download_folder(folder: Path, name: str) -> Path:
     """Where files of dataset `name` are fetched to, and kept."""
     return folder / "downloads" / name
 
 
-def find(file: RemoteFile, name: str, folder: Path) -> Path | None:
+def find_original_file(file: RemoteFile, name: str, folder: Path) -> Path | None:
     """Where `file` of dataset `name` lies, if its size and SHA-256 are right there.
 
     The datasets' files have the same names, so one in `downloads/manual` may be another's: it
@@ -25,14 +25,14 @@ def find(file: RemoteFile, name: str, folder: Path) -> Path | None:
     Raises:
       OSError: a file is there but cannot be read.
     """
-    manual = manual_folder(folder)
-    for place in (manual / name, manual, fetched_folder(folder, name)):
-        if is_right(place / file.name, file):
+    manual = manual_download_folder(folder)
+    for place in (manual / name, manual, dataset_download_folder(folder, name)):
+        if is_expected_file(place / file.name, file):
             return place / file.name
     return None
 
 
-def is_right(path: Path, file: RemoteFile) -> bool:
+def is_expected_file(path: Path, file: RemoteFile) -> bool:
     """Whether `path` holds `file`, byte for byte."""
     if not path.is_file() or path.stat().st_size != file.size:
         return False
@@ -40,8 +40,10 @@ def is_right(path: Path, file: RemoteFile) -> bool:
         return hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
 
 
-def is_other(file: RemoteFile, name: str, folder: Path) -> bool:
+def has_mismatched_file(file: RemoteFile, name: str, folder: Path) -> bool:
     """Whether `downloads/manual` has a file of this name that is not `file`."""
-    manual = manual_folder(folder)
+    manual = manual_download_folder(folder)
     paths = [place / file.name for place in (manual / name, manual)]
-    return any(path.is_file() for path in paths) and not any(is_right(p, file) for p in paths)
+    return any(path.is_file() for path in paths) and not any(
+        is_expected_file(p, file) for p in paths
+    )

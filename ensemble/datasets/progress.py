@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable
 
-from ensemble.datasets.sources import RemoteFile
+from ensemble.datasets.download_manifest import RemoteFile
 
 Progress = Callable[[float | None, str], None]
-SECONDS_BETWEEN = 0.1
+REPORT_INTERVAL_S = 0.1
 
 
-class Teller:
+class FetchProgress:
     """Turns bytes of single files into a fraction of the whole, now and then.
 
     Args:
@@ -20,28 +20,30 @@ class Teller:
     def __init__(self, progress: Progress | None, total: int) -> None:
         self.progress = progress
         self.total = total
-        self.before = 0  # bytes of the files that are done
-        self.told = -SECONDS_BETWEEN
+        self.completed_bytes = 0  # bytes of the files that are done
+        self.last_report_time = -REPORT_INTERVAL_S
 
-    def say(self, fraction: float | None, message: str) -> None:
+    def report_message(self, fraction: float | None, message: str) -> None:
         """Passes a message on at once."""
-        self.told = time.monotonic()
+        self.last_report_time = time.monotonic()
         if self.progress:
             self.progress(fraction, message)
 
-    def fetching(self, file: RemoteFile, done: int, attempt: int) -> None:
+    def report_bytes(self, file: RemoteFile, done: int, attempt: int) -> None:
         """`done` bytes of `file` have come: told when it begins, then ten times a second."""
-        if not done or time.monotonic() - self.told >= SECONDS_BETWEEN:
+        if not done or time.monotonic() - self.last_report_time >= REPORT_INTERVAL_S:
             again = f" (attempt {attempt})" if attempt > 1 else ""
-            fraction = min((self.before + done) / self.total, 1.0)
-            self.say(fraction, f"Fetching {file.name}, {amount(done, file.size)}{again}")
+            fraction = min((self.completed_bytes + done) / self.total, 1.0)
+            self.report_message(
+                fraction, f"Fetching {file.name}, {format_byte_progress(done, file.size)}{again}"
+            )
 
-    def finished(self, file: RemoteFile) -> None:
+    def finish_file(self, file: RemoteFile) -> None:
         """`file` is here as a whole."""
-        self.before += file.size
+        self.completed_bytes += file.size
 
 
-def amount(done: int, size: int) -> str:
+def format_byte_progress(done: int, size: int) -> str:
     """So many bytes of so many: "3.2 of 9.9 MB", "12 of 29 kB"."""
     if size < 1e6:
         return f"{done / 1e3:.0f} of {size / 1e3:.0f} kB"

@@ -6,16 +6,16 @@ A run of images that are not built in can be read where these are gone, or other
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from ensemble.datasets.registry import Entry
-from ensemble.storage.records.fields import Count, Within, read_as
+from ensemble.datasets.registry import DatasetEntry
+from ensemble.storage.records.field_checks import Count, NumberRange, parse_dataclass
 
 LEAST_CLASSES, MOST_CLASSES = 2, 1000
-Side = Annotated[int, Within(0, 2**16)]
+Side = Annotated[int, NumberRange(0, 2**16)]
 
 
 @dataclass(frozen=True)
-class Record:
-    """What is read of it; the attributes are those of `registry.Entry`."""
+class DatasetRecord:
+    """What is read of it; the attributes are those of `DatasetEntry`."""
 
     name: str
     title: str
@@ -32,21 +32,21 @@ class Record:
     alone: Count = 0
 
 
-def as_record(entry: Entry) -> dict[str, Any]:
+def serialize_dataset_entry(entry: DatasetEntry) -> dict[str, Any]:
     """The entry in a form for JSON."""
     return {
         name: list(value) if isinstance(value := getattr(entry, name), tuple) else value
-        for name in Record.__dataclass_fields__
+        for name in DatasetRecord.__dataclass_fields__
     }
 
 
-def entry_from(values: dict[str, Any]) -> Entry:
-    """An entry from `as_record`'s form; names that this version does not know are left out.
+def parse_dataset_record(values: dict[str, Any]) -> DatasetEntry:
+    """An entry from `serialize_dataset_entry`'s form; names that are not known are left out.
 
     Raises:
       ValueError: a value is not of its kind, or the numbers do not fit together.
     """
-    read = read_as(Record, values)
+    read = parse_dataclass(DatasetRecord, values)
     names = tuple(read.class_names)
     if not LEAST_CLASSES <= len(names) <= MOST_CLASSES:
         raise ValueError(f"{len(names):,} classes are not {LEAST_CLASSES} to {MOST_CLASSES:,}")
@@ -55,4 +55,4 @@ def entry_from(values: dict[str, Any]) -> Entry:
     shape = tuple(read.image_shape or (28, 28, 1))
     if len(shape) != 3:
         raise ValueError(f"image_shape is {shape}")
-    return Entry(**{**vars(read), "class_names": names, "image_shape": shape})
+    return DatasetEntry(**{**vars(read), "class_names": names, "image_shape": shape})

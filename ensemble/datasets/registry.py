@@ -2,11 +2,11 @@
 
 A new one that TensorFlow Datasets knows is an entry in `ENTRIES`; a person adds their own without
 a line of code (`own/`). URLs and checksums are not here: they come from TensorFlow Datasets when a
-dataset is prepared (`sources.py`).
+dataset is prepared (`download_manifest.py`).
 """
 
-from ensemble.datasets.entry import Entry
-from ensemble.datasets.own import entries as own_entries
+from ensemble.datasets.entry import DatasetEntry
+from ensemble.datasets.own import custom_registry as own_entries
 from ensemble.errors import ConfigError
 
 DIGIT_NAMES = tuple("0123456789")
@@ -26,7 +26,7 @@ HIRAGANA_NAMES = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
 
 
 ENTRIES = {
-    "digits": Entry(
+    "digits": DatasetEntry(
         name="digits",
         title="Digits",
         train_size=1297,
@@ -37,7 +37,7 @@ ENTRIES = {
         most_frequent=51,
         noun="digit",
     ),
-    "mnist": Entry(
+    "mnist": DatasetEntry(
         name="mnist",
         title="MNIST",
         train_size=60_000,
@@ -48,7 +48,7 @@ ENTRIES = {
         nbytes_download=11_594_722,
         noun="digit",
     ),
-    "fashion_mnist": Entry(
+    "fashion_mnist": DatasetEntry(
         name="fashion_mnist",
         title="Fashion-MNIST",
         train_size=60_000,
@@ -59,7 +59,7 @@ ENTRIES = {
         nbytes_download=30_878_645,
         handwritten=False,
     ),
-    "kmnist": Entry(
+    "kmnist": DatasetEntry(
         name="kmnist",
         title="Kuzushiji-MNIST",
         train_size=60_000,
@@ -72,23 +72,23 @@ ENTRIES = {
     ),
 }
 DATASETS = tuple(ENTRIES)
-SAID = 12  # names in a refusal
+MAX_NAMES_LISTED = 12  # names in a refusal
 
 
-def names() -> tuple[str, ...]:
+def list_dataset_names() -> tuple[str, ...]:
     """The datasets there are: `DATASETS`, then a person's own by name."""
-    return (*DATASETS, *own_entries.names())
+    return (*DATASETS, *own_entries.list_custom_datasets())
 
 
-def title_of(name: str) -> str:
+def find_dataset_title(name: str) -> str:
     """What people call a dataset; its name where it is not there, as one's own once removed."""
     try:
-        return find(name).title
+        return find_dataset_entry(name).title
     except ConfigError:
         return str(name)
 
 
-def find(name: str) -> Entry:
+def find_dataset_entry(name: str) -> DatasetEntry:
     """The entry called `name`, built in or a person's own.
 
     Raises:
@@ -96,9 +96,9 @@ def find(name: str) -> Entry:
     """
     if name in ENTRIES:
         return ENTRIES[name]
-    if entry := own_entries.find(name):
+    if entry := own_entries.find_custom_entry(name):
         return entry
-    every = names()
-    more = f" and {len(every) - SAID:,} more" if len(every) > SAID else ""
-    said = ", ".join(every[:SAID])
+    every = list_dataset_names()
+    more = f" and {len(every) - MAX_NAMES_LISTED:,} more" if len(every) > MAX_NAMES_LISTED else ""
+    said = ", ".join(every[:MAX_NAMES_LISTED])
     raise ConfigError(f"No such dataset: {name!r:.60}. There are: {said}{more}.")

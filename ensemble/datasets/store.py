@@ -15,29 +15,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.dataset import Dataset
-from ensemble.datasets.entry import Entry
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.npy import Expected, map_npy
-from ensemble.storage.atomic import read_json, write_json, writing
+from ensemble.datasets.entry import DatasetEntry
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import ExpectedArray, map_npy
+from ensemble.storage.atomic_files import open_atomic_write, read_json, write_json
 
 FORMAT = 1
 
 
-class TornError(Exception):
+class IncompleteDatasetError(Exception):
     """What is on disk is not a whole preparation. The message says what is amiss."""
 
 
-def array_path(folder: Path, name: str) -> Path:
+def prepared_array_path(folder: Path, name: str) -> Path:
     """The array of dataset `name` in data folder `folder`."""
     return folder / "prepared" / f"{name}.npy"
 
 
-def note_path(folder: Path, name: str) -> Path:
-    """The note beside `array_path`."""
+def prepared_note_path(folder: Path, name: str) -> Path:
+    """The note beside `prepared_array_path`."""
     return folder / "prepared" / f"{name}.json"
 
 
-def write(folder: Path, entry: Entry, parts: list[NDArray[np.uint8]], source: str) -> None:
+def write_prepared_dataset(
+    folder: Path, entry: DatasetEntry, parts: list[NDArray[np.uint8]], source: str
+) -> None:
     """Writes a prepared dataset so that it is there as a whole or not at all.
 
     Args:
@@ -50,86 +52,91 @@ def write(folder: Path, entry: Entry, parts: list[NDArray[np.uint8]], source: st
       OSError: it cannot be written; what was begun is removed.
     """
     flat = np.concatenate([part.ravel() for part in parts])
-    array = array_path(folder, entry.name)
+    array = prepared_array_path(folder, entry.name)
     array.parent.mkdir(parents=True, exist_ok=True)
-    with writing(array, durable=True) as file:
-        save(file, flat)
+    with open_atomic_write(array, durable=True) as file:
+        write_npy_array(file, flat)
     note = {
         "format": FORMAT,
         "bytes": array.stat().st_size,
-        "labels_crc32": labels_crc32(flat, entry),
+        "labels_crc32": compute_packed_labels_crc32(flat, entry),
         "source": source,
     }
-    write_json(note_path(folder, entry.name), note, durable=True)
+    write_json(prepared_note_path(folder, entry.name), note, durable=True)
 
 
-def save(file: BinaryIO, flat: NDArray[np.uint8]) -> None:
+def write_npy_array(file: BinaryIO, flat: NDArray[np.uint8]) -> None:
     """np.save, except that a full disk keeps its errno, which ndarray.tofile drops."""
     np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(flat))
     file.write(flat.data)
 
 
-def read(folder: Path, entry: Entry) -> Dataset:
+def read_prepared_dataset(folder: Path, entry: DatasetEntry) -> Dataset:
     """The prepared dataset; its images are a read-only memory map.
 
     Raises:
       FileNotFoundError: it has not been prepared.
       TornError: it is not whole; preparing again mends it.
     """
-    note = read_note(folder, entry)
+    note = read_prepared_note(folder, entry)
     try:
-        flat = map_npy(array_path(folder, entry.name), Expected((entry.nbytes_prepared,), "uint8"))
+        flat = map_npy(
+            prepared_array_path(folder, entry.name),
+            ExpectedArray((entry.nbytes_prepared,), "uint8"),
+        )
     except (OSError, DamagedFileError) as error:
-        raise TornError(f"its array cannot be read ({error})") from error
-    if labels_crc32(flat, entry) != note.get("labels_crc32"):
-        raise TornError("its labels are not those that were written")
-    return as_dataset(np.asarray(flat), entry, str(note.get("source", entry.source)))
+        raise IncompleteDatasetError(f"its array cannot be read ({error})") from error
+    if compute_packed_labels_crc32(flat, entry) != note.get("labels_crc32"):
+        raise IncompleteDatasetError("its labels are not those that were written")
+    return create_dataset_views(np.asarray(flat), entry, str(note.get("source", entry.source)))
 
 
-def is_sound(folder: Path, entry: Entry) -> bool:
-    """Whether `read` will find the dataset; takes about as long, a few milliseconds."""
+def is_prepared_dataset_intact(folder: Path, entry: DatasetEntry) -> bool:
+    """Whether `read_prepared_dataset` will find the dataset; takes as long, milliseconds."""
     try:
-        read(folder, entry)
-    except (OSError, TornError):
+        read_prepared_dataset(folder, entry)
+    except (OSError, IncompleteDatasetError):
         return False
     return True
 
 
-def read_note(folder: Path, entry: Entry) -> dict[str, Any]:
+def read_prepared_note(folder: Path, entry: DatasetEntry) -> dict[str, Any]:
     """The note, after comparing it with the array's length on disk.
 
     Raises:
       FileNotFoundError: neither note nor array is there.
       TornError: one of them is missing, or they do not fit together.
     """
-    array, note = array_path(folder, entry.name), note_path(folder, entry.name)
+    array, note = prepared_array_path(folder, entry.name), prepared_note_path(folder, entry.name)
     if not note.is_file():
         if array.is_file():
-            raise TornError(f"{note.name} is missing")
+            raise IncompleteDatasetError(f"{note.name} is missing")
         raise FileNotFoundError(note)
     try:
         values = read_json(note)
         length = array.stat().st_size
     except (OSError, ValueError) as error:
-        raise TornError(f"its files cannot be read ({error})") from error
+        raise IncompleteDatasetError(f"its files cannot be read ({error})") from error
     if values.get("format") != FORMAT:
-        raise TornError(f"{note.name} is of another version")
+        raise IncompleteDatasetError(f"{note.name} is of another version")
     if length != values.get("bytes"):
-        raise TornError(
+        raise IncompleteDatasetError(
             f"{array.name} has {length:,} bytes where {values.get('bytes')} were written"
         )
     return values
 
 
-def labels_crc32(flat: NDArray[np.uint8], entry: Entry) -> int:
+def compute_packed_labels_crc32(flat: NDArray[np.uint8], entry: DatasetEntry) -> int:
     """CRC-32 of all labels: a cheap check that the end of the file is what was written."""
-    return zlib.crc32(flat[(entry.train_size + entry.test_size) * entry.pixels :].tobytes())
+    return zlib.crc32(
+        flat[(entry.train_size + entry.test_size) * entry.bytes_per_image :].tobytes()
+    )
 
 
-def as_dataset(flat: NDArray[np.uint8], entry: Entry, source: str) -> Dataset:
+def create_dataset_views(flat: NDArray[np.uint8], entry: DatasetEntry, source: str) -> Dataset:
     """Views of the array's four parts; the labels are copied to int32."""
     train, test = entry.train_size, entry.test_size
-    cuts = np.cumsum([train * entry.pixels, test * entry.pixels, train])
+    cuts = np.cumsum([train * entry.bytes_per_image, test * entry.bytes_per_image, train])
     train_images, test_images, train_bytes, test_bytes = np.split(flat, cuts)
     train_labels, test_labels = train_bytes.astype(np.int32), test_bytes.astype(np.int32)
     for labels in (train_labels, test_labels):

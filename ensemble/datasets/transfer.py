@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urljoin
 
-from ensemble.datasets.sources import RemoteFile
-from ensemble.storage.atomic import writing
+from ensemble.datasets.download_manifest import RemoteFile
+from ensemble.storage.atomic_files import open_atomic_write
 
 CHUNK = 64 * 1024
-SLOWEST = 1024  # bytes per second; below it a transfer counts as stalled
+MIN_BYTES_PER_SECOND = 1024  # bytes per second; below it a transfer counts as stalled
 USER_AGENT = "ensemble-dashboard"
 
 
 @dataclass(frozen=True)
-class Transfer:
+class TransferSettings:
     """How files are fetched. The defaults are for people; tests shorten the times.
 
     Attributes:
@@ -35,16 +35,16 @@ class Transfer:
     attempts: int = 3
     pause_seconds: float = 1.0
 
-    def url(self, file: RemoteFile) -> str:
+    def file_url(self, file: RemoteFile) -> str:
         """Where to fetch `file`."""
         return urljoin(self.base_url, file.name) if self.base_url else file.url
 
-    def place(self, file: RemoteFile) -> str:
+    def folder_url(self, file: RemoteFile) -> str:
         """The URL of the folder that serves `file`."""
-        return urljoin(self.url(file), ".")
+        return urljoin(self.file_url(file), ".")
 
 
-DEFAULT = Transfer()
+DEFAULT_TRANSFER = TransferSettings()
 
 
 class TransferError(Exception):
@@ -55,8 +55,8 @@ class TransferError(Exception):
         self.retry = retry
 
 
-def fetch(
-    file: RemoteFile, target: Path, transfer: Transfer, tell: Callable[[int, int], None]
+def fetch_remote_file(
+    file: RemoteFile, target: Path, transfer: TransferSettings, tell: Callable[[int, int], None]
 ) -> None:
     """Fetches `file` to `target`, which is only there once size and SHA-256 are right.
 
@@ -72,31 +72,31 @@ def fetch(
     """
     for attempt in range(1, transfer.attempts + 1):
         try:
-            return fetch_once(file, target, transfer, lambda done: tell(done, attempt))  # noqa: B023
+            return try_remote_fetch(file, target, transfer, lambda done: tell(done, attempt))  # noqa: B023
         except TransferError as error:
             if attempt == transfer.attempts or not error.retry:
                 raise
             time.sleep(transfer.pause_seconds * 2 ** (attempt - 1))
 
 
-def fetch_once(
-    file: RemoteFile, target: Path, transfer: Transfer, tell: Callable[[int], None]
+def try_remote_fetch(
+    file: RemoteFile, target: Path, transfer: TransferSettings, tell: Callable[[int], None]
 ) -> None:
-    """One attempt of `fetch`."""
+    """One attempt of `fetch_remote_file`."""
     digest, done = hashlib.sha256(), 0
     tell(0)
-    with writing(target, durable=True) as out:
-        for chunk in chunks(transfer.url(file), transfer.stall_seconds):
+    with open_atomic_write(target, durable=True) as out:
+        for chunk in iterate_response_chunks(transfer.file_url(file), transfer.stall_seconds):
             out.write(chunk)
             digest.update(chunk)
             done += len(chunk)
             if done > file.size:  # whatever this is, it must not fill the disk
                 break
             tell(done)
-        check(file, done, digest.hexdigest())
+        check_transfer_checksum(file, done, digest.hexdigest())
 
 
-def check(file: RemoteFile, size: int, sha256: str) -> None:
+def check_transfer_checksum(file: RemoteFile, size: int, sha256: str) -> None:
     """Raises TransferError unless these are the size and checksum of `file`."""
     if size < file.size:
         raise TransferError(f"{file.name} was cut off after {size:,} of {file.size:,} bytes")
@@ -104,7 +104,7 @@ def check(file: RemoteFile, size: int, sha256: str) -> None:
         raise TransferError(f"{file.name} came with a wrong checksum")
 
 
-def chunks(url: str, stall_seconds: float) -> Iterator[bytes]:
+def iterate_response_chunks(url: str, stall_seconds: float) -> Iterator[bytes]:
     """The bytes behind `url` as they come.
 
     Raises:
@@ -118,14 +118,14 @@ def chunks(url: str, stall_seconds: float) -> Iterator[bytes]:
                 yield chunk
                 arrived += len(chunk)
                 if time.monotonic() - since > stall_seconds:
-                    if arrived < SLOWEST * stall_seconds:
+                    if arrived < MIN_BYTES_PER_SECOND * stall_seconds:
                         raise TransferError(f"the transfer stalled for {stall_seconds:g} s")
                     since, arrived = time.monotonic(), 0
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise reworded(error, stall_seconds) from error
+        raise build_transfer_error(error, stall_seconds) from error
 
 
-def reworded(error: Exception, stall_seconds: float) -> TransferError:
+def build_transfer_error(error: Exception, stall_seconds: float) -> TransferError:
     """A network error in words."""
     if isinstance(error, urllib.error.HTTPError):
         error.close()

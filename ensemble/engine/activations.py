@@ -8,15 +8,17 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from ensemble.engine.networks.arithmetic import to_unit
+from ensemble.engine.networks.arithmetic import scale_to_unit
 from ensemble.engine.networks.network import Network
-from ensemble.engine.predict import each_member
+from ensemble.engine.predict import map_over_members
 from ensemble.errors import RunError
 
 # Images go through in rooms of these sizes: one program each, and hardly one is left to compile
 # after the first pictures. More than the largest go in several calls.
-ROOMS = (1, 8, 32, 128)
-NO_NUMBERS = "The members make no numbers of an image: choose another epoch, or another run."
+PADDED_BATCH_SIZES = (1, 8, 32, 128)
+NOT_FINITE_MESSAGE = (
+    "The members make no numbers of an image: choose another epoch, or another run."
+)
 
 
 class Activations(NamedTuple):
@@ -38,7 +40,7 @@ class Activations(NamedTuple):
         return raised / raised.sum(axis=-1, keepdims=True)
 
 
-def activations(network: Network, params: Any, images: NDArray[np.uint8]) -> Activations:
+def compute_activations(network: Network, params: Any, images: NDArray[np.uint8]) -> Activations:
     """All members on all images, in one dispatch for up to 128 images.
 
     Args:
@@ -50,30 +52,33 @@ def activations(network: Network, params: Any, images: NDArray[np.uint8]) -> Act
     Raises:
       RunError: a logit is no number.
     """
-    starts = range(0, max(len(images), 1), ROOMS[-1])
-    parts = [_in_a_room(network, params, images[at : at + ROOMS[-1]]) for at in starts]
+    starts = range(0, max(len(images), 1), PADDED_BATCH_SIZES[-1])
+    parts = [
+        _compute_padded_batch(network, params, images[at : at + PADDED_BATCH_SIZES[-1]])
+        for at in starts
+    ]
     found = Activations(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
     # Of members that came from elsewhere nobody knows what they make of an image.
     if not np.isfinite(found.logits).all():
-        raise RunError(NO_NUMBERS)
+        raise RunError(NOT_FINITE_MESSAGE)
     return found
 
 
-def _in_a_room(
+def _compute_padded_batch(
     network: Network, params: Any, images: NDArray[np.uint8]
 ) -> tuple[np.ndarray, np.ndarray]:
-    room = next(size for size in ROOMS if size >= len(images))
+    room = next(size for size in PADDED_BATCH_SIZES if size >= len(images))
     padded = np.zeros((room, *images.shape[1:]), np.uint8)
     padded[: len(images)] = images
-    logits, features = _program(network)(params, padded)
+    logits, features = _build_activations_program(network)(params, padded)
     return np.asarray(logits)[:, : len(images)], np.asarray(features)[:, : len(images)]
 
 
 @functools.lru_cache(maxsize=64)
-def _program(network: Network) -> Callable[..., Any]:
+def _build_activations_program(network: Network) -> Callable[..., Any]:
     """A program (params, images) -> logits (M, N, C) and features (M, N, F)."""
 
-    def one(params: Any, images: Array) -> tuple[Array, Array]:
-        return network.features(params, to_unit(images))
+    def compute_member_activations(params: Any, images: Array) -> tuple[Array, Array]:
+        return network.compute_features(params, scale_to_unit(images))
 
-    return each_member("activations", network, one)
+    return map_over_members("activations", network, compute_member_activations)

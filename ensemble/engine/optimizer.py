@@ -16,31 +16,31 @@ from jax.typing import ArrayLike
 
 from ensemble.config import EnsembleConfig
 from ensemble.engine.networks.network import Params
-from ensemble.engine.trace_cache import written_down
+from ensemble.engine.trace_cache import register_serialization
 from ensemble.errors import ConfigError
 from ensemble.optimizers import OPTIMIZERS, SGD, Optimizer
 
 
-class Rule(NamedTuple):
+class UpdateRule(NamedTuple):
     """What there is of it; the HOWTO's SGD with momentum if nothing is said.
 
     Attributes:
       optimizer: which.
-      decays: there is a weight decay that is added to the gradient. An optimizer that takes one
-        itself always has one, which may be 0.
-      smooths: labels are smoothed (Szegedy et al. 2016).
+      has_coupled_decay: there is a weight decay that is added to the gradient. An optimizer that
+        takes one itself always has one, which may be 0.
+      has_label_smoothing: labels are smoothed (Szegedy et al. 2016).
     """
 
     optimizer: Optimizer = SGD
-    decays: bool = False
-    smooths: bool = False
+    has_coupled_decay: bool = False
+    has_label_smoothing: bool = False
 
 
-PLAIN = Rule()
+PLAIN_SGD = UpdateRule()
 
 
-@written_down
-class Hyper(NamedTuple):
+@register_serialization
+class Hyperparameters(NamedTuple):
     """Numbers of one member; data to the compiled program, so none of them recompiles.
 
     `rates` holds the learning rate of each step of the epoch, (S,).
@@ -51,20 +51,22 @@ class Hyper(NamedTuple):
     weight_decay: ArrayLike
 
 
-def rule_of(config: EnsembleConfig, values: Mapping[str, np.ndarray] | None = None) -> Rule:
+def build_update_rule(
+    config: EnsembleConfig, values: Mapping[str, np.ndarray] | None = None
+) -> UpdateRule:
     """What a run has of it.
 
     Args:
       config: its settings.
-      values: its members' numbers in their place, as `values_of` gives them.
+      values: its members' numbers in their place, as `resolve_member_values` gives them.
     """
-    decays = bool(np.any((values or config.per_member)["weight_decay"]))
+    decays = bool(np.any((values or config.member_values)["weight_decay"]))
     optimizer = OPTIMIZERS[config.optimizer]
-    in_gradient = decays and "weight_decay" not in optimizer.takes
-    return Rule(optimizer, in_gradient, config.label_smoothing > 0)
+    in_gradient = decays and "weight_decay" not in optimizer.hyperparameters
+    return UpdateRule(optimizer, in_gradient, config.label_smoothing > 0)
 
 
-def values_of(
+def resolve_member_values(
     config: EnsembleConfig,
     numbers: Sequence[int],
     given: Mapping[str, ArrayLike] | None = None,
@@ -85,7 +87,7 @@ def values_of(
             f"{config.members - 1}."
         )
     places = np.asarray(numbers, np.int64)
-    own = {name: np.asarray(each)[places] for name, each in config.per_member.items()}
+    own = {name: np.asarray(each)[places] for name, each in config.member_values.items()}
     for name, asked in (given or {}).items():
         each = np.asarray(asked, np.float64)
         if name not in own:
@@ -99,50 +101,50 @@ def values_of(
     return own
 
 
-def init_state(optimizer: Optimizer, trained: Params) -> optax.OptState:
+def init_optimizer_state(optimizer: Optimizer, trained: Params) -> optax.OptState:
     """What an optimizer remembers of such parameters before the first step."""
-    return optimizer.transform(0.0, **dict.fromkeys(optimizer.takes, 0.0)).init(trained)
+    return optimizer.transform(0.0, **dict.fromkeys(optimizer.hyperparameters, 0.0)).init(trained)
 
 
-def state_types(optimizer: Optimizer) -> set[type]:
+def list_optimizer_state_types(optimizer: Optimizer) -> set[type]:
     """The named tuples that make up what an optimizer remembers."""
     found = set()
 
-    def visit(part: object) -> None:
+    def collect_types(part: object) -> None:
         if isinstance(part, tuple):
             if hasattr(part, "_fields"):
                 found.add(type(part))
             for inner in part:
-                visit(inner)
+                collect_types(inner)
 
-    visit(jax.eval_shape(lambda: init_state(optimizer, {})))
+    collect_types(jax.eval_shape(lambda: init_optimizer_state(optimizer, {})))
     return found
 
 
-for _kind in set[type]().union(*map(state_types, OPTIMIZERS.values())):
-    written_down(_kind)
+for _kind in set[type]().union(*map(list_optimizer_state_types, OPTIMIZERS.values())):
+    register_serialization(_kind)
 
 
-def descend(
-    rule: Rule,
+def apply_gradient_step(
+    rule: UpdateRule,
     grads: Params,
     opt_state: optax.OptState,
     trained: Params,
     rate: ArrayLike,
-    hyper: Hyper,
+    hyper: Hyperparameters,
 ) -> tuple[Params, optax.OptState]:
     """One update: the moved parameters, and what the optimizer remembers."""
-    if rule.decays:
+    if rule.has_coupled_decay:
         grads = jax.tree.map(lambda g, p: g + hyper.weight_decay * p, grads, trained)
     # As arrays: a plain 0.0 would be compiled in.
-    own = {name: jnp.asarray(getattr(hyper, name)) for name in rule.optimizer.takes}
+    own = {name: jnp.asarray(getattr(hyper, name)) for name in rule.optimizer.hyperparameters}
     updates, opt_state = rule.optimizer.transform(rate, **own).update(grads, opt_state, trained)
     moved: Params = optax.apply_updates(trained, updates)  # type: ignore[assignment]
     return moved, opt_state
 
 
-def losses(
-    rule: Rule, logits: Array, labels: Array, label_smoothing: ArrayLike
+def compute_training_losses(
+    rule: UpdateRule, logits: Array, labels: Array, label_smoothing: ArrayLike
 ) -> tuple[Array, Array]:
     """The loss that is learnt from, and the one that is told: means over the batch, in nats.
 
@@ -157,7 +159,7 @@ def losses(
     """
     one_hot = jax.nn.one_hot(labels, logits.shape[-1])
     told = optax.softmax_cross_entropy(logits=logits, labels=one_hot).mean()
-    if not rule.smooths:
+    if not rule.has_label_smoothing:
         return told, told
     smooth = optax.smooth_labels(one_hot, label_smoothing)  # type: ignore[arg-type]
     return optax.softmax_cross_entropy(logits=logits, labels=smooth).mean(), told

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from ensemble.engine.networks.arithmetic import to_unit
-from ensemble.engine.networks.compiler_options import compiler_options
+from ensemble.engine.networks.arithmetic import scale_to_unit
+from ensemble.engine.networks.compiler_options import choose_compiler_options
 from ensemble.engine.networks.network import Network
-from ensemble.engine.trace_cache import cached
+from ensemble.engine.trace_cache import cache_trace
 from ensemble.errors import ConfigError
 
-SAMPLED = 256  # images of a pass that are drawn for at once
+SAMPLING_BATCH_SIZE = 256  # images of a pass that are drawn for at once
 
 
 def predict_probabilities(network: Network, params: Any, images: np.ndarray) -> np.ndarray:
@@ -31,15 +31,15 @@ def predict_probabilities(network: Network, params: Any, images: np.ndarray) -> 
     room = 1 << max(len(images) - 1, 0).bit_length()
     padded = np.zeros((room, *images.shape[1:]), np.uint8)
     padded[: len(images)] = images
-    return np.asarray(_program(network)(params, padded))[:, : len(images)]
+    return np.asarray(_build_probability_program(network)(params, padded))[:, : len(images)]
 
 
 @functools.lru_cache(maxsize=64)
-def _program(network: Network) -> Callable[..., Any]:
-    def one(params: Any, images: Array) -> Array:
-        return jax.nn.softmax(network.apply(params, to_unit(images)))
+def _build_probability_program(network: Network) -> Callable[..., Any]:
+    def predict_member(params: Any, images: Array) -> Array:
+        return jax.nn.softmax(network.apply(params, scale_to_unit(images)))
 
-    return each_member("predict", network, one)
+    return map_over_members("predict", network, predict_member)
 
 
 def sample_probabilities(
@@ -59,7 +59,7 @@ def sample_probabilities(
 
     Source: Y. Gal and Z. Ghahramani, "Dropout as a Bayesian approximation", ICML 2016.
     """
-    if not network.random:
+    if not network.is_stochastic:
         raise ConfigError(
             f"The network {network.name} has no dropout: there is nothing to sample from it."
         )
@@ -69,7 +69,7 @@ def sample_probabilities(
             "parameters, which a pass with dropout would take from the test images: dropout is "
             "sampled of networks without."
         )
-    size, sample = min(SAMPLED, len(images)), _sampling(network)
+    size, sample = min(SAMPLING_BATCH_SIZE, len(images)), _build_sampling_program(network)
     members = len(jax.tree.leaves(params)[0])
     total = np.zeros((members, len(images), network.classes))
     for m in range(members):
@@ -85,45 +85,54 @@ def sample_probabilities(
 
 
 @functools.lru_cache(maxsize=64)
-def _sampling(network: Network) -> Callable[..., Any]:
-    def one(params: Any, images: Array, draw: Array) -> Array:
+def _build_sampling_program(network: Network) -> Callable[..., Any]:
+    def sample_member(params: Any, images: Array, draw: Array) -> Array:
         key = jax.random.key(draw[0])
         for number in (draw[1], draw[2], draw[3]):
             key = jax.random.fold_in(key, number)
-        return jax.nn.softmax(network.learn(*network.split(params), to_unit(images), key)[0])
+        return jax.nn.softmax(
+            network.apply_in_training(*network.split_params(params), scale_to_unit(images), key)[0]
+        )
 
-    return jax.jit(cached("sample", one, network), compiler_options=compiler_options(network))
+    return jax.jit(
+        cache_trace("sample", sample_member, network),
+        compiler_options=choose_compiler_options(network),
+    )
 
 
-def each_member(name: str, network: Network, one: Callable[..., Any]) -> Callable[..., Any]:
+def map_over_members(name: str, network: Network, one: Callable[..., Any]) -> Callable[..., Any]:
     """`one(params, images)` of one member, for members (M, …): its results, stacked along M.
 
-    Where loops are no bargain (forms/programs.py), a call for each member; else one for all, the
-    members one by one, each with the caches to itself.
+    Where loops are no bargain (forms/member_programs.py), a call for each member; else one for all,
+    the members one by one, each with the caches to itself.
 
     Args:
       name: what the trace is cached under.
       network: what the members are.
       one: gives an array, or a tuple of them.
     """
-    if network.fast_in_loops or jax.default_backend() != "cpu":
+    if network.is_fast_in_loops or jax.default_backend() != "cpu":
 
-        def members(params: Any, images: Array) -> Any:
+        def map_members(params: Any, images: Array) -> Any:
             return jax.lax.map(lambda params: one(params, images), params)
 
-        return jax.jit(cached(name, members, network), compiler_options=compiler_options(network))
+        return jax.jit(
+            cache_trace(name, map_members, network),
+            compiler_options=choose_compiler_options(network),
+        )
 
-    def member(params: Any, m: Array, images: Array) -> Any:
+    def run_member(params: Any, m: Array, images: Array) -> Any:
         return one(jax.tree.map(lambda leaf: leaf[m], params), images)
 
     compiled = jax.jit(
-        cached(f"{name} one", member, network), compiler_options=compiler_options(network)
+        cache_trace(f"{name} one", run_member, network),
+        compiler_options=choose_compiler_options(network),
     )
 
-    def in_turn(params: Any, images: Any) -> Any:
+    def run_members_in_turn(params: Any, images: Any) -> Any:
         params = jax.tree.map(jnp.asarray, params)
         count = len(jax.tree.leaves(params)[0])
         found = [compiled(params, np.int32(m), images) for m in range(count)]
         return jax.tree.map(lambda *each: np.stack([np.asarray(x) for x in each]), *found)
 
-    return in_turn
+    return run_members_in_turn

@@ -11,18 +11,24 @@ import optax
 from jax import Array
 from jax.typing import ArrayLike
 
-from ensemble.engine.draws import keys
-from ensemble.engine.draws.augment import PLAIN, Augmentation, augment
-from ensemble.engine.networks.arithmetic import USUAL, Arithmetic, to_unit
-from ensemble.engine.networks.compiler_options import compiler_options
+from ensemble.engine.draws import random_keys
+from ensemble.engine.draws.augmentation import NO_AUGMENTATION, Augmentation, augment_images
+from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic, scale_to_unit
+from ensemble.engine.networks.compiler_options import choose_compiler_options
 from ensemble.engine.networks.network import Network, Params
-from ensemble.engine.optimizer import PLAIN as PLAIN_SGD
-from ensemble.engine.optimizer import Hyper, Rule, descend, init_state, losses
-from ensemble.engine.trace_cache import cached, written_down
+from ensemble.engine.optimizer import PLAIN_SGD as PLAIN_SGD
+from ensemble.engine.optimizer import (
+    Hyperparameters,
+    UpdateRule,
+    apply_gradient_step,
+    compute_training_losses,
+    init_optimizer_state,
+)
+from ensemble.engine.trace_cache import cache_trace, register_serialization
 from ensemble.optimizers import SGD, Optimizer
 
 
-@written_down
+@register_serialization
 class MemberState(NamedTuple):
     """What a member carries from step to step.
 
@@ -35,8 +41,8 @@ class MemberState(NamedTuple):
     opt_state: optax.OptState
 
 
-@written_down
-class Figures(NamedTuple):
+@register_serialization
+class MemberStepMetrics(NamedTuple):
     """What a step reports, before its update: loss (nats), accuracy, batch probabilities.
 
     The loss is the cross-entropy with the labels as they are, also where they are smoothed.
@@ -47,9 +53,9 @@ class Figures(NamedTuple):
     probabilities: Array
 
 
-@written_down
-class Common(NamedTuple):
-    """Numbers that all members of a run share; data to the compiled program as `Hyper` is."""
+@register_serialization
+class SharedHyperparameters(NamedTuple):
+    """Numbers that all members share; data to the compiled program as `Hyperparameters` is."""
 
     shift_pixels: ArrayLike
     rotation_degrees: ArrayLike
@@ -59,10 +65,10 @@ class Common(NamedTuple):
     photo_effects: ArrayLike
 
 
-def create_state(network: Network, optimizer: Optimizer, key: Array) -> MemberState:
+def create_member_state(network: Network, optimizer: Optimizer, key: Array) -> MemberState:
     """A member before its first step."""
     params = network.init(key)
-    return MemberState(params, init_state(optimizer, network.split(params)[0]))
+    return MemberState(params, init_optimizer_state(optimizer, network.split_params(params)[0]))
 
 
 def create_members(
@@ -82,9 +88,9 @@ def create_members(
       optimizer: what moves them.
     """
     which = np.arange(members) if numbers is None else np.asarray(numbers, int)
-    drawn = np.asarray(_keys_of(seed, members))
-    create = _creation(network, optimizer)
-    every = blank_members(network, len(which), optimizer)
+    drawn = np.asarray(_derive_key_data(seed, members))
+    create = _build_creation_program(network, optimizer)
+    every = create_blank_members(network, len(which), optimizer)
     rooms = jax.tree.leaves(every)
     for place, number in enumerate(which):  # One by one: otherwise all would be there twice.
         # As NumPy's: of JAX's, looking for zeros would be a program to compile for each shape.
@@ -96,46 +102,51 @@ def create_members(
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def _keys_of(seed: int | Array, members: int) -> Array:
+def _derive_key_data(seed: int | Array, members: int) -> Array:
     """The members' keys as raw data, (M, 2)."""
-    return jax.random.key_data(keys.member_keys(seed, members))
+    return jax.random.key_data(random_keys.derive_member_keys(seed, members))
 
 
 # One member at a time: most of the draws' time is their compiling, and so one compiled program
 # does for any number of members, and for all groups of a run.
 @functools.lru_cache(maxsize=256)
-def _creation(network: Network, optimizer: Optimizer) -> Callable[[ArrayLike], MemberState]:
-    def create(key_data: Array) -> MemberState:
-        return create_state(network, optimizer, jax.random.wrap_key_data(key_data))
+def _build_creation_program(
+    network: Network, optimizer: Optimizer
+) -> Callable[[ArrayLike], MemberState]:
+    def create_member(key_data: Array) -> MemberState:
+        return create_member_state(network, optimizer, jax.random.wrap_key_data(key_data))
 
     return jax.jit(
-        cached("create", create, network, optimizer), compiler_options=compiler_options(network)
+        cache_trace("create", create_member, network, optimizer),
+        compiler_options=choose_compiler_options(network),
     )
 
 
-def blank_members(network: Network, members: int, optimizer: Optimizer = SGD) -> MemberState:
+def create_blank_members(network: Network, members: int, optimizer: Optimizer = SGD) -> MemberState:
     """A state of that many members in NumPy, leaves (M, …), all zero."""
-    shapes = jax.eval_shape(_creation(network, optimizer), jax.ShapeDtypeStruct((2,), np.uint32))
+    shapes = jax.eval_shape(
+        _build_creation_program(network, optimizer), jax.ShapeDtypeStruct((2,), np.uint32)
+    )
     return jax.tree.map(lambda leaf: np.zeros((members, *leaf.shape), leaf.dtype), shapes)
 
 
-def parameter_shapes(network: Network) -> dict[str, tuple[int, ...]]:
+def list_parameter_shapes(network: Network) -> dict[str, tuple[int, ...]]:
     """The shape of each of a member's arrays, by its path: `Conv_0/kernel`, `batch_stats/…`."""
     return {path: leaf.shape for path, leaf in network.shapes.items()}
 
 
-def train_step(
+def apply_train_step(
     network: Network,
     state: MemberState,
     images: Array,
     labels: Array,
     rate: ArrayLike,
-    hyper: Hyper,
+    hyper: Hyperparameters,
     key: Array | None = None,
     label_smoothing: ArrayLike = 0.0,
-    rule: Rule = PLAIN_SGD,
-    arithmetic: Arithmetic = USUAL,
-) -> tuple[MemberState, Figures]:
+    rule: UpdateRule = PLAIN_SGD,
+    arithmetic: Arithmetic = DEFAULT_ARITHMETIC,
+) -> tuple[MemberState, MemberStepMetrics]:
     """One update by the mean cross-entropy of one batch.
 
     Args:
@@ -150,45 +161,45 @@ def train_step(
       rule: what moves the member; as in the HOWTO, SGD with momentum.
       arithmetic: how the network's sums are done.
     """
-    trained, rest = network.split(state.params)
+    trained, rest = network.split_params(state.params)
 
-    def loss_fn(trained: Params) -> tuple[Array, tuple[Array, Array, Params]]:
-        logits, after = network.learn(trained, rest, images, key, arithmetic)
+    def compute_loss(trained: Params) -> tuple[Array, tuple[Array, Array, Params]]:
+        logits, after = network.apply_in_training(trained, rest, images, key, arithmetic)
         with jax.named_scope("loss"):
-            learnt, told = losses(rule, logits, labels, label_smoothing)
+            learnt, told = compute_training_losses(rule, logits, labels, label_smoothing)
         return learnt, (told, logits, after)
 
-    (_, (loss, logits, after)), grads = jax.value_and_grad(loss_fn, has_aux=True)(trained)
+    (_, (loss, logits, after)), grads = jax.value_and_grad(compute_loss, has_aux=True)(trained)
     with jax.named_scope("update"):
-        moved, opt_state = descend(rule, grads, state.opt_state, trained, rate, hyper)
+        moved, opt_state = apply_gradient_step(rule, grads, state.opt_state, trained, rate, hyper)
     state = MemberState({**moved, **after}, opt_state)
     with jax.named_scope("figures"):
         accuracy = jnp.mean(jnp.argmax(logits, -1) == labels)
-        return state, Figures(loss, accuracy, jax.nn.softmax(logits))
+        return state, MemberStepMetrics(loss, accuracy, jax.nn.softmax(logits))
 
 
-def one_step(
+def run_epoch_step(
     network: Network,
     state: MemberState,
     order: Array,
     key_data: Array,
-    hyper: Hyper,
+    hyper: Hyperparameters,
     images: Array,
     labels: Array,
-    common: Common,
+    common: SharedHyperparameters,
     step: ArrayLike,
     *,
-    augmentation: Augmentation = PLAIN,
-    rule: Rule = PLAIN_SGD,
-    arithmetic: Arithmetic = USUAL,
-) -> tuple[MemberState, Figures]:
+    augmentation: Augmentation = NO_AUGMENTATION,
+    rule: UpdateRule = PLAIN_SGD,
+    arithmetic: Arithmetic = DEFAULT_ARITHMETIC,
+) -> tuple[MemberState, MemberStepMetrics]:
     """Step `step`, from 0, of an epoch; for the other arguments see `loops.train_steps`."""
     with jax.named_scope("batch"):
-        x, y, drawn = to_unit(images[order[step]]), labels[order[step]], None
-    if network.random or any(augmentation):
+        x, y, drawn = scale_to_unit(images[order[step]]), labels[order[step]], None
+    if network.is_stochastic or any(augmentation):
         key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
-        drawn = jax.random.fold_in(key, keys.DROPOUT) if network.random else None
-        x = augment(
+        drawn = jax.random.fold_in(key, random_keys.DROPOUT) if network.is_stochastic else None
+        x = augment_images(
             key,
             x,
             common.shift_pixels,
@@ -199,4 +210,4 @@ def one_step(
             common.photo_effects,
         )
     rate, smoothing = jnp.asarray(hyper.rates)[step], common.label_smoothing
-    return train_step(network, state, x, y, rate, hyper, drawn, smoothing, rule, arithmetic)
+    return apply_train_step(network, state, x, y, rate, hyper, drawn, smoothing, rule, arithmetic)

@@ -2,9 +2,9 @@
 
 JAX caches what XLA has compiled, and finds it by the program's text. To have that text a new
 process traces the function in Python and lowers it: a second for the tower's training step, most of
-what a start costs where everything else is ready. `cached` stores the text too, as `jax.export`
-writes it (StableHLO of a stated version), in `traces/` of JAX's cache folder, and only while JAX's
-cache is on. The arithmetic is the same to the last bit: it is the same text.
+what a start costs where everything else is ready. `cache_trace` stores the text too, as
+`jax.export` writes it (StableHLO of a stated version), in `traces/` of JAX's cache folder, and only
+while JAX's cache is on. The arithmetic is the same to the last bit: it is the same text.
 
 A trace's key is all that it was made from: the sources of this package and of the optimizers, the
 versions of JAX, jaxlib, Flax and Optax, JAX's settings, its name and settings, and the shapes and
@@ -27,70 +27,71 @@ import optax
 from jax import export
 
 from ensemble import optimizers
-from ensemble.storage.atomic import write_bytes
+from ensemble.storage.atomic_files import write_bytes
 
-MOST = 1_000  # The one that was not used for longest goes; each has some 50 KB.
+MAX_STORED_TRACES = 1_000  # The one that was not used for longest goes; each has some 50 KB.
 DIGEST_BYTES = 32
 
-Named = TypeVar("Named", bound=type)
+NamedTupleType = TypeVar("NamedTupleType", bound=type)
 
-# Folders of compiled programs that this process has seen to: see `_look_once`.
-_looked: set[object] = set()
+# Folders of compiled programs that this process has seen to: see `_limit_cache_scans`.
+_scanned_folders: set[object] = set()
 # Types that cannot be written down. Nothing is cached then, and all is traced each time.
-_cannot: list[type] = []
+_unserializable_types: list[type] = []
 
 
-def written_down(kind: Named) -> Named:
+def register_serialization(kind: NamedTupleType) -> NamedTupleType:
     """Register a named tuple, so that a cached function may take or return it; returns the type."""
     name = f"{kind.__module__}.{kind.__name__}"
     try:
         export.register_namedtuple_serialization(kind, serialized_name=name)
     except ValueError:  # Imported anew, while somebody writes code; or no named tuple any more.
-        _cannot.append(kind)
+        _unserializable_types.append(kind)
     return kind
 
 
-def cached(name: str, function: Callable[..., Any], *settings: object) -> Callable[..., Any]:
+def cache_trace(name: str, function: Callable[..., Any], *settings: object) -> Callable[..., Any]:
     """The function with its trace cached, to be given to `jax.jit` or `jax.pmap`.
 
     Args:
       name: what it is called, once in this package.
-      function: of arrays in tuples, lists, dicts and types given to `written_down`. It may depend
-        on nothing but these, `settings` and the sources that are read, and name no mapped axis.
+      function: of arrays in tuples, lists, dicts and types given to `register_serialization`. It
+        may depend on nothing but these, `settings` and the sources that are read, and name no
+        mapped axis.
       settings: what else decides what it does; told apart by their `repr`. With a network of a
         person's own among them nothing is cached: its sources are not this package's.
     """
-    foreign = any(getattr(one, "own", False) for one in settings)
+    foreign = any(getattr(one, "is_custom", False) for one in settings)
 
-    def call(*arguments: Any) -> Any:
-        traced = None if foreign else _trace(name, function, settings, arguments)
+    def call_cached(*arguments: Any) -> Any:
+        traced = None if foreign else _load_or_trace(name, function, settings, arguments)
         return traced.call(*arguments) if traced else function(*arguments)
 
-    call.__name__ = name  # In profiles, too.
-    return call
+    call_cached.__name__ = name  # In profiles, too.
+    return call_cached
 
 
-def _trace(
+def _load_or_trace(
     name: str, function: Callable[..., Any], settings: tuple[object, ...], arguments: Any
 ) -> export.Exported | None:
     """The function's trace for arguments of these shapes; None where it cannot be cached."""
-    folder = traces_folder()
+    folder = find_traces_folder()
     if folder is None:
         return None
     shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), arguments)
-    made_from = repr((_circumstances(), name, settings, shapes))
+    made_from = repr((_describe_trace_environment(), name, settings, shapes))
     file = folder / hashlib.sha256(made_from.encode()).hexdigest()
     try:
-        text = read(file)
+        text = read_trace(file)
         if text is None:
             text = export.export(jax.jit(function))(*shapes).serialize()
-            write(file, text)
+            write_trace(file, text)
         return export.deserialize(text)
     except (ValueError, NotImplementedError):  # What `jax.export` cannot do, JAX itself can.
         return None
 
 
-def traces_folder() -> Path | None:
+def find_traces_folder() -> Path | None:
     """The cache's folder; None where JAX's cache is off, or not on this machine's disk.
 
     Only for CPUs: the tower, whose trace is long, is theirs alone.
@@ -98,13 +99,13 @@ def traces_folder() -> Path | None:
     config, folder = jax.config, jax.config.values["jax_compilation_cache_dir"]
     if not folder or "://" in folder or not config.values["jax_enable_compilation_cache"]:
         return None
-    if jax.default_backend() != "cpu" or _cannot or not _CAN_WRITE:
+    if jax.default_backend() != "cpu" or _unserializable_types or not _CAN_WRITE:
         return None
     return Path(folder) / "traces"
 
 
-def read(file: Path) -> bytearray | None:
-    """The text that `write` stored, marked as used now; None where it is missing or damaged."""
+def read_trace(file: Path) -> bytearray | None:
+    """The text that `write_trace` stored, marked as used; None where missing or damaged."""
     try:
         content = file.read_bytes()
     except OSError:
@@ -115,30 +116,32 @@ def read(file: Path) -> bytearray | None:
     return bytearray(text) if hashlib.sha256(text).digest() == digest else None
 
 
-def write(file: Path, text: bytes | bytearray) -> None:
-    """Store the text, and delete the least recently used over `MOST`; nothing on a full disk."""
+def write_trace(file: Path, text: bytes | bytearray) -> None:
+    """Store the text, delete the least recently used over `MAX_STORED_TRACES`."""
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(file, hashlib.sha256(text).digest() + text)
-        for old in sorted(file.parent.iterdir(), key=_used, reverse=True)[MOST:]:
+        for old in sorted(file.parent.iterdir(), key=_read_last_use, reverse=True)[
+            MAX_STORED_TRACES:
+        ]:
             old.unlink(missing_ok=True)
 
 
-def _used(file: Path) -> float:
+def _read_last_use(file: Path) -> float:
     try:
         return file.stat().st_mtime
     except FileNotFoundError:  # Another process has let it go.
         return 0.0
 
 
-def _circumstances() -> tuple[object, ...]:
+def _describe_trace_environment() -> tuple[object, ...]:
     """What all traces of this process are made from."""
     settings = {name: value for name, value in jax.config.values.items() if "cache" not in name}
     versions = [package.__version__ for package in (jax, jaxlib, flax, optax)]
     return _SOURCES, versions, settings
 
 
-def _look_once() -> None:
+def _limit_cache_scans() -> None:
     """Have JAX look once a process, for each folder, whether its cache has become too large.
 
     JAX (0.10 and 0.11) looks whenever it adds a program, and reads a file of every other one for
@@ -149,15 +152,15 @@ def _look_once() -> None:
     if look is None:  # Another JAX, which has its own way.
         return
 
-    def once(self: Any, *, additional_size: int = 0) -> None:
-        if self.path not in _looked:
+    def evict_once(self: Any, *, additional_size: int = 0) -> None:
+        if self.path not in _scanned_folders:
             look(self, additional_size=additional_size)
-            _looked.add(self.path)
+            _scanned_folders.add(self.path)
 
-    cache.LRUCache._evict_if_needed = once
+    cache.LRUCache._evict_if_needed = evict_once
 
 
-def _digest_of_sources() -> str:
+def _digest_sources() -> str:
     found = hashlib.sha256()
     for file in (*sorted(Path(__file__).parent.rglob("*.py")), Path(optimizers.__file__)):
         found.update(file.name.encode() + file.read_bytes())
@@ -165,8 +168,8 @@ def _digest_of_sources() -> str:
 
 
 # Read when the code is, or a file that changes later would pass for what runs here.
-_SOURCES = _digest_of_sources()
+_SOURCES = _digest_sources()
 # Whether there is what `jax.export` writes with.
 _CAN_WRITE = importlib.util.find_spec("flatbuffers") is not None
 with contextlib.suppress(ImportError):
-    _look_once()
+    _limit_cache_scans()

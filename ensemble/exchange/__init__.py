@@ -5,32 +5,36 @@ nothing is unpickled, and what cannot be taken is refused in a sentence that say
 """
 
 from ensemble.exchange.capsule import Capsule, import_capsule
-from ensemble.exchange.capsule import read as read_reports
-from ensemble.exchange.capsule.words import chosen, report_of, said_of
-from ensemble.exchange.checks.limits import UNPACKED, check_upload, most_upload_bytes
-from ensemble.exchange.importing import import_run
-from ensemble.exchange.outputs import MemberOutputs
-from ensemble.exchange.reading import File, is_report, read
+from ensemble.exchange.capsule import read_report_capsules as read_reports
+from ensemble.exchange.capsule.capsule_summary import (
+    describe_capsule_contents,
+    describe_report_file,
+    find_report_capsules,
+)
+from ensemble.exchange.checks.limits import MAX_UNPACK_RATIO, check_upload_size, max_import_bytes
+from ensemble.exchange.member_outputs import MemberOutputs
+from ensemble.exchange.prediction_export import ExportedPredictions, export_run
+from ensemble.exchange.prediction_files import File, is_report_file, read_prediction_files
+from ensemble.exchange.run_import import import_run
 from ensemble.exchange.snippets import SNIPPETS, Snippet
-from ensemble.exchange.writing import Exported, export_run
 
 __all__ = [
+    "MAX_UNPACK_RATIO",
     "SNIPPETS",
-    "UNPACKED",
     "Capsule",
-    "Exported",
+    "ExportedPredictions",
     "File",
     "MemberOutputs",
     "Snippet",
-    "check_upload",
-    "chosen",
+    "check_upload_size",
+    "describe_capsule_contents",
+    "describe_report_file",
     "export_run",
+    "find_report_capsules",
     "import_capsule",
     "import_run",
-    "is_report",
-    "most_upload_bytes",
-    "read",
+    "is_report_file",
+    "max_import_bytes",
+    "read_prediction_files",
     "read_reports",
-    "report_of",
-    "said_of",
 ]

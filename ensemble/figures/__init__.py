@@ -29,7 +29,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from ensemble.figures.of_predictions import (
+    from ensemble.figures.palette import DARK, LIGHT, Palette
+    from ensemble.figures.prediction_figures import (
         agreement,
         calibration,
         combining,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
         selective,
         uncertainty,
     )
-    from ensemble.figures.palette import DARK, LIGHT, Palette
 else:
 
     def __getattr__(name: str) -> object:
@@ -50,7 +50,7 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         known = name in ("DARK", "LIGHT", "Palette")
         found = getattr(
-            import_module(f"{__name__}.{'palette' if known else 'of_predictions'}"), name
+            import_module(f"{__name__}.{'palette' if known else 'prediction_figures'}"), name
         )
         globals()[name] = found
         return found

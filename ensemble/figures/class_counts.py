@@ -8,20 +8,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ensemble.figures import lines
-from ensemble.figures.palette import MUTED, Palette
+from ensemble.figures import chart_style
+from ensemble.figures.palette import MUTED_COLOR, Palette
 from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-MOST = 30  # classes that are drawn: of more, the commonest and the rarest half of so many
-ROW = 26  # pixels
-NAME = 24  # letters of a class's name beside its bar
+MAX_CLASSES = 30  # classes that are drawn: of more, the commonest and the rarest half of so many
+ROW_HEIGHT = 26  # pixels
+MAX_NAME_LETTERS = 24  # letters of a class's name beside its bar
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class ClassCounts:
     """Images of each class.
 
     Attributes:
@@ -35,23 +35,27 @@ class Counts:
     test: NDArray[np.int64]
 
     @property
-    def both(self) -> NDArray[np.int64]:
+    def totals(self) -> NDArray[np.int64]:
         """Images of each class, int (C,)."""
         return self.train + self.test
 
     @property
-    def order(self) -> NDArray[np.int64]:
+    def by_frequency(self) -> NDArray[np.int64]:
         """The classes from the commonest to the rarest; of equals the first first."""
-        return np.argsort(-self.both, kind="stable")
+        return np.argsort(-self.totals, kind="stable")
 
     @property
-    def drawn(self) -> NDArray[np.int64]:
+    def drawn_classes(self) -> NDArray[np.int64]:
         """Those that a chart has room for, in that order: at both ends."""
-        order = self.order
-        return order if len(order) <= MOST else np.r_[order[: MOST // 2], order[-(MOST // 2) :]]
+        order = self.by_frequency
+        return (
+            order
+            if len(order) <= MAX_CLASSES
+            else np.r_[order[: MAX_CLASSES // 2], order[-(MAX_CLASSES // 2) :]]
+        )
 
 
-def figure(counts: Counts, title: str, palette: Palette) -> "go.Figure":
+def plot_class_counts(counts: ClassCounts, title: str, palette: Palette) -> "go.Figure":
     """The chart: a row a class, its training and its test images one after the other.
 
     Args:
@@ -61,7 +65,7 @@ def figure(counts: Counts, title: str, palette: Palette) -> "go.Figure":
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    drawn = counts.drawn
+    drawn = counts.drawn_classes
     rows = list(range(len(drawn)))
     chart = go.Figure(
         [
@@ -72,26 +76,30 @@ def figure(counts: Counts, title: str, palette: Palette) -> "go.Figure":
                 orientation="h",
                 marker={"color": color},
                 hovertext=[
-                    escaping.figure(f"{counts.names[c]}: {formats.count(int(values[c]), noun)}")
+                    escaping.escape_plotly_text(
+                        f"{counts.names[c]}: {formats.format_count(int(values[c]), noun)}"
+                    )
                     for c in drawn
                 ],
                 hoverinfo="text",
             )
             for name, noun, values, color in (
                 ("to learn from", "training image", counts.train, palette.primary),
-                ("to test", "test image", counts.test, MUTED),
+                ("to test", "test image", counts.test, MUTED_COLOR),
             )
         ]
     )
-    height = ROW * len(drawn) + 160
-    chart.update_layout(**lines.layout(title, height, palette))
+    height = ROW_HEIGHT * len(drawn) + 160
+    chart.update_layout(**chart_style.build_chart_layout(title, height, palette))
     chart.update_layout(
         barmode="stack", bargap=0.3, margin={"b": 80}, legend={"traceorder": "normal"}
     )
     chart.update_xaxes(title="images", fixedrange=True, rangemode="tozero")
     chart.update_yaxes(
         tickvals=rows,
-        ticktext=[escaping.figure(short(counts.names[c])) + " " for c in drawn],
+        ticktext=[
+            escaping.escape_plotly_text(shorten_class_name(counts.names[c])) + " " for c in drawn
+        ],
         autorange="reversed",
         fixedrange=True,
         showgrid=False,
@@ -101,41 +109,45 @@ def figure(counts: Counts, title: str, palette: Palette) -> "go.Figure":
     return chart
 
 
-def short(name: str) -> str:
+def shorten_class_name(name: str) -> str:
     """A class's name as there is room for it."""
-    return name if len(name) <= NAME else name[: NAME - 1] + "…"
+    return name if len(name) <= MAX_NAME_LETTERS else name[: MAX_NAME_LETTERS - 1] + "…"
 
 
-def table(counts: Counts) -> pd.DataFrame:
+def tabulate_class_counts(counts: ClassCounts) -> pd.DataFrame:
     """Every class with its images, in the labels' order."""
     return pd.DataFrame(
         {"class": list(counts.names), "training": counts.train, "test": counts.test}
     )
 
 
-def sees(counts: Counts) -> str:
+def explain_class_counts_chart(counts: ClassCounts) -> str:
     """What to see in the chart, in a sentence of Markdown."""
-    order, both = counts.order, counts.both
+    order, both = counts.by_frequency, counts.totals
     most, least = int(order[0]), int(order[-1])
     if both[most] == both[least]:
-        said = f"Every class has {formats.count(int(both[most]), 'image')}."
+        said = f"Every class has {formats.format_count(int(both[most]), 'image')}."
     else:
-        name = [escaping.markdown(short(counts.names[c])) for c in (most, least)]
+        name = [
+            escaping.escape_markdown(shorten_class_name(counts.names[c])) for c in (most, least)
+        ]
         said = (
-            f"**{name[0]}** is the commonest class ({formats.count(int(both[most]), 'image')}),"
+            f"**{name[0]}** is the commonest class "
+            f"({formats.format_count(int(both[most]), 'image')}),"
             f" **{name[1]}** the rarest ({both[least]:,})."
         )
-    if len(order) > MOST:
+    if len(order) > MAX_CLASSES:
         said += (
-            f" Drawn are the {MOST // 2} commonest and the {MOST // 2} rarest of {len(order):,}."
+            f" Drawn are the {MAX_CLASSES // 2} commonest and the {MAX_CLASSES // 2} rarest of "
+            f"{len(order):,}."
         )
     return said
 
 
-def alt(counts: Counts) -> str:
+def describe_class_counts_chart(counts: ClassCounts) -> str:
     """The chart in words."""
     told = ", ".join(
-        f"{short(counts.names[c])} {counts.train[c]:,} and {counts.test[c]:,}"
-        for c in counts.order[:3]
+        f"{shorten_class_name(counts.names[c])} {counts.train[c]:,} and {counts.test[c]:,}"
+        for c in counts.by_frequency[:3]
     )
     return f"Training and test images of {len(counts.names):,} classes, commonest first: {told}"

@@ -16,9 +16,9 @@ from typing import Literal
 MEMBER_HUES = ("#4477AA", "#EE6677", "#228833", "#A39112", "#2B9EAD", "#AA3377", "#949494")
 # From little to much, where members are told apart by a value: blue over purple to orange, lighter
 # all the way, so that the order is seen with any colour vision, and in grey; 3 : 1 on both grounds.
-RAMP = ("#4A63C8", "#8758B8", "#B84C94", "#D05A5E", "#C97C2A")
-MUTED = "#7B8794"
-RIGHT, WRONG = "#0077BB", "#EE7733"
+RAMP_COLORS = ("#4A63C8", "#8758B8", "#B84C94", "#D05A5E", "#C97C2A")
+MUTED_COLOR = "#7B8794"
+RIGHT_COLOR, WRONG_COLOR = "#0077BB", "#EE7733"
 ENSEMBLE_WIDTH, MEMBER_WIDTH = 3.0, 1.0
 
 
@@ -43,7 +43,7 @@ class Palette:
     border: str
 
     @property
-    def scale(self) -> list[tuple[float, str]]:
+    def heatmap_scale(self) -> list[tuple[float, str]]:
         """From little to much, for a heat map: the page's ground to its accent."""
         return [(0.0, self.panel), (1.0, self.primary)]
 
@@ -63,7 +63,7 @@ def member_color(member: int, members: int) -> str:
 
     From eight members on there are more than eyes tell apart, and all share one hue.
     """
-    return MEMBER_HUES[member] if members <= len(MEMBER_HUES) else MUTED
+    return MEMBER_HUES[member] if members <= len(MEMBER_HUES) else MUTED_COLOR
 
 
 def member_opacity(members: int) -> float:
@@ -71,14 +71,14 @@ def member_opacity(members: int) -> float:
     return 1.0 if members <= len(MEMBER_HUES) else 0.35
 
 
-def ramp(share: float) -> str:
+def interpolate_ramp_color(share: float) -> str:
     """The colour at this place, in [0, 1], between the least value and the largest."""
-    place = share * (len(RAMP) - 1)
-    below = min(int(place), len(RAMP) - 2)
-    return mixed(RAMP[below], RAMP[below + 1], place - below)
+    place = share * (len(RAMP_COLORS) - 1)
+    below = min(int(place), len(RAMP_COLORS) - 2)
+    return mix_colors(RAMP_COLORS[below], RAMP_COLORS[below + 1], place - below)
 
 
-def along(values: Sequence[float], log: bool) -> list[str]:
+def assign_ramp_colors(values: Sequence[float], log: bool) -> list[str]:
     """The colour of each value, by its place between the least and the largest.
 
     Args:
@@ -87,32 +87,35 @@ def along(values: Sequence[float], log: bool) -> list[str]:
     """
     places = [math.log(value) if log else value for value in values]
     low, high = min(places), max(places)
-    return [ramp((place - low) / (high - low) if high > low else 0.5) for place in places]
+    return [
+        interpolate_ramp_color((place - low) / (high - low) if high > low else 0.5)
+        for place in places
+    ]
 
 
-def wash() -> str:
+def build_band_color() -> str:
     """The faint fill of a band between two lines."""
-    return f"rgba({', '.join(map(str, parts(MUTED)))}, 0.22)"
+    return f"rgba({', '.join(map(str, parse_hex_color(MUTED_COLOR)))}, 0.22)"
 
 
-def parts(color: str) -> tuple[int, int, int]:
+def parse_hex_color(color: str) -> tuple[int, int, int]:
     """Red, green and blue, 0 to 255, of a colour written #RRGGBB."""
     red, green, blue = (int(color[place : place + 2], 16) for place in (1, 3, 5))
     return red, green, blue
 
 
-def mixed(below: str, above: str, share: float) -> str:
+def mix_colors(below: str, above: str, share: float) -> str:
     """Two colours mixed, as if `above` covered `below` with that opacity."""
-    pairs = zip(parts(below), parts(above), strict=True)
+    pairs = zip(parse_hex_color(below), parse_hex_color(above), strict=True)
     return "#" + "".join(f"{round(low + (high - low) * share):02X}" for low, high in pairs)
 
 
-def on(color: str) -> str:
+def select_text_color(color: str) -> str:
     """Black or white, whichever can be read on `color` better.
 
     Source: relative luminance and contrast of WCAG 2.2, where 0.179 has the same to both.
     """
-    shares = [part / 255 for part in parts(color)]
+    shares = [part / 255 for part in parse_hex_color(color)]
     linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in shares]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "#000000" if luminance > 0.179 else "#FFFFFF"

@@ -5,7 +5,13 @@ It tells the others what to do next by messages of its own (`wire`), since a col
 whoever comes half a minute late; collectives are left to the figures of all devices.
 """
 
-from ensemble.hosts.company import Company, current, together
-from ensemble.hosts.joining import asked, joined
+from ensemble.hosts.distributed_session import is_distributed_requested, join_process_group
+from ensemble.hosts.process_group import ProcessGroup, get_process_group, guard_current_collective
 
-__all__ = ["Company", "asked", "current", "joined", "together"]
+__all__ = [
+    "ProcessGroup",
+    "get_process_group",
+    "guard_current_collective",
+    "is_distributed_requested",
+    "join_process_group",
+]

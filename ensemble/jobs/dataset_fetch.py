@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import ClassVar
 
 from ensemble import datasets
-from ensemble.access import Action, audit, check, owners
-from ensemble.datasets.registry import find
+from ensemble.access import Action, audit_log, check_permission, owners
+from ensemble.datasets.registry import find_dataset_entry
 from ensemble.errors import RunError, StorageError
 from ensemble.jobs import worker
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import FETCH, Kind
+from ensemble.jobs.kinds import FETCH, JobKind
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
-from ensemble.jobs.queue import queueing
+from ensemble.jobs.queue import prepare_requeue
 from ensemble.jobs.status import JobStatus, StatusWriter
-from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.folders import data_folder
-from ensemble.storage.records.fields import Figure
+from ensemble.storage.records.field_checks import MetricValue
 
-QUIET_SECONDS = 0.25
+REPORT_INTERVAL_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class FetchStatus(JobStatus):
       fraction: share of the work done, in [0, 1]; None when it cannot be said.
     """
 
-    kind: ClassVar[Kind] = FETCH
+    kind: ClassVar[JobKind] = FETCH
 
-    fraction: Figure | None = None
+    fraction: MetricValue | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class FetchJob(Job):
     name: str
     path: Path
     status: FetchStatus
-    kind: Kind = FETCH
+    kind: JobKind = FETCH
 
     @property
     def status_file(self) -> Path:
@@ -57,29 +57,31 @@ class FetchJob(Job):
         return self.path.with_suffix(".json")
 
 
-class StoppedError(Exception):
+class FetchStoppedError(Exception):
     """Somebody asked a fetch to stop while it was at it."""
 
 
-def job_of(name: str, status: FetchStatus | None = None) -> FetchJob:
+def create_fetch_job(name: str, status: FetchStatus | None = None) -> FetchJob:
     """The fetching of the dataset `name`, as yet not begun if nothing else is said.
 
     Raises:
       ConfigError: there is no such dataset.
     """
-    said = f"the fetching of {find(name).title}"
+    said = f"the fetching of {find_dataset_entry(name).title}"
     return FetchJob(name, said, data_folder() / "fetching" / name, status or FetchStatus())
 
 
-def read(name: str) -> FetchJob | None:
+def read_fetch_job(name: str) -> FetchJob | None:
     """How far the dataset `name` is; None when nobody began. A dead process reads as failed."""
     try:
-        return job_of(name, FetchStatus.from_dict(read_json(job_of(name).status_file)))
+        return create_fetch_job(
+            name, FetchStatus.from_dict(read_json(create_fetch_job(name).status_file))
+        )
     except (OSError, ValueError):
         return None
 
 
-def start(name: str) -> FetchJob:
+def start_fetch(name: str) -> FetchJob:
     """Begin fetching `name`, unless somebody already does.
 
     Raises:
@@ -88,21 +90,21 @@ def start(name: str) -> FetchJob:
       StorageError: the data folder cannot be written.
       RunError: the process that did is not quite gone.
     """
-    check(Action.ADD_DATA)
-    if (there := read(name)) and there.active:
+    check_permission(Action.ADD_DATA)
+    if (there := read_fetch_job(name)) and there.active:
         return there
     now = time.time()
-    job = job_of(name, FetchStatus(queued=now, updated=now, message="Starting"))
+    job = create_fetch_job(name, FetchStatus(queued=now, updated=now, message="Starting"))
     try:
         job.path.mkdir(parents=True, exist_ok=True)
         busy = f"Somebody is at {job.name} still: try again in a moment."
-        with queueing(job.path, busy, lambda: read(name)):
-            owners.keep_owner(job.path)
-            audit.write(Action.ADD_DATA, name)
+        with prepare_requeue(job.path, busy, lambda: read_fetch_job(name)):
+            owners.write_owner(job.path)
+            audit_log.write_audit_entry(Action.ADD_DATA, name)
             write_json(job.status_file, dataclasses.asdict(job.status))
         start_worker(job)
     except RunError:
-        if (there := read(name)) and there.active:
+        if (there := read_fetch_job(name)) and there.active:
             return there  # Two pressed at once.
         raise
     except OSError as error:
@@ -113,27 +115,29 @@ def start(name: str) -> FetchJob:
     return job
 
 
-def work(name: str) -> None:
-    """Do a queued fetch in this process, to its end; see `jobs.worker.do`."""
-    if job := read(name):
-        worker.do(job, lambda status, stop: _fetch(name, status, stop), lambda status: None)
+def execute_fetch(name: str) -> None:
+    """Do a queued fetch in this process, to its end; see `jobs.worker.execute_job`."""
+    if job := read_fetch_job(name):
+        worker.execute_job(
+            job, lambda status, stop: _fetch_dataset(name, status, stop), lambda status: None
+        )
 
 
-def _fetch(name: str, status: StatusWriter[FetchStatus], stop: StopRequest) -> Outcome:
+def _fetch_dataset(name: str, status: StatusWriter[FetchStatus], stop: StopRequest) -> Outcome:
     said_at = 0.0
 
-    def progress(fraction: float | None, message: str) -> None:
+    def report_progress(fraction: float | None, message: str) -> None:
         nonlocal said_at
         if stop():
-            raise StoppedError
-        if time.monotonic() - said_at > QUIET_SECONDS:
+            raise FetchStoppedError
+        if time.monotonic() - said_at > REPORT_INTERVAL_SECONDS:
             said_at = time.monotonic()
             status.update(state="running", fraction=fraction, message=message)
 
     try:
-        progress(None, "Starting")  # it may have been asked to stop before it began
-        datasets.prepare(name, progress)
-    except StoppedError:
+        report_progress(None, "Starting")  # it may have been asked to stop before it began
+        datasets.prepare_dataset(name, report_progress)
+    except FetchStoppedError:
         return Outcome("stopped", "Stopped. What has arrived is kept: fetch it again to go on.")
     status.update(fraction=1.0)
-    return Outcome("done", f"{datasets.info(name).title} is ready.")
+    return Outcome("done", f"{datasets.find_dataset_info(name).title} is ready.")

@@ -14,24 +14,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ensemble.access import Action, audit, check, limits, owners
+from ensemble.access import Action, audit_log, check_permission, owners, usage_limits
 from ensemble.errors import RunError, UnknownRunError
-from ensemble.jobs.kinds import IMPORTED, KINDS, Kind
-from ensemble.machine.packages import package_versions
-from ensemble.storage.atomic import read_json, write_json
+from ensemble.jobs.kinds import IMPORTED, KINDS, JobKind
+from ensemble.machine.package_versions import read_package_versions
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.storage.disk_errors import (
+    OPEN_FILE_ERRNOS,
+    PERMISSION_ERRNOS,
+    describe_error_with_path,
+    describe_os_error,
+    describe_remedy,
+)
 from ensemble.storage.folders import data_folder, runs_folder
-from ensemble.storage.reading import read_beginning
-from ensemble.storage.records.fields import odd, read_as
-from ensemble.storage.refusals import HANDLES, LOCKED, named, remedy, why
+from ensemble.storage.plain_files import read_text_beginning
+from ensemble.storage.records.field_checks import parse_dataclass, unexpected_value_error
 
 SCHEMA = 1
 RUN_ID = re.compile(r"[a-z0-9_]+(-[a-z0-9]+)+")
 RUN_ID_LENGTH = 64
-NAME_LENGTH = 80
+MAX_NAME_LENGTH = 80
 
 
 @dataclass(frozen=True)
-class Config:
+class StoredConfig:
     """What is read of a config.json.
 
     Attributes:
@@ -51,14 +57,14 @@ class Config:
     origin: Any = None
 
 
-def folder_of(run_id: str) -> Path:
+def find_run_folder(run_id: str) -> Path:
     """The folder of a run that exists.
 
     Raises:
       UnknownRunError: not an id, or no such run.
       RunError: its folder may not be looked into.
     """
-    if is_id(run_id):
+    if is_run_id(run_id):
         folder = runs_folder() / run_id
         try:
             # Whatever it is: a folder without one is not yet a run.
@@ -66,19 +72,19 @@ def folder_of(run_id: str) -> Path:
         except (FileNotFoundError, NotADirectoryError):
             pass
         except OSError as error:
-            raise not_readable(run_id, folder, error) from error
+            raise build_unreadable_error(run_id, folder, error) from error
         else:
             return folder
     shown = run_id if len(run_id) <= 40 else run_id[:40] + "…"
     raise UnknownRunError(f"There is no run “{shown}”. It may have been deleted: choose another.")
 
 
-def is_id(text: str) -> bool:
+def is_run_id(text: str) -> bool:
     """Whether this could be the id of a run, there or not: never a path."""
     return len(text) <= RUN_ID_LENGTH and bool(RUN_ID.fullmatch(text))
 
 
-def remove(folder: Path) -> None:
+def delete_run_folder(folder: Path) -> None:
     """Delete a run's folder: out of sight in one move, so that no reader meets half of it.
 
     Of one that is a link the link goes; what it leads to is somebody else's.
@@ -88,83 +94,89 @@ def remove(folder: Path) -> None:
       RunError: it cannot be deleted, or not all of it.
     """
     hidden = folder.with_name(f".deleted-{folder.name}-{secrets.token_hex(4)}")
-    with changing(folder, action=Action.DELETE):
+    with change_job_files(folder, action=Action.DELETE):
         if folder.is_symlink():
             return folder.unlink()
         folder.rename(hidden)
     try:
         shutil.rmtree(hidden)
-        limits.forget_room()
+        usage_limits.invalidate_disk_quota()
     except OSError as error:
         raise RunError(
             f"The run “{folder.name}” is no longer listed, but not all of its files could be "
-            f"removed ({why(error)}): remove what is left in {hidden}."
+            f"removed ({describe_os_error(error)}): remove what is left in {hidden}."
         ) from error
 
 
-def not_readable(run_id: str, folder: Path, error: Exception) -> RunError:
+def build_unreadable_error(run_id: str, folder: Path, error: Exception) -> RunError:
     """What to say of a run whose files cannot be read."""
     # What it quotes may be anything: one line that can be shown.
     said = " ".join(str(error).encode(errors="backslashreplace").decode().split())
     mend = "delete it, or put its files back"
-    if isinstance(error, OSError) and error.errno in LOCKED:
+    if isinstance(error, OSError) and error.errno in PERMISSION_ERRNOS:
         mend = "make its files readable for you"
-    elif isinstance(error, OSError) and error.errno in HANDLES:
-        mend = remedy(error)
+    elif isinstance(error, OSError) and error.errno in OPEN_FILE_ERRNOS:
+        mend = describe_remedy(error)
     return RunError(
         f"The run “{run_id}” cannot be read ({said:.200}). Its folder is {folder}: {mend}."
     )
 
 
-def read_config(folder: Path) -> tuple[str, dict[str, Any]]:
+def read_kind_and_settings(folder: Path) -> tuple[str, dict[str, Any]]:
     """What the config.json of a run says: its kind, "" for an ensemble, and its settings.
 
     Raises:
       OSError, ValueError: it cannot be read, or is none of a kind that is known.
     """
-    config = read_whole_config(folder)
+    config = read_stored_config(folder)
     return config.kind or "", config.settings
 
 
-def read_whole_config(folder: Path) -> Config:
+def read_stored_config(folder: Path) -> StoredConfig:
     """All that the config.json of a run says.
 
     Raises:
       OSError, ValueError: it cannot be read, or is none of a kind that is known.
     """
-    config = read_as(Config, read_json(folder / "config.json"))
-    if config.kind not in {IMPORTED, *(kind.kept_as for kind in KINDS)}:
-        raise odd("kind", config.kind)
+    config = parse_dataclass(StoredConfig, read_json(folder / "config.json"))
+    if config.kind not in {IMPORTED, *(kind.config_kind for kind in KINDS)}:
+        raise unexpected_value_error("kind", config.kind)
     return config
 
 
-def write_config(folder: Path, kind: Kind, settings: dict[str, Any], **more: Any) -> None:
+def write_stored_config(folder: Path, kind: JobKind, settings: dict[str, Any], **more: Any) -> None:
     """Replace the config.json of a job that is done here.
 
     Args:
       folder: of the job.
       kind: what kind of job it is.
       settings: of the job, ready for JSON.
-      more: what else stands there, as `Config` has it.
+      more: what else stands there, as `StoredConfig` has it.
 
     Raises:
       OSError: it cannot be written.
     """
-    kept_as = {"kind": kind.kept_as} if kind.kept_as else {}
-    values = {"schema": SCHEMA, **kept_as, "packages": package_versions(), "settings": settings}
+    kept_as = {"kind": kind.config_kind} if kind.config_kind else {}
+    values = {
+        "schema": SCHEMA,
+        **kept_as,
+        "packages": read_package_versions(),
+        "settings": settings,
+    }
     write_json(folder / "config.json", values | more)
 
 
-def not_writable(error: OSError) -> RunError:
+def build_unwritable_error(error: OSError) -> RunError:
     """What to say where a run's folder cannot be made."""
     return RunError(
-        f"The run could not be made in {runs_folder()} ({why(error)}): {remedy(error)}, "
+        f"The run could not be made in {runs_folder()} ({describe_os_error(error)}): "
+        f"{describe_remedy(error)}, "
         "or point ENSEMBLE_RUNS at a folder that can be written."
     )
 
 
 @contextlib.contextmanager
-def changing(
+def change_job_files(
     folder: Path, failed: str = "", action: Action | None = Action.CHANGE
 ) -> Iterator[None]:
     """What the disk refuses while the files of a job are changed is said in a sentence.
@@ -182,22 +194,26 @@ def changing(
       RunError: with what to do.
     """
     if action:
-        owners.check_own(action, folder)
+        owners.check_folder_access(action, folder)
     try:
         yield
         if action:
-            audit.write(action, folder.name)
+            audit_log.write_audit_entry(action, folder.name)
     except OSError as error:
-        mend = remedy(error)
-        if error.errno in LOCKED:
+        mend = describe_remedy(error)
+        if error.errno in PERMISSION_ERRNOS:
             mend = f"make {folder} writable for you, or copy it to where you may write"
         failed = failed or f"The files of “{folder.name}” cannot be changed"
-        said = why(error) if error.errno in LOCKED else named(error)
+        said = (
+            describe_os_error(error)
+            if error.errno in PERMISSION_ERRNOS
+            else describe_error_with_path(error)
+        )
         raise RunError(f"{failed} ({said}): {mend}, then try again.") from error
 
 
 @contextlib.contextmanager
-def new_run(kind: str, now: float) -> Iterator[Path]:
+def create_run_folder(kind: str, now: float) -> Iterator[Path]:
     """A folder to make a run in, owned by who asks; if its files cannot be written it goes again.
 
     Raises:
@@ -206,22 +222,26 @@ def new_run(kind: str, now: float) -> Iterator[Path]:
       RunError: the folder, or its files, cannot be written.
     """
     action = Action.IMPORT if kind == IMPORTED else Action.LAUNCH
-    check(action)
+    check_permission(action)
     folder = None
     try:
-        with limits.launching() if action is Action.LAUNCH else limits.importing():
+        with (
+            usage_limits.limit_launches()
+            if action is Action.LAUNCH
+            else usage_limits.limit_imports()
+        ):
             runs_folder().mkdir(parents=True, exist_ok=True)
-            folder = new_folder(kind, now)
-            owners.keep_owner(folder)
+            folder = create_unique_folder(kind, now)
+            owners.write_owner(folder)
             yield folder
-        audit.write(action, folder.name)
+        audit_log.write_audit_entry(action, folder.name)
     except OSError as error:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
-        raise not_writable(error) from error
+        raise build_unwritable_error(error) from error
 
 
-def new_folder(kind: str, now: float) -> Path:
+def create_unique_folder(kind: str, now: float) -> Path:
     """An empty folder for a run; its name, the run's id, says its dataset or kind and when."""
     stem = f"{kind}-{time.strftime('%m%d-%H%M%S', time.localtime(now))}"
     for number in range(1, 1000):
@@ -232,13 +252,13 @@ def new_folder(kind: str, now: float) -> Path:
     raise RunError("A thousand runs within one second: wait a second and try again.")
 
 
-def read_name(folder: Path) -> str:
+def read_run_name(folder: Path) -> str:
     """What a person called the run in `folder`, else its id."""
     try:
-        name = " ".join(read_beginning(folder / "name.txt", 8 * NAME_LENGTH).split())
+        name = " ".join(read_text_beginning(folder / "name.txt", 8 * MAX_NAME_LENGTH).split())
     except OSError:  # Whatever it is, it is no name.
         name = ""
-    return name[:NAME_LENGTH].strip() or folder.name
+    return name[:MAX_NAME_LENGTH].strip() or folder.name
 
 
 def machine_folder() -> Path:

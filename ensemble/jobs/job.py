@@ -3,18 +3,18 @@
 from pathlib import Path
 
 from ensemble.access import Action
-from ensemble.jobs.folders import changing
-from ensemble.jobs.kinds import Kind
-from ensemble.jobs.placement import FILE as PLACEMENT
-from ensemble.jobs.status import JobStatus, is_alive
-from ensemble.storage.atomic import read_json
-from ensemble.storage.lock import is_held
+from ensemble.jobs.folders import change_job_files
+from ensemble.jobs.kinds import JobKind
+from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
+from ensemble.jobs.status import JobStatus, is_worker_alive
+from ensemble.storage.atomic_files import read_json
+from ensemble.storage.file_lock import is_locked
 
 STATUS_FILE = "status.json"
 STOP_FILE = "stop"
 # In the folder of a run that is a sweep's trial: which. Its sweep's turn is its own.
 TRIAL_FILE = "trial.json"
-# A worker holds it for as long as it is there: see `queue.hold`.
+# A worker holds it for as long as it is there: see `queue.acquire_worker_lock`.
 LOCK_FILE = "worker.lock"
 
 
@@ -30,7 +30,7 @@ class Job:
       status: what its worker last wrote.
     """
 
-    kind: Kind
+    kind: JobKind
     id: str
     name: str
     path: Path
@@ -42,51 +42,53 @@ class Job:
         return self.path / STATUS_FILE
 
     @property
-    def placed(self) -> bool:
+    def is_placed(self) -> bool:
         """Whether it was given another place than this machine, whose turns it does not take."""
         return (self.path / PLACEMENT).exists()
 
     @property
-    def died(self) -> bool:
+    def has_died(self) -> bool:
         """Whether the worker ended without saying so."""
         # Only one that says it is at work is asked: a list may hold a thousand others.
-        if not self._says_active or is_alive(self.status, is_held(self.path / LOCK_FILE)):
+        if not self._claims_active or is_worker_alive(
+            self.status, is_locked(self.path / LOCK_FILE)
+        ):
             return False
         # A worker says how it ended before it lets go: it may have, since this was read.
         try:
-            return read_json(self.status_file).get("state") in self.kind.active
+            return read_json(self.status_file).get("state") in self.kind.active_states
         except (OSError, ValueError):
             return True
 
     @property
     def state(self) -> str:
         """The state, but `failed` where the worker that should be there is not."""
-        return "failed" if self.died else self.status.state
+        return "failed" if self.has_died else self.status.state
 
     @property
     def active(self) -> bool:
         """Whether a worker waits, starts or is at it."""
-        return self.state in self.kind.active
+        return self.state in self.kind.active_states
 
     @property
-    def awaited(self) -> bool:
+    def has_pending_or_remote_worker(self) -> bool:
         """Whether a worker is about to begin, or is at it on another host.
 
         That is all its lock cannot tell: for who holds that, so that no worker of this host does.
         """
-        return self._says_active and is_alive(self.status, held=False)
+        return self._claims_active and is_worker_alive(self.status, held=False)
 
     @property
-    def _says_active(self) -> bool:
-        return self.status.state in self.kind.active
+    def _claims_active(self) -> bool:
+        return self.status.state in self.kind.active_states
 
     @property
     def message(self) -> str:
         """One or two sentences on the state, possibly empty."""
-        return self.kind.how_it_died(self.path) if self.died else self.status.message
+        return self.kind.describe_death(self.path) if self.has_died else self.status.message
 
 
-def request_stop(job: Job) -> bool:
+def request_job_stop(job: Job) -> bool:
     """Ask a job's worker to stop; whether there was one to ask.
 
     One that has ended meanwhile has stopped as well: asking too late is no error.
@@ -97,16 +99,16 @@ def request_stop(job: Job) -> bool:
     """
     if not job.active:
         return False
-    with changing(job.path, action=Action.STOP):
+    with change_job_files(job.path, action=Action.STOP):
         (job.path / STOP_FILE).touch()
     return True
 
 
-def stop_requested(job: Job) -> bool:
+def is_stop_requested(job: Job) -> bool:
     """Whether somebody asked this job to stop."""
     return (job.path / STOP_FILE).exists()
 
 
-def forget_stop(job_folder: Path) -> None:
+def clear_stop_request(job_folder: Path) -> None:
     """Let a job that is to begin (again) not stop at once."""
     (job_folder / STOP_FILE).unlink(missing_ok=True)

@@ -4,26 +4,26 @@ import os
 import subprocess
 from pathlib import Path
 
-from ensemble.access import Action, check, limits, owners
-from ensemble.jobs.folders import changing
+from ensemble.access import Action, check_permission, owners, usage_limits
+from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import TRIAL_FILE, Job
-from ensemble.jobs.queue import every_job
-from ensemble.machine.jax_settings import given_environment
-from ensemble.machine.python_command import build_command
+from ensemble.jobs.queue import iterate_jobs
+from ensemble.machine.jax_settings import restore_user_environment
+from ensemble.machine.python_command import build_python_command
 from ensemble.storage.folders import runs_folder
-from ensemble.storage.reading import opened_to_append
+from ensemble.storage.plain_files import open_plain_append
 
 # Kept so that a worker that ends is reaped, at the next launch or look.
 _children: list["subprocess.Popen[bytes]"] = []
 
 
-def worker_environment() -> dict[str, str]:
+def build_worker_environment() -> dict[str, str]:
     """The environment for a worker: as it was given to this process, folders made absolute.
 
     No Python in it looks in the working folder first, which may hold anything: a `random.py` or
     `queue.py` of a person's own. An empty entry of PYTHONPATH would mean that folder, too.
     """
-    given = given_environment()
+    given = restore_user_environment()
     if paths := [path for path in given.pop("PYTHONPATH", "").split(os.pathsep) if path]:
         given["PYTHONPATH"] = os.pathsep.join(paths)
     return {
@@ -36,30 +36,30 @@ def worker_environment() -> dict[str, str]:
 
 def start_worker(job: Job) -> None:
     """Start the worker of a queued job."""
-    start_process(job.path / "log.txt", job.kind.command, job.id)
+    start_command_process(job.path / "log.txt", job.kind.command, job.id)
 
 
-def start_process(log: Path, *words: str) -> None:
+def start_command_process(log: Path, *words: str) -> None:
     """`python -m ensemble` with these words: it outlives this process and writes to `log`.
 
     Raises:
       AccessError: whoever asks may launch nothing.
       RunError: the log cannot be written.
     """
-    check(Action.LAUNCH)
-    with changing(log.parent, action=None), opened_to_append(log) as file:
+    check_permission(Action.LAUNCH)
+    with change_job_files(log.parent, action=None), open_plain_append(log) as file:
         child = subprocess.Popen(
-            build_command(*words),
+            build_python_command(*words),
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
-            env=worker_environment(),
+            env=build_worker_environment(),
             start_new_session=True,
         )
-    keep_child(child)
+    track_child(child)
 
 
-def keep_child(child: "subprocess.Popen[bytes]") -> None:
+def track_child(child: "subprocess.Popen[bytes]") -> None:
     """Remember a child, so that it is reaped once it has ended."""
     _children[:] = [one for one in _children if one.poll() is None and one is not child]
     _children.append(child)
@@ -78,10 +78,12 @@ def stop_children() -> None:
         one.wait()
 
 
-def count_of(who: str) -> int:
+def count_active_jobs(who: str) -> int:
     """How many jobs of somebody's work or wait, wherever; a sweep and its trials are one."""
-    asked_for = (one for one in every_job() if one.active and not (one.path / TRIAL_FILE).exists())
-    return sum(owners.owner_of(one.path) == who for one in asked_for)
+    asked_for = (
+        one for one in iterate_jobs() if one.active and not (one.path / TRIAL_FILE).exists()
+    )
+    return sum(owners.find_owner(one.path) == who for one in asked_for)
 
 
-limits.count_jobs_by(count_of)
+usage_limits.set_job_counter(count_active_jobs)

@@ -12,8 +12,12 @@ from typing import Any, TypeVar
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job
 from ensemble.jobs.status import StatusWriter
-from ensemble.storage.atomic import DISK_FULL
-from ensemble.storage.refusals import named, remedy, said_of
+from ensemble.storage.atomic_files import DISK_FULL
+from ensemble.storage.disk_errors import (
+    describe_disk_error,
+    describe_error_with_path,
+    describe_remedy,
+)
 
 Result = TypeVar("Result")
 
@@ -46,20 +50,20 @@ class StopRequest:
         return self.signalled or self._file.exists()
 
     def __enter__(self) -> "StopRequest":
-        self._told = told_to_end(self._note)
+        self._told = catch_end_signals(self._note_signal)
         self._told.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._told.__exit__(None, None, None)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _note_signal(self, number: int, frame: FrameType | None) -> None:
         self.signalled = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager
-def told_to_end(note: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+def catch_end_signals(note: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """SIGTERM and Ctrl-C are told to `note` within this; after it they mean what they did."""
     before = {one: signal.signal(one, note) for one in (signal.SIGTERM, signal.SIGINT)}
     try:
@@ -69,7 +73,7 @@ def told_to_end(note: Callable[[int, FrameType | None], None]) -> Iterator[None]
             signal.signal(one, handler)
 
 
-def outcome_of(job: Job, work: Callable[[], Result]) -> Result | Outcome:
+def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
     """What came of it; what a person can mend is an outcome too, with the kind's advice."""
     kind = job.kind
     try:
@@ -79,28 +83,31 @@ def outcome_of(job: Job, work: Callable[[], Result]) -> Result | Outcome:
     except OSError as error:
         # A full disk, or a folder that was deleted, is nobody's bug: no traceback tells more than
         # the sentence does.
-        if error.errno not in DISK_FULL and said_of(error) is None:
+        if error.errno not in DISK_FULL and describe_disk_error(error) is None:
             traceback.print_exc()
-        mend = remedy(error)
-        said = f"Could not write to the disk ({named(error)}). {mend[0].upper()}{mend[1:]}, then "
-        said += f"{kind.go_on}."
-        if kind.kept_in:
-            said += f" {kind.what_is_kept(job.path)}"
+        mend = describe_remedy(error)
+        said = (
+            f"Could not write to the disk ({describe_error_with_path(error)}). "
+            f"{mend[0].upper()}{mend[1:]}, then "
+        )
+        said += f"{kind.resume_advice}."
+        if kind.saved_progress_entry:
+            said += f" {kind.describe_kept_work(job.path)}"
         return Outcome("failed", said)
     except MemoryError:
         traceback.print_exc()
-        return Outcome("failed", f"Memory ran out: {kind.too_large}.")
+        return Outcome("failed", f"Memory ran out: {kind.memory_advice}.")
 
 
 @contextmanager
-def bugs_written_down(job: Job, status: StatusWriter[Any]) -> Iterator[None]:
+def record_unexpected_error(job: Job, status: StatusWriter[Any]) -> Iterator[None]:
     """An error that nobody expected ends the state as `failed`, and goes on to the log."""
     try:
         yield
     except BaseException as error:
         status.update(
             state="failed",
-            message=f"An unexpected error ended {job.kind.doing} ({error!r:.200}). "
-            f"The log has its details. {job.kind.what_is_kept(job.path)}",
+            message=f"An unexpected error ended {job.kind.activity} ({error!r:.200}). "
+            f"The log has its details. {job.kind.describe_kept_work(job.path)}",
         )
         raise

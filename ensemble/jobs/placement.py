@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ensemble.cluster.schedulers import PLACES, find_scheduler
+from ensemble.cluster.schedulers import EXECUTION_TARGETS, find_scheduler
 from ensemble.cluster.task_array import SchedulerBackend
-from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.records.fields import odd, read_as
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.storage.records.field_checks import parse_dataclass, unexpected_value_error
 
-FILE = "placement.json"
+PLACEMENT_FILE = "placement.json"
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Placement:
     """Who is asked to run a job.
 
     Attributes:
-      on: the name of one of `cluster.schedulers.PLACES`.
+      on: the name of one of `cluster.schedulers.EXECUTION_TARGETS`.
       settings: what it is asked for: of a scheduler the fields of its `settings`.
     """
 
@@ -31,10 +31,10 @@ class Placement:
 
 def write_placement(folder: Path, placement: Placement) -> None:
     """Note where the job in `folder` is to run; OSError where that cannot be written."""
-    write_json(folder / FILE, asdict(placement))
+    write_json(folder / PLACEMENT_FILE, asdict(placement))
 
 
-def placed_on(folder: Path) -> str:
+def read_place_name(folder: Path) -> str:
     """The word for where the job in `folder` runs; "" for this machine, or where it is not told."""
     try:
         placement = read_placement(folder)
@@ -43,7 +43,7 @@ def placed_on(folder: Path) -> str:
     return placement.on if placement else ""
 
 
-def nodes_of(folder: Path) -> int:
+def read_node_count(folder: Path) -> int:
     """How many nodes a task of the job in `folder` has, which then are one program; 1 here."""
     try:
         placement = read_placement(folder)
@@ -60,15 +60,17 @@ def read_placement(folder: Path) -> Placement | None:
       OSError, ValueError: it is said, and cannot be read.
     """
     try:
-        found = read_as(Placement, read_json(folder / FILE))
+        found = parse_dataclass(Placement, read_json(folder / PLACEMENT_FILE))
     except FileNotFoundError:
         return None
-    if found.on not in PLACES:
-        raise odd("on", found.on)
+    if found.on not in EXECUTION_TARGETS:
+        raise unexpected_value_error("on", found.on)
     return found
 
 
-def backend_for(placement: Placement, folder: Path, nodes: int | None = None) -> SchedulerBackend:
+def create_scheduler_backend(
+    placement: Placement, folder: Path, nodes: int | None = None
+) -> SchedulerBackend:
     """Who runs the tasks of a placed job.
 
     Args:

@@ -15,27 +15,32 @@ from typing import NamedTuple, TypeVar
 from ensemble.errors import RunError
 from ensemble.jobs import slots
 from ensemble.jobs.folders import (
-    changing,
-    folder_of,
-    not_readable,
+    build_unreadable_error,
+    change_job_files,
+    find_run_folder,
     race_folder,
-    read_config,
-    read_name,
+    read_kind_and_settings,
+    read_run_name,
 )
-from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE, Job, forget_stop
-from ensemble.jobs.kinds import GROUP, KINDS, RACE, STRESS, TRAINING, Kind
-from ensemble.jobs.placement import FILE as PLACEMENT
-from ensemble.jobs.slots import Turn
+from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE, Job, clear_stop_request
+from ensemble.jobs.kinds import GROUP, KINDS, RACE, STRESS, TRAINING, JobKind
+from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
+from ensemble.jobs.slots import SlotLease
 from ensemble.jobs.status import JobStatus
-from ensemble.storage.atomic import read_json
-from ensemble.storage.folder_index import FILES, FolderIndex
-from ensemble.storage.lock import Held, lock_soon
-from ensemble.storage.records.fields import Count, Figure, checked, read_as
+from ensemble.storage.atomic_files import read_json
+from ensemble.storage.file_lock import HeldLock, lock_within_grace
+from ensemble.storage.folder_index import INDEXED_FILES, FolderIndex
+from ensemble.storage.records.field_checks import (
+    Count,
+    MetricValue,
+    check_json_value,
+    parse_dataclass,
+)
 
 AnyJob = TypeVar("AnyJob", bound=Job | None)
 
 POLL_SECONDS = 0.3
-THIS_MACHINE = "the measuring of this machine"
+RACE_JOB_NAME = "the measuring of this machine"
 
 
 @dataclass(frozen=True)
@@ -45,21 +50,21 @@ class QueuedJob(Job):
     Attributes:
       share: how much of it is done, in [0, 1].
       devices: how many it asked for; 0 for all.
-      here: whether it takes its turn on this machine: not where another was chosen for it, nor
-        as a trial, for which its sweep does.
+      takes_turn_here: whether it takes its turn on this machine: not where another was chosen for
+        it, nor as a trial, for which its sweep does.
     """
 
-    kind: Kind
+    kind: JobKind
     id: str
     name: str
     path: Path
     status: JobStatus
     share: float = 0.0
     devices: int = 0
-    here: bool = True
+    takes_turn_here: bool = True
 
 
-class Place(NamedTuple):
+class QueuePosition(NamedTuple):
     """A place in the order: who came first goes first."""
 
     queued: float
@@ -67,55 +72,57 @@ class Place(NamedTuple):
     kind: str
 
 
-def place_of(job: Job) -> Place:
+def locate_in_queue(job: Job) -> QueuePosition:
     """The place of a job in the order."""
-    return Place(job.status.queued, job.id, job.kind.name)
+    return QueuePosition(job.status.queued, job.id, job.kind.name)
 
 
-def in_order() -> list[QueuedJob]:
+def list_queued_jobs() -> list[QueuedJob]:
     """Everyone who works or waits on this machine, in the order of their turns."""
-    return sorted((job for job in every_job() if job.here and job.active), key=place_of)
+    return sorted(
+        (job for job in iterate_jobs() if job.takes_turn_here and job.active), key=locate_in_queue
+    )
 
 
-def ahead_of(job: Job) -> list[QueuedJob]:
+def list_jobs_ahead(job: Job) -> list[QueuedJob]:
     """Those who work, or wait, and come before this job, in order; nobody elsewhere."""
-    if job.placed:
+    if job.is_placed:
         return []
-    mine = place_of(job)
-    return [one for one in in_order() if place_of(one) < mine]
+    mine = locate_in_queue(job)
+    return [one for one in list_queued_jobs() if locate_in_queue(one) < mine]
 
 
-def comes_first() -> list[QueuedJob]:
+def list_blocking_jobs() -> list[QueuedJob]:
     """Those that a job launched now would wait for, in order; nobody while a slot is free."""
-    every = in_order()
-    taken = sum(slots.wanted(job.devices) for job in every)
-    return every if taken >= slots.count() else []
+    every = list_queued_jobs()
+    taken = sum(slots.count_needed_slots(job.devices) for job in every)
+    return every if taken >= slots.count_slots() else []
 
 
-def jobs_in(folder: Path) -> list[QueuedJob]:
+def list_run_jobs(folder: Path) -> list[QueuedJob]:
     """The jobs of the run in `folder`: its training, its measuring; none that cannot be read."""
     try:
-        return list(_jobs_in(folder))
+        return list(_iterate_run_jobs(folder))
     except (OSError, ValueError):
         return []
 
 
-def active_in(folder: Path) -> list[QueuedJob]:
+def list_active_run_jobs(folder: Path) -> list[QueuedJob]:
     """The jobs of the run in `folder` that work or wait, and those of its groups that work.
 
     For a group that has not begun the run's own worker sees to a task; without that none comes.
     """
     groups = [
-        _job(GROUP, f"{folder.name}:{path.parent.name}", folder.name, path.parent, 0)
+        _read_queued_job(GROUP, f"{folder.name}:{path.parent.name}", folder.name, path.parent, 0)
         for path in folder.glob("groups/*/status.json")
     ]
     begun = [job for job in groups if job and job.status.pid is not None]
-    return [job for job in (*jobs_in(folder), *begun) if job.active]
+    return [job for job in (*list_run_jobs(folder), *begun) if job.active]
 
 
 def wait_for_turn(
     job: Job, stopped: Callable[[], bool], waiting: Callable[[], None], devices: int = 0
-) -> Turn | None:
+) -> SlotLease | None:
     """Wait until there is a slot and nobody older waits for it; None if asked to stop meanwhile.
 
     Args:
@@ -124,10 +131,13 @@ def wait_for_turn(
       waiting: called once, when the turn is not there at once.
       devices: how many it will train on; 0 for all.
     """
-    told, mine = False, slots.wanted(devices)
+    told, mine = False, slots.count_needed_slots(devices)
     while not stopped():
-        if turn := slots.take(mine):
-            if mine + sum(slots.wanted(one.devices) for one in ahead_of(job)) <= slots.count():
+        if turn := slots.acquire_slots(mine):
+            if (
+                mine + sum(slots.count_needed_slots(one.devices) for one in list_jobs_ahead(job))
+                <= slots.count_slots()
+            ):
                 return turn
             turn.close()
         if not told:
@@ -137,16 +147,16 @@ def wait_for_turn(
     return None
 
 
-def hold(folder: Path, what: str) -> Held:
+def acquire_worker_lock(folder: Path, what: str) -> HeldLock:
     """The right to be the worker in `folder`, which only one process has at a time.
 
     Raises:
       RunError: another process has it: two tabs asked for the same at once, say; or the folder
         has been deleted meanwhile, or cannot be locked.
     """
-    with changing(folder, f"{what} cannot begin"):
+    with change_job_files(folder, f"{what} cannot begin"):
         try:
-            if held := lock_soon(folder / LOCK_FILE):
+            if held := lock_within_grace(folder / LOCK_FILE):
                 return held
         except FileNotFoundError as error:
             raise RunError(f"{what} has been deleted: there is nothing to start.") from error
@@ -154,13 +164,14 @@ def hold(folder: Path, what: str) -> Held:
 
 
 @contextmanager
-def without_worker(folder: Path, busy: str) -> Iterator[None]:
+def exclude_worker(folder: Path, busy: str) -> Iterator[None]:
     """No worker of this host is in `folder` within this, and none can begin.
 
     For whoever deletes its files or puts its job into the queue again, whatever its status says;
-    what the lock cannot tell is `Job.awaited`, to be read within this. Where nothing can be locked
-    (a full disk, one that knows no locks, somebody else's folder) that is done without: the
-    caller has looked whether the job is active, and what it writes says what is amiss.
+    what the lock cannot tell is `Job.has_pending_or_remote_worker`, to be read within this. Where
+    nothing can be locked (a full disk, one that knows no locks, somebody else's folder) that is
+    done without: the caller has looked whether the job is active, and what it writes says what is
+      amiss.
 
     Args:
       folder: of the job.
@@ -171,7 +182,7 @@ def without_worker(folder: Path, busy: str) -> Iterator[None]:
     """
     held: AbstractContextManager[object] | None = nullcontext()
     with suppress(OSError):
-        held = lock_soon(folder / LOCK_FILE)
+        held = lock_within_grace(folder / LOCK_FILE)
     if held is None:
         raise RunError(busy)
     with held:
@@ -179,7 +190,7 @@ def without_worker(folder: Path, busy: str) -> Iterator[None]:
 
 
 @contextmanager
-def queueing(folder: Path, busy: str, read: Callable[[], AnyJob]) -> Iterator[AnyJob]:
+def prepare_requeue(folder: Path, busy: str, read: Callable[[], AnyJob]) -> Iterator[AnyJob]:
     """Within this the files of a job, as `read` gave it, are made ready for another worker.
 
     Args:
@@ -190,56 +201,60 @@ def queueing(folder: Path, busy: str, read: Callable[[], AnyJob]) -> Iterator[An
     Raises:
       RunError: a worker is at it, or about to be: two tabs asked for the same at once, say.
     """
-    with without_worker(folder, busy):
+    with exclude_worker(folder, busy):
         job = read()
-        if isinstance(job, Job) and job.awaited:
+        if isinstance(job, Job) and job.has_pending_or_remote_worker:
             raise RunError(busy)
-        forget_stop(folder)
+        clear_stop_request(folder)
         yield job
 
 
-def every_job() -> Iterator[QueuedJob]:
+def iterate_jobs() -> Iterator[QueuedJob]:
     """The jobs of all runs, trials among them, and the race; none that cannot be read."""
-    found, _ = _index.look()
+    found, _ = _job_index.list_items()
     for jobs in found:
         yield from jobs
-    if race := _job(RACE, "race", THIS_MACHINE, race_folder(), 0):
+    if race := _read_queued_job(RACE, "race", RACE_JOB_NAME, race_folder(), 0):
         yield race
 
 
-def _read(name: str) -> list[QueuedJob]:
-    folder = folder_of(name)
+def _read_run_jobs(name: str) -> list[QueuedJob]:
+    folder = find_run_folder(name)
     try:
-        return list(_jobs_in(folder))
+        return list(_iterate_run_jobs(folder))
     except (OSError, ValueError) as error:
-        raise not_readable(name, folder, error) from error
+        raise build_unreadable_error(name, folder, error) from error
 
 
-_index = FolderIndex(_read, (*FILES, f"{STRESS.part}/status.json", TRIAL_FILE))
+_job_index = FolderIndex(
+    _read_run_jobs, (*INDEXED_FILES, f"{STRESS.subfolder}/status.json", TRIAL_FILE)
+)
 
 
-def _jobs_in(folder: Path) -> Iterator[QueuedJob]:
-    kept_as, settings = read_config(folder)
-    own = tuple(kind for kind in KINDS if kind.kept_as and kind.kept_as == kept_as)
+def _iterate_run_jobs(folder: Path) -> Iterator[QueuedJob]:
+    kept_as, settings = read_kind_and_settings(folder)
+    own = tuple(kind for kind in KINDS if kind.config_kind and kind.config_kind == kept_as)
     kinds = own or (TRAINING, STRESS)
-    name = read_name(folder)
+    name = read_run_name(folder)
     shared = settings.get("base", settings)  # of a sweep, whose trials train
-    devices = checked(Count, shared.get("devices") or 0, "devices")
+    devices = check_json_value(Count, shared.get("devices") or 0, "devices")
     for kind in kinds:
-        if job := _job(kind, folder.name, name, folder / kind.part, devices):
+        if job := _read_queued_job(kind, folder.name, name, folder / kind.subfolder, devices):
             yield job
 
 
-def _job(kind: Kind, job_id: str, name: str, folder: Path, devices: int) -> QueuedJob | None:
+def _read_queued_job(
+    kind: JobKind, job_id: str, name: str, folder: Path, devices: int
+) -> QueuedJob | None:
     """The job of this kind in a folder; None where there is none, or it cannot be read."""
     try:
         values = read_json(folder / "status.json")
-        status = read_as(JobStatus, values)
-        for name_of_share in filter(None, (kind.step, kind.steps)):
-            checked(Figure | None, values.get(name_of_share), name_of_share)
+        status = parse_dataclass(JobStatus, values)
+        for name_of_share in filter(None, (kind.progress_field, kind.total_field)):
+            check_json_value(MetricValue | None, values.get(name_of_share), name_of_share)
     except (OSError, ValueError):
         return None
-    share = kind.share(values)
+    share = kind.compute_share(values)
     elsewhere = (folder / PLACEMENT).exists() or (folder / TRIAL_FILE).exists()
     here = kind.takes_turns and not elsewhere
     return QueuedJob(kind, job_id, name, folder, status, share, devices, here)

@@ -17,17 +17,17 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from ensemble.errors import ConfigError, StorageError
-from ensemble.machine.jax_settings import only_cpu
+from ensemble.machine.jax_settings import is_cpu_only
+from ensemble.storage.file_lock import try_lock
 from ensemble.storage.folders import lock_folders
-from ensemble.storage.lock import try_lock
 
-VARIABLE = "ENSEMBLE_SLOTS"
-MOST = 1024
-CARDS = Path("/proc/driver/nvidia/gpus")
-VISIBLE = "CUDA_VISIBLE_DEVICES"
+SLOTS_VARIABLE = "ENSEMBLE_SLOTS"
+MAX_SLOTS = 1024
+NVIDIA_CARDS_FOLDER = Path("/proc/driver/nvidia/gpus")
+VISIBLE_CARDS_VARIABLE = "CUDA_VISIBLE_DEVICES"
 
 
-class Turn:
+class SlotLease:
     """The right to work, held until it is closed or the process ends.
 
     Attributes:
@@ -39,7 +39,7 @@ class Turn:
         for one in held.values():
             self._held.enter_context(one)
 
-    def __enter__(self) -> "Turn":
+    def __enter__(self) -> "SlotLease":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -50,40 +50,41 @@ class Turn:
         self._held.close()
 
 
-def count() -> int:
+def count_slots() -> int:
     """How many slots this machine has.
 
     Raises:
       ConfigError: ENSEMBLE_SLOTS is no whole number from 1 to 1,024.
     """
-    if (stated := os.environ.get(VARIABLE)) is None:
-        return len(devices()) or 1
-    if not (re.fullmatch("0*[1-9][0-9]{0,3}", stated) and int(stated) <= MOST):
+    if (stated := os.environ.get(SLOTS_VARIABLE)) is None:
+        return len(list_cards()) or 1
+    if not (re.fullmatch("0*[1-9][0-9]{0,3}", stated) and int(stated) <= MAX_SLOTS):
         raise ConfigError(
-            f"{VARIABLE} is {stated[:40]!r}: it has to be a whole number from 1 to {MOST:,}."
+            f"{SLOTS_VARIABLE} is {stated[:40]!r}: it has to be a whole number from 1 to "
+            f"{MAX_SLOTS:,}."
         )
     return int(stated)
 
 
-def devices() -> list[str]:
+def list_cards() -> list[str]:
     """The names of the cards that may be shared out; none where slots are not devices."""
-    if only_cpu() or VARIABLE in os.environ:
+    if is_cpu_only() or SLOTS_VARIABLE in os.environ:
         return []
-    if (given := os.environ.get(VISIBLE)) is not None:
+    if (given := os.environ.get(VISIBLE_CARDS_VARIABLE)) is not None:
         return [one.strip() for one in given.split(",") if one.strip()]
     try:
-        return [str(number) for number, _ in enumerate(CARDS.iterdir())]
+        return [str(number) for number, _ in enumerate(NVIDIA_CARDS_FOLDER.iterdir())]
     except OSError:
         return []
 
 
-def wanted(asked: int) -> int:
+def count_needed_slots(asked: int) -> int:
     """How many slots a job takes that asks for so many devices; 0 asks for all."""
-    every = len(devices())
+    every = len(list_cards())
     return min(asked or every, every) if every else 1
 
 
-def take(slots: int) -> Turn | None:
+def acquire_slots(slots: int) -> SlotLease | None:
     """As many slots, if they are free now.
 
     Raises:
@@ -92,24 +93,24 @@ def take(slots: int) -> Turn | None:
     found: dict[str, AbstractContextManager[object]] = {}
     folders = lock_folders()
     with ExitStack() as taken:  # Given back unless they are enough, and where one cannot be told.
-        for name in devices() or map(str, range(count())):
+        for name in list_cards() or map(str, range(count_slots())):
             if len(found) == slots:
                 break
-            if held := _lock([folder / _file_name(name) for folder in folders]):
+            if held := _lock_slot_files([folder / _name_slot_file(name) for folder in folders]):
                 found[name] = taken.enter_context(held)
         if len(found) == slots:
             taken.pop_all()
-            return Turn(found)
+            return SlotLease(found)
     return None
 
 
-def keep_to(turn: Turn) -> None:
+def restrict_to_slots(turn: SlotLease) -> None:
     """Have JAX, which must not have started yet, find the cards of these slots alone."""
-    if devices():
-        os.environ[VISIBLE] = ",".join(turn.slots)
+    if list_cards():
+        os.environ[VISIBLE_CARDS_VARIABLE] = ",".join(turn.slots)
 
 
-def _lock(files: Sequence[Path]) -> ExitStack | None:
+def _lock_slot_files(files: Sequence[Path]) -> ExitStack | None:
     """The locks on all of these files; None where somebody has one."""
     with ExitStack() as held:
         for file in files:
@@ -126,7 +127,7 @@ def _lock(files: Sequence[Path]) -> ExitStack | None:
         return held.pop_all()
 
 
-def _file_name(slot: str) -> str:
+def _name_slot_file(slot: str) -> str:
     """A slot's lock; by the card's name, so that who was given other cards locks others."""
     safe = re.sub(r"[^A-Za-z0-9-]", "_", slot)
     # The first has the name that all had when there was one.

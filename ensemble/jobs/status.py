@@ -16,9 +16,16 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import psutil
 
-from ensemble.jobs.kinds import Kind
-from ensemble.storage.atomic import DISK_FULL, overwrite_json, write_json
-from ensemble.storage.records.fields import Count, Figure, Pid, Time, odd, read_as
+from ensemble.jobs.kinds import JobKind
+from ensemble.storage.atomic_files import DISK_FULL, overwrite_json, write_json
+from ensemble.storage.records.field_checks import (
+    Count,
+    MetricValue,
+    Pid,
+    Time,
+    parse_dataclass,
+    unexpected_value_error,
+)
 
 HEARTBEAT_SECONDS = 5.0
 SILENCE_SECONDS = 60.0
@@ -42,7 +49,7 @@ class JobStatus:
         known.
     """
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[JobKind]
 
     state: str = "queued"
     message: str = ""
@@ -52,7 +59,7 @@ class JobStatus:
     pid_created: Time | None = None
     pid_ticks: Count | None = None
     host: str = ""
-    seconds_left: Figure | None = None
+    seconds_left: MetricValue | None = None
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -62,20 +69,20 @@ class JobStatus:
           ValueError: a field is not what its annotation says, or no job of this kind is in that
             state.
         """
-        status = read_as(cls, values)
+        status = parse_dataclass(cls, values)
         if status.state not in cls.kind.states:
-            raise odd("state", status.state)
+            raise unexpected_value_error("state", status.state)
         return status
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def job_request(self) -> dict[str, Any]:
         """What of it says what the job is to do, where its folder does not; ready for JSON."""
         return {}
 
     @property
     def share(self) -> float:
         """How much is done, in [0, 1]."""
-        return self.kind.share(self)
+        return self.kind.compute_share(self)
 
 
 @dataclass(frozen=True)
@@ -94,7 +101,7 @@ class StoredStatus(JobStatus):
 AnyStatus = TypeVar("AnyStatus", bound=JobStatus)
 
 
-def is_alive(status: JobStatus, held: bool | None) -> bool:
+def is_worker_alive(status: JobStatus, held: bool | None) -> bool:
     """Whether a process is at a job, or about to be, that says it is in an active state.
 
     Args:
@@ -109,19 +116,19 @@ def is_alive(status: JobStatus, held: bool | None) -> bool:
         return silence < START_SECONDS
     if status.host != socket.gethostname():
         return silence < SILENCE_SECONDS
-    return held is None and process_lives(status.pid, status.pid_ticks)
+    return held is None and is_process_alive(status.pid, status.pid_ticks)
 
 
-def process_lives(pid: int, ticks: int | None) -> bool:
+def is_process_alive(pid: int, ticks: int | None) -> bool:
     """Whether the process that had this number then is still the one that has it now.
 
     Args:
       pid: its number.
-      ticks: its `start_ticks`; None where they are not known: then its number alone counts.
+      ticks: its `read_start_ticks`; None where they are not known: then its number alone counts.
     """
     try:
         process = psutil.Process(pid)
-        same = ticks is None or start_ticks(pid) in (ticks, None)
+        same = ticks is None or read_start_ticks(pid) in (ticks, None)
         return same and process.status() != psutil.STATUS_ZOMBIE
     except (psutil.Error, ValueError, OverflowError):
         return False
@@ -129,7 +136,7 @@ def process_lives(pid: int, ticks: int | None) -> bool:
         return True
 
 
-def start_ticks(pid: int) -> int | None:
+def read_start_ticks(pid: int) -> int | None:
     """When a process began, in clock ticks since the system did; None where nobody says."""
     try:
         # The second field, its name in brackets, may hold anything; this is the 22nd.
@@ -160,13 +167,15 @@ class StatusWriter(Generic[AnyStatus]):
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._when = time.monotonic()
-        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        self._thread = threading.Thread(
+            target=self._write_heartbeats, name="heartbeat", daemon=True
+        )
         me = psutil.Process()
         self._status = dataclasses.replace(
             status,
             pid=me.pid,
             pid_created=me.create_time(),
-            pid_ticks=start_ticks(me.pid),
+            pid_ticks=read_start_ticks(me.pid),
             host=socket.gethostname(),
         )
 
@@ -192,18 +201,18 @@ class StatusWriter(Generic[AnyStatus]):
     def update(self, **changes: Any) -> None:
         """Write the status with these fields changed."""
         with self._lock:
-            self._write(changes)
+            self._write_changes(changes)
 
-    def last_words(self, **changes: Any) -> None:
+    def write_final(self, **changes: Any) -> None:
         """`update`, after which nobody writes any more: whatever thread would waits for the end.
 
         For a process that is about to end while its other threads are still at it.
         """
         self._lock.acquire()
-        self._write(changes)
+        self._write_changes(changes)
 
-    def _write(self, changes: dict[str, Any]) -> None:
-        changes = {"updated": time.time(), "seconds_left": self._still_left(), **changes}
+    def _write_changes(self, changes: dict[str, Any]) -> None:
+        changes = {"updated": time.time(), "seconds_left": self._compute_seconds_left(), **changes}
         self._status = dataclasses.replace(self._status, **changes)
         values = dataclasses.asdict(self._status)
         try:
@@ -213,12 +222,12 @@ class StatusWriter(Generic[AnyStatus]):
             if error.errno not in DISK_FULL or not overwrite_json(self._file, values):
                 raise
 
-    def _still_left(self) -> float | None:
+    def _compute_seconds_left(self) -> float | None:
         """What is left now of the time that was left when the last words were written."""
         left, before, self._when = self._status.seconds_left, self._when, time.monotonic()
         return None if left is None else max(0.0, round(left - (self._when - before), 1))
 
-    def _beat(self) -> None:
+    def _write_heartbeats(self) -> None:
         while not self._closed.wait(HEARTBEAT_SECONDS):
             try:
                 self.update()

@@ -13,30 +13,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from ensemble.access import Action, limits, owners
+from ensemble.access import Action, owners, usage_limits
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs import job as jobs
 from ensemble.jobs.folders import (
-    Config,
-    changing,
-    folder_of,
-    new_run,
-    not_readable,
-    read_whole_config,
-    remove,
-    write_config,
+    StoredConfig,
+    build_unreadable_error,
+    change_job_files,
+    create_run_folder,
+    delete_run_folder,
+    find_run_folder,
+    read_stored_config,
+    write_stored_config,
 )
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import Kind
+from ensemble.jobs.kinds import JobKind
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.placement import Placement, write_placement
-from ensemble.jobs.queue import active_in, jobs_in, queueing, without_worker
+from ensemble.jobs.queue import exclude_worker, list_active_run_jobs, list_run_jobs, prepare_requeue
 from ensemble.jobs.status import JobStatus, StoredStatus, write_status
-from ensemble.storage.folder_index import FILES, FolderIndex
+from ensemble.storage.folder_index import INDEXED_FILES, FolderIndex
 
-J = TypeVar("J", bound="StoredJob")
-C = TypeVar("C")
-Known = TypeVar("Known")
+JobT = TypeVar("JobT", bound="StoredJob")
+ConfigT = TypeVar("ConfigT")
+ParsedT = TypeVar("ParsedT")
 
 
 class StoredJob(Job):
@@ -45,7 +45,7 @@ class StoredJob(Job):
     status: StoredStatus
 
 
-class JobStore(ABC, Generic[J, C, Known]):
+class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
     """All jobs of one kind that has folders of its own among the runs.
 
     J is what such a job is read into, C what one is made with, Known what is kept of the
@@ -54,78 +54,78 @@ class JobStore(ABC, Generic[J, C, Known]):
     Attributes:
       kind: which.
       noun: what people call such a job, in sentences: "run".
-      of_another_kind: how the sentence ends that begins with the id of a folder of another kind;
-        {kind} in it is that.
-      kept_as: what stands for `kind` in the `config.json` of those that are read here.
-      files: those in its folder that `read` reads.
-      within: other kinds of jobs whose files lie in its folder, and go with it.
-      again: what people call it that one is put into the queue again.
-      action: what they have to be allowed for that.
+      wrong_kind_sentence: how the sentence ends that begins with the id of a folder of another
+        kind; {kind} in it is that.
+      config_kinds: what stands for `kind` in the `config.json` of those that are read here.
+      files: those in its folder that `read_job` reads.
+      nested_kinds: other kinds of jobs whose files lie in its folder, and go with it.
+      requeue_verb: what people call it that one is put into the queue again.
+      requeue_action: what they have to be allowed for that.
     """
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[JobKind]
     noun: ClassVar[str]
-    of_another_kind: ClassVar[str]
-    kept_as: ClassVar[tuple[str | None, ...]]
-    files: ClassVar[tuple[str, ...]] = FILES
-    within: ClassVar[tuple[Kind, ...]] = ()
-    again: ClassVar[str] = "resumed"
-    action: ClassVar[Action] = Action.RESUME
+    wrong_kind_sentence: ClassVar[str]
+    config_kinds: ClassVar[tuple[str | None, ...]]
+    files: ClassVar[tuple[str, ...]] = INDEXED_FILES
+    nested_kinds: ClassVar[tuple[JobKind, ...]] = ()
+    requeue_verb: ClassVar[str] = "resumed"
+    requeue_action: ClassVar[Action] = Action.RESUME
 
     def __init__(self) -> None:
-        self._known = functools.lru_cache(maxsize=4096)(self._read_config)
+        self._known = functools.lru_cache(maxsize=4096)(self._parse_stored_config)
         self._index = FolderIndex(self.find, self.files)
 
     @abstractmethod
-    def parse(self, config: Config) -> Known:
+    def parse_config(self, config: StoredConfig) -> ParsedT:
         """What is kept of a `config.json`; ConfigError or ValueError where it makes no sense."""
 
     @abstractmethod
-    def read(self, folder: Path, known: Known) -> J:
+    def read_job(self, folder: Path, known: ParsedT) -> JobT:
         """The job in a folder; OSError, ConfigError or ValueError where it cannot be read."""
 
     @abstractmethod
-    def fill(self, folder: Path, config: C, placement: Placement | None) -> None:
-        """Write what a new folder holds, with `write_job` at the end of it."""
+    def write_folder(self, folder: Path, config: ConfigT, placement: Placement | None) -> None:
+        """Write what a new folder holds, with `write_job_files` at the end of it."""
 
-    def prepare(self, config: C) -> C:
+    def complete_config(self, config: ConfigT) -> ConfigT:
         """The config of a job that is about to be made, with what this machine says of it."""
         return config
 
-    def stem(self, config: C) -> str:
+    def id_prefix(self, config: ConfigT) -> str:
         """What the id of a new job begins with."""
-        return str(self.kind.kept_as)
+        return str(self.kind.config_kind)
 
-    def why_over(self, job: J) -> str:
+    def explain_final_state(self, job: JobT) -> str:
         """Why one that has ended cannot go on, to end a sentence with; "" where it can."""
         return ""
 
-    def why_not_again(self, job: J, active: bool) -> str:
+    def explain_requeue_refusal(self, job: JobT, active: bool) -> str:
         """Why one is not put into the queue again, to end a sentence with; "" where it is.
 
         Args:
           job: which.
           active: whether a worker is at it, or about to be.
         """
-        return f"it is {job.status.state} already." if active else self.why_over(job)
+        return f"it is {job.status.state} already." if active else self.explain_final_state(job)
 
-    def renewed(self, job: J) -> Mapping[str, Any]:
+    def build_requeue_changes(self, job: JobT) -> Mapping[str, Any]:
         """What else is new in its status once it is in the queue again."""
         return {}
 
-    def start(self, job: J) -> None:
+    def start_worker(self, job: JobT) -> None:
         """Start the worker of a queued job."""
         start_worker(job)
 
-    def find_to_delete(self, job_id: str) -> Path:
+    def find_deletable_folder(self, job_id: str) -> Path:
         """The folder of one that is to be deleted: of one that can be read."""
         return self.find(job_id).path
 
-    def why_kept(self, job_id: str, kind: Kind) -> str:
+    def explain_delete_refusal(self, job_id: str, kind: JobKind) -> str:
         """Why it is not deleted as long as a job of this kind is at work in its folder."""
         return f"The {self.noun} “{job_id}” is still active: stop it, then delete it."
 
-    def create(self, config: C, placement: Placement | None = None) -> J:
+    def create(self, config: ConfigT, placement: Placement | None = None) -> JobT:
         """A new job's folder, state `queued`; nothing works on it yet.
 
         Args:
@@ -136,60 +136,66 @@ class JobStore(ABC, Generic[J, C, Known]):
           AccessError: whoever asks may not, or has enough of them.
           RunError: the folder cannot be written.
         """
-        return self._create(config, placement)
+        return self._create_job(config, placement)
 
-    def find(self, job_id: str) -> J:
+    def find(self, job_id: str) -> JobT:
         """The job with this id.
 
         Raises:
           UnknownRunError: there is none of this kind.
           RunError: its files cannot be read.
         """
-        folder = folder_of(job_id)
+        folder = find_run_folder(job_id)
         try:
             known = self._known(folder, (folder / "config.json").stat().st_mtime_ns)
-            return self.read(folder, known)
+            return self.read_job(folder, known)
         except (OSError, ValueError, ConfigError) as error:
-            raise not_readable(job_id, folder, error) from error
+            raise build_unreadable_error(job_id, folder, error) from error
 
-    def list_jobs(self) -> list[J]:
+    def list_jobs(self) -> list[JobT]:
         """All that can be read, newest first."""
-        found, _ = self._index.look()
+        found, _ = self._index.list_items()
         return sorted(found, key=lambda one: (one.status.created, one.id), reverse=True)
 
     def list_unreadable(self) -> dict[str, str]:
         """Folders that look like one and cannot be read: their name, and why in a sentence."""
-        _, errors = self._index.look()
+        _, errors = self._index.list_items()
         return {
             name: str(error)
             for name, error in sorted(errors.items())
             if not isinstance(error, UnknownRunError)
         }
 
-    def launch(self, config: C, placement: Placement | None = None) -> J:
+    def launch(self, config: ConfigT, placement: Placement | None = None) -> JobT:
         """Make a job and start its worker, which waits its turn; otherwise as `create`."""
         job = self.create(config, placement)
-        self.start(job)
+        self.start_worker(job)
         return job
 
-    def resume(self, job_id: str) -> J:
+    def resume(self, job_id: str) -> JobT:
         """Start a worker again on one that has ended, which goes on where it was."""
         job = self.requeue(job_id)
-        self.start(job)
+        self.start_worker(job)
         return job
 
-    def requeue(self, job_id: str) -> J:
+    def requeue(self, job_id: str) -> JobT:
         """Put one that can go on back into state `queued`.
 
         Raises:
           AccessError: it is somebody else's, or whoever asks has enough of them.
           RunError: it is active, or its work is over; or its folder cannot be written.
         """
-        job = self._find_again(job_id)
-        asked = limits.launching() if self.action is Action.RESUME else nullcontext()
-        busy = f"{self._cannot(job_id)}a worker is at it still. Stop it first."
-        look = functools.partial(self._find_again, job_id, alone=True)
-        with asked, changing(job.path, action=self.action), queueing(job.path, busy, look) as job:
+        job = self._find_requeueable(job_id)
+        asked = (
+            usage_limits.limit_launches() if self.requeue_action is Action.RESUME else nullcontext()
+        )
+        busy = f"{self._begin_refusal(job_id)}a worker is at it still. Stop it first."
+        look = functools.partial(self._find_requeueable, job_id, alone=True)
+        with (
+            asked,
+            change_job_files(job.path, action=self.requeue_action),
+            prepare_requeue(job.path, busy, look) as job,
+        ):
             now = time.time()
             status = replace(
                 job.status,
@@ -199,14 +205,14 @@ class JobStore(ABC, Generic[J, C, Known]):
                 pid=None,
                 message="",
                 seconds_left=None,
-                **self.renewed(job),
+                **self.build_requeue_changes(job),
             )
             write_status(job.path, status)
         return self.find(job_id)
 
     def request_stop(self, job_id: str) -> bool:
-        """Ask its worker to stop, as `Kind.stopping_help` says when; whether there is one."""
-        return jobs.request_stop(self.find(job_id))
+        """Ask its worker to stop, as `JobKind.stopping_help` says when; whether there is one."""
+        return jobs.request_job_stop(self.find(job_id))
 
     def delete(self, job_id: str) -> None:
         """Delete one and all its files.
@@ -215,39 +221,43 @@ class JobStore(ABC, Generic[J, C, Known]):
           AccessError: it is somebody else's.
           RunError: a worker is at it: stop it first.
         """
-        folder = self.find_to_delete(job_id)
-        owners.check_own(Action.DELETE, folder)
-        for job in active_in(folder):
-            raise RunError(self.why_kept(job_id, job.kind))
+        folder = self.find_deletable_folder(job_id)
+        owners.check_folder_access(Action.DELETE, folder)
+        for job in list_active_run_jobs(folder):
+            raise RunError(self.explain_delete_refusal(job_id, job.kind))
         with ExitStack() as held:
-            held.enter_context(without_worker(folder, self.why_kept(job_id, self.kind)))
-            for kind in self.within:
+            held.enter_context(
+                exclude_worker(folder, self.explain_delete_refusal(job_id, self.kind))
+            )
+            for kind in self.nested_kinds:
                 if not folder.is_symlink():  # What a link leads to stays as it is.
                     with suppress(OSError):
-                        (folder / kind.part).mkdir(exist_ok=True)  # So that nobody begins there.
-                busy = self.why_kept(job_id, kind)
-                held.enter_context(without_worker(folder / kind.part, busy))
-            for job in jobs_in(folder):
-                if job.awaited:
-                    raise RunError(self.why_kept(job_id, job.kind))
-            remove(folder)
+                        (folder / kind.subfolder).mkdir(
+                            exist_ok=True
+                        )  # So that nobody begins there.
+                busy = self.explain_delete_refusal(job_id, kind)
+                held.enter_context(exclude_worker(folder / kind.subfolder, busy))
+            for job in list_run_jobs(folder):
+                if job.has_pending_or_remote_worker:
+                    raise RunError(self.explain_delete_refusal(job_id, job.kind))
+            delete_run_folder(folder)
 
-    def _create(
+    def _create_job(
         self,
-        config: C,
+        config: ConfigT,
         placement: Placement | None,
         prepare_folder: Callable[[Path], None] = lambda folder: None,
-    ) -> J:
-        config = self.prepare(config)
-        with new_run(self.stem(config), time.time()) as folder:
+    ) -> JobT:
+        config = self.complete_config(config)
+        with create_run_folder(self.id_prefix(config), time.time()) as folder:
             prepare_folder(folder)
-            self.fill(folder, config, placement)
+            self.write_folder(folder, config, placement)
         return self.find(folder.name)
 
-    def _cannot(self, job_id: str) -> str:
-        return f"The {self.noun} “{job_id}” cannot be {self.again}: "
+    def _begin_refusal(self, job_id: str) -> str:
+        return f"The {self.noun} “{job_id}” cannot be {self.requeue_verb}: "
 
-    def _find_again(self, job_id: str, alone: bool = False) -> J:
+    def _find_requeueable(self, job_id: str, alone: bool = False) -> JobT:
         """The job that is to be put into the queue again, unless it cannot be.
 
         Args:
@@ -255,19 +265,21 @@ class JobStore(ABC, Generic[J, C, Known]):
           alone: whether who asks holds the worker's lock, so that none of this host does.
         """
         job = self.find(job_id)
-        if why := self.why_not_again(job, job.awaited if alone else job.active):
-            raise RunError(self._cannot(job_id) + why)
+        if why := self.explain_requeue_refusal(
+            job, job.has_pending_or_remote_worker if alone else job.active
+        ):
+            raise RunError(self._begin_refusal(job_id) + why)
         return job
 
-    def _read_config(self, folder: Path, mtime_ns: int) -> Known:
-        config = read_whole_config(folder)
-        if (config.kind or None) not in self.kept_as:
-            end = self.of_another_kind.format(kind=config.kind)
+    def _parse_stored_config(self, folder: Path, mtime_ns: int) -> ParsedT:
+        config = read_stored_config(folder)
+        if (config.kind or None) not in self.config_kinds:
+            end = self.wrong_kind_sentence.format(kind=config.kind)
             raise UnknownRunError(f"“{folder.name}” {end}")
-        return self.parse(config)
+        return self.parse_config(config)
 
 
-def write_job(
+def write_job_files(
     folder: Path,
     status: JobStatus,
     settings: dict[str, Any],
@@ -290,4 +302,4 @@ def write_job(
     if placement:
         write_placement(folder, placement)
     # config.json comes last: a folder without it is not yet a run.
-    write_config(folder, status.kind, settings, **more)
+    write_stored_config(folder, status.kind, settings, **more)

@@ -18,15 +18,15 @@ from typing import Any, Protocol
 
 from ensemble import architectures
 from ensemble.config import EnsembleConfig
-from ensemble.machine.python_command import build_command
+from ensemble.machine.python_command import build_python_command
 
-SWITCH = "ENSEMBLE_WARM_WORKER"
-OLD_SWITCH = "ENSEMBLE_SPARE"  # its name in earlier versions
-PACKAGE = Path(__file__).resolve().parents[1]
+SWITCH_VARIABLE = "ENSEMBLE_WARM_WORKER"
+OLD_SWITCH_VARIABLE = "ENSEMBLE_SPARE"  # its name in earlier versions
+PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 # A run's last word comes a moment before its worker can take the next.
 GRACE_SECONDS = 0.3
 # Settings that are data to the compiled programs: another value compiles nothing.
-DATA = (
+DATA_SETTINGS = (
     "learning_rate",
     "momentum",
     "vary",
@@ -38,7 +38,7 @@ DATA = (
 )
 
 
-class Configured(Protocol):
+class ConfiguredRun(Protocol):
     """What a worker is told of a run."""
 
     @property
@@ -46,12 +46,12 @@ class Configured(Protocol):
         """Its id."""
 
     @property
-    def trained(self) -> EnsembleConfig | None:
+    def training_config(self) -> EnsembleConfig | None:
         """Its settings; None of one that no worker trains."""
 
 
-Child = subprocess.Popen[bytes]
-Circumstances = tuple[dict[str, str], str, int]
+WorkerProcess = subprocess.Popen[bytes]
+StartConditions = tuple[dict[str, str], str, int]
 
 
 class WarmWorker:
@@ -59,11 +59,11 @@ class WarmWorker:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._child: Child | None = None
-        self._made_for: Circumstances | None = None
+        self._child: WorkerProcess | None = None
+        self._made_for: StartConditions | None = None
         self._told: EnsembleConfig | None = None
         self._at_work = False
-        self._dismissed: list[Child] = []
+        self._dismissed: list[WorkerProcess] = []
 
     def keep_ready(
         self, environment: Mapping[str, str], likely: EnsembleConfig | None = None
@@ -75,40 +75,46 @@ class WarmWorker:
           likely: settings that the next run may have, to compile for; the process does so on a
             CPU only, since elsewhere it would take an accelerator's memory.
         """
-        if not wanted(environment):
+        if not is_warm_worker_enabled(environment):
             return
-        if likely and architectures.is_own(likely.network):
+        if likely and architectures.is_custom_network(likely.network):
             likely = None  # It would compile code that its author may change the next moment.
         with self._lock:
-            now = circumstances(environment)
-            if not self._usable(now):
-                self._dismiss()
-                self._child, self._made_for, self._told = start(environment), now, None
-            asked = likely and only_programs(likely)
-            if asked and asked != self._told and self._idle():
-                self._tell({"likely": asked.as_dict()})
+            now = collect_start_conditions(environment)
+            if not self._is_usable(now):
+                self._close_process()
+                self._child, self._made_for, self._told = start_warm_worker(environment), now, None
+            asked = likely and select_compiled_settings(likely)
+            if asked and asked != self._told and self._is_idle():
+                self._send_message({"likely": asked.as_dict()})
                 self._told = asked
 
-    def give(self, run: Configured, environment: Mapping[str, str]) -> Child | None:
+    def assign_run(
+        self, run: ConfiguredRun, environment: Mapping[str, str]
+    ) -> WorkerProcess | None:
         """Make the process that waits this run's worker and return it; None where none can be."""
-        if run.trained and architectures.is_own(run.trained.network):
+        if run.training_config and architectures.is_custom_network(run.training_config.network):
             return None  # Modules once imported stay as they were: a fresh process reads them anew.
         with self._lock:
-            if not self._usable(circumstances(environment)) or not self._idle(GRACE_SECONDS):
+            if not self._is_usable(collect_start_conditions(environment)) or not self._is_idle(
+                GRACE_SECONDS
+            ):
                 return None
-            self._at_work = self._tell({"run": run.id})
-            self._told = only_programs(run.trained) if run.trained else None
+            self._at_work = self._send_message({"run": run.id})
+            self._told = (
+                select_compiled_settings(run.training_config) if run.training_config else None
+            )
             return self._child if self._at_work else None
 
     def dismiss(self) -> None:
         """End the process that waits; one that trains finishes its run first."""
         with self._lock:
-            self._dismiss()
+            self._close_process()
 
-    def _usable(self, now: Circumstances) -> bool:
+    def _is_usable(self, now: StartConditions) -> bool:
         return self._child is not None and self._child.poll() is None and self._made_for == now
 
-    def _idle(self, seconds: float = 0.0) -> bool:
+    def _is_idle(self, seconds: float = 0.0) -> bool:
         """Whether it can take a run: it has had none, or has said that the last one is done."""
         if self._at_work and self._child and self._child.stdout:
             # `select.select` knows no handle above 1,023, which a server of many tabs may give.
@@ -118,7 +124,7 @@ class WarmWorker:
             self._at_work = not (heard and os.read(self._child.stdout.fileno(), 1))
         return not self._at_work
 
-    def _tell(self, message: dict[str, Any]) -> bool:
+    def _send_message(self, message: dict[str, Any]) -> bool:
         """Whether the message reached it: it may have ended at this very moment."""
         if self._child is None or self._child.stdin is None:
             return False
@@ -129,7 +135,7 @@ class WarmWorker:
             return False
         return True
 
-    def _dismiss(self) -> None:
+    def _close_process(self) -> None:
         self._dismissed = [child for child in self._dismissed if child.poll() is None]
         if self._child:
             for pipe in (self._child.stdin, self._child.stdout):
@@ -139,15 +145,15 @@ class WarmWorker:
         self._child, self._at_work = None, False
 
 
-def wanted(environment: Mapping[str, str]) -> bool:
+def is_warm_worker_enabled(environment: Mapping[str, str]) -> bool:
     """Whether to keep a warm worker: not where ENSEMBLE_WARM_WORKER is 0, or its old name is."""
-    return environment.get(SWITCH, environment.get(OLD_SWITCH)) != "0"
+    return environment.get(SWITCH_VARIABLE, environment.get(OLD_SWITCH_VARIABLE)) != "0"
 
 
-def start(environment: Mapping[str, str]) -> Child:
+def start_warm_worker(environment: Mapping[str, str]) -> WorkerProcess:
     """A new process that does `warm_worker_main.main`."""
     return subprocess.Popen(
-        build_command(module="ensemble.jobs.warm_worker_main"),
+        build_python_command(module="ensemble.jobs.warm_worker_main"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -157,16 +163,16 @@ def start(environment: Mapping[str, str]) -> Child:
     )
 
 
-def circumstances(environment: Mapping[str, str]) -> Circumstances:
+def collect_start_conditions(environment: Mapping[str, str]) -> StartConditions:
     """What a process is started for: environment, folder, and the program's newest change."""
-    newest = max(path.stat().st_mtime_ns for path in PACKAGE.rglob("*.py"))
+    newest = max(path.stat().st_mtime_ns for path in PACKAGE_FOLDER.rglob("*.py"))
     return dict(environment), os.getcwd(), newest
 
 
-def only_programs(config: EnsembleConfig) -> EnsembleConfig:
+def select_compiled_settings(config: EnsembleConfig) -> EnsembleConfig:
     """The settings that decide what is compiled; all others at their defaults."""
-    chosen = {name: value for name, value in config.as_dict().items() if name not in DATA}
+    chosen = {name: value for name, value in config.as_dict().items() if name not in DATA_SETTINGS}
     # Of these it is whether there are any: how much is data.
-    chosen["weight_decay"] = float(any(config.per_member["weight_decay"]))
+    chosen["weight_decay"] = float(any(config.member_values["weight_decay"]))
     chosen["label_smoothing"] = 0.1 if config.label_smoothing else 0.0
     return EnsembleConfig.from_dict(chosen)

@@ -22,17 +22,17 @@ import psutil
 
 from ensemble import architectures
 from ensemble.errors import EnsembleError
-from ensemble.jobs.folders import folder_of, read_config
+from ensemble.jobs.folders import find_run_folder, read_kind_and_settings
 from ensemble.jobs.job import STOP_FILE
-from ensemble.jobs.kinds import TRAINING, entry
+from ensemble.jobs.kinds import TRAINING, load_entry_point
 from ensemble.jobs.outcome import StopRequest
-from ensemble.jobs.worker import give_way
-from ensemble.machine.jax_settings import only_cpu, prepare_jax
-from ensemble.storage.reading import opened_to_append
+from ensemble.jobs.worker import lower_priority
+from ensemble.machine.jax_settings import is_cpu_only, prepare_jax
+from ensemble.storage.plain_files import open_plain_append
 
-PATIENCE_SECONDS = 20 * 60.0
+IDLE_TIMEOUT_SECONDS = 20 * 60.0
 # One that has grown larger than this goes after its run; a new one starts small.
-MOST_BYTES = 768 * 1024 * 1024
+MAX_RESIDENT_BYTES = 768 * 1024 * 1024
 
 Message = dict[str, Any]
 
@@ -46,11 +46,11 @@ def main() -> None:
     gc.freeze()
     gc.enable()
     inbox = Inbox()
-    while message := inbox.next():
+    while message := inbox.next_message():
         if "likely" in message:
-            entry(TRAINING.compile)(message["likely"])
+            load_entry_point(TRAINING.compile_entry)(message["likely"])
             continue
-        if not work_at(message["run"]) or not may_stay():
+        if not execute_assigned_run(message["run"]) or not can_take_another_run():
             return
         with contextlib.suppress(OSError):  # The server has ended: so will this.
             os.write(1, b"\n")
@@ -62,19 +62,19 @@ class Inbox:
     def __init__(self) -> None:
         self._rest = b""
 
-    def next(self) -> Message | None:
+    def next_message(self) -> Message | None:
         """The next message; None once the pipe is closed, or nothing came for PATIENCE_SECONDS."""
         while b"\n" not in self._rest:
-            if not self._read(PATIENCE_SECONDS):
+            if not self._read_input(IDLE_TIMEOUT_SECONDS):
                 return None
-        while self._read(0.0):  # what has come meanwhile
+        while self._read_input(0.0):  # what has come meanwhile
             pass
         lines = self._rest.split(b"\n")
         self._rest = lines.pop()
         messages: list[Message] = [json.loads(line) for line in lines]
         return next((one for one in messages if "run" in one), messages[-1])
 
-    def _read(self, seconds: float) -> bool:
+    def _read_input(self, seconds: float) -> bool:
         """Whether something came within this time; not where the pipe is closed."""
         if not select.select([0], [], [], seconds)[0]:
             return False
@@ -83,35 +83,37 @@ class Inbox:
         return bool(found)
 
 
-def work_at(run_id: str) -> bool:
+def execute_assigned_run(run_id: str) -> bool:
     """Be the run's worker, with its log; returns whether to wait for another run."""
     try:
-        folder = folder_of(run_id)
+        folder = find_run_folder(run_id)
     except EnsembleError:
         return True  # It was deleted before it began.
-    give_way()
+    lower_priority()
     stop = StopRequest(folder / STOP_FILE)
-    with output_to(folder / "log.txt"):
-        ended = entry(TRAINING.work)(run_id, stop=stop)
+    with redirect_output(folder / "log.txt"):
+        ended = load_entry_point(TRAINING.work_entry)(run_id, stop=stop)
     gc.collect()
-    if imported_own(folder):
+    if has_imported_own_network(folder):
         return False
     return ended.state != "failed" and not stop.signalled
 
 
-def imported_own(folder: Path) -> bool:
+def has_imported_own_network(folder: Path) -> bool:
     """Whether this run's network is a person's own, whose code is in this process by now."""
     try:
-        return architectures.is_own(str(read_config(folder)[1].get("network", "")))
+        return architectures.is_custom_network(
+            str(read_kind_and_settings(folder)[1].get("network", ""))
+        )
     except (OSError, ValueError):
         return True
 
 
 @contextlib.contextmanager
-def output_to(log: Path) -> Iterator[None]:
+def redirect_output(log: Path) -> Iterator[None]:
     """What is written to standard output and error in here goes to the end of a file."""
     before = [os.dup(one) for one in (1, 2)]
-    with opened_to_append(log) as file:
+    with open_plain_append(log) as file:
         for one in (1, 2):
             os.dup2(file.fileno(), one)
     yield
@@ -122,9 +124,9 @@ def output_to(log: Path) -> Iterator[None]:
         os.close(was)
 
 
-def may_stay() -> bool:
+def can_take_another_run() -> bool:
     """Whether this process may wait for another run."""
-    return only_cpu() and psutil.Process().memory_info().rss < MOST_BYTES
+    return is_cpu_only() and psutil.Process().memory_info().rss < MAX_RESIDENT_BYTES
 
 
 if __name__ == "__main__":

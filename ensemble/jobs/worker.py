@@ -7,21 +7,21 @@ from typing import Any
 
 from ensemble.jobs import slots
 from ensemble.jobs.job import STOP_FILE, Job
-from ensemble.jobs.outcome import Outcome, StopRequest, bugs_written_down, outcome_of
-from ensemble.jobs.queue import ahead_of, hold, wait_for_turn
-from ensemble.jobs.remote import inside
+from ensemble.jobs.outcome import Outcome, StopRequest, record_unexpected_error, run_to_outcome
+from ensemble.jobs.queue import acquire_worker_lock, list_jobs_ahead, wait_for_turn
+from ensemble.jobs.remote import task_process
 from ensemble.jobs.status import StatusWriter
 
-NICE = 10
+NICENESS = 10
 
-Report = Callable[[Any], None]
-Begin = Callable[[StatusWriter[Any], StopRequest], Outcome]
+ReportStatus = Callable[[Any], None]
+BeginWork = Callable[[StatusWriter[Any], StopRequest], Outcome]
 
 
-def do(
+def execute_job(
     job: Job,
-    begin: Begin,
-    report: Report,
+    begin: BeginWork,
+    report: ReportStatus,
     stop: StopRequest | None = None,
     devices: int = 0,
     turn: bool = True,
@@ -36,7 +36,8 @@ def do(
       begin: the work, called once it is this job's turn. It imports JAX itself: who waits
         needs none, and JAX reads its settings when it starts.
       report: called with each new status.
-      stop: asked whether to stop, where the caller wants to know as well; see `stop_request`.
+      stop: asked whether to stop, where the caller wants to know as well; see
+        `create_stop_request`.
       devices: how many the job trains on; 0 for all.
       turn: whether it takes turns with others on this machine, where its kind does; a scheduler
         may have seen to that.
@@ -47,86 +48,95 @@ def do(
     Raises:
       RunError: another process is at it.
     """
-    stop = stop or stop_request(job)
-    with held(job) as status, stop:
-        with bugs_written_down(job, status):
-            outcome = outcome_of(
+    stop = stop or create_stop_request(job)
+    with hold_job(job) as status, stop:
+        with record_unexpected_error(job, status):
+            outcome = run_to_outcome(
                 job,
                 lambda: (
-                    in_turn(job, status, stop, report, begin, devices)
+                    begin_in_turn(job, status, stop, report, begin, devices)
                     if turn
-                    else at_once(status, stop, report, begin)
+                    else begin_at_once(status, stop, report, begin)
                 ),
             )
-        write_end(status, outcome, report)
+        write_job_end(status, outcome, report)
     return status
 
 
 @contextmanager
-def held(job: Job) -> Iterator[StatusWriter[Any]]:
+def hold_job(job: Job) -> Iterator[StatusWriter[Any]]:
     """The right to be the job's worker, and the hold on its status, within this.
 
     Raises:
       RunError: another process is at it, or it was deleted.
     """
-    inside.wait_until_alone(job)
-    hand = hold(inside.folder_of(job), f"{job.kind.title} “{job.id}”")
-    with hand, StatusWriter(inside.status_file_of(job), inside.first_words(job)) as status:
+    task_process.wait_for_other_task(job)
+    hand = acquire_worker_lock(
+        task_process.locate_worker_folder(job), f"{job.kind.title} “{job.id}”"
+    )
+    with (
+        hand,
+        StatusWriter(
+            task_process.locate_status_file(job), task_process.build_first_status(job)
+        ) as status,
+    ):
         yield status
 
 
-def write_end(status: StatusWriter[Any], outcome: Outcome, report: Report) -> None:
+def write_job_end(status: StatusWriter[Any], outcome: Outcome, report: ReportStatus) -> None:
     """Write down how a job ended."""
     status.update(state=outcome.state, message=outcome.message, seconds_left=None)
     report(status.status)
 
 
-def stop_request(job: Job) -> StopRequest:
+def create_stop_request(job: Job) -> StopRequest:
     """What asks this job to stop."""
-    return StopRequest(inside.folder_of(job) / STOP_FILE)
+    return StopRequest(task_process.locate_worker_folder(job) / STOP_FILE)
 
 
-def give_way() -> None:
+def lower_priority() -> None:
     """Let the page and its browser go first on this machine; idle cores are used all the same."""
-    if hasattr(os, "nice") and os.nice(0) < NICE:
-        os.nice(NICE - os.nice(0))
+    if hasattr(os, "nice") and os.nice(0) < NICENESS:
+        os.nice(NICENESS - os.nice(0))
 
 
-def at_once(status: StatusWriter[Any], stop: StopRequest, report: Report, begin: Begin) -> Outcome:
+def begin_at_once(
+    status: StatusWriter[Any], stop: StopRequest, report: ReportStatus, begin: BeginWork
+) -> Outcome:
     """What `begin` comes to."""
     status.update(state="starting", message="")
     report(status.status)
     return begin(status, stop)
 
 
-def in_turn(
+def begin_in_turn(
     job: Job,
     status: StatusWriter[Any],
     stop: StopRequest,
-    report: Report,
-    begin: Begin,
+    report: ReportStatus,
+    begin: BeginWork,
     devices: int,
 ) -> Outcome:
     """What `begin` comes to, called once this machine is free for it; or a stop before that.
 
     A job that was given another place is followed there; in its task `begin` is called at once.
     """
-    if job.placed and job.kind.one_task and not inside.is_inside(job):
-        from ensemble.jobs.remote.follower import follow
+    if job.is_placed and job.kind.one_task and not task_process.is_inside_task(job):
+        from ensemble.jobs.remote.follower import follow_placed_job
 
-        return follow(job, status, stop, report)
-    if not job.kind.takes_turns or job.placed:
-        with inside.on_this_node(job):
+        return follow_placed_job(job, status, stop, report)
+    if not job.kind.takes_turns or job.is_placed:
+        with task_process.name_node_in_errors(job):
             return begin(status, stop)
 
-    def waiting() -> None:
-        first = next((one.name for one in ahead_of(job)), "another run")
+    def report_waiting() -> None:
+        first = next((one.name for one in list_jobs_ahead(job)), "another run")
         status.update(message=f"It waits its turn: {first} has this machine.")
         report(status.status)
 
-    turn = wait_for_turn(job, stop, waiting, devices)
+    turn = wait_for_turn(job, stop, report_waiting, devices)
     if turn is None:
         return Outcome("stopped", "Stopped while it waited its turn.")
     with turn:
-        slots.keep_to(turn)
-        return at_once(status, stop, report, begin)
+        slots.restrict_to_slots(turn)
+        return begin_at_once(status, stop, report, begin)

@@ -14,12 +14,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ensemble.storage.folders import data_folder, is_utf8
+from ensemble.storage.folders import data_folder, is_utf8_path
 
 COMPILE_CACHE_BYTES = 512 * 1024 * 1024
-BOUND, UNBOUNDED = "JAX_COMPILATION_CACHE_MAX_SIZE", -1
+CACHE_SIZE_VARIABLE, UNBOUNDED_CACHE_SIZE = "JAX_COMPILATION_CACHE_MAX_SIZE", -1
 # Nobody is still writing a compiled program that is older than this.
-WRITTEN_SECONDS = 60.0
+HALF_WRITTEN_AGE_S = 60.0
 # What a worker tells XLA on a CPU. Training is right without any of them, only slower.
 XLA_CPU_FLAGS = {
     # XLA's older way to write loops, at LLVM's level 1 and none of them unrolled: compiled in less
@@ -33,13 +33,13 @@ XLA_CPU_FLAGS = {
     # else what lies before one is computed again inside every loop after it.
     "xla_disable_hlo_passes": "cse_barrier_expander",
 }
-DEVICE_COUNT = "host_platform_device_count"
+DEVICE_COUNT_FLAG = "host_platform_device_count"
 
 # What this process has set, and what was there before.
-_set_here: dict[str, tuple[str, str | None]] = {}
+_variables_set: dict[str, tuple[str, str | None]] = {}
 
 
-def cpu_cores() -> int:
+def count_cpu_cores() -> int:
     """Processor cores that this process may use.
 
     A task of Slurm's has as many as it was given, also where nothing binds it to them.
@@ -51,7 +51,7 @@ def cpu_cores() -> int:
     return min(most, os.cpu_count() or 1)
 
 
-def only_cpu() -> bool:
+def is_cpu_only() -> bool:
     """Whether JAX cannot find anything but the CPU, without starting it."""
     if platforms := os.environ.get("JAX_PLATFORMS"):
         return platforms == "cpu"
@@ -59,15 +59,15 @@ def only_cpu() -> bool:
     return not any(importlib.util.find_spec(name) for name in ("jax_plugins", "libtpu"))
 
 
-def cpu_devices() -> int | None:
+def count_cpu_devices() -> int | None:
     """How many devices JAX will find, told without starting it; None where only it can tell."""
-    if not only_cpu() or DEVICE_COUNT in os.environ.get("XLA_FLAGS", ""):
+    if not is_cpu_only() or DEVICE_COUNT_FLAG in os.environ.get("XLA_FLAGS", ""):
         return None
-    asked = os.environ.get("JAX_NUM_CPU_DEVICES") or str(cpu_cores())
+    asked = os.environ.get("JAX_NUM_CPU_DEVICES") or str(count_cpu_cores())
     return (int(asked) or None) if asked.isdecimal() else None
 
 
-def with_flags(flags: str, wanted: dict[str, str]) -> str:
+def merge_xla_flags(flags: str, wanted: dict[str, str]) -> str:
     """XLA's flags with those of the wanted ones that are not among them."""
     missing = [f"--{name}={value}" for name, value in wanted.items() if name not in flags]
     return " ".join([*flags.split(), *missing])
@@ -75,26 +75,28 @@ def with_flags(flags: str, wanted: dict[str, str]) -> str:
 
 def prepare_jax() -> None:
     """Set what the engine needs of JAX: devices on a CPU, and a cache of compiled programs."""
-    if DEVICE_COUNT not in os.environ.get("XLA_FLAGS", ""):
+    if DEVICE_COUNT_FLAG not in os.environ.get("XLA_FLAGS", ""):
         # A CPU is one device to JAX. Inside a compiled loop XLA uses one core per device, so
         # members train on all cores only when each core is a device of its own.
-        set_unless_given("JAX_NUM_CPU_DEVICES", str(cpu_cores()))
-    if only_cpu():
-        flags = with_flags(os.environ.get("XLA_FLAGS", ""), XLA_CPU_FLAGS)
+        set_default_variable("JAX_NUM_CPU_DEVICES", str(count_cpu_cores()))
+    if is_cpu_only():
+        flags = merge_xla_flags(os.environ.get("XLA_FLAGS", ""), XLA_CPU_FLAGS)
         if flags != os.environ.get("XLA_FLAGS"):
-            _set("XLA_FLAGS", flags)
+            _set_variable("XLA_FLAGS", flags)
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
     cache = data_folder() / "compiled"
-    bound = COMPILE_CACHE_BYTES if has_a_name() else UNBOUNDED
-    if "JAX_COMPILATION_CACHE_DIR" not in os.environ and usable(cache):
-        _set("JAX_COMPILATION_CACHE_DIR", str(cache))
-        if os.environ.get(BOUND, str(bound)) != str(UNBOUNDED):  # else no program has a second file
-            drop_half_written(cache)
-    set_unless_given(BOUND, str(bound))
-    set_unless_given("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    bound = COMPILE_CACHE_BYTES if has_user_name() else UNBOUNDED_CACHE_SIZE
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ and can_use_cache_folder(cache):
+        _set_variable("JAX_COMPILATION_CACHE_DIR", str(cache))
+        if os.environ.get(CACHE_SIZE_VARIABLE, str(bound)) != str(
+            UNBOUNDED_CACHE_SIZE
+        ):  # else no program has a second file
+            delete_half_written_programs(cache)
+    set_default_variable(CACHE_SIZE_VARIABLE, str(bound))
+    set_default_variable("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 
-def has_a_name() -> bool:
+def has_user_name() -> bool:
     """Whether the system knows this process's user and group by name; often not in containers.
 
     JAX (0.10 and 0.11), where its cache is bounded, asks for the names of whose each file is, and
@@ -112,7 +114,7 @@ def has_a_name() -> bool:
 
 
 @functools.cache
-def usable(cache: Path) -> bool:
+def can_use_cache_folder(cache: Path) -> bool:
     """Whether compiled programs can be kept in a folder, which is made; if not, that is logged.
 
     It is made for its owner alone: whoever writes a program there has it run by this user.
@@ -124,7 +126,7 @@ def usable(cache: Path) -> bool:
         reason = "" if writable else "it cannot be written"
     except OSError as error:
         reason = error.strerror or str(error)
-    if not is_utf8(cache):
+    if not is_utf8_path(cache):
         reason = "its name is not UTF-8"
     if reason:
         logging.getLogger("ensemble").warning(
@@ -136,7 +138,7 @@ def usable(cache: Path) -> bool:
     return not reason
 
 
-def drop_half_written(cache: Path) -> None:
+def delete_half_written_programs(cache: Path) -> None:
     """Remove compiled programs that a process which was killed has not written to their end.
 
     JAX keeps each in a file, and when it was last used in another. Where one lacks its second
@@ -145,40 +147,40 @@ def drop_half_written(cache: Path) -> None:
     for program in cache.glob("*-cache"):
         used = program.with_name(program.name.removesuffix("-cache") + "-atime")
         with contextlib.suppress(OSError):
-            old = time.time() - program.stat().st_mtime > WRITTEN_SECONDS
+            old = time.time() - program.stat().st_mtime > HALF_WRITTEN_AGE_S
             if old and not used.exists():
                 program.unlink()
 
 
-def set_unless_given(name: str, value: str) -> None:
+def set_default_variable(name: str, value: str) -> None:
     """Set a variable of this process's environment that has no value yet."""
     if name not in os.environ:
-        _set(name, value)
+        _set_variable(name, value)
 
 
-def _set(name: str, value: str) -> None:
-    _set_here[name] = value, os.environ.get(name)
+def _set_variable(name: str, value: str) -> None:
+    _variables_set[name] = value, os.environ.get(name)
     os.environ[name] = value
 
 
-def given_environment() -> dict[str, str]:
+def restore_user_environment() -> dict[str, str]:
     """The environment without what was set here: what a person has said, for other processes.
 
     The server reads pictures with one device per core; a regression's worker wants another
     number, and the race's rivals none of this program's flags.
     """
     given = dict(os.environ)
-    for name, (value, before) in _set_here.items():
+    for name, (value, before) in _variables_set.items():
         if given.get(name) == value:
             del given[name]
             given.update({} if before is None else {name: before})
     return given
 
 
-def describe_devices() -> dict[str, Any]:
+def read_device_info() -> dict[str, Any]:
     """What there is to train on: platform, devices, cores. Starts JAX."""
     prepare_jax()
     import jax
 
     devices = [{"id": one.id, "kind": one.device_kind} for one in jax.local_devices()]
-    return {"platform": jax.default_backend(), "devices": devices, "cores": cpu_cores()}
+    return {"platform": jax.default_backend(), "devices": devices, "cores": count_cpu_cores()}

@@ -12,47 +12,49 @@ ImageShape = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Cost:
+class NetworkCost:
     """What one member takes.
 
     Attributes:
       parameters: numbers that the optimizer moves.
       flops: operations of one image's forward pass, in products and convolutions.
-      carried: numbers in its other collections, as running statistics.
+      running_statistics: numbers in its other collections, as running statistics.
       outputs: numbers that its products and convolutions give for one image.
     """
 
     parameters: int
     flops: int
-    carried: int
+    running_statistics: int
     outputs: int
 
 
-def of(name: str, image_shape: ImageShape, classes: int, width: int = 0) -> Cost | None:
+def compute_network_cost(
+    name: str, image_shape: ImageShape, classes: int, width: int = 0
+) -> NetworkCost | None:
     """The cost of a built-in network for images (H, W, channels); None of any other.
 
     Args:
-      name: one of `architectures.NAMES`; `image_shape` is no smaller than it takes.
+      name: one of `BUILTIN_NETWORK_NAMES`; `image_shape` is no smaller than it takes.
       image_shape: of one image.
       classes: how many it tells apart.
       width: as the setting; 0 is its own.
     """
     if name not in ARCHITECTURES:
         return None
-    layers = _Layers(image_shape)
-    _BUILT[name](layers, width or ARCHITECTURES[name].width or 0)
-    layers.dense(classes)
-    return Cost(layers.parameters, 2 * layers.products, layers.carried, layers.outputs)
+    layers = _LayerCounter(image_shape)
+    _LAYER_COUNTERS[name](layers, width or ARCHITECTURES[name].width or 0)
+    layers.add_dense(classes)
+    return NetworkCost(layers.parameters, 2 * layers.products, layers.carried, layers.outputs)
 
 
-class _Layers:
+class _LayerCounter:
     """Layers one after the other: what they give, and what they took so far."""
 
     def __init__(self, image_shape: ImageShape) -> None:
         self.height, self.width, self.channels = image_shape
         self.parameters = self.products = self.carried = self.outputs = 0
 
-    def conv(
+    def add_conv(
         self, features: int, size: int = 3, stride: int = 1, same: bool = True, bias: bool = True
     ) -> None:
         less = 0 if same else size - 1
@@ -64,17 +66,17 @@ class _Layers:
         self.channels = features
         self.outputs += self.height * self.width * features
 
-    def pool(self) -> None:
+    def add_pool(self) -> None:
         self.height, self.width = self.height // 2, self.width // 2
 
-    def mean(self) -> None:
+    def add_global_mean(self) -> None:
         self.height = self.width = 1
 
-    def norm(self, carries: bool) -> None:
+    def add_norm(self, carries: bool) -> None:
         self.parameters += 2 * self.channels
         self.carried += 2 * self.channels * carries
 
-    def dense(self, features: int) -> None:
+    def add_dense(self, features: int) -> None:
         weights = self.height * self.width * self.channels * features
         self.parameters += weights + features
         self.products += weights
@@ -82,42 +84,42 @@ class _Layers:
         self.outputs += features
 
 
-def _cnn(layers: _Layers, width: int) -> None:
+def _count_cnn(layers: _LayerCounter, width: int) -> None:
     for features in (width, 2 * width):
-        layers.conv(features)
-        layers.pool()
-    layers.dense(8 * width)
+        layers.add_conv(features)
+        layers.add_pool()
+    layers.add_dense(8 * width)
 
 
-def _mlp(layers: _Layers, width: int) -> None:
+def _count_mlp(layers: _LayerCounter, width: int) -> None:
     for _ in range(3):
-        layers.dense(width)
+        layers.add_dense(width)
 
 
-def _lenet5(layers: _Layers, width: int) -> None:
+def _count_lenet5(layers: _LayerCounter, width: int) -> None:
     for features, same in ((width, True), (8 * width // 3, False)):
-        layers.conv(features, 5, same=same)
-        layers.pool()
-    layers.dense(20 * width)
-    layers.dense(14 * width)
+        layers.add_conv(features, 5, same=same)
+        layers.add_pool()
+    layers.add_dense(20 * width)
+    layers.add_dense(14 * width)
 
 
-def _resnet(layers: _Layers, width: int, carries: bool = True) -> None:
-    layers.conv(width, bias=False)
-    layers.norm(carries)
+def _count_resnet(layers: _LayerCounter, width: int, carries: bool = True) -> None:
+    layers.add_conv(width, bias=False)
+    layers.add_norm(carries)
     for stage in range(3):
         for block in range(3):
             for stride in (2 if stage and not block else 1, 1):
-                layers.conv(width * 2**stage, stride=stride, bias=False)
-                layers.norm(carries)
-    layers.mean()
+                layers.add_conv(width * 2**stage, stride=stride, bias=False)
+                layers.add_norm(carries)
+    layers.add_global_mean()
 
 
-_BUILT = {
-    "cnn": _cnn,
+_LAYER_COUNTERS = {
+    "cnn": _count_cnn,
     "logistic": lambda layers, width: None,
-    "mlp": _mlp,
-    "lenet5": _lenet5,
-    "resnet": _resnet,
-    "resnet_groupnorm": lambda layers, width: _resnet(layers, width, carries=False),
+    "mlp": _count_mlp,
+    "lenet5": _count_lenet5,
+    "resnet": _count_resnet,
+    "resnet_groupnorm": lambda layers, width: _count_resnet(layers, width, carries=False),
 }

@@ -9,18 +9,18 @@ import errno
 import os
 
 # More than any number of tabs needs, and below 10,240, which macOS takes for the most.
-WANTED = 8192
+TARGET_FILE_LIMIT = 8192
 # Of the server, before anybody comes, and of what pages and jobs open for a moment.
-OWN = 64
+SERVER_FILES = 64
 # A tab that is open has its connection and the three of an event loop. Streamlit keeps the
 # loops of the last 128 that were closed, as long as `server.disconnectedSessionTTL` says.
-OPEN, CLOSED = 4, 3
+FILES_PER_OPEN_TAB, FILES_PER_CLOSED_TAB = 4, 3
 # From here on there is room for all of those and more tabs than one machine serves.
-ENOUGH = 1024
+AMPLE_FILE_LIMIT = 1024
 
 
-def raise_limit() -> int | None:
-    """Allow this process as many open files as it may have, up to `WANTED`; how many that is.
+def raise_open_file_limit() -> int | None:
+    """Allow this process as many open files as it may have, up to `TARGET_FILE_LIMIT`.
 
     None where the system knows no such limit.
     """
@@ -29,7 +29,7 @@ def raise_limit() -> int | None:
     except ImportError:  # Windows
         return None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = WANTED if hard == resource.RLIM_INFINITY else min(WANTED, hard)
+    most = TARGET_FILE_LIMIT if hard == resource.RLIM_INFINITY else min(TARGET_FILE_LIMIT, hard)
     if soft == resource.RLIM_INFINITY or soft >= most:
         return None if soft == resource.RLIM_INFINITY else soft
     with contextlib.suppress(ValueError, OSError):  # A system that has yet another limit.
@@ -37,9 +37,9 @@ def raise_limit() -> int | None:
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
-def left() -> int | None:
+def count_free_files() -> int | None:
     """How many more files this process may open now; None where that cannot be told."""
-    if (limit := raise_limit()) is None:
+    if (limit := raise_open_file_limit()) is None:
         return None
     try:
         return limit - len(os.listdir("/dev/fd"))
@@ -47,14 +47,17 @@ def left() -> int | None:
         return 0 if error.errno == errno.EMFILE else None
 
 
-def is_scarce(limit: int | None) -> bool:
+def is_file_limit_low(limit: int | None) -> bool:
     """Whether tabs may be refused for want of files."""
-    return limit is not None and limit < ENOUGH
+    return limit is not None and limit < AMPLE_FILE_LIMIT
 
 
-def tabs(limit: int) -> int:
+def estimate_served_tabs(limit: int) -> int:
     """About how many tabs can be served at once, each of them reloaded once within moments.
 
     0 where it is not even enough for the server itself.
     """
-    return max(int(limit >= OWN), (limit - OWN) // (OPEN + CLOSED))
+    return max(
+        int(limit >= SERVER_FILES),
+        (limit - SERVER_FILES) // (FILES_PER_OPEN_TAB + FILES_PER_CLOSED_TAB),
+    )

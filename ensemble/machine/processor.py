@@ -31,15 +31,19 @@ class Processor:
 
 
 @functools.lru_cache(maxsize=1)
-def processor() -> Processor:
+def detect_processor() -> Processor:
     """That of this machine; looked at once a process."""
-    name, flags = _on_macos() if platform.system() == "Darwin" else read_cpuinfo(_cpuinfo())
+    name, flags = (
+        _read_macos_processor()
+        if platform.system() == "Darwin"
+        else parse_cpuinfo(_read_cpuinfo_file())
+    )
     name = name or platform.processor() or platform.machine()
     fast = not flags.isdisjoint(FAST_BFLOAT16)
     return Processor(name, fast_bfloat16=fast, matrix_units=MATRIX_UNITS in flags)
 
 
-def read_cpuinfo(text: str) -> tuple[str, frozenset[str]]:
+def parse_cpuinfo(text: str) -> tuple[str, frozenset[str]]:
     """The processor's name ("" where it has none) and flags, from Linux's /proc/cpuinfo.
 
     Only flags that every core has count: work may land on any of them.
@@ -55,19 +59,19 @@ def read_cpuinfo(text: str) -> tuple[str, frozenset[str]]:
     return names[0] if names else "", frozenset.intersection(*flags) if flags else frozenset()
 
 
-def _cpuinfo() -> str:
+def _read_cpuinfo_file() -> str:
     try:
         return CPUINFO.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
 
 
-def _on_macos() -> tuple[str, frozenset[str]]:
-    has = _sysctl(ARM_ON_MACOS) == "1"
-    return _sysctl("machdep.cpu.brand_string"), frozenset({"feat_bf16"} if has else ())
+def _read_macos_processor() -> tuple[str, frozenset[str]]:
+    has = _read_sysctl(ARM_ON_MACOS) == "1"
+    return _read_sysctl("machdep.cpu.brand_string"), frozenset({"feat_bf16"} if has else ())
 
 
-def _sysctl(name: str) -> str:
+def _read_sysctl(name: str) -> str:
     """One of the kernel's words; "" where it does not know it."""
     command = ["/usr/sbin/sysctl", "-n", name]
     try:

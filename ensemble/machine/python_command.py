@@ -4,14 +4,14 @@ import sys
 from pathlib import Path
 
 # No `-m`: see run_module.py. With `-P` its own folder is not looked in either.
-PYTHON = (sys.executable, "-P", str(Path(__file__).resolve().with_name("run_module.py")))
+PYTHON_COMMAND = (sys.executable, "-P", str(Path(__file__).resolve().with_name("run_module.py")))
 
 
-def build_command(*words: str, module: str = "ensemble") -> tuple[str, ...]:
+def build_python_command(*words: str, module: str = "ensemble") -> tuple[str, ...]:
     """The command that runs a module of this package, whatever lies in the working folder.
 
     Args:
       words: what the module is given; of `ensemble`, the words of its command line.
       module: its dotted name.
     """
-    return (*PYTHON, "-m", module, *words)
+    return (*PYTHON_COMMAND, "-m", module, *words)

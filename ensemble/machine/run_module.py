@@ -11,18 +11,20 @@ import runpy
 import sys
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
-def import_package() -> None:
+def import_ensemble_package() -> None:
     """Import `ensemble` from where this file lies, whichever else could be found by its name."""
     spec = importlib.util.spec_from_file_location(
-        PACKAGE.name, PACKAGE / "__init__.py", submodule_search_locations=[str(PACKAGE)]
+        PACKAGE_FOLDER.name,
+        PACKAGE_FOLDER / "__init__.py",
+        submodule_search_locations=[str(PACKAGE_FOLDER)],
     )
     assert spec is not None
     assert spec.loader is not None
     package = importlib.util.module_from_spec(spec)
-    sys.modules[PACKAGE.name] = package
+    sys.modules[PACKAGE_FOLDER.name] = package
     spec.loader.exec_module(package)
 
 
@@ -31,7 +33,7 @@ def main() -> None:
     name_at = sys.argv.index("-m") + 1
     name = sys.argv[name_at]
     del sys.argv[1 : name_at + 1]
-    import_package()
+    import_ensemble_package()
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 

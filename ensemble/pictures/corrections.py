@@ -17,17 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, PngImagePlugin
 
-from ensemble.access import Action, check
+from ensemble.access import Action, check_permission
 from ensemble.errors import StorageError
-from ensemble.pictures.files.decoding import quiet
-from ensemble.storage import csv_cells
-from ensemble.storage.atomic import writing
+from ensemble.pictures.files.decoding import silence_decoder_warnings
+from ensemble.storage import csv_format
+from ensemble.storage.atomic_files import open_atomic_write
 
-FIELDS = ("said", "run_id", "epoch")
+TEXT_FIELDS = ("said", "run_id", "epoch")
 MAX_FILE = 1_000_000  # bytes; a digit has about 600, 224×224 in colour up to 150,000
-LONGEST = 512  # pixels
-OFF = "Corrections are not kept: start the app with ENSEMBLE_CORRECTIONS naming a folder."
-LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same corrections make the same archive
+MAX_IMAGE_SIDE = 512  # pixels
+CORRECTIONS_OFF = (
+    "Corrections are not kept: start the app with ENSEMBLE_CORRECTIONS naming a folder."
+)
+ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the same corrections make the same archive
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Correction:
       name: `<label>/<checksum>.png`, within the folder.
       image: uint8 (H, W, 1) or (H, W, 3), as the networks saw it.
       label: the class it is.
-      said: what the ensemble took it for, "?" if it was rejected.
+      prediction: what the ensemble took it for, "?" if it was rejected.
       run_id: whose ensemble.
       epoch: after how many epochs.
     """
@@ -46,18 +48,20 @@ class Correction:
     name: str
     image: NDArray[np.uint8]
     label: int
-    said: str
+    prediction: str
     run_id: str
     epoch: str
 
 
-def folder() -> Path | None:
+def find_corrections_folder() -> Path | None:
     """Where corrections are kept; None if they are not."""
     chosen = os.environ.get("ENSEMBLE_CORRECTIONS")
     return Path(chosen).absolute() if chosen else None
 
 
-def keep(image: NDArray[np.uint8], label: int, said: str, run_id: str, epoch: int) -> bool:
+def save_correction(
+    image: NDArray[np.uint8], label: int, said: str, run_id: str, epoch: int
+) -> bool:
     """Keeps a correction, once for each image and label.
 
     It is written beside and renamed: a reader meets the whole file or none, and two processes
@@ -78,17 +82,17 @@ def keep(image: NDArray[np.uint8], label: int, said: str, run_id: str, epoch: in
       StorageError: corrections are off, or the folder cannot be written.
       ValueError: `image` is not such an image, or `label` is below 0.
     """
-    check(Action.CHANGE)
-    path = path_of(image, label)
+    check_permission(Action.CHANGE)
+    path = correction_path(image, label)
     text = PngImagePlugin.PngInfo()
-    for field, value in zip(FIELDS, (said, run_id, epoch), strict=True):
+    for field, value in zip(TEXT_FIELDS, (said, run_id, epoch), strict=True):
         text.add_itxt(field, str(value))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if is_whole(path):
+        if is_correction_intact(path):
             return False
-        with writing(path) as file:
-            picture_of(image).save(file, "PNG", pnginfo=text)
+        with open_atomic_write(path) as file:
+            convert_to_pillow(image).save(file, "PNG", pnginfo=text)
     except OSError as error:
         raise StorageError(
             f"The correction could not be kept in {path.parent.parent}: {error.strerror}. Free "
@@ -97,16 +101,16 @@ def keep(image: NDArray[np.uint8], label: int, said: str, run_id: str, epoch: in
     return True
 
 
-def undo(image: NDArray[np.uint8], label: int) -> bool:
+def delete_correction(image: NDArray[np.uint8], label: int) -> bool:
     """Forgets a correction; whether there was one.
 
     Raises:
       AccessError: whoever asks may change nothing.
       StorageError: corrections are off, or the file cannot be removed.
-      ValueError: as `keep`.
+      ValueError: as `save_correction`.
     """
-    check(Action.CHANGE)
-    path = path_of(image, label)
+    check_permission(Action.CHANGE)
+    path = correction_path(image, label)
     try:
         path.unlink()
     except FileNotFoundError:
@@ -116,20 +120,20 @@ def undo(image: NDArray[np.uint8], label: int) -> bool:
     return True
 
 
-def corrections() -> Iterator[Correction]:
+def iterate_corrections() -> Iterator[Correction]:
     """All that are kept and whole, by label and then by checksum; none if they are off."""
-    top = folder()
-    for path in sorted(top.glob("[0-9]*/*.png"), key=order) if top else ():
-        if found := read(path):
+    top = find_corrections_folder()
+    for path in sorted(top.glob("[0-9]*/*.png"), key=correction_sort_key) if top else ():
+        if found := read_correction(path):
             yield found
 
 
-def count() -> int:
+def count_corrections() -> int:
     """How many corrections are kept."""
-    return sum(1 for _ in corrections())
+    return sum(1 for _ in iterate_corrections())
 
 
-def export() -> bytes:
+def export_corrections() -> bytes:
     """All corrections as a labelled set, a ZIP archive.
 
     Returns:
@@ -139,70 +143,70 @@ def export() -> bytes:
       themselves in one folder a label.
     """
     alike: dict[tuple[int, ...], list[Correction]] = {}
-    for one in corrections():
+    for one in iterate_corrections():
         alike.setdefault(one.image.shape, []).append(one)
     kept = [one for each in alike.values() for one in each]
-    rows = [(one.name, one.label, one.said, one.run_id, one.epoch) for one in kept]
-    labels = csv_cells.table([("file", "label", *FIELDS), *rows])
+    rows = [(one.name, one.label, one.prediction, one.run_id, one.epoch) for one in kept]
+    labels = csv_format.format_csv([("file", "label", *TEXT_FIELDS), *rows])
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for shape, each in (alike or {(28, 28, 1): []}).items():
             size = "x".join(map(str, shape))
             name = "images.npz" if len(alike) < 2 else f"images-{size}.npz"
-            add(archive, name, arrays_of(each, shape))
-        add(archive, "labels.csv", labels.encode())
+            add_archive_file(archive, name, pack_correction_arrays(each, shape))
+        add_archive_file(archive, "labels.csv", labels.encode())
         for one in kept:
-            add(archive, one.name, as_png(one.image))
+            add_archive_file(archive, one.name, encode_correction_png(one.image))
     return out.getvalue()
 
 
-def path_of(image: NDArray[np.uint8], label: int) -> Path:
+def correction_path(image: NDArray[np.uint8], label: int) -> Path:
     """The one file of an image and a label."""
-    top = folder()
+    top = find_corrections_folder()
     if top is None:
-        raise StorageError(OFF)
+        raise StorageError(CORRECTIONS_OFF)
     shape = image.shape
     known = len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
-    if image.dtype != np.uint8 or not known or max(shape) > LONGEST or label < 0:
+    if image.dtype != np.uint8 or not known or max(shape) > MAX_IMAGE_SIDE or label < 0:
         raise ValueError(f"{image.dtype} {image.shape} labelled {label} is no correction")
-    return top / str(int(label)) / f"{checksum(image)}.png"
+    return top / str(int(label)) / f"{compute_image_checksum(image)}.png"
 
 
-def checksum(image: NDArray[np.uint8]) -> str:
+def compute_image_checksum(image: NDArray[np.uint8]) -> str:
     """What a correction's file is called."""
     return hashlib.sha256(image.tobytes()).hexdigest()[:24]
 
 
-def read(path: Path) -> Correction | None:
+def read_correction(path: Path) -> Correction | None:
     """The correction in a file; None if it is torn, or something else."""
     try:
         if path.stat().st_size > MAX_FILE or not path.parent.name.isdecimal():
             return None
-        with quiet(), PngImagePlugin.PngImageFile(path) as png:
-            if max(png.size) > LONGEST or png.mode not in ("L", "RGB"):
+        with silence_decoder_warnings(), PngImagePlugin.PngImageFile(path) as png:
+            if max(png.size) > MAX_IMAGE_SIDE or png.mode not in ("L", "RGB"):
                 return None
             image = np.asarray(png)
             image = image[..., np.newaxis] if image.ndim == 2 else image
-            if checksum(image) != path.stem:  # somebody else's picture
+            if compute_image_checksum(image) != path.stem:  # somebody else's picture
                 return None
-            fields = [str(png.info.get(field, "")) for field in FIELDS]
+            fields = [str(png.info.get(field, "")) for field in TEXT_FIELDS]
     except Exception:  # a torn file meets the decoder with exceptions of every kind
         return None
     return Correction(f"{path.parent.name}/{path.name}", image, int(path.parent.name), *fields)
 
 
-def is_whole(path: Path) -> bool:
+def is_correction_intact(path: Path) -> bool:
     """Whether a correction lies there already and can be read."""
-    return path.exists() and read(path) is not None
+    return path.exists() and read_correction(path) is not None
 
 
-def order(path: Path) -> tuple[int, str]:
+def correction_sort_key(path: Path) -> tuple[int, str]:
     """By label as a number, then by checksum."""
     label = path.parent.name
     return int(label) if label.isdecimal() else -1, path.name
 
 
-def arrays_of(kept: list[Correction], shape: tuple[int, ...]) -> bytes:
+def pack_correction_arrays(kept: list[Correction], shape: tuple[int, ...]) -> bytes:
     """Corrections of one size as an .npz file."""
     images = np.array([one.image for one in kept], np.uint8).reshape(-1, *shape)
     arrays = io.BytesIO()
@@ -212,20 +216,20 @@ def arrays_of(kept: list[Correction], shape: tuple[int, ...]) -> bytes:
     return arrays.getvalue()
 
 
-def picture_of(image: NDArray[np.uint8]) -> Image.Image:
+def convert_to_pillow(image: NDArray[np.uint8]) -> Image.Image:
     """An image of one channel or three, or without that axis."""
     return Image.fromarray(image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image)
 
 
-def as_png(image: NDArray[np.uint8]) -> bytes:
+def encode_correction_png(image: NDArray[np.uint8]) -> bytes:
     """The picture alone, without what was said of it."""
     out = io.BytesIO()
-    picture_of(image).save(out, "PNG")
+    convert_to_pillow(image).save(out, "PNG")
     return out.getvalue()
 
 
-def add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+def add_archive_file(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     """One file into the archive, without the time of day."""
-    entry = zipfile.ZipInfo(name, LONG_AGO)
+    entry = zipfile.ZipInfo(name, ZIP_TIMESTAMP)
     entry.external_attr = 0o644 << 16
     archive.writestr(entry, content, zipfile.ZIP_DEFLATED)

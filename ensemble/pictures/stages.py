@@ -7,35 +7,37 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ensemble.pictures.files.opening import Picture
+from ensemble.pictures.files.picture import Picture
 from ensemble.pictures.ink.extraction import Ink
 from ensemble.pictures.segmentation.marks import Mark
-from ensemble.pictures.segmentation.mnist_form import SIZE
+from ensemble.pictures.segmentation.mnist_form import MNIST_SIDE
 
-LONGEST = 512  # pixels of a stage's longer side
-ACROSS = 10  # marks beside each other in the last stage
+MAX_STAGE_SIDE = 512  # pixels of a stage's longer side
+MARKS_PER_ROW = 10  # marks beside each other in the last stage
 
 Name = Literal["original", "grey", "even", "ink", "marks", "part", "image"]
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class PreparationStage:
     """One stage.
 
     Attributes:
       name: which one.
       title: a word or two for people.
-      image: uint8 (h, w) or (h, w, 3), no side longer than `LONGEST`.
-      says: a sentence with figures on what was done.
+      image: uint8 (h, w) or (h, w, 3), no side longer than `MAX_STAGE_SIDE`.
+      description: a sentence with figures on what was done.
     """
 
     name: Name
     title: str
     image: NDArray[np.uint8]
-    says: str
+    description: str
 
 
-def make_stages(picture: Picture, ink: Ink | None, marks: tuple[Mark, ...]) -> tuple[Stage, ...]:
+def build_mark_stages(
+    picture: Picture, ink: Ink | None, marks: tuple[Mark, ...]
+) -> tuple[PreparationStage, ...]:
     """The stages from the picture as it came to the marks as the networks get them.
 
     Args:
@@ -44,52 +46,68 @@ def make_stages(picture: Picture, ink: Ink | None, marks: tuple[Mark, ...]) -> t
       marks: in reading order.
     """
     width, height = picture.size
-    first = Stage("original", "Picture", small(picture.pixels), f"{width} × {height} pixels.")
-    last = Stage("marks", "Digits", side_by_side(marks), say_marks(marks, ink is None))
+    first = PreparationStage(
+        "original", "Picture", shrink_image(picture.pixels), f"{width} × {height} pixels."
+    )
+    last = PreparationStage(
+        "marks", "Digits", tile_marks(marks), describe_marks(marks, ink is None)
+    )
     if ink is None:
         return first, last
-    grey = Stage("grey", "Grey", small(in_bytes(ink.grey)), "Where ink and paper differ most.")
-    even = Stage("even", "Even light", small(in_bytes(1 - ink.even)), say_even(ink))
-    found = Stage("ink", "Ink", small(in_bytes(1.0 - ink.mask)), say_ink(ink))
+    grey = PreparationStage(
+        "grey",
+        "Grey",
+        shrink_image(convert_shares_to_bytes(ink.grey)),
+        "Where ink and paper differ most.",
+    )
+    even = PreparationStage(
+        "even",
+        "Even light",
+        shrink_image(convert_shares_to_bytes(1 - ink.even)),
+        describe_even_light(ink),
+    )
+    found = PreparationStage(
+        "ink", "Ink", shrink_image(convert_shares_to_bytes(1.0 - ink.mask)), describe_ink(ink)
+    )
     return first, grey, even, found, last
 
 
-def small(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The image, averaged down to `LONGEST` pixels where it is larger."""
+def shrink_image(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The image, averaged down to `MAX_STAGE_SIDE` pixels where it is larger."""
     height, width = image.shape[:2]
-    factor = LONGEST / max(height, width)
+    factor = MAX_STAGE_SIDE / max(height, width)
     if factor >= 1:
         return image
     size = max(1, round(width * factor)), max(1, round(height * factor))
     return np.asarray(Image.fromarray(image).resize(size, Image.Resampling.BOX, reducing_gap=2.0))
 
 
-def in_bytes(shares: NDArray[np.floating]) -> NDArray[np.uint8]:
+def convert_shares_to_bytes(shares: NDArray[np.floating]) -> NDArray[np.uint8]:
     """Shares in 0..1 as bytes."""
     return np.rint(np.clip(shares, 0, 1) * 255).astype(np.uint8)
 
 
-def side_by_side(marks: tuple[Mark, ...]) -> NDArray[np.uint8]:
-    """The marks in rows of `ACROSS`, enlarged without smoothing as far as `LONGEST` allows."""
+def tile_marks(marks: tuple[Mark, ...]) -> NDArray[np.uint8]:
+    """The marks in rows of `MARKS_PER_ROW`, enlarged as far as `MAX_STAGE_SIDE` allows."""
     if not marks:
-        return np.zeros((SIZE, SIZE), np.uint8)
-    across = min(ACROSS, len(marks))
+        return np.zeros((MNIST_SIDE, MNIST_SIDE), np.uint8)
+    across = min(MARKS_PER_ROW, len(marks))
     down = -(-len(marks) // across)
-    sheet = np.zeros((down * across, SIZE, SIZE), np.uint8)
+    sheet = np.zeros((down * across, MNIST_SIDE, MNIST_SIDE), np.uint8)
     sheet[: len(marks)] = [mark.image[:, :, 0] for mark in marks]
-    rows = sheet.reshape(down, across, SIZE, SIZE).transpose(0, 2, 1, 3)
-    flat = rows.reshape(down * SIZE, across * SIZE)
-    times = max(1, min(8, LONGEST // max(flat.shape)))
+    rows = sheet.reshape(down, across, MNIST_SIDE, MNIST_SIDE).transpose(0, 2, 1, 3)
+    flat = rows.reshape(down * MNIST_SIDE, across * MNIST_SIDE)
+    times = max(1, min(8, MAX_STAGE_SIDE // max(flat.shape)))
     return flat.repeat(times, axis=0).repeat(times, axis=1)
 
 
-def say_even(ink: Ink) -> str:
+def describe_even_light(ink: Ink) -> str:
     """How the light was evened."""
     tone = "lighter" if ink.light else "darker"
     return f"Shadows taken out; ink is {tone} than the paper."
 
 
-def say_ink(ink: Ink) -> str:
+def describe_ink(ink: Ink) -> str:
     """What counts as ink, in figures."""
     share = 100 * float(ink.mask.mean())
     lines = {0: "", 1: "; 1 ruled line left out"}.get(
@@ -98,7 +116,7 @@ def say_ink(ink: Ink) -> str:
     return f"Ink on {share:.1f} % of the picture{lines}; stroke {ink.stroke:.0f} px."
 
 
-def say_marks(marks: tuple[Mark, ...], as_it_is: bool) -> str:
+def describe_marks(marks: tuple[Mark, ...], as_it_is: bool) -> str:
     """How many digits there are, on how many lines."""
     count, lines = len(marks), len({mark.line for mark in marks})
     if as_it_is and count == 1:

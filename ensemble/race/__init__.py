@@ -1,11 +1,11 @@
 """The race: training loops that take turns at this machine, and what each of them manages."""
 
 from ensemble.race.commands import (
+    build_default_race,
     queue_race,
+    run_race_worker,
     start_race,
     stop_race,
-    usual_race,
-    work_race,
 )
 from ensemble.race.results import Race, read_race, read_races
 from ensemble.race.settings import RaceConfig
@@ -16,12 +16,12 @@ __all__ = [
     "RaceConfig",
     "RaceJob",
     "RaceStatus",
+    "build_default_race",
     "queue_race",
     "read_race",
     "read_race_job",
     "read_races",
+    "run_race_worker",
     "start_race",
     "stop_race",
-    "usual_race",
-    "work_race",
 ]

@@ -6,25 +6,25 @@ The race has the machine to itself, as training has: it takes its turn in the sa
 import time
 
 from ensemble import datasets
-from ensemble.access import Action, audit, check, limits, owners
+from ensemble.access import Action, audit_log, check_permission, owners, usage_limits
 from ensemble.errors import RunError
 from ensemble.jobs import worker
 from ensemble.jobs.folders import race_folder
-from ensemble.jobs.job import request_stop
+from ensemble.jobs.job import request_job_stop
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.queue import queueing
-from ensemble.jobs.remote.record import place, placement_of
+from ensemble.jobs.queue import prepare_requeue
+from ensemble.jobs.remote.task_record import find_placement, set_placement
 from ensemble.jobs.status import write_status
-from ensemble.jobs.worker import Report
-from ensemble.race.job import Job
+from ensemble.jobs.worker import ReportStatus
+from ensemble.race.race_runner import RaceRunner
 from ensemble.race.settings import RaceConfig
 from ensemble.race.status import RaceJob, RaceStatus, read_race_job
 
 
-def usual_race() -> RaceConfig:
+def build_default_race() -> RaceConfig:
     """The default race: on MNIST where it is prepared, else on digits."""
-    return RaceConfig(dataset="mnist" if datasets.is_prepared("mnist") else "digits")
+    return RaceConfig(dataset="mnist" if datasets.is_dataset_prepared("mnist") else "digits")
 
 
 def start_race(config: RaceConfig, placement: Placement | None = None) -> RaceJob:
@@ -45,7 +45,7 @@ def start_race(config: RaceConfig, placement: Placement | None = None) -> RaceJo
 
 def queue_race(config: RaceConfig, placement: Placement | None = None) -> RaceJob:
     """Put a race into state `queued`, without a worker; for errors see `start_race`."""
-    check(Action.LAUNCH)
+    check_permission(Action.LAUNCH)
     busy = "This machine is being measured already: let that end, or stop it."
     if (there := read_race_job()) and there.active:
         raise RunError(busy)
@@ -53,12 +53,12 @@ def queue_race(config: RaceConfig, placement: Placement | None = None) -> RaceJo
     status = RaceStatus(queued=now, updated=now, settings=config.as_dict())
     try:
         race_folder().mkdir(parents=True, exist_ok=True)
-        with limits.launching(), queueing(race_folder(), busy, read_race_job):
+        with usage_limits.limit_launches(), prepare_requeue(race_folder(), busy, read_race_job):
             (race_folder() / "log.txt").unlink(missing_ok=True)
-            owners.keep_owner(race_folder())
-            place(race_folder(), placement)
+            owners.write_owner(race_folder())
+            set_placement(race_folder(), placement)
             write_status(race_folder(), status)
-            audit.write(Action.LAUNCH, "race")
+            audit_log.write_audit_entry(Action.LAUNCH, "race")
     except OSError as error:
         raise RunError(
             f"The measurements cannot be kept in {race_folder()} ({error.strerror}): free some "
@@ -74,11 +74,11 @@ def stop_race() -> bool:
       AccessError: it is somebody else's.
     """
     job = read_race_job()
-    return job is not None and request_stop(job)
+    return job is not None and request_job_stop(job)
 
 
-def work_race(report: Report = lambda status: None) -> RaceJob:
-    """Do the queued race in this process, to its end; see `jobs.worker.do`.
+def run_race_worker(report: ReportStatus = lambda status: None) -> RaceJob:
+    """Do the queued race in this process, to its end; see `jobs.worker.execute_job`.
 
     Args:
       report: called with each new status.
@@ -88,13 +88,13 @@ def work_race(report: Report = lambda status: None) -> RaceJob:
         raise RunError("Nobody asked to measure this machine.")
     config = RaceConfig.from_disk(queued.status.settings)
     # Read by the process that races: a task elsewhere, where it is placed.
-    on = placement.on if (placement := placement_of(queued.path)) else ""
-    held = worker.do(
-        queued, lambda status, stop: Job(config, status, stop, report, on).work(), report
+    on = placement.on if (placement := find_placement(queued.path)) else ""
+    held = worker.execute_job(
+        queued, lambda status, stop: RaceRunner(config, status, stop, report, on).run(), report
     )
     return RaceJob(held.status)
 
 
-def work_queued(job_id: str) -> None:
+def run_queued_race(job_id: str) -> None:
     """The worker process's part: do the queued race, of which there is one at a time."""
-    work_race()
+    run_race_worker()

@@ -15,37 +15,37 @@ import sys
 import time
 from typing import Any
 
-from ensemble.machine.jax_settings import only_cpu, prepare_jax
-from ensemble.race.loops import TrainingLoop, training_loop
+from ensemble.machine.jax_settings import is_cpu_only, prepare_jax
 from ensemble.race.settings import RaceConfig
+from ensemble.race.training_loops import TrainingLoop, create_training_loop
 
-MOST_CPU_DEVICES = 8  # for the HOWTO's loop, one a member
+MAX_CPU_DEVICES = 8  # for the HOWTO's loop, one a member
 
 
-def compete(name: str, config: RaceConfig) -> None:
+def run_competitor(name: str, config: RaceConfig) -> None:
     """Answer every request on stdin; `name` is one of `settings.COMPETITORS`."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # What others print is no answer.
-    prepare(name, config)
-    loop, steps = training_loop(name, config), dict[int, int]()
+    prepare_competitor(name, config)
+    loop, steps = create_training_loop(name, config), dict[int, int]()
     for line in sys.stdin:
         request = json.loads(line)
         if "begin" in request:
-            found = loop.begin(request["begin"])
+            found = loop.compile_and_check(request["begin"])
             answer = {"absent": found} if isinstance(found, str) else {"losses": found.tolist()}
-            answers.write(json.dumps(answer | described(loop)) + "\n")
+            answers.write(json.dumps(answer | read_competitor_devices(loop)) + "\n")
         else:
             members, seconds = request["race"], request["seconds"]
-            done, took = timed(loop, members, steps.get(members), seconds)
+            done, took = time_training_slice(loop, members, steps.get(members), seconds)
             steps[members] = max(1, round(done * seconds / took))
             rate = done * config.batch_size * members / took
             answers.write(json.dumps({"rate": rate}) + "\n")
 
 
-def prepare(name: str, config: RaceConfig) -> None:
+def prepare_competitor(name: str, config: RaceConfig) -> None:
     """Set what JAX needs, before it starts."""
-    devices = min(config.members[-1], MOST_CPU_DEVICES)
-    if only_cpu() and name in ("howto", "one_by_one"):
+    devices = min(config.members[-1], MAX_CPU_DEVICES)
+    if is_cpu_only() and name in ("howto", "one_by_one"):
         os.environ["JAX_NUM_CPU_DEVICES"] = str(devices if name == "howto" else 1)
     flags = os.environ.get("XLA_FLAGS")
     prepare_jax()
@@ -63,7 +63,7 @@ def prepare(name: str, config: RaceConfig) -> None:
         )
 
 
-def described(loop: TrainingLoop) -> dict[str, Any]:
+def read_competitor_devices(loop: TrainingLoop) -> dict[str, Any]:
     """The devices that it runs on: `platform`, how many `devices`, and their `kind`."""
     import jax
 
@@ -71,7 +71,9 @@ def described(loop: TrainingLoop) -> dict[str, Any]:
     return {"platform": every[0].platform, "devices": len(every), "kind": every[0].device_kind}
 
 
-def timed(loop: TrainingLoop, members: int, steps: int | None, seconds: float) -> tuple[int, float]:
+def time_training_slice(
+    loop: TrainingLoop, members: int, steps: int | None, seconds: float
+) -> tuple[int, float]:
     """Steps done in a slice, and the seconds they took.
 
     Args:
@@ -83,11 +85,11 @@ def timed(loop: TrainingLoop, members: int, steps: int | None, seconds: float) -
     tries = [1, 4, 16, 64, 256] if steps is None else []
     for count in tries:
         began = time.perf_counter()
-        loop.run(members, count)
+        loop.run_steps(members, count)
         took = time.perf_counter() - began
         steps = max(1, round(count * seconds / took))
         if took > seconds / 5:
             break
     began = time.perf_counter()
-    loop.run(members, steps or 1)
+    loop.run_steps(members, steps or 1)
     return steps or 1, time.perf_counter() - began

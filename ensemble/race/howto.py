@@ -25,8 +25,8 @@ from jax import Array
 
 THREADS_PER_DEVICE = 4  # of XLA's pool: with fewer, devices that wait can starve the others
 
-Figures = tuple[Any, Array, Array]
-Pieces = tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]
+StepResult = tuple[Any, Array, Array]
+PmappedFunctions = tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]
 
 
 class CNN(nn.Module):
@@ -57,7 +57,7 @@ def create_train_state(rng: Array, learning_rate: float, momentum: float) -> Tra
 
 def apply_model(
     state: TrainState, images: Array, labels: Array, axis_name: str | None = None
-) -> Figures:
+) -> StepResult:
     """One member's gradients and loss on a batch, and the accuracy of the mean probabilities.
 
     Args:
@@ -104,7 +104,7 @@ def train_on_one_device(
     uint8 images (N, 28, 28, 1) and int labels (N,).
     """
     images = images.astype(np.float32) / 255.0
-    rng, keys = member_keys(seed, members)
+    rng, keys = split_howto_keys(seed, members)
     create = jax.jit(create_train_state, static_argnums=(1, 2))
     states = [create(key, learning_rate, momentum) for key in keys]
     apply, update = jax.jit(apply_model), jax.jit(update_model)
@@ -112,7 +112,7 @@ def train_on_one_device(
     for _ in range(epochs):
         rng, input_rng = jax.random.split(rng)
         epoch = []
-        for perm in np.asarray(epoch_perms(input_rng, len(images), batch_size)):
+        for perm in np.asarray(permute_epoch(input_rng, len(images), batch_size)):
             step = []
             for member, state in enumerate(states):
                 grads, loss, _ = apply(state, images[perm], labels[perm])
@@ -123,13 +123,13 @@ def train_on_one_device(
     return np.stack(losses), states
 
 
-def member_keys(seed: int, members: int) -> tuple[Array, Array]:
+def split_howto_keys(seed: int, members: int) -> tuple[Array, Array]:
     """The key from which the epochs draw, and every member's own, (M,)."""
     rng, init_rng = jax.random.split(jax.random.key(seed))
     return rng, jax.random.split(init_rng, members)
 
 
-def epoch_perms(rng: Array, size: int, batch_size: int) -> Array:
+def permute_epoch(rng: Array, size: int, batch_size: int) -> Array:
     """Image numbers of every batch of an epoch, int (S, B); the remainder is dropped."""
     steps_per_epoch = size // batch_size
     perms = jax.random.permutation(rng, size)
@@ -137,7 +137,7 @@ def epoch_perms(rng: Array, size: int, batch_size: int) -> Array:
     return perms.reshape((steps_per_epoch, batch_size))
 
 
-def train_step_on_devices(devices: Sequence[jax.Device] | None = None) -> Pieces:
+def pmap_train_step(devices: Sequence[jax.Device] | None = None) -> PmappedFunctions:
     """The HOWTO's own pmapped pieces: (create_train_state, apply_model, update_model).
 
     Args:
@@ -162,12 +162,12 @@ def train_batches_on_devices(
 
     Args:
       state: the members, one on each device.
-      apply: of `train_step_on_devices`.
+      apply: of `pmap_train_step`.
       update: likewise.
       images: float32 (N, 28, 28, 1) in [0, 1], on the host.
       labels: int (N,).
       perms: image numbers of each batch, (S, B).
-      devices: as for `train_step_on_devices`.
+      devices: as for `pmap_train_step`.
 
     Returns:
       The members, and S times their losses (M,) and the ensemble's accuracy, M times.
@@ -194,6 +194,6 @@ def train_epoch_on_devices(
     rng: Array,
 ) -> tuple[TrainState, Any, Any]:
     """The HOWTO's `train_epoch`: the members, the first one's mean loss, the mean accuracy."""
-    perms = epoch_perms(rng, len(images), batch_size)
+    perms = permute_epoch(rng, len(images), batch_size)
     state, loss, accuracy = train_batches_on_devices(state, apply, update, images, labels, perms)
     return state, np.mean([every[0] for every in loss]), np.mean([every[0] for every in accuracy])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-CHAIN = 4
+PRODUCTS_PER_CALL = 4
 
 
 class MatrixProduct:
@@ -23,17 +23,17 @@ class MatrixProduct:
     def __init__(self, devices: Sequence[Any], size: int) -> None:
         import jax
 
-        def chain(a: Any, b: Any) -> Any:
-            for _ in range(CHAIN):
+        def multiply_chain(a: Any, b: Any) -> Any:
+            for _ in range(PRODUCTS_PER_CALL):
                 b = a @ b
             return b
 
         # Divided so that a product is as large as its factors are: no infinities, no denormals.
         random = np.random.default_rng(0).normal(size=(size, size)) / np.sqrt(size)
         many = np.broadcast_to(random.astype(np.float32), (len(devices), size, size))
-        self._multiply = jax.pmap(chain, devices=devices)
+        self._multiply = jax.pmap(multiply_chain, devices=devices)
         self._a = jax.block_until_ready(jax.pmap(lambda x: x, devices=devices)(many))
-        self._flop = 2.0 * size**3 * CHAIN * len(devices)
+        self._flop = 2.0 * size**3 * PRODUCTS_PER_CALL * len(devices)
         self.multiply()
 
     def multiply(self) -> float:
@@ -41,7 +41,7 @@ class MatrixProduct:
         self._multiply(self._a, self._a).block_until_ready()
         return self._flop
 
-    def per_second(self, seconds: float = 0.3) -> float:
+    def measure_flop_rate(self, seconds: float = 0.3) -> float:
         """Floating-point operations per second, measured over at least so many seconds."""
         did, began = 0.0, time.perf_counter()
         while (took := time.perf_counter() - began) < seconds:

@@ -10,12 +10,19 @@ from typing import Annotated, Any
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import machine_folder
 from ensemble.race.settings import COMPETITORS, RaceConfig
-from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.records.fields import Count, Figure, Seconds, Time, Within, read_as
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.storage.records.field_checks import (
+    Count,
+    MetricValue,
+    NumberRange,
+    Seconds,
+    Time,
+    parse_dataclass,
+)
 
 SCHEMA = 2  # 1 was measured where bfloat16 was emulated in another, slower way.
-Rate = Annotated[float, Within(1e-6, 1e15)]  # img·member/s: of nobody who raced is it 0
-FEWEST = 1.02  # of the rival's speed: less is no lead, but chance
+Rate = Annotated[float, NumberRange(1e-6, 1e15)]  # img·member/s: of nobody who raced is it 0
+MIN_LEAD = 1.02  # of the rival's speed: less is no lead, but chance
 
 # Relative: how far a member's loss may lie from the HOWTO's after the same few steps. bfloat16
 # keeps 8 bits of a factor, an error of up to 0.4 % in each.
@@ -59,26 +66,26 @@ class Race:
     packages: dict[str, str]
     settings: dict[str, Any]
     rates: dict[str, dict[int, Rate]]
-    differences: dict[str, Figure]
+    differences: dict[str, MetricValue]
     absent: dict[str, str]
     on: str = ""
 
-    def agrees(self, competitor: str) -> bool:
+    def agrees_with_howto(self, competitor: str) -> bool:
         """Whether its losses equal the HOWTO's within tolerance, so that its speed counts."""
         limit = TOLERANCES.get(competitor)
         return limit is None or self.differences.get(competitor, 0.0) <= limit
 
-    def ratios(self, competitor: str, rival: str) -> dict[int, float]:
+    def compute_speed_ratios(self, competitor: str, rival: str) -> dict[int, float]:
         """Its speed over the rival's, for each M that both raced with."""
         ours, theirs = self.rates.get(competitor, {}), self.rates.get(rival, {})
         return {members: ours[members] / theirs[members] for members in ours if members in theirs}
 
-    def ahead_from(self, competitor: str, rival: str) -> int | None:
+    def find_lead(self, competitor: str, rival: str) -> int | None:
         """The M from which on it is faster than the rival; None if there is none."""
-        ratios = self.ratios(competitor, rival)
+        ratios = self.compute_speed_ratios(competitor, rival)
         ahead = None
         for members in sorted(ratios, reverse=True):
-            if ratios[members] < FEWEST:
+            if ratios[members] < MIN_LEAD:
                 break
             ahead = members
         return ahead
@@ -86,10 +93,14 @@ class Race:
     @property
     def bfloat16_gain(self) -> float | None:
         """How many times as fast as float32 bfloat16 is, median over M; None where not raced."""
-        ratios = self.ratios("bfloat16", "float32")
-        return statistics.median(ratios.values()) if ratios and self.agrees("bfloat16") else None
+        ratios = self.compute_speed_ratios("bfloat16", "float32")
+        return (
+            statistics.median(ratios.values())
+            if ratios and self.agrees_with_howto("bfloat16")
+            else None
+        )
 
-    def rate(self, precision: str, members: int) -> float | None:
+    def find_rate(self, precision: str, members: int) -> float | None:
         """This engine's img·member/s for so many members: of the nearest M up to it, else of more.
 
         None where that precision was not raced.
@@ -111,7 +122,7 @@ def write_race(race: Race) -> Path:
 
 def read_race(name: str) -> Race:
     """The race in the file of this name; OSError or ValueError where it cannot be read."""
-    return _from_json(read_json(machine_folder() / Path(name).name))
+    return _parse_race(read_json(machine_folder() / Path(name).name))
 
 
 def read_races() -> list[Race]:
@@ -119,14 +130,14 @@ def read_races() -> list[Race]:
     found = []
     for path in machine_folder().glob("race-*.json"):
         with contextlib.suppress(OSError, ValueError, ConfigError):
-            found.append(_from_json(read_json(path)))
+            found.append(_parse_race(read_json(path)))
     return sorted(found, key=lambda race: race.created)
 
 
-def _from_json(found: dict[str, Any]) -> Race:
+def _parse_race(found: dict[str, Any]) -> Race:
     if found.get("schema") != SCHEMA:
         raise ValueError("it was written by another version")
-    race = read_as(Race, found)
+    race = parse_dataclass(Race, found)
     if not {*race.differences, *race.absent} <= set(COMPETITORS):
         raise ValueError("somebody raced who is not known")
     if not all(race.rates.values()) or any(0 in one for one in race.rates.values()):

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 
 from ensemble.jobs.folders import race_folder
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import RACE, Kind
-from ensemble.jobs.queue import THIS_MACHINE
+from ensemble.jobs.kinds import RACE, JobKind
+from ensemble.jobs.queue import RACE_JOB_NAME
 from ensemble.jobs.status import JobStatus
-from ensemble.storage.atomic import read_json
-from ensemble.storage.records.fields import Figure
+from ensemble.storage.atomic_files import read_json
+from ensemble.storage.records.field_checks import MetricValue
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class RaceStatus(JobStatus):
       race: the name of the file that has what it found; "" before.
     """
 
-    kind: ClassVar[Kind] = RACE
+    kind: ClassVar[JobKind] = RACE
 
     settings: dict[str, Any] = field(default_factory=dict)
-    progress: Figure = 0.0
+    progress: MetricValue = 0.0
     race: str = ""
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def job_request(self) -> dict[str, Any]:
         """Which race."""
         return {"settings": self.settings}
 
@@ -52,9 +52,9 @@ class RaceJob(Job):
 
     status: RaceStatus
     id: str = "race"
-    name: str = THIS_MACHINE
+    name: str = RACE_JOB_NAME
     path: Path = field(default_factory=race_folder)
-    kind: Kind = RACE
+    kind: JobKind = RACE
 
 
 def read_race_job() -> RaceJob | None:

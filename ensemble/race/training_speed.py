@@ -11,16 +11,20 @@ from typing import Any
 from ensemble import datasets
 from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.machine.this_machine import machine
+from ensemble.machine.machine_info import read_machine_info
 from ensemble.race.matrix_product import MatrixProduct
 
-CALLS = 5
+MEASURED_CALLS = 5
 CALL_SECONDS = 2.0
 PRODUCT_SIZE = 1536
-EMULATED = "This processor has no units for bfloat16 and emulates it: a little slower than float32."
+EMULATED_NOTE = (
+    "This processor has no units for bfloat16 and emulates it: a little slower than float32."
+)
 
 
-def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> dict[str, Any]:
+def measure_training_speed(
+    config: EnsembleConfig, seconds: float = MEASURED_CALLS * CALL_SECONDS
+) -> dict[str, Any]:
     """Train for some seconds in each precision and look at the clock.
 
     Args:
@@ -38,31 +42,33 @@ def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> di
       what it ran on.
     """
     prepare_jax()
-    from ensemble.engine import Trainer, network_of
-    from ensemble.engine.forms.plan import plan_anew
-    from ensemble.engine.forms.programs import usual_form
+    from ensemble.engine import Trainer, build_network
+    from ensemble.engine.forms.bfloat16_planning import remeasure_bfloat16_plan
+    from ensemble.engine.forms.member_programs import choose_execution
 
-    digits = datasets.load(config.dataset)
+    digits = datasets.load_dataset(config.dataset)
     asked, *others = sorted(PRECISIONS, key=lambda name: name != config.precision)
-    network = network_of(config, digits.train_images.shape[1:], len(digits.class_names))
+    network = build_network(config, digits.train_images.shape[1:], len(digits.class_names))
     planned = {}
-    if usual_form(network) == "tower":
-        planned["bfloat16_products"] = asdict(plan_anew(network))
+    if choose_execution(network) == "tower":
+        planned["bfloat16_products"] = asdict(remeasure_bfloat16_plan(network))
     began = time.perf_counter()
     trainer = Trainer(config, digits)
-    train = _training(trainer)
+    train = _build_train_function(trainer)
     train(1)
     compile_seconds = time.perf_counter() - began
     product = MatrixProduct(trainer.layout.devices, PRODUCT_SIZE)
     products: list[float] = []
     steps = trainer.steps_per_epoch
-    call = seconds / CALLS
-    rate = _rate(train, steps, call, lambda: products.append(product.per_second(call / 5)))
-    peak = peak_memory_bytes()
+    call = seconds / MEASURED_CALLS
+    rate = _measure_step_rate(
+        train, steps, call, lambda: products.append(product.measure_flop_rate(call / 5))
+    )
+    peak = read_peak_memory()
     rates = {asked: rate}
     for other in others:
-        rates[other] = _rate(
-            _training(Trainer(replace(config, precision=other), digits)), steps, call
+        rates[other] = _measure_step_rate(
+            _build_train_function(Trainer(replace(config, precision=other), digits)), steps, call
         )
     per_step = config.batch_size * config.members
     flop, flop_per_s = trainer.network.training_flops, statistics.median(products)
@@ -71,7 +77,7 @@ def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> di
         "img_member_per_s": round(rate * per_step, 1),
         **{f"img_member_per_s_{name}": round(rates[name] * per_step, 1) for name in PRECISIONS},
         "bfloat16_emulated": trainer.layout.devices[0].platform == "cpu"
-        and not machine().fast_bfloat16,
+        and not read_machine_info().fast_bfloat16,
         **planned,
         "compile_seconds": round(compile_seconds, 2),
         "seconds_per_epoch": round(steps / rate, 2),
@@ -85,18 +91,18 @@ def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> di
     }
 
 
-def _training(trainer: Any) -> Callable[[int], None]:
+def _build_train_function(trainer: Any) -> Callable[[int], None]:
     """Train so many steps, to their end."""
     state = trainer.start()
 
-    def train(count: int) -> None:
+    def train_steps(count: int) -> None:
         nonlocal state
         state, _ = trainer.train(state, 1, 0, count)
 
-    return train
+    return train_steps
 
 
-def _rate(
+def _measure_step_rate(
     train: Callable[[int], None],
     most: int,
     call_seconds: float,
@@ -105,7 +111,7 @@ def _rate(
     """Steps per second: the median of 5 calls of about `call_seconds` or of `most` steps."""
     train(1)
     count, rates = 1, list[float]()
-    while len(rates) < CALLS:
+    while len(rates) < MEASURED_CALLS:
         began = time.perf_counter()
         train(count)
         took = time.perf_counter() - began
@@ -116,7 +122,7 @@ def _rate(
     return statistics.median(rates)
 
 
-def peak_memory_bytes() -> int:
+def read_peak_memory() -> int:
     """The most memory that this process has held at once, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024  # Linux counts in KiB.

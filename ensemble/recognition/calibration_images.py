@@ -13,27 +13,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import datasets
-from ensemble.analysis.quality.conformal import fewest
-from ensemble.analysis.quality.halves import halves
-from ensemble.datasets.registry import find
-from ensemble.datasets.split import Held, validation_indices
-from ensemble.recognition import image_novelty, novelty
-from ensemble.recognition.image_novelty import Chosen, KnownImages
-from ensemble.recognition.novelty import Known
-from ensemble.shift.image_variation import changed
-from ensemble.shift.variation import varied
-from ensemble.storage.arrays.disk_cache import Arrays, cached
+from ensemble.analysis.quality.conformal import min_calibration_size
+from ensemble.analysis.quality.halves import split_halves
+from ensemble.datasets.registry import find_dataset_entry
+from ensemble.datasets.split import HoldoutSettings, select_validation_indices
+from ensemble.recognition import digit_novelty, image_novelty
+from ensemble.recognition.digit_novelty import KnownDigits
+from ensemble.recognition.image_novelty import ImageSubset, KnownImages
+from ensemble.shift.digit_variation import vary_digits
+from ensemble.shift.image_variation import vary_images
+from ensemble.storage.arrays.disk_cache import Arrays, load_or_compute_arrays
 
 Pixels = NDArray[np.uint8]
 
-KNOWN = 12_000  # training digits that marks are compared with
-DIGITS = 800  # held-out digits, of which one in four is shown as it is, the others varied
-PIXEL_BYTES = 32 * 2**20  # of the images of other datasets: of large ones fewer are held out
-FEWEST = fewest(0.01)  # with fewer there is no threshold at the smallest share on offer
+MAX_KNOWN_IMAGES = 12_000  # training digits that marks are compared with
+MAX_HELD_OUT_IMAGES = (
+    800  # held-out digits, of which one in four is shown as it is, the others varied
+)
+MAX_HELD_OUT_BYTES = 32 * 2**20  # of the images of other datasets: of large ones fewer are held out
+MIN_HELD_OUT_IMAGES = min_calibration_size(
+    0.01
+)  # with fewer there is no threshold at the smallest share on offer
 
 
 @dataclass(frozen=True)
-class Source:
+class CalibrationSource:
     """A dataset, and the share of its training images that the threshold is set on.
 
     Attributes:
@@ -49,102 +53,130 @@ class Source:
     fingerprint: str = ""
 
     @classmethod
-    def of(cls, dataset: str, held: Held) -> "Source":
+    def from_holdout(cls, dataset: str, held: HoldoutSettings) -> "CalibrationSource":
         """Of a run by its settings; where it holds out fewer than FEWEST, the test images serve."""
-        own = find(dataset).fingerprint
+        own = find_dataset_entry(dataset).fingerprint
         source = cls(dataset, held.validation, held.seed, own)
-        return source if len(source.held) >= FEWEST else cls(dataset, fingerprint=own)
+        return (
+            source
+            if len(source.held_out_indices) >= MIN_HELD_OUT_IMAGES
+            else cls(dataset, fingerprint=own)
+        )
 
     @property
-    def held(self) -> NDArray[np.int64]:
+    def held_out_indices(self) -> NDArray[np.int64]:
         """The numbers of the training images held out, rising; none where `validation` is 0."""
-        return validation_indices(self, datasets.load(self.dataset).train_labels)
+        return select_validation_indices(self, datasets.load_dataset(self.dataset).train_labels)
 
     @property
-    def set_on(self) -> str:
+    def threshold_split(self) -> str:
         """Which images the threshold is set on: "validation" or "test"."""
         return "validation" if self.validation else "test"
 
     @property
-    def key(self) -> str:
+    def cache_key(self) -> str:
         """What names it in a cache: it differs where the images do."""
         split = f" held out {self.validation} {self.seed}" if self.validation else ""
-        return f"{self.dataset} {datasets.load(self.dataset).fingerprint}{split}"
+        return f"{self.dataset} {datasets.load_dataset(self.dataset).fingerprint}{split}"
 
 
 # What follows depends on the dataset and the split alone, and is the same for every epoch.
 
 
 @functools.lru_cache(maxsize=2)
-def known(source: Source) -> Known | KnownImages:
+def load_known_images(source: CalibrationSource) -> KnownDigits | KnownImages:
     """Training images that others are compared with, evenly out of all: 18 MB at most."""
-    found = datasets.load(source.dataset)
+    found = datasets.load_dataset(source.dataset)
     classes = len(found.class_names)
-    form = Known if find(source.dataset).written else KnownImages
+    form = KnownDigits if find_dataset_entry(source.dataset).is_mnist_like else KnownImages
 
-    def make() -> Arrays:
-        images, labels, _ = learnt(source, KNOWN)
-        return form.of(images, labels, classes).as_arrays()
+    def compute_known_arrays() -> Arrays:
+        images, labels, _ = select_training_images(source, MAX_KNOWN_IMAGES)
+        return form.from_images(images, labels, classes).as_arrays()
 
-    return form.from_arrays(cached("known", source.key, make))
+    return form.from_arrays(load_or_compute_arrays("known", source.cache_key, compute_known_arrays))
 
 
-def learnt(source: Source, most: int) -> tuple[Any, NDArray[np.int32], int]:
+def select_training_images(
+    source: CalibrationSource, most: int
+) -> tuple[Any, NDArray[np.int32], int]:
     """Training images not held out, evenly out of all, their labels, and how many classes."""
-    found = datasets.load(source.dataset)
-    chosen = evenly(np.delete(np.arange(len(found.train_labels)), source.held), most)
-    images = taken(source.dataset, found.train_images, chosen)
+    found = datasets.load_dataset(source.dataset)
+    chosen = select_evenly(
+        np.delete(np.arange(len(found.train_labels)), source.held_out_indices), most
+    )
+    images = take_images(source.dataset, found.train_images, chosen)
     return images, found.train_labels[chosen], len(found.class_names)
 
 
 @functools.lru_cache(maxsize=2)
-def pictures(dataset: str, fingerprint: str = "") -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def load_test_pictures(
+    dataset: str, fingerprint: str = ""
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Numbers of test images, evenly out of all, and their pictures as distances are taken in."""
-    found = datasets.load(dataset)
-    chosen = evenly(np.arange(len(found.test_labels)), KNOWN)
-    return chosen, picture(dataset)(taken(dataset, found.test_images, chosen))
+    found = datasets.load_dataset(dataset)
+    chosen = select_evenly(np.arange(len(found.test_labels)), MAX_KNOWN_IMAGES)
+    return chosen, select_picture_function(dataset)(take_images(dataset, found.test_images, chosen))
 
 
-def taken(dataset: str, images: Pixels, numbers: NDArray[np.int64]) -> Any:
+def take_images(dataset: str, images: Pixels, numbers: NDArray[np.int64]) -> Any:
     """Some of the images, those of digits as an array, others read as they are asked for."""
-    return np.asarray(images[numbers]) if find(dataset).written else Chosen(images, numbers)
+    return (
+        np.asarray(images[numbers])
+        if find_dataset_entry(dataset).is_mnist_like
+        else ImageSubset(images, numbers)
+    )
 
 
-def picture(dataset: str) -> Callable[[Any], NDArray[np.float32]]:
+def select_picture_function(dataset: str) -> Callable[[Any], NDArray[np.float32]]:
     """What makes of images (N, H, W, channels) the few numbers that distances are taken in."""
-    return novelty.pictures if find(dataset).written else image_novelty.pictures
+    return (
+        digit_novelty.reduce_digit_images
+        if find_dataset_entry(dataset).is_mnist_like
+        else image_novelty.reduce_images
+    )
 
 
 @functools.lru_cache(maxsize=4)
-def held_out(source: Source, fitted: bool) -> tuple[Pixels, NDArray[np.int32]]:
+def load_held_out_images(
+    source: CalibrationSource, fitted: bool
+) -> tuple[Pixels, NDArray[np.int32]]:
     """Images and labels that nobody learnt from; three in four are varied.
 
     Args:
       source: of which dataset, and where the former come from.
       fitted: those that the threshold is set on, else those that it is judged on.
     """
-    found = datasets.load(source.dataset)
+    found = datasets.load_dataset(source.dataset)
     images, labels = found.test_images, found.test_labels
-    pen = find(source.dataset).written
+    pen = find_dataset_entry(source.dataset).is_mnist_like
     if not source.validation:
-        chosen = np.flatnonzero(halves(labels)[0 if fitted else 1])
+        chosen = np.flatnonzero(split_halves(labels)[0 if fitted else 1])
     elif fitted:
-        images, labels, chosen = found.train_images, found.train_labels, source.held
+        images, labels, chosen = found.train_images, found.train_labels, source.held_out_indices
     else:
         chosen = np.arange(len(labels))
-    few = DIGITS if pen else max(FEWEST, min(DIGITS, PIXEL_BYTES // images[0].size))
-    chosen = evenly(chosen, few)
+    few = (
+        MAX_HELD_OUT_IMAGES
+        if pen
+        else max(
+            MIN_HELD_OUT_IMAGES, min(MAX_HELD_OUT_IMAGES, MAX_HELD_OUT_BYTES // images[0].size)
+        )
+    )
+    chosen = select_evenly(chosen, few)
     shown, labels = np.asarray(images[chosen]), labels[chosen]
     turn = np.arange(len(chosen)) % 4 != 0
 
-    def make() -> Arrays:
-        return {"images": (varied if pen else changed)(shown[turn], seed=int(fitted))}
+    def vary_held_out_images() -> Arrays:
+        return {"images": (vary_digits if pen else vary_images)(shown[turn], seed=int(fitted))}
 
-    others = cached("varied", f"{source.key} {fitted}", make)["images"]
+    others = load_or_compute_arrays("varied", f"{source.cache_key} {fitted}", vary_held_out_images)[
+        "images"
+    ]
     return np.concatenate([shown[~turn], others]), np.concatenate([labels[~turn], labels[turn]])
 
 
-def evenly(numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+def select_evenly(numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """At most so many of these, evenly out of all of them."""
     places = np.linspace(0, len(numbers) - 1, min(most, len(numbers))).astype(np.int64)
     return numbers[places]

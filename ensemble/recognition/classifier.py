@@ -8,23 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import datasets
-from ensemble.analysis.quality.averaging import average
+from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.registry import find as find_dataset
+from ensemble.datasets.registry import find_dataset_entry as find_dataset
 from ensemble.errors import ConfigError
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.pictures.files.opening import Picture
-from ensemble.pictures.ink.extraction import Choices
-from ensemble.pictures.prepare import AUTOMATIC, Prepared, prepare, prepare_whole
+from ensemble.pictures.files.picture import Picture
+from ensemble.pictures.ink.extraction import PictureOptions
+from ensemble.pictures.preparation import (
+    AUTOMATIC_OPTIONS,
+    SegmentedPicture,
+    prepare_picture,
+    prepare_whole_picture,
+)
 from ensemble.pictures.segmentation.marks import Mark
-from ensemble.pictures.whole import Form
-from ensemble.recognition import calibration_images, neighbours, occlusion
-from ensemble.recognition.answer import Digit, Places, Reading, make_reading
-from ensemble.recognition.neighbours import Neighbours
+from ensemble.pictures.whole_picture import NetworkInputFormat
+from ensemble.recognition import calibration_images, nearest_neighbors, occlusion
+from ensemble.recognition.nearest_neighbors import NearestNeighbors
 from ensemble.recognition.occlusion import Occlusion
-from ensemble.runs.members import Members, member_epochs, open_members
-from ensemble.runs.store import find, trained_here
-from ensemble.runs.test_set import dataset_of
+from ensemble.recognition.picture_reading import Digit, MarkPlacement, Reading, build_reading
+from ensemble.runs.members import Members, list_member_epochs, open_members
+from ensemble.runs.store import find_run, require_training_config
+from ensemble.runs.test_set import load_run_dataset
 
 if TYPE_CHECKING:
     from ensemble.recognition.rejection_threshold import RejectionThreshold
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Classifier",
     "Digit",
-    "Neighbours",
+    "NearestNeighbors",
     "Occlusion",
     "Reading",
     "open_classifier",
@@ -40,9 +45,9 @@ __all__ = [
 
 Pixels = NDArray[np.uint8]
 
-REFUSE = 0.03
+DEFAULT_REFUSE = 0.03
 # Test digits, nearest as pictures, that the members are asked about: fewer where there are many.
-CANDIDATES, LEAST, ASKED = 128, 32, 1024
+MAX_CANDIDATES, MIN_CANDIDATES, MAX_MEMBER_CANDIDATES = 128, 32, 1024
 
 
 class Classifier:
@@ -65,19 +70,21 @@ class Classifier:
     ) -> None:
         import jax
 
-        from ensemble.recognition.rejection_threshold import Judge
+        from ensemble.recognition.rejection_threshold import NoveltyJudge
 
         self.run_id, self.epoch, self.epochs = run_id, members.epoch, epochs
         self.dataset = dataset = config.dataset
         entry = find_dataset(dataset)
         self._fingerprint = entry.fingerprint
         self.class_names, self.noun = entry.class_names, entry.noun
-        self.shape, self.written = entry.image_shape, entry.written
+        self.shape, self.written = entry.image_shape, entry.is_mnist_like
         self.members = len(jax.tree.leaves(members.params)[0])
         self._params, self._network = members.params, members.network
-        self._judge = Judge(members, dataset, config)
+        self._judge = NoveltyJudge(members, dataset, config)
 
-    def read(self, images: Pixels, refuse: float = REFUSE, places: Places | None = None) -> Reading:
+    def read_images(
+        self, images: Pixels, refuse: float = DEFAULT_REFUSE, places: MarkPlacement | None = None
+    ) -> Reading:
         """What the ensemble says of a picture's marks.
 
         Args:
@@ -94,42 +101,46 @@ class Classifier:
             raise ConfigError(f"refuse is {refuse:g}: it has to be between 0 and 1.")
         if not len(images):
             return Reading((), "", 0.0, "")
-        asked = self._ask(images)
-        return make_reading(
+        asked = self._compute_activations(images)
+        return build_reading(
             asked.probabilities,
-            self._judge.measures(images, asked),
+            self._judge.compute_measures(images, asked),
             self._judge.rejection,
             refuse,
-            places or Places.alike(len(images)),
+            places or MarkPlacement.uniform(len(images)),
             self.class_names,
-            self._judge.named,
+            self._judge.measure_names,
         )
 
-    def prepare(self, picture: Picture, choices: Choices = AUTOMATIC) -> Prepared:
+    def prepare_picture(
+        self, picture: Picture, choices: PictureOptions = AUTOMATIC_OPTIONS
+    ) -> SegmentedPicture:
         """A person's picture as marks; where digits touch, the members have a say in the cut.
 
         Of a dataset that no pen wrote the picture is one mark: all of it, or its middle.
         """
         if not self.written:
-            return prepare_whole(picture, choices, _form(self.dataset, self._fingerprint))
-        return prepare(picture, choices, decide=self._averaged)
+            return prepare_whole_picture(
+                picture, choices, _load_dataset_form(self.dataset, self._fingerprint)
+            )
+        return prepare_picture(picture, choices, decide=self._average_probabilities)
 
-    def read_marks(self, marks: Sequence[Mark], refuse: float = REFUSE) -> Reading:
-        """`read` for the marks of a picture, which know how large they are."""
+    def read_marks(self, marks: Sequence[Mark], refuse: float = DEFAULT_REFUSE) -> Reading:
+        """`read_images` for the marks of a picture, which know how large they are."""
         images = np.array([mark.image for mark in marks], np.uint8).reshape(-1, *self.shape)
-        places = Places(
+        places = MarkPlacement(
             np.array([mark.box for mark in marks], np.int64).reshape(-1, 4),
             np.array([mark.piece for mark in marks], np.int64),
-            np.array([mark.ground for mark in marks], np.float64),
+            np.array([mark.non_paper_share for mark in marks], np.float64),
             np.array([mark.loops for mark in marks], np.int64),
         )
-        return self.read(images, refuse, places)
+        return self.read_images(images, refuse, places)
 
-    def rejection_threshold(self, refuse: float = REFUSE) -> "RejectionThreshold":
+    def compute_rejection_threshold(self, refuse: float = DEFAULT_REFUSE) -> "RejectionThreshold":
         """The threshold, and what it rejects; takes seconds when first asked for."""
-        return self._judge.rejection_threshold(refuse)
+        return self._judge.compute_rejection_threshold(refuse)
 
-    def neighbours(self, image: Pixels, count: int = 8) -> Neighbours:
+    def find_nearest_neighbors(self, image: Pixels, count: int = 8) -> NearestNeighbors:
         """The test images nearest to a mark in the members' own features.
 
         Looked for among the 128 that are nearest as pictures (32 where there are many members):
@@ -139,16 +150,16 @@ class Classifier:
           image: uint8 (H, W, channels).
           count: how many, at most 32.
         """
-        dataset = datasets.load(self.dataset)
-        most = max(LEAST, min(CANDIDATES, ASKED // self.members))
-        numbers, known = calibration_images.pictures(self.dataset, self._fingerprint)
-        reduced = calibration_images.picture(self.dataset)(image[None])[0]
-        near = numbers[neighbours.candidates(reduced, known, most)]
+        dataset = datasets.load_dataset(self.dataset)
+        most = max(MIN_CANDIDATES, min(MAX_CANDIDATES, MAX_MEMBER_CANDIDATES // self.members))
+        numbers, known = calibration_images.load_test_pictures(self.dataset, self._fingerprint)
+        reduced = calibration_images.select_picture_function(self.dataset)(image[None])[0]
+        near = numbers[nearest_neighbors.find_nearest_pictures(reduced, known, most)]
         images = np.asarray(dataset.test_images[near])
-        found, own = self._ask(images), self._ask(image[None])
-        distances = neighbours.feature_distances(own.features[:, 0], found.features)
+        found, own = self._compute_activations(images), self._compute_activations(image[None])
+        distances = nearest_neighbors.compute_feature_distances(own.features[:, 0], found.features)
         order = np.argsort(distances, kind="stable")[:count]
-        return Neighbours(
+        return NearestNeighbors(
             near[order],
             images[order],
             dataset.test_labels[near[order]],
@@ -156,24 +167,26 @@ class Classifier:
             distances[order],
         )
 
-    def occlusion(self, image: Pixels) -> Occlusion:
+    def compute_occlusion(self, image: Pixels) -> Occlusion:
         """What each member's verdict on a mark, uint8 (H, W, channels), rests on."""
-        form = _form(self.dataset, self._fingerprint)
-        ground = form.ground == "dark"  # to cover is then to take something away
-        boxes = occlusion.patches(image if ground else np.ones_like(image))
-        covered = occlusion.covered(image, boxes, ground=ground)
+        form = _load_dataset_form(self.dataset, self._fingerprint)
+        ground = form.background == "dark"  # to cover is then to take something away
+        boxes = occlusion.list_patches(image if ground else np.ones_like(image))
+        covered = occlusion.cover_patches(image, boxes, ground=ground)
         shown = np.concatenate([image[None], covered])
-        asked = self._ask(shown).probabilities
-        return occlusion.occlusion(image.shape, boxes, asked[:, 0], asked[:, 1:])
+        asked = self._compute_activations(shown).probabilities
+        return occlusion.build_occlusion(image.shape, boxes, asked[:, 0], asked[:, 1:])
 
-    def _averaged(self, images: Pixels) -> NDArray[np.float64]:
+    def _average_probabilities(self, images: Pixels) -> NDArray[np.float64]:
         """The ensemble's probabilities (K, C) of images (K, *shape)."""
-        return average(self._ask(images.reshape(-1, *self.shape)).probabilities)
+        return average_probabilities(
+            self._compute_activations(images.reshape(-1, *self.shape)).probabilities
+        )
 
-    def _ask(self, images: Pixels) -> Any:
-        from ensemble.engine import activations
+    def _compute_activations(self, images: Pixels) -> Any:
+        from ensemble.engine import compute_activations
 
-        return activations(self._network, self._params, images)
+        return compute_activations(self._network, self._params, images)
 
 
 def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
@@ -181,24 +194,26 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
 
     Args:
       run_id: whose members.
-      epoch: one of `members.member_epochs`; None is the last of them.
+      epoch: one of `list_member_epochs`; None is the last of them.
 
     Raises:
       UnknownRunError: there is no such run.
       RunError: nothing of that epoch is kept.
       NotPreparedError: the run's dataset is not on this machine.
     """
-    run = find(run_id)
-    config = trained_here(run)
-    dataset_of(run)
+    run = find_run(run_id)
+    config = require_training_config(run)
+    load_run_dataset(run)
     prepare_jax()
-    epochs = member_epochs(run_id)
+    epochs = list_member_epochs(run_id)
     members = open_members(run_id, epochs[-1] if epoch is None and epochs else epoch)
     return Classifier(run_id, members, epochs, config)
 
 
 @functools.lru_cache(maxsize=8)
-def _form(dataset: str, fingerprint: str) -> Form:
+def _load_dataset_form(dataset: str, fingerprint: str) -> NetworkInputFormat:
     """What the dataset's images are like, from a few of its training images."""
-    images = datasets.load(dataset).train_images
-    return Form.of(np.asarray(images[calibration_images.evenly(np.arange(len(images)), 200)]))
+    images = datasets.load_dataset(dataset).train_images
+    return NetworkInputFormat.from_images(
+        np.asarray(images[calibration_images.select_evenly(np.arange(len(images)), 200)])
+    )

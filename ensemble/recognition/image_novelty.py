@@ -1,9 +1,9 @@
 """Novelty of an image of anything: how unlike the training images of its class it is.
 
-For digits `novelty.py` looks at strokes. Here four measures, each higher for what is less like
-training, know nothing of what the images show: the entropy of the ensemble's answer; the distance
-to the nearest training image of the class said, as a small picture and, its light and contrast
-taken out, as a form; and how unusual its colours and textures are for that class.
+For digits `digit_novelty.py` looks at strokes. Here four measures, each higher for what is less
+like training, know nothing of what the images show: the entropy of the ensemble's answer; the
+distance to the nearest training image of the class said, as a small picture and, its light and
+contrast taken out, as a form; and how unusual its colours and textures are for that class.
 """
 
 from collections.abc import Callable
@@ -15,21 +15,23 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ensemble.analysis.members.disagreement import entropy
-from ensemble.analysis.quality.averaging import Floats, Ints, average
-from ensemble.recognition.reconstruction import nearest, unit
-from ensemble.recognition.stroke_traits import SLACK
+from ensemble.analysis.quality.averaging import Floats, Ints, average_probabilities
+from ensemble.recognition.reconstruction import compute_nearest_distances, normalize_rows
+from ensemble.recognition.stroke_traits import VARIANCE_SLACK
 
 Pixels = NDArray[np.uint8]
 
-GREY_SIDE, COLOUR_SIDE = 12, 8  # of the small picture: 144 and 192 numbers
-BLOCK = 64  # images looked at together: 10 MB of 224×224 in colour
-SCALES = (1, 2, 4)  # pixels apart, between which texture is told
-FINE = 32  # pixels that the shorter side keeps at least where images are averaged down
-FLAT = 2.0  # levels of 255 that an image with nothing on it is taken to vary by
+GRAY_SIDE, COLOR_SIDE = 12, 8  # of the small picture: 144 and 192 numbers
+IMAGES_PER_BLOCK = 64  # images looked at together: 10 MB of 224×224 in colour
+TEXTURE_SCALES = (1, 2, 4)  # pixels apart, between which texture is told
+MIN_DOWNSAMPLED_SIDE = (
+    32  # pixels that the shorter side keeps at least where images are averaged down
+)
+MIN_DEVIATION = 2.0  # levels of 255 that an image with nothing on it is taken to vary by
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class ImageSubset:
     """Some images of many, read as they are asked for: large ones would not fit into memory.
 
     Attributes:
@@ -60,7 +62,7 @@ class KnownImages:
       scale: (T,), what the traits are divided by.
     """
 
-    NAMES: ClassVar = ("decision", "picture", "form", "texture")
+    MEASURE_NAMES: ClassVar = ("decision", "picture", "form", "texture")
 
     pictures: tuple[NDArray[np.float32], ...]
     forms: tuple[NDArray[np.float32], ...]
@@ -69,9 +71,9 @@ class KnownImages:
     scale: Floats
 
     @classmethod
-    def of(cls, images: Pixels | Chosen, labels: Ints, classes: int) -> "KnownImages":
+    def from_images(cls, images: Pixels | ImageSubset, labels: Ints, classes: int) -> "KnownImages":
         """From training images, uint8 (R, H, W, channels), and their labels (R,)."""
-        reduced, found = pictures(images), traits(images)
+        reduced, found = reduce_images(images), compute_image_traits(images)
         scale = np.maximum(found.std(axis=0), 1e-3)
         found = found / scale
         means = np.stack(
@@ -82,9 +84,9 @@ class KnownImages:
         )
         off = found - means[labels]
         spread = off.T @ off / max(len(off) - classes, 1)
-        inverse = np.linalg.inv(spread + SLACK * np.eye(len(scale)))
+        inverse = np.linalg.inv(spread + VARIANCE_SLACK * np.eye(len(scale)))
         own = tuple(reduced[labels == c] for c in range(classes))
-        return cls(own, tuple(map(form, own)), means, inverse, scale)
+        return cls(own, tuple(map(remove_light_and_contrast, own)), means, inverse, scale)
 
     def as_arrays(self) -> dict[str, NDArray[np.generic]]:
         """As arrays to be cached; `from_arrays` reads them."""
@@ -102,11 +104,13 @@ class KnownImages:
         """From what `as_arrays` gives."""
         own = tuple(np.split(arrays["pictures"], np.cumsum(arrays["counts"])[:-1]))
         return cls(
-            own, tuple(map(form, own)), *(arrays[name] for name in ("means", "inverse", "scale"))
+            own,
+            tuple(map(remove_light_and_contrast, own)),
+            *(arrays[name] for name in ("means", "inverse", "scale")),
         )
 
-    def measures(self, images: Pixels, probabilities: Floats) -> NDArray[np.float64]:
-        """Four measures of novelty, in the order of `NAMES`: (4, N), higher for what is less known.
+    def compute_measures(self, images: Pixels, probabilities: Floats) -> NDArray[np.float64]:
+        """Four measures of novelty, as in `MEASURE_NAMES`: (4, N), higher for what is less known.
 
         Args:
           images: uint8 (N, H, W, channels).
@@ -118,31 +122,31 @@ class KnownImages:
         as K. Lee and others, "A simple unified framework for detecting out-of-distribution samples
         and adversarial attacks", NeurIPS 2018, have it.
         """
-        averaged = average(probabilities)
+        averaged = average_probabilities(probabilities)
         said = averaged.argmax(axis=-1)
-        result = np.zeros((len(self.NAMES), len(images)))
+        result = np.zeros((len(self.MEASURE_NAMES), len(images)))
         result[0] = entropy(averaged)
         if not len(images):
             return result
-        reduced = pictures(images)
-        forms = form(reduced)
+        reduced = reduce_images(images)
+        forms = remove_light_and_contrast(reduced)
         for c in np.unique(said):
             mine = said == c
-            result[1, mine] = nearest(reduced[mine], self.pictures[c])
-            result[2, mine] = nearest(forms[mine], self.forms[c])
-        off = traits(images) / self.scale - self.means[said]
+            result[1, mine] = compute_nearest_distances(reduced[mine], self.pictures[c])
+            result[2, mine] = compute_nearest_distances(forms[mine], self.forms[c])
+        off = compute_image_traits(images) / self.scale - self.means[said]
         result[3] = np.sqrt(np.einsum("nt,tu,nu->n", off, self.inverse, off))
         return result
 
 
-def pictures(images: Pixels | Chosen) -> NDArray[np.float32]:
+def reduce_images(images: Pixels | ImageSubset) -> NDArray[np.float32]:
     """Images averaged down to a few pixels, (N, F) in 0…1: what their distances are taken in."""
-    return in_blocks(_pictures, images)
+    return apply_in_blocks(_reduce_image_block, images)
 
 
-def _pictures(images: Pixels) -> NDArray[np.float32]:
+def _reduce_image_block(images: Pixels) -> NDArray[np.float32]:
     channels = images.shape[3]
-    side = GREY_SIDE if channels == 1 else COLOUR_SIDE
+    side = GRAY_SIDE if channels == 1 else COLOR_SIDE
     size = min(side, images.shape[2]), min(side, images.shape[1])
     each = [
         np.asarray(
@@ -155,39 +159,39 @@ def _pictures(images: Pixels) -> NDArray[np.float32]:
     return np.array(each, np.float32).reshape(len(images), -1) / np.float32(255)
 
 
-def form(reduced: NDArray[np.float32]) -> NDArray[np.float32]:
+def remove_light_and_contrast(reduced: NDArray[np.float32]) -> NDArray[np.float32]:
     """Small pictures (N, F) without their light and contrast: mean 0, length 1."""
-    return unit(reduced - reduced.mean(axis=-1, keepdims=True))
+    return normalize_rows(reduced - reduced.mean(axis=-1, keepdims=True))
 
 
-def traits(images: Pixels | Chosen) -> NDArray[np.float64]:
+def compute_image_traits(images: Pixels | ImageSubset) -> NDArray[np.float64]:
     """Figures of an image's colours and texture, (N, T): T is 8 for grey and 15 for colour.
 
     Each channel's mean and standard deviation, how much the brightness changes over 1, 2 and 4
     pixels along rows and columns as a share of all it varies, and how the channels go together.
     Images of 64 pixels and more are averaged down first.
     """
-    return in_blocks(_traits, images)
+    return apply_in_blocks(_compute_block_traits, images)
 
 
-def _traits(images: Pixels) -> NDArray[np.float64]:
-    x = averaged_down(images, max(1, min(images.shape[1:3]) // FINE))
+def _compute_block_traits(images: Pixels) -> NDArray[np.float64]:
+    x = downsample_images(images, max(1, min(images.shape[1:3]) // MIN_DOWNSAMPLED_SIDE))
     channels = x.shape[3]
     mean, deviation = x.mean(axis=(1, 2)), x.std(axis=(1, 2))
     grey = x.mean(axis=3)
-    varies = grey.std(axis=(1, 2)) + FLAT
+    varies = grey.std(axis=(1, 2)) + MIN_DEVIATION
     found = [*mean.T, *deviation.T]
-    for apart in SCALES:
+    for apart in TEXTURE_SCALES:
         found.append(np.abs(grey[:, apart:] - grey[:, :-apart]).mean(axis=(1, 2)) / varies)
         found.append(np.abs(grey[:, :, apart:] - grey[:, :, :-apart]).mean(axis=(1, 2)) / varies)
     off = x - mean[:, None, None]
     for one, other in ((0, 1), (0, 2), (1, 2)) if channels == 3 else ():
         together = (off[..., one] * off[..., other]).mean(axis=(1, 2))
-        found.append(together / (deviation[:, one] * deviation[:, other] + FLAT**2))
+        found.append(together / (deviation[:, one] * deviation[:, other] + MIN_DEVIATION**2))
     return np.stack(found, axis=1).astype(np.float64)
 
 
-def averaged_down(images: Pixels, factor: int) -> NDArray[np.float32]:
+def downsample_images(images: Pixels, factor: int) -> NDArray[np.float32]:
     """One pixel for `factor` × `factor`, float32; what is left over at the right and below is not.
 
     Args:
@@ -204,7 +208,11 @@ def averaged_down(images: Pixels, factor: int) -> NDArray[np.float32]:
     return cells.sum(axis=3, dtype=np.float32) / np.float32(factor * factor)
 
 
-def in_blocks(function: Callable[[Pixels], NDArray[Any]], images: Pixels | Chosen) -> NDArray[Any]:
+def apply_in_blocks(
+    function: Callable[[Pixels], NDArray[Any]], images: Pixels | ImageSubset
+) -> NDArray[Any]:
     """A function of images, asked of some at a time: they may be a memory map of gigabytes."""
-    starts = range(0, max(len(images), 1), BLOCK)
-    return np.concatenate([function(np.asarray(images[at : at + BLOCK])) for at in starts])
+    starts = range(0, max(len(images), 1), IMAGES_PER_BLOCK)
+    return np.concatenate(
+        [function(np.asarray(images[at : at + IMAGES_PER_BLOCK])) for at in starts]
+    )

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.quality.averaging import Floats, average
+from ensemble.analysis.quality.averaging import Floats, average_probabilities
 
 Pixels = NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 
-STRIDES = {5: 2, 7: 3, 9: 3}  # by the patch's side, both in pixels of an image of 28
-SIDE = 28
+PATCH_STRIDES = {5: 2, 7: 3, 9: 3}  # by the patch's side, both in pixels of an image of 28
+STRIDES_IMAGE_SIDE = 28
 
 
 @dataclass(frozen=True)
-class Flip:
+class VerdictFlip:
     """What changes a member's mind.
 
     Attributes:
@@ -37,34 +37,34 @@ class Occlusion:
     """What covering an image's places does to M members.
 
     Attributes:
-      change: (M, H, W), by how much the probability of what a member says falls when a place
-        is covered: the mean over all patches that cover it and take ink away, in [-1, 1]. So
+      member_changes: (M, H, W), by how much the probability of what a member says falls when a
+        place is covered: the mean over all patches that cover it and take ink away, in [-1, 1]. So
         bare ground beside a stroke has a change, too; 0 where no such patch reaches.
-      averaged: (H, W), the same of the averaged probability of what the ensemble says.
+      ensemble_change: (H, W), the same of the averaged probability of what the ensemble says.
       flips: for each member the smallest patch that changes its mind, of equally small ones
         that which takes most from the probability of what it says; None where no patch does.
-      largest: the side of the largest patch, in pixels.
+      largest_patch_side: the side of the largest patch, in pixels.
     """
 
-    change: NDArray[np.float32]
-    averaged: NDArray[np.float32]
-    flips: tuple[Flip | None, ...]
-    largest: int
+    member_changes: NDArray[np.float32]
+    ensemble_change: NDArray[np.float32]
+    flips: tuple[VerdictFlip | None, ...]
+    largest_patch_side: int
 
 
-def strides(shape: tuple[int, ...]) -> dict[int, int]:
+def compute_patch_strides(shape: tuple[int, ...]) -> dict[int, int]:
     """Patches of an image (H, W, …), the smallest first: their strides by their sides, in pixels.
 
-    As large a share of the image as those of `STRIDES` are of one of 28.
+    As large a share of the image as those of `PATCH_STRIDES` are of one of 28.
     """
-    share = min(shape[:2]) / SIDE
+    share = min(shape[:2]) / STRIDES_IMAGE_SIDE
     return {
         max(2, round(side * share)): max(1, round(stride * share))
-        for side, stride in STRIDES.items()
+        for side, stride in PATCH_STRIDES.items()
     }
 
 
-def patches(image: Pixels) -> list[Box]:
+def list_patches(image: Pixels) -> list[Box]:
     """All patches that take something away from an image (H, W, channels), the smallest first.
 
     On a ground of 0 that is ink: a patch on bare ground changes nothing.
@@ -72,14 +72,14 @@ def patches(image: Pixels) -> list[Box]:
     height, width = image.shape[:2]
     return [
         (left, top, left + side, top + side)
-        for side, stride in strides(image.shape).items()
-        for top in _starts(height - side, stride)
-        for left in _starts(width - side, stride)
+        for side, stride in compute_patch_strides(image.shape).items()
+        for top in _list_patch_starts(height - side, stride)
+        for left in _list_patch_starts(width - side, stride)
         if image[top : top + side, left : left + side].any()
     ]
 
 
-def covered(image: Pixels, boxes: list[Box], *, ground: bool = True) -> Pixels:
+def cover_patches(image: Pixels, boxes: list[Box], *, ground: bool = True) -> Pixels:
     """The image under each of K patches, uint8 (K, H, W, channels).
 
     Args:
@@ -94,7 +94,9 @@ def covered(image: Pixels, boxes: list[Box], *, ground: bool = True) -> Pixels:
     return images
 
 
-def occlusion(shape: tuple[int, ...], boxes: list[Box], before: Floats, under: Floats) -> Occlusion:
+def build_occlusion(
+    shape: tuple[int, ...], boxes: list[Box], before: Floats, under: Floats
+) -> Occlusion:
     """What covering does, from what the members say without and with each patch.
 
     Args:
@@ -106,22 +108,22 @@ def occlusion(shape: tuple[int, ...], boxes: list[Box], before: Floats, under: F
     members = np.arange(len(before))
     said = before.argmax(axis=-1)
     drops = before[members, said][:, None] - under[members, :, said]
-    ensemble, mean = before.mean(axis=0), average(under)
+    ensemble, mean = before.mean(axis=0), average_probabilities(under)
     drop = ensemble.max() - mean[:, ensemble.argmax()]
     return Occlusion(
-        np.stack([_map(shape, boxes, one) for one in drops]),
-        _map(shape, boxes, drop),
-        tuple(_flip(boxes, under[m], said[m], drops[m]) for m in members),
-        max(strides(shape)),
+        np.stack([_average_drops(shape, boxes, one) for one in drops]),
+        _average_drops(shape, boxes, drop),
+        tuple(_find_smallest_flip(boxes, under[m], said[m], drops[m]) for m in members),
+        max(compute_patch_strides(shape)),
     )
 
 
-def _starts(last: int, stride: int) -> list[int]:
+def _list_patch_starts(last: int, stride: int) -> list[int]:
     """Where patches begin, so that the last one ends at the image's edge."""
     return sorted({*range(0, last + 1, stride), last})
 
 
-def _map(shape: tuple[int, ...], boxes: list[Box], drops: Floats) -> NDArray[np.float32]:
+def _average_drops(shape: tuple[int, ...], boxes: list[Box], drops: Floats) -> NDArray[np.float32]:
     total, count = np.zeros(shape[:2], np.float64), np.zeros(shape[:2], np.int64)
     for (left, top, right, bottom), drop in zip(boxes, drops, strict=True):
         total[top:bottom, left:right] += drop
@@ -129,10 +131,12 @@ def _map(shape: tuple[int, ...], boxes: list[Box], drops: Floats) -> NDArray[np.
     return (total / np.maximum(count, 1)).astype(np.float32)
 
 
-def _flip(boxes: list[Box], under: Floats, said: int, drops: Floats) -> Flip | None:
+def _find_smallest_flip(
+    boxes: list[Box], under: Floats, said: int, drops: Floats
+) -> VerdictFlip | None:
     labels = under.argmax(axis=-1)
     changed = np.flatnonzero(labels != said)
     if not len(changed):
         return None
     best = min(changed, key=lambda k: (boxes[k][2] - boxes[k][0], -drops[k]))
-    return Flip(boxes[best], int(labels[best]))
+    return VerdictFlip(boxes[best], int(labels[best]))

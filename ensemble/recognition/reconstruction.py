@@ -3,30 +3,34 @@
 import numpy as np
 from numpy.typing import NDArray
 
-NEIGHBOURS = 8
-RIDGE = 0.03  # of the neighbours' squared distances: keeps weights from running to ±∞
-BLOCK = 256  # rows compared with all that is known at once: tens of MB
+NEIGHBOR_COUNT = 8
+RIDGE_SHARE = 0.03  # of the neighbours' squared distances: keeps weights from running to ±∞
+ROWS_PER_BLOCK = 256  # rows compared with all that is known at once: tens of MB
 
 Rows = NDArray[np.float32]
 
 
-def unit(rows: Rows) -> Rows:
+def normalize_rows(rows: Rows) -> Rows:
     """Each row brought to length 1; a row of zeros stays."""
     return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), np.float32(1e-6))
 
 
-def nearest(rows: NDArray[np.float32], known: NDArray[np.float32]) -> NDArray[np.float32]:
+def compute_nearest_distances(
+    rows: NDArray[np.float32], known: NDArray[np.float32]
+) -> NDArray[np.float32]:
     """The Euclidean distance of each row (N, F) to the nearest of the known (R, F)."""
     if not len(known):
         return np.full(len(rows), 2 * np.sqrt(rows.shape[1]), np.float32)
     squares, found = (known**2).sum(axis=1), np.empty(len(rows), np.float32)
-    for at in range(0, len(rows), BLOCK):
-        block = rows[at : at + BLOCK]
-        found[at : at + BLOCK] = (squares - 2 * block @ known.T).min(axis=1)
+    for at in range(0, len(rows), ROWS_PER_BLOCK):
+        block = rows[at : at + ROWS_PER_BLOCK]
+        found[at : at + ROWS_PER_BLOCK] = (squares - 2 * block @ known.T).min(axis=1)
     return np.sqrt(np.maximum(found + (rows**2).sum(axis=1), 0))
 
 
-def beside_neighbours(rows: Rows, known: Rows, count: int = NEIGHBOURS) -> NDArray[np.float64]:
+def compute_neighbor_residuals(
+    rows: Rows, known: Rows, count: int = NEIGHBOR_COUNT
+) -> NDArray[np.float64]:
     """How far each row is from what its nearest known rows make up together, (N,).
 
     These are mixed by weights of sum 1 that come nearest to it: a stroke a little longer than all
@@ -44,26 +48,26 @@ def beside_neighbours(rows: Rows, known: Rows, count: int = NEIGHBOURS) -> NDArr
         return np.full(len(rows), 2 * np.sqrt(rows.shape[-1]))
     count = min(count, len(known))
     squares, found = (known**2).sum(axis=1), np.empty(len(rows))
-    for at in range(0, len(rows), BLOCK):
-        block = rows[at : at + BLOCK]
+    for at in range(0, len(rows), ROWS_PER_BLOCK):
+        block = rows[at : at + ROWS_PER_BLOCK]
         nearest = np.argpartition(squares - 2 * block @ known.T, count - 1, axis=1)[:, :count]
         apart = (known[nearest] - block[:, None]).astype(np.float64)
-        found[at : at + BLOCK] = _mixed(apart)
+        found[at : at + ROWS_PER_BLOCK] = _minimize_mix_length(apart)
     return found
 
 
-def _mixed(apart: NDArray[np.float64]) -> NDArray[np.float64]:
+def _minimize_mix_length(apart: NDArray[np.float64]) -> NDArray[np.float64]:
     """The least length (N,) of mixes of N times K differences (N, K, F), weights of sum 1."""
     products = apart @ apart.swapaxes(1, 2)
     count = products.shape[1]
-    slack = RIDGE * np.trace(products, axis1=1, axis2=2) + 1e-12
+    slack = RIDGE_SHARE * np.trace(products, axis1=1, axis2=2) + 1e-12
     products += slack[:, None, None] * np.eye(count)
     weights = np.linalg.solve(products, np.ones((len(apart), count, 1)))
     weights /= weights.sum(axis=1, keepdims=True)
     return np.linalg.norm((weights * apart).sum(axis=1), axis=-1)
 
 
-def subspace(rows: Rows, axes: int) -> tuple[Rows, Rows]:
+def fit_subspace(rows: Rows, axes: int) -> tuple[Rows, Rows]:
     """The mean (F,) of rows (N, F) and the (A, F) axes along which most of them vary, A ≤ `axes`.
 
     Principal components, from the products of whichever are fewer: rows or columns.
@@ -78,7 +82,7 @@ def subspace(rows: Rows, axes: int) -> tuple[Rows, Rows]:
     return mean, np.linalg.eigh(off.T @ off)[1][:, ::-1][:, :axes].T.astype(np.float32)
 
 
-def beside_subspace(rows: Rows, mean: Rows, axes: Rows) -> NDArray[np.float64]:
+def compute_subspace_residuals(rows: Rows, mean: Rows, axes: Rows) -> NDArray[np.float64]:
     """How far rows (N, F) are from the plane through the mean (F,) along the axes (A, F): (N,)."""
     off = rows - mean
     left = off - (off @ axes.T) @ axes

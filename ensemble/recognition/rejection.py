@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Floats
-from ensemble.analysis.quality.conformal import quantile
+from ensemble.analysis.quality.conformal import conformal_quantile
 
-TAIL = (
+TAIL_SHARE = (
     0.1  # the share of held-out digits with the highest values, beyond which rarity is extrapolated
 )
-FURTHEST = 20.0  # a measure off the scale adds no more than this many mean excesses
+MAX_TAIL_EXCESS = 20.0  # a measure off the scale adds no more than this many mean excesses
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,20 +19,20 @@ class Rarity:
     """How rare a value is among held-out digits: −ln of the share that is as high or higher.
 
     Attributes:
-      ranked: (n,), the held-out digits' values, rising.
-      edge: where the highest tenth of them begins.
-      excess: how far these lie beyond the edge on the average.
+      sorted_values: (n,), the held-out digits' values, rising.
+      tail_start: where the highest tenth of them begins.
+      mean_excess: how far these lie beyond the edge on the average.
     """
 
-    ranked: NDArray[np.float64]
-    edge: float
-    excess: float
+    sorted_values: NDArray[np.float64]
+    tail_start: float
+    mean_excess: float
 
     @classmethod
-    def of(cls, values: Floats) -> "Rarity":
+    def from_held_out(cls, values: Floats) -> "Rarity":
         """From a measure's values of held-out digits, (n,), high for what is novel."""
         ranked = np.sort(np.asarray(values, np.float64))
-        start = int((1 - TAIL) * len(ranked))
+        start = int((1 - TAIL_SHARE) * len(ranked))
         edge = float(ranked[start])
         return cls(ranked, edge, max(float((ranked[start:] - edge).mean()), 1e-9))
 
@@ -46,25 +46,25 @@ class Rarity:
         2005 (conformal p-values); J. Pickands, "Statistical inference using extreme order
         statistics", Annals of Statistics 3 (1975): tails beyond a high threshold.
         """
-        n = len(self.ranked)
-        as_high = n - np.searchsorted(self.ranked, values, side="left")
+        n = len(self.sorted_values)
+        as_high = n - np.searchsorted(self.sorted_values, values, side="left")
         counted = -np.log((as_high + 1) / (n + 1))
-        beyond = np.minimum((values - self.edge) / self.excess, FURTHEST)
-        return np.where(np.asarray(values) > self.edge, beyond - np.log(TAIL), counted)
+        beyond = np.minimum((values - self.tail_start) / self.mean_excess, MAX_TAIL_EXCESS)
+        return np.where(np.asarray(values) > self.tail_start, beyond - np.log(TAIL_SHARE), counted)
 
-    def of_each_other(self, values: Floats) -> NDArray[np.float64]:
+    def leave_one_out(self, values: Floats) -> NDArray[np.float64]:
         """−ln p of the held-out digits' own values (n,), each among the n − 1 others.
 
         Counted among all it would be one of those as high as itself, and pull the tail its way:
         a new digit is not, and would look rarer than it is.
         """
-        n = len(self.ranked)
-        as_high = n - np.searchsorted(self.ranked, values, side="left")
-        further = self.ranked[int((1 - TAIL) * n) :] - self.edge
-        apart = values - self.edge
+        n = len(self.sorted_values)
+        as_high = n - np.searchsorted(self.sorted_values, values, side="left")
+        further = self.sorted_values[int((1 - TAIL_SHARE) * n) :] - self.tail_start
+        apart = values - self.tail_start
         excess = np.maximum((further.sum() - apart) / max(1, len(further) - 1), 1e-9)
-        beyond = np.minimum(apart / excess, FURTHEST)
-        return np.where(apart > 0, beyond - np.log(TAIL), -np.log(as_high / n))
+        beyond = np.minimum(apart / excess, MAX_TAIL_EXCESS)
+        return np.where(apart > 0, beyond - np.log(TAIL_SHARE), -np.log(as_high / n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,33 +75,33 @@ class Rejection:
 
     Attributes:
       rarities: one a measure of novelty.
-      held_out: (n,), the held-out digits' scores, each by the n − 1 others, rising.
+      held_out_scores: (n,), the held-out digits' scores, each by the n − 1 others, rising.
     """
 
     rarities: tuple[Rarity, ...]
-    held_out: NDArray[np.float64]
+    held_out_scores: NDArray[np.float64]
 
     @classmethod
-    def of(cls, measures: Floats) -> "Rejection":
+    def from_measures(cls, measures: Floats) -> "Rejection":
         """From K measures of n held-out digits, (K, n), each high for what is novel."""
-        rarities = tuple(map(Rarity.of, measures))
-        own = [one.of_each_other(values) for one, values in zip(rarities, measures, strict=True)]
+        rarities = tuple(map(Rarity.from_held_out, measures))
+        own = [one.leave_one_out(values) for one, values in zip(rarities, measures, strict=True)]
         return cls(rarities, np.sort(np.sum(own, axis=0)))
 
-    def contributions(self, measures: Floats) -> NDArray[np.float64]:
+    def compute_contributions(self, measures: Floats) -> NDArray[np.float64]:
         """What each measure adds to the score, (K, N), in nats: −ln p."""
         return _contributions(self.rarities, measures)
 
-    def scores(self, measures: Floats) -> NDArray[np.float64]:
+    def compute_scores(self, measures: Floats) -> NDArray[np.float64]:
         """The OOD scores of images, (N,): the sum over measures of −ln p.
 
         Source: R. A. Fisher, "Statistical methods for research workers", 1932, section 21.1.
         The measures go together, so that the sum has no χ² distribution: thresholds are
         counted on the held-out digits' own scores instead.
         """
-        return self.contributions(measures).sum(axis=0)
+        return self.compute_contributions(measures).sum(axis=0)
 
-    def threshold(self, refuse: float) -> float:
+    def compute_threshold(self, refuse: float) -> float:
         """The score that a new digit exceeds with a probability of `refuse` at most.
 
         The ⌈(n + 1)(1 − refuse)⌉-th of the held-out digits' n scores, for the new digit is one
@@ -117,14 +117,16 @@ class Rejection:
         """
         if not 0 < refuse < 1:
             raise ValueError(f"A share of {refuse:g} cannot be rejected: it is in (0, 1).")
-        return quantile(self.held_out, refuse)
+        return conformal_quantile(self.held_out_scores, refuse)
 
-    def quantiles(self, scores: Floats) -> NDArray[np.float64]:
+    def compute_quantiles(self, scores: Floats) -> NDArray[np.float64]:
         """The share of held-out digits with a lower score, (N,), in [0, 1]."""
-        return np.searchsorted(self.held_out, scores, side="left") / len(self.held_out)
+        return np.searchsorted(self.held_out_scores, scores, side="left") / len(
+            self.held_out_scores
+        )
 
 
-def whole_picture(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
+def is_picture_rejected(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
     """Whether a picture of several marks is to be taken for something else than digits.
 
     A rejected mark much smaller than those that are read (their median) is dirt and does not
@@ -140,17 +142,20 @@ def whole_picture(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
     usual_read, usual_rejected = (
         float(np.median(sizes[which])) if which.any() else 0.0 for which in (~rejected, rejected)
     )
-    against = int((rejected & (sizes >= DIRT * usual_read)).sum())
-    read = int((~rejected & (sizes >= CHANCE * usual_rejected)).sum())
-    return against >= 2 and against >= SHARE * (against + read)
+    against = int((rejected & (sizes >= DIRT_SIZE_RATIO * usual_read)).sum())
+    read = int((~rejected & (sizes >= CHANCE_SIZE_RATIO * usual_rejected)).sum())
+    return against >= 2 and against >= MIN_REJECTED_SHARE * (against + read)
 
 
-DIRT, CHANCE, SHARE = 0.45, 0.15, 0.3
-MOST_LOOPS, LOOPED = 2, 6.4
-BARE, STEP = 0.15, 0.03  # of what is around ink: hardly a rendered digit has less bare paper
+DIRT_SIZE_RATIO, CHANCE_SIZE_RATIO, MIN_REJECTED_SHARE = 0.45, 0.15, 0.3
+MAX_DIGIT_LOOPS, EXTRA_LOOP_SCORE = 2, 6.4
+BARE_GROUND_SHARE, GROUND_TAIL_SCALE = (
+    0.15,
+    0.03,
+)  # of what is around ink: hardly a rendered digit has less bare paper
 
 
-def off_paper(ground: Floats) -> NDArray[np.float64]:
+def score_missing_paper(ground: Floats) -> NDArray[np.float64]:
     """What is added to the scores of marks for lying on no paper, (N,), in nats.
 
     A run's own digits lie on nothing, so that no threshold could be set on them: it is nothing up
@@ -159,10 +164,12 @@ def off_paper(ground: Floats) -> NDArray[np.float64]:
     Args:
       ground: (N,), how much around each is neither ink nor bare paper, in [0, 1].
     """
-    return np.minimum(np.maximum(np.asarray(ground) - BARE, 0) / STEP, FURTHEST)
+    return np.minimum(
+        np.maximum(np.asarray(ground) - BARE_GROUND_SHARE, 0) / GROUND_TAIL_SCALE, MAX_TAIL_EXCESS
+    )
 
 
-def in_loops(loops: NDArray[np.int64]) -> NDArray[np.float64]:
+def score_extra_loops(loops: NDArray[np.int64]) -> NDArray[np.float64]:
     """What is added to the scores of marks for having more loops than an 8, (N,), in nats.
 
     In 28×28 pixels small loops run full, so that it is told by the ink as large as it was: of
@@ -171,10 +178,12 @@ def in_loops(loops: NDArray[np.int64]) -> NDArray[np.float64]:
     Args:
       loops: (N,).
     """
-    return np.minimum(LOOPED * np.maximum(np.asarray(loops) - MOST_LOOPS, 0), FURTHEST)
+    return np.minimum(
+        EXTRA_LOOP_SCORE * np.maximum(np.asarray(loops) - MAX_DIGIT_LOOPS, 0), MAX_TAIL_EXCESS
+    )
 
 
-def standing_together(scores: Floats, pieces: NDArray[np.int64]) -> NDArray[np.int64]:
+def find_judging_marks(scores: Floats, pieces: NDArray[np.int64]) -> NDArray[np.int64]:
     """By which mark each one is judged, (N,): by itself, or by the strangest of its piece of ink.
 
     A piece of ink is cut where digits touch. If one of its parts is no digit it was no number, and
@@ -191,7 +200,9 @@ def standing_together(scores: Floats, pieces: NDArray[np.int64]) -> NDArray[np.i
     return judged
 
 
-def encloses(boxes: NDArray[np.int64], rejected: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def find_enclosing_marks(
+    boxes: NDArray[np.int64], rejected: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     """Which marks have a rejected one within their box (N, 4): a face's outline is no 0."""
     left, top, right, bottom = boxes.T
     within = (left > left[:, None]) & (right < right[:, None])

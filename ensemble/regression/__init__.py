@@ -1,35 +1,35 @@
 """Logistic regression by L-BFGS, with and without `pmap`: solved by a worker, read by pages."""
 
-from ensemble.regression.results import Trace, Traces, read_traces
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.regression.status import SolveStatus
+from ensemble.regression.solve_traces import RegressionTraces, SolveTrace, read_regression_traces
+from ensemble.regression.status import RegressionStatus
 from ensemble.regression.store import (
-    Solve,
-    create_solve,
-    delete_solve,
-    find_solve,
-    follow_solve,
-    launch_solve,
-    list_solves,
-    stop_solve,
-    unreadable_solves,
+    Regression,
+    create_regression,
+    delete_regression,
+    find_regression,
+    follow_regression,
+    launch_regression,
+    list_regressions,
+    list_unreadable_regressions,
+    stop_regression,
 )
-from ensemble.regression.worker import work_solve
+from ensemble.regression.worker import run_regression_worker
 
 __all__ = [
     "LbfgsConfig",
-    "Solve",
-    "SolveStatus",
-    "Trace",
-    "Traces",
-    "create_solve",
-    "delete_solve",
-    "find_solve",
-    "follow_solve",
-    "launch_solve",
-    "list_solves",
-    "read_traces",
-    "stop_solve",
-    "unreadable_solves",
-    "work_solve",
+    "Regression",
+    "RegressionStatus",
+    "RegressionTraces",
+    "SolveTrace",
+    "create_regression",
+    "delete_regression",
+    "find_regression",
+    "follow_regression",
+    "launch_regression",
+    "list_regressions",
+    "list_unreadable_regressions",
+    "read_regression_traces",
+    "run_regression_worker",
+    "stop_regression",
 ]

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from ensemble.settings import Settings, setting
+from ensemble.settings import Settings, declare_setting
 
 PROBLEMS = ("synthetic", "digits", "mnist")
 LINESEARCHES = ("zoom", "backtracking")
-PMAP = ("both", "with", "without", "faster")
+PMAP_CHOICES = ("both", "with", "without", "faster")
 
 
 @dataclass(frozen=True)
@@ -17,30 +17,32 @@ class LbfgsConfig(Settings):
       ConfigError: a value of the wrong type or out of its range, named with that range.
     """
 
-    dataset: str = setting(
+    dataset: str = declare_setting(
         "synthetic", "What to classify: drawn samples, or a dataset's pixels.", choices=PROBLEMS
     )
-    samples: int = setting(50_000, "Samples to draw.", low=100, high=1_000_000)
-    features: int = setting(784, "Numbers in a sample.", low=8, high=10_000)
-    classes: int = setting(10, "Classes to draw.", low=2, high=100)
-    iterations: int = setting(100, "Iterations of L-BFGS.", low=1, high=10_000)
-    linesearch: str = setting(
+    samples: int = declare_setting(50_000, "Samples to draw.", low=100, high=1_000_000)
+    features: int = declare_setting(784, "Numbers in a sample.", low=8, high=10_000)
+    classes: int = declare_setting(10, "Classes to draw.", low=2, high=100)
+    iterations: int = declare_setting(100, "Iterations of L-BFGS.", low=1, high=10_000)
+    linesearch: str = declare_setting(
         "zoom",
         "How a step's length is found: zoom (strong Wolfe) or backtracking (Armijo).",
         choices=LINESEARCHES,
     )
-    stepsize: float = setting(0.0, "A fixed step size; 0 searches.", low=0.0, high=100.0)
-    l2: float = setting(0.0, "Adds l2 / 2 · |W|² to the objective.", low=0.0, high=1000.0)
-    history: int = setting(10, "Steps that L-BFGS remembers.", low=1, high=100)
-    seed: int = setting(0, "Of the drawn samples.", low=0, high=2**31 - 1)
-    pmap: str = setting(
+    stepsize: float = declare_setting(0.0, "A fixed step size; 0 searches.", low=0.0, high=100.0)
+    l2: float = declare_setting(0.0, "Adds l2 / 2 · |W|² to the objective.", low=0.0, high=1000.0)
+    history: int = declare_setting(10, "Steps that L-BFGS remembers.", low=1, high=100)
+    seed: int = declare_setting(0, "Of the drawn samples.", low=0, high=2**31 - 1)
+    pmap: str = declare_setting(
         "both",
         "Solve with pmap and without, in one way only, or in that which is faster on these "
         "samples when both are tried for a moment.",
-        choices=PMAP,
+        choices=PMAP_CHOICES,
     )
-    devices: int = setting(0, "Devices to spread the samples over; 0 takes all.", low=0, high=1024)
-    sweep: bool = setting(True, "Measure the speed-up on 1, 2, 4 and 8 devices, too.")
+    devices: int = declare_setting(
+        0, "Devices to spread the samples over; 0 takes all.", low=0, high=1024
+    )
+    sweep: bool = declare_setting(True, "Measure the speed-up on 1, 2, 4 and 8 devices, too.")
 
     def __post_init__(self) -> None:
         self.check()

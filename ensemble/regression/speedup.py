@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.median import median_interval
+from ensemble.analysis.inference.median_interval import median_interval
 
 Times = NDArray[np.float64]
-MOST_ITERATIONS = 1_000_000  # as far as it is looked for where parallelism pays
+MAX_ITERATIONS = 1_000_000  # as far as it is looked for where parallelism pays
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Speedup:
       whole: all of one solve against all of the other, compiling included.
       efficiency: `median` over the number of devices: 1 is ideal.
       pays_after: the first number of iterations after which the sum of compiling and steps is
-        smaller with `pmap`; 0 where it always is, None where it is not within `MOST_ITERATIONS`.
+        smaller with `pmap`; 0 where it always is, None where it is not within `MAX_ITERATIONS`.
     """
 
     mean: float
@@ -41,7 +41,7 @@ class Speedup:
     pays_after: int | None
 
 
-def speedup(
+def compute_speedup(
     without: Times, with_pmap: Times, compile_without: float, compile_with: float, devices: int
 ) -> Speedup:
     """Compares two solves of as many iterations.
@@ -65,11 +65,11 @@ def speedup(
         float(np.median(without) / np.median(with_pmap)),
         float(whole),
         median / devices,
-        break_even(without, with_pmap, compile_without, compile_with),
+        find_break_even(without, with_pmap, compile_without, compile_with),
     )
 
 
-def break_even(
+def find_break_even(
     without: Times, with_pmap: Times, compile_without: float, compile_with: float
 ) -> int | None:
     """After how many iterations `pmap` has paid for its compiling; see `Speedup.pays_after`.
@@ -80,7 +80,7 @@ def break_even(
     """
     lead = compile_without - compile_with + np.append(0.0, np.cumsum(without - with_pmap))
     gain = float(np.median(without) - np.median(with_pmap))
-    if lead[-1] + gain * (MOST_ITERATIONS - len(without)) <= 0:
+    if lead[-1] + gain * (MAX_ITERATIONS - len(without)) <= 0:
         return None
     if lead[-1] <= 0:
         return len(without) + math.floor(-float(lead[-1]) / gain) + 1

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble.jobs.kinds import REGRESSION, Kind
+from ensemble.jobs.kinds import REGRESSION, JobKind
 from ensemble.jobs.status import StoredStatus
-from ensemble.storage.atomic import read_json
-from ensemble.storage.records.fields import Count
+from ensemble.storage.atomic_files import read_json
+from ensemble.storage.records.field_checks import Count
 
 
 @dataclass(frozen=True)
-class SolveStatus(StoredStatus):
+class RegressionStatus(StoredStatus):
     """What a regression's status.json says.
 
     Attributes:
@@ -22,7 +22,7 @@ class SolveStatus(StoredStatus):
       devices: how many of them the solve with `pmap` has; 0 where there is none.
     """
 
-    kind: ClassVar[Kind] = REGRESSION
+    kind: ClassVar[JobKind] = REGRESSION
 
     iteration: Count = 0
     iterations: Count = 0
@@ -31,6 +31,6 @@ class SolveStatus(StoredStatus):
     devices: Count = 0
 
 
-def read_solve_status(folder: Path) -> SolveStatus:
+def read_regression_status(folder: Path) -> RegressionStatus:
     """The status of the regression in `folder`; OSError or ValueError where it cannot be read."""
-    return SolveStatus.from_dict(read_json(folder / "status.json"))
+    return RegressionStatus.from_dict(read_json(folder / "status.json"))

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ensemble.access import Action
-from ensemble.jobs.folders import Config, read_name
-from ensemble.jobs.kinds import REGRESSION, Kind
+from ensemble.jobs.folders import StoredConfig, read_run_name
+from ensemble.jobs.kinds import REGRESSION, JobKind
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.store import JobStore, StoredJob, write_job
+from ensemble.jobs.store import JobStore, StoredJob, write_job_files
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.regression.status import SolveStatus, read_solve_status
+from ensemble.regression.status import RegressionStatus, read_regression_status
 
 
 @dataclass(frozen=True)
-class Solve(StoredJob):
+class Regression(StoredJob):
     """One regression, with and without `pmap`, as it stood when it was read.
 
     Attributes:
@@ -29,47 +29,52 @@ class Solve(StoredJob):
     name: str
     path: Path
     config: LbfgsConfig
-    status: SolveStatus
-    kind: Kind = REGRESSION
+    status: RegressionStatus
+    kind: JobKind = REGRESSION
 
 
-class SolveStore(JobStore[Solve, LbfgsConfig, LbfgsConfig]):
+class RegressionStore(JobStore[Regression, LbfgsConfig, LbfgsConfig]):
     """All regressions.
 
     One is launched again to have it whole. But where its task on a cluster has outlived the
     worker here, another can follow that, and finds it again or what it came to.
     """
 
-    kind, noun, kept_as = REGRESSION, "run", (REGRESSION.kept_as,)
-    of_another_kind = "is no regression: it is an ensemble."
-    again, action = "followed", Action.CHANGE
+    kind, noun, config_kinds = REGRESSION, "run", (REGRESSION.config_kind,)
+    wrong_kind_sentence = "is no regression: it is an ensemble."
+    requeue_verb, requeue_action = "followed", Action.CHANGE
 
-    def parse(self, config: Config) -> LbfgsConfig:
+    def parse_config(self, config: StoredConfig) -> LbfgsConfig:
         """Its settings."""
         return LbfgsConfig.from_disk(config.settings)
 
-    def read(self, folder: Path, known: LbfgsConfig) -> Solve:
+    def read_job(self, folder: Path, known: LbfgsConfig) -> Regression:
         """The regression in a folder."""
-        return Solve(folder.name, read_name(folder), folder, known, read_solve_status(folder))
+        return Regression(
+            folder.name, read_run_name(folder), folder, known, read_regression_status(folder)
+        )
 
-    def fill(self, folder: Path, config: LbfgsConfig, placement: Placement | None) -> None:
+    def write_folder(self, folder: Path, config: LbfgsConfig, placement: Placement | None) -> None:
         """Write what the folder of a new one holds."""
         now = time.time()
-        status = SolveStatus(created=now, queued=now, updated=now)
-        write_job(folder, status, config.as_dict(), placement)
+        status = RegressionStatus(created=now, queued=now, updated=now)
+        write_job_files(folder, status, config.as_dict(), placement)
 
-    def why_not_again(self, job: Solve, active: bool) -> str:
+    def explain_requeue_refusal(self, job: Regression, active: bool) -> str:
         """Why it cannot be followed."""
-        if not job.placed:
+        if not job.is_placed:
             return "it is on no cluster. Launch it again to have it whole."
         if active:
             return "it is followed already."
-        ended = job.status.state not in self.kind.active
+        ended = job.status.state not in self.kind.active_states
         return f"it has ended, {job.status.state}." if ended else ""
 
 
-SOLVES = SolveStore()
-create_solve, find_solve = SOLVES.create, SOLVES.find
-list_solves, unreadable_solves = SOLVES.list_jobs, SOLVES.list_unreadable
-launch_solve, follow_solve = SOLVES.launch, SOLVES.requeue
-stop_solve, delete_solve = SOLVES.request_stop, SOLVES.delete
+REGRESSION_STORE = RegressionStore()
+create_regression, find_regression = REGRESSION_STORE.create, REGRESSION_STORE.find
+list_regressions, list_unreadable_regressions = (
+    REGRESSION_STORE.list_jobs,
+    REGRESSION_STORE.list_unreadable,
+)
+launch_regression, follow_regression = REGRESSION_STORE.launch, REGRESSION_STORE.requeue
+stop_regression, delete_regression = REGRESSION_STORE.request_stop, REGRESSION_STORE.delete

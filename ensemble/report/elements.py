@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ensemble.report.drawn import Spec, spec
+from ensemble.report.figure_spec import FigureSpec, build_figure_spec
 from ensemble.views.parts import (
     CopyableText,
     Figure,
@@ -18,7 +18,7 @@ from ensemble.views.parts import (
     Tile,
     Tiles,
 )
-from ensemble.wording.escaping import BOLD, ESCAPED, HIDDEN, JOINER, seen
+from ensemble.wording.escaping import BOLD, ESCAPED, HIDDEN, JOINER, remove_invisible_characters
 
 # The styles of paragraphs by their roles; those that are not here do not stand on paper.
 PARAGRAPH_STYLES = {
@@ -35,155 +35,171 @@ PARAGRAPH_STYLES = {
 }
 
 
-class Page:
+class PageElements:
     """The elements of a page as they come, and the figures that stand in it."""
 
     def __init__(self) -> None:
-        self.figures: list[Spec] = []
+        self.figures: list[FigureSpec] = []
         self.headings: list[tuple[str, str]] = []
 
-    def section(self, one: Section) -> str:
+    def render_section(self, one: Section) -> str:
         """A section with its heading; the contents' list knows it by its number."""
         name = f"s{len(self.headings)}"
         self.headings.append((name, one.title))
-        tag, parts = f"h{one.level}", "\n".join(filter(None, map(self.part, one.parts)))
-        breaks = ' class="breaks"' if one.breaks else ""
+        tag, parts = f"h{one.level}", "\n".join(filter(None, map(self.render_part, one.parts)))
+        breaks = ' class="breaks"' if one.page_break else ""
         return (
             f'<section id="{name}"{breaks} aria-labelledby="{name}h">'
-            f'<{tag} id="{name}h">{text(one.title)}</{tag}>\n{parts}\n</section>'
+            f'<{tag} id="{name}h">{escape_html_text(one.title)}</{tag}>\n{parts}\n</section>'
         )
 
-    def part(self, part: Part) -> str:
+    def render_part(self, part: Part) -> str:
         """One part of a section; "" for what is for a screen alone, as images to press."""
         match part:
             case Paragraph():
                 if part.role not in PARAGRAPH_STYLES:
                     return ""
-                said = marked(part.text) if part.markdown else text(part.text)
+                said = (
+                    render_sentence_html(part.text)
+                    if part.markdown
+                    else escape_html_text(part.text)
+                )
                 return f'<p class="{PARAGRAPH_STYLES[part.role]}">{said}</p>'
             case Table():
-                return table(part)
+                return render_table_html(part)
             case Figures():
-                return self.figures_of(part)
+                return self.render_figures(part)
             case Tiles():
-                return tiles(part)
+                return render_tiles_html(part)
             case Listing():
-                return listing(part)
+                return render_listing_html(part)
             case CopyableText():
                 return (
-                    f'<figure class="copied"><figcaption>{text(part.label)}</figcaption>'
-                    f'<pre tabindex="0">{text(part.text)}</pre></figure>'
+                    f"<figure "
+                    f'class="copied"><figcaption>{escape_html_text(part.label)}</figcaption>'
+                    f'<pre tabindex="0">{escape_html_text(part.text)}</pre></figure>'
                 )
         return ""
 
-    def figures_of(self, part: Figures) -> str:
+    def render_figures(self, part: Figures) -> str:
         """One figure, or several with buttons of which one is pressed; below them their notes."""
         every = part.all()
-        drawn = [self.figure(one, place == 0) for place, one in enumerate(every)]
-        notes = "".join(f'\n<p class="note">{text(note())}</p>' for note in part.notes.values())
+        drawn = [self.render_figure(one, place == 0) for place, one in enumerate(every)]
+        notes = "".join(
+            f'\n<p class="note">{escape_html_text(note())}</p>' for note in part.notes.values()
+        )
         if part.choice is None or len(every) == 1:
             return drawn[0] + notes
         buttons = "".join(
             f'<button type="button" aria-pressed="{"false" if place else "true"}">'
-            f"{text(one.label)}</button>"
+            f"{escape_html_text(one.label)}</button>"
             for place, one in enumerate(every)
         )
-        label = attribute(part.choice.label)
+        label = escape_html_attribute(part.choice.label)
         return (
             f'<div class="several"><div class="choice" role="group" aria-label="{label}">{buttons}'
             f"</div>{''.join(drawn)}</div>{notes}"
         )
 
-    def figure(self, one: Figure, shown: bool) -> str:
+    def render_figure(self, one: Figure, shown: bool) -> str:
         """A figure's place, which is drawn in the browser, with what to see above it."""
         number = len(self.figures)
-        self.figures.append(made := spec(one))
-        sees = marked(one.sees) if one.markdown else text(one.sees)
-        high = height(made)
+        self.figures.append(made := build_figure_spec(one))
+        sees = (
+            render_sentence_html(one.explanation)
+            if one.markdown
+            else escape_html_text(one.explanation)
+        )
+        high = figure_height_px(made)
         return (
             f'<figure class="drawn"{"" if shown else " hidden"}><figcaption>{sees}</figcaption>'
-            f'<div class="plot" role="img" aria-label="{attribute(one.alt)}" data-figure="{number}"'
+            f'<div class="plot" role="img" aria-label="{escape_html_attribute(one.alt)}" '
+            f'data-figure="{number}"'
             f' style="min-height:{high}px"></div></figure>'
         )
 
 
-def height(made: Spec) -> int:
+def figure_height_px(made: FigureSpec) -> int:
     """The pixels that a figure needs, so that nothing moves when it is drawn."""
     return round(made["figure"].get("layout", {}).get("height") or 450)
 
 
-def text(said: Any) -> str:
+def escape_html_text(said: Any) -> str:
     """A text as it stands."""
-    return html.escape(seen(said).replace(JOINER, ""), quote=False)
+    return html.escape(remove_invisible_characters(said).replace(JOINER, ""), quote=False)
 
 
-def attribute(said: Any) -> str:
+def escape_html_attribute(said: Any) -> str:
     """A text within the quotes of an attribute, on one line."""
-    return html.escape(" ".join(seen(said).replace(JOINER, "").replace("**", "").split()))
+    return html.escape(
+        " ".join(remove_invisible_characters(said).replace(JOINER, "").replace("**", "").split())
+    )
 
 
-def marked(said: str) -> str:
+def render_sentence_html(said: str) -> str:
     """A sentence in Markdown as the pages have them: bold words, and escaped signs."""
     letters: list[str] = []
 
-    def hide(found: re.Match[str]) -> str:
+    def hide_escaped_letter(found: re.Match[str]) -> str:
         letters.append(found[1])
         return f"\x00{len(letters) - 1}\x00"
 
-    plain = ESCAPED.sub(hide, seen(said))
+    plain = ESCAPED.sub(hide_escaped_letter, remove_invisible_characters(said))
     bold = BOLD.sub(r"<strong>\1</strong>", html.escape(plain.replace(JOINER, ""), quote=False))
     return HIDDEN.sub(lambda found: html.escape(letters[int(found[1])], quote=False), bold)
 
 
-def table(part: Table) -> str:
+def render_table_html(part: Table) -> str:
     """A table with its caption; its first column names the rows."""
     frame = part.frame
-    head = "".join(f'<th scope="col">{text(name)}</th>' for name in frame.columns)
-    body = "".join(row(values) for values in frame.itertuples(index=False, name=None))
-    caption = text(part.caption)
+    head = "".join(f'<th scope="col">{escape_html_text(name)}</th>' for name in frame.columns)
+    body = "".join(render_row_html(values) for values in frame.itertuples(index=False, name=None))
+    caption = escape_html_text(part.caption)
     inner = (
-        f'<div class="wide" role="region" aria-label="{attribute(part.caption)}" tabindex="0">'
+        f'<div class="wide" role="region" aria-label="{escape_html_attribute(part.caption)}" '
+        f'tabindex="0">'
         f"<table>{'' if part.folded else f'<caption>{caption}</caption>'}"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    ) + (f'<p class="note">{text(part.note)}</p>' if part.note else "")
-    return fold(part.caption, inner) if part.folded else inner
+    ) + (f'<p class="note">{escape_html_text(part.note)}</p>' if part.note else "")
+    return render_fold_html(part.caption, inner) if part.folded else inner
 
 
-def row(values: Sequence[Any]) -> str:
+def render_row_html(values: Sequence[Any]) -> str:
     """A row, its first cell the heading."""
     first, *rest = values
-    cells = "".join(f"<td>{text(value)}</td>" for value in rest)
-    return f'<tr><th scope="row">{text(first)}</th>{cells}</tr>'
+    cells = "".join(f"<td>{escape_html_text(value)}</td>" for value in rest)
+    return f'<tr><th scope="row">{escape_html_text(first)}</th>{cells}</tr>'
 
 
-def fold(title: str, inner: str) -> str:
+def render_fold_html(title: str, inner: str) -> str:
     """What stands behind a fold; on paper it is open."""
-    return f"<details><summary>{text(title)}</summary>{inner}</details>"
+    return f"<details><summary>{escape_html_text(title)}</summary>{inner}</details>"
 
 
-def listing(part: Listing) -> str:
+def render_listing_html(part: Listing) -> str:
     """Names with their values."""
     rows = "".join(
-        f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in part.rows
+        f"<div><dt>{escape_html_text(name)}</dt><dd>{escape_html_text(value)}</dd></div>"
+        for name, value in part.rows
     )
     inner = f"<dl>{rows}</dl>"
-    return fold(part.fold, inner) if part.fold else inner
+    return render_fold_html(part.fold, inner) if part.fold else inner
 
 
-def tiles(part: Tiles) -> str:
+def render_tiles_html(part: Tiles) -> str:
     """The images, each a window onto the one picture of all, with verdict and votes below it."""
-    each = "".join(tile(place, one) for place, one in enumerate(part.each))
-    size = f"--w:{part.width}px;--h:{part.height}px;--n:{len(part.each)}"
+    each = "".join(render_tile_html(place, one) for place, one in enumerate(part.tiles))
+    size = f"--w:{part.width}px;--h:{part.height}px;--n:{len(part.tiles)}"
     strip = f"--strip:url('{part.strip}')"  # base64, which has no quotes
-    return f'<ul class="tiles" style="{attribute(f"{size};{strip}")}">{each}</ul>'
+    return f'<ul class="tiles" style="{escape_html_attribute(f"{size};{strip}")}">{each}</ul>'
 
 
-def tile(place: int, one: Tile) -> str:
+def render_tile_html(place: int, one: Tile) -> str:
     """One image."""
     how = "right" if one.right else "wrong"
-    votes = "".join(f"<span>{text(line)}</span>" for line in one.votes)
+    votes = "".join(f"<span>{escape_html_text(line)}</span>" for line in one.votes)
     return (
-        f'<li><div class="image" role="img" aria-label="{attribute(one.alt)}" '
+        f'<li><div class="image" role="img" aria-label="{escape_html_attribute(one.alt)}" '
         f'style="--at:{place}"></div>'
-        f'<strong class="{how}">{text(one.verdict)}</strong>{votes}</li>'
+        f'<strong class="{how}">{escape_html_text(one.verdict)}</strong>{votes}</li>'
     )

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from string import Template
 
 from ensemble import __version__
-from ensemble.figures.palette import DARK, LIGHT, RIGHT, WRONG, Palette
-from ensemble.report import embedding
-from ensemble.report.contents import Content
-from ensemble.report.elements import Page, attribute, text
+from ensemble.figures.palette import DARK, LIGHT, RIGHT_COLOR, WRONG_COLOR, Palette
+from ensemble.report import page_assets
+from ensemble.report.elements import PageElements, escape_html_attribute, escape_html_text
+from ensemble.report.report_content import ReportContent
 
 # An option of the command line, which no line's end is to cut in two.
-OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
+OPTION_PATTERN = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 # Text in the colours of right and wrong, as dark or light as text has to be.
-SHADES = {"light": ("#00629B", "#A84A0B"), "dark": ("#58B4F0", "#F59A5C")}
+VERDICT_TEXT_COLORS = {"light": ("#00629B", "#A84A0B"), "dark": ("#58B4F0", "#F59A5C")}
 
 
-def document(content: Content, capsules: Sequence[str], inside: str) -> str:
+def render_report_page(content: ReportContent, capsules: Sequence[str], inside: str) -> str:
     """The whole page.
 
     Args:
@@ -25,55 +25,61 @@ def document(content: Content, capsules: Sequence[str], inside: str) -> str:
       capsules: elements with the runs' data, from `exchange.capsule`; they stand as they are.
       inside: a sentence on what they hold.
     """
-    page = Page()
-    sections = "\n".join(map(page.section, content.sections))
-    figures = embedding.as_json(page.figures)
-    library, named = embedding.plotly()
-    script = embedding.own("report.js")
-    links = "".join(f'<li><a href="#{name}">{text(said)}</a></li>' for name, said in page.headings)
-    policy = embedding.policy(embedding.digest(script), named)
-    return Template(embedding.own("page.html")).substitute(
+    page = PageElements()
+    sections = "\n".join(map(page.render_section, content.sections))
+    figures = page_assets.format_strict_json(page.figures)
+    library, named = page_assets.load_packed_plotly()
+    script = page_assets.read_static_file("report.js")
+    links = "".join(
+        f'<li><a href="#{name}">{escape_html_text(said)}</a></li>' for name, said in page.headings
+    )
+    policy = page_assets.build_content_policy(page_assets.compute_script_hash(script), named)
+    return Template(page_assets.read_static_file("page.html")).substitute(
         policy=html.escape(policy),
-        title=text(content.title),
-        styles=styles(),
-        state=f'<span class="state">{text(content.state)}</span>' if content.state else "",
-        about=text(content.about),
-        lead=text(content.lead),
+        title=escape_html_text(content.title),
+        styles=render_page_styles(),
+        state=f'<span class="state">{escape_html_text(content.state)}</span>'
+        if content.state
+        else "",
+        about=escape_html_text(content.subtitle),
+        lead=escape_html_text(content.introduction),
         links=links,
         sections=sections,
-        inside=OPTION.sub(r"<code>\g<0></code>", text(inside)),
-        version=attribute(__version__),
-        figures=embedding.data("figures", embedding.packed(figures)),
-        library=embedding.data("library", library),
+        inside=OPTION_PATTERN.sub(r"<code>\g<0></code>", escape_html_text(inside)),
+        version=escape_html_attribute(__version__),
+        figures=page_assets.render_data_element("figures", page_assets.compress_to_base64(figures)),
+        library=page_assets.render_data_element("library", library),
         script=script,
         capsules="\n".join(capsules),
     )
 
 
-def problem(why: str) -> str:
+def render_problem_page(why: str) -> str:
     """A page with the sentence why there is no report."""
-    policy = html.escape(embedding.policy("'none'"))
+    policy = html.escape(page_assets.build_content_policy("'none'"))
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>No report</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}"><p>{text(why)}</p></html>'
+        f'<meta http-equiv="Content-Security-Policy" '
+        f'content="{policy}"><p>{escape_html_text(why)}</p></html>'
     )
 
 
-def styles() -> str:
+def render_page_styles() -> str:
     """The page's own styles: the colours of both looks, then what is made of them."""
-    return f"{colors(':root', LIGHT)}\n{dark()}\n{embedding.own('report.css')}"
+    light, dark = render_palette_variables(":root", LIGHT), render_dark_styles()
+    return f"{light}\n{dark}\n{page_assets.read_static_file('report.css')}"
 
 
-def dark() -> str:
+def render_dark_styles() -> str:
     """When the page is dark: as the system has it, or as its reader has pressed; never on paper."""
-    system = colors(":root:not([data-look=light])", DARK)
-    pressed = colors(":root[data-look=dark]", DARK)
+    system = render_palette_variables(":root:not([data-look=light])", DARK)
+    pressed = render_palette_variables(":root[data-look=dark]", DARK)
     return f"@media screen and (prefers-color-scheme:dark){{{system}}}\n@media screen{{{pressed}}}"
 
 
-def colors(where: str, look: Palette) -> str:
+def render_palette_variables(where: str, look: Palette) -> str:
     """A palette as the page's variables."""
-    right, wrong = SHADES[look.mode]
+    right, wrong = VERDICT_TEXT_COLORS[look.mode]
     named = {
         "ink": look.ink,
         "ground": look.ground,
@@ -82,8 +88,8 @@ def colors(where: str, look: Palette) -> str:
         "primary": look.primary,
         "right": right,
         "wrong": wrong,
-        "blue": RIGHT,
-        "orange": WRONG,
+        "blue": RIGHT_COLOR,
+        "orange": WRONG_COLOR,
     }
     values = ";".join(f"--{name}:{value}" for name, value in named.items())
     return f"{where}{{{values};color-scheme:{look.mode}}}"

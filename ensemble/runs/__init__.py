@@ -10,35 +10,46 @@ Every worker imports this before it trains; what asks a run's members about pict
 `ensemble.recognition`, with all that pictures need.
 """
 
-from ensemble.jobs.launch import worker_environment
-from ensemble.jobs.queue import ahead_of
-from ensemble.jobs.worker import give_way
-from ensemble.runs.annotations.names import rename
+from ensemble.jobs.launch import build_worker_environment
+from ensemble.jobs.queue import list_jobs_ahead
+from ensemble.jobs.worker import lower_priority
+from ensemble.runs.annotations.names import rename_run
 from ensemble.runs.history import (
-    prediction_epochs,
+    list_prediction_epochs,
     read_history,
-    read_predictions,
-    read_validation,
+    read_run_predictions,
+    read_validation_predictions,
 )
-from ensemble.runs.imported import create_imported
-from ensemble.runs.members import Members, member_epochs, open_members
-from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status, who_was_set_aside
+from ensemble.runs.imported_run import create_imported_run
+from ensemble.runs.members import Members, list_member_epochs, open_members
+from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status, describe_diverged_members
 from ensemble.runs.store import (
     Run,
-    create,
-    delete,
-    find,
+    create_run,
+    delete_run,
+    find_run,
     keep_warm_worker,
-    launch,
+    launch_run,
     list_runs,
-    request_stop,
-    requeue,
-    resume,
-    trained_here,
-    unreadable,
+    list_unreadable_runs,
+    request_run_stop,
+    requeue_run,
+    require_training_config,
+    resume_run,
 )
-from ensemble.runs.test_set import TestSet, test_set
-from ensemble.runs.training.worker import work
+from ensemble.runs.test_set import TestSet, load_test_set
+from ensemble.runs.training.worker import execute_run
+
+# As they were called up to version 0.1.0, for programs of other people.
+create, delete, find, launch, rename, resume = (
+    create_run,
+    delete_run,
+    find_run,
+    launch_run,
+    rename_run,
+    resume_run,
+)
+read_predictions, request_stop, test_set = read_run_predictions, request_run_stop, load_test_set
 
 __all__ = [
     "ACTIVE",
@@ -48,29 +59,38 @@ __all__ = [
     "Run",
     "Status",
     "TestSet",
-    "ahead_of",
+    "build_worker_environment",
     "create",
-    "create_imported",
+    "create_imported_run",
+    "create_run",
     "delete",
+    "delete_run",
+    "describe_diverged_members",
+    "execute_run",
     "find",
-    "give_way",
+    "find_run",
     "keep_warm_worker",
     "launch",
+    "launch_run",
+    "list_jobs_ahead",
+    "list_member_epochs",
+    "list_prediction_epochs",
     "list_runs",
-    "member_epochs",
+    "list_unreadable_runs",
+    "load_test_set",
+    "lower_priority",
     "open_members",
-    "prediction_epochs",
     "read_history",
     "read_predictions",
-    "read_validation",
+    "read_run_predictions",
+    "read_validation_predictions",
     "rename",
+    "rename_run",
+    "request_run_stop",
     "request_stop",
-    "requeue",
+    "requeue_run",
+    "require_training_config",
     "resume",
+    "resume_run",
     "test_set",
-    "trained_here",
-    "unreadable",
-    "who_was_set_aside",
-    "work",
-    "worker_environment",
 ]

@@ -4,17 +4,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ensemble.errors import RunError
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.npy import Expected
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import Arrays, read_arrays
 
 
-def epoch_file(folder: Path, what: str, epoch: int) -> Path:
+def locate_epoch_file(folder: Path, what: str, epoch: int) -> Path:
     """The file of an epoch's "predictions", "validation" or "parameters" in a run's folder."""
     return folder / what / f"epoch-{int(epoch):04d}.npz"
 
 
-def read_epoch(folder: Path, what: str, epoch: int, expected: Mapping[str, Expected]) -> Arrays:
+def read_epoch_arrays(
+    folder: Path, what: str, epoch: int, expected: Mapping[str, ExpectedArray]
+) -> Arrays:
     """An epoch's arrays, as they were written.
 
     Args:
@@ -26,29 +28,33 @@ def read_epoch(folder: Path, what: str, epoch: int, expected: Mapping[str, Expec
     Raises:
       RunError: they are not there, cannot be read, or are others than are expected.
     """
-    path = epoch_file(folder, what, epoch)
+    path = locate_epoch_file(folder, what, epoch)
     try:
         return read_arrays(path, expected)
     except FileNotFoundError as error:
-        raise RunError(f"The run “{folder.name}” has no {said(what)} of epoch {epoch}.") from error
+        raise RunError(
+            f"The run “{folder.name}” has no {format_epoch_file_kind(what)} of epoch {epoch}."
+        ) from error
     except DamagedFileError as error:
-        raise damaged(folder, what, epoch, str(error)) from error
+        raise build_damaged_epoch_error(folder, what, epoch, str(error)) from error
     except OSError as error:
         raise RunError(
-            f"The {said(what)} of epoch {epoch} of the run “{folder.name}” cannot be read "
+            f"The {format_epoch_file_kind(what)} of epoch {epoch} of the run “{folder.name}” "
+            f"cannot be read "
             f"({error.strerror}): see to {what}/{path.name} in its folder, or choose another "
             "epoch."
         ) from error
 
 
-def damaged(folder: Path, what: str, epoch: int, why: str) -> RunError:
+def build_damaged_epoch_error(folder: Path, what: str, epoch: int, why: str) -> RunError:
     """What to say of an epoch's file that is there and does not hold what it should."""
     return RunError(
-        f"The {said(what)} of epoch {epoch} of the run “{folder.name}” are damaged ({why}): choose "
+        f"The {format_epoch_file_kind(what)} of epoch {epoch} of the run “{folder.name}” are "
+        f"damaged ({why}): choose "
         "another epoch."
     )
 
 
-def said(what: str) -> str:
+def format_epoch_file_kind(what: str) -> str:
     """A kind of epoch file in a sentence, as several."""
     return "validation predictions" if what == "validation" else what

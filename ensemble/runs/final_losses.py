@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.quality.scores import log_loss
-from ensemble.datasets.split import validation_indices
+from ensemble.analysis.quality.proper_scores import log_loss
+from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import EnsembleError
-from ensemble.runs.history import read_history, read_predictions, read_validation
-from ensemble.runs.store import Run, find, trained_here
-from ensemble.runs.test_set import dataset_of
-from ensemble.storage.records.lines import Line
+from ensemble.runs.history import read_history, read_run_predictions, read_validation_predictions
+from ensemble.runs.store import Run, find_run, require_training_config
+from ensemble.runs.test_set import load_run_dataset
+from ensemble.storage.records.json_lines import Line
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,22 +20,23 @@ class FinalLosses:
     """The members' losses after an epoch, or in training before the first has ended.
 
     Attributes:
-      on: which images: those of "validation" where the run holds some out, else "test", or
+      split: which images: those of "validation" where the run holds some out, else "test", or
         "training" where no epoch has ended.
       epoch: after which; 0 before the end of the first.
       members: (M,), who they are, counted from 0: all but those set aside.
       loss: (M,), the mean of each, in nats.
-      each: (M, N), of each image; None of training, and where predictions are not to be had.
+      per_image_loss: (M, N), of each image; None of training, and where predictions are not to be
+        had.
     """
 
-    on: str
+    split: str
     epoch: int
     members: tuple[int, ...]
     loss: NDArray[np.float64]
-    each: NDArray[np.float64] | None
+    per_image_loss: NDArray[np.float64] | None
 
 
-def final_losses(run_id: str, history: Sequence[Line] | None = None) -> FinalLosses | None:
+def load_final_losses(run_id: str, history: Sequence[Line] | None = None) -> FinalLosses | None:
     """The losses by which a run's members are compared; None before the first line of history.
 
     Args:
@@ -46,35 +47,37 @@ def final_losses(run_id: str, history: Sequence[Line] | None = None) -> FinalLos
       UnknownRunError: there is no such run.
       RunError: its history cannot be read.
     """
-    run = find(run_id)
+    run = find_run(run_id)
     lines = list(read_history(run_id) if history is None else history)
-    if (last := last_of("epoch", lines)) is None:
-        steps = last_of("steps", lines)
-        return _of_line(run, steps, "training", 0) if steps else None
+    if (last := find_last_line("epoch", lines)) is None:
+        steps = find_last_line("steps", lines)
+        return _parse_line_losses(run, steps, "training", 0) if steps else None
     on = "validation" if "validation_loss" in last else "test"
     try:
-        each = _each(run, on, last["epoch"])
+        each = _compute_image_losses(run, on, last["epoch"])
     except EnsembleError:  # The means are there nevertheless.
-        return _of_line(run, last, on, last["epoch"])
-    return FinalLosses(on, last["epoch"], run.remaining(last["epoch"]), each.mean(axis=1), each)
+        return _parse_line_losses(run, last, on, last["epoch"])
+    return FinalLosses(
+        on, last["epoch"], run.remaining_members(last["epoch"]), each.mean(axis=1), each
+    )
 
 
-def last_of(kind: str, lines: Sequence[Line]) -> Line | None:
+def find_last_line(kind: str, lines: Sequence[Line]) -> Line | None:
     """The last line of a kind; None where there is none."""
     return next((line for line in reversed(lines) if line["kind"] == kind), None)
 
 
-def _each(run: Run, on: str, epoch: int) -> NDArray[np.float64]:
-    labels = dataset_of(run).test_labels
+def _compute_image_losses(run: Run, on: str, epoch: int) -> NDArray[np.float64]:
+    labels = load_run_dataset(run).test_labels
     if on == "test":
-        return log_loss(read_predictions(run.id, epoch), labels)
-    labels = dataset_of(run).train_labels
-    held = validation_indices(trained_here(run), labels)
-    return log_loss(read_validation(run.id, epoch), labels[held])
+        return log_loss(read_run_predictions(run.id, epoch), labels)
+    labels = load_run_dataset(run).train_labels
+    held = select_validation_indices(require_training_config(run), labels)
+    return log_loss(read_validation_predictions(run.id, epoch), labels[held])
 
 
-def _of_line(run: Run, line: Line, on: str, epoch: int) -> FinalLosses:
+def _parse_line_losses(run: Run, line: Line, on: str, epoch: int) -> FinalLosses:
     said = line.get(f"{'train' if on == 'training' else on}_loss") or []
     known = {m: loss for m, loss in enumerate(said) if loss is not None}
-    members = tuple(m for m in run.remaining(epoch or None) if m in known)
+    members = tuple(m for m in run.remaining_members(epoch or None) if m in known)
     return FinalLosses(on, epoch, members, np.array([known[m] for m in members]), None)

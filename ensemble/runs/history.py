@@ -11,24 +11,28 @@ from pathlib import Path
 
 import numpy as np
 
-from ensemble.datasets.split import held_out
+from ensemble.datasets.split import count_holdout_images
 from ensemble.errors import RunError
-from ensemble.jobs.folders import folder_of
-from ensemble.runs.epoch_files import damaged, epoch_file, read_epoch
-from ensemble.runs.store import Run, find
-from ensemble.storage.arrays.npy import Expected
+from ensemble.jobs.folders import find_run_folder
+from ensemble.runs.epoch_files import (
+    build_damaged_epoch_error,
+    locate_epoch_file,
+    read_epoch_arrays,
+)
+from ensemble.runs.store import Run, find_run
+from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import write_arrays
-from ensemble.storage.records.lines import Line, read_lines
+from ensemble.storage.records.json_lines import Line, read_lines
 
-EPOCH_FILE = re.compile(r"epoch-(\d+)\.npz")
+EPOCH_FILE_PATTERN = re.compile(r"epoch-(\d+)\.npz")
 # Where an epoch's probabilities on each set of images are kept, in the run's folder.
-FOLDERS = {"test": "predictions", "validation": "validation"}
-ROUNDING = 1e-3  # A softmax in few bits may round to a little more than 1.
+PREDICTION_FOLDERS = {"test": "predictions", "validation": "validation"}
+PROBABILITY_TOLERANCE = 1e-3  # A softmax in few bits may round to a little more than 1.
 
 
 def read_history(run_id: str) -> list[Line]:
     """All whole lines of a run's history; one cut short by a kill is left out."""
-    return read_lines(folder_of(run_id) / "history.jsonl")
+    return read_lines(find_run_folder(run_id) / "history.jsonl")
 
 
 def write_predictions(
@@ -38,68 +42,72 @@ def write_predictions(
 
     NaN of members that are set aside.
     """
-    path = epoch_file(folder, what, epoch)
+    path = locate_epoch_file(folder, what, epoch)
     path.parent.mkdir(exist_ok=True)
     write_arrays(path, {"probabilities": probabilities.astype(np.float32, copy=False)})
 
 
 def drop_predictions(folder: Path, after: int, what: str = "predictions") -> None:
     """Delete the predictions, or those of "validation", of every epoch after this one."""
-    for epoch in _epochs_in(folder, what):
+    for epoch in _list_prediction_files(folder, what):
         if epoch > after:
             # Of a group's, whoever merges them may have been first.
-            epoch_file(folder, what, epoch).unlink(missing_ok=True)
+            locate_epoch_file(folder, what, epoch).unlink(missing_ok=True)
 
 
-def prediction_epochs(run_id: str) -> list[int]:
+def list_prediction_epochs(run_id: str) -> list[int]:
     """The epochs, from 1, whose test probabilities are kept, in order."""
-    return _epochs_in(folder_of(run_id), "predictions")
+    return _list_prediction_files(find_run_folder(run_id), "predictions")
 
 
-def read_predictions(run_id: str, epoch: int) -> np.ndarray:
-    """An epoch's test probabilities, float32 (M, N, C), M as many as `Run.remaining` has.
+def read_run_predictions(run_id: str, epoch: int) -> np.ndarray:
+    """An epoch's test probabilities, float32 (M, N, C), M as many as `Run.remaining_members` has.
 
     Raises:
       UnknownRunError: there is no such run.
       RunError: that epoch's are not there, cannot be read, or are no probabilities of this run's
         members on its dataset.
     """
-    run = find(run_id)
+    run = find_run(run_id)
     shape = (run.config.members, run.data.test_size, len(run.data.class_names))
-    return _read(run, "predictions", epoch, shape)
+    return _read_probabilities(run, "predictions", epoch, shape)
 
 
-def read_validation(run_id: str, epoch: int) -> np.ndarray:
-    """An epoch's probabilities on the images held out, float32 (M, V, C); M as `read_predictions`.
+def read_validation_predictions(run_id: str, epoch: int) -> np.ndarray:
+    """Probabilities on the images held out, float32 (M, V, C); M as `read_run_predictions`.
 
-    Which images these are, `datasets.split.validation_indices` says: they are in that order.
+    Which images these are, `select_validation_indices` says: they are in that order.
 
     Raises:
       UnknownRunError: there is no such run.
-      RunError: the run holds none out, or as `read_predictions`.
+      RunError: the run holds none out, or as `read_run_predictions`.
     """
-    run = find(run_id)
+    run = find_run(run_id)
     if not run.config.validation:
         raise RunError(
             f"The run “{run_id}” holds no training images out: launch one with validation above 0."
         )
-    size = held_out(run.data.divisible, run.config.validation)
+    size = count_holdout_images(run.data.splittable_size, run.config.validation)
     shape = (run.config.members, size, len(run.data.class_names))
-    return _read(run, "validation", epoch, shape)
+    return _read_probabilities(run, "validation", epoch, shape)
 
 
-def _read(run: Run, what: str, epoch: int, shape: tuple[int, ...]) -> np.ndarray:
-    found = read_epoch(run.path, what, epoch, {"probabilities": Expected(shape)})["probabilities"]
-    if len(members := run.remaining(epoch)) < len(found):  # of the others they are no numbers
+def _read_probabilities(run: Run, what: str, epoch: int, shape: tuple[int, ...]) -> np.ndarray:
+    found = read_epoch_arrays(run.path, what, epoch, {"probabilities": ExpectedArray(shape)})[
+        "probabilities"
+    ]
+    if len(members := run.remaining_members(epoch)) < len(
+        found
+    ):  # of the others they are no numbers
         found = found[list(members)]
     if not (
-        len(found) and found.min() >= 0 and found.max() <= 1 + ROUNDING
+        len(found) and found.min() >= 0 and found.max() <= 1 + PROBABILITY_TOLERANCE
     ):  # so that NaN is refused too
         why = "its probabilities are not all between 0 and 1"
-        raise damaged(run.path, what, epoch, why)
+        raise build_damaged_epoch_error(run.path, what, epoch, why)
     return found
 
 
-def _epochs_in(folder: Path, what: str) -> list[int]:
-    names = (EPOCH_FILE.fullmatch(path.name) for path in folder.glob(f"{what}/epoch-*.npz"))
+def _list_prediction_files(folder: Path, what: str) -> list[int]:
+    names = (EPOCH_FILE_PATTERN.fullmatch(path.name) for path in folder.glob(f"{what}/epoch-*.npz"))
     return sorted(int(match[1]) for match in names if match)

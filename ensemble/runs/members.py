@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from ensemble.errors import RunError
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.runs.parameters import kept_epochs, network_of_run, read_parameters
-from ensemble.runs.store import find, trained_here
+from ensemble.runs.parameters import list_parameter_epochs, load_run_network, read_parameters
+from ensemble.runs.store import find_run, require_training_config
 
 if TYPE_CHECKING:
     from ensemble.engine import Network
@@ -31,18 +31,18 @@ class Members:
     params: Any
     network: "Network"
 
-    def probabilities(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def predict_probabilities(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
         """What each member makes of images uint8 (N, H, W, channels): float32 (M, N, C).
 
         Raises:
           RunError: it is no number: of members that came from elsewhere, nobody knows.
         """
         from ensemble.engine import predict_probabilities
-        from ensemble.engine.activations import NO_NUMBERS
+        from ensemble.engine.activations import NOT_FINITE_MESSAGE
 
         found = predict_probabilities(self.network, self.params, images)
         if not np.isfinite(found).all():
-            raise RunError(NO_NUMBERS)
+            raise RunError(NOT_FINITE_MESSAGE)
         return found
 
 
@@ -54,7 +54,7 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
 
     Args:
       run_id: whose.
-      epoch: one of `member_epochs`; None is the last checkpoint, which a stopped run may have
+      epoch: one of `list_member_epochs`; None is the last checkpoint, which a stopped run may have
         in the middle of an epoch.
 
     Raises:
@@ -62,15 +62,15 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
       RunError: it has no checkpoint that can be read yet, or keeps nothing of that epoch.
       ConfigError: its network is a person's own, and is not allowed here.
     """
-    run = find(run_id)
-    trained_here(run)
+    run = find_run(run_id)
+    require_training_config(run)
     prepare_jax()
     import jax
 
     jax.config.update("jax_platforms", "cpu")
     first = jax.devices()[0]
-    network = network_of_run(run)
-    if epoch is not None and epoch in kept_epochs(run.path):
+    network = load_run_network(run)
+    if epoch is not None and epoch in list_parameter_epochs(run.path):
         params = jax.device_put(read_parameters(run_id, epoch), first)
         return Members(epoch, 0, params, network)
     from ensemble.runs.checkpoints.members import read_progress
@@ -80,7 +80,7 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
     return Members(progress.evaluated, progress.step_in_epoch, on_device, network)
 
 
-def member_epochs(run_id: str) -> tuple[int, ...]:
+def list_member_epochs(run_id: str) -> tuple[int, ...]:
     """The epochs, from 1, whose members can be opened: all, but for a run of long ago.
 
     None of a run that was trained elsewhere.
@@ -91,10 +91,10 @@ def member_epochs(run_id: str) -> tuple[int, ...]:
     Raises:
       UnknownRunError: there is no such run.
     """
-    run = find(run_id)
-    if run.trained is None:
+    run = find_run(run_id)
+    if run.training_config is None:
         return ()
     prepare_jax()
-    from ensemble.runs.checkpoints.members import checkpoint_epochs
+    from ensemble.runs.checkpoints.members import list_checkpoint_epochs
 
-    return tuple(sorted({*kept_epochs(run.path), *checkpoint_epochs(run)}))
+    return tuple(sorted({*list_parameter_epochs(run.path), *list_checkpoint_epochs(run)}))

@@ -15,11 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.runs.epoch_files import damaged, epoch_file, read_epoch
-from ensemble.runs.history import EPOCH_FILE
-from ensemble.runs.store import Run, find, trained_here
-from ensemble.storage.arrays.npy import Expected
-from ensemble.storage.arrays.npz import Joined, write_arrays
+from ensemble.runs.epoch_files import (
+    build_damaged_epoch_error,
+    locate_epoch_file,
+    read_epoch_arrays,
+)
+from ensemble.runs.history import EPOCH_FILE_PATTERN
+from ensemble.runs.store import Run, find_run, require_training_config
+from ensemble.storage.arrays.npy import ExpectedArray
+from ensemble.storage.arrays.npz import ArrayParts, write_arrays
 
 if TYPE_CHECKING:
     from ensemble.engine import Network
@@ -35,71 +39,81 @@ def write_parameters(
     Args:
       folder: the run's.
       epoch: counted from 1.
-      params: a nested mapping of names to arrays (M, …), or to their `Joined` parts in float32.
+      params: a nested mapping of names to arrays (M, …), or to their `ArrayParts` parts in float32.
       best: the epoch that is the best so far; None drops nothing.
       always: epochs that are never dropped.
 
     Raises:
       OSError: a full disk, or a folder that cannot be written; nothing half-written is left.
     """
-    path = epoch_file(folder, "parameters", epoch)
+    path = locate_epoch_file(folder, "parameters", epoch)
     path.parent.mkdir(exist_ok=True)
     # Array by array: all of them in float32 at once would double what a worker needs of memory.
-    write_arrays(path, ((name, _in_float32(array)) for name, array in _flat(params)))
+    write_arrays(
+        path, ((name, _convert_to_float32(array)) for name, array in _flatten_tree(params))
+    )
     if best is not None:
-        _thin_out(folder, epoch, best, path.stat().st_size, always)
+        _drop_excess_epochs(folder, epoch, best, path.stat().st_size, always)
 
 
 def drop_parameters(folder: Path, after: int) -> None:
     """Delete the parameters of every epoch after this one, and what a kill left half-written."""
-    for epoch in kept_epochs(folder):
+    for epoch in list_parameter_epochs(folder):
         if epoch > after:
             # Of a group's, whoever merges them may have been first.
-            epoch_file(folder, "parameters", epoch).unlink(missing_ok=True)
+            locate_epoch_file(folder, "parameters", epoch).unlink(missing_ok=True)
     for torn in (folder / "parameters").glob(".epoch-*"):
         torn.unlink(missing_ok=True)
 
 
 def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
-    """An epoch's parameters: the tree that was written, of arrays (M, …); M as `Run.remaining` has.
+    """An epoch's parameters: the tree that was written, (M, …), M as in `Run.remaining_members`.
 
     Raises:
       UnknownRunError: there is no such run.
       RunError: that epoch's are not there, cannot be read, or are not those of this run's
         members and their network.
     """
-    run = find(run_id)
-    shapes = network_of_run(run).shapes
-    expected = {name: Expected((run.config.members, *one.shape)) for name, one in shapes.items()}
-    found = read_epoch(run.path, "parameters", epoch, expected)
-    if len(members := run.remaining(epoch)) < run.config.members:
+    run = find_run(run_id)
+    shapes = load_run_network(run).shapes
+    expected = {
+        name: ExpectedArray((run.config.members, *one.shape)) for name, one in shapes.items()
+    }
+    found = read_epoch_arrays(run.path, "parameters", epoch, expected)
+    if len(members := run.remaining_members(epoch)) < run.config.members:
         found = {name: array[list(members)] for name, array in found.items()}
     for name, array in found.items():
         if not (np.isfinite(array.min()) and np.isfinite(array.max())):
             why = f"{name} holds what is no finite number"
-            raise damaged(run.path, "parameters", epoch, why)
-    return _nested({name: array.astype(shapes[name].dtype) for name, array in found.items()})
+            raise build_damaged_epoch_error(run.path, "parameters", epoch, why)
+    return _unflatten_tree(
+        {name: array.astype(shapes[name].dtype) for name, array in found.items()}
+    )
 
 
-def network_of_run(run: Run) -> "Network":
+def load_run_network(run: Run) -> "Network":
     """The network of a run that was trained here, bound to what it learnt.
 
     Raises:
       RunError: it was trained elsewhere.
       ConfigError: its network is a person's own, and is not allowed here or no longer fits.
     """
-    from ensemble.engine import network_of  # JAX: whoever only writes or lists needs none.
+    from ensemble.engine import build_network  # JAX: whoever only writes or lists needs none.
 
-    return network_of(trained_here(run), run.data.image_shape, len(run.data.class_names))
+    return build_network(
+        require_training_config(run), run.data.image_shape, len(run.data.class_names)
+    )
 
 
-def kept_epochs(folder: Path) -> list[int]:
+def list_parameter_epochs(folder: Path) -> list[int]:
     """The epochs whose parameters lie in this run's folder, in order."""
-    names = (EPOCH_FILE.fullmatch(path.name) for path in folder.glob("parameters/epoch-*.npz"))
+    names = (
+        EPOCH_FILE_PATTERN.fullmatch(path.name) for path in folder.glob("parameters/epoch-*.npz")
+    )
     return sorted(int(match[1]) for match in names if match)
 
 
-def wanted_epochs(last: int, best: int, room: int) -> set[int]:
+def select_parameter_epochs(last: int, best: int, room: int) -> set[int]:
     """Which of the epochs 1 to `last` stay when there is room for so many files.
 
     The spacing never shrinks as a run goes on, and each is a multiple of those before it: what
@@ -111,26 +125,28 @@ def wanted_epochs(last: int, best: int, room: int) -> set[int]:
     return {1, best, last} | set(range(spacing, last + 1, spacing))
 
 
-def _in_float32(array: Any) -> NDArray[np.float32] | Joined:
-    return array if isinstance(array, Joined) else np.asarray(array, np.float32)
+def _convert_to_float32(array: Any) -> NDArray[np.float32] | ArrayParts:
+    return array if isinstance(array, ArrayParts) else np.asarray(array, np.float32)
 
 
-def _thin_out(folder: Path, last: int, best: int, size: int, always: Collection[int]) -> None:
-    wanted = {*wanted_epochs(last, best, MAX_BYTES // size), *always}
-    for epoch in kept_epochs(folder):
+def _drop_excess_epochs(
+    folder: Path, last: int, best: int, size: int, always: Collection[int]
+) -> None:
+    wanted = {*select_parameter_epochs(last, best, MAX_BYTES // size), *always}
+    for epoch in list_parameter_epochs(folder):
         if epoch not in wanted:
-            epoch_file(folder, "parameters", epoch).unlink()
+            locate_epoch_file(folder, "parameters", epoch).unlink()
 
 
-def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten_tree(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in tree.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}/")
+            yield from _flatten_tree(value, f"{prefix}{name}/")
         else:
             yield f"{prefix}{name}", value
 
 
-def _nested(flat: dict[str, NDArray[np.float32]]) -> dict[str, Any]:
+def _unflatten_tree(flat: dict[str, NDArray[np.float32]]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, array in flat.items():
         *above, leaf = name.split("/")

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ensemble.config import EnsembleConfig
-from ensemble.jobs.kinds import TRAINING, Kind
+from ensemble.jobs.kinds import TRAINING, JobKind
 from ensemble.jobs.status import StoredStatus
-from ensemble.storage.atomic import read_json
-from ensemble.storage.records.fields import Count, Figure, Seconds, Share, Speed
-from ensemble.storage.records.lines import Line
+from ensemble.storage.atomic_files import read_json
+from ensemble.storage.records.field_checks import Count, MetricValue, Seconds, Share, Speed
+from ensemble.storage.records.json_lines import Line
 
 STATES = TRAINING.states
-ACTIVE = TRAINING.active
+ACTIVE = TRAINING.active_states
 RESUMABLE = TRAINING.resumable
 
 
@@ -36,7 +36,7 @@ class Status(StoredStatus):
         first step (from 1) at which it was none; of a test or validation loss the step before.
     """
 
-    kind: ClassVar[Kind] = TRAINING
+    kind: ClassVar[JobKind] = TRAINING
 
     epoch: Count = 0
     epochs: Count = 0
@@ -46,29 +46,31 @@ class Status(StoredStatus):
     compile_seconds: Seconds | None = None
     img_member_per_s: Speed | None = None
     ensemble_test_accuracy: Share | None = None
-    ensemble_test_nll: Figure | None = None
+    ensemble_test_nll: MetricValue | None = None
     member_test_accuracy: list[Share | None] = field(default_factory=list)
     best_ensemble_test_accuracy: Share | None = None
     best_epoch: Count | None = None
     best_on: str = "test"  # as in runs of versions that knew nothing else
-    best_ensemble_validation_nll: Figure | None = None
+    best_ensemble_validation_nll: MetricValue | None = None
     set_aside: dict[int, Count] = field(default_factory=dict)
 
 
-def remaining(status: Status, members: int, epoch: int | None = None) -> tuple[int, ...]:
+def list_remaining_members(
+    status: Status, members: int, epoch: int | None = None
+) -> tuple[int, ...]:
     """The members, from 0, that were not set aside by the end of this epoch; by now for None."""
     steps = status.steps // max(1, status.epochs)
-    return remaining_at(status, members, status.steps if epoch is None else epoch * steps)
+    return list_remaining_at_step(status, members, status.steps if epoch is None else epoch * steps)
 
 
-def remaining_at(status: Status, members: int, step: int) -> tuple[int, ...]:
+def list_remaining_at_step(status: Status, members: int, step: int) -> tuple[int, ...]:
     """The members, from 0, that were not set aside by the end of this step."""
     return tuple(
         number for number in range(members) if status.set_aside.get(number, step + 1) > step
     )
 
 
-def who_was_set_aside(status: Status, members: int, over: bool = True) -> str:
+def describe_diverged_members(status: Status, members: int, over: bool = True) -> str:
     """A sentence on the members that were set aside; "" where none was.
 
     Args:
@@ -88,7 +90,7 @@ def who_was_set_aside(status: Status, members: int, over: bool = True) -> str:
     return f"Set aside since the loss is no longer a number: {who}; {others} {on}."
 
 
-def blank_best(config: EnsembleConfig) -> dict[str, Any]:
+def build_blank_best_fields(config: EnsembleConfig) -> dict[str, Any]:
     """What a status says of the best epoch before there is one."""
     return {
         "best_on": "validation" if config.validation else "test",
@@ -98,7 +100,7 @@ def blank_best(config: EnsembleConfig) -> dict[str, Any]:
     }
 
 
-def after_epoch(status: Status, line: Line) -> dict[str, Any]:
+def build_epoch_status_fields(status: Status, line: Line) -> dict[str, Any]:
     """What the status keeps of an epoch's line, and of the best epoch so far.
 
     Args:
@@ -123,24 +125,24 @@ def after_epoch(status: Status, line: Line) -> dict[str, Any]:
     return said
 
 
-def is_over(status: Status, config: EnsembleConfig, epoch: int) -> bool:
+def is_training_over(status: Status, config: EnsembleConfig, epoch: int) -> bool:
     """Whether training ends after this epoch: the last, or patience has run out (Prechelt 1998).
 
     It follows from what the history says of the epochs so far and nothing else, so that a run
     that was interrupted ends where it would have ended.
     """
-    return epoch >= config.epochs or ran_out(status, config, epoch)
+    return epoch >= config.epochs or early_stopping_triggered(status, config, epoch)
 
 
-def ran_out(status: Status, config: EnsembleConfig, epoch: int) -> bool:
+def early_stopping_triggered(status: Status, config: EnsembleConfig, epoch: int) -> bool:
     """Whether the validation NLL has not fallen for as many epochs as the run is to wait."""
     best = status.best_epoch
     return bool(config.patience) and best is not None and epoch - best >= config.patience
 
 
-def how_it_ended(status: Status, config: EnsembleConfig, epoch: int) -> str:
+def describe_early_stop(status: Status, config: EnsembleConfig, epoch: int) -> str:
     """A sentence where the run ended before its last epoch; else ""."""
-    if epoch >= config.epochs or not ran_out(status, config, epoch):
+    if epoch >= config.epochs or not early_stopping_triggered(status, config, epoch):
         return ""
     waited = f"{config.patience} epoch" + "s" * (config.patience != 1)
     return (
@@ -149,6 +151,6 @@ def how_it_ended(status: Status, config: EnsembleConfig, epoch: int) -> str:
     )
 
 
-def read_status(folder: Path) -> Status:
+def read_run_status(folder: Path) -> Status:
     """The status of the run in `folder`; OSError or ValueError where it cannot be read."""
     return Status.from_dict(read_json(folder / "status.json"))

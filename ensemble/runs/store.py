@@ -9,31 +9,37 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ensemble.access import Action, check
+from ensemble.access import Action, check_permission
 from ensemble.cluster.schedulers import KUBERNETES
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
-from ensemble.datasets.record import entry_from
-from ensemble.datasets.registry import Entry
+from ensemble.datasets.record import parse_dataset_record
+from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import RunError
-from ensemble.jobs.folders import Config, changing, folder_of, is_id, read_name
-from ensemble.jobs.kinds import GROUP, IMPORTED, STRESS, TRAINING, Kind
-from ensemble.jobs.launch import keep_child, worker_environment
-from ensemble.jobs.placement import FILE as PLACEMENT
-from ensemble.jobs.placement import Placement, placed_on
+from ensemble.jobs.folders import (
+    StoredConfig,
+    change_job_files,
+    find_run_folder,
+    is_run_id,
+    read_run_name,
+)
+from ensemble.jobs.kinds import GROUP, IMPORTED, STRESS, TRAINING, JobKind
+from ensemble.jobs.launch import build_worker_environment, track_child
+from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
+from ensemble.jobs.placement import Placement, read_place_name
 from ensemble.jobs.store import JobStore, StoredJob
 from ensemble.jobs.warm_worker import WarmWorker
-from ensemble.machine.arrangement import groups_here
+from ensemble.machine.group_count import choose_group_count
 from ensemble.runs.annotations.baseline import forget_baseline
-from ensemble.runs.annotations.tags import FILE as TAGS
-from ensemble.runs.annotations.tags import checked_tags, keep_tags, read_tags
-from ensemble.runs.contents import fill
-from ensemble.runs.status import RESUMABLE, Status, read_status, remaining
-from ensemble.storage.folder_index import FILES
-from ensemble.storage.reading import opened_to_append
+from ensemble.runs.annotations.tags import TAGS_FILE as TAGS
+from ensemble.runs.annotations.tags import normalize_tags, read_tags, write_tags_file
+from ensemble.runs.run_folder import write_run_folder
+from ensemble.runs.status import RESUMABLE, Status, list_remaining_members, read_run_status
+from ensemble.storage.folder_index import INDEXED_FILES
+from ensemble.storage.plain_files import open_plain_append
 
 # How a run that cannot go on has ended, and what to do instead.
-WHY_OVER = {
+FINAL_STATE_REASONS = {
     "finished": "it has finished. Launch a new one for more epochs.",
     "imported": "it was trained elsewhere. Train it on there, and import what it predicts then.",
     "diverged": "the same numbers would diverge again. Launch a new one with a lower learning "
@@ -62,118 +68,122 @@ class Run(StoredJob):
     path: Path
     config: EnsembleConfig | ImportedConfig
     status: Status
-    data: Entry
+    data: DatasetEntry
     member_names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     origin: str = ""
-    kind: Kind = TRAINING
+    kind: JobKind = TRAINING
 
     @property
-    def numbers(self) -> range:
+    def member_numbers(self) -> range:
         """Its members by number, from 0: those that its worker trains."""
         return range(self.config.members)
 
     @property
-    def whole(self) -> bool:
+    def has_all_members(self) -> bool:
         """Whether these are all members of the ensemble."""
         return True
 
     @property
     def in_groups(self) -> bool:
         """Whether its members are shared out among tasks; see `runs.groups`."""
-        if self.trained is None or self.origin:
+        if self.training_config is None or self.origin:
             return False
-        return self.trained.groups > 1 or (self.path / PLACEMENT).exists()
+        return self.training_config.groups > 1 or (self.path / PLACEMENT).exists()
 
     @property
-    def may_resume(self) -> bool:
+    def can_resume(self) -> bool:
         """Whether its training can go on here: not of one that came without its checkpoints."""
         return self.state in RESUMABLE and not self.origin
 
-    def remaining(self, epoch: int | None = None) -> tuple[int, ...]:
+    def remaining_members(self, epoch: int | None = None) -> tuple[int, ...]:
         """Its members, from 0, but for those set aside by the end of this epoch; by now for None.
 
         In this order stand the members in what is read of an epoch: predictions, parameters.
         """
-        return remaining(self.status, self.config.members, epoch)
+        return list_remaining_members(self.status, self.config.members, epoch)
 
     @property
-    def trained(self) -> EnsembleConfig | None:
+    def training_config(self) -> EnsembleConfig | None:
         """The settings that it was trained with here; None where it was trained elsewhere."""
         return self.config if isinstance(self.config, EnsembleConfig) else None
 
 
-def trained_here(run: Run) -> EnsembleConfig:
+def require_training_config(run: Run) -> EnsembleConfig:
     """The settings that the run was trained with.
 
     Raises:
       RunError: it was trained elsewhere, and brought predictions alone.
     """
-    if run.trained is None:
+    if run.training_config is None:
         raise RunError(
             f"The run “{run.id}” was trained elsewhere: its predictions are here, but not its "
             "members. Choose a run that was trained here."
         )
-    return run.trained
+    return run.training_config
 
 
-class _Known(NamedTuple):
+class _ParsedRunConfig(NamedTuple):
     config: EnsembleConfig | ImportedConfig
-    data: Entry | None
+    data: DatasetEntry | None
     member_names: tuple[str, ...]
     origin: str
 
 
-class RunStore(JobStore[Run, EnsembleConfig, _Known]):
+class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
     """All runs, those that were trained elsewhere among them."""
 
-    kind, noun, kept_as = TRAINING, "run", (TRAINING.kept_as, IMPORTED)
-    of_another_kind = "is no ensemble: it is a run of the kind “{kind}”."
-    files, within = (*FILES, TAGS), (STRESS,)
+    kind, noun, config_kinds = TRAINING, "run", (TRAINING.config_kind, IMPORTED)
+    wrong_kind_sentence = "is no ensemble: it is a run of the kind “{kind}”."
+    files, nested_kinds = (*INDEXED_FILES, TAGS), (STRESS,)
 
     def __init__(self) -> None:
         super().__init__()
         self.warm_worker = WarmWorker()
 
-    def parse(self, config: Config) -> _Known:
+    def parse_config(self, config: StoredConfig) -> _ParsedRunConfig:
         """What is known of it beside how it stands."""
-        data = None if config.dataset is None else entry_from(config.dataset)
-        origin = config.origin if isinstance(config.origin, str) and is_id(config.origin) else ""
+        data = None if config.dataset is None else parse_dataset_record(config.dataset)
+        origin = (
+            config.origin if isinstance(config.origin, str) and is_run_id(config.origin) else ""
+        )
         if config.kind == IMPORTED:
             if data is None:
                 raise ValueError("it does not say what its images are")
             names = tuple(config.member_names or ())
-            return _Known(ImportedConfig.from_dict(config.settings), data, names, origin)
-        return _Known(EnsembleConfig.from_disk(config.settings), data, (), origin)
+            return _ParsedRunConfig(ImportedConfig.from_dict(config.settings), data, names, origin)
+        return _ParsedRunConfig(EnsembleConfig.from_disk(config.settings), data, (), origin)
 
-    def read(self, folder: Path, known: _Known) -> Run:
+    def read_job(self, folder: Path, known: _ParsedRunConfig) -> Run:
         """The run in a folder."""
         return Run(
             folder.name,
-            read_name(folder),
+            read_run_name(folder),
             folder,
             known.config,
-            read_status(folder),
-            known.data or registry.find(known.config.dataset),
+            read_run_status(folder),
+            known.data or registry.find_dataset_entry(known.config.dataset),
             known.member_names,
             read_tags(folder),
             known.origin,
         )
 
-    def prepare(self, config: EnsembleConfig) -> EnsembleConfig:
+    def complete_config(self, config: EnsembleConfig) -> EnsembleConfig:
         """In as many groups as are best here, where nobody says how many."""
         if config.groups:
             return config
-        images = registry.find(config.dataset).train_size
-        return replace(config, groups=groups_here(config, images))
+        images = registry.find_dataset_entry(config.dataset).train_size
+        return replace(config, groups=choose_group_count(config, images))
 
-    def stem(self, config: EnsembleConfig) -> str:
+    def id_prefix(self, config: EnsembleConfig) -> str:
         """The id of a run begins with what it learns."""
         return config.dataset
 
-    def fill(self, folder: Path, config: EnsembleConfig, placement: Placement | None) -> None:
+    def write_folder(
+        self, folder: Path, config: EnsembleConfig, placement: Placement | None
+    ) -> None:
         """Write what the folder of a new one holds."""
-        fill(folder, config, placement)
+        write_run_folder(folder, config, placement)
 
     def create(
         self,
@@ -192,19 +202,19 @@ class RunStore(JobStore[Run, EnsembleConfig, _Known]):
           AccessError: whoever asks may not, or has enough of them.
           RunError: the folder cannot be written, or a tag is too long.
         """
-        tags = checked_tags(tags)
-        return self._create(config, placement, lambda folder: keep_tags(folder, tags))
+        tags = normalize_tags(tags)
+        return self._create_job(config, placement, lambda folder: write_tags_file(folder, tags))
 
-    def start(self, job: Run) -> None:
+    def start_worker(self, job: Run) -> None:
         """Start its worker: the one that waits for it, where there is one."""
-        check(Action.LAUNCH)
+        check_permission(Action.LAUNCH)
         # The warm worker could tell nobody that its log cannot be written.
-        with changing(job.path, action=None):
-            opened_to_append(job.path / "log.txt").close()
-        if child := self.warm_worker.give(job, worker_environment()):
-            keep_child(child)
+        with change_job_files(job.path, action=None):
+            open_plain_append(job.path / "log.txt").close()
+        if child := self.warm_worker.assign_run(job, build_worker_environment()):
+            track_child(child)
         else:
-            super().start(job)
+            super().start_worker(job)
 
     def keep_warm_worker(self, likely: EnsembleConfig | None = None) -> None:
         """See to it that a process waits for the next run, so that it starts at once.
@@ -212,7 +222,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _Known]):
         Args:
           likely: settings that it may have; give them only where training will be on a CPU.
         """
-        self.warm_worker.keep_ready(worker_environment(), likely)
+        self.warm_worker.keep_ready(build_worker_environment(), likely)
 
     def requeue(self, job_id: str, on: str = "") -> Run:
         """Put a run that can go on back into state `queued`.
@@ -226,7 +236,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _Known]):
           RunError: it is active, finished, or would diverge again; or cannot be written; or goes
             on where pods are made for it, and nowhere else.
         """
-        if on != KUBERNETES.name and placed_on(self.find(job_id).path) == KUBERNETES.name:
+        if on != KUBERNETES.name and read_place_name(self.find(job_id).path) == KUBERNETES.name:
             raise RunError(
                 f"The run “{job_id}” is trained on Kubernetes, and not from here: delete its Job, "
                 "and apply the manifest again. It then goes on where it was."
@@ -244,20 +254,20 @@ class RunStore(JobStore[Run, EnsembleConfig, _Known]):
             raise RunError(f"The run “{job_id}” is {state}: there is nothing to stop.")
         return True
 
-    def why_over(self, job: Run) -> str:
+    def explain_final_state(self, job: Run) -> str:
         """It has come to its end, or is not trained here."""
         if job.origin:
             return (
                 "it came in a report, which holds no checkpoints. Launch a new one with its "
                 "settings."
             )
-        return WHY_OVER.get(job.status.state, "")
+        return FINAL_STATE_REASONS.get(job.status.state, "")
 
-    def find_to_delete(self, job_id: str) -> Path:
+    def find_deletable_folder(self, job_id: str) -> Path:
         """Its folder, and that of a run of any kind whose files cannot be read."""
-        return folder_of(job_id)
+        return find_run_folder(job_id)
 
-    def why_kept(self, job_id: str, kind: Kind) -> str:
+    def explain_delete_refusal(self, job_id: str, kind: JobKind) -> str:
         """Why it is not deleted while it is trained, a part of it is, or it is measured."""
         if kind is GROUP:
             return (
@@ -269,7 +279,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _Known]):
                 f"The run “{job_id}” is being measured under shift: stop that on Inspect, or let "
                 "it end, then delete the run."
             )
-        return super().why_kept(job_id, kind)
+        return super().explain_delete_refusal(job_id, kind)
 
     def delete(self, job_id: str) -> None:
         """As every job; a baseline that it was, it is no more."""
@@ -278,8 +288,8 @@ class RunStore(JobStore[Run, EnsembleConfig, _Known]):
             forget_baseline(job_id)
 
 
-RUNS = RunStore()
-create, find, delete = RUNS.create, RUNS.find, RUNS.delete
-list_runs, unreadable = RUNS.list_jobs, RUNS.list_unreadable
-launch, resume, requeue = RUNS.launch, RUNS.resume, RUNS.requeue
-request_stop, keep_warm_worker = RUNS.request_stop, RUNS.keep_warm_worker
+RUN_STORE = RunStore()
+create_run, find_run, delete_run = RUN_STORE.create, RUN_STORE.find, RUN_STORE.delete
+list_runs, list_unreadable_runs = RUN_STORE.list_jobs, RUN_STORE.list_unreadable
+launch_run, resume_run, requeue_run = RUN_STORE.launch, RUN_STORE.resume, RUN_STORE.requeue
+request_run_stop, keep_warm_worker = RUN_STORE.request_stop, RUN_STORE.keep_warm_worker

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from ensemble import datasets
 from ensemble.datasets import Dataset
-from ensemble.datasets.registry import Entry
+from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import ConfigError, NotPreparedError, RunError
-from ensemble.runs.store import Run, trained_here
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.npy import Expected, map_npy
+from ensemble.runs.store import Run, require_training_config
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import ExpectedArray, map_npy
 from ensemble.storage.arrays.npz import read_arrays
 
 # Of a run that was imported, or came in a report, in its folder.
 LABELS_FILE, IMAGES_FILE = "test_labels.npz", "test_images.npy"
-TILE = 28
+TILE_SIZE = 28
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,31 +26,31 @@ class TestSet:
     """N labelled test images. All arrays are read-only.
 
     Attributes:
-      about: what is known of the dataset.
+      dataset_entry: what is known of the dataset.
       labels: int32 (N,), each an index into `class_names`.
       images: uint8 (N, H, W, channels); None where only the predictions were brought.
     """
 
     __test__ = False  # not a case of pytest's
 
-    about: Entry
+    dataset_entry: DatasetEntry
     labels: NDArray[np.int32]
     images: NDArray[np.uint8] | None
 
     @property
     def class_names(self) -> tuple[str, ...]:
         """What people call the classes, C of them."""
-        return self.about.class_names
+        return self.dataset_entry.class_names
 
     @property
     def noun(self) -> str:
         """What one image is called."""
-        return self.about.noun
+        return self.dataset_entry.noun
 
     @property
     def title(self) -> str:
         """What people call the dataset."""
-        return self.about.title
+        return self.dataset_entry.title
 
     @property
     def image_shape(self) -> tuple[int, int, int]:
@@ -63,7 +63,7 @@ class TestSet:
         """The images; without any, the same blank tile for each, which takes no memory."""
         if self.images is not None:
             return self.images
-        return np.broadcast_to(blank_tile(), (len(self.labels), TILE, TILE, 1))
+        return np.broadcast_to(create_blank_tile(), (len(self.labels), TILE_SIZE, TILE_SIZE, 1))
 
     @property
     def fingerprint(self) -> str:
@@ -73,16 +73,16 @@ class TestSet:
         return digest.hexdigest()
 
 
-def blank_tile() -> NDArray[np.uint8]:
+def create_blank_tile() -> NDArray[np.uint8]:
     """What stands for an image that there is none of: a frame with a stroke through it."""
-    tile = np.zeros((TILE, TILE, 1), np.uint8)
+    tile = np.zeros((TILE_SIZE, TILE_SIZE, 1), np.uint8)
     tile[4:-4, [4, -5]] = tile[[4, -5], 4:-4] = 70
-    diagonal = np.arange(5, TILE - 5)
+    diagonal = np.arange(5, TILE_SIZE - 5)
     tile[diagonal, diagonal] = 70
     return tile
 
 
-def test_set(run: Run) -> TestSet:
+def load_test_set(run: Run) -> TestSet:
     """What the run was tested on.
 
     Raises:
@@ -90,11 +90,11 @@ def test_set(run: Run) -> TestSet:
         and it brought no labels along.
       RunError: it was imported, and its files cannot be read.
     """
-    if run.trained is None:
-        return _imported(run)
-    brought = _imported(run) if (run.path / LABELS_FILE).exists() else None
+    if run.training_config is None:
+        return _load_imported_test_set(run)
+    brought = _load_imported_test_set(run) if (run.path / LABELS_FILE).exists() else None
     try:
-        found = dataset_of(run)
+        found = load_run_dataset(run)
     except NotPreparedError:
         if brought is None:
             raise
@@ -104,16 +104,16 @@ def test_set(run: Run) -> TestSet:
     return TestSet(run.data, found.test_labels, found.test_images)
 
 
-def dataset_of(run: Run) -> Dataset:
+def load_run_dataset(run: Run) -> Dataset:
     """What the run was trained on.
 
     Raises:
       NotPreparedError: it is not on this machine any more, or another one has its name.
       RunError: the run was trained elsewhere.
     """
-    name = trained_here(run).dataset
+    name = require_training_config(run).dataset
     try:
-        found = datasets.load(name)
+        found = datasets.load_dataset(name)
     except ConfigError as error:
         raise NotPreparedError(
             f"The dataset “{name}” that this run was trained on is no longer there: add it again "
@@ -127,18 +127,18 @@ def dataset_of(run: Run) -> Dataset:
     return found
 
 
-test_set.__test__ = False  # type: ignore[attr-defined]
+load_test_set.__test__ = False  # type: ignore[attr-defined]
 
 
-def _imported(run: Run) -> TestSet:
+def _load_imported_test_set(run: Run) -> TestSet:
     size, path = run.data.test_size, run.path / LABELS_FILE
     try:
-        labels = read_arrays(path, {"labels": Expected((size,), "int32")})["labels"]
+        labels = read_arrays(path, {"labels": ExpectedArray((size,), "int32")})["labels"]
         if labels.min() < 0 or labels.max() >= len(run.data.class_names):
             raise DamagedFileError("a label is none of its classes")
         images = None
         if (path := run.path / IMAGES_FILE).exists():
-            expected = Expected((size, *run.data.image_shape), "uint8")
+            expected = ExpectedArray((size, *run.data.image_shape), "uint8")
             images = cast(NDArray[np.uint8], map_npy(path, expected))
     except (OSError, DamagedFileError) as error:
         why = getattr(error, "strerror", None) or error

@@ -1,18 +1,24 @@
 """Distribution shift: corruptions, out-of-distribution images, and the job that measures them."""
 
-from ensemble.runs.checkpoints.folders import last_tick
+from ensemble.runs.checkpoints.folders import find_last_tick
 from ensemble.shift.commands import queue_stress, start_stress, stop_stress, work_stress
-from ensemble.shift.results import Results, Stress, most_images, read_scores, read_stress
+from ensemble.shift.results import (
+    StressResults,
+    StressState,
+    count_measured_images,
+    read_ood_scores,
+    read_stress,
+)
 from ensemble.shift.status import StressStatus
 
 __all__ = [
-    "Results",
-    "Stress",
+    "StressResults",
+    "StressState",
     "StressStatus",
-    "last_tick",
-    "most_images",
+    "count_measured_images",
+    "find_last_tick",
     "queue_stress",
-    "read_scores",
+    "read_ood_scores",
     "read_stress",
     "start_stress",
     "stop_stress",

@@ -19,13 +19,13 @@ from ensemble.errors import ConfigError
 
 Pixels = NDArray[np.uint8]
 
-FULL = 255
-SIDE = 28  # the images that the amounts of `KINDS` are for
-BLOCK = 2**24  # numbers that are worked on at once: 64 MB of them, twice or three times
+FULL_SCALE = 255
+REFERENCE_SIDE = 28  # the images that the amounts of `CORRUPTION_KINDS` are for
+NUMBERS_PER_BLOCK = 2**24  # numbers that are worked on at once: 64 MB of them, twice or three times
 
 
 @dataclass(frozen=True)
-class Kind:
+class Corruption:
     """A kind of corruption.
 
     Attributes:
@@ -43,49 +43,49 @@ class Kind:
     amounts: tuple[float, ...]
 
     @property
-    def neutral(self) -> float:
+    def neutral_amount(self) -> float:
         """The amount that changes nothing."""
         return self.amounts[0]
 
 
-KINDS = {
+CORRUPTION_KINDS = {
     kind.name: kind
     for kind in (
-        Kind("rotation", "Rotation", "°", "degrees", (0, 15, 30, 45, 60, 75, 90)),
-        Kind("shift", "Shift", " px", "pixels to the right", (0, 1, 2, 3, 4, 6, 8)),
-        Kind("noise", "Noise", "", "σ (1 is full scale)", (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
-        Kind("blur", "Blur", " px", "σ in pixels", (0, 0.5, 1, 1.5, 2, 2.5, 3)),
-        Kind("contrast", "Contrast", "", "share left", (1, 0.8, 0.6, 0.4, 0.2, 0.1, 0.05)),
+        Corruption("rotation", "Rotation", "°", "degrees", (0, 15, 30, 45, 60, 75, 90)),
+        Corruption("shift", "Shift", " px", "pixels to the right", (0, 1, 2, 3, 4, 6, 8)),
+        Corruption("noise", "Noise", "", "σ (1 is full scale)", (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
+        Corruption("blur", "Blur", " px", "σ in pixels", (0, 0.5, 1, 1.5, 2, 2.5, 3)),
+        Corruption("contrast", "Contrast", "", "share left", (1, 0.8, 0.6, 0.4, 0.2, 0.1, 0.05)),
     )
 }
 
 
-def kinds(shape: Sequence[int]) -> dict[str, Kind]:
-    """The kinds for images (H, W, …): `KINDS`, with what counts pixels as large as the images are.
+def scale_corruptions(shape: Sequence[int]) -> dict[str, Corruption]:
+    """The kinds for images (H, W, …): `CORRUPTION_KINDS`, pixels counted by their size.
 
     Where they are 28 or more, shifts are whole pixels: between two an image is blurred, too.
     """
-    share = min(shape[0], shape[1]) / SIDE
+    share = min(shape[0], shape[1]) / REFERENCE_SIDE
     if share == 1:
-        return KINDS
+        return CORRUPTION_KINDS
     whole = share >= 1
     shifts = tuple(
         math.floor(one * share + 0.5) if whole else round(one * share, 2)
-        for one in KINDS["shift"].amounts
+        for one in CORRUPTION_KINDS["shift"].amounts
     )
-    blurs = tuple(round(one * share, 2) for one in KINDS["blur"].amounts)
-    return KINDS | {
-        "shift": replace(KINDS["shift"], amounts=shifts),
-        "blur": replace(KINDS["blur"], amounts=blurs),
+    blurs = tuple(round(one * share, 2) for one in CORRUPTION_KINDS["blur"].amounts)
+    return CORRUPTION_KINDS | {
+        "shift": replace(CORRUPTION_KINDS["shift"], amounts=shifts),
+        "blur": replace(CORRUPTION_KINDS["blur"], amounts=blurs),
     }
 
 
-def corrupt(images: Pixels, kind: str, amount: float, seed: int = 0) -> Pixels:
+def corrupt_images(images: Pixels, kind: str, amount: float, seed: int = 0) -> Pixels:
     """The images, corrupted; at the kind's neutral amount a copy, equal to the bit.
 
     Args:
       images: uint8 (N, H, W, channels), 0 to 255.
-      kind: a name in `KINDS`.
+      kind: a name in `CORRUPTION_KINDS`.
       amount: rotation in degrees, counterclockwise; shift in pixels to the right; noise as the
         standard deviation in units of full scale (255); blur as σ in pixels; contrast as the
         share in [0, 1] that is left. Any amount, not only those of the steps.
@@ -98,20 +98,22 @@ def corrupt(images: Pixels, kind: str, amount: float, seed: int = 0) -> Pixels:
     Raises:
       ConfigError: no such kind, or an amount that it cannot have.
     """
-    if kind not in KINDS:
-        raise ConfigError(f"No such corruption: {kind!r}. There are: {', '.join(KINDS)}.")
+    if kind not in CORRUPTION_KINDS:
+        raise ConfigError(
+            f"No such corruption: {kind!r}. There are: {', '.join(CORRUPTION_KINDS)}."
+        )
     if not math.isfinite(amount) or (amount < 0 and kind not in ("rotation", "shift")):
         raise ConfigError(f"The amount of {kind} is {amount:g}: it has to be 0 or more.")
     if kind == "contrast" and amount > 1:
         raise ConfigError(f"The amount of contrast is {amount:g}: it has to be from 0 to 1.")
-    if amount == KINDS[kind].neutral or not len(images):
+    if amount == CORRUPTION_KINDS[kind].neutral_amount or not len(images):
         return images.copy()
     draws, result = np.random.default_rng(seed), np.empty_like(images)
-    step = max(1, BLOCK // images[0].size)
+    step = max(1, NUMBERS_PER_BLOCK // images[0].size)
     for at in range(0, len(images), step):
         block = images[at : at + step].astype(np.float32)
-        values = CORRUPTIONS[kind](block, amount, draws)
-        result[at : at + step] = np.clip(np.rint(values), 0, FULL)
+        values = CORRUPTION_FUNCTIONS[kind](block, amount, draws)
+        result[at : at + step] = np.clip(np.rint(values), 0, FULL_SCALE)
     return result
 
 
@@ -119,7 +121,7 @@ Floats = NDArray[np.float32]
 Draws = np.random.Generator
 
 
-def rotate(images: Floats, degrees: float, draws: Draws) -> Floats:
+def rotate_images(images: Floats, degrees: float, draws: Draws) -> Floats:
     """Turned counterclockwise about the image's middle, bilinear; by 90° exactly `np.rot90`."""
     from scipy import ndimage  # late: it takes a while to import, and pages seldom need it
 
@@ -129,14 +131,16 @@ def rotate(images: Floats, degrees: float, draws: Draws) -> Floats:
     )
 
 
-def shift(images: Floats, pixels: float, draws: Draws) -> Floats:
+def shift_images(images: Floats, pixels: float, draws: Draws) -> Floats:
     """Moved to the right (left where negative); between whole pixels their weighted mean."""
     whole = math.floor(pixels)
     part = np.float32(pixels - whole)
-    return (1 - part) * moved(images, whole) + part * moved(images, whole + 1)
+    return (1 - part) * shift_whole_pixels(images, whole) + part * shift_whole_pixels(
+        images, whole + 1
+    )
 
 
-def moved(images: Floats, pixels: int) -> Floats:
+def shift_whole_pixels(images: Floats, pixels: int) -> Floats:
     """Moved to the right by whole pixels, with ground coming in."""
     width = images.shape[2]
     pixels = max(-width, min(width, pixels))
@@ -145,29 +149,29 @@ def moved(images: Floats, pixels: int) -> Floats:
     return result
 
 
-def add_noise(images: Floats, sigma: float, draws: Draws) -> Floats:
+def add_gaussian_noise(images: Floats, sigma: float, draws: Draws) -> Floats:
     """With independent Gaussian noise on every pixel."""
     drawn = draws.standard_normal(images.shape, np.float32)
-    return images + np.float32(sigma * FULL) * drawn
+    return images + np.float32(sigma * FULL_SCALE) * drawn
 
 
-def blur(images: Floats, sigma: float, draws: Draws) -> Floats:
+def blur_images(images: Floats, sigma: float, draws: Draws) -> Floats:
     """Smoothed by a Gaussian, mirrored at the edges: each image keeps its mean."""
     from scipy import ndimage
 
     return ndimage.gaussian_filter(images, (0, sigma, sigma, 0), mode="reflect")
 
 
-def fade(images: Floats, left: float, draws: Draws) -> Floats:
+def reduce_contrast(images: Floats, left: float, draws: Draws) -> Floats:
     """Drawn together towards each image's and channel's own mean, as Hendrycks and Dietterich."""
     mean = images.mean(axis=(1, 2), keepdims=True)
     return mean + np.float32(left) * (images - mean)
 
 
-CORRUPTIONS: dict[str, Callable[[Floats, float, Draws], Floats]] = {
-    "rotation": rotate,
-    "shift": shift,
-    "noise": add_noise,
-    "blur": blur,
-    "contrast": fade,
+CORRUPTION_FUNCTIONS: dict[str, Callable[[Floats, float, Draws], Floats]] = {
+    "rotation": rotate_images,
+    "shift": shift_images,
+    "noise": add_gaussian_noise,
+    "blur": blur_images,
+    "contrast": reduce_contrast,
 }

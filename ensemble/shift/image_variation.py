@@ -1,9 +1,10 @@
 """Images a little changed, as another camera, another hand and another light would give them.
 
-As `variation.py` does it for digits: what sets a threshold has to be like what it will be asked.
-An image is turned, enlarged, moved, lit, given more or less contrast and blurred at random, each by
-little; what comes in at the edges is mirrored. After A. Krizhevsky, I. Sutskever and G. Hinton,
-"ImageNet classification with deep convolutional neural networks", NeurIPS 2012, section 4.1.
+As `digit_variation.py` does it for digits: what sets a threshold has to be like what it will be
+asked. An image is turned, enlarged, moved, lit, given more or less contrast and blurred at random,
+each by little; what comes in at the edges is mirrored. After A. Krizhevsky, I. Sutskever and G.
+Hinton, "ImageNet classification with deep convolutional neural networks", NeurIPS 2012, section
+4.1.
 """
 
 import numpy as np
@@ -11,13 +12,17 @@ from numpy.typing import NDArray
 
 Pixels = NDArray[np.uint8]
 
-TURN, ZOOM, MOVE = 8.0, 0.1, 0.05  # degrees; shares of the size, of the side
-LIGHT, CONTRAST = 0.1, 0.2  # shares of full scale, of the contrast
-BLUR = 0.6  # σ at most, in pixels of an image of 28
+MAX_TURN_DEGREES, MAX_ZOOM, MAX_MOVE_SHARE = (
+    8.0,
+    0.1,
+    0.05,
+)  # degrees; shares of the size, of the side
+MAX_LIGHT_SHARE, MAX_CONTRAST_CHANGE = 0.1, 0.2  # shares of full scale, of the contrast
+MAX_BLUR_SIGMA = 0.6  # σ at most, in pixels of an image of 28
 SIDE = 28
 
 
-def changed(images: Pixels, seed: int = 0) -> Pixels:
+def vary_images(images: Pixels, seed: int = 0) -> Pixels:
     """Each image changed a little, uint8 (N, H, W, channels); the first are the same for every N.
 
     Args:
@@ -25,19 +30,25 @@ def changed(images: Pixels, seed: int = 0) -> Pixels:
       seed: of the draws.
     """
     draws = np.random.default_rng(seed)
-    return np.array([_changed(one, draws) for one in images], np.uint8).reshape(images.shape)
+    return np.array([_vary_image(one, draws) for one in images], np.uint8).reshape(images.shape)
 
 
-def _changed(image: Pixels, draws: np.random.Generator) -> Pixels:
+def _vary_image(image: Pixels, draws: np.random.Generator) -> Pixels:
     from scipy import ndimage
 
     high, wide, channels = image.shape
-    turn, zoom = np.deg2rad(draws.uniform(-TURN, TURN)), np.exp(draws.uniform(-ZOOM, ZOOM))
+    turn, zoom = (
+        np.deg2rad(draws.uniform(-MAX_TURN_DEGREES, MAX_TURN_DEGREES)),
+        np.exp(draws.uniform(-MAX_ZOOM, MAX_ZOOM)),
+    )
     matrix = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]) / zoom
     middle = np.array([high - 1, wide - 1]) / 2
-    move = draws.uniform(-MOVE, MOVE, 2) * (high, wide)
-    light, contrast = draws.uniform(-LIGHT, LIGHT), np.exp(draws.uniform(-CONTRAST, CONTRAST))
-    sigma = draws.uniform(0, BLUR) * min(high, wide) / SIDE
+    move = draws.uniform(-MAX_MOVE_SHARE, MAX_MOVE_SHARE, 2) * (high, wide)
+    light, contrast = (
+        draws.uniform(-MAX_LIGHT_SHARE, MAX_LIGHT_SHARE),
+        np.exp(draws.uniform(-MAX_CONTRAST_CHANGE, MAX_CONTRAST_CHANGE)),
+    )
+    sigma = draws.uniform(0, MAX_BLUR_SIGMA) * min(high, wide) / SIDE
     x = ndimage.gaussian_filter(image.astype(np.float32), (sigma, sigma, 0))
     moved = np.stack(
         [

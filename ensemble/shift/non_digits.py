@@ -18,19 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from ensemble.pictures.segmentation.mnist_form import to_mnist
+from ensemble.pictures.segmentation.mnist_form import convert_to_mnist
 from ensemble.shift.shapes import SHAPES, Draws, Strokes
 
 Pixels = NDArray[np.uint8]
 
 LETTERS = "EFHKLMNRUVWXadekmnuvwx"
 SIGNS = "@#%+=*<>~±"
-BAR = 0.12  # the least share of a patch's spread that lies across its main direction
-SIDE = 96  # of the sheet that one is drawn on, in pixels
+MAX_BAR_SPREAD_RATIO = (
+    0.12  # the least share of a patch's spread that lies across its main direction
+)
+SHEET_SIDE = 96  # of the sheet that one is drawn on, in pixels
 
 
 @dataclass(frozen=True)
-class Kind:
+class NonDigitKind:
     """A kind of non-digit.
 
     Attributes:
@@ -44,38 +46,38 @@ class Kind:
     draw: Callable[[Draws], NDArray[np.float32]]
 
 
-def non_digits(kind: str, count: int, seed: int = 0) -> Pixels:
+def draw_non_digits(kind: str, count: int, seed: int = 0) -> Pixels:
     """Non-digits of one kind, uint8 (count, 28, 28, 1); the first are the same for every count.
 
     Args:
-      kind: a key of `KINDS`.
+      kind: a key of `NON_DIGIT_KINDS`.
       count: how many.
       seed: of the draw.
     """
     draws = np.random.default_rng([seed, *kind.encode()])
-    covers = (KINDS[kind].draw(draws) for _ in range(count))
-    found = [to_mnist(np.rint(255 * cover.clip(0, 1)).astype(np.uint8)) for cover in covers]
+    covers = (NON_DIGIT_KINDS[kind].draw(draws) for _ in range(count))
+    found = [convert_to_mnist(np.rint(255 * cover.clip(0, 1)).astype(np.uint8)) for cover in covers]
     return np.array(found, np.uint8).reshape(count, 28, 28, 1)
 
 
-def letter(draws: Draws) -> NDArray[np.float32]:
+def draw_letter(draws: Draws) -> NDArray[np.float32]:
     """A letter that is no digit's neighbour."""
-    return _glyph(str(draws.choice(list(LETTERS))), draws)
+    return _draw_glyph(str(draws.choice(list(LETTERS))), draws)
 
 
-def sign(draws: Draws) -> NDArray[np.float32]:
+def draw_sign(draws: Draws) -> NDArray[np.float32]:
     """A sign of a keyboard."""
-    return _glyph(str(draws.choice(list(SIGNS))), draws)
+    return _draw_glyph(str(draws.choice(list(SIGNS))), draws)
 
 
-def _glyph(character: str, draws: Draws) -> NDArray[np.float32]:
-    sheet = Image.new("L", (SIDE, SIDE))
-    font = ImageFont.load_default(SIDE * 0.7)
-    ImageDraw.Draw(sheet).text((SIDE / 2, SIDE / 2), character, 255, font, anchor="mm")
-    return _waved(np.asarray(sheet, np.float32) / np.float32(255), draws)
+def _draw_glyph(character: str, draws: Draws) -> NDArray[np.float32]:
+    sheet = Image.new("L", (SHEET_SIDE, SHEET_SIDE))
+    font = ImageFont.load_default(SHEET_SIDE * 0.7)
+    ImageDraw.Draw(sheet).text((SHEET_SIDE / 2, SHEET_SIDE / 2), character, 255, font, anchor="mm")
+    return _distort_cover(np.asarray(sheet, np.float32) / np.float32(255), draws)
 
 
-def _waved(cover: NDArray[np.float32], draws: Draws) -> NDArray[np.float32]:
+def _distort_cover(cover: NDArray[np.float32], draws: Draws) -> NDArray[np.float32]:
     """Turned by up to 15°, leant, stretched and bent, as two hands never write the same."""
     from scipy import ndimage
 
@@ -84,47 +86,50 @@ def _waved(cover: NDArray[np.float32], draws: Draws) -> NDArray[np.float32]:
     matrix = np.array(
         [[np.cos(turn), np.sin(turn)], [-np.sin(turn) + lean, np.cos(turn) * stretch]]
     )
-    rows, columns = np.mgrid[:SIDE, :SIDE] - (SIDE - 1) / 2
+    rows, columns = np.mgrid[:SHEET_SIDE, :SHEET_SIDE] - (SHEET_SIDE - 1) / 2
     bend = [
-        SIDE * draws.uniform(0, 0.03) * np.sin((2 * a + b) * np.pi / SIDE + draws.uniform(0, 6))
+        SHEET_SIDE
+        * draws.uniform(0, 0.03)
+        * np.sin((2 * a + b) * np.pi / SHEET_SIDE + draws.uniform(0, 6))
         for a, b in ((rows, columns), (columns, rows))
     ]
-    where = np.tensordot(matrix, [rows, columns], 1) + bend + (SIDE - 1) / 2
+    where = np.tensordot(matrix, [rows, columns], 1) + bend + (SHEET_SIDE - 1) / 2
     return np.asarray(ndimage.map_coordinates(cover, where, order=1))
 
 
-def scribble(draws: Draws) -> NDArray[np.float32]:
+def draw_scribble(draws: Draws) -> NDArray[np.float32]:
     """One or two strokes that lead nowhere."""
     strokes = [
-        smooth(draws.uniform(0, 1, (draws.integers(6, 12), 2))) for _ in range(draws.integers(1, 3))
+        interpolate_stroke(draws.uniform(0, 1, (draws.integers(6, 12), 2)))
+        for _ in range(draws.integers(1, 3))
     ]
-    return _inked(strokes, draws)
+    return _draw_strokes(strokes, draws)
 
 
-def rune(draws: Draws) -> NDArray[np.float32]:
+def draw_rune(draws: Draws) -> NDArray[np.float32]:
     """Three to five strokes between the corners of a grid: a letter of no alphabet."""
     strokes: Strokes = []
     for _ in range(draws.integers(3, 6)):
         ends = draws.permutation(9)[:2]
         corners = np.stack([ends % 3 / 2, ends // 3 / 2 * 1.3], axis=1)
         middle = corners.mean(axis=0) + draws.normal(0, 0.12, 2)
-        strokes.append(smooth(np.stack([corners[0], middle, corners[1]])))
-    return _inked(strokes, draws)
+        strokes.append(interpolate_stroke(np.stack([corners[0], middle, corners[1]])))
+    return _draw_strokes(strokes, draws)
 
 
-def figure(draws: Draws) -> NDArray[np.float32]:
+def draw_shape(draws: Draws) -> NDArray[np.float32]:
     """A simple figure: arrow, heart, star, cross, zigzag, house and others."""
-    return _inked(SHAPES[draws.integers(len(SHAPES))](draws), draws)
+    return _draw_strokes(SHAPES[draws.integers(len(SHAPES))](draws), draws)
 
 
-def patch(draws: Draws) -> NDArray[np.float32]:
+def select_photograph_patch(draws: Draws) -> NDArray[np.float32]:
     """What would be ink, in one piece, somewhere in a photograph."""
-    pieces = photograph_pieces()
+    pieces = load_photograph_pieces()
     return pieces[draws.integers(len(pieces))]
 
 
 @cache
-def photograph_pieces() -> list[NDArray[np.float32]]:
+def load_photograph_pieces() -> list[NDArray[np.float32]]:
     """What is darker than its surroundings in scikit-learn's two photographs, piece by piece.
 
     Each is a cover, float32 (h, w); pieces of 12 to 120 pixels that are no bars.
@@ -140,52 +145,52 @@ def photograph_pieces() -> list[NDArray[np.float32]]:
             marks, _ = ndimage.label(ink, np.ones((3, 3)))
             for number, place in enumerate(ndimage.find_objects(marks), 1):
                 piece = marks[place] == number
-                if 12 <= max(piece.shape) <= 120 and not _is_bar(piece):
+                if 12 <= max(piece.shape) <= 120 and not _is_bar_shaped(piece):
                     pieces.append(piece.astype(np.float32))
     return pieces
 
 
-def _is_bar(piece: NDArray[np.bool_]) -> bool:
+def _is_bar_shaped(piece: NDArray[np.bool_]) -> bool:
     """Whether ink is long and thin, in whichever direction: a one to anybody."""
     across, along = np.linalg.eigvalsh(np.cov(np.nonzero(piece)))
-    return bool(across < BAR * along)
+    return bool(across < MAX_BAR_SPREAD_RATIO * along)
 
 
-def smooth(points: NDArray[np.floating]) -> NDArray[np.floating]:
+def interpolate_stroke(points: NDArray[np.floating]) -> NDArray[np.floating]:
     """(60, 2): along a smooth curve, a cubic spline, through the points (K, 2)."""
-    return _spline(len(points)) @ points
+    return _compute_spline_weights(len(points)) @ points
 
 
 @cache
-def _spline(count: int) -> NDArray[np.floating]:
+def _compute_spline_weights(count: int) -> NDArray[np.floating]:
     """(60, K): the weights of K points in a spline through them; to fit each anew takes 1 ms."""
     from scipy.interpolate import CubicSpline
 
     return np.asarray(CubicSpline(np.arange(count), np.eye(count))(np.linspace(0, count - 1, 60)))
 
 
-def _inked(strokes: Strokes, draws: Draws) -> NDArray[np.float32]:
+def _draw_strokes(strokes: Strokes, draws: Draws) -> NDArray[np.float32]:
     """Strokes of points (x, y), drawn with a round pen of some width, then waved."""
     points = np.concatenate(strokes)
     low, size = points.min(axis=0), np.ptp(points, axis=0).max()
-    sheet = Image.new("L", (SIDE, SIDE))
+    sheet = Image.new("L", (SHEET_SIDE, SHEET_SIDE))
     pen, wide = ImageDraw.Draw(sheet), int(draws.integers(5, 11))
     for stroke in strokes:
-        on_sheet = (stroke - low) / size * SIDE * 0.6 + SIDE * 0.2
+        on_sheet = (stroke - low) / size * SHEET_SIDE * 0.6 + SHEET_SIDE * 0.2
         pen.line([tuple(point) for point in on_sheet], 255, wide, joint="curve")
         for x, y in on_sheet[[0, -1]]:
             pen.ellipse((x - wide / 2, y - wide / 2, x + wide / 2, y + wide / 2), 255)
-    return _waved(np.asarray(sheet, np.float32) / np.float32(255), draws)
+    return _distort_cover(np.asarray(sheet, np.float32) / np.float32(255), draws)
 
 
-KINDS = {
+NON_DIGIT_KINDS = {
     kind.key: kind
     for kind in (
-        Kind("letters", "Letters", letter),
-        Kind("signs", "Signs", sign),
-        Kind("figures", "Figures", figure),
-        Kind("runes", "Strokes like letters", rune),
-        Kind("scribbles", "Scribbles", scribble),
-        Kind("patches", "Patches of photographs", patch),
+        NonDigitKind("letters", "Letters", draw_letter),
+        NonDigitKind("signs", "Signs", draw_sign),
+        NonDigitKind("figures", "Figures", draw_shape),
+        NonDigitKind("runes", "Strokes like letters", draw_rune),
+        NonDigitKind("scribbles", "Scribbles", draw_scribble),
+        NonDigitKind("patches", "Patches of photographs", select_photograph_patch),
     )
 }

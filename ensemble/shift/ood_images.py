@@ -13,16 +13,16 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets import is_prepared, load
-from ensemble.datasets.registry import find, names
-from ensemble.pictures.whole import ImageShape, resized
-from ensemble.shift.corruptions import BLOCK
+from ensemble.datasets import is_dataset_prepared, load_dataset
+from ensemble.datasets.registry import find_dataset_entry, list_dataset_names
+from ensemble.pictures.whole_picture import ImageShape, resize_pixels
+from ensemble.shift.corruptions import NUMBERS_PER_BLOCK
 
 Pixels = NDArray[np.uint8]
 
-SMOOTHNESS = 2.0  # σ in pixels of an image of 28: blobs about as wide as a pen stroke
-SIDE = 28
-TAKEN = ("known", "noise", "scrambled")  # keys that are no datasets' names
+NOISE_BLUR_SIGMA = 2.0  # σ in pixels of an image of 28: blobs about as wide as a pen stroke
+NOISE_IMAGE_SIDE = 28
+RESERVED_KEYS = ("known", "noise", "scrambled")  # keys that are no datasets' names
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class OodSet:
     load: Callable[[], Pixels]
 
 
-def ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
+def list_ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
     """The sets on this machine that dataset `name` has no class for.
 
     Other datasets come first, those that are prepared and of whose classes none is called as one
@@ -54,42 +54,48 @@ def ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
     Raises:
       ConfigError: there is no such dataset.
     """
-    own = find(name)
+    own = find_dataset_entry(name)
     count = own.test_size if limit is None else min(limit, own.test_size)
     shape = own.image_shape
     others = [
-        OodSet(key_of(other.name), other.title, partial(_test_images, other.name, count, shape))
-        for other in map(find, names())
-        if not {*other.class_names} & {*own.class_names} and is_prepared(other.name)
+        OodSet(
+            ood_set_key(other.name),
+            other.title,
+            partial(_load_test_images, other.name, count, shape),
+        )
+        for other in map(find_dataset_entry, list_dataset_names())
+        if not {*other.class_names} & {*own.class_names} and is_dataset_prepared(other.name)
     ]
-    noise = OodSet("noise", "Smooth noise", partial(smooth_noise, count, shape=shape))
+    noise = OodSet("noise", "Smooth noise", partial(draw_smooth_noise, count, shape=shape))
     mixed = OodSet(
-        "scrambled", f"Scrambled {own.title}", partial(_scrambled_own, name, count, shape)
+        "scrambled", f"Scrambled {own.title}", partial(_scramble_test_images, name, count, shape)
     )
     return [*others, noise, mixed]
 
 
-def key_of(name: str) -> str:
+def ood_set_key(name: str) -> str:
     """What a dataset's images are called in results; a person's own may be called anything."""
-    return f"{name}_images" if name in TAKEN else name
+    return f"{name}_images" if name in RESERVED_KEYS else name
 
 
-def _test_images(name: str, count: int, shape: ImageShape) -> Pixels:
-    return brought_to(np.asarray(load(name).test_images[:count]), shape)
+def _load_test_images(name: str, count: int, shape: ImageShape) -> Pixels:
+    return resize_images(np.asarray(load_dataset(name).test_images[:count]), shape)
 
 
-def _scrambled_own(name: str, count: int, shape: ImageShape) -> Pixels:
-    return scrambled(_test_images(name, count, shape))
+def _scramble_test_images(name: str, count: int, shape: ImageShape) -> Pixels:
+    return scramble_pixels(_load_test_images(name, count, shape))
 
 
-def brought_to(images: Pixels, shape: ImageShape) -> Pixels:
+def resize_images(images: Pixels, shape: ImageShape) -> Pixels:
     """Images uint8 (N, h, w, channels) at another size and number of channels: (N, *shape)."""
     if images.shape[1:] == shape:
         return images
-    return np.array([resized(image, shape) for image in images], np.uint8).reshape(-1, *shape)
+    return np.array([resize_pixels(image, shape) for image in images], np.uint8).reshape(-1, *shape)
 
 
-def smooth_noise(count: int, seed: int = 0, shape: ImageShape = (SIDE, SIDE, 1)) -> Pixels:
+def draw_smooth_noise(
+    count: int, seed: int = 0, shape: ImageShape = (NOISE_IMAGE_SIDE, NOISE_IMAGE_SIDE, 1)
+) -> Pixels:
     """Gaussian noise, blurred; each image stretched to go from 0 to 255: uint8 (count, *shape).
 
     Args:
@@ -100,8 +106,8 @@ def smooth_noise(count: int, seed: int = 0, shape: ImageShape = (SIDE, SIDE, 1))
     from scipy import ndimage  # late: it takes a while to import
 
     draws, found = np.random.default_rng(seed), np.empty((count, *shape), np.uint8)
-    step = max(1, BLOCK // int(np.prod(shape)))
-    sigma = SMOOTHNESS * min(shape[:2]) / SIDE
+    step = max(1, NUMBERS_PER_BLOCK // int(np.prod(shape)))
+    sigma = NOISE_BLUR_SIGMA * min(shape[:2]) / NOISE_IMAGE_SIDE
     for at in range(0, count, step):
         drawn = draws.standard_normal((min(step, count - at), *shape), np.float32)
         smooth = ndimage.gaussian_filter(drawn, (0, sigma, sigma, 0), mode="wrap")
@@ -111,7 +117,7 @@ def smooth_noise(count: int, seed: int = 0, shape: ImageShape = (SIDE, SIDE, 1))
     return found
 
 
-def scrambled(images: Pixels, seed: int = 0) -> Pixels:
+def scramble_pixels(images: Pixels, seed: int = 0) -> Pixels:
     """The pixels of each image in an order of its own, drawn at random.
 
     Args:

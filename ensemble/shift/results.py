@@ -9,44 +9,52 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.runs.checkpoints.folders import last_tick
-from ensemble.runs.store import Run, find
-from ensemble.shift.corruptions import SIDE, kinds
-from ensemble.shift.figures import Measured, Step, Unknown
+from ensemble.runs.checkpoints.folders import find_last_tick
+from ensemble.runs.store import Run, find_run
+from ensemble.shift.corruptions import REFERENCE_SIDE, scale_corruptions
+from ensemble.shift.shift_metrics import CorruptionMetrics, OodMetrics, ShiftMetrics
 from ensemble.shift.status import StressJob, StressStatus, read_stress_status, stress_folder
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.npy import Expected
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
-from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.records.fields import Count, Within, checked, read_as
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.storage.records.field_checks import (
+    Count,
+    NumberRange,
+    check_json_value,
+    parse_dataclass,
+)
 
-FORMAT = 1
-KNOWN = "known"
+RESULTS_FORMAT = 1
+KNOWN_KEY = "known"
 # What out-of-distribution images are called in results.json and in the names of files: run folders
 # of earlier versions have them so.
-ON_DISK = "outside"
+STORED_OOD_KEY = "outside"
 
-# What `write_scores` writes, of K images and M members.
-SCORES = {
-    "tick": Expected((), "int64"),
-    **{one: Expected(("K",)) for one in ("entropy", "information", "doubt", "mean_member_entropy")},
-    "member_entropy": Expected(("M", "K")),
+# What `write_ood_scores` writes, of K images and M members.
+SCORE_ARRAYS = {
+    "tick": ExpectedArray((), "int64"),
+    **{
+        one: ExpectedArray(("K",))
+        for one in ("entropy", "information", "doubt", "mean_member_entropy")
+    },
+    "member_entropy": ExpectedArray(("M", "K")),
 }
-MOST_PIXEL_BYTES = 2**30  # 7,133 images of 224×224 in colour; of 10,000 digits 8 MB
-MOST_SCORE_BYTES = 64 * 2**20  # 64 members on 10,000 images take 2.7 MB.
+MAX_PIXEL_BYTES = 2**30  # 7,133 images of 224×224 in colour; of 10,000 digits 8 MB
+MAX_SCORE_BYTES = 64 * 2**20  # 64 members on 10,000 images take 2.7 MB.
 
-Figures = dict[str, Any]
-KEY = re.compile(r"[a-z0-9_]+")
-Some = Annotated[int, Within(1, 2**53)]
+Metrics = dict[str, Any]
+KEY_PATTERN = re.compile(r"[a-z0-9_]+")
+PositiveCount = Annotated[int, NumberRange(1, 2**53)]
 
 
-def most_images(test_size: int, shape: tuple[int, int, int]) -> int:
-    """How many of a test set of images of that shape are measured: the first `MOST_PIXEL_BYTES`."""
-    return max(1, min(test_size, MOST_PIXEL_BYTES // math.prod(shape)))
+def count_measured_images(test_size: int, shape: tuple[int, int, int]) -> int:
+    """How many of a test set of images of that shape are measured: the first `MAX_PIXEL_BYTES`."""
+    return max(1, min(test_size, MAX_PIXEL_BYTES // math.prod(shape)))
 
 
 @dataclass(frozen=True)
-class Results:
+class StressResults:
     """What has been measured of one checkpoint.
 
     Attributes:
@@ -67,29 +75,33 @@ class Results:
     epoch: Count
     steps_after: Count
     dataset: str
-    images: Some
-    members: Some
-    format: int = FORMAT
-    side: Some = SIDE
-    clean: Figures | None = None
-    steps: list[Figures] = field(default_factory=list)
-    ood: list[Figures] = field(default_factory=list)
+    images: PositiveCount
+    members: PositiveCount
+    format: int = RESULTS_FORMAT
+    side: PositiveCount = REFERENCE_SIDE
+    clean: Metrics | None = None
+    steps: list[Metrics] = field(default_factory=list)
+    ood: list[Metrics] = field(default_factory=list)
 
-    def same_question(self, other: "Results") -> bool:
+    def has_same_subject(self, other: "StressResults") -> bool:
         """Whether both are of the same members and images."""
         return (self.format, self.tick, self.images) == (other.format, other.tick, other.images)
 
-    def curve(self, kind: str) -> list[Figures]:
+    def list_corruption_steps(self, kind: str) -> list[Metrics]:
         """The figures of one kind from its neutral amount on, as far as they are known."""
         found = {one["amount"]: one for one in self.steps if one["kind"] == kind}
-        asked = kinds((self.side, self.side))[kind]
+        asked = scale_corruptions((self.side, self.side))[kind]
         if self.clean:
-            found[asked.neutral] = {"kind": kind, "amount": asked.neutral, **self.clean}
+            found[asked.neutral_amount] = {
+                "kind": kind,
+                "amount": asked.neutral_amount,
+                **self.clean,
+            }
         return [found[amount] for amount in asked.amounts if amount in found]
 
 
 @dataclass(frozen=True)
-class Stress:
+class StressState:
     """A run's stress job and what it has found, as they stood when they were read.
 
     Attributes:
@@ -101,7 +113,7 @@ class Stress:
 
     run: Run
     job: StressJob | None
-    results: Results | None
+    results: StressResults | None
     last_tick: int | None
 
     @property
@@ -125,22 +137,22 @@ class Stress:
         return self.job.message if self.job else ""
 
     @property
-    def outdated(self) -> bool:
+    def is_outdated(self) -> bool:
         """Whether the results are of an earlier checkpoint than the run's last."""
         return self.results is not None and self.results.tick != self.last_tick
 
 
-def read_stress(run_id: str) -> Stress:
+def read_stress(run_id: str) -> StressState:
     """How a run's job stands, and what it has found.
 
     Raises:
       UnknownRunError: there is no such run.
     """
-    run = find(run_id)
-    results, tick = read_results(run.path), last_tick(run.path)
+    run = find_run(run_id)
+    results, tick = read_stress_results(run.path), find_last_tick(run.path)
     if run.origin and results:
         tick = results.tick  # It came without checkpoints, and goes on no more.
-    return Stress(run, read_stress_job(run), results, tick)
+    return StressState(run, read_stress_job(run), results, tick)
 
 
 def read_stress_job(run: Run) -> StressJob | None:
@@ -150,53 +162,57 @@ def read_stress_job(run: Run) -> StressJob | None:
     return StressJob(run.id, run.name, stress_folder(run.path), status)
 
 
-def read_results(run_folder: Path) -> Results | None:
+def read_stress_results(run_folder: Path) -> StressResults | None:
     """What results.json says; None where there is none, or one of another version."""
     try:
-        found = results_from(read_json(stress_folder(run_folder) / "results.json"))
+        found = parse_stress_results(read_json(stress_folder(run_folder) / "results.json"))
     except (OSError, ValueError):
         return None
-    return found if found.format == FORMAT else None
+    return found if found.format == RESULTS_FORMAT else None
 
 
-def results_from(stored: dict[str, Any]) -> Results:
-    """The results of `as_stored`'s form; ValueError where a field is not what it should be."""
-    return with_figures(read_as(Results, {**stored, "ood": stored.get(ON_DISK, [])}))
+def parse_stress_results(stored: dict[str, Any]) -> StressResults:
+    """The results of `serialize_stress_results`'s form; ValueError where a field is wrong."""
+    return check_result_metrics(
+        parse_dataclass(StressResults, {**stored, "ood": stored.get(STORED_OOD_KEY, [])})
+    )
 
 
-def with_figures(results: Results) -> Results:
+def check_result_metrics(results: StressResults) -> StressResults:
     """The results of a file with their figures read too; ValueError where one is odd."""
-    clean = checked(Measured | None, results.clean, "clean")
-    steps = checked(list[Step], results.steps, "steps")
-    ood = checked(list[Unknown], results.ood, ON_DISK)
+    clean = check_json_value(ShiftMetrics | None, results.clean, "clean")
+    steps = check_json_value(list[CorruptionMetrics], results.steps, "steps")
+    ood = check_json_value(list[OodMetrics], results.ood, STORED_OOD_KEY)
     lists = [one["members"] for one in ood]
     for one in [*filter(None, [clean]), *steps]:
         lists += [one["member_accuracy"], one["member_nll"], one["member_ece"]]
     if any(len(members) != results.members for members in lists):
         raise ValueError("the members are not as many everywhere")
-    if not all(KEY.fullmatch(one["key"]) for one in ood):  # It is part of a file's name.
+    if not all(KEY_PATTERN.fullmatch(one["key"]) for one in ood):  # It is part of a file's name.
         raise ValueError("a set of images has a name that is none")
     return replace(results, clean=clean, steps=steps, ood=ood)
 
 
-def write_results(run_folder: Path, results: Results) -> None:
+def write_stress_results(run_folder: Path, results: StressResults) -> None:
     """Replace results.json."""
-    write_json(stress_folder(run_folder) / "results.json", as_stored(results))
+    write_json(stress_folder(run_folder) / "results.json", serialize_stress_results(results))
 
 
-def as_stored(results: Results) -> dict[str, Any]:
+def serialize_stress_results(results: StressResults) -> dict[str, Any]:
     """The results in the form of the file."""
     stored = asdict(results)
-    stored[ON_DISK] = stored.pop("ood")
+    stored[STORED_OOD_KEY] = stored.pop("ood")
     return stored
 
 
-def scores_path(run_folder: Path, key: str) -> Path:
-    """The file with the scores of a set of images; `KNOWN` are the dataset's own."""
-    return stress_folder(run_folder) / f"{ON_DISK}-{key}.npz"
+def ood_scores_path(run_folder: Path, key: str) -> Path:
+    """The file with the scores of a set of images; `KNOWN_KEY` are the dataset's own."""
+    return stress_folder(run_folder) / f"{STORED_OOD_KEY}-{key}.npz"
 
 
-def write_scores(run_folder: Path, key: str, tick: int, scores: dict[str, NDArray[Any]]) -> None:
+def write_ood_scores(
+    run_folder: Path, key: str, tick: int, scores: dict[str, NDArray[Any]]
+) -> None:
     """Write the scores that a checkpoint gives a set of images.
 
     Args:
@@ -207,13 +223,13 @@ def write_scores(run_folder: Path, key: str, tick: int, scores: dict[str, NDArra
     """
     small = {name: np.asarray(values, np.float32) for name, values in scores.items()}
     arrays: dict[str, NDArray[Any]] = {"tick": np.asarray(tick, np.int64), **small}
-    write_arrays(scores_path(run_folder, key), arrays, compressed=True)
+    write_arrays(ood_scores_path(run_folder, key), arrays, compressed=True)
 
 
-def read_scores(run_folder: Path, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
-    """What `write_scores` wrote of that checkpoint; None where it is missing or damaged."""
+def read_ood_scores(run_folder: Path, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
+    """What `write_ood_scores` wrote of that checkpoint; None where it is missing or damaged."""
     try:
-        scores = read_arrays(scores_path(run_folder, key), SCORES, MOST_SCORE_BYTES)
+        scores = read_arrays(ood_scores_path(run_folder, key), SCORE_ARRAYS, MAX_SCORE_BYTES)
     except (OSError, DamagedFileError):
         return None
     return scores if scores.pop("tick") == tick else None

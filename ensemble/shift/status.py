@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import STRESS, Kind
+from ensemble.jobs.kinds import STRESS, JobKind
 from ensemble.jobs.status import JobStatus
-from ensemble.storage.atomic import read_json
-from ensemble.storage.records.fields import Count, Figure, Within
+from ensemble.storage.atomic_files import read_json
+from ensemble.storage.records.field_checks import Count, MetricValue, NumberRange
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,16 @@ class StressStatus(JobStatus):
       total: how many there are.
     """
 
-    kind: ClassVar[Kind] = STRESS
+    kind: ClassVar[JobKind] = STRESS
 
-    progress: Figure = 0.0
+    progress: MetricValue = 0.0
     epoch: Count | None = None
-    limit: Annotated[int, Within(1, 2**53)] | None = None
+    limit: Annotated[int, NumberRange(1, 2**53)] | None = None
     steps: Count = 0
     total: Count = 0
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def job_request(self) -> dict[str, Any]:
         """Of how many images."""
         return {"limit": self.limit}
 
@@ -48,12 +48,12 @@ class StressJob(Job):
     name: str
     path: Path
     status: StressStatus
-    kind: Kind = STRESS
+    kind: JobKind = STRESS
 
 
 def stress_folder(run_folder: Path) -> Path:
     """Where the job of the run in `run_folder` has its files."""
-    return run_folder / STRESS.part
+    return run_folder / STRESS.subfolder
 
 
 def read_stress_status(run_folder: Path) -> StressStatus | None:

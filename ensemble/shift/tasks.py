@@ -15,107 +15,130 @@ from numpy.typing import NDArray
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
 from ensemble.runs.store import Run
-from ensemble.runs.test_set import dataset_of
-from ensemble.shift import figures as shift_figures
-from ensemble.shift.corruptions import Kind, corrupt, kinds
-from ensemble.shift.ood_images import OodSet, ood_sets
-from ensemble.shift.results import KNOWN, Figures, Results, read_scores, write_scores
-from ensemble.storage.records.lines import plain
+from ensemble.runs.test_set import load_run_dataset
+from ensemble.shift import shift_metrics as shift_figures
+from ensemble.shift.corruptions import Corruption, corrupt_images, scale_corruptions
+from ensemble.shift.ood_images import OodSet, list_ood_sets
+from ensemble.shift.results import (
+    KNOWN_KEY,
+    Metrics,
+    StressResults,
+    read_ood_scores,
+    write_ood_scores,
+)
+from ensemble.storage.records.json_lines import convert_to_json
 
 Pixels = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class Task:
+class StressTask:
     """One step of the job.
 
     Attributes:
-      words: its name on the screen.
-      done: whether the results have it already.
+      title: its name on the screen.
+      is_done: whether the results have it already.
       images: makes the images, uint8 (N, H, W, channels).
-      keep: takes the members' probabilities (M, N, C) of them and the results so far; returns
-        the results with what they say.
+      add_to_results: takes the members' probabilities (M, N, C) of them and the results so far;
+        returns the results with what they say.
     """
 
-    words: str
-    done: bool
+    title: str
+    is_done: bool
     images: Callable[[], Pixels]
-    keep: Callable[[NDArray[np.float32], Results], Results]
+    add_to_results: Callable[[NDArray[np.float32], StressResults], StressResults]
 
 
-def tasks(run: Run, results: Results) -> list[Task]:
+def list_stress_tasks(run: Run, results: StressResults) -> list[StressTask]:
     """All tasks for a run, in order; those that `results` has are marked done.
 
     Raises:
       NotPreparedError: the run's dataset is not on this machine.
     """
-    dataset = dataset_of(run)
+    dataset = load_run_dataset(run)
     images = np.asarray(dataset.test_images[: results.images])
     labels = dataset.test_labels[: results.images]
-    known = results.clean is not None and read_scores(run.path, KNOWN, results.tick) is not None
-    clean = Task("Test images as they are", known, lambda: images, partial(_clean, run, labels))
+    known = (
+        results.clean is not None and read_ood_scores(run.path, KNOWN_KEY, results.tick) is not None
+    )
+    clean = StressTask(
+        "Test images as they are", known, lambda: images, partial(_add_clean_metrics, run, labels)
+    )
     shifted = [
-        _shift(kind, amount, images, labels, results)
-        for kind in kinds(images.shape[1:]).values()
+        _build_corruption_task(kind, amount, images, labels, results)
+        for kind in scale_corruptions(images.shape[1:]).values()
         for amount in kind.amounts[1:]
     ]
-    others = [_ood(run, one, results) for one in ood_sets(dataset.name, results.images)]
+    others = [
+        _build_ood_task(run, one, results) for one in list_ood_sets(dataset.name, results.images)
+    ]
     return [clean, *shifted, *others]
 
 
-def _clean(
-    run: Run, labels: NDArray[np.int32], found: NDArray[np.float32], results: Results
-) -> Results:
-    write_scores(run.path, KNOWN, results.tick, _scores(found))
-    return replace(results, clean=plain(shift_figures.measure(found, labels)))
+def _add_clean_metrics(
+    run: Run, labels: NDArray[np.int32], found: NDArray[np.float32], results: StressResults
+) -> StressResults:
+    write_ood_scores(run.path, KNOWN_KEY, results.tick, _compute_member_ood_scores(found))
+    return replace(
+        results, clean=convert_to_json(shift_figures.compute_shift_metrics(found, labels))
+    )
 
 
-def _shift(
-    kind: Kind, amount: float, images: Pixels, labels: NDArray[np.int32], results: Results
-) -> Task:
-    def keep(found: NDArray[np.float32], results: Results) -> Results:
+def _build_corruption_task(
+    kind: Corruption,
+    amount: float,
+    images: Pixels,
+    labels: NDArray[np.int32],
+    results: StressResults,
+) -> StressTask:
+    def add_corruption_metrics(found: NDArray[np.float32], results: StressResults) -> StressResults:
         figures = {
             "kind": kind.name,
             "amount": amount,
-            **plain(shift_figures.measure(found, labels)),
+            **convert_to_json(shift_figures.compute_shift_metrics(found, labels)),
         }
         return replace(results, steps=[*results.steps, figures])
 
     done = any((one["kind"], one["amount"]) == (kind.name, amount) for one in results.steps)
     words = f"{kind.title} {amount:g}{kind.unit}"
-    return Task(words, done, lambda: corrupt(images, kind.name, amount), keep)
+    return StressTask(
+        words, done, lambda: corrupt_images(images, kind.name, amount), add_corruption_metrics
+    )
 
 
-def _ood(run: Run, shown: OodSet, results: Results) -> Task:
-    def keep(found: NDArray[np.float32], results: Results) -> Results:
-        known, scores = read_scores(run.path, KNOWN, results.tick), _scores(found)
+def _build_ood_task(run: Run, shown: OodSet, results: StressResults) -> StressTask:
+    def add_ood_metrics(found: NDArray[np.float32], results: StressResults) -> StressResults:
+        known, scores = (
+            read_ood_scores(run.path, KNOWN_KEY, results.tick),
+            _compute_member_ood_scores(found),
+        )
         if known is None:  # Somebody took the file away in this moment: asked again next time.
             return replace(results, clean=None)
-        write_scores(run.path, shown.key, results.tick, scores)
+        write_ood_scores(run.path, shown.key, results.tick, scores)
         figures = {
             "key": shown.key,
             "title": shown.title,
             "images": found.shape[1],
-            "ensemble": _separation(known["entropy"], scores["entropy"]),
-            "information": _separation(known["information"], scores["information"]),
+            "ensemble": _compute_separation(known["entropy"], scores["entropy"]),
+            "information": _compute_separation(known["information"], scores["information"]),
             "members": [
-                _separation(*pair)
+                _compute_separation(*pair)
                 for pair in zip(known["member_entropy"], scores["member_entropy"], strict=True)
             ],
         }
         return replace(results, ood=[*results.ood, figures])
 
     done = any(one["key"] == shown.key for one in results.ood)
-    return Task(shown.title, done, shown.load, keep)
+    return StressTask(shown.title, done, shown.load, add_ood_metrics)
 
 
-def _scores(found: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
+def _compute_member_ood_scores(found: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
     """The ensemble's scores of each image, and the entropy of each member alone."""
     members = np.stack([entropy(member.astype(np.float64)) for member in found])
-    return {**ood.scores(found), "member_entropy": members.astype(np.float32)}
+    return {**ood.ood_scores(found), "member_entropy": members.astype(np.float32)}
 
 
-def _separation(known: NDArray[Any], unknown: NDArray[Any]) -> Figures:
+def _compute_separation(known: NDArray[Any], unknown: NDArray[Any]) -> Metrics:
     """How well a score tells OOD images from known ones; compared as float32, as on the disk."""
-    found = ood.separation(np.asarray(known, np.float32), np.asarray(unknown, np.float32))
-    return plain({"auroc": found.auroc, "fpr95": found.fpr95})
+    found = ood.ood_separation(np.asarray(known, np.float32), np.asarray(unknown, np.float32))
+    return convert_to_json({"auroc": found.auroc, "fpr95": found.fpr95})

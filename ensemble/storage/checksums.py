@@ -8,23 +8,23 @@ import hashlib
 import os
 from pathlib import Path
 
-from ensemble.storage.atomic import write_bytes
-from ensemble.storage.reading import opened
+from ensemble.storage.atomic_files import write_bytes
+from ensemble.storage.plain_files import open_plain_file
 
-SUMS = "SHA256SUMS"
+CHECKSUM_FILE = "SHA256SUMS"
 
 
-def write_sums(folder: Path) -> None:
+def write_checksums(folder: Path) -> None:
     """Write the checksums of every file below `folder`.
 
     Raises:
       OSError: a file that cannot be read, or a full disk.
     """
-    rows = [f"{_sha256(folder / name)}  {name}\n" for name in _names(folder)]
-    write_bytes(folder / SUMS, "".join(rows).encode())
+    rows = [f"{_hash_file(folder / name)}  {name}\n" for name in _list_checked_files(folder)]
+    write_bytes(folder / CHECKSUM_FILE, "".join(rows).encode())
 
 
-def find_damage(folder: Path) -> str | None:
+def find_checksum_damage(folder: Path) -> str | None:
     """What of the files below `folder` is not what was written, in a few words; None if all is.
 
     Every file is read, so that what cannot be read shows here. A folder without checksums, of an
@@ -33,37 +33,37 @@ def find_damage(folder: Path) -> str | None:
     Raises:
       OSError: a file is there and cannot be read. That says nothing about what is in it.
     """
-    found = {name: _sha256(folder / name) for name in _names(folder)}
+    found = {name: _hash_file(folder / name) for name in _list_checked_files(folder)}
     try:
-        wanted = (folder / SUMS).read_text(encoding="ascii", errors="replace")
+        wanted = (folder / CHECKSUM_FILE).read_text(encoding="ascii", errors="replace")
     except FileNotFoundError:
         return None
     for row in wanted.splitlines():
         digest, _, name = row.partition("  ")
         if name not in found:
-            return f"{name[:100] or SUMS} is missing"
+            return f"{name[:100] or CHECKSUM_FILE} is missing"
         if found.pop(name) != digest:
             return f"{name} does not match its SHA-256"
     # What a file manager leaves has a dot before its name, and is no part of it.
     unlisted = [name for name in found if not Path(name).name.startswith(".")]
-    return f"{unlisted[0]} is not in {SUMS}" if unlisted else None
+    return f"{unlisted[0]} is not in {CHECKSUM_FILE}" if unlisted else None
 
 
-def has_sums(folder: Path) -> bool:
+def has_checksums(folder: Path) -> bool:
     """Whether the folder's files can be checked."""
-    return (folder / SUMS).is_file()
+    return (folder / CHECKSUM_FILE).is_file()
 
 
-def _names(folder: Path) -> list[str]:
-    def refuse(error: OSError) -> None:
+def _list_checked_files(folder: Path) -> list[str]:
+    def raise_error(error: OSError) -> None:
         raise error
 
     # Not `rglob`, for which a folder that cannot be read is an empty one.
-    every = os.walk(folder, onerror=refuse)
-    paths = (Path(at) / name for at, _, names in every for name in names if name != SUMS)
+    every = os.walk(folder, onerror=raise_error)
+    paths = (Path(at) / name for at, _, names in every for name in names if name != CHECKSUM_FILE)
     return sorted(path.relative_to(folder).as_posix() for path in paths)
 
 
-def _sha256(path: Path) -> str:
-    with opened(path) as file:  # A pipe would be waited for.
+def _hash_file(path: Path) -> str:
+    with open_plain_file(path) as file:  # A pipe would be waited for.
         return hashlib.file_digest(file, "sha256").hexdigest()

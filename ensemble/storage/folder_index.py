@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from ensemble.errors import RunError
 from ensemble.storage.folders import runs_folder
 
-FILES = ("config.json", "status.json", "name.txt")
+INDEXED_FILES = ("config.json", "status.json", "name.txt")
 
 Item = TypeVar("Item")
 Version = tuple[tuple[int, int, int] | None, ...]
@@ -28,18 +28,18 @@ class FolderIndex(Generic[Item]):
       files: paths below a folder.
     """
 
-    def __init__(self, read: Callable[[str], Item], files: Sequence[str] = FILES) -> None:
+    def __init__(self, read: Callable[[str], Item], files: Sequence[str] = INDEXED_FILES) -> None:
         self._read, self._files = read, tuple(files)
         self._cached: dict[str, tuple[Version | None, Item | RunError]] = {}
 
-    def look(self) -> tuple[list[Item], dict[str, RunError]]:
+    def list_items(self) -> tuple[list[Item], dict[str, RunError]]:
         """All items, in no order; and for each folder that has none, by name, why."""
         found: dict[str, tuple[Version | None, Item | RunError]] = {}
         items: list[Item] = []
         errors: dict[str, RunError] = {}
         with contextlib.suppress(FileNotFoundError), os.scandir(runs_folder()) as entries:
             for entry in entries:
-                item = self._item(entry, found)
+                item = self._read_item(entry, found)
                 if isinstance(item, RunError):
                     errors[entry.name] = item
                 else:
@@ -47,11 +47,11 @@ class FolderIndex(Generic[Item]):
         self._cached = found  # Those that are gone are forgotten.
         return items, errors
 
-    def _item(
+    def _read_item(
         self, entry: "os.DirEntry[str]", found: dict[str, tuple[Version | None, Item | RunError]]
     ) -> Item | RunError:
         # Before it is read: what changes after that is another version the next time.
-        seen = tuple(version(f"{entry.path}/{name}") for name in self._files)
+        seen = tuple(file_version(f"{entry.path}/{name}") for name in self._files)
         cached = self._cached.get(entry.path)
         if cached is None or cached[0] != seen:
             try:
@@ -74,7 +74,7 @@ class FolderIndex(Generic[Item]):
         return cached[1]
 
 
-def version(path: str) -> tuple[int, int, int] | None:
+def file_version(path: str) -> tuple[int, int, int] | None:
     """The file's (inode, time of change in ns, bytes), new once it is replaced; None: no file."""
     try:
         stat = os.stat(path)

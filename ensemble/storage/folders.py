@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 from ensemble.errors import RunError, StorageError
-from ensemble.storage.lock import knows_locks
-from ensemble.storage.private import private_folder
+from ensemble.storage.file_lock import supports_locks
+from ensemble.storage.private_folder import create_private_folder
 
 
 def runs_folder() -> Path:
@@ -27,7 +27,7 @@ def runs_folder() -> Path:
             "The folder that this was started in is gone: change to another, or name one that "
             "is there in ENSEMBLE_RUNS."
         ) from error
-    if reason := _unusable(path):
+    if reason := _find_folder_problem(path):
         raise RunError(
             f"The runs cannot be kept in {path}: {reason}. Point ENSEMBLE_RUNS at a folder, or "
             "at a new name in one."
@@ -35,7 +35,7 @@ def runs_folder() -> Path:
     return path
 
 
-def folder_bytes(folder: Path) -> int:
+def count_folder_bytes(folder: Path) -> int:
     """How many bytes the files below a folder hold; links are not followed, what goes is nothing.
 
     Args:
@@ -91,7 +91,7 @@ def cache_folder() -> Path:
     if home := home_folder():
         return home / ".cache"
     try:
-        return private_folder(_temporary_folder())
+        return create_private_folder(_temporary_folder())
     except OSError as error:
         raise StorageError(
             f"You have no home folder, and {_temporary_folder()} cannot stand in for it: "
@@ -112,8 +112,8 @@ def lock_folders() -> list[Path]:
     """
     wanted = [*_login_folders(), _temporary_folder()]
     with contextlib.suppress(StorageError):
-        wanted.append(cache_folder() / "ensemble" / f"locks-{_host()}")
-    if found := [folder for folder in wanted if _can_lock(folder)]:
+        wanted.append(cache_folder() / "ensemble" / f"locks-{_host_name()}")
+    if found := [folder for folder in wanted if _can_lock_in(folder)]:
         return found
     raise StorageError(
         "No folder is there in which this machine's jobs can take turns: "
@@ -126,7 +126,7 @@ def _login_folders() -> list[Path]:
     given = os.environ.get("XDG_RUNTIME_DIR")
     usual = [] if os.name == "nt" else [f"/run/user/{os.geteuid()}"]
     parents = [Path(given)] if given else [Path(one) for one in usual]
-    return [one / "ensemble" for one in parents if one.is_absolute() and _is_mine(one)]
+    return [one / "ensemble" for one in parents if one.is_absolute() and _is_owned_folder(one)]
 
 
 def _temporary_folder() -> Path:
@@ -137,14 +137,14 @@ def _temporary_folder() -> Path:
     return parent / (f"ensemble-{os.geteuid()}" if os.name != "nt" else "ensemble")
 
 
-def _can_lock(folder: Path) -> bool:
+def _can_lock_in(folder: Path) -> bool:
     try:
-        return knows_locks(private_folder(folder))
+        return supports_locks(create_private_folder(folder))
     except OSError:
         return False
 
 
-def _is_mine(folder: Path) -> bool:
+def _is_owned_folder(folder: Path) -> bool:
     """Whether it is there, and nobody else's, as after `su` and `sudo`."""
     try:
         return folder.stat().st_uid == os.geteuid()
@@ -152,12 +152,12 @@ def _is_mine(folder: Path) -> bool:
         return False
 
 
-def _host() -> str:
+def _host_name() -> str:
     """This machine's name, for a home may be on several machines."""
     return re.sub(r"[^A-Za-z0-9-]", "_", socket.gethostname())
 
 
-def is_utf8(path: Path) -> bool:
+def is_utf8_path(path: Path) -> bool:
     """Whether a path can be told to libraries in C++, which take no other names."""
     try:
         str(path).encode()
@@ -166,9 +166,9 @@ def is_utf8(path: Path) -> bool:
     return True
 
 
-def _unusable(path: Path) -> str:
+def _find_folder_problem(path: Path) -> str:
     """Why nothing can be kept in there, "" where something can be, as far as looking tells."""
-    if not is_utf8(path):
+    if not is_utf8_path(path):
         return "its name is not UTF-8, and checkpoints cannot be written there"
     try:
         return "" if stat.S_ISDIR(os.stat(path).st_mode) else "it is no folder"

@@ -6,21 +6,21 @@ sweeps.trials_of(sweep)             every trial, with its run; best(sweep), pare
 sweeps.enlarge(id, 12)              twelve trials more
 """
 
-from ensemble.sweeps.enlarging import enlarge
+from ensemble.sweeps.enlargement import enlarge_sweep
 from ensemble.sweeps.settings import OBJECTIVES, SweepConfig
 from ensemble.sweeps.status import SweepStatus
 from ensemble.sweeps.store import (
     Sweep,
-    create,
-    delete,
-    find,
-    launch,
+    create_sweep,
+    delete_sweep,
+    find_sweep,
+    launch_sweep,
     list_sweeps,
-    request_stop,
-    resume,
-    unreadable_sweeps,
+    list_unreadable_sweeps,
+    request_sweep_stop,
+    resume_sweep,
 )
-from ensemble.sweeps.trials import Trial, best, pareto, trials_of
+from ensemble.sweeps.trials import Trial, find_best_trial, find_pareto_trials, read_trials
 
 __all__ = [
     "OBJECTIVES",
@@ -28,16 +28,16 @@ __all__ = [
     "SweepConfig",
     "SweepStatus",
     "Trial",
-    "best",
-    "create",
-    "delete",
-    "enlarge",
-    "find",
-    "launch",
+    "create_sweep",
+    "delete_sweep",
+    "enlarge_sweep",
+    "find_best_trial",
+    "find_pareto_trials",
+    "find_sweep",
+    "launch_sweep",
     "list_sweeps",
-    "pareto",
-    "request_stop",
-    "resume",
-    "trials_of",
-    "unreadable_sweeps",
+    "list_unreadable_sweeps",
+    "read_trials",
+    "request_sweep_stop",
+    "resume_sweep",
 ]

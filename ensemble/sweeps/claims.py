@@ -15,21 +15,21 @@ from optuna.trial import FrozenTrial, TrialState
 from ensemble import runs
 from ensemble.access import owners
 from ensemble.errors import ConfigError, RunError, UnknownRunError
-from ensemble.jobs.folders import changing
+from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE
-from ensemble.jobs.status import process_lives, start_ticks
-from ensemble.storage.atomic import write_json
-from ensemble.storage.lock import is_held
-from ensemble.sweeps.archive import RUNNING, WAITING, Archive
-from ensemble.sweeps.objectives import values_of
+from ensemble.jobs.status import is_process_alive, read_start_ticks
+from ensemble.storage.atomic_files import write_json
+from ensemble.storage.file_lock import is_locked
+from ensemble.sweeps.objectives import read_objective_values
 from ensemble.sweeps.store import Sweep
+from ensemble.sweeps.study import RUNNING, WAITING, SweepStudy
 
 # A trial whose worker was killed so often is given up: it may be what kills them.
-MOST_ATTEMPTS = 3
+MAX_TRIAL_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class Claim:
+class TrialClaim:
     """A trial that is this process's to do.
 
     Attributes:
@@ -44,66 +44,68 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Nothing:
+class NoTrial:
     """There is no trial to do now.
 
     Attributes:
-      over: whether all have ended; else others are at the last ones.
-      done: how many have ended.
+      all_ended: whether all have ended; else others are at the last ones.
+      ended_count: how many have ended.
     """
 
-    over: bool
-    done: int
+    all_ended: bool
+    ended_count: int
 
 
-def claim(sweep: Sweep, archive: Archive) -> Claim | Nothing:
+def claim_trial(sweep: Sweep, archive: SweepStudy) -> TrialClaim | NoTrial:
     """The next trial for this process: one that was cut off, else a new one.
 
     Raises:
       RunError: a run's folder cannot be written, or the storage not be reached.
     """
-    with archive.alone():
-        for trial in archive.trials():
-            left = trial.state == RUNNING and not _busy(trial)
-            if left and (run_id := _taken_up(sweep, archive, trial)):
-                return _claimed(archive, trial, run_id)
-        trials = archive.trials()
+    with archive.lock_trials():
+        for trial in archive.read_trials():
+            left = trial.state == RUNNING and not _has_readable_worker(trial)
+            if left and (run_id := _take_over_trial(sweep, archive, trial)):
+                return _write_claim(archive, trial, run_id)
+        trials = archive.read_trials()
         ended = sum(one.state.is_finished() for one in trials)
         begun = sum(one.state != WAITING for one in trials)
-        while begun < sweep.config.wanted:
-            if found := _asked_for(sweep, archive, len(trials)):
+        while begun < sweep.config.trial_count:
+            if found := _claim_new_trial(sweep, archive, len(trials)):
                 return found
-            begun, ended, trials = begun + 1, ended + 1, archive.trials()
-        return Nothing(ended >= sweep.config.wanted, ended)
+            begun, ended, trials = begun + 1, ended + 1, archive.read_trials()
+        return NoTrial(ended >= sweep.config.trial_count, ended)
 
 
-def claim_more(sweep: Sweep, archive: Archive, most: int) -> list[Claim]:
+def claim_more_trials(sweep: Sweep, archive: SweepStudy, most: int) -> list[TrialClaim]:
     """As many new trials for this process beside one that it has claimed, fewer at the end.
 
     They are asked for before any is told of: to a sampler that learns they are under way, as the
     trials of other workers are.
 
     Raises:
-      RunError: as `claim`.
+      RunError: as `claim_trial`.
     """
-    found: list[Claim] = []
-    with archive.alone():
+    found: list[TrialClaim] = []
+    with archive.lock_trials():
         for _ in range(most):
-            trials = archive.trials()
-            if sum(one.state != WAITING for one in trials) >= sweep.config.wanted:
+            trials = archive.read_trials()
+            if sum(one.state != WAITING for one in trials) >= sweep.config.trial_count:
                 break
-            if new := _asked_for(sweep, archive, len(trials)):
+            if new := _claim_new_trial(sweep, archive, len(trials)):
                 found.append(new)
     return found
 
 
-def release(archive: Archive, claimed: Claim) -> None:
+def release_trial(archive: SweepStudy, claimed: TrialClaim) -> None:
     """Leave a trial that has not ended to whoever resumes the sweep."""
-    archive.note(claimed.trial, owner=None)
+    archive.set_trial_attributes(claimed.trial, owner=None)
 
 
-def settle(archive: Archive, trial: FrozenTrial, run: runs.Run, pruned: str = "") -> None:
-    """Say what a trial came to whose run has ended; to be called within `Archive.alone`.
+def record_trial_result(
+    archive: SweepStudy, trial: FrozenTrial, run: runs.Run, pruned: str = ""
+) -> None:
+    """Say what a trial came to whose run has ended; to be called within `SweepStudy.lock_trials`.
 
     A run that diverged counts as one that was pruned: Optuna's samplers know nothing of trials
     that failed, but hold one that was pruned for worse than any that was not.
@@ -114,26 +116,28 @@ def settle(archive: Archive, trial: FrozenTrial, run: runs.Run, pruned: str = ""
       run: as it ended.
       pruned: why it was ended early; "" where it was not.
     """
-    if run.state == "finished" and (values := values_of(run, archive.config.goals)):
-        archive.tell(trial.number, TrialState.COMPLETE, values)
+    if run.state == "finished" and (
+        values := read_objective_values(run, archive.config.objective_names)
+    ):
+        archive.finish_trial(trial.number, TrialState.COMPLETE, values)
     elif pruned:
-        archive.note(trial, message=pruned)
-        archive.tell(trial.number, TrialState.PRUNED)
+        archive.set_trial_attributes(trial, message=pruned)
+        archive.finish_trial(trial.number, TrialState.PRUNED)
     elif run.state in ("diverged", "finished"):
         said = run.message or "A value that it is judged by is no number."
-        archive.note(trial, failed=True, message=said)
-        archive.tell(trial.number, TrialState.PRUNED)
+        archive.set_trial_attributes(trial, failed=True, message=said)
+        archive.finish_trial(trial.number, TrialState.PRUNED)
     else:
-        _fail(archive, trial, run.message or f"Its run is {run.state}.")
+        _fail_trial(archive, trial, run.message or f"Its run is {run.state}.")
 
 
-def owner() -> dict[str, Any]:
+def build_owner_record() -> dict[str, Any]:
     """This process, as the owner of a trial is written down."""
     pid = os.getpid()
-    return {"host": socket.gethostname(), "pid": pid, "ticks": start_ticks(pid)}
+    return {"host": socket.gethostname(), "pid": pid, "ticks": read_start_ticks(pid)}
 
 
-def is_worked_on(trial: FrozenTrial, run: runs.Run | None) -> bool:
+def has_trial_worker(trial: FrozenTrial, run: runs.Run | None) -> bool:
     """Whether a process is at a trial that has not ended.
 
     Args:
@@ -148,102 +152,104 @@ def is_worked_on(trial: FrozenTrial, run: runs.Run | None) -> bool:
     if said.get("host") != socket.gethostname():
         return run is not None and run.active
     # The owner may also be a process of another container of this name.
-    held = run is not None and bool(is_held(run.path / LOCK_FILE))
-    return held or process_lives(int(said["pid"]), said.get("ticks"))
+    held = run is not None and bool(is_locked(run.path / LOCK_FILE))
+    return held or is_process_alive(int(said["pid"]), said.get("ticks"))
 
 
-def run_of(trial: FrozenTrial) -> runs.Run | None:
+def read_trial_run(trial: FrozenTrial) -> runs.Run | None:
     """The run of a trial; None where it has none, or that was deleted."""
     run_id = trial.user_attrs.get("run")
     try:
-        return runs.find(str(run_id)) if run_id else None
+        return runs.find_run(str(run_id)) if run_id else None
     except UnknownRunError:
         return None
 
 
-def _asked_for(sweep: Sweep, archive: Archive, number: int) -> Claim | None:
+def _claim_new_trial(sweep: Sweep, archive: SweepStudy, number: int) -> TrialClaim | None:
     """A new trial, claimed; None where its settings do not fit together."""
-    trial = archive.frozen(archive.ask(number))
-    run_id = _new_run(sweep, archive, trial)
-    return _claimed(archive, trial, run_id, fresh=True) if run_id else None
+    trial = archive.read_trial(archive.ask_trial(number))
+    run_id = _create_trial_run(sweep, archive, trial)
+    return _write_claim(archive, trial, run_id, fresh=True) if run_id else None
 
 
-def _busy(trial: FrozenTrial) -> bool:
+def _has_readable_worker(trial: FrozenTrial) -> bool:
     try:
-        return is_worked_on(trial, run_of(trial))
+        return has_trial_worker(trial, read_trial_run(trial))
     except RunError:
         # Its folder cannot be read: whoever is at it still sees to that, else it ends here.
-        return is_worked_on(trial, None)
+        return has_trial_worker(trial, None)
 
 
-def _taken_up(sweep: Sweep, archive: Archive, trial: FrozenTrial) -> str:
+def _take_over_trial(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> str:
     """The run of a trial that nobody is at, ready to go on; "" where it has ended by that."""
     if "run" not in trial.user_attrs:
         # Whoever asked for it was killed before its run was known: it may be there nevertheless.
-        archive.drawn(archive.opened(trial))
-        trial = archive.frozen(trial)
-        return _adopted(sweep, archive, trial) or _new_run(sweep, archive, trial)
+        archive.suggest_params(archive.open_trial(trial))
+        trial = archive.read_trial(trial)
+        return _adopt_trial_run(sweep, archive, trial) or _create_trial_run(sweep, archive, trial)
     try:
-        run = run_of(trial)
+        run = read_trial_run(trial)
     except RunError as error:
-        return _fail(archive, trial, str(error))
+        return _fail_trial(archive, trial, str(error))
     if run is None:
-        return _fail(archive, trial, "Its run was deleted.")
-    if not run.died and run.state in ("finished", "diverged", "failed"):
-        settle(archive, trial, run)
+        return _fail_trial(archive, trial, "Its run was deleted.")
+    if not run.has_died and run.state in ("finished", "diverged", "failed"):
+        record_trial_result(archive, trial, run)
         return ""
     attempts = int(trial.user_attrs.get("attempts", 1)) + (run.state != "stopped")
-    if attempts > MOST_ATTEMPTS:
-        said = f"Its worker was killed {MOST_ATTEMPTS} times: see the log of its run."
-        return _fail(archive, trial, said)
-    archive.note(trial, attempts=attempts)
+    if attempts > MAX_TRIAL_ATTEMPTS:
+        said = f"Its worker was killed {MAX_TRIAL_ATTEMPTS} times: see the log of its run."
+        return _fail_trial(archive, trial, said)
+    archive.set_trial_attributes(trial, attempts=attempts)
     if run.status.state != "queued":
         try:
-            runs.requeue(run.id)
+            runs.requeue_run(run.id)
         except RunError as error:
-            return _fail(archive, trial, str(error))
+            return _fail_trial(archive, trial, str(error))
     return run.id
 
 
-def _new_run(sweep: Sweep, archive: Archive, trial: FrozenTrial) -> str:
+def _create_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> str:
     """A run for the trial, its tag the sweep's id; "" where its settings do not fit together."""
     try:
-        config = sweep.config.of_trial(trial.params)
+        config = sweep.config.build_trial_config(trial.params)
     except ConfigError as error:
-        return _fail(archive, trial, str(error))
-    return _linked(sweep, archive, trial, runs.create(config, tags=(sweep.id,)))
+        return _fail_trial(archive, trial, str(error))
+    return _link_trial_run(sweep, archive, trial, runs.create_run(config, tags=(sweep.id,)))
 
 
-def _adopted(sweep: Sweep, archive: Archive, trial: FrozenTrial) -> str:
+def _adopt_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> str:
     """The run that was made for the trial, by a worker that was killed before it said so."""
-    known = {one.user_attrs.get("run") for one in archive.trials()}
+    known = {one.user_attrs.get("run") for one in archive.read_trials()}
     try:
-        config = sweep.config.of_trial(trial.params)
+        config = sweep.config.build_trial_config(trial.params)
     except ConfigError:
         return ""
     for run in runs.list_runs():
         made_for_it = sweep.id in run.tags and run.config == config and run.status.pid is None
         if made_for_it and run.id not in known:
-            return _linked(sweep, archive, trial, run)
+            return _link_trial_run(sweep, archive, trial, run)
     return ""
 
 
-def _linked(sweep: Sweep, archive: Archive, trial: FrozenTrial, run: runs.Run) -> str:
+def _link_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial, run: runs.Run) -> str:
     """The run's id, once it and its trial know of each other."""
-    with changing(run.path):
-        owners.hand_on(sweep.path, run.path)
+    with change_job_files(run.path):
+        owners.copy_owner(sweep.path, run.path)
         write_json(run.path / TRIAL_FILE, {"sweep": sweep.id, "number": trial.number})
-    archive.note(trial, run=run.id)
+    archive.set_trial_attributes(trial, run=run.id)
     return run.id
 
 
-def _claimed(archive: Archive, trial: FrozenTrial, run_id: str, fresh: bool = False) -> Claim:
-    archive.note(trial, owner=owner())
-    return Claim(archive.frozen(trial), run_id, fresh)
+def _write_claim(
+    archive: SweepStudy, trial: FrozenTrial, run_id: str, fresh: bool = False
+) -> TrialClaim:
+    archive.set_trial_attributes(trial, owner=build_owner_record())
+    return TrialClaim(archive.read_trial(trial), run_id, fresh)
 
 
-def _fail(archive: Archive, trial: FrozenTrial, message: str) -> str:
+def _fail_trial(archive: SweepStudy, trial: FrozenTrial, message: str) -> str:
     """Say that a trial failed, and why; it has no run to go on with: ""."""
-    archive.note(trial, message=message)
-    archive.tell(trial.number, TrialState.FAIL)
+    archive.set_trial_attributes(trial, message=message)
+    archive.finish_trial(trial.number, TrialState.FAIL)
     return ""

@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.quality.scores import at_label
-from ensemble.config import EnsembleConfig, varying
+from ensemble.analysis.quality.proper_scores import label_probability
+from ensemble.config import EnsembleConfig, member_values
 from ensemble.errors import ConfigError, RunError
 from ensemble.runs.parameters import read_parameters
-from ensemble.sweeps.chosen import Chosen, create_chosen
-from ensemble.sweeps.objectives import validation_labels
-from ensemble.sweeps.store import find
-from ensemble.sweeps.trials import best, trials_of
+from ensemble.sweeps.objectives import load_validation_labels
+from ensemble.sweeps.selected_members import SelectedMember, create_selected_run
+from ensemble.sweeps.store import find_sweep
+from ensemble.sweeps.trials import find_best_trial, read_trials
 
 Floats = NDArray[np.float64]
 
 
-class Candidate(NamedTuple):
+class MemberCandidate(NamedTuple):
     """A member that may be chosen.
 
     Attributes:
@@ -37,7 +37,9 @@ class Candidate(NamedTuple):
     epoch: int
 
 
-def build(sweep_id: str, size: int, name: str = "", again: bool = False) -> runs.Run:
+def create_hyper_deep_ensemble(
+    sweep_id: str, size: int, name: str = "", again: bool = False
+) -> runs.Run:
     """A new run, state `finished`, of the members of a sweep's trials that go best together.
 
     They are chosen one after the other by the ensemble's NLL on the images held out, each at its
@@ -53,20 +55,24 @@ def build(sweep_id: str, size: int, name: str = "", again: bool = False) -> runs
       ConfigError: more members than there are, or than an ensemble has.
       RunError: no trial is complete, or they hold out different images.
     """
-    pool, known = candidates(sweep_id)
+    pool, known = list_member_candidates(sweep_id)
     most = EnsembleConfig.__dataclass_fields__["members"].metadata["high"]
     most = most if again else min(most, len(pool))
     if not 1 <= size <= most:
         raise ConfigError(
             f"{size} members of {len(pool)} cannot be chosen: choose from 1 to {most}."
         )
-    chosen = [pool[number] for number in greedy(known, size, again)]
-    made = create_chosen([_read(one) for one in chosen], _settings(chosen))
+    chosen = [pool[number] for number in select_members_greedily(known, size, again)]
+    made = create_selected_run(
+        [_read_selected_member(one) for one in chosen], _merge_trial_settings(chosen)
+    )
     named = name or f"Hyper-deep ensemble of {sweep_id}"
-    return runs.rename(made.id, named)
+    return runs.rename_run(made.id, named)
 
 
-def greedy(known: NDArray[np.floating], size: int, again: bool = False) -> tuple[int, ...]:
+def select_members_greedily(
+    known: NDArray[np.floating], size: int, again: bool = False
+) -> tuple[int, ...]:
     """Members one after the other, each that with which the mean so far has the least NLL.
 
     It is chosen on these examples, so on others it will do worse than here.
@@ -96,34 +102,34 @@ def greedy(known: NDArray[np.floating], size: int, again: bool = False) -> tuple
     return tuple(chosen)
 
 
-def candidates(sweep_id: str) -> tuple[list[Candidate], Floats]:
+def list_member_candidates(sweep_id: str) -> tuple[list[MemberCandidate], Floats]:
     """All members that may be chosen (P), and what each gave the label of each image (P, V).
 
     Raises:
       RunError: there are none, or they hold out different images.
     """
-    sweep = find(sweep_id)
-    trials = [one for one in trials_of(sweep) if one.state == "complete"]
-    first = best(sweep, trials)
+    sweep = find_sweep(sweep_id)
+    trials = [one for one in read_trials(sweep) if one.state == "complete"]
+    first = find_best_trial(sweep, trials)
     if first is None:
         raise RunError(f"No trial of “{sweep_id}” is complete yet: let one end, then choose.")
-    model = runs.find(first.run_id)
+    model = runs.find_run(first.run_id)
     pool, known = [], []
-    labels = validation_labels(model)
+    labels = load_validation_labels(model)
     for trial in trials:
-        run = runs.find(trial.run_id)
-        if not _alike(run, model):
+        run = runs.find_run(trial.run_id)
+        if not _has_same_network(run, model):
             continue
         epoch = run.status.best_epoch or run.status.epoch
-        given = at_label(runs.read_validation(run.id, epoch), labels)
-        pool += [Candidate(run, member, epoch) for member in range(len(given))]
+        given = label_probability(runs.read_validation_predictions(run.id, epoch), labels)
+        pool += [MemberCandidate(run, member, epoch) for member in range(len(given))]
         known.append(given)
     return pool, np.concatenate(known)
 
 
-def _alike(run: runs.Run, model: runs.Run) -> bool:
+def _has_same_network(run: runs.Run, model: runs.Run) -> bool:
     """Whether a run's members may stand beside the model's: the same network."""
-    mine, its = runs.trained_here(run), runs.trained_here(model)
+    mine, its = runs.require_training_config(run), runs.require_training_config(model)
     if not its.validation:
         raise RunError(
             "The trials hold no images out, by which members could be chosen: launch a sweep with "
@@ -137,37 +143,38 @@ def _alike(run: runs.Run, model: runs.Run) -> bool:
     return (mine.network, mine.width) == (its.network, its.width)
 
 
-def _read(one: Candidate) -> Chosen:
+def _read_selected_member(one: MemberCandidate) -> SelectedMember:
     lines = [
         line
         for line in runs.read_history(one.run.id)
         if line["kind"] == "epoch" and line["epoch"] == one.epoch
     ]
-    return Chosen(
+    return SelectedMember(
         one.run,
         one.member,
         one.epoch,
-        _of_member(read_parameters(one.run.id, one.epoch), one.member),
-        runs.read_predictions(one.run.id, one.epoch)[one.member],
-        runs.read_validation(one.run.id, one.epoch)[one.member],
+        _slice_member_tree(read_parameters(one.run.id, one.epoch), one.member),
+        runs.read_run_predictions(one.run.id, one.epoch)[one.member],
+        runs.read_validation_predictions(one.run.id, one.epoch)[one.member],
         {name: lines[-1][name][one.member] for name in ("train_loss", "train_accuracy")},
     )
 
 
-def _of_member(tree: object, member: int) -> object:
+def _slice_member_tree(tree: object, member: int) -> object:
     if isinstance(tree, dict):
-        return {name: _of_member(one, member) for name, one in tree.items()}
+        return {name: _slice_member_tree(one, member) for name, one in tree.items()}
     return np.asarray(tree)[member]
 
 
-def _settings(chosen: list[Candidate]) -> EnsembleConfig:
+def _merge_trial_settings(chosen: list[MemberCandidate]) -> EnsembleConfig:
     """Settings that say what the members share, and what differs where that is a member's own."""
-    configs = [runs.trained_here(one.run) for one in chosen]
+    configs = [runs.require_training_config(one.run) for one in chosen]
     own = {
         name: tuple(
-            config.per_member[name][one.member] for config, one in zip(configs, chosen, strict=True)
+            config.member_values[name][one.member]
+            for config, one in zip(configs, chosen, strict=True)
         )
-        for name in varying.NAMES
+        for name in member_values.VARIABLE_SETTINGS
     }
     same: dict[str, Any] = {
         name: values[0] for name, values in own.items() if len(set(values)) == 1
@@ -180,6 +187,6 @@ def _settings(chosen: list[Candidate]) -> EnsembleConfig:
         warmup_epochs=0.0,
         patience=0,
         groups=1,
-        vary=varying.written(differ),
+        vary=member_values.format_member_values(differ),
         **same,
     )

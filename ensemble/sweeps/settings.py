@@ -8,14 +8,21 @@ from typing import Any, NamedTuple, Self
 
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
-from ensemble.settings import Kept, Settings, setting, setting_fields
-from ensemble.sweeps.space import FORM, Axis, Listed, Value, grid, read
+from ensemble.settings import Settings, StoredChoice, declare_setting, list_setting_fields
+from ensemble.sweeps.search_space import (
+    SPACE_FORM,
+    Axis,
+    Value,
+    ValueList,
+    build_grid,
+    parse_search_space,
+)
 
 SAMPLERS = ("tpe", "random", "grid")
 PRUNERS = ("none", "median", "hyperband")
 STORAGES = ("sqlite", "journal", "database")
-VARIABLE = "ENSEMBLE_STORAGE"
-VALIDATION = 0.1  # unless said otherwise: what is chosen is chosen on it
+STORAGE_VARIABLE = "ENSEMBLE_STORAGE"
+DEFAULT_VALIDATION = 0.1  # unless said otherwise: what is chosen is chosen on it
 
 
 class Objective(NamedTuple):
@@ -31,8 +38,8 @@ OBJECTIVES = {
     "ece": Objective("validation ECE of the ensemble", minimize=True),
     "seconds": Objective("seconds of training", minimize=True),
 }
-_STUDY = re.compile(r"[\w.-]{0,200}", re.ASCII)
-_WORD = "(" + "|".join(OBJECTIVES) + ")"
+_STUDY_PATTERN = re.compile(r"[\w.-]{0,200}", re.ASCII)
+_OBJECTIVE_PATTERN = "(" + "|".join(OBJECTIVES) + ")"
 
 
 @dataclass(frozen=True)
@@ -48,45 +55,50 @@ class SweepConfig(Settings):
         together; the message says what to choose.
     """
 
-    space: str = setting(
+    space: str = declare_setting(
         "learning_rate=0.01..0.5:log",
         "Which settings to search, and where: learning_rate=0.01..0.5:log is a range, "
         "momentum=0.8,0.9 a list.",
-        form=FORM,
+        form=SPACE_FORM,
     )
-    trials: int = setting(
+    trials: int = declare_setting(
         12, "How many trials to make; a grid has one for every combination.", low=1, high=10_000
     )
-    sampler: str = setting(
+    sampler: str = declare_setting(
         "tpe", "Who chooses the next trial: tpe learns from those before it.", choices=SAMPLERS
     )
-    objectives: str = setting(
+    objectives: str = declare_setting(
         "nll",
         "What trials are judged by: " + ", ".join(OBJECTIVES) + "; several with commas.",
-        form=(f"{_WORD}(,{_WORD})*", f"one or more of {', '.join(OBJECTIVES)}, with commas"),
+        form=(
+            f"{_OBJECTIVE_PATTERN}(,{_OBJECTIVE_PATTERN})*",
+            f"one or more of {', '.join(OBJECTIVES)}, with commas",
+        ),
     )
-    pruner: str = setting(
+    pruner: str = declare_setting(
         "none", "Who ends trials early, after an epoch, that promise little.", choices=PRUNERS
     )
-    workers: int = setting(1, "Processes that train trials at once.", low=1, high=64)
-    sampler_seed: int = setting(0, "Of the sampler's draws.", low=0, high=2**31 - 1)
-    storage: str = setting(
+    workers: int = declare_setting(1, "Processes that train trials at once.", low=1, high=64)
+    sampler_seed: int = declare_setting(0, "Of the sampler's draws.", low=0, high=2**31 - 1)
+    storage: str = declare_setting(
         "sqlite",
         "Where the trials are written down: a SQLite file or a journal in the sweep's folder, or "
-        f"the database that {VARIABLE} names.",
+        f"the database that {STORAGE_VARIABLE} names.",
         choices=STORAGES,
     )
-    base: EnsembleConfig = field(default_factory=lambda: EnsembleConfig(validation=VALIDATION))
+    base: EnsembleConfig = field(
+        default_factory=lambda: EnsembleConfig(validation=DEFAULT_VALIDATION)
+    )
     study: str = ""
 
     def __post_init__(self) -> None:
         self.check()
-        if not (isinstance(self.study, str) and _STUDY.fullmatch(self.study)):
+        if not (isinstance(self.study, str) and _STUDY_PATTERN.fullmatch(self.study)):
             raise ConfigError(
                 f"study is {self.study!r:.60}: its name has letters, digits, dots and dashes."
             )
         self._check_space()
-        goals = self.goals
+        goals = self.objective_names
         if len(set(goals)) < len(goals):
             raise ConfigError(f"objectives is {self.objectives}: name each once.")
         if self.pruner != "none" and (len(goals) > 1 or goals == ("seconds",)):
@@ -97,25 +109,25 @@ class SweepConfig(Settings):
         if not self.base.validation and set(goals) != {"seconds"}:
             raise ConfigError(
                 "validation is 0, so that there are no images to choose settings by: set it to a "
-                f"share such as {VALIDATION}."
+                f"share such as {DEFAULT_VALIDATION}."
             )
 
     @property
-    def goals(self) -> tuple[str, ...]:
+    def objective_names(self) -> tuple[str, ...]:
         """The objectives by name, in the order of their values."""
         return tuple(self.objectives.split(","))
 
     @property
-    def axes(self) -> dict[str, Axis]:
+    def search_axes(self) -> dict[str, Axis]:
         """What is searched, by the setting's name."""
-        return _axes(self.space)
+        return _parse_cached_axes(self.space)
 
     @property
-    def wanted(self) -> int:
+    def trial_count(self) -> int:
         """How many trials there are to be."""
-        return len(grid(self.axes)) if self.sampler == "grid" else self.trials
+        return len(build_grid(self.search_axes)) if self.sampler == "grid" else self.trials
 
-    def of_trial(self, params: dict[str, Value]) -> EnsembleConfig:
+    def build_trial_config(self, params: dict[str, Value]) -> EnsembleConfig:
         """The settings of the trial with these values.
 
         Raises:
@@ -131,55 +143,55 @@ class SweepConfig(Settings):
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """As `Settings.from_dict`."""
-        return cls._from(values, EnsembleConfig.from_dict)
+        return cls._from_values(values, EnsembleConfig.from_dict)
 
     @classmethod
     def from_disk(cls, values: dict[str, Any]) -> Self:
         """As `Settings.from_disk`."""
-        return cls._from(values, EnsembleConfig.from_disk)
+        return cls._from_values(values, EnsembleConfig.from_disk)
 
     @classmethod
-    def _from(cls, values: dict[str, Any], read: Any) -> Self:
-        names = {one.name for one in setting_fields(cls)} | {"base", "study"}
+    def _from_values(cls, values: dict[str, Any], read: Any) -> Self:
+        names = {one.name for one in list_setting_fields(cls)} | {"base", "study"}
         base = values.get("base", {})
         if unknown := sorted(set(values) - names) or not isinstance(base, dict):
             raise ConfigError(f"No such settings of a sweep: {unknown!r:.200}.")
         return cls(**{**values, "base": read(base)})
 
     def _check_space(self) -> None:
-        axes = self.axes
+        axes = self.search_axes
         if self.sampler == "grid":
-            grid(axes)
+            build_grid(axes)
         for name in axes:
             if f"{name}=" in self.base.vary:
                 raise ConfigError(
                     f"{name} is in space and in vary: members of one trial cannot differ in what "
                     "trials differ in. Leave one of them out."
                 )
-        if not isinstance(self.base.dataset, Kept):
-            self.of_trial({name: _one(axis) for name, axis in axes.items()})
+        if not isinstance(self.base.dataset, StoredChoice):
+            self.build_trial_config({name: _pick_axis_value(axis) for name, axis in axes.items()})
 
 
-def chosen_storage() -> str:
+def read_storage_kind() -> str:
     """The word for where a new sweep writes its trials down, as the environment says."""
-    stated = os.environ.get(VARIABLE, "")
+    stated = os.environ.get(STORAGE_VARIABLE, "")
     if stated in ("", "sqlite", "journal"):
         return stated or "sqlite"
     if "://" not in stated:
         raise ConfigError(
-            f"{VARIABLE} is to be sqlite, journal, or the address of a database such as "
+            f"{STORAGE_VARIABLE} is to be sqlite, journal, or the address of a database such as "
             "postgresql+psycopg://user@host/name."
         )
     return "database"
 
 
 @functools.lru_cache(maxsize=256)
-def _axes(text: str) -> dict[str, Axis]:
-    return read(text)
+def _parse_cached_axes(text: str) -> dict[str, Axis]:
+    return parse_search_space(text)
 
 
-def _one(axis: Axis) -> Value:
+def _pick_axis_value(axis: Axis) -> Value:
     """A value of an axis, to see whether it fits with the settings that trials share."""
-    if isinstance(axis, Listed):
+    if isinstance(axis, ValueList):
         return axis.values[0]
     return int(axis.low) if axis.whole else axis.low

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble.jobs.kinds import SWEEP, Kind
+from ensemble.jobs.kinds import SWEEP, JobKind
 from ensemble.jobs.status import StoredStatus
-from ensemble.storage.atomic import read_json
-from ensemble.storage.records.fields import Count
+from ensemble.storage.atomic_files import read_json
+from ensemble.storage.records.field_checks import Count
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class SweepStatus(StoredStatus):
       trials: of how many.
     """
 
-    kind: ClassVar[Kind] = SWEEP
+    kind: ClassVar[JobKind] = SWEEP
 
     done: Count = 0
     trials: Count = 0

@@ -24,15 +24,15 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from ensemble.errors import RunError
-from ensemble.storage.lock import Held, try_lock
-from ensemble.sweeps.settings import VARIABLE
+from ensemble.storage.file_lock import HeldLock, try_lock
+from ensemble.sweeps.settings import STORAGE_VARIABLE
 
-POLL_SECONDS = 0.005
-TAIL = 1 << 20  # bytes, more than an operation ever takes
-FILES = {"sqlite": "study.db", "journal": "journal.log"}
-BUSY_SECONDS = 60  # that SQLite waits for another process's write
+LOCK_POLL_INTERVAL_S = 0.005
+MAX_OPERATION_BYTES = 1 << 20  # bytes, more than an operation ever takes
+STORAGE_FILES = {"sqlite": "study.db", "journal": "journal.log"}
+SQLITE_TIMEOUT_S = 60  # that SQLite waits for another process's write
 # What Optuna raises where it reads what it never wrote.
-ODD = (
+MALFORMED_DATA_ERRORS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -43,8 +43,10 @@ ODD = (
 )
 
 
-def opened(sweep_id: str, folder: Path, word: str, address: str, new: bool = False) -> BaseStorage:
-    """The storage of a sweep; within `said_plainly`.
+def open_trial_storage(
+    sweep_id: str, folder: Path, word: str, address: str, new: bool = False
+) -> BaseStorage:
+    """The storage of a sweep; within `translate_storage_errors`.
 
     Args:
       sweep_id: whose.
@@ -56,67 +58,71 @@ def opened(sweep_id: str, folder: Path, word: str, address: str, new: bool = Fal
     Raises:
       RunError: its file is not there, or is no file.
     """
-    if word not in FILES:
-        return _database(address)
-    path = folder / FILES[word]
+    if word not in STORAGE_FILES:
+        return _open_database(address)
+    path = folder / STORAGE_FILES[word]
     try:
         found = path.lstat()
     except (FileNotFoundError, NotADirectoryError) as error:
         if not new:
-            raise RunError(lost(sweep_id, word)) from error
-        return _journal(path, b"") if word == "journal" else _sqlite(path, 0)
+            raise RunError(describe_lost_trials(sweep_id, word)) from error
+        return _open_cached_journal(path, b"") if word == "journal" else _open_sqlite(path, 0)
     if not stat.S_ISREG(found.st_mode):
         raise RunError(
-            f"{FILES[word]} of “{sweep_id}”, what is written down of its trials, is no file: put a "
-            "copy back, or launch another sweep: the runs stay."
+            f"{STORAGE_FILES[word]} of “{sweep_id}”, what is written down of its trials, is no "
+            "file: put a copy back, or launch another sweep: the runs stay."
         )
     # One that was put back in its place is another file: what was opened is the one before.
-    return _journal(path, _head(path)) if word == "journal" else _sqlite(path, found.st_ino)
+    return (
+        _open_cached_journal(path, _read_journal_head(path))
+        if word == "journal"
+        else _open_sqlite(path, found.st_ino)
+    )
 
 
-def _head(path: Path) -> bytes:
+def _read_journal_head(path: Path) -> bytes:
     """By which one journal is told from another: nothing holds it open, so not by its inode."""
     with open(path, "rb") as file:
         return file.read(256)
 
 
 @functools.lru_cache(maxsize=4)
-def _database(address: str) -> RDBStorage:
+def _open_database(address: str) -> RDBStorage:
     try:
         make_url(address)
     except (SQLAlchemyError, ValueError):
         raise RunError(
-            f"{VARIABLE} is no address of a database: write it as "
+            f"{STORAGE_VARIABLE} is no address of a database: write it as "
             "postgresql+psycopg://user:password@host:5432/name, with %40 for @, %2F for / and %3A "
             "for : in a password."
         ) from None  # What refused it quotes it, password and all.
-    return closing_itself(RDBStorage(address, engine_kwargs={"pool_pre_ping": True}))
+    return dispose_when_unused(RDBStorage(address, engine_kwargs={"pool_pre_ping": True}))
 
 
 @functools.lru_cache(maxsize=16)
-def _journal(path: Path, head: bytes) -> JournalStorage:
+def _open_cached_journal(path: Path, head: bytes) -> JournalStorage:
     return open_journal(path)
 
 
 @functools.lru_cache(maxsize=16)
-def _sqlite(path: Path, inode: int) -> RDBStorage:
+def _open_sqlite(path: Path, inode: int) -> RDBStorage:
     storage = RDBStorage(
-        f"sqlite:///{path}", engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}}
+        f"sqlite:///{path}", engine_kwargs={"connect_args": {"timeout": SQLITE_TIMEOUT_S}}
     )
     # Readers, such as a page, do not then keep a worker from writing. The file remembers it.
     with storage.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
-    return closing_itself(storage)
+    return dispose_when_unused(storage)
 
 
-def closing_itself(storage: RDBStorage) -> RDBStorage:
+def dispose_when_unused(storage: RDBStorage) -> RDBStorage:
     """The storage, which closes its connections once nobody has it any more: Optuna's does not."""
     weakref.finalize(storage, storage.engine.dispose).atexit = False
     return storage
 
 
 @contextlib.contextmanager
-def said_plainly(sweep_id: str, word: str) -> Iterator[None]:
+def translate_storage_errors(sweep_id: str, word: str) -> Iterator[None]:
     """What a storage refuses is said in a sentence, without the address: it has a password."""
     try:
         with warnings.catch_warnings():
@@ -125,49 +131,54 @@ def said_plainly(sweep_id: str, word: str) -> Iterator[None]:
     except (SQLAlchemyError, optuna.exceptions.StorageInternalError, ImportError) as error:
         if word == "database":
             raise RunError(
-                f"The database that {VARIABLE} names cannot be used ({type(error).__name__}): see "
+                f"The database that {STORAGE_VARIABLE} names cannot be used "
+                f"({type(error).__name__}): see "
                 "that it is reached from here, and that the address, user and password are right."
             ) from None
         # Optuna's own error has SQLite's behind that of SQLAlchemy.
         why = getattr(error, "orig", None) or getattr(error.__cause__, "orig", None)
         # Its class itself, and none derived from it, is what SQLite says of a damaged file.
         if type(why) is sqlite3.DatabaseError:
-            raise RunError(damaged(sweep_id, word)) from error
+            raise RunError(describe_damaged_trials(sweep_id, word)) from error
         if not isinstance(why, sqlite3.OperationalError):
             raise
         raise RunError(
             f"What is written down of the trials of “{sweep_id}” cannot be used ({why}): see that "
-            f"{FILES[word]} in its folder is whole and can be written, and that the disk has room. "
-            "Put a copy back, or launch another sweep: the runs stay."
+            f"{STORAGE_FILES[word]} in its folder is whole and can be written, and that the disk "
+            "has room. Put a copy back, or launch another sweep: the runs stay."
         ) from error
 
 
 @contextlib.contextmanager
-def read_plainly(sweep_id: str, word: str) -> Iterator[None]:
-    """As `said_plainly`, where nothing but Optuna's reading is done: it trusts what it reads."""
+def translate_read_errors(sweep_id: str, word: str) -> Iterator[None]:
+    """As `translate_storage_errors`, where Optuna only reads: it trusts what it reads."""
     try:
-        with said_plainly(sweep_id, word):
+        with translate_storage_errors(sweep_id, word):
             warnings.simplefilter("ignore")  # Optuna's, of what it reads.
             yield
-    except ODD as error:
-        raise RunError(damaged(sweep_id, word)) from error
+    except MALFORMED_DATA_ERRORS as error:
+        raise RunError(describe_damaged_trials(sweep_id, word)) from error
 
 
-def damaged(sweep_id: str, word: str) -> str:
+def describe_damaged_trials(sweep_id: str, word: str) -> str:
     """What to say where it holds what no sweep writes."""
-    where = f"{FILES[word]} in its folder" if word in FILES else f"what {VARIABLE} names"
+    where = (
+        f"{STORAGE_FILES[word]} in its folder"
+        if word in STORAGE_FILES
+        else f"what {STORAGE_VARIABLE} names"
+    )
     return (
         f"What is written down of the trials of “{sweep_id}” cannot be read: {where} is damaged. "
         "Put a copy back, or launch another sweep: the runs stay."
     )
 
 
-def lost(sweep_id: str, word: str) -> str:
+def describe_lost_trials(sweep_id: str, word: str) -> str:
     """What to say where it is gone."""
     if word == "database":
         return (
-            f"The trials of “{sweep_id}” are not in the database that {VARIABLE} names: set it to "
-            "the address that the sweep was begun with."
+            f"The trials of “{sweep_id}” are not in the database that {STORAGE_VARIABLE} names: "
+            "set it to the address that the sweep was begun with."
         )
     return f"The trials of “{sweep_id}” are not in its folder any more: launch another sweep."
 
@@ -186,14 +197,14 @@ class JournalLock(BaseJournalFileLock):
 
     def __init__(self, journal: Path) -> None:
         self._journal, self._path = journal, journal.with_suffix(".lock")
-        self._held: Held | None = None
+        self._held: HeldLock | None = None
 
     def acquire(self) -> bool:
         """Wait for the right, then take away what a killed writer left half-written."""
         while (held := try_lock(self._path)) is None:
-            time.sleep(POLL_SECONDS)
+            time.sleep(LOCK_POLL_INTERVAL_S)
         self._held = held
-        mend(self._journal)
+        truncate_torn_line(self._journal)
         return True
 
     def release(self) -> None:
@@ -203,11 +214,11 @@ class JournalLock(BaseJournalFileLock):
             held.__exit__()
 
 
-def mend(journal: Path) -> None:
+def truncate_torn_line(journal: Path) -> None:
     """Cut off what stands after the last whole line; for whoever holds the journal's lock."""
     with open(journal, "r+b") as file:
         size = file.seek(0, os.SEEK_END)
-        start = file.seek(max(0, size - TAIL))
+        start = file.seek(max(0, size - MAX_OPERATION_BYTES))
         tail = file.read()
         if tail and not tail.endswith(b"\n"):
             file.truncate(start + tail.rfind(b"\n") + 1)

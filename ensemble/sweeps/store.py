@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ensemble.jobs.folders import Config, read_name
-from ensemble.jobs.kinds import SWEEP, Kind
+from ensemble.jobs.folders import StoredConfig, read_run_name
+from ensemble.jobs.kinds import SWEEP, JobKind
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.store import JobStore, StoredJob, write_job
-from ensemble.sweeps.settings import SweepConfig, chosen_storage
+from ensemble.jobs.store import JobStore, StoredJob, write_job_files
+from ensemble.sweeps.settings import SweepConfig, read_storage_kind
 from ensemble.sweeps.status import SweepStatus, read_sweep_status
 
 
@@ -32,56 +32,60 @@ class Sweep(StoredJob):
     path: Path
     config: SweepConfig
     status: SweepStatus
-    kind: Kind = SWEEP
+    kind: JobKind = SWEEP
 
 
 class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
     """All sweeps; the runs of their trials are no part of them, and outlive them."""
 
-    kind, noun, kept_as = SWEEP, "sweep", (SWEEP.kept_as,)
-    of_another_kind = "is no sweep: choose one of `sweep --list`."
+    kind, noun, config_kinds = SWEEP, "sweep", (SWEEP.config_kind,)
+    wrong_kind_sentence = "is no sweep: choose one of `sweep --list`."
 
-    def parse(self, config: Config) -> SweepConfig:
+    def parse_config(self, config: StoredConfig) -> SweepConfig:
         """Its settings."""
         return SweepConfig.from_disk(config.settings)
 
-    def read(self, folder: Path, known: SweepConfig) -> Sweep:
+    def read_job(self, folder: Path, known: SweepConfig) -> Sweep:
         """The sweep in a folder."""
-        return Sweep(folder.name, read_name(folder), folder, known, read_sweep_status(folder))
+        return Sweep(folder.name, read_run_name(folder), folder, known, read_sweep_status(folder))
 
-    def prepare(self, config: SweepConfig) -> SweepConfig:
+    def complete_config(self, config: SweepConfig) -> SweepConfig:
         """Its trials are written down where the environment says."""
-        return replace(config, storage=chosen_storage())
+        return replace(config, storage=read_storage_kind())
 
-    def fill(self, folder: Path, config: SweepConfig, placement: Placement | None) -> None:
+    def write_folder(self, folder: Path, config: SweepConfig, placement: Placement | None) -> None:
         """Write what the folder of a new one holds, and make its study.
 
         Raises:
           RunError: the database cannot be reached.
         """
-        from ensemble.sweeps.archive import Archive
+        from ensemble.sweeps.study import SweepStudy
 
         # A database may have sweeps of other folders, whose ids are no others than here.
         own = f"-{secrets.token_hex(4)}" if config.storage == "database" else ""
         config = replace(config, study=folder.name + own)
-        Archive.create(folder.name, folder, config)
+        SweepStudy.create(folder.name, folder, config)
         now = time.time()
-        status = SweepStatus(created=now, queued=now, updated=now, trials=config.wanted)
-        write_job(folder, status, config.as_dict(), placement)
+        status = SweepStatus(created=now, queued=now, updated=now, trials=config.trial_count)
+        write_job_files(folder, status, config.as_dict(), placement)
 
-    def why_over(self, job: Sweep) -> str:
+    def explain_final_state(self, job: Sweep) -> str:
         """It has all its trials."""
-        if job.status.state == "finished" and job.status.done >= job.config.wanted:
+        if job.status.state == "finished" and job.status.done >= job.config.trial_count:
             return "all its trials have ended. Give it more with --enlarge."
         return ""
 
-    def renewed(self, job: Sweep) -> Mapping[str, Any]:
+    def build_requeue_changes(self, job: Sweep) -> Mapping[str, Any]:
         """It may have been given more trials."""
-        return {"trials": job.config.wanted}
+        return {"trials": job.config.trial_count}
 
 
-SWEEPS = SweepStore()
-create, find, delete = SWEEPS.create, SWEEPS.find, SWEEPS.delete
-list_sweeps, unreadable_sweeps = SWEEPS.list_jobs, SWEEPS.list_unreadable
-launch, resume, requeue = SWEEPS.launch, SWEEPS.resume, SWEEPS.requeue
-request_stop = SWEEPS.request_stop
+SWEEP_STORE = SweepStore()
+create_sweep, find_sweep, delete_sweep = SWEEP_STORE.create, SWEEP_STORE.find, SWEEP_STORE.delete
+list_sweeps, list_unreadable_sweeps = SWEEP_STORE.list_jobs, SWEEP_STORE.list_unreadable
+launch_sweep, resume_sweep, requeue_sweep = (
+    SWEEP_STORE.launch,
+    SWEEP_STORE.resume,
+    SWEEP_STORE.requeue,
+)
+request_sweep_stop = SWEEP_STORE.request_stop

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ensemble.errors import RunError
+from ensemble.sweeps.search_space import Value
 from ensemble.sweeps.settings import OBJECTIVES
-from ensemble.sweeps.space import Value
 from ensemble.sweeps.store import Sweep
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Trial:
       params: the value of each setting that is searched.
       values: one an objective, where it is complete; else ().
       run_id: of its run; "" before there is one.
-      began, ended: unix seconds; None before that.
+      started_at, ended_at: unix seconds; None before that.
       message: why it was pruned or failed; else "".
       epochs: the first objective after each epoch that was told, by epoch from 1.
     """
@@ -33,84 +33,86 @@ class Trial:
     params: dict[str, Value]
     values: tuple[float, ...] = ()
     run_id: str = ""
-    began: float | None = None
-    ended: float | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
     message: str = ""
     epochs: dict[int, float] = field(default_factory=dict)
 
 
-def trials_of(sweep: Sweep) -> list[Trial]:
+def read_trials(sweep: Sweep) -> list[Trial]:
     """All trials that were asked for, in the order of their numbers; nothing is changed.
 
     Raises:
       RunError: where they are written down cannot be reached.
     """
-    from ensemble.sweeps.archive import Archive  # Optuna: whoever only lists sweeps needs none.
+    from ensemble.sweeps.study import SweepStudy  # Optuna: whoever only lists sweeps needs none.
 
-    return [_trial(one) for one in Archive(sweep.id, sweep.path, sweep.config).trials()]
+    return [
+        _build_trial(one) for one in SweepStudy(sweep.id, sweep.path, sweep.config).read_trials()
+    ]
 
 
-def best(sweep: Sweep, trials: list[Trial] | None = None) -> Trial | None:
+def find_best_trial(sweep: Sweep, trials: list[Trial] | None = None) -> Trial | None:
     """The best complete trial by the first objective, the earliest of equals; None without any.
 
     Args:
       sweep: whose.
       trials: of it, where they have been read already.
     """
-    sign = _signs(sweep)[0]
-    complete = [one for one in trials or trials_of(sweep) if one.state == "complete"]
+    sign = _list_objective_signs(sweep)[0]
+    complete = [one for one in trials or read_trials(sweep) if one.state == "complete"]
     return min(complete, key=lambda one: (sign * one.values[0], one.number), default=None)
 
 
-def pareto(sweep: Sweep, trials: list[Trial] | None = None) -> list[Trial]:
+def find_pareto_trials(sweep: Sweep, trials: list[Trial] | None = None) -> list[Trial]:
     """The complete trials that no other beats in one objective without losing in another.
 
     By one objective these are the best, all that are equal.
     """
-    signs = _signs(sweep)
-    complete = [one for one in trials or trials_of(sweep) if one.state == "complete"]
+    signs = _list_objective_signs(sweep)
+    complete = [one for one in trials or read_trials(sweep) if one.state == "complete"]
     points = [
         [sign * one for sign, one in zip(signs, trial.values, strict=True)] for trial in complete
     ]
     return [
         trial
         for trial, mine in zip(complete, points, strict=True)
-        if not any(_beats(other, mine) for other in points)
+        if not any(_dominates_point(other, mine) for other in points)
     ]
 
 
-def _signs(sweep: Sweep) -> list[int]:
-    return [1 if OBJECTIVES[one].minimize else -1 for one in sweep.config.goals]
+def _list_objective_signs(sweep: Sweep) -> list[int]:
+    return [1 if OBJECTIVES[one].minimize else -1 for one in sweep.config.objective_names]
 
 
-def _beats(other: list[float], mine: list[float]) -> bool:
+def _dominates_point(other: list[float], mine: list[float]) -> bool:
     return other != mine and all(one <= two for one, two in zip(other, mine, strict=True))
 
 
-def _trial(found: "FrozenTrial") -> Trial:
+def _build_trial(found: "FrozenTrial") -> Trial:
     notes = found.user_attrs
     params = found.params or found.system_attrs.get("fixed_params", {})
-    state = _state(found)
+    state = _read_trial_state(found)
     return Trial(
         number=found.number,
         state=state,
         params=dict(params),
         values=tuple(found.values or ()) if state == "complete" else (),
         run_id=str(notes.get("run", "")),
-        began=found.datetime_start.timestamp() if found.datetime_start else None,
-        ended=found.datetime_complete.timestamp() if found.datetime_complete else None,
+        started_at=found.datetime_start.timestamp() if found.datetime_start else None,
+        ended_at=found.datetime_complete.timestamp() if found.datetime_complete else None,
         message=str(notes.get("message", "")),
         epochs=dict(found.intermediate_values),
     )
 
 
-def _state(found: "FrozenTrial") -> str:
-    from ensemble.sweeps.claims import is_worked_on, run_of
+def _read_trial_state(found: "FrozenTrial") -> str:
+    from ensemble.sweeps.claims import has_trial_worker, read_trial_run
 
     word = found.state.name.lower()
     if word == "running":
         try:
-            return "running" if is_worked_on(found, run_of(found)) else "waiting"
+            return "running" if has_trial_worker(found, read_trial_run(found)) else "waiting"
         except RunError:
             return "waiting"
     if word == "pruned" and found.user_attrs.get("failed"):

@@ -14,23 +14,23 @@ from ensemble.jobs.job import LOCK_FILE, STOP_FILE
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.queue import wait_for_turn
-from ensemble.jobs.remote import inside
+from ensemble.jobs.remote import task_process
 from ensemble.jobs.status import StatusWriter
-from ensemble.jobs.worker import Report
-from ensemble.storage.lock import is_held
-from ensemble.sweeps.archive import Archive
-from ensemble.sweeps.claims import Claim, Nothing, claim
+from ensemble.jobs.worker import ReportStatus
+from ensemble.storage.file_lock import is_locked
+from ensemble.sweeps.claims import NoTrial, TrialClaim, claim_trial
 from ensemble.sweeps.status import SweepStatus
-from ensemble.sweeps.store import Sweep, find
-from ensemble.sweeps.tasks import WorkerTasks
-from ensemble.sweeps.training import train_claimed
+from ensemble.sweeps.store import Sweep, find_sweep
+from ensemble.sweeps.study import SweepStudy
+from ensemble.sweeps.training import train_claimed_trials
+from ensemble.sweeps.worker_tasks import WorkerTasks
 
-POLL_SECONDS, LOOK_SECONDS = 0.3, 1.0
-LET_GO_SECONDS = 30.0
-MOST_FAILURES = 3
+CLAIM_POLL_INTERVAL_S, TASK_POLL_INTERVAL_S = 0.3, 1.0
+STOP_TIMEOUT_S = 30.0
+MAX_CONSECUTIVE_FAILURES = 3
 
 
-def work(sweep_id: str, report: Report = lambda status: None) -> Sweep:
+def work_on_sweep(sweep_id: str, report: ReportStatus = lambda status: None) -> Sweep:
     """Work on a sweep in this process until there is nothing left to do.
 
     Args:
@@ -41,73 +41,73 @@ def work(sweep_id: str, report: Report = lambda status: None) -> Sweep:
       RunError: it has ended.
     """
     while True:
-        sweep = find(sweep_id)
-        if sweep.status.state not in sweep.kind.active:
+        sweep = find_sweep(sweep_id)
+        if sweep.status.state not in sweep.kind.active_states:
             raise RunError(
                 f"The sweep “{sweep_id}” is {sweep.state}: there is nothing to do. Resume it, or "
                 "give it more trials."
             )
-        if not is_led(sweep) and not inside.is_inside(sweep):
+        if not has_leader(sweep) and not task_process.is_inside_task(sweep):
             try:
-                lead(sweep, report)
-                return find(sweep_id)
+                lead_sweep(sweep, report)
+                return find_sweep(sweep_id)
             except RunError:
-                if not is_led(find(sweep_id)):
+                if not has_leader(find_sweep(sweep_id)):
                     raise
-        if help_out(sweep):  # Another was quicker, or had it already.
-            return find(sweep_id)
+        if help_with_trials(sweep):  # Another was quicker, or had it already.
+            return find_sweep(sweep_id)
 
 
-def is_led(sweep: Sweep) -> bool:
+def has_leader(sweep: Sweep) -> bool:
     """Whether a worker keeps the status: one of this host by its lock, else by its heartbeat."""
-    elsewhere = sweep.awaited and sweep.status.pid is not None
-    return bool(is_held(sweep.path / LOCK_FILE)) or elsewhere
+    elsewhere = sweep.has_pending_or_remote_worker and sweep.status.pid is not None
+    return bool(is_locked(sweep.path / LOCK_FILE)) or elsewhere
 
 
-def lead(sweep: Sweep, report: Report) -> None:
-    """Be the worker that keeps the sweep's status; see `jobs.worker.do`."""
+def lead_sweep(sweep: Sweep, report: ReportStatus) -> None:
+    """Be the worker that keeps the sweep's status; see `jobs.worker.execute_job`."""
 
-    def begin(status: StatusWriter[SweepStatus], stop: StopRequest) -> Outcome:
-        return Leader(sweep, status, stop, report).search()
+    def run_leader(status: StatusWriter[SweepStatus], stop: StopRequest) -> Outcome:
+        return SweepLeader(sweep, status, stop, report).run_search()
 
-    worker.do(sweep, begin, report, devices=sweep.config.base.devices)
+    worker.execute_job(sweep, run_leader, report, devices=sweep.config.base.devices)
 
 
-def help_out(sweep: Sweep) -> bool:
+def help_with_trials(sweep: Sweep) -> bool:
     """Do trials beside the worker that keeps the status.
 
     Returns:
       Whether that is all; not where that worker was killed.
     """
-    with StopRequest(sweep.path / STOP_FILE) as stop, _own_cards(sweep, stop) as turn:
+    with StopRequest(sweep.path / STOP_FILE) as stop, _wait_for_own_slots(sweep, stop) as turn:
         if turn is None:
             return True
-        archive = Archive(sweep.id, sweep.path, sweep.config)
+        archive = SweepStudy(sweep.id, sweep.path, sweep.config)
         while not stop():
-            found = claim(find(sweep.id), archive)
-            if isinstance(found, Claim):
-                train_claimed(sweep, archive, found, stop)
-            elif found.over:
-                return is_led(find(sweep.id)) or inside.is_inside(sweep)
+            found = claim_trial(find_sweep(sweep.id), archive)
+            if isinstance(found, TrialClaim):
+                train_claimed_trials(sweep, archive, found, stop)
+            elif found.all_ended:
+                return has_leader(find_sweep(sweep.id)) or task_process.is_inside_task(sweep)
             else:
-                time.sleep(POLL_SECONDS)
-            if not (is_led(now := find(sweep.id)) or inside.is_inside(sweep)):
-                return now.status.state not in sweep.kind.active
+                time.sleep(CLAIM_POLL_INTERVAL_S)
+            if not (has_leader(now := find_sweep(sweep.id)) or task_process.is_inside_task(sweep)):
+                return now.status.state not in sweep.kind.active_states
         return True
 
 
-def _own_cards(sweep: Sweep, stop: Callable[[], bool]) -> "AbstractContextManager[object]":
+def _wait_for_own_slots(sweep: Sweep, stop: Callable[[], bool]) -> "AbstractContextManager[object]":
     """Slots of this process's own, where slots are cards; on a CPU workers share the sweep's."""
-    if not slots.devices():
+    if not slots.list_cards():
         return nullcontext(True)
     turn = wait_for_turn(sweep, stop, lambda: None, sweep.config.base.devices)
     if turn is None:
         return nullcontext(None)
-    slots.keep_to(turn)
+    slots.restrict_to_slots(turn)
     return turn
 
 
-class Leader:
+class SweepLeader:
     """The worker that keeps a sweep's status.
 
     Args:
@@ -118,88 +118,93 @@ class Leader:
     """
 
     def __init__(
-        self, sweep: Sweep, status: StatusWriter[SweepStatus], stop: StopRequest, report: Report
+        self,
+        sweep: Sweep,
+        status: StatusWriter[SweepStatus],
+        stop: StopRequest,
+        report: ReportStatus,
     ) -> None:
         self._sweep, self._status, self._stop, self._report = sweep, status, stop, report
-        self._archive = Archive(sweep.id, sweep.path, sweep.config)
+        self._archive = SweepStudy(sweep.id, sweep.path, sweep.config)
         self._began, self._done_before, self._failures = time.monotonic(), 0, 0
 
-    def search(self) -> Outcome:
+    def run_search(self) -> Outcome:
         """Trial after trial until all have ended, here and in the other workers."""
         first = self._sweep.status.state == "queued"
-        self._done_before = self._done()
-        self._tell(state="searching", started=time.time())
-        if self._sweep.placed:
-            return self._follow()
+        self._done_before = self._count_ended_trials()
+        self._update_status(state="searching", started=time.time())
+        if self._sweep.is_placed:
+            return self._follow_tasks()
         for _ in range(self._sweep.config.workers - 1 if first else 0):
             start_worker(self._sweep)
         while not self._stop():
-            sweep = find(self._sweep.id)
-            found = claim(sweep, self._archive)
-            self._tell(trials=sweep.config.wanted)
-            if isinstance(found, Nothing):
-                if found.over:
+            sweep = find_sweep(self._sweep.id)
+            found = claim_trial(sweep, self._archive)
+            self._update_status(trials=sweep.config.trial_count)
+            if isinstance(found, NoTrial):
+                if found.all_ended:
                     return Outcome("finished")
-                time.sleep(POLL_SECONDS)
-            elif outcome := self._train(found):
+                time.sleep(CLAIM_POLL_INTERVAL_S)
+            elif outcome := self._train_claim(found):
                 return outcome
-        return self._stopped()
+        return self._stop_workers()
 
-    def _follow(self) -> Outcome:
+    def _follow_tasks(self) -> Outcome:
         """Have tasks elsewhere do the trials, and tell how far they are."""
         tasks = WorkerTasks(self._sweep)
-        tasks.start()
+        tasks.submit_missing()
         while not self._stop():
-            wanted = find(self._sweep.id).config.wanted
-            self._tell(trials=wanted)
-            if self._done() >= wanted:
+            wanted = find_sweep(self._sweep.id).config.trial_count
+            self._update_status(trials=wanted)
+            if self._count_ended_trials() >= wanted:
                 return Outcome("finished")
-            if tasks.gone():
+            if tasks.have_all_ended():
                 return Outcome(
                     "failed",
                     "All tasks of the sweep have ended, and trials are left: "
                     "see slurm/ in its folder for why, then resume it.",
                 )
-            time.sleep(LOOK_SECONDS)
-        self._everyone_stops()
-        tasks.take_back()
-        return self._stopped()
+            time.sleep(TASK_POLL_INTERVAL_S)
+        self._request_stop()
+        tasks.cancel_waiting()
+        return self._stop_workers()
 
-    def _train(self, found: Claim) -> Outcome | None:
-        for run in train_claimed(self._sweep, self._archive, found, self._stop):
+    def _train_claim(self, found: TrialClaim) -> Outcome | None:
+        for run in train_claimed_trials(self._sweep, self._archive, found, self._stop):
             self._failures = self._failures + 1 if run.state == "failed" else 0
-            if self._failures >= MOST_FAILURES:
+            if self._failures >= MAX_CONSECUTIVE_FAILURES:
                 break
         else:
             return None
-        self._everyone_stops()
+        self._request_stop()
         return Outcome(
             "failed",
-            f"{MOST_FAILURES} trials failed one after the other, the last: {run.message} Mend "
+            f"{MAX_CONSECUTIVE_FAILURES} trials failed one after the other, the last: "
+            f"{run.message} Mend "
             "that, then resume the sweep.",
         )
 
-    def _stopped(self) -> Outcome:
-        self._everyone_stops()
-        end = time.monotonic() + LET_GO_SECONDS
-        while self._others_at_work() and time.monotonic() < end:
-            time.sleep(POLL_SECONDS)
+    def _stop_workers(self) -> Outcome:
+        self._request_stop()
+        end = time.monotonic() + STOP_TIMEOUT_S
+        while self._has_running_trials() and time.monotonic() < end:
+            time.sleep(CLAIM_POLL_INTERVAL_S)
         return Outcome("stopped", "Stopped. Resume continues from here.")
 
-    def _everyone_stops(self) -> None:
+    def _request_stop(self) -> None:
         (self._sweep.path / STOP_FILE).touch()
 
-    def _others_at_work(self) -> bool:
-        from ensemble.sweeps.trials import trials_of
+    def _has_running_trials(self) -> bool:
+        from ensemble.sweeps.trials import read_trials
 
-        return any(one.state == "running" for one in trials_of(self._sweep))
+        return any(one.state == "running" for one in read_trials(self._sweep))
 
-    def _done(self) -> int:
-        return sum(one.state.is_finished() for one in self._archive.trials())
+    def _count_ended_trials(self) -> int:
+        return sum(one.state.is_finished() for one in self._archive.read_trials())
 
-    def _tell(self, **changes: object) -> None:
-        done = self._done()
-        left = self._sweep.config.wanted - done
+    def _update_status(self, **changes: object) -> None:
+        done = self._count_ended_trials()
+        left = self._sweep.config.trial_count - done
         here, spent = done - self._done_before, time.monotonic() - self._began
         seconds = round(spent / here * left, 1) if here else None
         self._status.update(done=done, seconds_left=seconds, **changes)

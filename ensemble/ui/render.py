@@ -13,26 +13,26 @@ from streamlit.delta_generator import DeltaGenerator
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import controls, downloads
-from ensemble.ui.shared import address, figure_panel, theme, widget
-from ensemble.ui.shared.address import Text
+from ensemble.ui.shared import address, figure_panel, theme, widget_state
+from ensemble.ui.shared.address import TextParameter
 from ensemble.views.parts import (
     Alternatives,
-    Asked,
     Choice,
+    ChoiceRow,
     Columns,
+    DeferredChoice,
     Figure,
     Figures,
     Images,
     Paragraph,
     Part,
-    Row,
     Table,
     View,
 )
 from ensemble.wording import escaping
 
-WIDE_COLUMN = 210  # pixels of a column of a table whose first column is pinned
-ROW_HEIGHT, MOST_ROWS = 35, 26  # of such a table, in pixels and in rows that are seen at a time
+WIDE_COLUMN_PX = 210  # pixels of a column of a table whose first column is pinned
+ROW_HEIGHT_PX, MAX_ROWS = 35, 26  # of such a table, in pixels and in rows that are seen at a time
 
 
 def render_view(view: View, epoch: SharedEpoch | None = None) -> None:
@@ -79,22 +79,22 @@ class PageRenderer:
                 self.render_paragraph(part)
             case Choice():
                 return self.render_choice(part)
-            case Asked():
-                return read_choice(part.choice)
-            case Row():
+            case DeferredChoice():
+                return read_view_choice(part.choice)
+            case ChoiceRow():
                 with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
                     return tuple(map(self.render_choice, part.choices))
             case Figures():
                 return self.render_figures(part)
             case Table():
                 self.head = None
-                render_table(part)
+                render_view_table(part)
             case Images():
                 self.render_images(part)
             case Columns():
                 self.head = None
                 for column, build in zip(
-                    st.columns(part.widths, gap="large"), part.each, strict=True
+                    st.columns(part.widths, gap="large"), part.columns, strict=True
                 ):
                     with column:
                         self.render(build())
@@ -104,7 +104,7 @@ class PageRenderer:
 
     def render_paragraph(self, part: Paragraph) -> None:
         """A paragraph, as large as its role asks for; the answer at the head."""
-        text = as_markdown(part.text, part.markdown)
+        text = convert_to_markdown(part.text, part.markdown)
         match part.role:
             case "answer":
                 with self.head or st.container():
@@ -134,11 +134,11 @@ class PageRenderer:
 
     def render_choice(self, choice: Choice) -> str:
         """The control of a choice; returns what it says."""
-        word = read_choice(choice)
+        word = read_view_choice(choice)
         self.answers[choice.name] = word
         if choice.form == "buttons":
-            address.choose(
-                Text(choice.name),
+            address.select_address_option(
+                TextParameter(choice.name),
                 choice.label,
                 choice.values,
                 choice.default,
@@ -148,8 +148,8 @@ class PageRenderer:
             return word
         key = choice.key or f"address_{choice.name}"
         if choice.form == "list":
-            key = f"{key}_{controls.stamp(choice.values.values())}"
-        address.bound(key, word, lambda key: draw_control(choice, key))
+            key = f"{key}_{controls.hash_options(choice.values.values())}"
+        address.show_address_widget(key, word, lambda key: draw_choice_control(choice, key))
         return word
 
     def render_figures(self, part: Figures) -> list[Any]:
@@ -163,7 +163,7 @@ class PageRenderer:
                 return []
         chosen = self.render_figure(part.figure(word))
         if word in part.notes:
-            st.caption(escaping.markdown(part.notes[word]()))
+            st.caption(escaping.escape_markdown(part.notes[word]()))
         return chosen
 
     def render_figure(self, figure: Figure) -> list[Any]:
@@ -171,13 +171,13 @@ class PageRenderer:
         epoch = self.epoch
         assert epoch is not None
         on_select: figure_panel.OnSelect = "ignore"
-        if figure.selects:
+        if figure.selection_modes:
             on_select = "rerun"
-        elif figure.sets:
-            on_select = follow_press(figure)
+        elif figure.point_choice:
+            on_select = build_press_callback(figure)
         drawn_from = figure.drawn_from
-        state = figure_panel.show(
-            figure.draw(theme.palette())
+        state = figure_panel.show_figure_panel(
+            figure.draw(theme.get_page_palette())
             if drawn_from is None
             else epoch.draw(figure.draw, figure.key, *drawn_from),
             key=figure.key,
@@ -187,12 +187,12 @@ class PageRenderer:
             title=figure.title,
             alt=figure.alt,
             table=figure.table,
-            sees=as_markdown(figure.sees, figure.markdown),
+            sees=convert_to_markdown(figure.explanation, figure.markdown),
             help=figure.help or None,
             on_select=on_select,
-            selection_mode=tuple(figure.selects) or ("points",),
+            selection_mode=tuple(figure.selection_modes) or ("points",),
         )
-        if not figure.selects:
+        if not figure.selection_modes:
             return []
         return [point.get("customdata") for point in state.selection.points]
 
@@ -201,27 +201,29 @@ class PageRenderer:
         self.head = None
         if not len(part.numbers):
             if part.empty:
-                st.info(escaping.markdown(part.empty), icon=":material/check:")
+                st.info(escaping.escape_markdown(part.empty), icon=":material/check:")
             return
         if part.caption:
             draw = st.markdown if part.markdown else st.caption
-            draw(as_markdown(part.caption, part.markdown))
+            draw(convert_to_markdown(part.caption, part.markdown))
         assert self.epoch is not None
-        images.show(self.epoch, part.numbers, key=part.key, rows=part.rows, under=part.under)
+        images.show_image_page(
+            self.epoch, part.numbers, key=part.key, rows=part.rows, under=part.list_lines_below
+        )
 
 
-def as_markdown(text: str, is_markdown: bool) -> str:
+def convert_to_markdown(text: str, is_markdown: bool) -> str:
     """A text for Streamlit, which reads all as Markdown: escaped where it is none."""
-    return text if is_markdown else escaping.markdown(text)
+    return text if is_markdown else escaping.escape_markdown(text)
 
 
-def read_choice(choice: Choice) -> str:
+def read_view_choice(choice: Choice) -> str:
     """What the address says of a choice, else its default."""
-    word = Text(choice.name).read()
-    return word if word is not None and choice.takes(word) else choice.default
+    word = TextParameter(choice.name).read()
+    return word if word is not None and choice.is_valid(word) else choice.default
 
 
-def draw_control(choice: Choice, key: str) -> None:
+def draw_choice_control(choice: Choice, key: str) -> None:
     """A slider through the values of a choice, or a list of them."""
     draw: Any = st.select_slider if choice.form == "slider" else st.selectbox
     draw(
@@ -229,51 +231,51 @@ def draw_control(choice: Choice, key: str) -> None:
         list(choice.values),
         key=key,
         width=choice.width or "stretch",
-        on_change=address.follow,
-        args=(Text(choice.name), key, choice.default),
+        on_change=address.update_address,
+        args=(TextParameter(choice.name), key, choice.default),
         format_func=choice.values.__getitem__,
         help=choice.help or None,
     )
 
 
-def follow_press(figure: Figure) -> Callable[[], None]:
+def build_press_callback(figure: Figure) -> Callable[[], None]:
     """A callback: the address has what was pressed in the figure, or nothing any more."""
 
-    def follow() -> None:
-        choice, spell = figure.sets, figure.word
+    def update_address() -> None:
+        choice, spell = figure.point_choice, figure.format_point_word
         assert choice is not None
         assert spell is not None
-        points = widget.value(figure.key).selection.points
+        points = widget_state.get_widget_value(figure.key).selection.points
         word = spell(points[0]["customdata"]) if points else choice.default
-        Text(choice.name).put(word, choice.default)
+        TextParameter(choice.name).set_value(word, choice.default)
 
-    return follow
+    return update_address
 
 
-def render_table(part: Table) -> None:
+def render_view_table(part: Table) -> None:
     """A table under its name, below it how to read it, and its numbers to download."""
-    if not part.pinned:
-        st.markdown(f"**{escaping.markdown(part.caption)}**")
+    if not part.pinned_width:
+        st.markdown(f"**{escaping.escape_markdown(part.caption)}**")
     layout: dict[str, Any] = {"width": "content" if part.narrow else "stretch"}
-    if part.pinned:
+    if part.pinned_width:
         first, *others = map(str, part.frame.columns)
         column = st.column_config.TextColumn
         layout |= {
             "column_config": {
-                first: column(first, pinned=True, width=part.pinned),
-                **{name: column(name, width=WIDE_COLUMN) for name in others},
+                first: column(first, pinned=True, width=part.pinned_width),
+                **{name: column(name, width=WIDE_COLUMN_PX) for name in others},
             },
-            "height": ROW_HEIGHT * (min(len(part.frame), MOST_ROWS) + 1) + 3,
+            "height": ROW_HEIGHT_PX * (min(len(part.frame), MAX_ROWS) + 1) + 3,
             "alt": f"{part.caption} of {', '.join(others)}: {len(part.frame):,} rows",
         }
-    frame = downloads.on_screen(part.frame) if part.from_outside else part.frame
+    frame = downloads.style_downloadable_table(part.frame) if part.from_outside else part.frame
     st.dataframe(frame, hide_index=True, key=part.key, **layout)
     if part.note:
-        st.caption(escaping.markdown(part.note))
+        st.caption(escaping.escape_markdown(part.note))
     if numbers := part.numbers:
         st.download_button(
             "Download the table (CSV)",
-            lambda: downloads.csv(numbers()),
+            lambda: downloads.encode_table_csv(numbers()),
             f"{part.file}.csv",
             "text/csv",
             icon=":material/download:",

@@ -2,34 +2,34 @@
 
 import numpy as np
 
-from ensemble.analysis.members.swing import right_minorities, swings
-from ensemble.analysis.predictions import chosen, ordered
+from ensemble.analysis.members.swing_votes import find_correct_minorities, find_swing_votes
+from ensemble.analysis.predictions import filter_examples, sort_examples
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures.inspect import decomposition as loss_figures
-from ensemble.figures.inspect import pairs as pair_figures
+from ensemble.figures.inspect import pairwise_heatmap as pair_figures
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Choice, Columns, Figure, Figures, Images, Paragraph, View
 from ensemble.wording import formats
-from ensemble.wording.formats import plural
-from ensemble.wording.run_names import called
-from ensemble.wording.verdicts import pairs as words
-from ensemble.wording.verdicts.pairs import MEASURES, matrix
+from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.run_names import format_run_name
+from ensemble.wording.verdicts import pairwise_measures as words
+from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwise_matrix
 
-MEASURE = Choice(
+MEASURE_CHOICE = Choice(
     "measure",
     "Measure",
     {key: one.label for key, one in MEASURES.items()},
     "disagreement",
     " ".join(one.help for one in MEASURES.values()),
 )
-ORACLE = "Oracle accuracy: what one would reach who always knew which member to believe."
-ANYONE = "0"  # whoever of the members it is
+ORACLE_GLOSS = "Oracle accuracy: what one would reach who always knew which member to believe."
+ANY_MEMBER = "0"  # whoever of the members it is
 
 
 def build_agreement(epoch: EvaluatedEpoch) -> View:
     """What the members know together, how far they differ, and the images that split them."""
     if epoch.members == 1:
-        how = "train" if epoch.run.trained else "import"
+        how = "train" if epoch.run.training_config else "import"
         yield Paragraph(
             f"With one member there is nobody to agree or disagree with: {how} two or more to see "
             "where they differ.",
@@ -37,62 +37,64 @@ def build_agreement(epoch: EvaluatedEpoch) -> View:
             icon=":material/person:",
         )
         return
-    oracle = epoch.measure(words.oracle, epoch.noun)
-    yield Paragraph(oracle, "finding", markdown=True, help=ORACLE)
-    yield Columns((1, 1), (lambda: build_pairs(epoch), lambda: build_decomposition(epoch)))
-    yield from build_image_lists(epoch)
+    oracle = epoch.measure(words.describe_oracle_accuracy, epoch.noun)
+    yield Paragraph(oracle, "finding", markdown=True, help=ORACLE_GLOSS)
+    yield Columns((1, 1), (lambda: pairwise_view(epoch), lambda: decomposition_view(epoch)))
+    yield from divided_images_view(epoch)
 
 
-def build_pairs(epoch: EvaluatedEpoch) -> View:
+def pairwise_view(epoch: EvaluatedEpoch) -> View:
     """The matrix of all pairs of members, by one of four measures."""
-    yield Figures(MEASURE, lambda key: plot_pairs(epoch, key))
+    yield Figures(MEASURE_CHOICE, lambda key: build_pairwise_figure(epoch, key))
 
 
-def plot_pairs(epoch: EvaluatedEpoch, key: str) -> Figure:
+def build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
     """One measure of every pair."""
-    measure, values = MEASURES[key], epoch.measure(matrix, key)
+    measure, values = MEASURES[key], epoch.measure(compute_pairwise_matrix, key)
     title = f"{measure.title} · {epoch.source}"
     return Figure(
         label=measure.label,
         alt=f"{measure.title} of every pair of {epoch.members} members",
-        sees=measure.sees(values, epoch.n, epoch.noun),
-        draw=lambda palette: pair_figures.figure(
+        explanation=measure.explain_chart(values, epoch.n, epoch.noun),
+        draw=lambda palette: pair_figures.plot_pairwise_heatmap(
             measure, values, epoch.n, epoch.noun, title, palette
         ),
         key="inspect_pairs",
         file=key.replace("_", "-"),
         title=measure.title,
-        table=lambda: pair_figures.table(values),
+        table=lambda: pair_figures.tabulate_pairwise_values(values),
         drawn_from=(key,),
     )
 
 
-def build_decomposition(epoch: EvaluatedEpoch) -> View:
+def decomposition_view(epoch: EvaluatedEpoch) -> View:
     """What averaging saves of the NLL, epoch by epoch."""
     parts = epoch.decompose_losses()
-    title = f"NLL: mean member less diversity · {called(epoch.run)}"
+    title = f"NLL: mean member less diversity · {format_run_name(epoch.run)}"
     yield Figures.single(
         Figure(
             label="",
             alt="NLL of the mean member and of the ensemble over the epochs; between them, "
             "diversity",
-            sees=loss_figures.sees(parts[epoch.epoch]),
-            draw=lambda palette: loss_figures.figure(parts, epoch.epoch, title, palette),
+            explanation=loss_figures.explain_decomposition_chart(parts[epoch.epoch]),
+            draw=lambda palette: loss_figures.plot_loss_decomposition(
+                parts, epoch.epoch, title, palette
+            ),
             key="inspect_decomposition",
             file="decomposition",
             title="The NLL's parts over the epochs",
-            table=lambda: loss_figures.table(parts),
+            table=lambda: loss_figures.tabulate_loss_decomposition(parts),
             of_epoch=False,
             drawn_from=(*parts.items(),),
         )
     )
 
 
-def build_image_lists(epoch: EvaluatedEpoch) -> View:
+def divided_images_view(epoch: EvaluatedEpoch) -> View:
     """The most divided images, those a member's leaving changes, those a minority has right."""
     predictions, noun = epoch.predictions, epoch.noun
-    split = ordered(predictions, chosen(predictions, "split"), "split")
-    swung, minority = epoch.measure(swings), epoch.measure(right_minorities)
+    split = sort_examples(predictions, filter_examples(predictions, "split"), "split")
+    swung, minority = epoch.measure(find_swing_votes), epoch.measure(find_correct_minorities)
     which = yield Choice(
         "list",
         f"{noun.capitalize()}s",
@@ -106,20 +108,20 @@ def build_image_lists(epoch: EvaluatedEpoch) -> View:
     empty = f"There is no such {noun}."
     if which == "split":
         caption = (
-            f"The {plural(noun)} whose votes are most divided come first. Votes against the "
-            "ensemble are underlined."
+            f"The {pluralize_noun(noun)} whose votes are most divided come first. Votes against "
+            "the ensemble are underlined."
         )
         yield Images(split, "inspect_split", caption, empty=empty)
     elif which == "swing":
         voter = yield offer_voters(epoch, swung)
-        numbers, caption = find_swinging(epoch, swung, int(voter))
+        numbers, caption = find_swing_images(epoch, swung, int(voter))
         yield Images(numbers, "inspect_swing", caption, empty=empty)
     else:
         caption = (
             f"The ensemble is wrong on these, and at least one member is right: {len(minority):,} "
             f"of its {int((~predictions.right).sum()):,} mistakes."
         )
-        numbers = ordered(predictions, minority, "split")
+        numbers = sort_examples(predictions, minority, "split")
         yield Images(numbers, "inspect_minority", caption, empty=empty)
 
 
@@ -133,14 +135,14 @@ def offer_voters(epoch: EvaluatedEpoch, swung: np.ndarray) -> Choice:
             str(m): f"{f'Member {m}' if m else 'Any member'} · {counts[m]:,}"
             for m in range(epoch.members + 1)
         },
-        ANYONE,
+        ANY_MEMBER,
         form="list",
         width=220,
         key="inspect_voter",
     )
 
 
-def find_swinging(epoch: EvaluatedEpoch, swung: np.ndarray, voter: int) -> tuple[Ints, str]:
+def find_swing_images(epoch: EvaluatedEpoch, swung: np.ndarray, voter: int) -> tuple[Ints, str]:
     """The images whose verdict hangs on the voter, or on anybody; and whether for the better."""
     predictions = epoch.predictions
     numbers = np.flatnonzero(swung[voter - 1] if voter else swung.any(axis=0))
@@ -148,6 +150,7 @@ def find_swinging(epoch: EvaluatedEpoch, swung: np.ndarray, voter: int) -> tuple
     who = f"member {voter}" if voter else "one of the members"
     caption = (
         f"Without {who} the ensemble would say something else of "
-        f"{formats.count(len(numbers), epoch.noun)}. As it is, it has {right:,} of them right."
+        f"{formats.format_count(len(numbers), epoch.noun)}. As it is, it has {right:,} of them "
+        f"right."
     )
-    return ordered(predictions, numbers, "unsure"), caption
+    return sort_examples(predictions, numbers, "unsure"), caption

@@ -1,66 +1,73 @@
 """The answer: is the ensemble better than a member, by how much, how surely; and all figures."""
 
-from ensemble.analysis.members.ece_gain import ece_gain
-from ensemble.analysis.members.gain import best_member, gain_over_mean
-from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.members.ece_gain import estimate_ece_gain
+from ensemble.analysis.members.gain import find_best_member, gain_over_mean_member
+from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.metrics import METRICS
-from ensemble.analysis.quality.summary import qualities
-from ensemble.comparison.seeds import seeds
+from ensemble.analysis.quality.quality import measure_qualities
+from ensemble.comparison.seed_spread import measure_seed_spread
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Paragraph, Table, View
 from ensemble.wording import formats
-from ensemble.wording.verdicts import chance, chosen
-from ensemble.wording.verdicts import inspect as words
+from ensemble.wording.verdicts import chance_level, selection_basis
+from ensemble.wording.verdicts import ensemble_gain as words
 
-MANY = 16  # members, from which on their figures stand behind a fold
-GLOSSES = " ".join(
+MAX_OPEN_MEMBERS = 16  # members, from which on their figures stand behind a fold
+METRIC_GLOSSES = " ".join(
     f"{metric.term}: {metric.gloss}" for metric in METRICS if metric.name != "accuracy"
 )
 
 
-def build_answer(epoch: EvaluatedEpoch, glosses: str = GLOSSES) -> View:
+def build_answer(epoch: EvaluatedEpoch, glosses: str = METRIC_GLOSSES) -> View:
     """The verdict with its evidence, and all figures; below them what they are."""
-    if at_chance := chance.verdict(epoch.run):
+    if at_chance := chance_level.describe_chance_level(epoch.run):
         yield Paragraph(at_chance, "answer")
-    yield Paragraph(state_headline(epoch), "answer")
-    for sentence in list_evidence(epoch):
+    yield Paragraph(describe_answer_headline(epoch), "answer")
+    for sentence in list_answer_evidence(epoch):
         yield Paragraph(sentence, "evidence")
     yield Table(
-        f"Figures on {formats.count(epoch.n, f'test {epoch.noun}')}, after epoch {epoch.epoch}",
-        words.figures(epoch.measure(qualities)),
-        epoch.members > MANY,
+        f"Figures on {formats.format_count(epoch.n, f'test {epoch.noun}')}, after epoch "
+        f"{epoch.epoch}",
+        words.tabulate_formatted_metrics(epoch.measure(measure_qualities)),
+        epoch.members > MAX_OPEN_MEMBERS,
         glosses,
         "inspect_figures",
     )
 
 
-def state_headline(epoch: EvaluatedEpoch) -> str:
+def describe_answer_headline(epoch: EvaluatedEpoch) -> str:
     """The ensemble against a member drawn at random."""
     if epoch.members == 1:
-        return words.alone(epoch.predictions, epoch.noun)
-    return words.headline(epoch.predictions, epoch.measure(gain_over_mean), epoch.noun)
+        return words.describe_single_member(epoch.predictions, epoch.noun)
+    return words.describe_ensemble_gain(
+        epoch.predictions, epoch.measure(gain_over_mean_member), epoch.noun
+    )
 
 
-def list_evidence(epoch: EvaluatedEpoch) -> list[str]:
+def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
     """What the verdict rests on: what got worse, the best member, and for what intervals hold."""
     predictions, noun = epoch.predictions, epoch.noun
     sentences = []
     if epoch.members > 1:
-        right = epoch.measure(count_right_of_best, fitted=True)
+        right = epoch.measure(count_best_member_right, fitted=True)
         sentences += [
-            words.evidence(predictions, epoch.measure(gain_over_mean), noun),
-            words.calibration_gain(epoch.measure(ece_gain), epoch.members),
-            words.best_alone(predictions, right, noun, "validation" if epoch.fit else "test"),
+            words.describe_gain_evidence(predictions, epoch.measure(gain_over_mean_member), noun),
+            words.describe_calibration_loss(epoch.measure(estimate_ece_gain), epoch.members),
+            words.describe_best_member(
+                predictions, right, noun, "validation" if epoch.fit else "test"
+            ),
         ]
-    spread = seeds(epoch.run, epoch.list_runs())
+    spread = measure_seed_spread(epoch.run, epoch.list_runs())
     sentences += [
-        chosen.epoch(epoch.epoch, epoch.epochs[-1]),
-        words.scope(spread.accuracies, spread.nlls, epoch.n),
+        selection_basis.describe_epoch_choice(epoch.epoch, epoch.epochs[-1]),
+        words.describe_interval_scope(spread.accuracies, spread.nlls, epoch.n),
     ]
     return [sentence for sentence in sentences if sentence]
 
 
-def count_right_of_best(predictions: Predictions, fit: Predictions | None = None) -> int:
+def count_best_member_right(
+    predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
+) -> int:
     """How many test images the best member gets right: the best of those held out, or of these."""
-    member, _ = best_member(fit or predictions)
+    member, _ = find_best_member(fit or predictions)
     return int((predictions.votes[member] == predictions.labels).sum())

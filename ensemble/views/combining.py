@@ -4,24 +4,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ensemble.analysis.members.combining import Combined
-from ensemble.analysis.predictions import Predictions, ordered
+from ensemble.analysis.members.combining import CombinationComparison
+from ensemble.analysis.predictions import EnsemblePredictions, sort_examples
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.analysis.quality.calibration_noise import CalibrationError, calibration_error
-from ensemble.analysis.quality.halves import LEAST, halves
-from ensemble.analysis.quality.summary import Quality
+from ensemble.analysis.quality.calibration_noise import (
+    CalibrationErrorEstimate,
+    estimate_calibration_error,
+)
+from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE, split_halves
+from ensemble.analysis.quality.quality import Quality
 from ensemble.figures.inspect import combining as figures
-from ensemble.figures.inspect.combining import NAMES, side_by_side
-from ensemble.views.committee import FIGURE
+from ensemble.figures.inspect.combining import METRIC_NAMES, compare_rules_and_members
+from ensemble.views.committee import METRIC_CHOICE
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Choice, Figure, Figures, Images, Paragraph, Table, View
 from ensemble.wording import formats
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import combining as words
-from ensemble.wording.verdicts.calibration import by_chance
+from ensemble.wording.verdicts.calibration import describe_chance_error
 
-SHORT = {"geometric": "geometric", "majority": "majority", "weighted": "weights"}
-CHANGED = {
+RULE_SHORT_NAMES = {"geometric": "geometric", "majority": "majority", "weighted": "weights"}
+RULE_CHOICES = {
     "any": "Any rule",
     "geometric": "Geometric mean",
     "majority": "Majority vote",
@@ -39,83 +42,97 @@ def build_combining(epoch: EvaluatedEpoch) -> View:
             icon=":material/group_off:",
         )
         return
-    if epoch.n < LEAST and not epoch.fit:
+    if epoch.n < MIN_EXAMPLES_TO_HALVE and not epoch.fit:
         yield Paragraph(
-            f"With fewer than {LEAST} {plural(epoch.noun)} there is nothing to fit weights on.",
+            f"With fewer than {MIN_EXAMPLES_TO_HALVE} {pluralize_noun(epoch.noun)} there is "
+            f"nothing to fit weights on.",
             "unavailable",
             icon=":material/grid_off:",
         )
         return
     combined, members = epoch.measure(combine_members, fitted=True)
-    yield Paragraph(words.answer(combined, epoch.noun), "answer")
-    yield Paragraph(words.evidence(combined, epoch.noun), "evidence")
+    yield Paragraph(words.describe_best_combination(combined, epoch.noun), "answer")
+    yield Paragraph(words.describe_combination_evidence(combined, epoch.noun), "evidence")
     yield Figures(
-        FIGURE,
-        lambda name: plot_rules(epoch, combined, members, name),
-        {"ece": lambda: by_chance(epoch.measure(measure_error_of_mean, fitted=True))},
+        METRIC_CHOICE,
+        lambda name: build_combinations_figure(epoch, combined, members, name),
+        {
+            "ece": lambda: describe_chance_error(
+                epoch.measure(measure_mean_calibration, fitted=True)
+            )
+        },
     )
     yield Table(
         "Four ways of combining",
-        words.in_words(combined, epoch.noun),
-        note=words.NOTES,
+        words.tabulate_combination_gains(combined, epoch.noun),
+        note=words.COMBINATION_NOTES,
         key="combining_table",
     )
-    yield from build_changed(epoch, combined)
+    yield from changed_verdicts_view(epoch, combined)
 
 
-def plot_rules(
-    epoch: EvaluatedEpoch, combined: Combined, members: Sequence[Quality], name: str
+def build_combinations_figure(
+    epoch: EvaluatedEpoch, combined: CombinationComparison, members: Sequence[Quality], name: str
 ) -> Figure:
     """One figure of the four ways side by side."""
-    title = f"Ways of combining, {NAMES[name]} · {epoch.source}"
+    title = f"Ways of combining, {METRIC_NAMES[name]} · {epoch.source}"
     return Figure(
-        label=NAMES[name],
-        alt=figures.alt(combined, name),
-        sees=words.sees(combined),
-        draw=lambda palette: figures.figure(combined, list(members), name, title, palette),
+        label=METRIC_NAMES[name],
+        alt=figures.describe_combinations_chart(combined, name),
+        explanation=words.explain_combinations_chart(combined),
+        draw=lambda palette: figures.plot_combinations(
+            combined, list(members), name, title, palette
+        ),
         key="combining",
         file=f"combining-{name}",
         title="Four ways of combining",
-        table=lambda: figures.table(combined),
+        table=lambda: figures.tabulate_combinations(combined),
         drawn_from=(name,),
     )
 
 
-def build_changed(epoch: EvaluatedEpoch, combined: Combined) -> View:
+def changed_verdicts_view(epoch: EvaluatedEpoch, combined: CombinationComparison) -> View:
     """The images of which another way says something else than the mean."""
     noun = epoch.noun
-    rule = yield Choice("rule", f"{noun.capitalize()}s whose verdict changes", CHANGED, "any")
-    numbers = ordered(epoch.predictions, list_changed(combined, rule), "unsure")
-    by = "any other way of combining" if rule == "any" else f"the {words.RULES[rule]}"
+    rule = yield Choice("rule", f"{noun.capitalize()}s whose verdict changes", RULE_CHOICES, "any")
+    numbers = sort_examples(epoch.predictions, list_changed_images(combined, rule), "unsure")
+    by = "any other way of combining" if rule == "any" else f"the {words.RULE_NAMES[rule]}"
     yield Images(
         numbers,
         f"combining_{rule}",
-        f"Of {formats.count(len(numbers), noun)} of the whole test set {by} says something else; "
-        "the least sure first.",
-        under=lambda number: list_answers(combined, number, epoch.class_names),
+        f"Of {formats.format_count(len(numbers), noun)} of the whole test set {by} says something "
+        "else; the least sure first.",
+        list_lines_below=lambda number: list_rule_answers(combined, number, epoch.class_names),
         empty=f"Of no {noun} of the whole test set {by} says anything else.",
     )
 
 
 def combine_members(
-    predictions: Predictions, fit: Predictions | None = None
-) -> tuple[Combined, list[Quality]]:
+    predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
+) -> tuple[CombinationComparison, list[Quality]]:
     """The four ways, and each member alone on the examples that they are judged on."""
-    return side_by_side(predictions, fit)
+    return compare_rules_and_members(predictions, fit)
 
 
-def measure_error_of_mean(predictions: Predictions, fit: Predictions | None) -> CalibrationError:
+def measure_mean_calibration(
+    predictions: EnsemblePredictions, fit: EnsemblePredictions | None
+) -> CalibrationErrorEstimate:
     """The ECE of the arithmetic mean where all ways are judged, and what chance alone gives."""
-    judged = slice(None) if fit else halves(predictions.labels)[1]
-    return calibration_error(predictions.confidence[judged], predictions.right[judged])
+    judged = slice(None) if fit else split_halves(predictions.labels)[1]
+    return estimate_calibration_error(predictions.confidence[judged], predictions.right[judged])
 
 
-def list_changed(combined: Combined, rule: str) -> Ints:
+def list_changed_images(combined: CombinationComparison, rule: str) -> Ints:
     """The numbers of the images whose verdict a rule, or any, changes; rising."""
-    chosen = SHORT if rule == "any" else (rule,)
-    return np.unique(np.concatenate([getattr(combined, name).changed for name in chosen]))
+    chosen = RULE_SHORT_NAMES if rule == "any" else (rule,)
+    return np.unique(np.concatenate([getattr(combined, name).changed_examples for name in chosen]))
 
 
-def list_answers(combined: Combined, number: int, names: Sequence[str]) -> list[str]:
+def list_rule_answers(
+    combined: CombinationComparison, number: int, names: Sequence[str]
+) -> list[str]:
     """What each other way says of an image."""
-    return [f"{word} {names[getattr(combined, name).said[number]]}" for name, word in SHORT.items()]
+    return [
+        f"{word} {names[getattr(combined, name).said[number]]}"
+        for name, word in RULE_SHORT_NAMES.items()
+    ]

@@ -1,32 +1,37 @@
 """Committee: how many members are enough, what more would bring, and what each is worth."""
 
-from ensemble.analysis.members import committee as committees
-from ensemble.analysis.members.committee import Committee, committee
-from ensemble.analysis.members.enough import MARGINS, SHARE, Enough, enough
-from ensemble.analysis.members.extrapolation import extrapolate
-from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.calibration_noise import ensemble_error
+from ensemble.analysis.members import committees as committees
+from ensemble.analysis.members.committees import CommitteeEvaluation, evaluate_committees
+from ensemble.analysis.members.extrapolation import extrapolate_committee_curve
+from ensemble.analysis.members.sufficient_size import (
+    DEFAULT_MARGINS,
+    REQUIRED_SHARE,
+    SufficientSize,
+    find_sufficient_size,
+)
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.calibration_noise import estimate_ensemble_calibration_error
 from ensemble.figures.inspect import committee as figures
-from ensemble.figures.inspect.committee import NAMES
-from ensemble.views.committee_costs import explain_costs, tabulate_costs
+from ensemble.figures.inspect.committee import METRIC_NAMES
+from ensemble.views.committee_costs import explain_committee_costs, tabulate_committee_costs
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import (
-    Asked,
     Choice,
+    ChoiceRow,
     Columns,
+    DeferredChoice,
     Figure,
     Figures,
     Paragraph,
-    Row,
     Table,
     View,
 )
 from ensemble.wording import formats
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import committee as words
-from ensemble.wording.verdicts.calibration import by_chance
+from ensemble.wording.verdicts.calibration import describe_chance_error
 
-FIGURE = Choice("figure", "Figure", NAMES, "accuracy")
+METRIC_CHOICE = Choice("figure", "Figure", METRIC_NAMES, "accuracy")
 # The margins to choose from, by their words in an address; accuracy's in percentage points.
 MARGIN_VALUES = {
     "accuracy": {
@@ -52,8 +57,8 @@ def offer_margins(figure: str) -> Choice:
     return Choice(
         MARGIN_NAMES[figure],
         "Loss that you accept",
-        {word: words.loss(value, figure) for word, value in values.items()},
-        next(word for word, value in values.items() if value == MARGINS[figure]),
+        {word: words.format_committee_loss(value, figure) for word, value in values.items()},
+        next(word for word, value in values.items() if value == DEFAULT_MARGINS[figure]),
         "How much worse than all members together a smaller committee may be.",
         "slider",
         width=260,
@@ -61,11 +66,11 @@ def offer_margins(figure: str) -> Choice:
     )
 
 
-KEEP = Choice(
+KEEP_CHOICE = Choice(
     "keep",
     "Committees that have to keep it",
-    {word: formats.percent(share, figures=3) for word, share in SHARES.items()},
-    next(word for word, share in SHARES.items() if share == SHARE),
+    {word: formats.format_percent(share, figures=3) for word, share in SHARES.items()},
+    next(word for word, share in SHARES.items() if share == REQUIRED_SHARE),
     "Of all committees of a size: nobody knows beforehand which one it will be.",
     "slider",
     width=260,
@@ -85,107 +90,128 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
     # A few seconds for 64 members.
     wait = f"Judging committees of the {epoch.members} members …"
     judged = epoch.measure(judge_committees, wait=wait)
-    name = yield Asked(FIGURE)
-    if name in MARGINS:
-        _, margin, share = yield Row((FIGURE, offer_margins(name), KEEP))
-        verdict = decide_enough(epoch, name, MARGIN_VALUES[name][margin], SHARES[share])
-        yield Paragraph(words.verdict(verdict, epoch.noun), "answer")
-        yield Paragraph(words.evidence(verdict, epoch.noun), "evidence")
+    name = yield DeferredChoice(METRIC_CHOICE)
+    if name in DEFAULT_MARGINS:
+        _, margin, share = yield ChoiceRow((METRIC_CHOICE, offer_margins(name), KEEP_CHOICE))
+        verdict = decide_enough_members(epoch, name, MARGIN_VALUES[name][margin], SHARES[share])
+        yield Paragraph(words.describe_enough_members(verdict, epoch.noun), "answer")
+        yield Paragraph(words.describe_enough_evidence(verdict, epoch.noun), "evidence")
     else:
-        yield FIGURE
+        yield METRIC_CHOICE
         yield Paragraph("How many members are enough is not judged by ECE.", "answer")
         yield Paragraph(
-            f"It is no mean over {plural(epoch.noun)}, so no margin of it can be tested: choose "
-            "another figure.",
+            f"It is no mean over {pluralize_noun(epoch.noun)}, so no margin of it can be tested: "
+            "choose another figure.",
             "evidence",
         )
         verdict = None
     drawn_by = (name, margin, share) if verdict else (name,)
 
-    def plot(one: str) -> Figure:
+    def build_metric_figure(one: str) -> Figure:
         if one == name:
-            return plot_curve(epoch, judged, one, verdict, drawn_by)
-        default = offer_margins(one).default if one in MARGINS else ""
-        found = decide_enough(epoch, one, MARGINS[one], SHARE) if one in MARGINS else None
-        return plot_curve(epoch, judged, one, found, (one, default, KEEP.default))
+            return build_committee_figure(epoch, judged, one, verdict, drawn_by)
+        default = offer_margins(one).default if one in DEFAULT_MARGINS else ""
+        found = (
+            decide_enough_members(epoch, one, DEFAULT_MARGINS[one], REQUIRED_SHARE)
+            if one in DEFAULT_MARGINS
+            else None
+        )
+        return build_committee_figure(
+            epoch, judged, one, found, (one, default, KEEP_CHOICE.default)
+        )
 
-    yield Figures(FIGURE, plot, {"ece": lambda: by_chance(epoch.measure(ensemble_error))})
-    beyond = extrapolate(judged, name)
-    costs = tabulate_costs(judged, name, beyond, epoch)
+    yield Figures(
+        METRIC_CHOICE,
+        build_metric_figure,
+        {"ece": lambda: describe_chance_error(epoch.measure(estimate_ensemble_calibration_error))},
+    )
+    beyond = extrapolate_committee_curve(judged, name)
+    costs = tabulate_committee_costs(judged, name, beyond, epoch)
     yield Table(
         "What each further member brings and costs",
         costs,
         True,
-        explain_costs(judged, beyond, name, list(costs)),
+        explain_committee_costs(judged, beyond, name, list(costs)),
         "committee_costs",
     )
-    yield Columns((1, 1), (lambda: build_worth(epoch, judged), lambda: build_best(epoch, judged)))
+    yield Columns(
+        (1, 1),
+        (lambda: member_worth_view(epoch, judged), lambda: best_committees_view(epoch, judged)),
+    )
 
 
-def plot_curve(
+def build_committee_figure(
     epoch: EvaluatedEpoch,
-    judged: Committee,
+    judged: CommitteeEvaluation,
     name: str,
-    verdict: Enough | None,
+    verdict: SufficientSize | None,
     drawn_from: tuple[str, ...],
 ) -> Figure:
     """One figure over the committee's size."""
-    curve = committees.curve(judged, name)
-    title = f"{NAMES[name]} over the committee's size · {epoch.source}"
+    curve = committees.committee_curve(judged, name)
+    title = f"{METRIC_NAMES[name]} over the committee's size · {epoch.source}"
     return Figure(
-        label=NAMES[name],
-        alt=figures.alt(curve, name, judged.n),
-        sees=figures.sees(judged, curve, name),
-        draw=lambda palette: figures.figure(judged, name, verdict, title, palette),
+        label=METRIC_NAMES[name],
+        alt=figures.describe_committee_chart(curve, name, judged.n),
+        explanation=figures.explain_committee_chart(judged, curve, name),
+        draw=lambda palette: figures.plot_committee_curve(judged, name, verdict, title, palette),
         key="committee",
         file=f"committee-{name}",
         title="The committees' figures by their size",
-        table=lambda: figures.table(judged, epoch.measure(pick_best, fitted=True)),
+        table=lambda: figures.tabulate_committee_sizes(
+            judged, epoch.measure(pick_best_committees, fitted=True)
+        ),
         drawn_from=drawn_from,
     )
 
 
-def build_worth(epoch: EvaluatedEpoch, judged: Committee) -> View:
+def member_worth_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> View:
     """What each member is worth: the ensemble with it and without."""
     yield Table(
         "What each member is worth",
-        words.worth(judged, epoch.noun),
+        words.tabulate_member_worth(judged, epoch.noun),
         True,
-        words.without(judged.members),
+        words.explain_member_worth(judged.members),
         "committee_worth",
     )
 
 
-def build_best(epoch: EvaluatedEpoch, judged: Committee) -> View:
+def best_committees_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> View:
     """The best committee of each size, by which images it was chosen."""
     yield Table(
         "The best committee of each size",
-        words.best(judged, epoch.measure(pick_best, fitted=True)),
+        words.tabulate_best_committees(judged, epoch.measure(pick_best_committees, fitted=True)),
         True,
-        words.best_by(epoch.fit is not None),
+        words.describe_committee_choice(epoch.fit is not None),
         "committee_best",
     )
 
 
-def judge_committees(predictions: Predictions) -> Committee:
+def judge_committees(predictions: EnsemblePredictions) -> CommitteeEvaluation:
     """Every committee of the members, judged."""
-    return committee(predictions.probabilities, predictions.labels)
+    return evaluate_committees(predictions.probabilities, predictions.labels)
 
 
-def pick_best(predictions: Predictions, fit: Predictions | None) -> list[tuple[int, ...]]:
+def pick_best_committees(
+    predictions: EnsemblePredictions, fit: EnsemblePredictions | None
+) -> list[tuple[int, ...]]:
     """The members of the best committee of each size by NLL, on the images held out if any are.
 
     The same committees are looked at there as on the test images.
     """
     on = fit or predictions
-    return committees.best_of_each_size(on.probabilities, on.labels)
+    return committees.best_committees_by_size(on.probabilities, on.labels)
 
 
-def decide_enough(epoch: EvaluatedEpoch, figure: str, margin: float, share: float) -> Enough:
+def decide_enough_members(
+    epoch: EvaluatedEpoch, figure: str, margin: float, share: float
+) -> SufficientSize:
     """How many members are enough, computed once for each question."""
     judged = epoch.measure(judge_committees)
 
-    def decide(_: Predictions, figure: str, margin: float, share: float) -> Enough:
-        return enough(judged, figure, margin, share)
+    def decide_for_margin(
+        _: EnsemblePredictions, figure: str, margin: float, share: float
+    ) -> SufficientSize:
+        return find_sufficient_size(judged, figure, margin, share)
 
-    return epoch.measure(decide, figure, margin, share)
+    return epoch.measure(decide_for_margin, figure, margin, share)

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.members import committee as committees
-from ensemble.analysis.members.committee import Committee
+from ensemble.analysis.members import committees as committees
+from ensemble.analysis.members.committees import CommitteeEvaluation
 from ensemble.analysis.members.extrapolation import Extrapolation
-from ensemble.figures.inspect.committee import EXPECTED, NAMES, in_words
+from ensemble.figures.inspect.committee import EXPECTED_LABEL, METRIC_NAMES, format_committee_metric
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.wording import formats
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 
-BEYOND = 4  # rows at most of what is expected
-IMAGES = 1_000  # that predicting is told for
+MAX_EXPECTED_ROWS = 4  # rows at most of what is expected
+TIMED_IMAGES = 1_000  # that predicting is told for
 
 
 def measure_prediction_time(
@@ -40,57 +40,62 @@ def measure_prediction_time(
         times = before.get("seconds"), line.get("seconds")
         if ends and line.get("epoch", 1) > 1 and None not in times:
             took.append(float(line["seconds"]) - float(before["seconds"]))
-    each = statistics.median(took) / members / n * IMAGES if took else 0.0
+    each = statistics.median(took) / members / n * TIMED_IMAGES if took else 0.0
     return each if each > 0 else None
 
 
-def tabulate_costs(
-    judged: Committee, name: str, beyond: Extrapolation | None, epoch: EvaluatedEpoch
+def tabulate_committee_costs(
+    judged: CommitteeEvaluation, name: str, beyond: Extrapolation | None, epoch: EvaluatedEpoch
 ) -> pd.DataFrame:
     """A row for each size: the expected figure, what the last member brought, and what it takes."""
-    mean = committees.curve(judged, name).mean
-    said = [in_words(value, name, judged.n) for value in mean]
-    gained = ["–", *(describe_gain(last, now, name) for last, now in pairwise(mean))]
+    mean = committees.committee_curve(judged, name).mean
+    said = [format_committee_metric(value, name, judged.n) for value in mean]
+    gained = ["–", *(describe_size_gain(last, now, name) for last, now in pairwise(mean))]
     size = [str(number) for number in range(1, judged.members + 1)]
     if beyond:
-        rows = np.unique(np.linspace(0, len(beyond.size) - 1, BEYOND).round().astype(int))
-        size += [f"{beyond.size[row]} ({EXPECTED})" for row in rows]
+        rows = np.unique(
+            np.linspace(0, len(beyond.size) - 1, MAX_EXPECTED_ROWS).round().astype(int)
+        )
+        size += [f"{beyond.size[row]} ({EXPECTED_LABEL})" for row in rows]
         said += [
-            f"{formats.significant(beyond.mean[row])} ({formats.significant(beyond.low[row])} to "
-            f"{formats.significant(beyond.high[row])})"
+            f"{formats.format_significant(beyond.mean[row])} "
+            f"({formats.format_significant(beyond.low[row])} to "
+            f"{formats.format_significant(beyond.high[row])})"
             for row in rows
         ]
         all_of_it = np.concatenate([mean[-1:], beyond.mean])
-        gained += [describe_gain(all_of_it[row], all_of_it[row + 1], name) for row in rows]
-    columns = {"members": size, NAMES[name]: said, "by the last one": gained}
-    return pd.DataFrame(columns | list_times(epoch, [int(one.split()[0]) for one in size]))
+        gained += [describe_size_gain(all_of_it[row], all_of_it[row + 1], name) for row in rows]
+    columns = {"members": size, METRIC_NAMES[name]: said, "by the last one": gained}
+    return pd.DataFrame(columns | list_cost_columns(epoch, [int(one.split()[0]) for one in size]))
 
 
-def list_times(epoch: EvaluatedEpoch, sizes: Sequence[int]) -> dict[str, list[str]]:
+def list_cost_columns(epoch: EvaluatedEpoch, sizes: Sequence[int]) -> dict[str, list[str]]:
     """Columns of what training and predicting take, in proportion; only those that are known."""
     found: dict[str, list[str]] = {}
     if seconds := epoch.run.status.seconds:
-        found["training, about"] = [formats.duration(seconds / epoch.members * k) for k in sizes]
+        found["training, about"] = [
+            formats.format_duration(seconds / epoch.members * k) for k in sizes
+        ]
     asked = epoch.n + (len(epoch.fit.labels) if epoch.fit else 0)
     if each := measure_prediction_time(epoch.read_history(), epoch.members, asked):
-        found[f"{IMAGES:,} {plural(epoch.noun)}, about"] = [
-            formats.duration(each * k, fine=True) for k in sizes
+        found[f"{TIMED_IMAGES:,} {pluralize_noun(epoch.noun)}, about"] = [
+            formats.format_duration(each * k, fine=True) for k in sizes
         ]
     return found
 
 
-def describe_gain(before: float, after: float, name: str) -> str:
+def describe_size_gain(before: float, after: float, name: str) -> str:
     """What a figure gained, in words and with a mark: "▲ better by 0.012"."""
     better = after - before if name == "accuracy" else before - after
-    size = formats.significant(abs(better) * (100 if name == "accuracy" else 1), 2)
+    size = formats.format_significant(abs(better) * (100 if name == "accuracy" else 1), 2)
     if not better:
         return "nothing"
     unit = " points" if name == "accuracy" else ""
     return f"{'▲ better' if better > 0 else '▼ worse'} by {size}{unit}"
 
 
-def explain_costs(
-    judged: Committee, beyond: Extrapolation | None, name: str, known: Sequence[str]
+def explain_committee_costs(
+    judged: CommitteeEvaluation, beyond: Extrapolation | None, name: str, known: Sequence[str]
 ) -> str:
     """How the table came about, and what it leaves out."""
     said = [
@@ -98,15 +103,18 @@ def explain_costs(
         "more than chance, only the verdict tells.",
         "Times are this run's, shared out evenly: members on a processor share it.",
     ]
-    if not any(column.startswith(f"{IMAGES:,}") for column in known):
+    if not any(column.startswith(f"{TIMED_IMAGES:,}") for column in known):
         said.append("How long predicting takes this run did not measure.")
     if beyond:
         said.append(
-            f"{EXPECTED.capitalize()}: fitted to the curve as a + b · k^(−{beyond.power:.2f}); in "
+            f"{EXPECTED_LABEL.capitalize()}: fitted to the curve as a + b · "
+            f"k^(−{beyond.power:.2f}); in "
             "brackets the 95 % interval of the change, by jackknife over members and images."
         )
     elif name in ("accuracy", "ece"):
-        said.append(f"{NAMES[name]} follows no law that tells what more members would bring.")
+        said.append(
+            f"{METRIC_NAMES[name]} follows no law that tells what more members would bring."
+        )
     elif judged.members < 3:
         said.append("Two members are too few to tell what more would bring.")
     return " ".join(said)

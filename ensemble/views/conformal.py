@@ -1,25 +1,25 @@
 """Conformal sets: for each example the classes it may be, with an error rate that is promised."""
 
-from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.conformal import METHODS, Calibrated
-from ensemble.analysis.quality.coverage import MISS_RATE, Achieved, judge_sets
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.conformal import METHODS, ConformalThreshold
+from ensemble.analysis.quality.coverage import MISS_RATE, ConformalCoverage, evaluate_conformal_sets
 from ensemble.figures.inspect import conformal as figures
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
-from ensemble.views.parts import Choice, Figure, Figures, Paragraph, Row, Table, View
-from ensemble.views.selective import explain_too_small, is_too_small
+from ensemble.views.parts import Choice, ChoiceRow, Figure, Figures, Paragraph, Table, View
+from ensemble.views.selective import explain_too_few_images, has_too_few_images
 from ensemble.wording import formats
-from ensemble.wording.verdicts import sets as words
+from ensemble.wording.verdicts import conformal_sets as words
 
 # The shares of sets that may miss the label, by their words in an address: percent.
 MISS_RATES = {word: float(word) / 100 for word in ("20", "10", "5", "2", "1", "0.5", "0.1")}
 DEFAULT_MISS = next(word for word, rate in MISS_RATES.items() if rate == MISS_RATE)
 # Without what stands in brackets all three fit a phone.
-METHOD = Choice(
+METHOD_CHOICE = Choice(
     "sets",
     "Kind of sets",
-    {one: words.METHODS[one].partition(" ")[0] for one in METHODS},
+    {one: words.METHOD_NAMES[one].partition(" ")[0] for one in METHODS},
     METHODS[0],
-    words.HELP,
+    words.METHODS_HELP,
 )
 
 
@@ -28,7 +28,7 @@ def offer_miss_rates(noun: str, key: str = "inspect_sets") -> Choice:
     return Choice(
         "miss",
         f"Sets that may miss the {noun}",
-        {word: formats.percent(rate, figures=2) for word, rate in MISS_RATES.items()},
+        {word: formats.format_percent(rate, figures=2) for word, rate in MISS_RATES.items()},
         DEFAULT_MISS,
         f"The fewer may miss the {noun}, the larger the sets have to be.",
         "slider",
@@ -39,28 +39,32 @@ def offer_miss_rates(noun: str, key: str = "inspect_sets") -> Choice:
 
 def build_conformal(epoch: EvaluatedEpoch) -> View:
     """What the sets come to, their sizes, and the figures of every kind and class."""
-    if is_too_small(epoch):
-        yield explain_too_small(epoch)
+    if has_too_few_images(epoch):
+        yield explain_too_few_images(epoch)
         return
-    word, method = yield Row((offer_miss_rates(epoch.noun), METHOD))
+    word, method = yield ChoiceRow((offer_miss_rates(epoch.noun), METHOD_CHOICE))
     rate = MISS_RATES[word]
-    by_method = epoch.measure(calibrate_sets, rate, fitted=True)
+    by_method = epoch.measure(calibrate_set_methods, rate, fitted=True)
     calibrated, achieved = by_method[method]
-    yield Paragraph(words.verdict(calibrated, achieved, epoch.noun), "answer")
-    yield Figures(METHOD, lambda one: plot_sizes(epoch, rate, one, by_method[one][1]))
-    yield Paragraph(words.HELP, "help")
+    yield Paragraph(words.describe_conformal_sets(calibrated, achieved, epoch.noun), "answer")
+    yield Figures(
+        METHOD_CHOICE, lambda one: build_set_sizes_figure(epoch, rate, one, by_method[one][1])
+    )
+    yield Paragraph(words.METHODS_HELP, "help")
     yield Table(
         "The three kinds of sets",
-        words.by_method(by_method),
-        note=words.promise(calibrated, epoch.noun, epoch.fit is None),
+        words.tabulate_set_methods(by_method),
+        note=words.describe_coverage_promise(calibrated, epoch.noun, epoch.fit is None),
         key="inspect_sets_table",
     )
-    listed = words.worst(achieved)
+    listed = words.select_least_covered_classes(achieved)
     some = len(listed) < len(epoch.class_names)
-    counted = words.calibrated_on(calibrated.n, achieved.n, epoch.noun, epoch.fit is None)
+    counted = words.describe_calibration_images(
+        calibrated.n, achieved.n, epoch.noun, epoch.fit is None
+    )
     yield Table(
         f"The {len(listed)} classes whose sets hold them least often" if some else "Sets by class",
-        words.by_class(achieved, epoch.class_names, listed),
+        words.tabulate_sets_by_class(achieved, epoch.class_names, listed),
         True,
         f"{counted}; in brackets the 95 % interval.",
         "inspect_sets_classes",
@@ -69,28 +73,32 @@ def build_conformal(epoch: EvaluatedEpoch) -> View:
     )
 
 
-def plot_sizes(epoch: EvaluatedEpoch, rate: float, method: str, achieved: Achieved) -> Figure:
+def build_set_sizes_figure(
+    epoch: EvaluatedEpoch, rate: float, method: str, achieved: ConformalCoverage
+) -> Figure:
     """How large the sets of one kind are, and how many of each size hold what the example is."""
-    title = f"Conformal sets at {words.level(rate)} · {epoch.source}"
+    title = f"Conformal sets at {words.format_set_level(rate)} · {epoch.source}"
     return Figure(
-        label=METHOD.values[method],
-        alt=figures.alt(achieved, epoch.noun),
-        sees=words.sees(achieved, epoch.noun),
-        draw=lambda palette: figures.figure(achieved, epoch.noun, title, palette),
+        label=METHOD_CHOICE.values[method],
+        alt=figures.describe_set_sizes_chart(achieved, epoch.noun),
+        explanation=words.explain_set_sizes_chart(achieved, epoch.noun),
+        draw=lambda palette: figures.plot_set_sizes(achieved, epoch.noun, title, palette),
         key="inspect_sets",
         file="sets",
         title="Sizes of the sets",
-        table=lambda: figures.table(achieved),
+        table=lambda: figures.tabulate_set_sizes(achieved),
         drawn_from=(rate, method),
     )
 
 
-def calibrate_sets(
-    predictions: Predictions, rate: float, fit: Predictions | None
-) -> dict[str, tuple[Calibrated, Achieved]]:
+def calibrate_set_methods(
+    predictions: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None
+) -> dict[str, tuple[ConformalThreshold, ConformalCoverage]]:
     """Each kind of sets, calibrated and judged on other examples."""
     apart = (fit.averaged, fit.labels) if fit else None
     return {
-        method: judge_sets(predictions.averaged, predictions.labels, rate, method, apart)
+        method: evaluate_conformal_sets(
+            predictions.averaged, predictions.labels, rate, method, apart
+        )
         for method in METHODS
     }

@@ -2,63 +2,74 @@
 
 import numpy as np
 
-from ensemble.analysis.predictions import ordered
+from ensemble.analysis.predictions import sort_examples
 from ensemble.figures.inspect import confusion as figures
 from ensemble.figures.inspect.confusion import Cell, Matrix
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
-from ensemble.views.parts import Asked, Choice, Columns, Figure, Figures, Images, Paragraph, View
+from ensemble.views.parts import (
+    Choice,
+    Columns,
+    DeferredChoice,
+    Figure,
+    Figures,
+    Images,
+    Paragraph,
+    View,
+)
 from ensemble.wording import formats
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 
-LISTED = 200  # mistakes to choose from, the commonest
+MAX_LISTED_MISTAKES = 200  # mistakes to choose from, the commonest
 
 
 def build_confusion(epoch: EvaluatedEpoch) -> View:
     """The matrix, and the images of the cell that is chosen; else all that are wrong."""
-    matrix = epoch.measure(figures.confusion)
+    matrix = epoch.measure(figures.compute_confusion_matrix)
     choice = offer_cells(epoch, matrix, None)
-    cell = parse_cell((yield Asked(choice)), len(matrix))
+    cell = parse_cell_word((yield DeferredChoice(choice)), len(matrix))
 
-    def build_matrix() -> View:
-        yield Figures.single(plot_matrix(epoch, matrix, cell, choice))
+    def matrix_view() -> View:
+        yield Figures.single(build_confusion_figure(epoch, matrix, cell, choice))
         if (matrix - np.diag(np.diag(matrix))).any():
-            yield Paragraph(f"Press a square to see its {plural(epoch.noun)}.", "hint")
+            yield Paragraph(f"Press a square to see its {pluralize_noun(epoch.noun)}.", "hint")
 
-    def build_images() -> View:
+    def cell_images_view() -> View:
         yield offer_cells(epoch, matrix, cell)
-        yield list_images(epoch, cell)
+        yield list_cell_images(epoch, cell)
 
-    yield Columns((3, 2), (build_matrix, build_images))
+    yield Columns((3, 2), (matrix_view, cell_images_view))
 
 
-def plot_matrix(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None, choice: Choice) -> Figure:
+def build_confusion_figure(
+    epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None, choice: Choice
+) -> Figure:
     """The matrix with a cell marked."""
     title = f"Confusion matrix · {epoch.source}"
     return Figure(
         label="",
-        alt=f"What {formats.count(epoch.n, epoch.noun)} are against what the ensemble says",
-        sees=figures.sees(matrix, epoch.class_names, epoch.noun),
-        draw=lambda palette: figures.figure(
+        alt=f"What {formats.format_count(epoch.n, epoch.noun)} are against what the ensemble says",
+        explanation=figures.explain_confusion_chart(matrix, epoch.class_names, epoch.noun),
+        draw=lambda palette: figures.plot_confusion_matrix(
             matrix, cell, epoch.class_names, epoch.noun, title, palette
         ),
         markdown=True,
         key="inspect_confusion",
         file="confusion",
         title="The confusion matrix",
-        table=lambda: figures.table(matrix, epoch.class_names),
+        table=lambda: figures.tabulate_confusion_matrix(matrix, epoch.class_names),
         drawn_from=(cell,),
-        sets=choice,
-        word=lambda data: spell_cell((int(data[0]), int(data[1]))),
+        point_choice=choice,
+        format_point_word=lambda data: format_cell_word((int(data[0]), int(data[1]))),
     )
 
 
-def list_images(epoch: EvaluatedEpoch, cell: Cell | None) -> Images:
+def list_cell_images(epoch: EvaluatedEpoch, cell: Cell | None) -> Images:
     """The images of a cell, or all that are wrong, the least sure first."""
     predictions = epoch.predictions
     chosen = ~predictions.right
     if cell:
         chosen = (predictions.labels == cell[0]) & (predictions.said == cell[1])
-    numbers = ordered(predictions, np.flatnonzero(chosen), "unsure")
+    numbers = sort_examples(predictions, np.flatnonzero(chosen), "unsure")
     empty = f"There is no such {epoch.noun}."
     return Images(numbers, "inspect_confused", rows=4, empty=empty)
 
@@ -67,28 +78,30 @@ def offer_cells(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None) -> Cho
     """The mistakes to choose from, the commonest first, and `cell` among them."""
     wrong = matrix - np.diag(np.diag(matrix))
     kinds = int((wrong > 0).sum())
-    order = np.argsort(-wrong.ravel(), kind="stable")[: min(kinds, LISTED)]
+    order = np.argsort(-wrong.ravel(), kind="stable")[: min(kinds, MAX_LISTED_MISTAKES)]
     cells: list[Cell] = [(int(one) // len(matrix), int(one) % len(matrix)) for one in order]
     if cell and cell not in cells:
         cells.append(cell)
     return Choice(
         "cell",
         "Shown",
-        {spell_cell(one): name_cell(epoch, matrix, one) for one in (None, *cells)},
+        {format_cell_word(one): format_cell_label(epoch, matrix, one) for one in (None, *cells)},
         "",
-        f"The {LISTED} commonest of {kinds:,} kinds of mistake." if kinds > LISTED else "",
+        f"The {MAX_LISTED_MISTAKES} commonest of {kinds:,} kinds of mistake."
+        if kinds > MAX_LISTED_MISTAKES
+        else "",
         "list",
-        accepts=lambda word: parse_cell(word, len(matrix)) is not None,
+        accepts=lambda word: parse_cell_word(word, len(matrix)) is not None,
         key="inspect_cell",
     )
 
 
-def spell_cell(cell: Cell | None) -> str:
+def format_cell_word(cell: Cell | None) -> str:
     """A cell as an address has it: "4-9" are those that are 4 and taken for 9; "" for none."""
     return "" if cell is None else f"{cell[0]}-{cell[1]}"
 
 
-def parse_cell(word: str, classes: int) -> Cell | None:
+def parse_cell_word(word: str, classes: int) -> Cell | None:
     """The cell that such a word names; None where it names none of this matrix."""
     first, _, second = word.partition("-")
     if not all(one.isascii() and one.isdigit() and len(one) <= 8 for one in (first, second)):
@@ -97,7 +110,7 @@ def parse_cell(word: str, classes: int) -> Cell | None:
     return cell if max(cell) < classes else None
 
 
-def name_cell(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None) -> str:
+def format_cell_label(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None) -> str:
     """A cell on the control: "4 taken for 9 · 12"."""
     if cell is None:
         return f"All mistakes · {int((~epoch.predictions.right).sum()):,}"

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.members.diversity import Decomposition, decomposition
-from ensemble.analysis.predictions import Predictions, judge
-from ensemble.datasets.split import validation_indices
+from ensemble.analysis.members.diversity import NllDecomposition, nll_decomposition
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
+from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import EnsembleError, RunError
-from ensemble.figures.inspect.decomposition import spread
-from ensemble.runs.test_set import dataset_of
-from ensemble.shift import read_scores
-from ensemble.wording.run_names import called
+from ensemble.figures.inspect.decomposition import select_spread_epochs
+from ensemble.runs.test_set import load_run_dataset
+from ensemble.shift import read_ood_scores
+from ensemble.wording.run_names import format_run_name
 
 Result = TypeVar("Result")
 
@@ -37,7 +37,7 @@ class EvaluatedEpoch:
     run: runs.Run
     epoch: int
     epochs: Sequence[int]
-    predictions: Predictions
+    predictions: EnsemblePredictions
     dataset: runs.TestSet
     _measured: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -64,7 +64,7 @@ class EvaluatedEpoch:
     @property
     def source(self) -> str:
         """The run and epoch as titles of figures name them."""
-        return f"{called(self.run)} · epoch {self.epoch}"
+        return f"{format_run_name(self.run)} · epoch {self.epoch}"
 
     @property
     def file_stem(self) -> str:
@@ -72,19 +72,19 @@ class EvaluatedEpoch:
         return f"{self.run.id}-epoch-{self.epoch}"
 
     @cached_property
-    def fit(self) -> Predictions | None:
+    def fit(self) -> EnsemblePredictions | None:
         """The predictions of the images that the run holds out, to fit and choose on.
 
         None where it holds none out, or they are lost: then one half of the test images is fitted
         on and the other judged.
         """
-        config = self.run.trained
+        config = self.run.training_config
         if config is None or not config.validation:
             return None
         try:
-            found = runs.read_validation(self.run.id, self.epoch)
-            labels = dataset_of(self.run).train_labels
-            return judge(found, labels[validation_indices(config, labels)])
+            found = runs.read_validation_predictions(self.run.id, self.epoch)
+            labels = load_run_dataset(self.run).train_labels
+            return evaluate_predictions(found, labels[select_validation_indices(config, labels)])
         except (EnsembleError, ValueError):
             return None
 
@@ -110,21 +110,21 @@ class EvaluatedEpoch:
         result: Result = self._measured[key]
         return result
 
-    def decompose_losses(self) -> dict[int, Decomposition]:
+    def decompose_losses(self) -> dict[int, NllDecomposition]:
         """The parts of the NLL by epoch, of at most two dozen; damaged epochs are left out."""
-        epochs = sorted({*spread(self.epochs), self.epoch})
+        epochs = sorted({*select_spread_epochs(self.epochs), self.epoch})
         found = {epoch: self.decompose_loss(epoch) for epoch in epochs}
         return {epoch: parts for epoch, parts in found.items() if parts}
 
-    def decompose_loss(self, epoch: int) -> Decomposition | None:
+    def decompose_loss(self, epoch: int) -> NllDecomposition | None:
         """The parts of the NLL after one epoch; None where its predictions are damaged."""
         labels = self.predictions.labels
         if epoch == self.epoch:
-            return decomposition(self.predictions.probabilities, labels)
+            return nll_decomposition(self.predictions.probabilities, labels)
         with suppress(RunError):
-            probabilities = runs.read_predictions(self.run.id, epoch)
+            probabilities = runs.read_run_predictions(self.run.id, epoch)
             if probabilities.shape[1] == len(labels):
-                return decomposition(probabilities, labels)
+                return nll_decomposition(probabilities, labels)
         return None
 
     def read_history(self) -> list[dict[str, Any]]:
@@ -133,14 +133,14 @@ class EvaluatedEpoch:
 
     def read_scores(self, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
         """The scores of a set of images that was measured under shift; None where they are gone."""
-        return read_scores(self.run.path, key, tick)
+        return read_ood_scores(self.run.path, key, tick)
 
     def list_runs(self) -> list[runs.Run]:
         """Every run, to compare with."""
         return runs.list_runs()
 
 
-def list_epochs(kept: Sequence[int]) -> str:
+def format_epochs(kept: Sequence[int]) -> str:
     """The epochs whose predictions are kept, in words."""
     return ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
 
@@ -152,15 +152,15 @@ def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
       NotPreparedError: its dataset is not on this machine any more.
       RunError: it has no predictions, none of that epoch, or they cannot be read.
     """
-    kept = runs.prediction_epochs(run.id)
+    kept = runs.list_prediction_epochs(run.id)
     if not kept:
         raise RunError(f"The run is {run.state} and has no predictions: there is nothing to judge.")
     if epoch is not None and epoch not in kept:
-        raise RunError(f"The run “{run.id}” has no epoch {epoch}: there are {list_epochs(kept)}.")
+        raise RunError(f"The run “{run.id}” has no epoch {epoch}: there are {format_epochs(kept)}.")
     epoch = kept[-1] if epoch is None else epoch
-    dataset = runs.test_set(run)
+    dataset = runs.load_test_set(run)
     try:
-        predictions = judge(runs.read_predictions(run.id, epoch), dataset.labels)
+        predictions = evaluate_predictions(runs.read_run_predictions(run.id, epoch), dataset.labels)
     except ValueError as error:
         raise RunError(
             f"The predictions of epoch {epoch} are damaged, or made with other images: there is "

@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ensemble.analysis.blocks import blocks
-from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Ints
 
-MOST = 2_000_000  # probabilities in a table: of more, a spreadsheet opens none
-LISTED = 5
+MAX_PROBABILITIES = 2_000_000  # probabilities in a table: of more, a spreadsheet opens none
+LISTED_CLASSES = 5
 
 
 def tabulate_examples(
-    predictions: Predictions, numbers: Ints, names: Sequence[str]
+    predictions: EnsemblePredictions, numbers: Ints, names: Sequence[str]
 ) -> pd.DataFrame:
     """One row for each of the images `numbers`, in that order.
 
@@ -37,19 +37,19 @@ def tabulate_examples(
     columns |= {
         f"member_{m + 1}": named[predictions.votes[m, numbers]] for m in range(predictions.members)
     }
-    if len(numbers) * len(names) <= MOST:
+    if len(numbers) * len(names) <= MAX_PROBABILITIES:
         columns |= {f"p_{name}": predictions.averaged[numbers, c] for c, name in enumerate(names)}
     else:
-        columns |= tabulate_likeliest(predictions, numbers, named)
+        columns |= tabulate_likeliest_classes(predictions, numbers, named)
     return pd.DataFrame(columns)
 
 
-def tabulate_likeliest(
-    predictions: Predictions, numbers: Ints, named: NDArray[np.object_]
+def tabulate_likeliest_classes(
+    predictions: EnsemblePredictions, numbers: Ints, named: NDArray[np.object_]
 ) -> dict[str, Any]:
     """Columns of the LISTED likeliest classes of each image, and their averaged probabilities."""
-    found = np.empty((len(numbers), min(LISTED, len(named))), np.int64)
-    for rows in blocks(len(numbers), len(named)):
+    found = np.empty((len(numbers), min(LISTED_CLASSES, len(named))), np.int64)
+    for rows in iterate_blocks(len(numbers), len(named)):
         part = predictions.averaged[numbers[rows]]
         found[rows] = np.argsort(-part, axis=1, kind="stable")[:, : found.shape[1]]
     columns: dict[str, Any] = {}

@@ -4,7 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ensemble.errors import ConfigError
-from ensemble.views.parts import Alternatives, Asked, Choice, Columns, Figures, Part, Row, View
+from ensemble.views.parts import (
+    Alternatives,
+    Choice,
+    ChoiceRow,
+    Columns,
+    DeferredChoice,
+    Figures,
+    Part,
+    View,
+)
 
 
 class DefaultChooser:
@@ -29,7 +38,7 @@ class DefaultChooser:
         """
         self.choices[choice.name] = choice
         word = self.given.get(choice.name, choice.default)
-        if not choice.takes(word):
+        if not choice.is_valid(word):
             offered = ", ".join(one or repr(one) for one in choice.values)
             raise ConfigError(f"{choice.name} is {word!r:.60}: choose one of {offered}.")
         self.answers[choice.name] = word
@@ -58,12 +67,12 @@ def iterate_parts(
         match part:
             case Choice():
                 answer = chooser.answer(part)
-            case Asked():
+            case DeferredChoice():
                 answer = chooser.answer(part.choice)
-            case Row():
+            case ChoiceRow():
                 answer = tuple(map(chooser.answer, part.choices))
             case Columns():
-                for build in part.each:
+                for build in part.columns:
                     yield from iterate_parts(build(), chooser, every=every)
             case Alternatives():
                 chosen = chooser.answer(part.choice)
@@ -78,7 +87,7 @@ def iterate_parts(
                 yield part
 
 
-def reject_unknown(chooser: DefaultChooser) -> None:
+def check_known_choices(chooser: DefaultChooser) -> None:
     """Refuse what was given for choices that nobody asked.
 
     Raises:

@@ -66,9 +66,9 @@ class Table:
       key: of its widget on a page.
       narrow: whether it is to be no wider than its columns.
       from_outside: whether texts in it come from people, as names of classes do.
-      pinned: pixels of the first column where it is to stay in sight while the others, which are
-        many, are moved; 0 where it need not. The caption then stands in for the table where that
-        cannot be seen, not over it.
+      pinned_width: pixels of the first column where it is to stay in sight while the others, which
+        are many, are moved; 0 where it need not. The caption then stands in for the table where
+        that cannot be seen, not over it.
       numbers: makes what a program reads in place of the texts, where it can be downloaded.
       file: what that file is called, without its ending.
     """
@@ -80,7 +80,7 @@ class Table:
     key: str = ""
     narrow: bool = False
     from_outside: bool = False
-    pinned: int = 0
+    pinned_width: int = 0
     numbers: "Callable[[], pd.DataFrame] | None" = None
     file: str = ""
 
@@ -111,13 +111,13 @@ class Choice:
     width: int | None = None
     key: str = ""
 
-    def takes(self, word: str) -> bool:
+    def is_valid(self, word: str) -> bool:
         """Whether the word is one of those that can be chosen."""
         return word in self.values or (self.accepts is not None and self.accepts(word))
 
 
 @dataclass(frozen=True)
-class Asked:
+class DeferredChoice:
     """A choice whose answer is needed here, while its control comes later, or stands already.
 
     Attributes:
@@ -128,7 +128,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Row:
+class ChoiceRow:
     """Choices whose controls stand side by side; the answer is a tuple of words.
 
     Attributes:
@@ -138,7 +138,7 @@ class Row:
     choices: Sequence[Choice]
 
 
-def empty_table() -> "pd.DataFrame":
+def create_empty_table() -> "pd.DataFrame":
     """The numbers of a figure that has none."""
     import pandas as pd  # here, for it takes a while and pages have it anyway
 
@@ -152,9 +152,9 @@ class Figure:
     Attributes:
       label: what it is called where it is one of several to choose from.
       alt: the figure in words.
-      sees: what to see in it.
+      explanation: what to see in it.
       draw: draws it in the colours of a page.
-      markdown: whether `sees` is Markdown.
+      markdown: whether `explanation` is Markdown.
       key: of the chart on a page.
       file: what its files are called, after the run and epoch, and its name in JSON: "calibration".
       title: what it is called where it is saved.
@@ -163,26 +163,27 @@ class Figure:
       drawn_from: all that it follows from besides the epoch and its key, small and hashable; None
         where it is not worth keeping.
       help: what its terms mean, behind a question mark.
-      selects: how points of it can be chosen; the answer is then the `customdata` of those chosen.
-      sets: the choice that a press on a point of it answers.
-      word: of a pressed point's `customdata`, the word of that choice.
+      selection_modes: how points of it can be chosen; the answer is then the `customdata` of those
+        chosen.
+      point_choice: the choice that a press on a point of it answers.
+      format_point_word: of a pressed point's `customdata`, the word of that choice.
     """
 
     label: str
     alt: str
-    sees: str
+    explanation: str
     draw: "Callable[[Palette], go.Figure]"
     markdown: bool = False
     key: str = ""
     file: str = ""
     title: str = ""
-    table: "Callable[[], pd.DataFrame]" = empty_table
+    table: "Callable[[], pd.DataFrame]" = create_empty_table
     of_epoch: bool = True
     drawn_from: tuple[Hashable, ...] | None = None
     help: str = ""
-    selects: Sequence[Literal["points", "box", "lasso"]] = ()
-    sets: Choice | None = None
-    word: Callable[[Any], str] | None = None
+    selection_modes: Sequence[Literal["points", "box", "lasso"]] = ()
+    point_choice: Choice | None = None
+    format_point_word: Callable[[Any], str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +231,7 @@ class Images:
       key: of the grid on a page.
       caption: what they are and in which order.
       rows: of images at a time.
-      under: the lines below an image, from its number; None for the members' votes.
+      list_lines_below: the lines below an image, from its number; None for the members' votes.
       empty: what to say where there are none; "" for nothing.
       markdown: whether `caption` is Markdown.
     """
@@ -239,7 +240,7 @@ class Images:
     key: str
     caption: str = ""
     rows: int = 3
-    under: Callable[[int], Sequence[str]] | None = None
+    list_lines_below: Callable[[int], Sequence[str]] | None = None
     empty: str = ""
     markdown: bool = False
 
@@ -269,13 +270,13 @@ class Tiles:
       strip: a data URI of all of them side by side.
       width: pixels of the screen that one is wide.
       height: pixels of the screen that one is high.
-      each: the images, from left to right in the strip.
+      tiles: the images, from left to right in the strip.
     """
 
     strip: str
     width: int
     height: int
-    each: Sequence[Tile]
+    tiles: Sequence[Tile]
 
 
 @dataclass(frozen=True)
@@ -310,11 +311,11 @@ class Columns:
 
     Attributes:
       widths: how wide each column is, in proportion.
-      each: the parts of each, as a view yields them.
+      columns: the parts of each, as a view yields them.
     """
 
     widths: Sequence[int]
-    each: Sequence["Callable[[], View]"]
+    columns: Sequence["Callable[[], View]"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,8 +335,8 @@ Part = (
     Paragraph
     | Table
     | Choice
-    | Asked
-    | Row
+    | DeferredChoice
+    | ChoiceRow
     | Figures
     | Images
     | Tiles
@@ -357,10 +358,10 @@ class Section:
       title: the heading.
       parts: in their order.
       level: of the heading: 2, or 3 within another section.
-      breaks: whether it begins a new page on paper.
+      page_break: whether it begins a new page on paper.
     """
 
     title: str
     parts: Sequence[Part] = field(default_factory=tuple)
     level: Literal[2, 3] = 2
-    breaks: bool = False
+    page_break: bool = False

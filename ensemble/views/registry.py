@@ -16,12 +16,12 @@ class RegisteredView:
     Attributes:
       name: its word.
       title: the same for people, and its heading in a report.
-      breaks: whether its section begins a new page on paper.
+      page_break: whether its section begins a new page on paper.
     """
 
     name: str
     title: str
-    breaks: bool = True
+    page_break: bool = True
 
     @property
     def build(self) -> Callable[[EvaluatedEpoch], View]:
@@ -35,14 +35,14 @@ class RegisteredView:
 VIEWS = {
     view.name: view
     for view in (
-        RegisteredView("answer", "Result", breaks=False),
-        RegisteredView("loss_by_value", "Loss by value", breaks=False),
+        RegisteredView("answer", "Result", page_break=False),
+        RegisteredView("loss_by_value", "Loss by value", page_break=False),
         RegisteredView("disputed", "Most disputed"),
         RegisteredView("agreement", "Agreement"),
         RegisteredView("committee", "Committee"),
         RegisteredView("combining", "Combining"),
         RegisteredView("uncertainty", "Uncertainty"),
-        RegisteredView("confusion", "Confusion matrix", breaks=False),
+        RegisteredView("confusion", "Confusion matrix", page_break=False),
         RegisteredView("calibration", "Calibration"),
         RegisteredView("selective", "Answering only where it is sure"),
         RegisteredView("conformal", "Answering with a set"),

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
-from ensemble.views.iteration import DefaultChooser, iterate_parts, reject_unknown
+from ensemble.views.iteration import DefaultChooser, check_known_choices, iterate_parts
 from ensemble.views.parts import Choice, Figure, Figures, Images, Paragraph, Table, Tiles
 from ensemble.views.registry import RegisteredView
 from ensemble.wording.escaping import strip_markdown
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 1_000  # of a figure's numbers in JSON; of every test image there may be 10,000
-LISTED = 20  # numbers of images in a line of text
+MAX_LISTED_IMAGES = 20  # numbers of images in a line of text
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +50,18 @@ class ViewSummary:
         for role in ("answer", "finding", "unavailable"):
             for paragraph in self.paragraphs:
                 if paragraph.role == role:
-                    return plain_text(paragraph)
+                    return render_plain_text(paragraph)
         if self.figures:
             first = self.figures[0]
-            return (strip_markdown(first.sees) if first.markdown else first.sees).strip()
-        return plain_text(self.paragraphs[0]) if self.paragraphs else ""
+            return (
+                strip_markdown(first.explanation) if first.markdown else first.explanation
+            ).strip()
+        return render_plain_text(self.paragraphs[0]) if self.paragraphs else ""
 
     @property
     def evidence(self) -> list[str]:
         """What carries the answer: figures, intervals, p-values, and on which images."""
-        return [plain_text(one) for one in self.paragraphs if one.role == "evidence"]
+        return [render_plain_text(one) for one in self.paragraphs if one.role == "evidence"]
 
     @property
     def available(self) -> bool:
@@ -74,14 +76,16 @@ class ViewSummary:
                 name: {"value": self.answers[name], "values": list(choice.values)}
                 for name, choice in self.choices.items()
             },
-            "paragraphs": [{"role": one.role, "text": plain_text(one)} for one in self.paragraphs],
+            "paragraphs": [
+                {"role": one.role, "text": render_plain_text(one)} for one in self.paragraphs
+            ],
             "tables": [
-                {"caption": one.caption, "note": one.note, **to_rows(one.frame)}
+                {"caption": one.caption, "note": one.note, **build_table_record(one.frame)}
                 for one in self.tables
             ],
-            "figures": [describe_figure(one) for one in self.figures],
+            "figures": [build_figure_record(one) for one in self.figures],
             "images": [
-                {"caption": image_caption(one), "numbers": one.numbers.tolist()}
+                {"caption": render_image_caption(one), "numbers": one.numbers.tolist()}
                 for one in self.images
             ],
         }
@@ -104,11 +108,11 @@ class ViewSummary:
         """The lines of `to_text`."""
         yield self.answer
         for paragraph in self.paragraphs:
-            text = plain_text(paragraph)
+            text = render_plain_text(paragraph)
             if text != self.answer:
                 yield f"  {text}" if paragraph.role in ("evidence", "note") else text
         for figure in self.figures:
-            sees = strip_markdown(figure.sees) if figure.markdown else figure.sees
+            sees = strip_markdown(figure.explanation) if figure.markdown else figure.explanation
             if sees != self.answer:
                 yield f"{figure.title}: {sees}"
         for table in self.tables:
@@ -119,7 +123,7 @@ class ViewSummary:
                 yield f"  {table.note}"
         for images in self.images:
             yield ""
-            yield list_numbers(images, self.epoch.noun)
+            yield format_image_numbers(images, self.epoch.noun)
 
 
 def summarize_view(
@@ -138,21 +142,21 @@ def summarize_view(
     """
     chooser = DefaultChooser(answers)
     parts = list(iterate_parts(view.build(epoch), chooser, every=False))
-    reject_unknown(chooser)
+    check_known_choices(chooser)
     left_out = ("hint", "help", "heading")
     return ViewSummary(
         view,
         epoch,
         chooser.choices,
         chooser.answers,
-        [one for one in list_paragraphs(parts) if one.role not in left_out],
+        [one for one in iterate_paragraphs(parts) if one.role not in left_out],
         [one for one in parts if isinstance(one, Table)],
         [figure for one in parts if isinstance(one, Figures) for figure in one.all()],
         [one for one in parts if isinstance(one, Images)],
     )
 
 
-def list_paragraphs(parts: Sequence[Any]) -> Iterator[Paragraph]:
+def iterate_paragraphs(parts: Sequence[Any]) -> Iterator[Paragraph]:
     """Paragraphs, the notes of figures and what stands below tiles among them."""
     for part in parts:
         match part:
@@ -161,54 +165,54 @@ def list_paragraphs(parts: Sequence[Any]) -> Iterator[Paragraph]:
             case Figures():
                 yield from (Paragraph(note(), "note") for note in part.notes.values())
             case Tiles():
-                yield from (Paragraph(tile.alt) for tile in part.each)
+                yield from (Paragraph(tile.alt) for tile in part.tiles)
 
 
-def plain_text(paragraph: Paragraph) -> str:
+def render_plain_text(paragraph: Paragraph) -> str:
     """A paragraph without Markdown."""
     return strip_markdown(paragraph.text) if paragraph.markdown else paragraph.text
 
 
-def image_caption(images: Images) -> str:
+def render_image_caption(images: Images) -> str:
     """What a list of images is, without Markdown."""
     return strip_markdown(images.caption) if images.markdown else images.caption
 
 
-def list_numbers(images: Images, noun: str) -> str:
+def format_image_numbers(images: Images, noun: str) -> str:
     """The numbers of the first images of a list, in a line."""
-    numbers = [int(one) for one in images.numbers[:LISTED]]
+    numbers = [int(one) for one in images.numbers[:MAX_LISTED_IMAGES]]
     if not numbers:
         return images.empty
     more = len(images.numbers) - len(numbers)
     listed = ", ".join(f"{one:,}" for one in numbers)
     rest = f" and {more:,} more" if more else ""
-    what = f"Test {plural(noun)}: {listed}{rest}."
-    return f"{image_caption(images)} {what}".strip()
+    what = f"Test {pluralize_noun(noun)}: {listed}{rest}."
+    return f"{render_image_caption(images)} {what}".strip()
 
 
-def describe_figure(figure: Figure) -> dict[str, Any]:
+def build_figure_record(figure: Figure) -> dict[str, Any]:
     """A figure's words and numbers, ready for JSON; no numbers where there are too many."""
     data = figure.table()
     return {
         "name": figure.file,
         "label": figure.label,
         "title": figure.title,
-        "sees": strip_markdown(figure.sees) if figure.markdown else figure.sees,
+        "sees": strip_markdown(figure.explanation) if figure.markdown else figure.explanation,
         "alt": figure.alt,
-        "data": to_rows(data) if 0 < len(data) <= MOST_ROWS else None,
+        "data": build_table_record(data) if 0 < len(data) <= MOST_ROWS else None,
     }
 
 
-def to_rows(frame: "pd.DataFrame") -> dict[str, Any]:
+def build_table_record(frame: "pd.DataFrame") -> dict[str, Any]:
     """A table's columns and rows, ready for JSON; what is no finite number is null."""
     rows = frame.astype(object).to_numpy()
     return {
         "columns": [str(name) for name in frame.columns],
-        "rows": [[to_json_value(cell) for cell in row] for row in rows],
+        "rows": [[convert_json_value(cell) for cell in row] for row in rows],
     }
 
 
-def to_json_value(cell: Any) -> Any:
+def convert_json_value(cell: Any) -> Any:
     """A cell as JSON has it."""
     if isinstance(cell, np.generic):
         cell = cell.item()

@@ -28,31 +28,31 @@ HIDDEN = re.compile(r"\x00(\d+)\x00")
 BLANKS = re.compile(r"[ \t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]+")
 # What no screen shows and nobody types: control characters, which no SVG may hold either (XML 1.0,
 # 2.2), halves of a character, and what would turn the text around it (Unicode TR 36, 2.5).
-UNSEEN = re.compile(
+INVISIBLE = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 
 
-def seen(text: object) -> str:
+def remove_invisible_characters(text: object) -> str:
     """Text without what cannot be seen and would break a picture or turn the text around it."""
-    return UNSEEN.sub("", str(text))
+    return INVISIBLE.sub("", str(text))
 
 
-def markdown(text: object) -> str:
+def escape_markdown(text: object) -> str:
     """Text that Streamlit's Markdown shows as it stands, on one line.
 
     It may stand anywhere in a sentence, a heading, a label or a list. An ordinary sentence comes
     back as it was.
     """
-    said = seen(BLANKS.sub(" ", str(text))).strip()
+    said = remove_invisible_characters(BLANKS.sub(" ", str(text))).strip()
     said = ARROW.sub(rf"\1{JOINER}", said)
     said = COLON.sub(f":{JOINER}", said)
     said = BARE_LINK.sub(JOINER, said)
     said = SPECIAL.sub(r"\\\g<0>", said)
-    return LIST_OR_HEADING.sub(line_start, said)
+    return LIST_OR_HEADING.sub(escape_line_start, said)
 
 
-def line_start(found: re.Match[str]) -> str:
+def escape_line_start(found: re.Match[str]) -> str:
     """The beginning of a line that would be a list, a heading or an underlining."""
     begins = found.group()
     return f"{begins}\\" if begins.isdigit() else f"\\{begins}"
@@ -60,33 +60,35 @@ def line_start(found: re.Match[str]) -> str:
 
 def strip_markdown(text: str) -> str:
     """A sentence of this program's Markdown as it is read: bold words and escaped signs bare."""
-    bare = BOLD.sub(r"\1", ESCAPED.sub(lambda found: f"\0{ord(found[1])}\0", seen(text)))
+    bare = BOLD.sub(
+        r"\1", ESCAPED.sub(lambda found: f"\0{ord(found[1])}\0", remove_invisible_characters(text))
+    )
     return HIDDEN.sub(lambda found: chr(int(found[1])), bare.replace(JOINER, ""))
 
 
-def figure(text: str) -> str:
+def escape_plotly_text(text: str) -> str:
     """Text that Plotly shows as it stands: it reads a few tags and entities of HTML."""
-    return html.escape(seen(text), quote=False)
+    return html.escape(remove_invisible_characters(text), quote=False)
 
 
-def template(text: str) -> str:
-    """As `figure`, where it stands in a template of Plotly's, which reads %{…} as a value."""
-    return figure(text).replace("%{", f"%{JOINER}{{")
+def escape_plotly_template(text: str) -> str:
+    """As `escape_plotly_text`, in a template of Plotly's, which reads %{…} as a value."""
+    return escape_plotly_text(text).replace("%{", f"%{JOINER}{{")
 
 
-def terminal(text: object) -> str:
+def escape_terminal_text(text: object) -> str:
     """Text for a terminal: whatever would steer it, or end the line, is spelt out."""
     return "".join(
-        letter if shows(letter) else letter.encode("unicode_escape", "replace").decode()
+        letter if is_visible_letter(letter) else letter.encode("unicode_escape", "replace").decode()
         for letter in str(text)
     )
 
 
-def shows(letter: str) -> bool:
+def is_visible_letter(letter: str) -> bool:
     """Whether a terminal only shows it: letters, signs and blanks of every width."""
     return letter.isprintable() or unicodedata.category(letter) == "Zs"
 
 
-def file_name(text: str) -> str:
+def sanitize_file_name(text: str) -> str:
     """A name for a file to keep, of letters, digits, hyphens and underscores."""
     return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in text)

@@ -2,21 +2,21 @@
 
 import math
 
-from ensemble.analysis.inference.intervals import wilson
+from ensemble.analysis.inference.proportion_interval import wilson_interval
 
 
-def decimals(n: int) -> int:
+def count_percent_decimals(n: int) -> int:
     """Decimals of a percentage counted on `n` examples: finer ones would say nothing."""
     return 1 if n < 2000 else 2
 
 
-def percent(
+def format_percent(
     share: float | None, n: int = 10_000, *, places: int | None = None, figures: int | None = None
 ) -> str:
     """A share as a percentage, "99.12 %"; what is not known is an en dash.
 
-    How finely it is said is one of three rules; `chance`, `certainty` and `progress` are what
-    becomes of a probability, a threshold and work that goes on.
+    How finely it is said is one of three rules; `format_probability`, `format_confidence_threshold`
+    and `format_progress` are what becomes of a probability, a threshold and work that goes on.
 
     Args:
       share: in [0, 1].
@@ -30,50 +30,53 @@ def percent(
         return "–"
     value = 100 * share
     if figures is None:
-        return f"{value:.{decimals(n) if places is None else places}f} %"
-    said = significant(value, figures + (99 <= value < 100))
+        return f"{value:.{count_percent_decimals(n) if places is None else places}f} %"
+    said = format_significant(value, figures + (99 <= value < 100))
     return f"{said.rstrip('0').rstrip('.') if '.' in said else said} %"
 
 
-def percents(low: float, high: float, places: int = 0) -> str:
+def format_percent_range(low: float, high: float, places: int = 0) -> str:
     """Two shares as the ends of a range: "52 to 78 %"."""
-    return f"{percent(low, places=places).removesuffix(' %')} to {percent(high, places=places)}"
+    return (
+        f"{format_percent(low, places=places).removesuffix(' %')} to "
+        f"{format_percent(high, places=places)}"
+    )
 
 
-def percent_column(n: int) -> str:
-    """`percent` of a share that was counted on `n`, for a column of numbers that are sorted.
+def build_percent_format(n: int) -> str:
+    """`format_percent` of a share that was counted on `n`, for a column of numbers that are sorted.
 
     A format of printf for numbers in percent, as Streamlit takes it.
     """
-    return f"%.{decimals(n)}f %%"
+    return f"%.{count_percent_decimals(n)}f %%"
 
 
-def chance(probability: float) -> str:
+def format_probability(probability: float) -> str:
     """A probability as "61.0 %" or "99.7 %"; never a whole 0 or 100, which none is."""
     if probability >= 0.9995:
         return "over 99.9 %"
-    return "under 0.1 %" if probability < 0.0005 else percent(probability, places=1)
+    return "under 0.1 %" if probability < 0.0005 else format_percent(probability, places=1)
 
 
-def certainty(threshold: float) -> str:
+def format_confidence_threshold(threshold: float) -> str:
     """A threshold of confidence, with as many nines as it has: "97.3 %", "99.998 %"."""
-    said = (percent(threshold, places=places) for places in range(1, 6))
+    said = (format_percent(threshold, places=places) for places in range(1, 6))
     return next((one for one in said if not one.startswith("100")), "100 %")
 
 
-def progress(share: float) -> str:
+def format_progress(share: float) -> str:
     """How far work is: "40 %", and "100 %" not before its end."""
-    return percent(math.floor(100 * share + 1e-9) / 100, places=0)
+    return format_percent(math.floor(100 * share + 1e-9) / 100, places=0)
 
 
-def plus_minus(share: float, n: int) -> str:
+def format_wilson_interval(share: float, n: int) -> str:
     """The 95 % Wilson interval of a share that was counted on `n`, in percentage points.
 
     Half its width, "± 0.18", where it reaches about as far either way, by a quarter of that at
     most; else both ends, "(98.9 to 100)": near 0 and 100 % it cannot reach beyond.
     """
-    low, high = wilson(share * n, n)
-    half, places = (high - low) / 2, decimals(n)
+    low, high = wilson_interval(share * n, n)
+    half, places = (high - low) / 2, count_percent_decimals(n)
     if abs(high + low - 2 * share) <= half / 4:
         return f"± {100 * half:.{places}f}"
     ends = (f"{100 * end:.{places}f}" for end in (low, high))
@@ -81,7 +84,7 @@ def plus_minus(share: float, n: int) -> str:
     return f"({' to '.join(whole.get(end, end) for end in ends)})"
 
 
-def nearest(value: float) -> int:
+def round_half_away(value: float) -> int:
     """The whole number next to it, of two the larger in size, whatever rounding left of a half.
 
     A half comes out of two sums as 17.5 and as 17.499999999: it has to read the same.
@@ -90,14 +93,14 @@ def nearest(value: float) -> int:
     return size if value > 0 else -size
 
 
-def digits(difference: float, noun: str = "digit") -> str:
+def format_image_difference(difference: float, noun: str = "digit") -> str:
     """A difference in test images as "+18 digits", "−1 digit" or "±0 digits"."""
-    whole = nearest(difference)
+    whole = round_half_away(difference)
     sign = "+" if whole > 0 else "−" if whole < 0 else "±"
-    return f"{sign}{abs(whole):,} {noun if abs(whole) == 1 else plural(noun)}"
+    return f"{sign}{abs(whole):,} {noun if abs(whole) == 1 else pluralize_noun(noun)}"
 
 
-def duration(seconds: float | None, *, fine: bool = False) -> str:
+def format_duration(seconds: float | None, *, fine: bool = False) -> str:
     """Seconds as "50 s", "1 min 20 s", "2 h 5 min" or "3 d 4 h"; what is not known is a dash.
 
     Args:
@@ -107,7 +110,7 @@ def duration(seconds: float | None, *, fine: bool = False) -> str:
     if seconds is None or not math.isfinite(seconds):
         return "–"
     if fine and 0 < seconds < 59.95:
-        return milliseconds(seconds)
+        return format_milliseconds(seconds)
     if 0 < seconds < 1:
         return "under 1 s"
     for big, small, size in (("d", "h", 86400), ("h", "min", 3600), ("min", "s", 60)):
@@ -118,20 +121,20 @@ def duration(seconds: float | None, *, fine: bool = False) -> str:
     return f"{max(0, round(seconds))} s"
 
 
-def milliseconds(seconds: float) -> str:
+def format_milliseconds(seconds: float) -> str:
     """Less than a minute to two or three figures, in milliseconds up to a second."""
     ms = 1000 * seconds
     if ms >= 999.5:
-        return f"{significant(seconds)} s"
-    return f"{significant(ms, 2) if ms < 100 else round(ms)} ms"
+        return f"{format_significant(seconds)} s"
+    return f"{format_significant(ms, 2) if ms < 100 else round(ms)} ms"
 
 
-def throughput(rate: float | None) -> str:
+def format_throughput(rate: float | None) -> str:
     """Images times members per second, as "6,700 img·member/s"."""
-    return f"{significant(rate, 2)} img·member/s" if rate else "– img·member/s"
+    return f"{format_significant(rate, 2)} img·member/s" if rate else "– img·member/s"
 
 
-def significant(value: float | None, figures: int = 3) -> str:
+def format_significant(value: float | None, figures: int = 3) -> str:
     """`value` to so many significant figures, as "0.0123" or "6,700".
 
     From 10⁹ on, and below 10⁻⁹, as "1.23e10".
@@ -149,13 +152,13 @@ def significant(value: float | None, figures: int = 3) -> str:
     return f"{round(value, places):,.{max(0, places)}f}"
 
 
-def plain(value: float) -> str:
+def format_plain_number(value: float) -> str:
     """A setting's value: "0.0001", "0.1", "4,096"."""
     return f"{value:,}" if isinstance(value, int) else f"{value:.10f}".rstrip("0").rstrip(".")
 
 
 # Those that pictures are often of; an epoch ends in a k.
-IRREGULAR = {
+IRREGULAR_PLURALS = {
     "leaf": "leaves",
     "half": "halves",
     "loaf": "loaves",
@@ -177,15 +180,15 @@ IRREGULAR = {
 }
 
 
-def count(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """A number with its noun: "1 member", "4 members"."""
-    return f"{number:,} {noun if number == 1 else plural(noun)}"
+    return f"{number:,} {noun if number == 1 else pluralize_noun(noun)}"
 
 
-def plural(noun: str) -> str:
+def pluralize_noun(noun: str) -> str:
     """What several of a noun are called: "digits", "classes", "berries", "leaves"."""
     stem, word = (noun[: noun.rfind(" ") + 1], noun[noun.rfind(" ") + 1 :])
-    if irregular := IRREGULAR.get(word.lower()):
+    if irregular := IRREGULAR_PLURALS.get(word.lower()):
         return stem + irregular
     if word.endswith(("s", "x", "z", "ch", "sh")):
         return f"{noun}es"
@@ -194,6 +197,8 @@ def plural(noun: str) -> str:
     return f"{noun}s"
 
 
-def these(number: int, noun: str) -> str:
+def format_finding_subject(number: int, noun: str) -> str:
     """The beginning of what they show: "These 500 digits show", "This one digit shows"."""
-    return f"This one {noun} shows" if number == 1 else f"These {number:,} {plural(noun)} show"
+    return (
+        f"This one {noun} shows" if number == 1 else f"These {number:,} {pluralize_noun(noun)} show"
+    )

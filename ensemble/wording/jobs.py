@@ -7,56 +7,56 @@ from ensemble.jobs.job import Job
 from ensemble.jobs.queue import QueuedJob
 from ensemble.jobs.status import JobStatus
 from ensemble.wording import formats
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 
 # A worker that has said nothing for so long is worth a word; see SILENCE_SECONDS for its end.
 STALE_SECONDS = 30.0
-VISITOR = "a visitor"  # who had not signed in
+UNKNOWN_USER = "a visitor"  # who had not signed in
 
 
-def named(jobs: Sequence[Job]) -> str:
+def format_job_names(jobs: Sequence[Job]) -> str:
     """The first by what it is called, the others by their number: "my run and 2 more"."""
     more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
-    return f"{called(jobs[0])}{more}" if jobs else ""
+    return f"{format_run_name(jobs[0])}{more}" if jobs else ""
 
 
-def starts_after(first: Sequence[Job]) -> str:
+def describe_start_order(first: Sequence[Job]) -> str:
     """What a job that is launched now waits for: "Starts after my run."; "" for nobody."""
-    return f"Starts after {named(first)}." if first else ""
+    return f"Starts after {format_job_names(first)}." if first else ""
 
 
-def waits_for(ahead: Sequence[Job]) -> str:
+def describe_queue_wait(ahead: Sequence[Job]) -> str:
     """What a queued job waits for."""
     if not ahead:
         return "Starting"
-    return f"Waiting for its turn, after {named(ahead)}: jobs take turns on this machine"
+    return f"Waiting for its turn, after {format_job_names(ahead)}: jobs take turns on this machine"
 
 
-def place(ahead: Sequence[Job]) -> str:
+def describe_queue_position(ahead: Sequence[Job]) -> str:
     """A queued job's place: "queued, 2 before it", or "queued, next"."""
     return f"queued, {len(ahead)} before it" if ahead else "queued, next"
 
 
-def no_news(status: JobStatus) -> str:
+def describe_silence(status: JobStatus) -> str:
     """ " · no news for 40 s" of a worker that has fallen silent, else ""."""
     quiet = time.time() - status.updated
-    return f" · no news for {formats.duration(quiet)}" if quiet > STALE_SECONDS else ""
+    return f" · no news for {formats.format_duration(quiet)}" if quiet > STALE_SECONDS else ""
 
 
-def time_left(status: JobStatus) -> str:
+def format_time_left(status: JobStatus) -> str:
     """ " · 42 s left" as from now, "" where that is not known."""
-    left = seconds_left(status)
-    return "" if left is None else f" · {formats.duration(left)} left"
+    left = estimate_seconds_left(status)
+    return "" if left is None else f" · {formats.format_duration(left)} left"
 
 
-def seconds_left(status: JobStatus) -> float | None:
+def estimate_seconds_left(status: JobStatus) -> float | None:
     """What is left now, of the time that was left at the last heartbeat; None if not known."""
     if status.seconds_left is None:
         return None
     return status.seconds_left - (time.time() - status.updated)
 
 
-def stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
+def describe_job_stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
     """What an active job is doing, and how long it will still take.
 
     Args:
@@ -65,15 +65,15 @@ def stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
       detail: how far it is in the words of its kind, where its message does not say it.
     """
     status = job.status
-    if job.state == "queued" and not (job.placed and job.message):
-        return waits_for(ahead)
+    if job.state == "queued" and not (job.is_placed and job.message):
+        return describe_queue_wait(ahead)
     if job.state in ("queued", "starting"):
         return (job.message or "Starting").rstrip(".")
     said = " · ".join(filter(None, (job.message.rstrip("."), detail))) or job.kind.title
-    return said + time_left(status) + no_news(status)
+    return said + format_time_left(status) + describe_silence(status)
 
 
-def stands(job: QueuedJob, number: int) -> str:
+def describe_queued_job(job: QueuedJob, number: int) -> str:
     """In a list: "training · 40 % · 30 s left", or "waits, 1 job before it".
 
     Args:
@@ -81,17 +81,17 @@ def stands(job: QueuedJob, number: int) -> str:
       number: how many come before it.
     """
     if job.state == "queued" and number:
-        return f"waits, {formats.count(number, 'job')} before it"
+        return f"waits, {formats.format_count(number, 'job')} before it"
     if job.state in ("queued", "starting"):
         return "starting"
-    return f"{job.state} · {formats.progress(job.share)}{time_left(job.status)}"
+    return f"{job.state} · {formats.format_progress(job.share)}{format_time_left(job.status)}"
 
 
-def who(name: str) -> str:
+def format_user(name: str) -> str:
     """An address, or what somebody is called who had not signed in."""
-    return name or VISITOR
+    return name or UNKNOWN_USER
 
 
-def when(seconds: float) -> str:
+def format_local_time(seconds: float) -> str:
     """A time of this machine's clock, to the second: "2026-11-23 09:15:02"."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))

@@ -6,167 +6,175 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ensemble.analysis.predictions import Predictions, judge
-from ensemble.analysis.quality.conformal import fewest
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
+from ensemble.analysis.quality.conformal import min_calibration_size
 from ensemble.wording import formats
 from ensemble.wording import images as images_words
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit
     from ensemble.recognition.rejection_threshold import RejectionThreshold
 
-ANYTHING = "image"  # the noun of datasets of which nobody has said what they show
+GENERIC_NOUN = "image"  # the noun of datasets of which nobody has said what they show
 # Members that vote alike are as sure as each other up to this difference of probabilities.
-ALIKE = 0.1
+EQUAL_CONFIDENCE_TOLERANCE = 0.1
 
-INFORMATION = (
+INFORMATION_GLOSS = (
     "Mutual information: how much of the uncertainty is the members' disagreement, in nats. 0 is "
     "that all give the same probabilities; {most} is the most there can be."
 )
 
 
-def predictions(digit: "Digit") -> Predictions:
+def build_mark_predictions(digit: "Digit") -> EnsemblePredictions:
     """The mark as a test set of one image whose label is what the ensemble says.
 
     So that words and pictures of test images serve for it too; `right` says nothing here.
     """
-    return judge(np.asarray(digit.members)[:, None], np.array([digit.label]))
+    return evaluate_predictions(np.asarray(digit.members)[:, None], np.array([digit.label]))
 
 
-def rejection(names: Sequence[str], noun: str = "") -> str:
+def describe_mark_rejection(names: Sequence[str], noun: str = "") -> str:
     """What stands in place of the verdict on a rejected mark.
 
     Args:
       names: the classes' names.
       noun: what one image of the dataset is called; by default what its classes say.
     """
-    word = noun or images_words.noun(names)
-    if word == ANYTHING:
+    word = noun or images_words.find_image_noun(names)
+    if word == GENERIC_NOUN:
         return "None of the classes that I know"
-    return f"Not {article(word)} {word}, or not one I know"
+    return f"Not {select_article(word)} {word}, or not one I know"
 
 
-def article(word: str) -> str:
+def select_article(word: str) -> str:
     """ "an" before a vowel, else "a"."""
     return "an" if word[0] in "aeiou" else "a"
 
 
-def verdict(digit: "Digit", names: Sequence[str], noun: str = "") -> str:
-    """The headline: "7 with 97.3 %", or that it is no digit; `noun` as in `rejection`."""
-    return rejection(names, noun) if digit.rejected else said(digit, names)
+def format_mark_verdict(digit: "Digit", names: Sequence[str], noun: str = "") -> str:
+    """The headline: "7 with 97.3 %", or no digit; `noun` as in `describe_mark_rejection`."""
+    return (
+        describe_mark_rejection(names, noun) if digit.rejected else format_mark_class(digit, names)
+    )
 
 
-def said(digit: "Digit", names: Sequence[str]) -> str:
+def format_mark_class(digit: "Digit", names: Sequence[str]) -> str:
     """What the ensemble says and how surely, rejected or not: "7 with 97.3 %"."""
-    sure = formats.chance(float(digit.probabilities[digit.label]))
+    sure = formats.format_probability(float(digit.probabilities[digit.label]))
     return f"{names[digit.label]} with {sure}"
 
 
-def agreement(digit: "Digit", names: Sequence[str]) -> str:
+def describe_mark_agreement(digit: "Digit", names: Sequence[str]) -> str:
     """How much the members agree: "All 5 members say 7.", "They split: 3 say 4, 2 say 9."."""
     votes = np.asarray(digit.votes)
     M = len(votes)
     if M == 1:
         return "There is one member, and so nobody to disagree."
     if (votes != votes[0]).any():
-        return f"They split: {split(digit, names)}."
+        return f"They split: {format_mark_votes(digit, names)}."
     who = "Both members" if M == 2 else f"All {M} members"
     own = np.asarray(digit.members)[:, votes[0]]
     low, high = float(own.min()), float(own.max())
-    if high - low <= ALIKE:
+    if high - low <= EQUAL_CONFIDENCE_TOLERANCE:
         return f"{who} say {names[votes[0]]}."
-    chances = f"{formats.chance(low)} to {formats.chance(high)}"
+    chances = f"{formats.format_probability(low)} to {formats.format_probability(high)}"
     return f"{who} say {names[votes[0]]}, but not as surely: {chances}."
 
 
-def split(digit: "Digit", names: Sequence[str]) -> str:
+def format_mark_votes(digit: "Digit", names: Sequence[str]) -> str:
     """The votes counted, the most first: "3 say 4, 2 say 9"; a long tail is added up."""
     counts = np.bincount(np.asarray(digit.votes), minlength=len(names))
     order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
-    few = len(order) <= images_words.LINES + 1
-    shown = order if few else order[: images_words.LINES]
+    few = len(order) <= images_words.MAX_VOTE_LINES + 1
+    shown = order if few else order[: images_words.MAX_VOTE_LINES]
     texts = [f"{counts[c]} {'says' if counts[c] == 1 else 'say'} {names[c]}" for c in shown]
     if not few:
         texts.append(f"{counts.sum() - counts[shown].sum()} something else")
     return ", ".join(texts)
 
 
-def disagreement(digit: "Digit") -> str:
+def format_mark_disagreement(digit: "Digit") -> str:
     """The mutual information as a figure; "" where one member is alone."""
     if len(digit.votes) == 1:
         return ""
     value = float(digit.information)
-    figure = formats.significant(value, 2) if value >= 0.0005 else "under 0.001"
+    figure = formats.format_significant(value, 2) if value >= 0.0005 else "under 0.001"
     return f"Disagreement: {figure} nats"
 
 
-def information(digit: "Digit", names: Sequence[str]) -> str:
+def explain_mutual_information(digit: "Digit", names: Sequence[str]) -> str:
     """What the figure of disagreement means; the most there can be is ln min(M, C)."""
     most = math.log(min(len(digit.votes), len(names)))
-    return INFORMATION.format(most=formats.significant(most, 3))
+    return INFORMATION_GLOSS.format(most=formats.format_significant(most, 3))
 
 
-def ood_score(digit: "Digit", refuse: float, names: Sequence[str], noun: str = "") -> str:
+def describe_ood_score(digit: "Digit", refuse: float, names: Sequence[str], noun: str = "") -> str:
     """The mark's OOD score, as the share of real digits that score at least as high.
 
     Args:
       digit: what is said of the mark.
       refuse: the share of real digits that may be rejected.
       names: the classes' names.
-      noun: as in `rejection`.
+      noun: as in `describe_mark_rejection`.
     """
-    word, share = noun or images_words.noun(names), 1 - float(digit.quantile)
-    strangest = formats.percent(refuse, figures=2)
+    word, share = noun or images_words.find_image_noun(names), 1 - float(digit.quantile)
+    strangest = formats.format_percent(refuse, figures=2)
     limit = f"the strangest {strangest} are rejected"
     if math.isinf(digit.threshold):
         limit = f"too few were held out to reject the strangest {strangest}"
     if share <= 0:
-        return f"None of the real {plural(word)} held out looks as strange as this; {limit}."
+        return (
+            f"None of the real {pluralize_noun(word)} held out looks as strange as this; {limit}."
+        )
     only = "Only " if digit.rejected else ""
     said = (
-        f"{only}{formats.percent(share, figures=2)} of real {plural(word)} look at least as strange"
+        f"{only}{formats.format_percent(share, figures=2)} of real {pluralize_noun(word)} look "
+        f"at least as strange"
     )
     return f"{said}; {limit}."
 
 
-CHANGED = {
+AUGMENTATION_PHRASES = {
     True: "turned, slanted, stretched, bent and blurred a little, as pens and cameras do",
     False: "turned, enlarged, moved, lit and blurred a little, as cameras do",
 }
 
 
-def non(noun: str) -> str:
+def format_negated_noun(noun: str) -> str:
     """What is shown that is no such image, in the plural: "non-digits"."""
-    return "images of something else" if noun == ANYTHING else f"non-{plural(noun)}"
+    return "images of something else" if noun == GENERIC_NOUN else f"non-{pluralize_noun(noun)}"
 
 
-def threshold_set_on(threshold: "RejectionThreshold", title: str) -> str:
+def describe_threshold_basis(threshold: "RejectionThreshold", title: str) -> str:
     """On which images of the dataset `title` the threshold was set and on which judged."""
-    share = formats.percent(threshold.refuse, figures=2)
+    share = formats.format_percent(threshold.refuse, figures=2)
     set_at = f"another like them scores more than the threshold with a chance of {share} at most"
     if math.isinf(threshold.value):
-        needed = fewest(threshold.refuse)
+        needed = min_calibration_size(threshold.refuse)
         set_at = f"{share} needs {needed:,} of them at least, so nothing is rejected"
     return (
-        f"Set on {threshold.n:,} {threshold.set_on} images of {title}, one in four as it is, the "
-        f"others {CHANGED[threshold.written]}: "
-        f"{set_at}. No out-of-distribution image had a part in it. Judged on {threshold.judged:,} "
-        f"{'other ' if threshold.set_on == 'test' else ''}test images, changed likewise, and on "
-        "out-of-distribution ones."
+        f"Set on {threshold.n:,} {threshold.threshold_split} images of {title}, one in four as it "
+        f"is, the others {AUGMENTATION_PHRASES[threshold.written]}: "
+        f"{set_at}. No out-of-distribution image had a part in it. Judged on "
+        f"{threshold.judged_count:,} "
+        f"{'other ' if threshold.threshold_split == 'test' else ''}test images, changed likewise, "
+        "and on out-of-distribution ones."
     )
 
 
-def scores(digit: "Digit") -> str:
+def format_threshold_distance(digit: "Digit") -> str:
     """How far the score is from the threshold, as figures."""
     if math.isinf(digit.threshold):
-        return f"Score {formats.significant(float(digit.score))}, no threshold"
-    score, threshold = (formats.significant(float(one)) for one in (digit.score, digit.threshold))
-    apart = formats.significant(abs(float(digit.score - digit.threshold)), 2)
+        return f"Score {formats.format_significant(float(digit.score))}, no threshold"
+    score, threshold = (
+        formats.format_significant(float(one)) for one in (digit.score, digit.threshold)
+    )
+    apart = formats.format_significant(abs(float(digit.score - digit.threshold)), 2)
     return f"Score {score}, threshold {threshold}: {apart} {'above' if digit.rejected else 'below'}"
 
 
-SIGNS = {
+SIGN_NAMES = {
     "decision": "the members' decision",
     "energy": "the members' energy",
     "features": "what the members see",
@@ -179,8 +187,12 @@ SIGNS = {
 }
 
 
-def signs(digit: "Digit") -> str:
+def describe_score_signs(digit: "Digit") -> str:
     """What each sign adds to the score, the most first: what adds nothing is left out."""
     adds = sorted(digit.signs.items(), key=lambda one: -one[1])
-    told = [f"{SIGNS[name]} {formats.significant(value, 2)}" for name, value in adds if value > 0]
+    told = [
+        f"{SIGN_NAMES[name]} {formats.format_significant(value, 2)}"
+        for name, value in adds
+        if value > 0
+    ]
     return f"The score is the sum of {', '.join(told)}." if told else ""

@@ -12,14 +12,14 @@ from ensemble import __version__
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.job import Job
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.runs.contents import SOURCES_FILE
-from ensemble.settings import Settings, setting_fields
+from ensemble.runs.run_folder import SOURCES_FILE
+from ensemble.settings import Settings, list_setting_fields
 from ensemble.sweeps.settings import SweepConfig
-from ensemble.wording.escaping import seen
-from ensemble.wording.run_names import called, settings_of
+from ensemble.wording.escaping import remove_invisible_characters
+from ensemble.wording.run_names import format_run_name, read_run_settings
 
 PROGRAM = "python -m ensemble"
-TITLE = "ensemble: a dashboard for deep ensembles"
+PROGRAM_TITLE = "ensemble: a dashboard for deep ensembles"
 AUTHORS = "The maintainers of ensemble"
 MONTHS = (
     "January",
@@ -36,11 +36,11 @@ MONTHS = (
     "December",
 )
 # Settings of a sweep that the command line takes one by one: the option, and what parts them.
-PARTED = {"space": ("--space", " "), "objectives": ("--objective", ",")}
+SPLIT_SETTINGS = {"space": ("--space", " "), "objectives": ("--objective", ",")}
 # Where trials are written down changes none of them; the environment says it.
 NOT_OPTIONS = ("storage",)
 # What TeX reads as more than a letter. Braces are counted even behind a backslash.
-TEX = {
+TEX_ESCAPES = {
     "\\": r"\textbackslash{}",
     "{": r"\textbraceleft{}",
     "}": r"\textbraceright{}",
@@ -60,7 +60,7 @@ TEX = {
 }
 
 
-def command_of(run: Job) -> str:
+def build_rerun_command(run: Job) -> str:
     """The command line that makes a run again, quoted for a shell; "" where none would.
 
     It says every setting that is not the default. Where the run was placed (Slurm), its name and
@@ -70,50 +70,57 @@ def command_of(run: Job) -> str:
     Args:
       run: an ensemble's, a regression or a sweep.
     """
-    config = settings_of(run)
+    config = read_run_settings(run)
     if isinstance(config, EnsembleConfig):
         made_of_others = (run.path / SOURCES_FILE).exists()
-        words = [] if made_of_others else ["train", *_options(config, EnsembleConfig())]
+        words = (
+            [] if made_of_others else ["train", *_iterate_changed_options(config, EnsembleConfig())]
+        )
     elif isinstance(config, LbfgsConfig):
-        words = ["lbfgs", *_options(config, LbfgsConfig())]
+        words = ["lbfgs", *_iterate_changed_options(config, LbfgsConfig())]
     elif isinstance(config, SweepConfig):
         usual = SweepConfig()
-        words = ["sweep", *_searched(config, usual), *_options(config.base, usual.base)]
+        words = [
+            "sweep",
+            *_iterate_sweep_options(config, usual),
+            *_iterate_changed_options(config.base, usual.base),
+        ]
     else:
         words = []
     return f"{PROGRAM} {shlex.join(words)}" if words else ""
 
 
-def citation_of(run: Job) -> str:
+def format_citation(run: Job) -> str:
     """A line to cite a run by: the program with its version, what the run is, its id, its date."""
     return (
-        f"{TITLE[0].upper()}{TITLE[1:]}, version {__version__}. {seen(called(run))}. "
-        f"Run {run.id}, {_date(run)}."
+        f"{PROGRAM_TITLE[0].upper()}{PROGRAM_TITLE[1:]}, version {__version__}. "
+        f"{remove_invisible_characters(format_run_name(run))}. "
+        f"Run {run.id}, {_format_run_date(run)}."
     )
 
 
-def bibtex_of(run: Job) -> str:
+def format_bibtex(run: Job) -> str:
     """The same as an entry of BibTeX, `@software`, with the command in its note."""
-    command = command_of(run)
+    command = build_rerun_command(run)
     said = [
-        f"Run {run.id}: {called(run)}",
+        f"Run {run.id}: {format_run_name(run)}",
         *([f"made by: {command}"] if command else []),
-        _date(run),
+        _format_run_date(run),
     ]
     return "\n".join(
         [
             f"@software{{{run.id},",
             f"  author = {{{{{AUTHORS}}}}},",
-            f"  title = {{{{{TITLE}}}}},",
+            f"  title = {{{{{PROGRAM_TITLE}}}}},",
             f"  version = {{{__version__}}},",
-            f"  year = {{{_made(run).tm_year}}},",
-            f"  note = {{{tex('; '.join(said))}}}",
+            f"  year = {{{_get_creation_time(run).tm_year}}},",
+            f"  note = {{{escape_tex('; '.join(said))}}}",
             "}",
         ]
     )
 
 
-def figure_caption(run: Job, what: str, epoch: int | None = None) -> str:
+def format_figure_caption(run: Job, what: str, epoch: int | None = None) -> str:
     """What stands under a figure of a run: what it is, the run, the epoch, the program's version.
 
     "Risk by coverage · 4 members · rate 0.1 · digits (digits-0412) · epoch 5 of 5 · ensemble 0.9"
@@ -123,25 +130,34 @@ def figure_caption(run: Job, what: str, epoch: int | None = None) -> str:
       what: what the figure shows: "Risk by coverage".
       epoch: the one that is shown, from 1; None where it is of the whole run.
     """
-    of = getattr(settings_of(run), "epochs", None)
+    of = getattr(read_run_settings(run), "epochs", None)
     when = "" if epoch is None else f"epoch {epoch}" + (f" of {of}" if of else "")
-    return seen(" · ".join(filter(None, (what, f"{called(run)} ({run.id})", when, version()))))
+    return remove_invisible_characters(
+        " · ".join(
+            filter(
+                None, (what, f"{format_run_name(run)} ({run.id})", when, format_program_version())
+            )
+        )
+    )
 
 
-def version() -> str:
+def format_program_version() -> str:
     """The program and its version, as captions end: "ensemble 0.9"."""
     return f"ensemble {__version__}"
 
 
-def tex(text: str) -> str:
+def escape_tex(text: str) -> str:
     """Text as TeX reads it back: no letter of it is a command, and every brace is closed."""
-    said = "".join(TEX.get(letter, letter) for letter in " ".join(seen(text).split()))
+    said = "".join(
+        TEX_ESCAPES.get(letter, letter)
+        for letter in " ".join(remove_invisible_characters(text).split())
+    )
     return said.replace("--", "-{}-")  # else they are set as one dash, and no option
 
 
-def _options(config: Settings, usual: Settings) -> Iterator[str]:
+def _iterate_changed_options(config: Settings, usual: Settings) -> Iterator[str]:
     """The options of all settings that are not as usual; see `cli.options`."""
-    for field in setting_fields(type(config)):
+    for field in list_setting_fields(type(config)):
         value, name = getattr(config, field.name), field.name.replace("_", "-")
         if value == getattr(usual, field.name):
             continue
@@ -151,32 +167,34 @@ def _options(config: Settings, usual: Settings) -> Iterator[str]:
             for part in value.split():
                 yield from (f"--{name}", part)
         else:
-            yield from (f"--{name}", _said(value))
+            yield from (f"--{name}", _format_option_value(value))
 
 
-def _searched(config: SweepConfig, usual: SweepConfig) -> Iterator[str]:
+def _iterate_sweep_options(config: SweepConfig, usual: SweepConfig) -> Iterator[str]:
     """The options of a sweep itself; its space is said even where it is the usual one."""
-    for field in setting_fields(SweepConfig):
+    for field in list_setting_fields(SweepConfig):
         value = getattr(config, field.name)
         if field.name in NOT_OPTIONS:
             continue
         if value == getattr(usual, field.name) and field.name != "space":
             continue
-        option, between = PARTED.get(field.name, (f"--{field.name.replace('_', '-')}", None))
-        for part in value.split(between) if between else [_said(value)]:
+        option, between = SPLIT_SETTINGS.get(
+            field.name, (f"--{field.name.replace('_', '-')}", None)
+        )
+        for part in value.split(between) if between else [_format_option_value(value)]:
             yield from (option, part)
 
 
-def _said(value: Any) -> str:
+def _format_option_value(value: Any) -> str:
     """A value as the command line reads it back: of a number every digit that it has."""
     return value if isinstance(value, str) else repr(value)
 
 
-def _date(run: Job) -> str:
-    made = _made(run)
+def _format_run_date(run: Job) -> str:
+    made = _get_creation_time(run)
     return f"{made.tm_mday} {MONTHS[made.tm_mon - 1]} {made.tm_year}"
 
 
-def _made(run: Job) -> time.struct_time:
+def _get_creation_time(run: Job) -> time.struct_time:
     created: float = getattr(run.status, "created", 0.0)  # the status of every kind of run has it
     return time.localtime(created)

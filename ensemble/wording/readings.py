@@ -9,109 +9,117 @@ from typing import TYPE_CHECKING
 from ensemble.wording import formats
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit, Reading
     from ensemble.recognition.rejection_threshold import RejectionThreshold
 
-UNKNOWN = "?"
-SURE = (
+UNKNOWN_MARK = "?"
+CERTAINTY_PHRASES = (
     (0.99, "Almost certain"),
     (0.9, "Quite sure"),
     (0.6, "It leans this way, no more"),
     (0.0, "Little more than a guess"),
 )
-RATHER_NOT = "I would rather not say"
+ABSTENTION_PHRASE = "I would rather not say"
 
 
-def said(digit: Digit, names: Sequence[str]) -> str:
+def format_mark_reading(digit: Digit, names: Sequence[str]) -> str:
     """The class of a mark, or a question mark."""
-    return UNKNOWN if digit.rejected else names[digit.label]
+    return UNKNOWN_MARK if digit.rejected else names[digit.label]
 
 
-def joined(reading: Reading, lines: Sequence[int], names: Sequence[str]) -> str:
+def join_mark_readings(reading: Reading, lines: Sequence[int], names: Sequence[str]) -> str:
     """The whole number: "4072", "4 ? 7 2" where a mark is not known, lines by a slash."""
-    texts = [said(digit, names) for digit in reading.digits]
-    between = " " if spaced(texts) else ""
+    texts = [format_mark_reading(digit, names) for digit in reading.digits]
+    between = " " if is_spaced_reading(texts) else ""
     rows: dict[int, list[str]] = {}
     for line, text in zip(lines, texts, strict=True):
         rows.setdefault(line, []).append(text)
     return " / ".join(between.join(row) for _, row in sorted(rows.items()))
 
 
-def spaced(texts: Sequence[str]) -> bool:
+def is_spaced_reading(texts: Sequence[str]) -> bool:
     """Whether gaps between what is said help: with unknown marks or long names."""
-    return UNKNOWN in texts or any(len(text) > 1 for text in texts)
+    return UNKNOWN_MARK in texts or any(len(text) > 1 for text in texts)
 
 
-def nothing(names: Sequence[str], noun: str = "") -> str:
+def describe_empty_picture(names: Sequence[str], noun: str = "") -> str:
     """What stands where there is no mark on the picture."""
-    return f"I see no {noun or images_words.noun(names)} here"
+    return f"I see no {noun or images_words.find_image_noun(names)} here"
 
 
-def sure(share: float) -> str:
+def describe_certainty(share: float) -> str:
     """How sure a probability is, in words."""
-    return next(words for least, words in SURE if share >= least)
+    return next(words for least, words in CERTAINTY_PHRASES if share >= least)
 
 
-def rejected(reading: Reading, names: Sequence[str], noun: str = "") -> str:
+def explain_reading_rejection(reading: Reading, names: Sequence[str], noun: str = "") -> str:
     """Why nothing on the picture is read, a sentence; "" where something is."""
-    if reading.refused:
-        return reading.refused
+    if reading.picture_rejection:
+        return reading.picture_rejection
     if reading.digits and all(digit.rejected for digit in reading.digits):
         if len(reading.digits) == 1:
-            return f"{marks_words.rejection(names, noun)}. {reading.digits[0].why}".strip()
-        word = noun or images_words.noun(names)
-        article = marks_words.article(word)
+            rejection = marks_words.describe_mark_rejection(names, noun)
+            return f"{rejection}. {reading.digits[0].rejection_reason}".strip()
+        word = noun or images_words.find_image_noun(names)
+        article = marks_words.select_article(word)
         return f"None of the {len(reading.digits)} marks is {article} {word} I know."
     return ""
 
 
-def sentence(reading: Reading, names: Sequence[str], noun: str = "") -> str:
+def describe_reading_certainty(reading: Reading, names: Sequence[str], noun: str = "") -> str:
     """How sure the ensemble is of the whole, in words and figures."""
-    word = noun or images_words.noun(names)
+    word = noun or images_words.find_image_noun(names)
     known = sum(not digit.rejected for digit in reading.digits)
     unknown = len(reading.digits) - known
     if unknown:
         of = " of the other" if known == 1 else f" that the other {known} are right"
     else:
-        of = {1: "", 2: f" that both {plural(word)} are right"}.get(
-            known, f" that all {known} {plural(word)} are right"
+        of = {1: "", 2: f" that both {pluralize_noun(word)} are right"}.get(
+            known, f" that all {known} {pluralize_noun(word)} are right"
         )
-    begin = f"{sure(reading.confidence)}: {formats.chance(reading.confidence)}{of}."
+    begin = (
+        f"{describe_certainty(reading.confidence)}: "
+        f"{formats.format_probability(reading.confidence)}{of}."
+    )
     what = "One mark is" if unknown == 1 else f"{unknown} marks are"
     return f"{what} no {word}, or none I know. {begin}" if unknown else begin
 
 
-def can_pass(names: Sequence[str], noun: str = "") -> str:
+def describe_lookalike_risk(names: Sequence[str], noun: str = "") -> str:
     """What is to be said beside every verdict, until it is known how often it comes about."""
-    word = noun or images_words.noun(names)
-    if word == marks_words.ANYTHING:
+    word = noun or images_words.find_image_noun(names)
+    if word == marks_words.GENERIC_NOUN:
         return "Pictures of something else can pass for one of these: look at the picture."
     return f"Shapes that are no {word} can pass for one: look at the picture."
 
 
-def how_often_rejected(threshold: RejectionThreshold, names: Sequence[str], noun: str = "") -> str:
+def describe_rejection_rate(
+    threshold: RejectionThreshold, names: Sequence[str], noun: str = ""
+) -> str:
     """How often what is no digit is rejected, all kinds of shapes together."""
     if not threshold.non_digits:
-        return can_pass(names, noun)
+        return describe_lookalike_risk(names, noun)
     shown = sum(one.n for one in threshold.non_digits)
     share = sum(one.n * one.share for one in threshold.non_digits) / shown
     tenths = math.floor(10 * share + 0.5)
     times = f"about {tenths} times in 10"
     if tenths in (0, 10):
         times = "nearly always" if tenths else "hardly ever"
-    word = noun or images_words.noun(names)
+    word = noun or images_words.find_image_noun(names)
     others = f"Shapes that are no {word}"
-    if word == marks_words.ANYTHING:
+    if word == marks_words.GENERIC_NOUN:
         others = "Pictures of something else"
     return f"{others} are rejected {times}: look at the picture."
 
 
-def rejected_of_what(threshold: RejectionThreshold, names: Sequence[str], noun: str = "") -> str:
+def describe_rejection_sample(
+    threshold: RejectionThreshold, names: Sequence[str], noun: str = ""
+) -> str:
     """What shapes these were, and which of them pass most often."""
-    word = noun or images_words.noun(names)
+    word = noun or images_words.find_image_noun(names)
     if not threshold.non_digits:
         return f"No shapes that are no {word} could be shown to the members."
     least = min(threshold.non_digits, key=lambda one: one.share)
@@ -121,29 +129,38 @@ def rejected_of_what(threshold: RejectionThreshold, names: Sequence[str], noun: 
         kinds = f"{shown:,} images of {len(threshold.non_digits)} kinds, noise"
     return (
         f"Counted on {kinds} among them. Least often: {least.title}, "
-        f"{formats.percent(least.share, least.n)}. Yours may be of another kind."
+        f"{formats.format_percent(least.share, least.n)}. Yours may be of another kind."
     )
 
 
-def row(
+def format_reading_row(
     reading: Reading, lines: Sequence[int], names: Sequence[str], noun: str = ""
 ) -> tuple[str, str, str]:
     """A picture in a list: what is said, how surely, and why not."""
     if not reading.digits:
-        return "–", "", f"{nothing(names, noun)}."
-    if why := rejected(reading, names, noun):
-        return UNKNOWN, "", why
-    return joined(reading, lines, names), formats.chance(reading.confidence), ""
+        return "–", "", f"{describe_empty_picture(names, noun)}."
+    if why := explain_reading_rejection(reading, names, noun):
+        return UNKNOWN_MARK, "", why
+    return (
+        join_mark_readings(reading, lines, names),
+        formats.format_probability(reading.confidence),
+        "",
+    )
 
 
-def alt(digit: Digit, index: int, of: int, names: Sequence[str], noun: str = "") -> str:
+def describe_mark_alt_text(
+    digit: Digit, index: int, of: int, names: Sequence[str], noun: str = ""
+) -> str:
     """A mark for whoever cannot see it."""
     place = f" · mark {index + 1} of {of}" if of > 1 else ""
     if digit.rejected:
-        return f"{marks_words.rejection(names, noun)}{place}"
-    return f"{names[digit.label]}, {formats.chance(float(digit.probabilities[digit.label]))}{place}"
+        return f"{marks_words.describe_mark_rejection(names, noun)}{place}"
+    return (
+        f"{names[digit.label]}, "
+        f"{formats.format_probability(float(digit.probabilities[digit.label]))}{place}"
+    )
 
 
-def left(seconds: float) -> str:
+def format_remaining_time(seconds: float) -> str:
     """Time left, for a line of progress; "" while it cannot be told."""
-    return f" · about {formats.duration(seconds)} left" if seconds >= 1 else ""
+    return f" · about {formats.format_duration(seconds)} left" if seconds >= 1 else ""

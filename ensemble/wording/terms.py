@@ -74,39 +74,39 @@ TERMS = (
         "selective",
     ),
 )
-BY_NAME = {term.name: term for term in TERMS}
+TERMS_BY_NAME = {term.name: term for term in TERMS}
 # What is replaced in sentences: abbreviations, which tell a beginner nothing. Longer ones first.
-ABBREVIATED = sorted(
+ABBREVIATIONS = sorted(
     (one.term for one in METRICS if re.search("[A-Z]{2}", one.term)), key=len, reverse=True
 )
-IN_SENTENCES = re.compile(rf"\b({'|'.join(ABBREVIATED)})\b")
+ABBREVIATION_PATTERN = re.compile(rf"\b({'|'.join(ABBREVIATIONS)})\b")
 
 
-def say(name: str, plain: bool) -> str:
+def format_term(name: str, plain: bool) -> str:
     """A term within a sentence: its plain words, with the term in brackets unless it is hidden."""
-    term = BY_NAME[name]
+    term = TERMS_BY_NAME[name]
     return term.plain if plain else f"{term.plain} ({term.name})"
 
 
-def heading(name: str, plain: bool) -> str:
+def format_term_heading(name: str, plain: bool) -> str:
     """What stands over a figure: the term, or its plain words where terms are hidden."""
     if not plain:
         return name
     # A unit after the term, as in "NLL (nats)", stays.
     bare, unit = (name.partition(" (")[0], name.partition(" (")[1:])
-    words = BY_NAME[bare].plain if bare in BY_NAME else bare
+    words = TERMS_BY_NAME[bare].plain if bare in TERMS_BY_NAME else bare
     return f"{words[:1].upper()}{words[1:]}{''.join(unit)}"
 
 
-def reworded(sentence: str, plain: bool) -> str:
+def replace_abbreviations(sentence: str, plain: bool) -> str:
     """A sentence whose abbreviations are said in plain words where terms are hidden."""
     if not plain:
         return sentence
-    said = IN_SENTENCES.sub(lambda found: BY_NAME[found[1]].plain, sentence)
+    said = ABBREVIATION_PATTERN.sub(lambda found: TERMS_BY_NAME[found[1]].plain, sentence)
     return said[:1].upper() + said[1:]
 
 
-def behind(name: str, help: str, plain: bool) -> str:
+def format_term_help(name: str, help: str, plain: bool) -> str:
     """The help of a figure: where its term is hidden, the term stands here."""
     bare = name.partition(" (")[0]
-    return f"**{bare}**: {help}" if plain and bare in BY_NAME else help
+    return f"**{bare}**: {help}" if plain and bare in TERMS_BY_NAME else help

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.access import Role, allow_list, claims
-from ensemble.access.allow_list import normalized, parse
+from ensemble.access import Role, allow_list, visitor_claims
+from ensemble.access.allow_list import normalize_address, parse_allow_list
 from ensemble.errors import ConfigError
 
 LIST = "ann@example.org=admin, @example.org=viewer,*@uni.edu, bob@Bücher.de=VIEWER"
@@ -47,13 +47,13 @@ GOOD = {"email": "Ann@Example.org", "email_verified": True, "iat": NOW - 60, "su
     ],
 )
 def test_exactly_who_is_named_comes_in(address: str, role: Role) -> None:
-    assert parse(LIST).role_of(address) is role
+    assert parse_allow_list(LIST).role_of(address) is role
 
 
 def test_no_list_lets_nobody_in() -> None:
     for empty in ("", " , ,\n# nobody yet\n"):
-        assert not parse(empty)
-        assert parse(empty).role_of("ann@example.org") is Role.NOBODY
+        assert not parse_allow_list(empty)
+        assert parse_allow_list(empty).role_of("ann@example.org") is Role.NOBODY
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_no_list_lets_nobody_in() -> None:
 )
 def test_an_entry_that_is_amiss_is_named(text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        parse(text)
+        parse_allow_list(text)
 
 
 def test_whoever_is_taken_off_the_file_is_nobody_at_once(
@@ -81,14 +81,14 @@ def test_whoever_is_taken_off_the_file_is_nobody_at_once(
     file.write_text("# who may\nann@example.org=admin\neve@example.org\n")
     monkeypatch.setenv("ENSEMBLE_ALLOW", "")
     monkeypatch.setenv("ENSEMBLE_ALLOW_FILE", str(file))
-    assert allow_list.read().role_of("eve@example.org") is Role.MEMBER
+    assert allow_list.load_allow_list().role_of("eve@example.org") is Role.MEMBER
     file.write_text("ann@example.org=admin\n")
     os.utime(file, (1, 1))  # within one tick of the disk's clock, too
-    assert allow_list.read().role_of("eve@example.org") is Role.NOBODY
+    assert allow_list.load_allow_list().role_of("eve@example.org") is Role.NOBODY
     file.unlink()
-    visit = claims.of_claims(GOOD, NOW)
-    assert not visit.admitted
-    assert "cannot be read" in visit.why
+    visit = visitor_claims.identify_visitor(GOOD, NOW)
+    assert not visit.is_admitted
+    assert "cannot be read" in visit.refusal
 
 
 @pytest.fixture
@@ -98,8 +98,8 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("listed")
 def test_who_signed_in_is_who_the_list_says() -> None:
-    visit = claims.of_claims(GOOD, NOW)
-    assert visit.admitted
+    visit = visitor_claims.identify_visitor(GOOD, NOW)
+    assert visit.is_admitted
     assert (visit.person.name, visit.person.role) == ("ann@example.org", Role.ADMIN)
 
 
@@ -123,32 +123,32 @@ def test_who_signed_in_is_who_the_list_says() -> None:
     ],
 )
 def test_whoever_is_not_surely_that_is_nobody(wrong: dict[str, object], said: str) -> None:
-    visit = claims.of_claims({**GOOD, **wrong}, NOW)
-    assert not visit.admitted
-    assert said in visit.why
+    visit = visitor_claims.identify_visitor({**GOOD, **wrong}, NOW)
+    assert not visit.is_admitted
+    assert said in visit.refusal
 
 
 def test_a_visitor_without_claims_is_told_nothing() -> None:
-    assert claims.of_claims({}, NOW) == claims.Visit()
+    assert visitor_claims.identify_visitor({}, NOW) == visitor_claims.Visit()
 
 
 @pytest.mark.parametrize("hours", ["0", "-1", "nan", "inf", "721", "soon"])
 def test_hours_out_of_range_are_refused(hours: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_SIGN_IN_HOURS", hours)
     with pytest.raises(ConfigError, match="ENSEMBLE_SIGN_IN_HOURS"):
-        claims.longest()
+        visitor_claims.read_sign_in_seconds()
 
 
 def test_an_address_has_one_form() -> None:
-    assert normalized(" Ann.B+c@Bücher.DE ") == "ann.b+c@xn--bcher-kva.de"
+    assert normalize_address(" Ann.B+c@Bücher.DE ") == "ann.b+c@xn--bcher-kva.de"
 
 
 def test_a_letter_that_becomes_a_plain_one_when_it_is_made_small_is_another() -> None:
     assert "\u212a".lower() == "k", "the sign of Kelvin"
-    assert parse("@kaggle.com").role_of("eve@\u212aaggle.com") is Role.NOBODY
-    assert parse("@kaggle.com").role_of("ann@KAGGLE.com") is Role.MEMBER
+    assert parse_allow_list("@kaggle.com").role_of("eve@\u212aaggle.com") is Role.NOBODY
+    assert parse_allow_list("@kaggle.com").role_of("ann@KAGGLE.com") is Role.MEMBER
     with pytest.raises(ConfigError, match="neither an address nor a domain"):
-        parse("@\u212aaggle.com=admin")
+        parse_allow_list("@\u212aaggle.com=admin")
 
 
 def test_a_file_that_is_too_long_is_not_read_to_where_it_would_be_cut(
@@ -156,7 +156,7 @@ def test_a_file_that_is_too_long_is_not_read_to_where_it_would_be_cut(
 ) -> None:
     file = tmp_path / "people"
     entry = "\n@example.org=viewer\n"
-    file.write_text("#" * (allow_list.MOST_BYTES - len("\n@example.org")) + entry)
+    file.write_text("#" * (allow_list.MAX_LIST_BYTES - len("\n@example.org")) + entry)
     monkeypatch.setenv("ENSEMBLE_ALLOW_FILE", str(file))
     with pytest.raises(ConfigError, match="longer than 1,000,000 bytes"):
-        allow_list.read()  # cut there, all of the domain would be members
+        allow_list.load_allow_list()  # cut there, all of the domain would be members

@@ -12,30 +12,30 @@ import pytest
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.access import Action, Person, Role, audit, identify_by, owners
+from ensemble.access import Action, Person, Role, audit_log, owners, set_person_source
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.own import entries, staging
+from ensemble.datasets.own import custom_registry, staging
 from ensemble.errors import AccessError
 from ensemble.jobs import dataset_fetch
-from ensemble.jobs.folders import new_run, race_folder
+from ensemble.jobs.folders import create_run_folder, race_folder
 from ensemble.jobs.job import STOP_FILE
-from ensemble.jobs.launch import start_process
+from ensemble.jobs.launch import start_command_process
 from ensemble.jobs.placement import Placement, write_placement
 from ensemble.jobs.store import JobStore
 from ensemble.jobs.uploads import dataset_upload
-from ensemble.jobs.uploads.handed_in import Request
+from ensemble.jobs.uploads.upload_request import UploadRequest
 from ensemble.pictures import corrections
-from ensemble.race.commands import queue_race, usual_race
+from ensemble.race.commands import build_default_race, queue_race
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.regression.store import SOLVES, create_solve, delete_solve
+from ensemble.regression.store import REGRESSION_STORE, create_regression, delete_regression
 from ensemble.runs.annotations import baseline, names, notes, tags
-from ensemble.runs.store import RUNS
+from ensemble.runs.store import RUN_STORE
 from ensemble.shift.commands import queue_stress
 from ensemble.storage.folders import runs_folder
 from ensemble.sweeps import store as sweeps
-from ensemble.sweeps.archive import Archive
-from ensemble.sweeps.claims import Claim, claim
+from ensemble.sweeps.claims import TrialClaim, claim_trial
 from ensemble.sweeps.settings import SweepConfig
+from ensemble.sweeps.study import SweepStudy
 
 ANN, BOB = (Person(f"{name}@example.org", Role.MEMBER) for name in ("ann", "bob"))
 VIEWER, ADMIN = Person("eve@example.org", Role.VIEWER), Person("root@example.org", Role.ADMIN)
@@ -47,31 +47,35 @@ IMAGE: NDArray[np.uint8] = np.zeros((8, 8), np.uint8)
 @pytest.fixture(autouse=True)
 def nobody_is_asked_afterwards() -> Iterator[None]:
     yield
-    identify_by(None)
+    set_person_source(None)
 
 
 def as_(person: Person) -> None:
-    identify_by(lambda: person)
+    set_person_source(lambda: person)
 
 
 def audited() -> list[tuple[str, str, str]]:
-    lines = [json.loads(line) for line in (runs_folder() / audit.FILE).read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in (runs_folder() / audit_log.LOG_FILE).read_text().splitlines()
+    ]
     return [(line["who"], line["action"], line["subject"]) for line in lines]
 
 
 BEGINNINGS: dict[str, Callable[[], object]] = {
-    "launch a run": lambda: runs.launch(SMALL),
-    "begin a regression": lambda: create_solve(LbfgsConfig()),
-    "begin a sweep": lambda: sweeps.create(SweepConfig(base=HELD_OUT)),
-    "measure the machine": lambda: queue_race(usual_race()),
-    "take predictions in": lambda: new_run("import", 0.0).__enter__(),
-    "fetch a dataset": lambda: dataset_fetch.start("mnist"),
-    "hand images in": lambda: dataset_upload.receive(io.BytesIO(b""), Request("a.zip")),
-    "add a dataset": lambda: staging.put_in_place(Path("gone"), "leaves"),
-    "start a process": lambda: start_process(runs_folder() / "log.txt", "--version"),
+    "launch a run": lambda: runs.launch_run(SMALL),
+    "begin a regression": lambda: create_regression(LbfgsConfig()),
+    "begin a sweep": lambda: sweeps.create_sweep(SweepConfig(base=HELD_OUT)),
+    "measure the machine": lambda: queue_race(build_default_race()),
+    "take predictions in": lambda: create_run_folder("import", 0.0).__enter__(),
+    "fetch a dataset": lambda: dataset_fetch.start_fetch("mnist"),
+    "hand images in": lambda: dataset_upload.receive_upload(
+        io.BytesIO(b""), UploadRequest("a.zip")
+    ),
+    "add a dataset": lambda: staging.publish_staged_dataset(Path("gone"), "leaves"),
+    "start a process": lambda: start_command_process(runs_folder() / "log.txt", "--version"),
     "pin a baseline": lambda: baseline.write_baseline("digits", None),
-    "correct a picture": lambda: corrections.keep(IMAGE, 3, "5", "", 1),
-    "take a correction back": lambda: corrections.undo(IMAGE, 3),
+    "correct a picture": lambda: corrections.save_correction(IMAGE, 3, "5", "", 1),
+    "take a correction back": lambda: corrections.delete_correction(IMAGE, 3),
 }
 
 
@@ -80,18 +84,18 @@ def test_a_viewer_begins_nothing_and_leaves_nothing_behind(what: str) -> None:
     as_(VIEWER)
     with pytest.raises(AccessError, match="look and classify"):
         BEGINNINGS[what]()
-    assert {path.name for path in runs_folder().glob("*")} <= {audit.FILE}
+    assert {path.name for path in runs_folder().glob("*")} <= {audit_log.LOG_FILE}
     assert not dataset_upload.uploads_folder().exists()
     assert not (race_folder() / "status.json").exists()
 
 
 CHANGES: dict[str, Callable[[str], object]] = {
-    "rename": lambda run_id: names.rename(run_id, "mine"),
-    "note": lambda run_id: notes.write_note(run_id, "mine"),
+    "rename": lambda run_id: names.rename_run(run_id, "mine"),
+    "note": lambda run_id: notes.write_run_note(run_id, "mine"),
     "tag": lambda run_id: tags.write_tags(run_id, ["mine"]),
-    "stop": runs.request_stop,
-    "resume": runs.resume,
-    "delete": runs.delete,
+    "stop": runs.request_run_stop,
+    "resume": runs.resume_run,
+    "delete": runs.delete_run,
 }
 
 
@@ -99,7 +103,7 @@ CHANGES: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("person", [VIEWER, BOB], ids=["a viewer", "another member"])
 def test_nobody_else_changes_a_members_run(what: str, person: Person) -> None:
     as_(ANN)
-    run = runs.create(SMALL)
+    run = runs.create_run(SMALL)
     if what == "resume":
         (run.path / "status.json").write_text('{"state": "stopped"}')
     before = {file: file.read_bytes() for file in sorted(run.path.rglob("*"))}
@@ -123,9 +127,9 @@ def as_it_stopped(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("store", "config", "rest", "again"),
     [
-        (RUNS, SMALL, as_it_stopped, "resume"),
-        (sweeps.SWEEPS, SweepConfig(base=HELD_OUT), as_it_stopped, "resume"),
-        (SOLVES, LbfgsConfig(), as_it_died, "change"),
+        (RUN_STORE, SMALL, as_it_stopped, "resume"),
+        (sweeps.SWEEP_STORE, SweepConfig(base=HELD_OUT), as_it_stopped, "resume"),
+        (REGRESSION_STORE, LbfgsConfig(), as_it_died, "change"),
     ],
     ids=["run", "sweep", "regression"],
 )
@@ -164,14 +168,14 @@ def test_nobody_else_stops_resumes_or_deletes_a_job_of_any_kind(
 
 def test_members_do_as_they_like_with_their_own_and_an_admin_with_all() -> None:
     as_(ANN)
-    mine, other = runs.create(SMALL), runs.create(SMALL)
+    mine, other = runs.create_run(SMALL), runs.create_run(SMALL)
     assert owners.read_owner(mine.path) == ANN.name
-    names.rename(mine.id, "mine")
-    runs.request_stop(mine.id)
+    names.rename_run(mine.id, "mine")
+    runs.request_run_stop(mine.id)
     assert (mine.path / STOP_FILE).exists()
     as_(ADMIN)
     (other.path / "status.json").write_text('{"state": "stopped"}')
-    runs.delete(other.id)
+    runs.delete_run(other.id)
     assert audited() == [
         (ANN.name, "launch", mine.id),
         (ANN.name, "launch", other.id),
@@ -183,18 +187,18 @@ def test_members_do_as_they_like_with_their_own_and_an_admin_with_all() -> None:
 
 def test_what_is_in_a_runs_folder_is_its_owners() -> None:
     as_(ANN)
-    run = runs.create(SMALL)
+    run = runs.create_run(SMALL)
     (run.path / "shift").mkdir()
-    assert owners.owner_of(run.path / "shift") == ANN.name
+    assert owners.find_owner(run.path / "shift") == ANN.name
     as_(BOB)
     with pytest.raises(AccessError, match="belongs to ann"):
-        owners.check_own(Action.STOP, run.path / "shift")
+        owners.check_folder_access(Action.STOP, run.path / "shift")
 
 
 def test_measuring_another_members_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     as_(ANN)
-    run = runs.create(SMALL)
-    monkeypatch.setattr("ensemble.shift.commands.last_tick", lambda folder: 1)
+    run = runs.create_run(SMALL)
+    monkeypatch.setattr("ensemble.shift.commands.find_last_tick", lambda folder: 1)
     as_(BOB)
     with pytest.raises(AccessError, match="belongs to ann"):
         queue_stress(run.id)
@@ -202,24 +206,24 @@ def test_measuring_another_members_run_is_refused(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_nobody_is_known_to_own_is_an_admins() -> None:
-    solve = create_solve(LbfgsConfig())  # from the command line, say
+    solve = create_regression(LbfgsConfig())  # from the command line, say
     as_(ANN)
     with pytest.raises(AccessError, match="no owner that is known"):
-        delete_solve(solve.id)
+        delete_regression(solve.id)
     assert solve.path.exists()
 
 
 def test_a_dataset_is_removed_by_whoever_added_it() -> None:
     as_(ANN)
-    entries.folder().mkdir(parents=True, exist_ok=True)
-    made = entries.folder() / ".made"
+    custom_registry.custom_datasets_folder().mkdir(parents=True, exist_ok=True)
+    made = custom_registry.custom_datasets_folder() / ".made"
     made.mkdir()
-    staging.put_in_place(made, "anns_leaves")
+    staging.publish_staged_dataset(made, "anns_leaves")
     as_(BOB)
     with pytest.raises(AccessError, match="belongs to ann"):
-        staging.remove("anns_leaves")
+        staging.remove_custom_dataset("anns_leaves")
     as_(ANN)
-    staging.remove("anns_leaves")
+    staging.remove_custom_dataset("anns_leaves")
     assert [line[1:] for line in audited()] == [
         ("add data", "anns_leaves"),
         ("refused", "delete"),
@@ -229,8 +233,8 @@ def test_a_dataset_is_removed_by_whoever_added_it() -> None:
 
 def test_a_trial_belongs_to_whoever_asked_for_its_sweep() -> None:
     as_(ANN)
-    sweep = sweeps.create(SweepConfig(base=HELD_OUT))
-    identify_by(None)  # as in the sweep's worker
-    claimed = claim(sweep, Archive(sweep.id, sweep.path, sweep.config))
-    assert isinstance(claimed, Claim)
-    assert owners.read_owner(runs.find(claimed.run_id).path) == ANN.name
+    sweep = sweeps.create_sweep(SweepConfig(base=HELD_OUT))
+    set_person_source(None)  # as in the sweep's worker
+    claimed = claim_trial(sweep, SweepStudy(sweep.id, sweep.path, sweep.config))
+    assert isinstance(claimed, TrialClaim)
+    assert owners.read_owner(runs.find_run(claimed.run_id).path) == ANN.name

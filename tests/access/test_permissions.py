@@ -11,12 +11,12 @@ from ensemble.access import (
     Action,
     Person,
     Role,
-    acting,
-    audit,
-    check,
-    identify_by,
-    may,
+    audit_log,
+    check_permission,
+    current_person,
+    is_permitted,
     owners,
+    set_person_source,
 )
 from ensemble.errors import AccessError
 from ensemble.storage.folders import runs_folder
@@ -29,27 +29,27 @@ HARMLESS = (Action.LOOK, Action.CLASSIFY)
 @pytest.fixture(autouse=True)
 def nobody_is_asked_afterwards():
     yield
-    identify_by(None)
+    set_person_source(None)
 
 
 def test_one_on_a_machine_of_their_own_may_everything() -> None:
-    assert acting() == LOCAL
-    assert all(may(LOCAL, one, owner) for one in Action for owner in (None, "", ANN.name))
+    assert current_person() == LOCAL
+    assert all(is_permitted(LOCAL, one, owner) for one in Action for owner in (None, "", ANN.name))
 
 
 def test_a_visitor_may_nothing_and_a_viewer_only_look_and_classify() -> None:
     for action, owner in itertools.product(Action, (None, "", VIEWER.name)):
-        assert not may(NOBODY, action, owner)
-        assert may(VIEWER, action, owner) == (action in HARMLESS)
+        assert not is_permitted(NOBODY, action, owner)
+        assert is_permitted(VIEWER, action, owner) == (action in HARMLESS)
 
 
 def test_members_touch_their_own_and_admins_everything() -> None:
     for action in (Action.STOP, Action.CHANGE, Action.DELETE):
-        assert may(ANN, action, ANN.name)
-        assert not may(ANN, action, BOB.name)
-        assert not may(ANN, action, "")
-        assert may(ADMIN, action, BOB.name)
-    assert may(ANN, Action.LAUNCH)
+        assert is_permitted(ANN, action, ANN.name)
+        assert not is_permitted(ANN, action, BOB.name)
+        assert not is_permitted(ANN, action, "")
+        assert is_permitted(ADMIN, action, BOB.name)
+    assert is_permitted(ANN, Action.LAUNCH)
 
 
 @pytest.mark.parametrize(
@@ -57,20 +57,20 @@ def test_members_touch_their_own_and_admins_everything() -> None:
     [(NOBODY, "not signed in"), (VIEWER, "look and classify"), (ANN, "belongs to bob@")],
 )
 def test_a_refusal_says_what_it_takes(person: Person, said: str) -> None:
-    identify_by(lambda: person)
+    set_person_source(lambda: person)
     with pytest.raises(AccessError, match=said):
-        check(Action.DELETE, BOB.name)
+        check_permission(Action.DELETE, BOB.name)
 
 
 def test_what_is_launched_has_its_owner_and_a_line_of_the_audit() -> None:
-    identify_by(lambda: ANN)
+    set_person_source(lambda: ANN)
     folder = runs_folder() / "some-run"
     folder.mkdir(parents=True)
-    owners.keep_owner(folder)
-    audit.write(Action.LAUNCH, "some-run")
+    owners.write_owner(folder)
+    audit_log.write_audit_entry(Action.LAUNCH, "some-run")
     assert owners.read_owner(folder) == ANN.name
-    line = json.loads((runs_folder() / audit.FILE).read_text())
+    line = json.loads((runs_folder() / audit_log.LOG_FILE).read_text())
     assert (line["who"], line["action"], line["subject"]) == (ANN.name, "launch", "some-run")
-    identify_by(None)
-    audit.write(Action.DELETE, "some-run")
-    assert len((runs_folder() / audit.FILE).read_text().splitlines()) == 1
+    set_person_source(None)
+    audit_log.write_audit_entry(Action.DELETE, "some-run")
+    assert len((runs_folder() / audit_log.LOG_FILE).read_text().splitlines()) == 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from ensemble.analysis.best_value import best_value
+from ensemble.analysis.best_value import estimate_best_value
 
 
 def losses(means: list[float], n: int = 2000, seed: int = 0) -> np.ndarray:
@@ -16,8 +16,8 @@ def losses(means: list[float], n: int = 2000, seed: int = 0) -> np.ndarray:
 
 def test_values_that_are_worse_by_more_than_noise_are_left_out() -> None:
     each = losses([0.5, 0.0005, 0.0, 0.0003, 0.4, 0.002])
-    found = best_value([0.01, 0.03, 0.1, 0.3, 1.0, 3.0], each)
-    assert found.range == (0.03, 0.3)
+    found = estimate_best_value([0.01, 0.03, 0.1, 0.3, 1.0, 3.0], each)
+    assert found.equivalent_range == (0.03, 0.3)
     assert found.loss == pytest.approx(each.mean(axis=1))
     # The last is as good as the best, but what lies between is not: it is no part of the range.
     assert found.p[5] > 0.05
@@ -25,14 +25,14 @@ def test_values_that_are_worse_by_more_than_noise_are_left_out() -> None:
 
 def test_the_p_of_two_values_is_that_of_a_paired_t_test() -> None:
     each = losses([0.0, 0.003])
-    found = best_value([0.1, 0.2], each)
+    found = estimate_best_value([0.1, 0.2], each)
     assert found.best == 0
     assert found.p[1] == pytest.approx(ttest_rel(each[1], each[0]).pvalue, abs=0.01)
 
 
 def test_members_of_equal_value_are_averaged() -> None:
     each = losses([0.0, 0.2, 0.1, 0.1])
-    found = best_value([0.2, 0.1, 0.2, 0.1], each)
+    found = estimate_best_value([0.2, 0.1, 0.2, 0.1], each)
     assert found.values.tolist() == [0.1, 0.2]
     assert found.members.tolist() == [2, 2]
     assert found.loss == pytest.approx([each[[1, 3]].mean(), each[[0, 2]].mean()])
@@ -41,18 +41,18 @@ def test_members_of_equal_value_are_averaged() -> None:
 def test_values_that_are_all_as_good_are_seldom_told_apart() -> None:
     wrong = 0
     for seed in range(40):
-        found = best_value(range(8), losses([0.0] * 8, n=400, seed=seed))
+        found = estimate_best_value(range(8), losses([0.0] * 8, n=400, seed=seed))
         wrong += bool((found.p < 0.05).any())
     # 5 % at most are promised: of 40 draws more than 5 would be seen once in fifty times.
     assert wrong <= 5
 
 
 def test_one_value_is_best_of_itself() -> None:
-    found = best_value([0.1], losses([0.0]))
-    assert (found.best, found.first, found.last, found.pairs) == (0, 0, 0, 0)
+    found = estimate_best_value([0.1], losses([0.0]))
+    assert (found.best, found.first, found.last, found.pair_count) == (0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("shape", [(0, 5), (3, 0), (3,), (2, 5)])
 def test_losses_that_do_not_fit_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="are not"):
-        best_value([0.1, 0.2, 0.3], np.zeros(shape))
+        estimate_best_value([0.1, 0.2, 0.3], np.zeros(shape))

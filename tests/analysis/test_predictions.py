@@ -3,34 +3,40 @@ import time
 import numpy as np
 import pytest
 
-from ensemble.analysis.predictions import ORDERS, Predictions, chosen, judge, ordered
+from ensemble.analysis.predictions import (
+    EXAMPLE_ORDERS,
+    EnsemblePredictions,
+    evaluate_predictions,
+    filter_examples,
+    sort_examples,
+)
 from tests.analysis.draws import distributions
 
 
 @pytest.fixture
-def made() -> Predictions:
+def made() -> EnsemblePredictions:
     labels = np.random.default_rng(1).integers(0, 10, 300)
-    return judge(distributions(5, 300, 10), labels)
+    return evaluate_predictions(distributions(5, 300, 10), labels)
 
 
-def test_filters_are_those_of_a_loop(made: Predictions) -> None:
+def test_filters_are_those_of_a_loop(made: EnsemblePredictions) -> None:
     for n in range(300):
         voted = [int(made.probabilities[m, n].argmax()) for m in range(5)]
         wrong = int(made.averaged[n].argmax()) != made.labels[n]
-        assert (n in chosen(made, "wrong")) == wrong
-        assert (n in chosen(made, "split")) == (len(set(voted)) > 1)
-        assert (n in chosen(made, "wrong", 3)) == (wrong and made.labels[n] == 3)
-    assert chosen(made).tolist() == list(range(300))
+        assert (n in filter_examples(made, "wrong")) == wrong
+        assert (n in filter_examples(made, "split")) == (len(set(voted)) > 1)
+        assert (n in filter_examples(made, "wrong", 3)) == (wrong and made.labels[n] == 3)
+    assert filter_examples(made).tolist() == list(range(300))
 
 
-def test_classes_part_what_is_shown(made: Predictions) -> None:
+def test_classes_part_what_is_shown(made: EnsemblePredictions) -> None:
     for show in ("all", "wrong", "split"):
-        parts = np.concatenate([chosen(made, show, label) for label in range(10)])
-        assert sorted(parts) == chosen(made, show).tolist()
+        parts = np.concatenate([filter_examples(made, show, label) for label in range(10)])
+        assert sorted(parts) == filter_examples(made, show).tolist()
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_orders_are_those_of_a_sort_by_key(made: Predictions, order: str) -> None:
+@pytest.mark.parametrize("order", EXAMPLE_ORDERS)
+def test_orders_are_those_of_a_sort_by_key(made: EnsemblePredictions, order: str) -> None:
     sizes = np.arange(300) * 7 % 5
     keys = {
         "unsure": lambda n: made.confidence[n],
@@ -40,35 +46,37 @@ def test_orders_are_those_of_a_sort_by_key(made: Predictions, order: str) -> Non
         "number": lambda n: n,
         "sets": lambda n: (-sizes[n], made.confidence[n]),
     }
-    numbers = chosen(made, "split")
-    found = ordered(made, numbers, order, sizes)
+    numbers = filter_examples(made, "split")
+    found = sort_examples(made, numbers, order, sizes)
     assert found.tolist() == sorted(numbers.tolist(), key=keys[order])
 
 
 def test_examples_that_are_equal_keep_their_order() -> None:
     same = np.tile(np.array([0.6, 0.4]), (3, 8, 1))
-    made = judge(same, np.zeros(8, int))
-    for order in ORDERS:
-        assert ordered(made, chosen(made), order, np.ones(8, int)).tolist() == list(range(8))
+    made = evaluate_predictions(same, np.zeros(8, int))
+    for order in EXAMPLE_ORDERS:
+        assert sort_examples(made, filter_examples(made), order, np.ones(8, int)).tolist() == list(
+            range(8)
+        )
     with pytest.raises(ValueError, match="needs their sizes"):
-        ordered(made, chosen(made), "sets")
+        sort_examples(made, filter_examples(made), "sets")
 
 
 def test_most_divided_votes_come_first() -> None:
     a, b, c = np.eye(3)
     members = np.array([[a, a, a], [a, b, b], [a, a, c]])  # agree; two to one; all apart
-    made = judge(members, np.array([0, 0, 0]))
-    assert ordered(made, chosen(made), "split").tolist() == [2, 1, 0]
+    made = evaluate_predictions(members, np.array([0, 0, 0]))
+    assert sort_examples(made, filter_examples(made), "split").tolist() == [2, 1, 0]
     assert made.split.tolist() == [False, True, True]
 
 
 def test_one_member_is_never_split() -> None:
-    alone = judge(distributions(1, 50, 10), np.zeros(50, int))
-    assert chosen(alone, "split").size == 0
+    alone = evaluate_predictions(distributions(1, 50, 10), np.zeros(50, int))
+    assert filter_examples(alone, "split").size == 0
     np.testing.assert_array_equal(alone.said, alone.votes[0])
 
 
-def test_what_it_returns_cannot_be_changed(made: Predictions) -> None:
+def test_what_it_returns_cannot_be_changed(made: EnsemblePredictions) -> None:
     with pytest.raises(ValueError, match="read-only"):
         made.averaged[0, 0] = 1.0
 
@@ -88,14 +96,14 @@ def test_refuses_what_does_not_fit(
     probabilities: np.ndarray, labels: np.ndarray, says: str
 ) -> None:
     with pytest.raises(ValueError, match=says):
-        judge(probabilities, labels)
+        evaluate_predictions(probabilities, labels)
 
 
-def test_refuses_unknown_words(made: Predictions) -> None:
+def test_refuses_unknown_words(made: EnsemblePredictions) -> None:
     with pytest.raises(ValueError, match="'x' is none of all, wrong"):
-        chosen(made, "x")
+        filter_examples(made, "x")
     with pytest.raises(ValueError, match="'x' is none of unsure, sure"):
-        ordered(made, chosen(made), "x")
+        sort_examples(made, filter_examples(made), "x")
 
 
 def test_ten_members_on_ten_thousand_digits_take_no_time() -> None:
@@ -104,7 +112,7 @@ def test_ten_members_on_ten_thousand_digits_take_no_time() -> None:
     taken = []
     for _ in range(5):  # the quickest: others may be at work on this machine
         start = time.perf_counter()
-        made = judge(probabilities, labels)
-        ordered(made, chosen(made, "all"), "split")
+        made = evaluate_predictions(probabilities, labels)
+        sort_examples(made, filter_examples(made, "all"), "split")
         taken.append(time.perf_counter() - start)
     assert min(taken) < 0.3

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from benchmarks.screens import sizes
-from ensemble.analysis.blocks import blocks
-from ensemble.analysis.members.arranged import arrange
-from ensemble.analysis.members.committee import committee
-from ensemble.analysis.members.swing import swings
-from ensemble.analysis.members.uncertainty import uncertainty
-from ensemble.analysis.predictions import judge
-from ensemble.analysis.quality import temperature
-from ensemble.analysis.quality.averaging import average
-from ensemble.analysis.quality.conformal import calibrate
-from ensemble.wording.verdicts.calibration import temperature_evidence
+from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.members.committees import evaluate_committees
+from ensemble.analysis.members.subset_layout import arrange_probabilities
+from ensemble.analysis.members.swing_votes import find_swing_votes
+from ensemble.analysis.members.uncertainty import measure_uncertainty
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.analysis.quality import temperature_scaling
+from ensemble.analysis.quality.averaging import average_probabilities
+from ensemble.analysis.quality.conformal import fit_conformal_threshold
+from ensemble.wording.verdicts.calibration import describe_temperature_evidence
 
 M, N, C = 4, 3_000, 400
 MEASURES = dict(sizes.measures(*sizes.drawn(M, N, C)))
@@ -35,14 +35,14 @@ def test_a_measure_takes_less_memory_than_the_predictions_are(name: str) -> None
 
 
 def test_blocks_are_all_examples_in_order() -> None:
-    assert [(one.start, one.stop) for one in blocks(7, 10, 30)] == [(0, 3), (3, 6), (6, 7)]
-    assert [(one.start, one.stop) for one in blocks(2, 10, 3)] == [(0, 1), (1, 2)]
-    assert list(blocks(0, 10)) == []
+    assert [(one.start, one.stop) for one in iterate_blocks(7, 10, 30)] == [(0, 3), (3, 6), (6, 7)]
+    assert [(one.start, one.stop) for one in iterate_blocks(2, 10, 3)] == [(0, 1), (1, 2)]
+    assert list(iterate_blocks(0, 10)) == []
 
 
 def test_predictions_judged_in_blocks_have_the_bits_of_the_plain_formulas() -> None:
     probabilities, labels = sizes.drawn(3, 500, 300)
-    made = judge(probabilities, labels)
+    made = evaluate_predictions(probabilities, labels)
     doubles = probabilities.astype(np.float64)
     averaged = sum(doubles) / 3
     assert (made.averaged == averaged).all()
@@ -55,12 +55,12 @@ def test_predictions_judged_in_blocks_have_the_bits_of_the_plain_formulas() -> N
 
     expected = sum(map(entropy, doubles)) / 3
     assert (made.information == np.maximum(entropy(averaged) - expected, 0)).all()
-    assert (uncertainty(made).expected == expected).all()
+    assert (measure_uncertainty(made).expected == expected).all()
     leads = [(one[-1] - one[-2]) / 3 for one in map(np.sort, counts)]
-    assert (uncertainty(made).vote_margin == leads).all()
+    assert (measure_uncertainty(made).vote_margin == leads).all()
     for member in range(3):
-        others = average(np.delete(probabilities, member, axis=0)).argmax(axis=1)
-        assert (swings(made)[member] == (others != made.said)).all()
+        others = average_probabilities(np.delete(probabilities, member, axis=0)).argmax(axis=1)
+        assert (find_swing_votes(made)[member] == (others != made.said)).all()
 
 
 @pytest.mark.parametrize("method", ["aps", "raps"])
@@ -70,7 +70,7 @@ def test_sets_of_many_classes_are_those_of_a_stable_sort(method: str, error_rate
     draws = np.random.default_rng(5)
     averaged = draws.multinomial(64, draws.dirichlet(np.full(200, 0.2), 900)) / 64
     labels = np.array([draws.choice(200, p=row) for row in averaged])
-    made = calibrate(averaged[:450], labels[:450], error_rate, method)
+    made = fit_conformal_threshold(averaged[:450], labels[:450], error_rate, method)
     scores = []
     for row, label in zip(averaged[:450], labels[:450], strict=True):
         order = np.argsort(-row, kind="stable").tolist()
@@ -78,7 +78,7 @@ def test_sets_of_many_classes_are_those_of_a_stable_sort(method: str, error_rate
         scores.append(row[order[:place]].sum() + made.penalty_at(place + 1))
     rank = int(np.ceil(451 * (1 - error_rate) - 1e-9))
     assert made.threshold == np.sort(scores)[rank - 1]
-    for row, found in zip(averaged[450:], made.sets(averaged[450:]), strict=True):
+    for row, found in zip(averaged[450:], made.build_sets(averaged[450:]), strict=True):
         order = np.argsort(-row, kind="stable")
         ahead = np.concatenate([[0], np.cumsum(row[order])[:-1]])
         kept = max(1, (ahead + made.penalty_at(np.arange(200)) <= made.threshold).sum())
@@ -87,11 +87,13 @@ def test_sets_of_many_classes_are_those_of_a_stable_sort(method: str, error_rate
 
 def test_of_many_classes_only_those_that_a_committee_may_say_are_followed() -> None:
     probabilities, labels = sizes.drawn(4, 300, 500)
-    arranged = arrange(probabilities, labels)
+    arranged = arrange_probabilities(probabilities, labels)
     assert 0 < len(arranged.below) < 0.2 * arranged.contested * 499
-    judged = committee(probabilities, labels)
+    judged = evaluate_committees(probabilities, labels)
     for mask, share in zip(judged.masks.tolist(), judged.accuracy, strict=True):
-        said = average(probabilities[[m for m in range(4) if mask >> m & 1]]).argmax(axis=1)
+        said = average_probabilities(probabilities[[m for m in range(4) if mask >> m & 1]]).argmax(
+            axis=1
+        )
         assert share == (said == labels).mean()
 
 
@@ -99,15 +101,18 @@ def test_a_temperature_says_on_how_many_of_many_it_was_fitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     probabilities, labels = sizes.drawn(3, 4_000, 10)
-    whole = temperature.compare(probabilities, labels)
+    whole = temperature_scaling.compare_temperatures(probabilities, labels)
     assert (whole.fitted, whole.offered) == (2_000, 2_000)
-    assert "one half of the test images (2,000)" in temperature_evidence(whole, "image")
-    monkeypatch.setattr(temperature, "FITTED", 40_000)  # of 60,000
-    some = temperature.compare(probabilities, labels)
+    assert "one half of the test images (2,000)" in describe_temperature_evidence(whole, "image")
+    monkeypatch.setattr(temperature_scaling, "MAX_FITTED_PROBABILITIES", 40_000)  # of 60,000
+    some = temperature_scaling.compare_temperatures(probabilities, labels)
     assert (some.fitted, some.offered, some.judged) == (1_333, 2_000, 2_000)
-    assert "Fitted on 1,333 of one half of the test images (2,000)" in temperature_evidence(
-        some, "image"
+    assert (
+        "Fitted on 1,333 of one half of the test images (2,000)"
+        in describe_temperature_evidence(some, "image")
     )
-    assert some.after.temperature == pytest.approx(whole.after.temperature, rel=0.05)
-    given = temperature.compare(probabilities, labels, (probabilities, labels))
-    assert "1,333 of the 4,000 validation images" in temperature_evidence(given, "image")
+    assert some.scaled_average.temperature == pytest.approx(
+        whole.scaled_average.temperature, rel=0.05
+    )
+    given = temperature_scaling.compare_temperatures(probabilities, labels, (probabilities, labels))
+    assert "1,333 of the 4,000 validation images" in describe_temperature_evidence(given, "image")

@@ -32,14 +32,14 @@ def test_what_is_not_there_or_there_twice_is_said_with_what_to_do() -> None:
 
 def test_its_predictions_are_those_that_were_kept_with_their_names() -> None:
     run = ensemble.open_run(trained(epochs=3, name="a").id)
-    labels = datasets.load("digits").test_labels
+    labels = datasets.load_dataset("digits").test_labels
     for asked, epoch in ((None, 3), (1, 1), ("best", run.status.best_epoch)):
         found = run.predictions(asked)
         np.testing.assert_array_equal(found.probabilities, probabilities("digits", 3, epoch, 4.0))
         assert found.source == f"a · epoch {epoch}"
     np.testing.assert_array_equal(found.labels, labels)
     np.testing.assert_array_equal(run.labels, labels)
-    np.testing.assert_array_equal(run.images, datasets.load("digits").test_images)
+    np.testing.assert_array_equal(run.images, datasets.load_dataset("digits").test_images)
     assert found.class_names == run.class_names == tuple("0123456789")
     assert found.member_names == run.member_names == ("member 1", "member 2", "member 3")
     accuracy = run.predictions("best").accuracy
@@ -72,7 +72,7 @@ def test_it_is_live_and_a_deleted_one_still_shows_itself() -> None:
     assert re.search(r"\d\d\.\d % ", run._repr_html_())
     assert run.rename("plain").name == "plain"
     assert repr(run) == f"<Run {run.id}: finished, plain, epoch 2 of 2>"
-    runs.delete(run.id)
+    runs.delete_run(run.id)
     assert "cannot be read" in repr(run)
     assert "There is no run" in run._repr_html_()
 

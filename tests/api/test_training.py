@@ -4,7 +4,7 @@ import pytest
 
 import ensemble
 from ensemble import runs
-from ensemble.api.following import follow, line_by_line
+from ensemble.api.run_progress import build_status_printer, wait_for_run
 from ensemble.errors import NotPreparedError, RunError
 from tests.pages.ensembles import trained
 
@@ -26,8 +26,8 @@ def test_an_interrupt_stops_the_worker_and_gives_back_a_run_that_can_go_on(
     assert not run.stored.active
     with pytest.raises(RunError, match="there is nothing to stop"):
         run.stop()
-    assert runs.requeue(run.id).state == "queued"
-    runs.request_stop(run.id)
+    assert runs.requeue_run(run.id).state == "queued"
+    runs.request_run_stop(run.id)
 
 
 def test_a_dataset_that_is_not_here_is_said_before_a_run_is_made() -> None:
@@ -39,7 +39,7 @@ def test_a_dataset_that_is_not_here_is_said_before_a_run_is_made() -> None:
 def test_a_run_that_failed_is_an_error_with_its_advice() -> None:
     made = trained(state="failed", message="Memory ran out: try fewer members.")
     with pytest.raises(RunError, match=r"failed\. Memory ran out: try fewer members\."):
-        follow(made.id, progress=False)
+        wait_for_run(made.id, progress=False)
 
 
 def test_one_that_stopped_or_diverged_comes_back_and_says_so() -> None:
@@ -51,7 +51,7 @@ def test_one_that_stopped_or_diverged_comes_back_and_says_so() -> None:
 def test_a_line_is_printed_where_the_epoch_or_the_state_is_another(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    tell = line_by_line()
+    tell = build_status_printer()
     for state, epoch, step in (
         ("queued", 0, 0),
         ("training", 0, 3),

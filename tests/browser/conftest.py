@@ -90,7 +90,7 @@ class App:
 def only_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all test files: what a screen needs is imported and compiled once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(architectures.ALLOWED, OWN_NETWORK)
+        patch.setenv(architectures.NETWORKS_VARIABLE, OWN_NETWORK)
         with serving(tmp_path_factory.mktemp("server")) as running:
             yield running
 

@@ -104,7 +104,7 @@ def test_words_from_a_link_and_from_a_run_are_shown_as_they_are_and_ask_nobody(
     assert (title.text_content() or "").replace("\N{WORD JOINER}", "") == run.name
     assert title.locator(MARKUP).count() == 0
     assert hosts == {"localhost"}
-    runs.delete(run.id)
+    runs.delete_run(run.id)
 
 
 def test_launch_is_in_sight_with_the_settings_folded_and_unfolded(app: App) -> None:

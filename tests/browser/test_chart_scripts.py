@@ -10,11 +10,11 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from ensemble.storage import csv_cells
-from ensemble.ui.frame import own_chart
+from ensemble.storage import csv_format
+from ensemble.ui.frame import chart_component
 
-FOLDER = Path(own_chart.__file__).parent / "js"
-SCRIPTS = "\n".join((FOLDER / name).read_text("utf-8") for name in own_chart.SHARED)
+FOLDER = Path(chart_component.__file__).parent / "js"
+SCRIPTS = "\n".join((FOLDER / name).read_text("utf-8") for name in chart_component.SHARED_SCRIPTS)
 HOSTILE = [
     'a run, with "quotes"',
     "two\nlines",
@@ -43,7 +43,7 @@ def run(page: Page, expression: str) -> Any:
 def test_csv_is_what_the_program_writes_itself_and_reads_back(page: Page) -> None:
     rows = [["run", "value", "kept"], *([name, at - 0.5, None] for at, name in enumerate(HOSTILE))]
     written = run(page, f"csvOf({json.dumps(rows)})")
-    assert written == csv_cells.table(rows)
+    assert written == csv_format.format_csv(rows)
     read = list(csv.reader(io.StringIO(written)))
     assert [row[0] for row in read[1:4]] == [*HOSTILE[:2], "two\nlines\nthree"]
     assert read[4][0] == "'=HYPERLINK(1)"

@@ -39,7 +39,7 @@ def run(server: Server) -> Run:
 
 def paper(*numbers: int) -> bytes:
     """Test digits as dark ink side by side on light paper."""
-    images = datasets.load("digits").test_images[list(numbers), ..., 0]
+    images = datasets.load_dataset("digits").test_images[list(numbers), ..., 0]
     across = np.hstack([np.pad(image.repeat(4, 0).repeat(4, 1), 20) for image in images])
     buffer = io.BytesIO()
     Image.fromarray((240 - 0.8 * across).astype(np.uint8)).save(buffer, "PNG")

@@ -13,8 +13,8 @@ from PIL import Image
 from playwright.sync_api import expect
 
 import ensemble
-from ensemble.storage.records.lines import append_line
-from ensemble.wording.provenance import figure_caption
+from ensemble.storage.records.json_lines import append_line
+from ensemble.wording.provenance import format_figure_caption
 from tests.browser.conftest import App
 from tests.pages.ensembles import trained
 
@@ -156,7 +156,7 @@ def test_learning_curves_are_laid_out_for_a_journals_column(app: App) -> None:
     assert len(panels) == 3
     assert len({one.attrib["x"] for one in panels}) == 1, "one below the other"
     said = (root.findtext(f"{SVG}title"), root.findtext(f"{SVG}desc"))
-    assert said == ("Learning curves", figure_caption(run, "Learning curves"))
+    assert said == ("Learning curves", format_figure_caption(run, "Learning curves"))
     with app.page.expect_download() as download:
         tools.get_by_role("button", name="CSV").click()
     heading, *rows = csv.reader(io.StringIO(download.value.path().read_text("utf-8")))

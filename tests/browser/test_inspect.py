@@ -6,7 +6,7 @@ import numpy as np
 from playwright.sync_api import Locator, Page, expect
 
 from ensemble import datasets
-from ensemble.analysis.predictions import judge
+from ensemble.analysis.predictions import evaluate_predictions
 from tests.browser.conftest import App
 from tests.pages.ensembles import probabilities, trained
 
@@ -51,7 +51,9 @@ def test_the_answer_stands_and_views_and_epochs_are_chosen(app: App) -> None:
 
 
 def test_a_cell_of_the_confusion_matrix_opens_its_digits(app: App) -> None:
-    made = judge(probabilities("digits", 3, 2, 1.0), datasets.load("digits").test_labels)
+    made = evaluate_predictions(
+        probabilities("digits", 3, 2, 1.0), datasets.load_dataset("digits").test_labels
+    )
     wrong = np.bincount(10 * made.labels + made.said, minlength=100) * (np.arange(100) % 11 > 0)
     cell = int(wrong.argmax())
     is_, said = divmod(cell, 10)
@@ -66,7 +68,9 @@ def test_a_cell_of_the_confusion_matrix_opens_its_digits(app: App) -> None:
 
 
 def test_a_point_of_the_scatter_shows_its_digit(app: App) -> None:
-    made = judge(probabilities("digits", 3, 2, 2.0), datasets.load("digits").test_labels)
+    made = evaluate_predictions(
+        probabilities("digits", 3, 2, 2.0), datasets.load_dataset("digits").test_labels
+    )
     app.open("inspect", run=trained(sure=2.0).id, view="uncertainty")
     expect(pictures(app.page)).to_be_visible()
     app.settle()

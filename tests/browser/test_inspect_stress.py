@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from ensemble import datasets, shift
-from ensemble.shift.corruptions import corrupt
+from ensemble.shift.corruptions import corrupt_images
 from tests.browser.conftest import App, drawn, stop_button
 from tests.pages.ensembles import trained
 from tests.pages.stressed import checkpointed
@@ -45,6 +45,8 @@ def test_the_slider_turns_the_digit_and_a_link_shows_the_same(app: App) -> None:
     picture = app.page.get_by_alt_text("rotation 10°")
     expect(picture).to_be_visible()
     app.settle()
-    truth = corrupt(datasets.load("digits").test_images[[7]], "rotation", 10)[0, ..., 0]
+    truth = corrupt_images(datasets.load_dataset("digits").test_images[[7]], "rotation", 10)[
+        0, ..., 0
+    ]
     inside = slice(36, 192, 8)  # its corners are rounded
     drawn(picture, (inside, inside), truth[4:-4, 4:-4])

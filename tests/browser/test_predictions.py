@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from ensemble import datasets
-from ensemble.analysis.predictions import judge
+from ensemble.analysis.predictions import evaluate_predictions
 from tests.browser.conftest import App, drawn
 from tests.pages.ensembles import probabilities, trained
 
@@ -21,7 +21,9 @@ def opened(page: Page) -> Locator:
 
 
 def test_an_image_opens_at_a_press_and_its_neighbours_at_a_key(app: App) -> None:
-    made = judge(probabilities("digits", 3, 2, 4.0), datasets.load("digits").test_labels)
+    made = evaluate_predictions(
+        probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
+    )
     order = np.argsort(made.confidence, kind="stable")
     app.open("predictions", run=trained().id)
     expect(tiles(app.page).first).to_have_attribute("data-number", str(order[0]))
@@ -110,7 +112,7 @@ def test_images_are_crisp_and_on_the_same_ground_in_both_themes(app: App, scheme
     app.open("predictions", run=trained().id, order="number")
     image = app.page.locator(".digits .image").first
     expect(image).to_be_visible()
-    truth = datasets.load("digits").test_images[0, ..., 0]
+    truth = datasets.load_dataset("digits").test_images[0, ..., 0]
     thirds = slice(1, 84, 3)
     shot = drawn(image, (thirds, thirds), truth)[:84, :84]
     # The tile may stand between two pixels of the screen, so that its first row is the page's.

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ensemble import runs
-from ensemble.runs.checkpoints.folders import last_tick
+from ensemble.runs.checkpoints.folders import find_last_tick
 from tests.browser.conftest import App
 from tests.browser.nginx import REPO, nginx
 from tests.browser.serving import OF_THE_CLONE, Server, serving
@@ -77,7 +77,7 @@ def test_a_visit_never_leaves_the_path_that_the_app_is_under(visit: App) -> None
     run_id = launch(visit, members="2", epochs="2")
     assert page.url.startswith(f"{url}/train?")
     expect(page.get_by_text("Finished").first).to_be_visible(timeout=PATIENCE)
-    assert runs.find(run_id).state == "finished"
+    assert runs.find_run(run_id).state == "finished"
     tile = page.locator(".disputed a").first
     assert tile.evaluate("link => link.href").startswith(f"{url}/predictions?run={run_id}")
 
@@ -189,13 +189,13 @@ def test_a_run_at_work_stops_with_a_checkpoint_when_its_server_is_told_to_end(vi
     visit.page.locator(".st-key-launch button").click()
     visit.page.wait_for_url(lambda url: not any(old.name in url for old in before))
     (folder,) = set(visit.server.runs.glob("digits-*")) - before
-    wait_until(runs.find(folder.name), lambda run: run.status.step > 0)
+    wait_until(runs.find_run(folder.name), lambda run: run.status.step > 0)
     visit.server.process.terminate()  # with a tab that is connected to it
     visit.server.process.wait(60)
-    run = runs.find(folder.name)
+    run = runs.find_run(folder.name)
     assert run.state == "stopped"
     assert 0 < run.status.step < run.status.steps
-    assert last_tick(folder)
+    assert find_last_tick(folder)
 
 
 def test_no_cookie_travels_without_tls(echo: int) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from ensemble.report import html_of
+from ensemble.report import render_report
 from tests.pages.ensembles import trained
 
 NAME = "<script>document.title='zz'</script><img src=http://zz.example/x onerror=zz()>"
@@ -17,7 +17,7 @@ def test_a_file_draws_itself_asks_nobody_and_shows_a_hostile_name(
     page: Page, tmp_path: Path
 ) -> None:
     path = tmp_path / "report.html"
-    path.write_text(html_of([trained(name=NAME, epochs=1)]), "utf-8")
+    path.write_text(render_report([trained(name=NAME, epochs=1)]), "utf-8")
     asked, said = list[str](), list[str]()
     tab = page.context.new_page()
     tab.on("request", lambda request: asked.append(request.url))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from playwright.sync_api import Error, Locator, Page, expect
 
 from ensemble import runs
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 from tests.browser.conftest import App
 from tests.pages.ensembles import trained
 
@@ -49,22 +49,22 @@ def choose_row(page: Page, row: int, run_id: str) -> None:
 def test_a_row_stays_chosen_and_what_is_typed_stays_while_the_table_refreshes(app: App) -> None:
     going = trained(done=1, state="training", working=True, created=time.time() + 60)
     one = trained(members=5, created=time.time() + 50)
-    open_runs(app, called(one))
+    open_runs(app, format_run_name(one))
     choose_row(app.page, 1, one.id)
     name = app.page.get_by_label("Name", exact=True)
     name.click()
     app.page.keyboard.type("half a na")
-    runs.rename(going.id, "renamed elsewhere")
+    runs.rename_run(going.id, "renamed elsewhere")
     expect(table(app.page)).to_contain_text("renamed elsewhere")
     expect(name).to_have_value("half a na")
     app.page.keyboard.type("me")
     app.page.keyboard.press("Enter")
     expect(app.page.get_by_text("The name is kept.")).to_be_visible()
-    assert runs.find(one.id).name == "half a name"
+    assert runs.find_run(one.id).name == "half a name"
     assert f"run={one.id}" in app.page.url
     app.page.get_by_role("link", name="Open its predictions").click()
     app.page.wait_for_url(f"**/predictions?run={one.id}**")
-    runs.delete(one.id)
+    runs.delete_run(one.id)
 
 
 def test_a_run_is_deleted_when_asked_twice(app: App) -> None:
@@ -83,7 +83,7 @@ def test_a_run_is_deleted_when_asked_twice(app: App) -> None:
 
 def test_rows_that_are_ticked_one_after_the_other_are_compared(app: App) -> None:
     several = [trained(members=2, done=1, created=time.time() + 200 + at) for at in range(3)]
-    open_runs(app, called(several[0]))
+    open_runs(app, format_run_name(several[0]))
     choose_row(app.page, 0, several[2].id)
     for row in (1, 2):  # without waiting until the first is drawn
         press_row(app.page, row)
@@ -92,14 +92,14 @@ def test_rows_that_are_ticked_one_after_the_other_are_compared(app: App) -> None
     app.page.wait_for_url("**/compare?**")
     assert all(run.id in app.page.url for run in several)
     for run in several:
-        runs.delete(run.id)
+        runs.delete_run(run.id)
 
 
 def test_a_column_is_added_to_those_that_are_shown_though_the_page_was_drawn_again(
     app: App,
 ) -> None:
     one = trained(members=2, done=1, created=time.time() + 300)
-    open_runs(app, called(one))
+    open_runs(app, format_run_name(one))
     choose_row(app.page, 0, one.id)  # draws again, while the choice of columns is closed
     app.settle()
     app.page.get_by_test_id("stPopoverButton").get_by_text("Columns").click()
@@ -109,4 +109,4 @@ def test_a_column_is_added_to_those_that_are_shown_though_the_page_was_drawn_aga
     app.page.get_by_role("button", name="ECE", exact=True).click()
     app.page.wait_for_url("**fields=**")
     assert {"name", "state", "ece", "note"} <= set(re.split("=|%2C", app.page.url))
-    runs.delete(one.id)
+    runs.delete_run(one.id)

@@ -24,7 +24,7 @@ from websockets.typing import Origin, Subprotocol
 from ensemble import datasets
 from ensemble.access import owners
 from ensemble.datasets import registry
-from ensemble.runs.imported import create_imported
+from ensemble.runs.imported_run import create_imported_run
 from tests.browser.conftest import App
 from tests.browser.serving import OF_THE_CLONE, START_SECONDS, Server, serving
 
@@ -95,17 +95,17 @@ def run_id(server: Server) -> str:
     """A run of the member's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(server.runs))
-        data = datasets.load("digits")
+        data = datasets.load_dataset("digits")
         sure = np.eye(10, dtype=np.float32)[data.test_labels]
         probabilities = np.stack([0.9 * sure + 0.01, 0.5 * sure + 0.05])
-        run = create_imported(
+        run = create_imported_run(
             [probabilities],
             data.test_labels,
-            registry.find("digits"),
+            registry.find_dataset_entry("digits"),
             name="Nobody else's",
             images=data.test_images,
         )
-    (run.path / owners.FILE).write_text('{"owner": "ann@example.org"}')
+    (run.path / owners.OWNER_FILE).write_text('{"owner": "ann@example.org"}')
     return run.id
 
 

@@ -15,7 +15,7 @@ from ensemble.analysis.members import disagreement
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
-from ensemble.storage.records.lines import append_line
+from ensemble.storage.records.json_lines import append_line
 from tests.analysis.draws import distributions
 from tests.browser.conftest import App, Server, clear_runs, stop_button
 from tests.ui.train.test_history import epoch
@@ -154,7 +154,7 @@ def wait_for_more(app: App, than: int) -> None:
 def test_a_run_is_launched_watched_zoomed_stopped_and_resumed(app: App) -> None:
     run_id = launch(app)
     page = app.page
-    assert runs.find(run_id).config.members == 2
+    assert runs.find_run(run_id).config.members == 2
     wait_for_more(app, points(app))
 
     drag(app)
@@ -187,20 +187,20 @@ def test_a_run_is_launched_watched_zoomed_stopped_and_resumed(app: App) -> None:
     expect(second.get_by_role("button", name="Resume")).to_be_visible()
     second.close()
 
-    at = runs.find(run_id).status.step
-    assert runs.find(run_id).state == "stopped"
+    at = runs.find_run(run_id).status.step
+    assert runs.find_run(run_id).state == "stopped"
     page.get_by_role("button", name="Resume").click()
     expect(stop_button(page)).to_be_visible(timeout=PATIENCE)
     deadline = time.monotonic() + PATIENCE / 1000
-    while runs.find(run_id).status.step <= at:
+    while runs.find_run(run_id).status.step <= at:
         assert time.monotonic() < deadline, "the resumed run does not go on"
         page.wait_for_timeout(100)
-    runs.request_stop(run_id)
+    runs.request_run_stop(run_id)
     expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=PATIENCE)
 
 
 def test_the_chart_stands_before_its_first_curve(app: App) -> None:
-    run = runs.create(EnsembleConfig(members=2))  # without a worker: it waits
+    run = runs.create_run(EnsembleConfig(members=2))  # without a worker: it waits
     # Not `open`: the server looks for the first curve again and again, and may never be at rest.
     app.page.goto(f"{app.server.url}/train?run={run.id}")
     panels = app.page.locator(f"{CHART} .panel svg")
@@ -248,11 +248,11 @@ def test_what_diversity_buys_is_drawn_and_disputed_digits_open_their_votes(app: 
 
 def finished() -> runs.Run:
     """A run of four members that has ended, without its training."""
-    run = runs.create(EnsembleConfig(members=4, epochs=2))
+    run = runs.create_run(EnsembleConfig(members=4, epochs=2))
     for number in (1, 2):
         drawn = distributions(4, 500, 10, seed=number)
         write_predictions(run.path, number, drawn)
-        differ = disagreement.measure(drawn)
+        differ = disagreement.measure_disagreement(drawn)
         append_line(
             run.path / "history.jsonl",
             {
@@ -275,7 +275,7 @@ def finished() -> runs.Run:
 
 
 def test_a_loss_that_ran_away_has_an_axis_that_can_be_read(app: App) -> None:
-    run = runs.create(EnsembleConfig(members=1, epochs=30))
+    run = runs.create_run(EnsembleConfig(members=1, epochs=30))
     rows = [
         epoch(float(done), [0.1], 0.1) | {"test_loss": [10.0**done], "train_loss": [2.3]}
         for done in range(1, 31)

@@ -63,9 +63,9 @@ def test_a_sweep_is_launched_watched_stopped_resumed_and_its_best_launched(app: 
         page.locator(".curves .tools").first.get_by_role("button", name="PDF").click()
     title = "NLL by trial".encode("utf-16-be").hex().encode()
     assert title in saved.value.path().read_bytes(), "it is a file, with its title"
-    trials = sweeps.trials_of(sweep)
+    trials = sweeps.read_trials(sweep)
     assert len({one.run_id for one in trials}) == 3, "each trial has a run, and only one"
-    found = sweeps.best(sweep, trials)
+    found = sweeps.find_best_trial(sweep, trials)
     assert found
     page.get_by_role("button", name="Launch with the best settings").click()
     page.wait_for_url("**/train?run=*")
@@ -73,4 +73,4 @@ def test_a_sweep_is_launched_watched_stopped_resumed_and_its_best_launched(app: 
     page.locator(".st-key-launch_bar").get_by_role("button", name="Launch").click()
     page.wait_for_url(lambda url: "run=" in url and not url.endswith(found.run_id))
     newest = runs.list_runs()[0]
-    assert newest.config == runs.find(found.run_id).config
+    assert newest.config == runs.find_run(found.run_id).config

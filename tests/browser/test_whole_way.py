@@ -31,14 +31,14 @@ def archive(tmp_path: Path) -> Iterator[Path]:
         for path in sorted(folder.rglob("*.png")):
             packed.write(path, path.relative_to(tmp_path))
     yield tmp_path / "Bowl of fruit.zip"
-    if NAME in registry.names():
-        staging.remove(NAME)
+    if NAME in registry.list_dataset_names():
+        staging.remove_custom_dataset(NAME)
 
 
 def test_images_and_a_network_of_ones_own_go_the_whole_way(app: App, archive: Path) -> None:
     added(app, archive)
     run = trained(app)
-    data = datasets.load(NAME)
+    data = datasets.load_dataset(NAME)
     predicted(app)
     asked(app, run, archive.parent / "fruit/test/lime/003.png")
     compared(app, run, imported(app, data))
@@ -54,7 +54,7 @@ def added(app: App, archive: Path) -> None:
     app.page.get_by_role("textbox", name="One is called").fill("fruit")
     app.page.get_by_role("button", name="Add 144 images").click()
     expect(app.page.get_by_text("Bowl of fruit is added")).to_be_visible()
-    made = datasets.load(NAME)
+    made = datasets.load_dataset(NAME)
     assert (len(made.train_images), len(made.test_images), made.noun) == (96, 48, "fruit")
     app.settle()
     app.page.get_by_role("button", name="Train on it").click()
@@ -76,7 +76,7 @@ def trained(app: App) -> runs.Run:
     page.wait_for_url(re.compile(f"run={NAME}-"))
     finished = page.get_by_test_id("stMain").get_by_text("finished", exact=False).first
     expect(finished).to_be_visible(timeout=PATIENCE)
-    run = runs.find(page.url.split("run=")[1])
+    run = runs.find_run(page.url.split("run=")[1])
     assert (run.state, run.config.network) == ("finished", OWN_NETWORK)
     unlike_digits(app)
     return run
@@ -129,7 +129,7 @@ def imported(app: App, data: Dataset) -> runs.Run:
     app.page.wait_for_url(re.compile(r"inspect\?run=imported-"))
     app.rest()
     unlike_digits(app)
-    return runs.find(app.page.url.split("run=")[1].split("&")[0])
+    return runs.find_run(app.page.url.split("run=")[1].split("&")[0])
 
 
 def compared(app: App, run: runs.Run, forest: runs.Run) -> None:

@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ensemble import runs
-from ensemble.analysis.inference.crossed import crossed
-from ensemble.analysis.quality.averaging import average
-from ensemble.analysis.quality.scores import log_loss
-from ensemble.budget.settings import Budget
-from ensemble.budget.verdict import standings
-from ensemble.budget.work import Competitor, StoppedError, Worker
+from ensemble.analysis.inference.crossed_means import estimate_crossed_mean
+from ensemble.analysis.quality.averaging import average_probabilities
+from ensemble.analysis.quality.proper_scores import log_loss
+from ensemble.budget.budget import Budget
+from ensemble.budget.budget_worker import BudgetWorker, Competitor, RunStoppedError
+from ensemble.budget.competitor_results import evaluate_competitors
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
@@ -36,7 +36,7 @@ def call(*said: str) -> Result:
 
 def drawn(budget: Budget, name: str, width: int, factor: float, seed: int, skill: float) -> Run:
     """A finished run of the budget, of drawn numbers: the greater the skill, the better."""
-    config = budget.trial(name, width, factor, seed)  # type: ignore[arg-type]
+    config = budget.trial_config(name, width, factor, seed)  # type: ignore[arg-type]
     run = finished(
         config.as_dict(),
         1,
@@ -47,7 +47,7 @@ def drawn(budget: Budget, name: str, width: int, factor: float, seed: int, skill
     nll = None if skill == 0 else 1 / skill
     state = "diverged" if skill == 0 else "finished"
     write_status(run.path, replace(run.status, state=state, best_ensemble_validation_nll=nll))
-    return runs.find(run.id)
+    return runs.find_run(run.id)
 
 
 def all_drawn(budget: Budget, wide_skill: float = 2.0) -> None:
@@ -62,16 +62,16 @@ def all_drawn(budget: Budget, wide_skill: float = 2.0) -> None:
 
 def test_what_is_trained_are_ordinary_runs_with_a_tag() -> None:
     budget = Budget(CONFIG, seeds=1, factors=(0.5,))
-    found = Worker(
-        budget, lambda run: runs.work(run.id), lambda line: None, lambda *both: 1.0
-    ).work()
+    found = BudgetWorker(
+        budget, lambda run: runs.execute_run(run.id), lambda line: None, lambda *both: 1.0
+    ).train_competitors()
     assert [one.names for one in found] == [("ensemble",), ("flops", "seconds")]
     for one, members, width in zip(found, (2, 1), (0, WIDTH), strict=True):
         (run,) = one.runs
         assert (run.state, run.config.learning_rate) == ("finished", 0.05)
         assert (run.config.members, run.config.width) == (members, width)
         assert {budget.id, *one.names} <= set(run.tags)
-        assert one.tried[0].validation_nll == run.status.best_ensemble_validation_nll > 0
+        assert one.rate_trials[0].validation_nll == run.status.best_ensemble_validation_nll > 0
 
 
 def test_the_same_again_goes_on_with_what_there_is() -> None:
@@ -79,22 +79,24 @@ def test_the_same_again_goes_on_with_what_there_is() -> None:
 
     def train(run: Run) -> Run:
         if len(trained) == 1 and not allowed:
-            raise StoppedError(run.id)
+            raise RunStoppedError(run.id)
         trained.append(run.id)
         nll = 1 / run.config.learning_rate  # type: ignore[union-attr]
         write_status(
             run.path, replace(run.status, state="finished", best_ensemble_validation_nll=nll)
         )
-        return runs.find(run.id)
+        return runs.find_run(run.id)
 
     allowed = False
-    with pytest.raises(StoppedError):
-        Worker(budget, train, lambda line: None, lambda *both: 1.0).work()
+    with pytest.raises(RunStoppedError):
+        BudgetWorker(budget, train, lambda line: None, lambda *both: 1.0).train_competitors()
     allowed = True
-    found = Worker(budget, train, lambda line: None, lambda *both: 1.0).work()
+    found = BudgetWorker(budget, train, lambda line: None, lambda *both: 1.0).train_competitors()
     assert len(trained) == len(set(trained)) == 4, "what was there is not trained again"
     assert [one.runs[0].config.learning_rate for one in found] == [0.1, 0.1]
-    more = Worker(replace(budget, seeds=2), train, lambda line: None, fail).work()
+    more = BudgetWorker(
+        replace(budget, seeds=2), train, lambda line: None, fail
+    ).train_competitors()
     assert len(trained) == 6, "another seed is one more run of each; nothing is measured again"
     assert [[run.config.seed for run in one.runs] for one in more] == [[0, 1], [0, 1]]
 
@@ -102,26 +104,33 @@ def test_the_same_again_goes_on_with_what_there_is() -> None:
 def test_the_difference_is_crossed_over_seeds_and_images_and_adjusted_for_all() -> None:
     budget = Budget(CONFIG, seeds=3, factors=(0.3, 1.0))
     all_drawn(budget, wide_skill=1.2)
-    found = standings(Worker(budget, fail, lambda line: None, fail).work())
+    found = evaluate_competitors(
+        BudgetWorker(budget, fail, lambda line: None, fail).train_competitors()
+    )
     assert [one.competitor.rate for one in found] == [0.1, 0.03, 0.03]
 
     def nll(one: Competitor) -> np.ndarray:
         return np.array(
-            [log_loss(average(runs.read_predictions(run.id, 1)), labels()) for run in one.runs]
+            [
+                log_loss(average_probabilities(runs.read_run_predictions(run.id, 1)), labels())
+                for run in one.runs
+            ]
         )
 
     ours, theirs = (nll(found[number].competitor) for number in (0, 1))
-    wanted = crossed(theirs, ours, bound=0.0)
-    ahead = found[1].ahead
+    wanted = estimate_crossed_mean(theirs, ours, bound=0.0)
+    ahead = found[1].advantage
     assert ahead is not None
     assert (ahead.nll, ahead.over) == (pytest.approx(wanted.mean), "seeds and images")
-    every = [one.ahead for one in found if one.ahead]
+    every = [one.advantage for one in found if one.advantage]
     ps = [
-        (p, q) for one in every for p, q in ((one.p, one.adjusted), (one.nll_p, one.nll_adjusted))
+        (p, q)
+        for one in every
+        for p, q in ((one.p, one.adjusted_p), (one.nll_p, one.adjusted_nll_p))
     ]
     smallest = min(ps)
     assert smallest[1] == pytest.approx(4 * smallest[0]), "four tests, by Holm's method"
-    said = "\n".join(words.lines(found))
+    said = "\n".join(words.format_budget_lines(found))
     assert "the ensemble wins by accuracy and by NLL." in said
     assert "Of one network of the same FLOPs, 1.6 × as wide the lowest rate" in said
     assert "for other seeds on new images" in said
@@ -189,4 +198,4 @@ def test_settings_of_its_own_and_rates_that_all_diverge_are_said() -> None:
     drawn(budget, "seconds", 250, 1.0, 0, 2.0)
     drawn(budget, "ensemble", 0, 1.0, 0, 0.0)
     with pytest.raises(RunError, match="diverged at every rate: try lower ones"):
-        Worker(budget, fail, lambda line: None, fail).work()  # type: ignore[arg-type]
+        BudgetWorker(budget, fail, lambda line: None, fail).train_competitors()  # type: ignore[arg-type]

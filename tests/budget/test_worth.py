@@ -10,16 +10,16 @@ from click.testing import CliRunner, Result
 from flax import linen as nn
 
 from ensemble import runs
-from ensemble.analysis.planning.equivalents import Equivalent
-from ensemble.budget.cheaper import Cheaper, cheaper_of
-from ensemble.budget.worth import Worth, Worths, worths_of
+from ensemble.analysis.planning.equivalents import MemberEquivalent
+from ensemble.budget.cheap_ensembles import CheapEnsemble, iterate_cheap_ensembles
+from ensemble.budget.worth import CheapEnsembleWorth, CheapEnsembleWorths, measure_cheap_ensembles
 from ensemble.cli.program import main
-from ensemble.datasets import load
+from ensemble.datasets import load_dataset
 from ensemble.engine import sample_probabilities
-from ensemble.engine.networks.registry import bind
+from ensemble.engine.networks.registry import bind_network
 from ensemble.errors import ConfigError, RunError
 from ensemble.runs.history import write_predictions
-from ensemble.wording.verdicts import worth as words
+from ensemble.wording.verdicts import cheaper_ensembles as words
 from tests.comparison.drawn import finished, imported, probabilities
 
 CYCLIC = {"members": 4, "epochs": 6, "schedule": "cyclic", "cycles": 3}
@@ -29,11 +29,11 @@ def call(*said: str) -> Result:
     return CliRunner().invoke(main, ["worth", *said], catch_exceptions=False)
 
 
-def by_kind(run: runs.Run, passes: int = 0) -> dict[str, Cheaper]:
+def by_kind(run: runs.Run, passes: int = 0) -> dict[str, CheapEnsemble]:
     return {
-        f"{one.kind} {one.asked}": one
-        for one in cheaper_of(run, passes)
-        if isinstance(one, Cheaper)
+        f"{one.kind} {one.networks}": one
+        for one in iterate_cheap_ensembles(run, passes)
+        if isinstance(one, CheapEnsemble)
     }
 
 
@@ -41,19 +41,19 @@ def test_snapshots_are_the_predictions_at_the_ends_of_cycles() -> None:
     run = finished(CYCLIC, epochs=6)
     found = by_kind(run)
     assert found["snapshots 3"].epochs == (2, 4, 6)
-    each = [runs.read_predictions(run.id, epoch) for epoch in (2, 4, 6)]
+    each = [runs.read_run_predictions(run.id, epoch) for epoch in (2, 4, 6)]
     np.testing.assert_allclose(found["snapshots 3"].probabilities, np.mean(each, 0), atol=1e-7)
-    last = [runs.read_predictions(run.id, epoch) for epoch in (4, 5, 6)]
+    last = [runs.read_run_predictions(run.id, epoch) for epoch in (4, 5, 6)]
     np.testing.assert_allclose(found["last 3"].probabilities, np.mean(last, 0), atol=1e-7)
     assert sorted(found) == ["last 2", "last 3", "last 5", "member 1", "snapshots 3"]
 
 
 def test_a_member_is_worth_one_and_k_epochs_that_are_as_good_as_independent_are_worth_k() -> None:
     run, other = (finished({"members": 8}, 1, draw=draw) for draw in (1, 2))
-    assert worths_of(run).rows[0].found.value == pytest.approx(1)
+    assert measure_cheap_ensembles(run).rows[0].equivalent.value == pytest.approx(1)
     for epoch in (2, 3):  # drawn anew, and no better: each epoch is another member
         write_predictions(run.path, epoch, probabilities(100 * epoch, 8))
-    found = {one.asked: one.found for one in worths_of(run, other).rows}
+    found = {one.networks: one.equivalent for one in measure_cheap_ensembles(run, other).rows}
     for asked in (1, 2, 3):
         assert found[asked].low <= asked <= found[asked].high
     for asked in (2, 3):
@@ -77,15 +77,20 @@ def test_more_than_all_members_is_no_number_in_json() -> None:
     run, weak = finished(CYCLIC, epochs=6, skill=5), finished({"members": 2}, skill=0.5)
     row = json.loads(call(run.id, "--against", weak.id, "--json").stdout)["rows"][0]
     assert (row["worth"], row["high"]) == (None, None)
-    found = worths_of(run, weak).rows[0]
-    assert math.isinf(found.found.value)
-    assert words.sentence(found) == "One member as it is is worth more than 2 independent members."
+    found = measure_cheap_ensembles(run, weak).rows[0]
+    assert math.isinf(found.equivalent.value)
+    assert (
+        words.describe_ensemble_worth(found)
+        == "One member as it is is worth more than 2 independent members."
+    )
 
 
 def test_what_the_images_cannot_tell_is_said_to_be_so() -> None:
     def held(low: float, high: float) -> str:
-        row = Worth("snapshots", (2, 4), 2, Equivalent(1.7, low, high, 6))
-        return words.headline(Worths((row,), "x", True, 6, 6, False, ()))
+        row = CheapEnsembleWorth("snapshots", (2, 4), 2, MemberEquivalent(1.7, low, high, 6))
+        return words.describe_best_cheaper_ensemble(
+            CheapEnsembleWorths((row,), "x", True, 6, 6, False, ())
+        )
 
     assert held(1.4, 2.1) == (
         "This snapshot ensemble is worth 1.7 independent members (95 %: 1.4 to 2.1)."
@@ -100,9 +105,11 @@ def test_what_the_images_cannot_tell_is_said_to_be_so() -> None:
 def test_what_cannot_be_judged_is_said(settings: dict[str, int], said: str) -> None:
     assert said in call(finished(settings).id).stderr
     with pytest.raises(RunError, match="trained elsewhere"):
-        worths_of(imported())
+        measure_cheap_ensembles(imported())
     with pytest.raises(RunError, match="no predictions yet"):
-        worths_of(finished(epochs=1, settings={"members": 2}), runs.create(finished().config))
+        measure_cheap_ensembles(
+            finished(epochs=1, settings={"members": 2}), runs.create_run(finished().config)
+        )
 
 
 class Dropped(nn.Module):
@@ -118,9 +125,9 @@ class Dropped(nn.Module):
 
 def test_dropout_is_sampled_with_draws_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_NETWORKS", f"{__name__}:Dropped")
-    network = bind(f"{__name__}:Dropped", (28, 28, 1), 10)
+    network = bind_network(f"{__name__}:Dropped", (28, 28, 1), 10)
     params = jax.vmap(network.init)(jax.random.split(jax.random.key(0), 2))
-    images = load("digits").test_images[:80]
+    images = load_dataset("digits").test_images[:80]
     found = sample_probabilities(network, params, images, passes=20)
     assert found.shape == (2, 80, 10)
     np.testing.assert_allclose(found.sum(-1), 1, rtol=1e-5)
@@ -136,4 +143,4 @@ def test_dropout_is_sampled_with_draws_of_its_own(monkeypatch: pytest.MonkeyPatc
     z = (found[1] - wanted.mean(0)) / np.maximum(error, 1e-6)
     assert abs(z.std() - 1) < 0.15, "as far apart as two sets of draws are"
     with pytest.raises(ConfigError, match="has no dropout: there is nothing to sample"):
-        sample_probabilities(bind("mlp", (28, 28, 1), 10), params, images, 2)
+        sample_probabilities(bind_network("mlp", (28, 28, 1), 10), params, images, 2)

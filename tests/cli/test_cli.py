@@ -16,10 +16,10 @@ from PIL import Image
 
 from ensemble import datasets, regression, runs
 from ensemble.cli.program import main
-from ensemble.cli.results.predict import line_of
+from ensemble.cli.results.predict import format_prediction_line
 from ensemble.config import EnsembleConfig
-from ensemble.machine.this_machine import machine
-from ensemble.wording.escaping import terminal
+from ensemble.machine.machine_info import read_machine_info
+from ensemble.wording.escaping import escape_terminal_text
 from tests.conftest import variant
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
@@ -95,7 +95,7 @@ def test_train_show_predict_and_delete(tmp_path):
     shown = json.loads(call("runs", "show", run_id).output)
     assert shown["settings"]["batch_size"] == 128
     assert run_id in call("runs", "list").output
-    assert runs.find(run_id).config.network == "logistic"
+    assert runs.find_run(run_id).config.network == "logistic"
 
     check_predict(run_id, tmp_path)
 
@@ -105,7 +105,7 @@ def test_train_show_predict_and_delete(tmp_path):
 
 def check_predict(run_id: str, folder: Path) -> None:
     """The run's own test images read as they were when it was trained; the rest in sentences."""
-    images = datasets.load("digits").test_images[:2, ..., 0]
+    images = datasets.load_dataset("digits").test_images[:2, ..., 0]
     for number, image in enumerate(images):
         Image.fromarray(image).save(folder / f"{number}.png")
     photo = np.full((300, 400), 235, np.uint8)
@@ -128,7 +128,7 @@ def check_predict(run_id: str, folder: Path) -> None:
     found = list(map(json.loads, done.stdout.splitlines()))
     assert [one["image"] for one in found] == [names[0], names[2], names[4]]
     assert all((one["run_id"], one["epoch"]) == (run_id, 1) for one in found)
-    kept = runs.read_predictions(run_id, 1)
+    kept = runs.read_run_predictions(run_id, 1)
     for number, one in enumerate(found[:2]):
         (digit,) = one["digits"]
         assert digit["box"] == [0, 0, 28, 28]
@@ -144,7 +144,9 @@ def check_predict(run_id: str, folder: Path) -> None:
     assert all(90 <= top < bottom <= 202 for _, top, _, bottom in boxes)
     assert len(found[2]["text"]) == 2
 
-    line = terminal(line_of({**found[0], "image": names[1], "notes": ["First of 2 pages."]}))
+    line = escape_terminal_text(
+        format_prediction_line({**found[0], "image": names[1], "notes": ["First of 2 pages."]})
+    )
     share = found[0]["confidence"]
     sure = "over 99.9 %" if share >= 0.9995 else f"{100 * share:.1f} %"
     votes = " ".join(map(str, found[0]["digits"][0]["votes"]))
@@ -168,15 +170,15 @@ def test_ctrl_c_stops_with_a_checkpoint_and_resume_goes_on():
     assert child.returncode == 130
     result = json.loads(stdout.splitlines()[-1])
     assert result["state"] == "stopped"
-    run = runs.find(result["run_id"])
+    run = runs.find_run(result["run_id"])
     assert list((run.path / "checkpoints").iterdir())
 
-    runs.resume(run.id)
-    while runs.find(run.id).status.step <= run.status.step:
+    runs.resume_run(run.id)
+    while runs.find_run(run.id).status.step <= run.status.step:
         assert time.monotonic() < end, "no further step in two minutes"
         time.sleep(0.05)
     assert call("runs", "stop", run.id).exit_code == 0
-    while runs.find(run.id).active:
+    while runs.find_run(run.id).active:
         assert time.monotonic() < end, "no stop in two minutes"
         time.sleep(0.05)
 
@@ -191,7 +193,7 @@ def test_a_run_that_diverges_has_an_exit_status_of_its_own():
 
 
 def test_predict_before_the_first_checkpoint_is_said(tmp_path):
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     path = tmp_path / "x.png"
     Image.new("L", (28, 28)).save(path)
     result = call("predict", run.id, str(path))
@@ -223,7 +225,7 @@ def test_bench_prints_both_rates_and_the_share_of_the_product(network, forward, 
     assert speed == found["img_member_per_s_bfloat16"] > 0
     # Two programs that were really run: never twice the same speed to the last figure.
     assert found["img_member_per_s_float32"] not in (0, speed)
-    assert found["bfloat16_emulated"] is not machine().fast_bfloat16
+    assert found["bfloat16_emulated"] is not read_machine_info().fast_bfloat16
     if network == "cnn":
         assert set(found["bfloat16_products"]) == {"convolutions", "dense", "gain"}
     assert found["compile_seconds"] > 0
@@ -250,6 +252,6 @@ def test_lbfgs_solves_with_and_without_pmap():
     assert found["replica_spread"] == 0.0
     both = {"without_pmap", "with_pmap"}
     assert set(found["step_seconds_median"]) == set(found["compile_seconds"]) == both
-    (solve,) = regression.list_solves()
-    assert len(regression.read_traces(solve.path).with_pmap.seconds) == 4
+    (solve,) = regression.list_regressions()
+    assert len(regression.read_regression_traces(solve.path).with_pmap.seconds) == 4
     assert found["speedup"] > 0

@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from ensemble import runs
 from ensemble.cli.program import main
-from ensemble.comparison.groups import grouped
-from ensemble.comparison.table import table
+from ensemble.comparison.comparison_table import build_comparison_table
+from ensemble.comparison.run_groups import group_runs
 from ensemble.runs.annotations.tags import write_tags
 from tests.comparison.drawn import finished, imported
 
@@ -33,10 +33,10 @@ def test_json_has_the_groups_their_figures_and_the_differences_to_the_baseline(m
     assert (base["run_ids"], other["run_ids"]) == (ids[::2], ids[1::2])
     assert (base["title"], base["why"], base["difference"]) == ("momentum 0.1", "baseline", None)
     assert (base["settings"]["momentum"], base["settings"]["seed"]) == ([0.1], [0, 1])
-    said = table(grouped(made), ids[0]).columns[1]
-    assert other["figures"]["nll"]["value"] == said.figures["nll"].value
+    said = build_comparison_table(group_runs(made), ids[0]).columns[1]
+    assert other["figures"]["nll"]["value"] == said.metrics["nll"].value
     assert other["figures"]["nll"]["over"] == "seeds and images"
-    assert other["difference"]["p_adjusted"] == said.difference.adjusted
+    assert other["difference"]["p_adjusted"] == said.difference.adjusted_p
     assert other["difference"]["won"] - other["difference"]["lost"] == pytest.approx(
         other["difference"]["digits"]
     )
@@ -102,4 +102,4 @@ def test_what_was_imported_stands_beside_what_was_trained_and_what_is_missing_is
     assert "no predictions to compare" in result.stdout
     assert result.stderr.startswith("Note: ")
     assert "are damaged" in result.stderr
-    assert runs.find(made[1].id).name in result.stderr
+    assert runs.find_run(made[1].id).name in result.stderr

@@ -69,7 +69,7 @@ def test_what_cannot_be_done_is_one_sentence(
 
 def test_one_that_a_run_is_learning_is_not_removed(source: str) -> None:
     call("data", "add", "marks", source)
-    run = runs.create(EnsembleConfig(dataset="marks", batch_size=8))
+    run = runs.create_run(EnsembleConfig(dataset="marks", batch_size=8))
     refused = call("data", "remove", "marks")
     assert (refused.exit_code, run.id in refused.stderr) == (1, True)
     assert "marks" in call("data", "list").stdout

@@ -6,9 +6,9 @@ import time
 import pytest
 from click.testing import CliRunner, Result
 
-from ensemble.access import Action, Person, Role, audit
+from ensemble.access import Action, Person, Role, audit_log
 from ensemble.cli.program import main
-from ensemble.cli.results.audit import Span
+from ensemble.cli.results.audit import TimeSpanType
 
 ANN = Person("ann@example.org", Role.MEMBER)
 
@@ -37,7 +37,7 @@ def test_an_epoch_is_counted_from_the_beginning(word: str, code: int) -> None:
     [("30m", 1_800), ("12h", 43_200), ("2d", 172_800), ("1w", 604_800), (" 0m ", 0)],
 )
 def test_a_span_is_in_minutes_hours_days_or_weeks(span: str, seconds: float) -> None:
-    assert Span().convert(span, None, None) == seconds
+    assert TimeSpanType().convert(span, None, None) == seconds
 
 
 @pytest.mark.parametrize("span", ["", "1", "w", "1y", "1.5h", "-1d", "1w2d", "1234567m"])
@@ -52,7 +52,7 @@ def test_of_a_week_there_is_what_is_not_older(monkeypatch: pytest.MonkeyPatch) -
     for days, subject in ((8, "old"), (6, "new"), (0, "now")):
         with monkeypatch.context() as patch:
             patch.setattr(time, "time", lambda days=days: now - days * 86_400)
-            audit.write(Action.LAUNCH, subject, ANN)
+            audit_log.write_audit_entry(Action.LAUNCH, subject, ANN)
 
     def said(*words: str) -> list[str]:
         return [

@@ -7,8 +7,8 @@ from typing import Any
 from click.testing import CliRunner
 
 from ensemble.cli.program import main
-from ensemble.runs.groups.tasks import Task
-from ensemble.wording.runs.training import standing
+from ensemble.runs.groups.tasks import TaskStatus
+from ensemble.wording.runs.training import describe_training_progress
 from tests.pages.ensembles import trained
 from tests.pages.grouped import SLURM, in_groups
 
@@ -22,7 +22,10 @@ def shown(run_id: str) -> dict[str, Any]:
 def test_runs_show_has_each_group_with_its_task_and_the_place() -> None:
     run = in_groups(
         {1: "training", 2: "queued"},
-        {1: Task("running", "7_0", "node2"), 2: Task("waiting", "7_1", "", "no node is free")},
+        {
+            1: TaskStatus("running", "7_0", "node2"),
+            2: TaskStatus("waiting", "7_1", "", "no node is free"),
+        },
         placement=SLURM,
         told={1: {"epoch": 2, "step": 27}},
     )
@@ -54,10 +57,10 @@ def test_runs_show_of_a_run_without_groups_names_none() -> None:
 def test_the_line_of_progress_says_what_groups_wait_for() -> None:
     status = in_groups({1: "training", 2: "queued"}).status
     said = "1 of 2 groups waits for Slurm (no node is free)."
-    assert standing(replace(status, message=said)).endswith(
+    assert describe_training_progress(replace(status, message=said)).endswith(
         " · 1 of 2 groups waits for Slurm (no node is free)"
     )
-    assert said not in standing(replace(status, state="stopped", message=said))
+    assert said not in describe_training_progress(replace(status, state="stopped", message=said))
 
 
 def test_runs_show_has_the_command_that_makes_the_run_again_and_how_to_cite_it() -> None:

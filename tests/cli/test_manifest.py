@@ -15,7 +15,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from ensemble.cli.program import main
-from ensemble.cluster.kubernetes.dashboard import health_command
+from ensemble.cluster.kubernetes.dashboard import build_health_command
 from ensemble.config import EnsembleConfig
 
 REPO = Path(__file__).resolve().parents[2]
@@ -159,7 +159,7 @@ def test_the_dashboard_answers_its_own_pod_alone_and_is_one():
     (container,) = pod_of(dashboard)["containers"]
     assert "--server.address" not in container["command"]  # localhost, as in .streamlit/config.toml
     assert "ports" not in container
-    assert container["readinessProbe"]["exec"]["command"] == health_command()
+    assert container["readinessProbe"]["exec"]["command"] == build_health_command()
     assert "port-forward deployment/digits-dashboard 8501" in call().stdout
 
 
@@ -175,7 +175,7 @@ def test_it_is_ready_once_it_says_so(status, ready):
 
     with http.server.HTTPServer(("127.0.0.1", 0), Health) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        command = [sys.executable, *health_command(server.server_address[1])[1:]]
+        command = [sys.executable, *build_health_command(server.server_address[1])[1:]]
         assert subprocess.run(command, timeout=30).returncode == ready
         server.shutdown()
 

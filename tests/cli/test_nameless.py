@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.jobs.launch import worker_environment
-from ensemble.machine.python_command import build_command
+from ensemble.jobs.launch import build_worker_environment
+from ensemble.machine.python_command import build_python_command
 
 USER = 54321
 REPO = Path(__file__).resolve().parents[2]
@@ -51,14 +51,14 @@ def theirs(tmp_path: Path) -> Path:
 def environment(theirs: Path, **more: str) -> dict[str, str]:
     """That of a container: no home, no name, nothing said but where runs are kept."""
     ours = {"HOME", "USER", "LOGNAME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "ENSEMBLE_DATA"}
-    given = {name: value for name, value in worker_environment().items() if name not in ours}
+    given = {name: value for name, value in build_worker_environment().items() if name not in ours}
     return given | {"TMPDIR": str(theirs), "ENSEMBLE_RUNS": str(theirs / "runs"), **more}
 
 
 @pytest.mark.usefixtures("two_devices_a_worker")
 def test_a_user_id_without_a_name_trains(theirs: Path) -> None:
     done = subprocess.run(
-        as_nobody_known(*build_command(*WORDS)),
+        as_nobody_known(*build_python_command(*WORDS)),
         env=environment(theirs),
         cwd=theirs,
         capture_output=True,
@@ -76,10 +76,11 @@ def test_with_the_root_folder_for_a_home_as_docker_says_it_has_its_turn_and_its_
     theirs: Path,
 ) -> None:
     code = (
-        "import os; from ensemble.cli.app import environment\n"
-        "from ensemble.jobs.slots import take\n"
-        "from ensemble.machine.jax_settings import prepare_jax; assert take(1); prepare_jax()\n"
-        "print(os.environ['JAX_COMPILATION_CACHE_DIR'], environment()['HOME'])\n"
+        "import os; from ensemble.cli.app import build_app_environment\n"
+        "from ensemble.jobs.slots import acquire_slots\n"
+        "from ensemble.machine.jax_settings import prepare_jax\n"
+        "assert acquire_slots(1); prepare_jax()\n"
+        "print(os.environ['JAX_COMPILATION_CACHE_DIR'], build_app_environment()['HOME'])\n"
         "print(os.environ['JAX_COMPILATION_CACHE_MAX_SIZE'])"
     )
     given = environment(theirs, HOME="/", PYTHONPATH=str(REPO))

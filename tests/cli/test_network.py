@@ -31,7 +31,7 @@ class Leaves(nn.Module):
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(architectures.ALLOWED, "")
+    monkeypatch.setenv(architectures.NETWORKS_VARIABLE, "")
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")
     Path("looked_at.py").write_text(MODULE)
     Path("quits.py").write_text("raise SystemExit(3)")
@@ -82,8 +82,8 @@ def test_one_that_cannot_be_had_is_one_sentence_also_as_json(name: str, why: str
 def test_naming_a_network_to_train_is_to_allow_it() -> None:
     refused = call("train", "--network", "looked_at:Leaves", "--width", "3")
     assert "looked_at:Leaves has no width to set" in refused.stderr, "it got as far as that"
-    assert os.environ[architectures.ALLOWED] == "looked_at:Leaves"
-    architectures.check_allowed("looked_at:Leaves")
+    assert os.environ[architectures.NETWORKS_VARIABLE] == "looked_at:Leaves"
+    architectures.check_network_allowed("looked_at:Leaves")
 
 
 def test_the_network_of_the_documentation_is_one() -> None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from ensemble.cli.outcome import end_with
+from ensemble.cli.output import exit_with_result
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.runs import Status
 
@@ -27,9 +27,9 @@ def test_progress_that_cannot_be_shown_ends_nothing(
     with suppress(OSError), open("/dev/full", "w", buffering=1) as full:
         monkeypatch.setattr(sys, "stderr", full if there else None)
         with ProgressLine("run") as line:
-            line.show(Status(state="finished"))
+            line.show_run(Status(state="finished"))
         with pytest.raises(SystemExit) as ended:
-            end_with("finished", "A word.", {"state": "finished"})
+            exit_with_result("finished", "A word.", {"state": "finished"})
         monkeypatch.undo()
     assert ended.value.code == 0
     assert capsys.readouterr().out == '{"state": "finished"}\n'

@@ -3,12 +3,12 @@ from typing import Any
 import click
 from click.testing import CliRunner
 
-from ensemble.cli.options import settings_options
+from ensemble.cli.options import add_settings_options
 from ensemble.config import EnsembleConfig
 
 
 @click.command()
-@settings_options(EnsembleConfig)
+@add_settings_options(EnsembleConfig)
 def said(**chosen: Any) -> None:
     given = {name: value for name, value in chosen.items() if value is not None}
     click.echo(EnsembleConfig(**given).vary)

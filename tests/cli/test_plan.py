@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 from ensemble import datasets, runs
 from ensemble.cli.program import main
-from ensemble.datasets.registry import find
+from ensemble.datasets.registry import find_dataset_entry
 from tests.pages.ensembles import trained
 
 
@@ -78,9 +78,9 @@ def test_what_cannot_be_planned_is_said_in_one_sentence(
 
 
 def test_a_run_that_was_trained_elsewhere_has_no_plan() -> None:
-    made = runs.read_predictions(trained(members=2, epochs=1).id, 1)
-    labels = datasets.load("digits").test_labels
-    run = runs.create_imported([made], labels, find("digits"))
+    made = runs.read_run_predictions(trained(members=2, epochs=1).id, 1)
+    labels = datasets.load_dataset("digits").test_labels
+    run = runs.create_imported_run([made], labels, find_dataset_entry("digits"))
     result = call(run.id)
     assert result.exit_code == 1
     assert result.stderr.startswith(f"Error: The run “{run.id}” was trained elsewhere")

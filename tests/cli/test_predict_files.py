@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.cli.results.predict import read_file, valid
+from ensemble.cli.results.predict import escape_path_bytes, read_picture_file
 from ensemble.errors import ImageError
-from ensemble.wording.escaping import terminal
+from ensemble.wording.escaping import escape_terminal_text
 
 
 def said_of(path: Path) -> str:
@@ -18,7 +18,7 @@ def said_of(path: Path) -> str:
 
     def read() -> None:
         with pytest.raises(ImageError) as error:
-            read_file(path)
+            read_picture_file(path)
         found.append(str(error.value))
 
     reading = threading.Thread(target=read, daemon=True)
@@ -44,7 +44,7 @@ def test_a_folder_and_what_is_not_there_are_said(tmp_path: Path) -> None:
 
 def test_a_name_that_is_not_utf8_is_valid_json_and_can_be_printed() -> None:
     path = Path(os.fsdecode(b"/tmp/\xff-\xc3\xa9.png"))
-    assert json.dumps(valid(path), ensure_ascii=False).encode() == rb'"/tmp/\\xff-' + (
+    assert json.dumps(escape_path_bytes(path), ensure_ascii=False).encode() == rb'"/tmp/\\xff-' + (
         'é.png"'.encode()
     )
-    assert terminal(valid(path)) == r"/tmp/\xff-é.png"
+    assert escape_terminal_text(escape_path_bytes(path)) == r"/tmp/\xff-é.png"

@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from ensemble.cli.program import COMMANDS, main
+from ensemble.cli.program import COMMAND_MODULES, main
 from tests.conftest import REPO
 
 HEAVY = {
@@ -27,7 +27,7 @@ HEAVY = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", COMMAND_MODULES)
 def test_every_command_is_called_by_its_name(name: str) -> None:
     command = main.get_command(click.Context(main), name)
     assert command is not None
@@ -38,8 +38,8 @@ def test_every_command_is_called_by_its_name(name: str) -> None:
 def test_help_lists_what_people_call_and_hides_what_pages_start() -> None:
     listed = CliRunner().invoke(main, ["--help"]).output.split("Commands:\n")[1]
     found = [line.split()[0] for line in listed.splitlines() if line.startswith("  ")]
-    hidden = {name for name in COMMANDS if name.startswith("work")} | {"race-competitor"}
-    assert sorted(found) == sorted(set(COMMANDS) - hidden)
+    hidden = {name for name in COMMAND_MODULES if name.startswith("work")} | {"race-competitor"}
+    assert sorted(found) == sorted(set(COMMAND_MODULES) - hidden)
 
 
 def test_help_lists_what_chooses_a_size_under_one_heading() -> None:

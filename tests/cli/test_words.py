@@ -10,14 +10,14 @@ from click.testing import CliRunner
 
 from ensemble import runs
 from ensemble.cli import progress_line
-from ensemble.cli.outcome import end_with
+from ensemble.cli.output import exit_with_result
 from ensemble.cli.program import main
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.cli.results.predict import line_of
-from ensemble.cli.train import best_epoch
+from ensemble.cli.results.predict import format_prediction_line
+from ensemble.cli.train import describe_best_epoch
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status
-from ensemble.recognition.answer import WHOLE
+from ensemble.recognition.picture_reading import PICTURE_REJECTED_SENTENCE
 from ensemble.runs import Status
 from ensemble.shift.status import StressStatus
 
@@ -49,7 +49,7 @@ STATUS = Status(
     ("changes", "said"),
     [
         ({}, "47  (97.3 %; votes 4 9 | 7 7)"),
-        ({"refused": WHOLE}, WHOLE),
+        ({"refused": PICTURE_REJECTED_SENTENCE}, PICTURE_REJECTED_SENTENCE),
         ({"text": "", "digits": [], "confidence": 0.0}, "no digits."),
         (
             {"text": "?", "digits": [GONE], "confidence": 0.0},
@@ -74,7 +74,7 @@ STATUS = Status(
     ],
 )
 def test_a_picture_is_read_rejected_or_empty(changes: dict[str, Any], said: str) -> None:
-    assert line_of(FOUND | changes) == f"a.png: {said}"
+    assert format_prediction_line(FOUND | changes) == f"a.png: {said}"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_picture_is_read_rejected_or_empty(changes: dict[str, Any], said: str)
     ],
 )
 def test_a_reading_is_never_a_whole_0_or_100_per_cent_sure(confidence: float, said: str) -> None:
-    assert f"({said}; votes" in line_of(FOUND | {"confidence": confidence})
+    assert f"({said}; votes" in format_prediction_line(FOUND | {"confidence": confidence})
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_how_a_run_stands_is_one_line(
     status: Status, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with ProgressLine("run-1") as line:
-        line.show(status)
+        line.show_run(status)
     assert capsys.readouterr().err == f"run-1 · {said}\n"
 
 
@@ -130,7 +130,7 @@ def test_a_log_gets_a_line_now_and_then_and_every_end_at_once(
         (9.0, StressStatus("finished", steps=9, total=9)),
     ):
         now += later
-        line.stress(status)
+        line.show_stress(status)
     assert capsys.readouterr().err.splitlines() == [
         "stress · measuring · 1 of 9 steps",
         "stress · measuring · 3 of 9 steps",
@@ -143,8 +143,8 @@ def test_a_terminal_has_one_line_written_over(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with ProgressLine("mnist") as line:
-        line.fraction(None, "Asking")
-        line.fraction(0.25, "Fetching")
+        line.show_fraction(None, "Asking")
+        line.show_fraction(0.25, "Fetching")
     assert capsys.readouterr().err == "\r\x1b[Kmnist · Asking\r\x1b[Kmnist · Fetching · 25 %\n"
 
 
@@ -153,7 +153,7 @@ SPELT = r"\x1b[2J\x1b]0;title\x07\x9b31m\rforged\nline"
 
 
 def test_a_name_and_an_id_from_outside_do_not_steer_the_terminal() -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     (run.path / "name.txt").write_text(HOSTILE)
     (line,) = CliRunner().invoke(main, ["runs", "list"]).output.splitlines()
     assert line.endswith(SPELT.replace(r"\r", " ").replace(r"\n", " "))
@@ -166,10 +166,12 @@ def test_what_a_status_says_does_not_steer_the_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with ProgressLine("stress") as line:
-        line.stress(StressStatus("measuring", message=HOSTILE))
+        line.show_stress(StressStatus("measuring", message=HOSTILE))
     with pytest.raises(SystemExit):
-        end_with("failed", HOSTILE, {"run_id": "x"})
-    assert line_of(FOUND | {"image": HOSTILE}).startswith(HOSTILE)  # until it is printed
+        exit_with_result("failed", HOSTILE, {"run_id": "x"})
+    assert format_prediction_line(FOUND | {"image": HOSTILE}).startswith(
+        HOSTILE
+    )  # until it is printed
     out, err = capsys.readouterr()
     assert err == f"stress · measuring · {SPELT}\n{SPELT}\n"
     assert out == '{"run_id": "x"}\n'
@@ -196,22 +198,22 @@ def test_what_a_status_says_does_not_steer_the_terminal(
 def test_the_best_epoch_is_named_with_what_it_was_chosen_on(
     changes: dict[str, Any], said: str
 ) -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     status = Status(epoch=2, best_epoch=2, best_ensemble_test_accuracy=0.982)
-    assert best_epoch(replace(run, status=replace(status, **changes))) == said
+    assert describe_best_epoch(replace(run, status=replace(status, **changes))) == said
 
 
 def test_one_that_patience_ended_is_said_to_be_at_its_own_last_epoch(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with ProgressLine("run-1") as line:
-        line.show(Status(state="finished", epoch=12, epochs=100, step=120, steps=1000))
+        line.show_run(Status(state="finished", epoch=12, epochs=100, step=120, steps=1000))
     assert capsys.readouterr().err == "run-1 · finished · epoch 12 of 100 · step 120 of 1,000\n"
 
 
 @pytest.mark.parametrize(("share", "guesses"), [(0.09, True), (0.9, False)])
 def test_a_run_that_only_guesses_is_said_to(share: float, guesses: bool) -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     reached = replace(run.status, state="finished", step=100, ensemble_test_accuracy=share)
     write_status(run.path, reached)
     listed = CliRunner().invoke(main, ["runs", "list"]).output

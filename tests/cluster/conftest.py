@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ensemble.cluster import asking
+from ensemble.cluster import slurm_commands
 from tests.cluster import mini
 from tests.cluster.mini import MiniSlurm
 
@@ -23,8 +23,8 @@ def slurm(cluster: MiniSlurm, monkeypatch: pytest.MonkeyPatch) -> Iterator[MiniS
     """It, with nothing in its queue, found by this process and those that it starts."""
     monkeypatch.setenv("SLURM_CONF", str(cluster.conf))
     # Tests look at what changes within a moment.
-    monkeypatch.setattr(asking, "FRESH", 0.0)
-    monkeypatch.setattr(asking, "REFUSED", 0.0)
+    monkeypatch.setattr(slurm_commands, "ANSWER_CACHE_SECONDS", 0.0)
+    monkeypatch.setattr(slurm_commands, "REFUSAL_CACHE_SECONDS", 0.0)
     yield cluster
     cluster.run("scancel", "--user=root")
     cluster.wait(lambda: not cluster.run("squeue", "-h"))

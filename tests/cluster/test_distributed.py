@@ -18,7 +18,7 @@ import pytest
 
 from ensemble import runs
 from ensemble.runs import Run
-from ensemble.runs.groups.tasks import read_tasks
+from ensemble.runs.groups.tasks import read_group_tasks
 from tests.cluster.mini import MiniSlurm
 from tests.cluster.test_runs import assert_same_bits as same_arrays
 from tests.hosts.pair import Processes, train
@@ -63,7 +63,7 @@ def is_killed(both: Processes, run: Run) -> None:
     both.all[0].send_signal(signal.SIGKILL)
     assert both.all[1].wait(ALL_END_SECONDS) == 75, both.said()
     assert "Process 1 of 2 (on " in both.log(1)
-    assert "ended without a word" in runs.find(run.id).message
+    assert "ended without a word" in runs.find_run(run.id).message
 
 
 def is_stopped_and_wakes(both: Processes, run: Run) -> None:
@@ -73,7 +73,7 @@ def is_stopped_and_wakes(both: Processes, run: Run) -> None:
     assert "has said nothing for 8 seconds" in both.log(1)
     both.all[0].send_signal(signal.SIGCONT)
     assert both.all[0].wait(ALL_END_SECONDS) == 75, both.said()
-    message = runs.find(run.id).message
+    message = runs.find_run(run.id).message
     assert "Process 1 of 2 (on " in message
     assert "was stopped for" in message
 
@@ -84,7 +84,7 @@ def raises(both: Processes, run: Run) -> None:
     assert "ValueError: boom" in both.log(1)
     assert "Traceback" not in both.log(0)
     assert "boom" in both.log(0)
-    assert "boom" in runs.find(run.id).message
+    assert "boom" in runs.find_run(run.id).message
 
 
 def is_told_to_stop(both: Processes, run: Run) -> None:
@@ -109,13 +109,13 @@ def test_whatever_ends_one_process_ends_both_and_the_run_goes_on_to_the_same_bit
             began = time.monotonic()
             end(both, run)
             print(f"{end.__name__}: {time.monotonic() - began:.1f} s")
-        run, words = runs.find(run.id), ("--resume", run.id)
+        run, words = runs.find_run(run.id), ("--resume", run.id)
         assert run.state == state
         assert "resume" in run.message.lower()
         assert run.status.epoch < 60, "too late for this test to mean something"
     with train(tmp_path, *words) as both:
         assert both.statuses() == [0, 0], both.said()
-    run = runs.find(words[1])
+    run = runs.find_run(words[1])
     assert run.state == "finished"
     assert_same_bits(run, truth)
 
@@ -138,7 +138,7 @@ def followed(*words: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def nodes_of(run: Run, slurm: MiniSlurm) -> list[str]:
-    return slurm.run("scontrol", "show", "hostnames", read_tasks(run.path)[1].node).split()
+    return slurm.run("scontrol", "show", "hostnames", read_group_tasks(run.path)[1].node).split()
 
 
 def has_ended(child: "subprocess.Popen[str]", slurm: MiniSlurm, task: str) -> bool:
@@ -160,7 +160,7 @@ def test_a_run_on_two_nodes_outlives_one_of_them(slurm: MiniSlurm, truth):
         run = runs.list_runs()[0]
         # The one that follows it looks where it is now and then; it may train before that.
         slurm.wait(lambda: nodes_of(run, slurm))
-        task = read_tasks(run.path)[1]
+        task = read_group_tasks(run.path)[1]
         _, second = nodes_of(run, slurm)
         slurm.kill_node(second)
         try:

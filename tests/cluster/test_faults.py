@@ -12,7 +12,7 @@ import pytest
 
 from ensemble import runs
 from ensemble.runs.groups import takeover
-from ensemble.runs.groups.part import groups_of
+from ensemble.runs.groups.group import list_run_groups
 from tests.cluster import mini
 from tests.cluster.mini import MiniSlurm
 from tests.cluster.test_runs import (
@@ -73,7 +73,7 @@ def test_a_full_disk_is_said_and_with_more_room_the_run_goes_on_to_the_same_bits
     monkeypatch.setenv("ENSEMBLE_RUNS", str(small_disk / "runs"))
     with training(*SETTINGS, *SLURM, inside=cables.inside) as (run, child):
         assert ended(child)["state"] == "failed"
-    message = runs.find(run.id).message
+    message = runs.find_run(run.id).message
     assert "No space left on device" in message
     assert "Make room, then resume." in message
     subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
@@ -89,18 +89,18 @@ def test_a_node_that_is_cut_off_and_wakes_finds_its_group_taken_over(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with training(*SETTINGS, *SLURM, inside=cables.inside) as (run, child):
         cables.wait(lambda: max(steps(run), default=0) > 150)
-        group = max(groups_of(run), key=lambda group: group.status.step)
+        group = max(list_run_groups(run), key=lambda group: group.status.step)
         first, task = group.status, tasks_with_nodes(run, cables)[group.number]
         assert first.pid
         cables.cut(task.node)
         os.kill(first.pid, signal.SIGSTOP)  # So that it is at work still when the other comes.
         try:
             cables.start_now(task.id)
-            place = group.path / takeover.FILE
+            place = group.path / takeover.LEASE_FILE
             cables.wait(lambda: json.loads(place.read_text())["host"] != first.host)
         finally:
             os.kill(first.pid, signal.SIGCONT)
         assert ended(child)["state"] == "finished"
     assert "has another task by now: this one ends" in (group.path / "log.txt").read_text()
-    assert groups_of(run)[group.number - 1].status.host != first.host
+    assert list_run_groups(run)[group.number - 1].status.host != first.host
     assert_same_bits(run, here)

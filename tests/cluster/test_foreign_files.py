@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from ensemble import runs
-from ensemble.cluster import SlurmConfig, asking
+from ensemble.cluster import SlurmConfig, slurm_commands
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
-from ensemble.jobs.placement import Placement, backend_for, read_placement
-from ensemble.runs.groups.part import groups_of, make
-from ensemble.runs.groups.places import tasks_for
-from ensemble.runs.groups.tasks import read_tasks
+from ensemble.jobs.placement import Placement, create_scheduler_backend, read_placement
+from ensemble.runs.groups.group import create_group_folders, list_run_groups
+from ensemble.runs.groups.task_placement import create_group_tasks
+from ensemble.runs.groups.tasks import read_group_tasks
 from tests.cluster.test_slurm import commands_that
 
 HERE = Placement("slurm", SlurmConfig(partition="gpu").as_dict())
@@ -21,8 +21,8 @@ HERE = Placement("slurm", SlurmConfig(partition="gpu").as_dict())
 @pytest.fixture
 def run() -> runs.Run:
     """A run that is placed on Slurm."""
-    made = runs.create(EnsembleConfig(groups=2), HERE)
-    make(made)
+    made = runs.create_run(EnsembleConfig(groups=2), HERE)
+    create_group_folders(made)
     return made
 
 
@@ -31,17 +31,17 @@ def test_tasks_of_others_that_a_run_names_are_not_cancelled(
 ) -> None:
     said = f'echo "$(basename "$0") $*" >>{tmp_path}/called\n'
     said += "echo '7_0|PENDING||Resources|thesis'\necho '7_1|RUNNING|node1|None|thesis'"
-    monkeypatch.setattr(asking, "FRESH", 0.0)
+    monkeypatch.setattr(slurm_commands, "ANSWER_CACHE_SECONDS", 0.0)
     monkeypatch.setenv("PATH", commands_that(tmp_path, said))
-    asking.forget()
+    slurm_commands.clear_slurm_cache()
     named = {"1": {"state": "running", "id": "7_0"}, "2": {"state": "running", "id": "7_1"}}
     (run.path / "groups" / "tasks.json").write_text(json.dumps(named))
-    tasks = tasks_for(run)
+    tasks = create_group_tasks(run)
     for _ in range(3):
-        found = tasks.look()
-    tasks.end()
-    for group in groups_of(run):
-        tasks.kill(group)
+        found = tasks.poll_tasks()
+    tasks.cancel_waiting()
+    for group in list_run_groups(run):
+        tasks.kill_task(group)
     assert {task.state for task in found.values()} == {"ended"}
     assert "scancel" not in (tmp_path / "called").read_text()
 
@@ -62,8 +62,8 @@ ODD_TASKS = [
 @pytest.mark.parametrize("text", ODD_TASKS)
 def test_odd_words_of_tasks_are_no_tasks_or_harmless_ones(text: str, run) -> None:
     (run.path / "groups" / "tasks.json").write_text(text)
-    read_tasks(run.path)
-    tasks_for(run)
+    read_group_tasks(run.path)
+    create_group_tasks(run)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_placement_that_is_no_setting_of_slurms_is_refused(name: str, value, r
     values = json.loads(file.read_text())
     file.write_text(json.dumps({**values, "settings": {**values["settings"], name: value}}))
     with pytest.raises((ConfigError, RunError), match=name):
-        tasks_for(run)
+        create_group_tasks(run)
 
 
 def test_lines_of_shell_code_in_a_runs_folder_are_not_taken(run) -> None:
@@ -98,7 +98,7 @@ def test_lines_of_shell_code_in_a_runs_folder_are_not_taken(run) -> None:
     file.write_text(json.dumps(values))
     placement = read_placement(run.path)
     assert placement is not None
-    assert backend_for(placement, run.path).config.setup == ()
+    assert create_scheduler_backend(placement, run.path).config.setup == ()
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_lines_of_shell_code_in_a_runs_folder_are_not_taken(run) -> None:
 def test_a_placement_that_cannot_be_told_is_said_with_what_to_do(text: str, run) -> None:
     (run.path / "placement.json").write_text(text)
     with pytest.raises(RunError, match=r"placement\.json back, or remove it to train here"):
-        tasks_for(runs.find(run.id))
+        create_group_tasks(runs.find_run(run.id))

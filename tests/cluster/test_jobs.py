@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ensemble import regression, runs
-from ensemble.jobs.remote.record import read_record
+from ensemble.jobs.remote.task_record import read_task_record
 from ensemble.shift.status import read_stress_status
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -65,18 +65,20 @@ def soon(found: Callable[[], Any]) -> Any:
 
 def solving() -> Any:
     """The regression whose task is at work, once it says so."""
-    return next((one for one in regression.list_solves() if one.status.state == "solving"), None)
+    return next(
+        (one for one in regression.list_regressions() if one.status.state == "solving"), None
+    )
 
 
 def test_a_regression_left_behind_and_put_back_is_followed_again_and_whole(slurm) -> None:
     with at_work(*SOLVE, *SLURM) as child:
         solve = soon(solving)
         child.kill()
-    task = read_record(solve.path).id
+    task = read_task_record(solve.path).id
     slurm.run("scancel", "--signal=USR2", task)
-    assert soon(lambda: regression.find_solve(solve.id).died)
+    assert soon(lambda: regression.find_regression(solve.id).has_died)
     with at_work("lbfgs", "--follow", solve.id) as child:
-        soon(lambda: "Waits" in regression.find_solve(solve.id).status.message)
+        soon(lambda: "Waits" in regression.find_regression(solve.id).status.message)
         slurm.start_now(task)
         found = ended(child)
     assert found["state"] == "finished"
@@ -90,7 +92,7 @@ def test_a_regression_left_behind_and_put_back_is_followed_again_and_whole(slurm
 
 def test_a_measuring_waits_is_stopped_and_then_finds_what_training_found(slurm) -> None:
     with at_work("train", "--members=2", "--epochs=1", "--network=mlp", "--width=8") as child:
-        run = runs.find(ended(child)["run_id"])
+        run = runs.find_run(ended(child)["run_id"])
     slurm.run("sbatch", "--nodes=3", "--exclusive", "--output=/dev/null", "--wrap=sleep 100")
     with at_work("stress", run.id, *SLURM) as child:
         said = soon(lambda: waits(run))

@@ -15,8 +15,8 @@ import pytest
 
 from ensemble import runs
 from ensemble.runs import Run
-from ensemble.runs.groups.part import groups_of
-from ensemble.runs.groups.tasks import Task, read_tasks
+from ensemble.runs.groups.group import list_run_groups
+from ensemble.runs.groups.tasks import TaskStatus, read_group_tasks
 from tests.cluster.mini import MiniSlurm
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -96,24 +96,26 @@ def assert_same_bits(run: Run, other: Path) -> None:
 
 def steps(run: Run) -> list[int]:
     """How far each group is."""
-    return [group.status.step for group in groups_of(run)]
+    return [group.status.step for group in list_run_groups(run)]
 
 
-def tasks_with_nodes(run: Run, slurm: MiniSlurm) -> dict[int, Task]:
+def tasks_with_nodes(run: Run, slurm: MiniSlurm) -> dict[int, TaskStatus]:
     """Its groups' tasks, once their nodes are noted: a group may train before anyone has looked."""
-    slurm.wait(lambda: (tasks := read_tasks(run.path)) and all(t.node for t in tasks.values()))
-    return read_tasks(run.path)
+    slurm.wait(
+        lambda: (tasks := read_group_tasks(run.path)) and all(t.node for t in tasks.values())
+    )
+    return read_group_tasks(run.path)
 
 
 def test_a_run_on_slurm_has_the_bits_of_one_process_here(slurm: MiniSlurm, here) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         assert ended(child)["state"] == "finished"
     assert_same_bits(run, here)
-    tasks = read_tasks(run.path)
+    tasks = read_group_tasks(run.path)
     assert {number: task.state for number, task in tasks.items()} == {1: "ended", 2: "ended"}
     assert {task.node for task in tasks.values()} < set(slurm.nodes)
-    assert all((group.path / "log.txt").is_file() for group in groups_of(run))
-    hosts = [group.status.host for group in groups_of(run)]
+    assert all((group.path / "log.txt").is_file() for group in list_run_groups(run))
+    hosts = [group.status.host for group in list_run_groups(run)]
     assert hosts == [tasks[number].node for number in (1, 2)]
 
 
@@ -131,7 +133,7 @@ def test_a_node_that_dies_and_a_preemption_cost_their_groups_a_while_and_no_bit(
             assert ended(child)["state"] == "finished"
         finally:
             slurm.start_node(tasks[1].node)
-    assert read_tasks(run.path)[1].node != tasks[1].node
+    assert read_group_tasks(run.path)[1].node != tasks[1].node
     assert_same_bits(run, here)
 
 
@@ -140,21 +142,23 @@ def test_stop_ends_all_tasks_with_checkpoints_and_resume_submits_what_is_missing
 ) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
-        runs.request_stop(run.id)
+        runs.request_run_stop(run.id)
         assert ended(child)["state"] == "stopped"
-    assert [group.status.state for group in groups_of(run)] == ["stopped", "stopped"]
-    assert all(any((group.path / "checkpoints").iterdir()) for group in groups_of(run))
+    assert [group.status.state for group in list_run_groups(run)] == ["stopped", "stopped"]
+    assert all(any((group.path / "checkpoints").iterdir()) for group in list_run_groups(run))
     assert not slurm.run("squeue", "-h", "-t", "pending,running")
-    first = {task.id for task in read_tasks(run.path).values()}
+    first = {task.id for task in read_group_tasks(run.path).values()}
     with training("--resume", run.id) as (_, child):
-        slurm.wait(lambda: {task.id for task in read_tasks(run.path).values()}.isdisjoint(first))
+        slurm.wait(
+            lambda: {task.id for task in read_group_tasks(run.path).values()}.isdisjoint(first)
+        )
         # Who follows them is killed: they go on, and whoever resumes finds them again.
-        second = {task.id for task in read_tasks(run.path).values()}
+        second = {task.id for task in read_group_tasks(run.path).values()}
         child.send_signal(signal.SIGKILL)
         child.wait()
     with training("--resume", run.id) as (_, child):
         assert ended(child)["state"] == "finished"
-    assert {task.id for task in read_tasks(run.path).values()} <= second
+    assert {task.id for task in read_group_tasks(run.path).values()} <= second
     with suppress(subprocess.CalledProcessError):
         submitted = slurm.run("squeue", "-h", "--array", "-t", "all", "-n", run.id, "-o", "%i")
         assert len(submitted.split()) == 4

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ensemble.cluster import SlurmConfig
-from ensemble.cluster.settings import table
+from ensemble.cluster.settings import read_settings_table
 from ensemble.errors import ConfigError
 
 TABLE = """
@@ -26,7 +26,7 @@ def here(monkeypatch, tmp_path):
 
 
 def test_the_table_is_the_default_and_its_lines_stay_out_of_a_jobs_folder(here) -> None:
-    assert table() is None
+    assert read_settings_table() is None
     assert SlurmConfig.from_toml() == SlurmConfig()
     (here / "ensemble.toml").write_text(TABLE)
     found = SlurmConfig.from_toml()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.cluster import SlurmConfig, queue, submit
-from ensemble.cluster.command import lost_a_peer
+from ensemble.cluster import SlurmConfig, list_slurm_tasks, submit_slurm_tasks
+from ensemble.cluster.command import has_lost_peer
 
 CONFIG = SlurmConfig(time=5, cpus=1, nodes=2)
 # Each process tells who it is; the first time it works until it is told to stop, or fails as asked.
@@ -38,7 +38,7 @@ PROGRAM = (sys.executable, "-c", WORKER)
 def start(folder: Path, code: int = 0) -> str:
     folder.mkdir(exist_ok=True)
     words = [[str(folder), str(code)]]
-    [task] = submit(words, folder / "tasks", CONFIG, "both", {}, program=PROGRAM)
+    [task] = submit_slurm_tasks(words, folder / "tasks", CONFIG, "both", {}, program=PROGRAM)
     return task
 
 
@@ -47,7 +47,7 @@ def began(folder: Path) -> list[str]:
 
 
 def state(task: str) -> str:
-    return queue()[task].state
+    return list_slurm_tasks()[task].state
 
 
 def test_both_are_told_to_stop_are_waited_for_and_go_on(slurm, tmp_path) -> None:
@@ -97,4 +97,4 @@ def test_a_failure_of_its_own_ends_both_and_does_not_come_again(slurm, tmp_path)
 def test_what_counts_as_a_loss(tmp_path, statuses: dict[int, int], lost: bool) -> None:
     for rank, status in statuses.items():
         (tmp_path / str(rank)).write_text(f"{status}\n")
-    assert lost_a_peer(tmp_path, 2) is lost
+    assert has_lost_peer(tmp_path, 2) is lost

@@ -10,19 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.cluster import Partition, asking, available, partitions, queue
-from ensemble.cluster.slurm import NEEDED
+from ensemble.cluster import (
+    Partition,
+    is_slurm_available,
+    list_slurm_partitions,
+    list_slurm_tasks,
+    slurm_commands,
+)
+from ensemble.cluster.slurm import SLURM_PROGRAMS
 from ensemble.errors import ClusterError
 
 
 def test_where_there_is_no_slurm_that_is_told_at_once(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    asking.forget()
+    slurm_commands.clear_slurm_cache()
     before = time.perf_counter()
-    assert not available()
+    assert not is_slurm_available()
     assert time.perf_counter() - before < 0.1
     with pytest.raises(ClusterError, match="There is no Slurm on this machine"):
-        partitions()
+        list_slurm_partitions()
 
 
 def test_asking_needs_neither_jax_nor_submitit() -> None:
@@ -34,18 +40,18 @@ def test_asking_needs_neither_jax_nor_submitit() -> None:
 @pytest.mark.skipif(not shutil.which("sinfo"), reason="Slurm's commands are not here")
 def test_commands_without_a_cluster_are_no_slurm(monkeypatch) -> None:
     monkeypatch.setenv("SLURM_CONF", "/dev/null/none")
-    asking.forget()
-    assert not available()
+    slurm_commands.clear_slurm_cache()
+    assert not is_slurm_available()
     with pytest.raises(ClusterError, match=r"SLURM_CONF names no file: /dev/null/none\."):
-        queue()
+        list_slurm_tasks()
     if not Path("/etc/slurm/slurm.conf").exists():
         monkeypatch.delenv("SLURM_CONF")
-        assert not available()
+        assert not is_slurm_available()
 
 
 def commands_that(tmp_path: Path, script: str) -> str:
     """A folder with Slurm's commands that do this."""
-    for name in NEEDED:
+    for name in SLURM_PROGRAMS:
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
     return f"{tmp_path}:{os.environ['PATH']}"
@@ -68,10 +74,10 @@ def test_rows_of_a_large_cluster_are_gathered_by_partition(monkeypatch, tmp_path
         "old|inact|infinite|allocated|1|8/0/0/8|4096|gpu:1,craynetwork:4|gpu:1(IDX:0)|",
     )
     monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
-    asking.forget()
+    slurm_commands.clear_slurm_cache()
     week, half_a_day = 7 * 24 * 60, 12 * 60
-    assert available()
-    assert partitions() == [
+    assert is_slurm_available()
+    assert list_slurm_partitions() == [
         Partition("cpu", True, True, week, 16, 12, 1024, 860, 0, 0, 500.0),
         Partition("gpu", False, True, half_a_day, 4, 1, 256, 128, 16, 2 + 4, 1000.0),
         Partition("old", False, False, None, 1, 0, 8, 0, 1, 0, 4.0),
@@ -99,8 +105,8 @@ def test_nothing_is_free_where_a_node_does_not_answer_or_is_on_its_way_out(
         for place, state in enumerate(states)
     )
     monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
-    asking.forget()
-    free = [(one.free_nodes, one.free_cpus, one.free_gpus) for one in partitions()]
+    slurm_commands.clear_slurm_cache()
+    free = [(one.free_nodes, one.free_cpus, one.free_gpus) for one in list_slurm_partitions()]
     assert dict(zip(states, free, strict=True)) == states
 
 
@@ -116,9 +122,11 @@ def test_tasks_of_every_state_and_name_are_told_apart(monkeypatch, tmp_path) -> 
         "12|PENDING||SomeNewReason|h",
     )
     monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
-    asking.forget()
+    slurm_commands.clear_slurm_cache()
     held = "it could not be started and is held: scontrol release lets it go"
-    assert [(one.id, one.state, one.reason, one.nodes, one.name) for one in queue().values()] == [
+    assert [
+        (one.id, one.state, one.reason, one.nodes, one.name) for one in list_slurm_tasks().values()
+    ] == [
         ("7_0", "waiting", "no node is free", "", "a | name"),
         ("7_1", "running", "", "node[1-4]", "b"),
         ("7_2", "running", "", "node1", "c"),
@@ -140,15 +148,15 @@ def test_a_slurm_that_hangs_is_said_once_and_does_not_hold_up_the_next(
     monkeypatch, tmp_path
 ) -> None:
     monkeypatch.setenv("PATH", commands_that(tmp_path, "exec sleep 30"))
-    monkeypatch.setattr(asking, "SECONDS", 0.3)
-    asking.forget()
+    monkeypatch.setattr(slurm_commands, "COMMAND_TIMEOUT_SECONDS", 0.3)
+    slurm_commands.clear_slurm_cache()
     said = r"Slurm does not answer: sinfo took longer than 0\.3 seconds\. Nothing is lost; try ag"
     with pytest.raises(ClusterError, match=said):
-        partitions()
+        list_slurm_partitions()
     before = time.perf_counter()
-    assert available()
+    assert is_slurm_available()
     with pytest.raises(ClusterError, match=said):
-        partitions()
+        list_slurm_partitions()
     assert time.perf_counter() - before < 0.1
 
 
@@ -167,25 +175,25 @@ def test_a_slurm_that_hangs_is_said_once_and_does_not_hold_up_the_next(
 )
 def test_a_refusal_says_what_to_do(said: str, sentence: str) -> None:
     with pytest.raises(ClusterError) as refused:
-        asking.refused("sbatch", said)
+        slurm_commands.raise_slurm_refusal("sbatch", said)
     assert str(refused.value) == sentence
 
 
 def test_a_real_cluster_says_what_is_free(slurm) -> None:
-    assert available()
-    assert partitions() == [Partition("main", True, True, None, 3, 3, 6, 6, 0, 0, 3.9)]
+    assert is_slurm_available()
+    assert list_slurm_partitions() == [Partition("main", True, True, None, 3, 3, 6, 6, 0, 0, 3.9)]
     slurm.run("sbatch", "--wrap=sleep 20", "--output=/dev/null", "--cpus-per-task=1")
-    slurm.wait(lambda: partitions()[0].free_nodes == 2)
-    assert partitions()[0].free_cpus == 5
+    slurm.wait(lambda: list_slurm_partitions()[0].free_nodes == 2)
+    assert list_slurm_partitions()[0].free_cpus == 5
 
 
 def test_a_controller_that_hangs_is_said(slurm, monkeypatch) -> None:
     controller = int((slurm.folder / "pid" / "slurmctld").read_text())
-    monkeypatch.setattr(asking, "SECONDS", 1.0)
+    monkeypatch.setattr(slurm_commands, "COMMAND_TIMEOUT_SECONDS", 1.0)
     os.kill(controller, signal.SIGSTOP)
     try:
         with pytest.raises(ClusterError, match="Slurm does not answer"):
-            queue()
+            list_slurm_tasks()
     finally:
         os.kill(controller, signal.SIGCONT)
     slurm.wait(lambda: slurm.run("squeue", "-h") == "")

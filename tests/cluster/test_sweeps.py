@@ -55,7 +55,7 @@ def test_tasks_of_a_cluster_share_the_trials_of_a_sweep(
     said = json.loads(ended.stdout.splitlines()[-1])
     assert [one["state"] for one in said["trials"]] == ["complete"] * 4
     assert len({one["run_id"] for one in said["trials"]}) == len(runs.list_runs()) == 4
-    hosts = {runs.find(one["run_id"]).status.host for one in said["trials"]}
+    hosts = {runs.find_run(one["run_id"]).status.host for one in said["trials"]}
     assert hosts <= set(slurm.nodes)
-    assert sweeps.find(said["study"]).state == "finished"
+    assert sweeps.find_sweep(said["study"]).state == "finished"
     slurm.wait(lambda: not slurm.run("squeue", "-h"))

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.cluster import SlurmConfig, asking
+from ensemble.cluster import SlurmConfig, slurm_commands
 from ensemble.cluster.local_processes import LocalProcesses
-from ensemble.cluster.task_array import Task, TaskArray
-from ensemble.jobs.launch import worker_environment
+from ensemble.cluster.task_array import TaskArray, TaskStatus
+from ensemble.jobs.launch import build_worker_environment
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.remote.record import Record, read_record
-from ensemble.storage.atomic import read_json
-from ensemble.sweeps import SweepConfig, create
-from ensemble.sweeps.settings import VARIABLE
-from ensemble.sweeps.tasks import WorkerTasks
+from ensemble.jobs.remote.task_record import TaskRecord, read_task_record
+from ensemble.storage.atomic_files import read_json
+from ensemble.sweeps import SweepConfig, create_sweep
+from ensemble.sweeps.settings import STORAGE_VARIABLE
+from ensemble.sweeps.worker_tasks import WorkerTasks
 from tests.cluster.test_slurm import commands_that
 
 WORDS = ("--version",)
@@ -29,42 +29,42 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 
 def array_of(units: list[str]) -> TaskArray:
-    processes = LocalProcesses(units, "ENSEMBLE_CORES", worker_environment())
+    processes = LocalProcesses(units, "ENSEMBLE_CORES", build_worker_environment())
     return TaskArray(processes, "a run", sure=1)
 
 
 def test_as_many_work_here_at_a_time_as_there_are_units(tmp_path: Path) -> None:
     array, logs = array_of(["0"]), {number: tmp_path / f"{number}.txt" for number in (1, 2)}
     array.submit(dict.fromkeys(logs, WORDS), {}, logs)
-    first = array.look()
+    first = array.poll_tasks()
     assert [task.state for task in first.values()] == ["running", "waiting"]
     assert first[1].id.isdigit()
     assert not first[2].id, "it has no process yet"
 
     def first_has_ended() -> bool:
-        states = [task.state for task in array.look().values()]
+        states = [task.state for task in array.poll_tasks().values()]
         assert states.count("running") <= 1
         return states[0] == "ended"
 
     wait_until(first_has_ended)
-    assert array.look()[1].id == first[1].id
-    wait_until(lambda: array.look()[2].state == "ended")
+    assert array.poll_tasks()[1].id == first[1].id
+    wait_until(lambda: array.poll_tasks()[2].state == "ended")
     assert all("version" in log.read_text() for log in logs.values())
 
 
 def test_what_waits_is_taken_back_and_what_works_goes_on(tmp_path: Path) -> None:
     array, logs = array_of(["0"]), {number: tmp_path / f"{number}.txt" for number in (1, 2)}
     array.submit(dict.fromkeys(logs, WORDS), {}, logs)
-    array.look()
-    array.take_back()
-    assert array.look()[2] == Task("ended")
-    wait_until(lambda: array.look()[1].state == "ended")
+    array.poll_tasks()
+    array.take_back_waiting()
+    assert array.poll_tasks()[2] == TaskStatus("ended")
+    wait_until(lambda: array.poll_tasks()[1].state == "ended")
     assert "version" in logs[1].read_text()
     assert not logs[2].read_text()
     array.submit({2: WORDS}, {}, logs)
-    assert array.look()[2].state == "running"
+    assert array.poll_tasks()[2].state == "running"
     array.cancel(2)
-    wait_until(lambda: array.look()[2].state == "ended")
+    wait_until(lambda: array.poll_tasks()[2].state == "ended")
     assert not array.find_alive()
 
 
@@ -76,28 +76,30 @@ def test_a_record_of_an_earlier_version_is_read(tmp_path: Path) -> None:
         ' "state": "running", "node": "node7", "reason": ""}'
     )
     file.write_text(text)
-    assert read_record(tmp_path) == Record(
+    assert read_task_record(tmp_path) == TaskRecord(
         "race race 1f", "7_0", {}, {"time": 5}, "running", "node7", ""
     )
     file.write_text(text.replace("running", "flying"))
-    assert read_record(tmp_path) is None
+    assert read_task_record(tmp_path) is None
     file.write_text(text.replace('"running"', "[]"))
-    assert read_record(tmp_path) is None
+    assert read_task_record(tmp_path) is None
 
 
 def test_a_sweep_of_an_earlier_version_finds_its_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, "journal")
-    monkeypatch.setattr(asking, "FRESH", 0.0)
-    sweep = create(SweepConfig(trials=2, workers=2), Placement("slurm", SlurmConfig().as_dict()))
+    monkeypatch.setenv(STORAGE_VARIABLE, "journal")
+    monkeypatch.setattr(slurm_commands, "ANSWER_CACHE_SECONDS", 0.0)
+    sweep = create_sweep(
+        SweepConfig(trials=2, workers=2), Placement("slurm", SlurmConfig().as_dict())
+    )
     (sweep.path / "tasks.json").write_text('{"ids": ["6_0", "7_0", "7_1", "8_0"]}')
 
     def says(*lines: str) -> None:
         said = f'echo "$(basename "$0") $*" >>{tmp_path}/called\n'
         said += "\n".join(f"echo '{line}'" for line in lines)
         monkeypatch.setenv("PATH", commands_that(tmp_path, said))
-        asking.forget()
+        slurm_commands.clear_slurm_cache()
 
     says(
         f"6_0|COMPLETED|node1|None|{sweep.id}",
@@ -106,10 +108,10 @@ def test_a_sweep_of_an_earlier_version_finds_its_tasks(
         "8_0|RUNNING|node1|None|of another",
     )
     tasks = WorkerTasks(sweep)
-    tasks.start()
+    tasks.submit_missing()
     assert read_json(sweep.path / "tasks.json") == {"ids": ["7_0", "7_1"]}
-    assert not any(tasks.gone() for _ in range(4))
-    tasks.take_back()
+    assert not any(tasks.have_all_ended() for _ in range(4))
+    tasks.cancel_waiting()
     assert (tmp_path / "called").read_text().endswith("scancel --quiet 7_1\n")
     says()
-    assert [tasks.gone() for _ in range(4)] == [False, False, True, True]
+    assert [tasks.have_all_ended() for _ in range(4)] == [False, False, True, True]

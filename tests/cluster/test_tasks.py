@@ -6,13 +6,13 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble.__main__ import main
-from ensemble.cluster import SlurmConfig, asking
+from ensemble.cluster import SlurmConfig, slurm_commands
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.placement import Placement
-from ensemble.runs.groups.part import groups_of
-from ensemble.runs.groups.places import tasks_for
-from ensemble.runs.groups.tasks import Task, read_tasks, write_tasks
-from ensemble.runs.store import Run, create
+from ensemble.runs.groups.group import list_run_groups
+from ensemble.runs.groups.task_placement import create_group_tasks
+from ensemble.runs.groups.tasks import TaskStatus, read_group_tasks, write_group_tasks
+from ensemble.runs.store import Run, create_run
 from tests.cluster.test_slurm import commands_that
 
 CONFIG = EnsembleConfig(groups=2)
@@ -22,22 +22,24 @@ HERE = Placement("slurm", SlurmConfig(partition="gpu").as_dict())
 @pytest.fixture
 def run() -> Run:
     """One whose two tasks were submitted by whoever followed it before."""
-    made = create(CONFIG, HERE)
+    made = create_run(CONFIG, HERE)
     (made.path / "groups").mkdir()
-    write_tasks(made.path, {1: Task("running", "7_0", "node1"), 2: Task("waiting", "7_1")})
+    write_group_tasks(
+        made.path, {1: TaskStatus("running", "7_0", "node1"), 2: TaskStatus("waiting", "7_1")}
+    )
     return made
 
 
 @pytest.fixture
 def slurm_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Have Slurm's commands do this from now on; what they are called with is in `called`."""
-    monkeypatch.setattr(asking, "FRESH", 0.0)
-    monkeypatch.setattr(asking, "REFUSED", 0.0)
+    monkeypatch.setattr(slurm_commands, "ANSWER_CACHE_SECONDS", 0.0)
+    monkeypatch.setattr(slurm_commands, "REFUSAL_CACHE_SECONDS", 0.0)
 
     def says(script: str) -> None:
         said = f'echo "$(basename "$0") $*" >>{tmp_path}/called\n{script}'
         monkeypatch.setenv("PATH", commands_that(tmp_path, said))
-        asking.forget()
+        slurm_commands.clear_slurm_cache()
 
     return says
 
@@ -48,37 +50,37 @@ def queued(run: Run, first: str, second: str) -> str:
 
 def test_a_placement_is_read_and_its_tasks_are_found_again(run, slurm_says) -> None:
     slurm_says(queued(run, "RUNNING", "PENDING"))
-    tasks = tasks_for(run)
-    assert tasks.where == "Slurm"
-    tasks.start(groups_of(run))
-    assert dict(tasks.look()) == {
-        1: Task("running", "7_0", "node1"),
-        2: Task("waiting", "7_1", "", "no node is free"),
+    tasks = create_group_tasks(run)
+    assert tasks.place_title == "Slurm"
+    tasks.start_tasks(list_run_groups(run))
+    assert dict(tasks.poll_tasks()) == {
+        1: TaskStatus("running", "7_0", "node1"),
+        2: TaskStatus("waiting", "7_1", "", "no node is free"),
     }
 
 
 def test_a_task_has_ended_when_slurm_says_so_again_and_again(run, slurm_says) -> None:
-    tasks = tasks_for(run)
+    tasks = create_group_tasks(run)
     slurm_says("exit 1")
-    assert dict(tasks.look()) == read_tasks(run.path), "no answer is no news"
+    assert dict(tasks.poll_tasks()) == read_group_tasks(run.path), "no answer is no news"
     slurm_says(queued(run, "COMPLETED", "PENDING"))
-    assert tasks.look()[1].state == "running"
+    assert tasks.poll_tasks()[1].state == "running"
     slurm_says(queued(run, "RUNNING", "PENDING"))
-    assert tasks.look()[1].state == "running"
+    assert tasks.poll_tasks()[1].state == "running"
     slurm_says("exit 0")
-    assert [tasks.look()[1].state for _ in range(3)] == ["running", "running", "ended"]
-    assert tasks.look()[2].state == "ended"
+    assert [tasks.poll_tasks()[1].state for _ in range(3)] == ["running", "running", "ended"]
+    assert tasks.poll_tasks()[2].state == "ended"
 
 
 def test_at_the_end_what_waits_is_taken_back_also_what_slurm_has_put_back(
     run, slurm_says, tmp_path
 ) -> None:
-    tasks = tasks_for(run)
+    tasks = create_group_tasks(run)
     slurm_says(queued(run, "RUNNING", "PENDING"))
-    tasks.end()
+    tasks.cancel_waiting()
     assert "scancel --quiet 7_1\n" in (tmp_path / "called").read_text()
     slurm_says(queued(run, "PENDING", "CANCELLED"))
-    tasks.look()
+    tasks.poll_tasks()
     assert (tmp_path / "called").read_text().endswith("scancel --quiet 7_0 7_1\n")
 
 
@@ -110,7 +112,7 @@ def test_what_cannot_be_is_said_before_there_is_a_run(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("SLURM_CONF", raising=False)
-    asking.forget()
+    slurm_commands.clear_slurm_cache()
     ended = CliRunner().invoke(main, ["train", *words])
     assert (ended.exit_code, ended.stderr.splitlines()[-1]) == (status, says)
     assert not list(runs_of_one_test.glob("*"))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.cluster import SlurmConfig, queue, submit
+from ensemble.cluster import SlurmConfig, list_slurm_tasks, submit_slurm_tasks
 
 FILE = Path(__file__).with_name("waiting_commands.json")
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -61,13 +61,15 @@ def test_commands_that_wait_in_a_real_queue_run_on_its_nodes(
     slurm.run("scontrol", "update", "partitionname=main", "state=down")
     try:
         uses = [use for use in PICKLES if use != "nodes"]
-        ids = dict(zip(uses, submit([["none"]] * 3, folder, config, "a run", {}), strict=True))
-        [ids["nodes"]] = submit([["none"]], folder, config, "a run", {}, nodes=2)
+        ids = dict(
+            zip(uses, submit_slurm_tasks([["none"]] * 3, folder, config, "a run", {}), strict=True)
+        )
+        [ids["nodes"]] = submit_slurm_tasks([["none"]], folder, config, "a run", {}, nodes=2)
         for use, task in ids.items():
             (folder / f"{task}_submitted.pkl").write_bytes(PICKLES[use])
     finally:
         slurm.run("scontrol", "update", "partitionname=main", "state=up")
-    slurm.wait(lambda: all(queue()[task].state == "ended" for task in ids.values()))
+    slurm.wait(lambda: all(list_slurm_tasks()[task].state == "ended" for task in ids.values()))
     ran = (tmp_path / "ran").read_text().splitlines()
     assert sorted(ran) == sorted([*RAN.values(), RAN["nodes"]]), "once on each of two nodes"
     assert (tmp_path / "log.txt").read_text().count("printed") == 3

@@ -11,13 +11,13 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets import registry
 from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
-from ensemble.runs.status import after_epoch
-from ensemble.storage.records.lines import append_line
+from ensemble.runs.status import build_epoch_status_fields
+from ensemble.storage.records.json_lines import append_line
 
 
 def labels() -> NDArray[np.int32]:
     """(500,), what the test images of digits are."""
-    return datasets.load("digits").test_labels
+    return datasets.load_dataset("digits").test_labels
 
 
 def probabilities(seed: int, members: int, skill: float = 2.0) -> NDArray[np.float32]:
@@ -35,16 +35,16 @@ def finished(
 ) -> runs.Run:
     """A finished run on digits with a history, and predictions after each epoch."""
     asked: dict[str, Any] = {"members": 2, "epochs": epochs, **(settings or {})}
-    run = runs.create(EnsembleConfig(**asked))
+    run = runs.create_run(EnsembleConfig(**asked))
     status = replace(run.status, state="finished", seconds=10.0 * epochs, img_member_per_s=500.0)
     for epoch in range(1, epochs + 1):
         made = probabilities(1000 * draw + epoch, run.config.members, skill * epoch / epochs)
         write_predictions(run.path, epoch, made)
         for line in (stretch(made, epoch), closing(made, epoch)):
             append_line(run.path / "history.jsonl", line)
-        status = replace(status, epoch=epoch, **after_epoch(status, line))
+        status = replace(status, epoch=epoch, **build_epoch_status_fields(status, line))
     write_status(run.path, status)
-    return runs.find(run.id)
+    return runs.find_run(run.id)
 
 
 def stretch(made: NDArray[np.float32], epoch: int) -> dict[str, Any]:
@@ -75,4 +75,6 @@ def closing(made: NDArray[np.float32], epoch: int) -> dict[str, Any]:
 def imported(skill: float = 2.0, name: str = "", seed: int = 9) -> runs.Run:
     """A run of predictions for digits' test images that were made elsewhere."""
     made = probabilities(seed, 2, skill)
-    return runs.create_imported([made], labels(), registry.find("digits"), name=name)
+    return runs.create_imported_run(
+        [made], labels(), registry.find_dataset_entry("digits"), name=name
+    )

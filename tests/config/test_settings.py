@@ -22,7 +22,7 @@ def test_defaults_are_the_howto_numbers():
     )
     assert (config.shift_pixels, config.rotation_degrees) == (0, 0.0)
     assert (config.slant_degrees, config.elastic_pixels, config.photo_effects) == (0.0, 0.0, 0.0)
-    assert not config.augmented
+    assert not config.has_augmentation
 
 
 @pytest.mark.parametrize(

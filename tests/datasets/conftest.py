@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ensemble.datasets.registry import ENTRIES, Entry
-from ensemble.datasets.sources import Recipe, RemoteFile
-from ensemble.datasets.transfer import Transfer
+from ensemble.datasets.download_manifest import DownloadManifest, RemoteFile
+from ensemble.datasets.registry import ENTRIES, DatasetEntry
+from ensemble.datasets.transfer import TransferSettings
 
 TRAIN, TEST = 60, 20
 
@@ -118,8 +118,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 class Tiny:
     """A dataset of 80 images: its entry, its recipe, its files' bytes, its arrays."""
 
-    entry: Entry
-    recipe: Recipe
+    entry: DatasetEntry
+    recipe: DownloadManifest
     files: dict[str, bytes]
     arrays: dict[str, Any]
 
@@ -151,7 +151,7 @@ def tiny() -> Tiny:
         for name, body in files.items()
     )
     entry = dataclasses.replace(ENTRIES["mnist"], train_size=TRAIN, test_size=TEST)
-    return Tiny(entry, Recipe("3.0.1", remote), files, arrays)
+    return Tiny(entry, DownloadManifest("3.0.1", remote), files, arrays)
 
 
 @pytest.fixture
@@ -163,13 +163,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def transfer(server: Server, tiny: Tiny) -> Transfer:
+def transfer(server: Server, tiny: Tiny) -> TransferSettings:
     """The server with the small dataset's files; a busy machine is not taken for a stall."""
     server.files.update(tiny.files)
-    return Transfer(base_url=server.base_url, stall_seconds=10, pause_seconds=0.01)
+    return TransferSettings(base_url=server.base_url, stall_seconds=10, pause_seconds=0.01)
 
 
 @pytest.fixture
-def hasty(transfer: Transfer) -> Transfer:
+def hasty(transfer: TransferSettings) -> TransferSettings:
     """`transfer` for those who wait for a stall."""
     return dataclasses.replace(transfer, stall_seconds=0.3)

@@ -12,7 +12,7 @@ from ensemble.datasets import digits
 
 @pytest.fixture(scope="module")
 def dataset() -> datasets.Dataset:
-    return datasets.load("digits")
+    return datasets.load_dataset("digits")
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +41,13 @@ def test_the_cells_are_those_scikit_learn_loads(dataset):
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
-    cells, labels = digits.read_cells()
+    cells, labels = digits.read_digit_cells()
     np.testing.assert_array_equal(cells, bunch.images)
     np.testing.assert_array_equal(labels, bunch.target)
     # The split keeps the file's order, and with it the writers.
     np.testing.assert_array_equal(dataset.train_labels, bunch.target[:1297])
     np.testing.assert_array_equal(dataset.test_labels, bunch.target[1297:])
-    cells_again, labels_again = digits.ask_sklearn()
+    cells_again, labels_again = digits.load_sklearn_digits()
     np.testing.assert_array_equal(cells_again, cells, strict=True)
     np.testing.assert_array_equal(labels_again, labels, strict=True)
 
@@ -66,7 +66,7 @@ def test_classes_are_balanced_in_both_parts(dataset):
 
 def test_each_is_centred_by_mass_and_fits_mnists_box(images):
     ink = images[..., 0].astype(float)
-    row, column = digits.centre_of_mass(ink)
+    row, column = digits.ink_center_of_mass(ink)
     assert np.abs(row - 14).max() < 0.1
     assert np.abs(column - 14).max() < 0.1
     height = (ink.max(axis=2) > 0).sum(axis=1)
@@ -89,7 +89,7 @@ def test_drawing_keeps_a_shape_upright_and_unmirrored():
     cells = np.zeros((1, 8, 8), np.uint8)
     cells[0, :, 2] = 16  # an L: a stroke on the left, a foot to the right
     cells[0, 7, 2:6] = 16
-    ink = digits.draw(cells)[0, ..., 0] > 127
+    ink = digits.draw_mnist_digits(cells)[0, ..., 0] > 127
     rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
     assert ink[rows[0] + 5, columns[0]]
     assert ink[rows[-1], columns[-1] - 2]

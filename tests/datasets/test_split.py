@@ -9,11 +9,11 @@ import pytest
 from ensemble import datasets
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.split import (
-    VALIDATION,
-    alone,
-    class_counts,
-    held_out,
-    validation_indices,
+    VALIDATION_STREAM,
+    count_holdout_images,
+    count_holdout_per_class,
+    count_singleton_classes,
+    select_validation_indices,
 )
 
 SIZES = [
@@ -35,9 +35,9 @@ def config(share: float, seed: int = 0, **others: object) -> EnsembleConfig:
 def test_each_class_gives_its_share_by_the_largest_remainder(
     sizes: list[int], share: float
 ) -> None:
-    counts = class_counts(np.array(sizes), share)
+    counts = count_holdout_per_class(np.array(sizes), share)
     drawn = [size if size > 1 else 0 for size in sizes]
-    whole = held_out(sum(drawn), share)
+    whole = count_holdout_images(sum(drawn), share)
     assert counts.sum() == whole
     assert abs(whole - share * sum(drawn)) <= 0.5 + 1e-9
     assert whole <= sum(drawn) / 2
@@ -52,8 +52,8 @@ def test_each_class_gives_its_share_by_the_largest_remainder(
 
 
 def test_the_digits_are_split_in_two_that_cover_them_with_every_class_in_both() -> None:
-    labels = datasets.load("digits").train_labels
-    held = validation_indices(config(0.2), labels)
+    labels = datasets.load_dataset("digits").train_labels
+    held = select_validation_indices(config(0.2), labels)
     rest = np.setdiff1d(np.arange(len(labels)), held)
     assert (len(held), len(rest)) == (259, 1038)
     assert len(np.unique(held)) == len(held)
@@ -63,37 +63,41 @@ def test_the_digits_are_split_in_two_that_cover_them_with_every_class_in_both() 
 
 
 def test_the_draw_depends_on_the_seed_and_on_nothing_else_of_the_settings() -> None:
-    labels = datasets.load("digits").train_labels
-    held = validation_indices(config(0.2), labels)
+    labels = datasets.load_dataset("digits").train_labels
+    held = select_validation_indices(config(0.2), labels)
     others = config(0.2, members=7, devices=3, epochs=2, bootstrap=True, batch_size=16)
-    np.testing.assert_array_equal(validation_indices(others, labels), held)
-    np.testing.assert_array_equal(validation_indices(replace(others, seed=0), labels.copy()), held)
-    other = validation_indices(config(0.2, seed=1), labels)
+    np.testing.assert_array_equal(select_validation_indices(others, labels), held)
+    np.testing.assert_array_equal(
+        select_validation_indices(replace(others, seed=0), labels.copy()), held
+    )
+    other = select_validation_indices(config(0.2, seed=1), labels)
     # Two draws of a fifth have a fifth in common: 52 of 259, give or take six.
     assert 25 < len(np.intersect1d(held, other)) < 80
 
 
 def test_a_run_resumed_with_another_numpy_goes_on_with_the_same_images() -> None:
     # As drawn with NumPy 2.4.
-    assert validation_indices(config(0.5), np.zeros(8, np.int32)).tolist() == [1, 2, 5, 6]
+    assert select_validation_indices(config(0.5), np.zeros(8, np.int32)).tolist() == [1, 2, 5, 6]
 
 
 def test_without_a_share_nothing_is_held_out() -> None:
-    assert validation_indices(config(0.0), datasets.load("digits").train_labels).shape == (0,)
+    assert select_validation_indices(
+        config(0.0), datasets.load_dataset("digits").train_labels
+    ).shape == (0,)
 
 
 def test_of_a_thousand_classes_the_same_are_drawn_as_one_class_at_a_time() -> None:
     labels = np.random.default_rng(0).integers(0, 1000, 9000).astype(np.int32)
     labels[:50] += 1000  # some of them alone
     chosen = config(0.13, seed=7)
-    words = np.random.PCG64([VALIDATION, 7]).random_raw(len(labels))
+    words = np.random.PCG64([VALIDATION_STREAM, 7]).random_raw(len(labels))
     expected = [
         of_class[np.argsort(words[of_class], kind="stable")[:count]]
-        for number, count in enumerate(class_counts(np.bincount(labels), 0.13))
+        for number, count in enumerate(count_holdout_per_class(np.bincount(labels), 0.13))
         for of_class in [np.flatnonzero(labels == number)]
     ]
-    held = validation_indices(chosen, labels)
+    held = select_validation_indices(chosen, labels)
     np.testing.assert_array_equal(held, np.sort(np.concatenate(expected)))
     sizes = np.bincount(labels)
-    assert alone(sizes) > 10
-    assert len(held) == held_out(len(labels) - alone(sizes), 0.13)
+    assert count_singleton_classes(sizes) > 10
+    assert len(held) == count_holdout_images(len(labels) - count_singleton_classes(sizes), 0.13)

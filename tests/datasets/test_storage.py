@@ -12,11 +12,11 @@ import pytest
 
 from ensemble import datasets
 from ensemble.datasets import store
-from ensemble.datasets.advice import storage_in_words
+from ensemble.datasets.advice import convert_storage_errors
 from ensemble.datasets.own import staging
-from ensemble.datasets.preparation import prepare_files
+from ensemble.datasets.preparation import prepare_dataset_files
 from ensemble.errors import StorageError
-from ensemble.storage.refusals import remedy, said_of
+from ensemble.storage.disk_errors import describe_disk_error, describe_remedy
 
 REPO = Path(__file__).resolve().parents[2]
 # Writing past a limit on file sizes fails half-way through a write, as on a full disk.
@@ -24,23 +24,24 @@ LIMITED = """
 import json, os, resource, sys
 from pathlib import Path
 from ensemble import datasets
-from ensemble.datasets.preparation import prepare_files
-from ensemble.datasets.registry import Entry
-from ensemble.datasets.sources import Recipe, RemoteFile
+from ensemble.datasets.preparation import prepare_dataset_files
+from ensemble.datasets.registry import DatasetEntry
+from ensemble.datasets.download_manifest import DownloadManifest, RemoteFile
 from ensemble.errors import StorageError
 folder, url, limit, text, user = sys.argv[1:]
 entry, recipe = json.loads(text)
-recipe = Recipe(recipe["version"], tuple(RemoteFile(**file) for file in recipe["files"]))
+recipe = DownloadManifest(recipe["version"], tuple(RemoteFile(**file) for file in recipe["files"]))
 if user:  # another user may not be able to read the folder that Python is in
-    digits = datasets.load("digits")
+    digits = datasets.load_dataset("digits")
     os.setuid(int(user))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
 try:
-    prepare_files(Entry(**entry), recipe, Path(folder), None, datasets.Transfer(base_url=url))
+    transfer = datasets.TransferSettings(base_url=url)
+    prepare_dataset_files(DatasetEntry(**entry), recipe, Path(folder), None, transfer)
 except StorageError as error:
     if not user:
-        digits = datasets.load("digits")
-    print(error, len(digits.train_images), datasets.is_prepared("mnist"))
+        digits = datasets.load_dataset("digits")
+    print(error, len(digits.train_images), datasets.is_dataset_prepared("mnist"))
 """
 
 
@@ -73,7 +74,7 @@ def test_a_full_disk_leaves_nothing_unfinished(limit, kept, server, tiny, transf
 def test_too_little_room_is_said_before_anything_is_fetched(server, tiny, transfer, folder):
     vast = dataclasses.replace(tiny.entry, train_size=10**13)
     with pytest.raises(StorageError, match="free 7,850,000,001 MB at"):
-        prepare_files(vast, tiny.recipe, folder, None, transfer)
+        prepare_dataset_files(vast, tiny.recipe, folder, None, transfer)
     assert not server.asked
     assert not files_in(folder)
 
@@ -82,13 +83,13 @@ def test_a_data_folder_that_cannot_be_made(tiny, transfer, tmp_path, monkeypatch
     (tmp_path / "file").write_text("in the way")
     folder = tmp_path / "file" / "data"
     monkeypatch.setenv("ENSEMBLE_DATA", str(folder))
-    assert not datasets.is_prepared("mnist")
+    assert not datasets.is_dataset_prepared("mnist")
     with pytest.raises(StorageError) as failure:
-        prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+        prepare_dataset_files(tiny.entry, tiny.recipe, folder, None, transfer)
     assert "Not a directory" in str(failure.value)
     assert "point ENSEMBLE_DATA at a folder that you can write to" in str(failure.value)
-    assert len(datasets.load("digits").test_images) == 500
-    assert [info.prepared for info in datasets.infos()] == [True, False, False, False]
+    assert len(datasets.load_dataset("digits").test_images) == 500
+    assert [info.prepared for info in datasets.list_dataset_infos()] == [True, False, False, False]
 
 
 @pytest.mark.parametrize(
@@ -132,19 +133,19 @@ def test_a_folder_that_is_read_only(there, words, server, tiny, transfer):
 )
 def test_a_quota_that_is_used_up_is_a_full_disk_wherever_it_is_met(number, full, tiny, folder):
     error = OSError(number, os.strerror(number), str(folder))
-    with pytest.raises(StorageError) as failure, storage_in_words(tiny.entry, folder):
+    with pytest.raises(StorageError) as failure, convert_storage_errors(tiny.entry, folder):
         raise error
     said = str(failure.value)
     assert said.startswith("The disk is too full for MNIST: free some space at ") == full
     assert said.startswith(f"MNIST cannot be kept in {folder} ({error.strerror}: ") != full
     assert failure.value.__cause__ is error
-    with pytest.raises(StorageError) as failure, staging.in_words("leaves"):
+    with pytest.raises(StorageError) as failure, staging.convert_staging_errors("leaves"):
         raise error
     said = str(failure.value)
     assert said.startswith("The disk is too full for leaves: free some space at ") == full
     assert said.startswith("The dataset leaves cannot be kept in ") != full
-    assert (remedy(error) == "make room") == full
-    told = said_of(OSError(number, os.strerror(number)))
+    assert (describe_remedy(error) == "make room") == full
+    told = describe_disk_error(OSError(number, os.strerror(number)))
     assert told == (
         f"What was to be written has no room ({error.strerror}): free some." if full else None
     )
@@ -155,5 +156,5 @@ def test_a_closed_pipe_is_not_taken_for_the_disk(tiny, transfer, folder):
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        prepare_files(tiny.entry, tiny.recipe, folder, print_to_nobody, transfer)
-    assert not store.is_sound(folder, tiny.entry)
+        prepare_dataset_files(tiny.entry, tiny.recipe, folder, print_to_nobody, transfer)
+    assert not store.is_prepared_dataset_intact(folder, tiny.entry)

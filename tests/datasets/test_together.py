@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from ensemble.datasets import store
-from ensemble.datasets.preparation import prepare_files
-from ensemble.datasets.transfer import Transfer
+from ensemble.datasets.preparation import prepare_dataset_files
+from ensemble.datasets.transfer import TransferSettings
 
 REPO = Path(__file__).resolve().parents[2]
 IMAGES = "train-images-idx3-ubyte.gz"
@@ -24,16 +24,18 @@ import json, sys
 from pathlib import Path
 from ensemble import datasets
 from ensemble.datasets import store
-from ensemble.datasets.preparation import prepare_files
-from ensemble.datasets.registry import Entry
-from ensemble.datasets.sources import Recipe, RemoteFile
+from ensemble.datasets.preparation import prepare_dataset_files
+from ensemble.datasets.registry import DatasetEntry
+from ensemble.datasets.download_manifest import DownloadManifest, RemoteFile
 folder, url, text, diary = sys.argv[1:]
 entry, recipe = json.loads(text)
-recipe = Recipe(recipe["version"], tuple(RemoteFile(**file) for file in recipe["files"]))
+recipe = DownloadManifest(recipe["version"], tuple(RemoteFile(**file) for file in recipe["files"]))
 with open(diary, "w") as out:
     tell = lambda fraction, message: print(message, file=out, flush=True)
-    prepare_files(Entry(**entry), recipe, Path(folder), tell, datasets.Transfer(base_url=url))
-    print(int(store.read(Path(folder), Entry(**entry)).train_images.sum()), file=out)
+    entry, transfer = DatasetEntry(**entry), datasets.TransferSettings(base_url=url)
+    prepare_dataset_files(entry, recipe, Path(folder), tell, transfer)
+    images = store.read_prepared_dataset(Path(folder), entry).train_images
+    print(int(images.sum()), file=out)
 """
 
 
@@ -72,10 +74,10 @@ def test_what_a_killed_process_left_is_cleared_and_made_again(
     process.kill()
     process.wait(30)
     assert list(folder.rglob("*.part"))
-    assert not store.is_sound(folder, tiny.entry)
-    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    assert not store.is_prepared_dataset_intact(folder, tiny.entry)
+    prepare_dataset_files(tiny.entry, tiny.recipe, folder, None, transfer)
     assert not list(folder.rglob("*.part"))
-    labels = store.read(folder, tiny.entry).train_labels
+    labels = store.read_prepared_dataset(folder, tiny.entry).train_labels
     np.testing.assert_array_equal(labels, tiny.arrays["train-labels-idx1-ubyte.gz"])
 
 
@@ -86,15 +88,15 @@ def test_without_locks_several_at_once_do_no_harm(server, tiny, transfer, folder
     monkeypatch.setattr(filelock, "lock_descriptor", no_locks)
     for name in tiny.files:
         server.moods[name].extend(["cut", "wrong"])
-    patient = Transfer(base_url=server.base_url, attempts=4, pause_seconds=0.01)
+    patient = TransferSettings(base_url=server.base_url, attempts=4, pause_seconds=0.01)
     with ThreadPoolExecutor(4) as pool:
         jobs = [
-            pool.submit(prepare_files, tiny.entry, tiny.recipe, folder, None, patient)
+            pool.submit(prepare_dataset_files, tiny.entry, tiny.recipe, folder, None, patient)
             for _ in range(4)
         ]
         for job in jobs:
             job.result()
-    assert store.is_sound(folder, tiny.entry)
+    assert store.is_prepared_dataset_intact(folder, tiny.entry)
     assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == sorted(
         [*tiny.files, "mnist.json", "mnist.npy"]
     )
@@ -104,10 +106,12 @@ def test_threads_of_one_process_wait_for_each_other(server, tiny, transfer, fold
     pytest.importorskip("fcntl")
     with ThreadPoolExecutor(4) as pool:
         jobs = [
-            pool.submit(prepare_files, tiny.entry, tiny.recipe, folder, None, transfer)
+            pool.submit(prepare_dataset_files, tiny.entry, tiny.recipe, folder, None, transfer)
             for _ in range(4)
         ]
         for job in jobs:
             job.result()
     assert server.asked == dict.fromkeys(tiny.files, 1)
-    assert json.loads(store.note_path(folder, "mnist").read_text())["format"] == store.FORMAT
+    assert (
+        json.loads(store.prepared_note_path(folder, "mnist").read_text())["format"] == store.FORMAT
+    )

@@ -26,7 +26,7 @@ plainly_compiled = functools.partial(
 
 @pytest.fixture(scope="session")
 def digits() -> Dataset:
-    return datasets.load("digits")
+    return datasets.load_dataset("digits")
 
 
 @pytest.fixture(scope="session")

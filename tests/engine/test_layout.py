@@ -11,9 +11,9 @@ from ensemble.errors import ConfigError
 @pytest.mark.parametrize("members", [1, 2, 3, 5, 8, 13, 64])
 @pytest.mark.parametrize("device_count", [1, 2, 3, 8])
 def test_members_come_back_as_they_were_laid_out(members, device_count):
-    layout = Layout.over(members, jax.devices()[:device_count])
-    assert layout.real.sum() == members
-    assert layout.real.any(axis=1).all(), "a device without a member"
+    layout = Layout.over_devices(members, jax.devices()[:device_count])
+    assert layout.occupied_lanes.sum() == members
+    assert layout.occupied_lanes.any(axis=1).all(), "a device without a member"
     tree = {"a": np.arange(members * 6, dtype=np.float32).reshape(members, 2, 3)}
     spread = layout.spread(tree)
     assert spread["a"].shape == (len(layout.devices), layout.lanes, 2, 3)
@@ -22,7 +22,7 @@ def test_members_come_back_as_they_were_laid_out(members, device_count):
 
 
 def test_replicas_are_on_every_device():
-    layout = Layout.over(4, jax.devices()[:4])
+    layout = Layout.over_devices(4, jax.devices()[:4])
     copies = layout.replicate(np.arange(3))
     assert copies.shape == (4, 3)
     assert (np.asarray(copies) == np.arange(3)).all()

@@ -11,10 +11,10 @@ import pytest
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import Dataset
 from ensemble.engine import Trainer
-from ensemble.engine.draws.batches import epoch_order
+from ensemble.engine.draws.batches import sample_epoch_batches
 from ensemble.engine.networks.network import Network
-from ensemble.engine.optimizer import init_state
-from ensemble.engine.step import blank_members, create_members
+from ensemble.engine.optimizer import init_optimizer_state
+from ensemble.engine.step import create_blank_members, create_members
 from ensemble.optimizers import ADAMW, OPTIMIZERS, Optimizer
 from tests.engine.conftest import devices, plainly_compiled, small_config
 
@@ -42,7 +42,7 @@ def config(**changes: object) -> EnsembleConfig:
 def plain_optimizer(settings: EnsembleConfig, m: int) -> optax.GradientTransformation:
     """A member's, by Optax alone, each number a plain one."""
     rate, momentum, decay = (
-        settings.per_member[name][m] for name in ("learning_rate", "momentum", "weight_decay")
+        settings.member_values[name][m] for name in ("learning_rate", "momentum", "weight_decay")
     )
     if settings.optimizer == "adamw":
         return optax.adamw(rate, b1=momentum, b2=0.999, eps=1e-8, weight_decay=decay)
@@ -58,7 +58,7 @@ def plain_loop(
     network: Network, settings: EnsembleConfig, data: Dataset
 ) -> tuple[np.ndarray, list[object]]:
     """Cross-entropies (M, S) with the labels as they are, and each member's parameters."""
-    order = epoch_order(settings, 1, len(data.train_images))[0]
+    order = sample_epoch_batches(settings, 1, len(data.train_images))[0]
     first = create_members(network, settings.seed, settings.members).params
     told, ended = [], []
 
@@ -133,7 +133,7 @@ def test_what_adamw_remembers_is_put_back_to_the_same_bits(few, form):
     straight, _ = trainer.train(state, 1, 3, 3)
     again, _ = trainer.train(trainer.put(kept), 1, 3, 3)
     jax.tree.map(np.testing.assert_array_equal, trainer.get(straight), trainer.get(again))
-    blank = blank_members(trainer.network, 3, ADAMW)
+    blank = create_blank_members(trainer.network, 3, ADAMW)
     shapes = [jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), one) for one in (kept, blank)]
     assert shapes[0] == shapes[1]
 
@@ -141,6 +141,6 @@ def test_what_adamw_remembers_is_put_back_to_the_same_bits(few, form):
 @pytest.mark.parametrize("optimizer", OPTIMIZERS.values(), ids=OPTIMIZERS)
 def test_an_optimizer_remembers_as_much_of_a_parameter_as_it_says(optimizer: Optimizer) -> None:
     size = 1000
-    state = init_state(optimizer, {"kernel": np.zeros(size, np.float32)})
+    state = init_optimizer_state(optimizer, {"kernel": np.zeros(size, np.float32)})
     held = sum(leaf.nbytes for leaf in jax.tree.leaves(state) if leaf.size == size)
     assert held == optimizer.state_bytes * size

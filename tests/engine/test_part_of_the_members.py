@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine import network_of
+from ensemble.engine import build_network
 from ensemble.engine.step import create_members
 
 
 def test_one_program_draws_the_first_parameters_of_any_members_as_all_at_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    network = network_of(EnsembleConfig(network="logistic"), (8, 8, 1), 10)
+    network = build_network(EnsembleConfig(network="logistic"), (8, 8, 1), 10)
     whole = create_members(network, 5, 7)
     with jax.log_compiles(), caplog.at_level("WARNING"):
         parts = [create_members(network, 5, 7, range(first, first + 2)) for first in (0, 2, 3, 5)]

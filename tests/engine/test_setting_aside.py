@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ensemble.datasets import Dataset
-from ensemble.engine import StepFigures, Trainer
+from ensemble.engine import Trainer, TrainingMetrics
 from tests.engine.conftest import devices, small_config
 
 # One after the other, shared by two devices; side by side; and a step a call.
@@ -31,7 +31,7 @@ def test_a_member_set_aside_stays_as_it_is_and_the_others_go_on_to_the_same_bits
     wanted, figures = whole.train(whole.train(whole.start(), 1, 0, 2)[0], 1, 2, 4)
     some = trainer(few, form)
     before = some.get(state := some.train(some.start(), 1, 0, 2)[0])
-    some.set_aside([1])
+    some.freeze_members([1])
     state, seen = some.train(state, 1, 2, 4)
     assert np.isnan(seen.loss[1]).all()
     assert np.isnan(seen.accuracy[1]).all()
@@ -50,9 +50,9 @@ def test_a_member_set_aside_stays_as_it_is_and_the_others_go_on_to_the_same_bits
 def test_the_ensemble_is_that_of_the_others_though_the_lost_one_holds_no_numbers(few, form):
     some = trainer(few, form)
     state = with_a_lost_one(some, 1)
-    some.set_aside([1])
+    some.freeze_members([1])
     state, figures = some.train(state, 1, 2, 3)
-    assert figures.first_divergence() is None
+    assert figures.find_first_divergence() is None
     # The other two, trained by themselves.
     two = Trainer(some.config, few, devices(2), form=form, numbers=[0, 2])
     _, wanted = two.train(two.train(two.start(), 1, 0, 2)[0], 1, 2, 3)
@@ -69,18 +69,18 @@ def test_who_diverges_after_another_was_set_aside_is_told():
     loss = np.ones((3, 4))
     loss[0], loss[2, 1:] = np.nan, np.inf
     active = np.array([False, True, True])
-    assert StepFigures(loss, loss, None, None, active).first_divergence() == (1, 2)
-    assert StepFigures(loss, loss, None, None).first_divergence() == (0, 0)
+    assert TrainingMetrics(loss, loss, None, None, active).find_first_divergence() == (1, 2)
+    assert TrainingMetrics(loss, loss, None, None).find_first_divergence() == (0, 0)
 
 
 def test_where_all_are_set_aside_there_is_no_figure(few):
     none = trainer(few, "scan")
     state = none.start()
-    none.set_aside([0, 2])
-    none.set_aside([1])  # One call after the other: all are.
+    none.freeze_members([0, 2])
+    none.freeze_members([1])  # One call after the other: all are.
     assert none.active.tolist() == [False] * 3
     state, figures = none.train(state, 1, 0, 2)
     judged = none.evaluate(state)
     for found in (figures.loss, figures.ensemble_nll, judged.loss, judged.ensemble_nll):
         assert np.isnan(found).all()
-    assert figures.first_divergence() is None
+    assert figures.find_first_divergence() is None

@@ -24,7 +24,7 @@ def test_each_ensembles_averages_are_those_of_its_own_members(few, form):
     state, figures = trainer.train(trainer.start(), 1, 0, 3)
     judged = trainer.evaluate(state)
     assert figures.ensemble_nll is None
-    for trial, steps, found in zip(TRIALS, figures.each, judged.each, strict=True):
+    for trial, steps, found in zip(TRIALS, figures.by_ensemble, judged.by_ensemble, strict=True):
         alone = Trainer(small_config(network="logistic", **trial), few, devices(1), form)
         moved, wanted = alone.train(alone.start(), 1, 0, 3)
         right = alone.evaluate(moved)
@@ -37,11 +37,13 @@ def test_each_ensembles_averages_are_those_of_its_own_members(few, form):
 @pytest.mark.parametrize("form", ["scan", variant("stepwise")])
 def test_an_ensemble_that_is_set_aside_leaves_the_others_figures_as_they_are(few, form):
     whole, some = together(few, form), together(few, form)
-    some.set_aside([3, 4, 5])
+    some.freeze_members([3, 4, 5])
     state, wanted = whole.train(whole.start(), 1, 0, 2)
     left, figures = some.train(some.start(), 1, 0, 2)
     judged, right = some.evaluate(left), whole.evaluate(state)
     for name in ("loss", "accuracy", "ensemble_nll", "ensemble_accuracy"):
         for one, other in ((figures, wanted), (judged, right)):
-            np.testing.assert_array_equal(getattr(one.each[0], name), getattr(other.each[0], name))
-            assert np.isnan(getattr(one.each[1], name)).all()
+            np.testing.assert_array_equal(
+                getattr(one.by_ensemble[0], name), getattr(other.by_ensemble[0], name)
+            )
+            assert np.isnan(getattr(one.by_ensemble[1], name)).all()

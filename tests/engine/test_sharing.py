@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from ensemble.engine import Trainer
-from ensemble.engine.forms.looped import Looped
-from ensemble.engine.forms.shared import Shared
-from ensemble.engine.forms.sharing import Sharing, parts
+from ensemble.engine.forms.looped_execution import LoopedExecution
+from ensemble.engine.forms.split_member_layout import SplitMemberLayout
+from ensemble.engine.forms.split_member_schedule import SplitMemberSchedule, build_schedule_segments
 from ensemble.engine.layout import Layout
 from tests.conftest import variant
 from tests.engine.conftest import devices, small_config
@@ -15,20 +15,20 @@ from tests.engine.conftest import devices, small_config
 SIZES = [(3, 2), (5, 2), (7, 2), (5, 3), (7, 3), (5, 4), (9, 8), (10, 8), (13, 8), (27, 8)]
 
 
-def shared(members: int, count: int) -> Shared:
-    layout = Shared.of(Layout.over(members, devices(count)))
-    assert isinstance(layout, Shared)
+def shared(members: int, count: int) -> SplitMemberLayout:
+    layout = SplitMemberLayout.from_layout(Layout.over_devices(members, devices(count)))
+    assert isinstance(layout, SplitMemberLayout)
     return layout
 
 
-def turns_of(layout: Shared, steps: int) -> list[list[tuple[int, int, int, int]]]:
+def turns_of(layout: SplitMemberLayout, steps: int) -> list[list[tuple[int, int, int, int]]]:
     """(member, device, first step, steps) of each part."""
     found = []
-    for part in parts(layout, steps):
+    for part in build_schedule_segments(layout, steps):
         lanes = np.argwhere(part.counts).tolist()
         found.append(
             [
-                (int(layout.holds[d, k]), d, int(part.starts[d, k]), int(part.counts[d, k]))
+                (int(layout.lane_members[d, k]), d, int(part.starts[d, k]), int(part.counts[d, k]))
                 for d, k in lanes
             ]
         )
@@ -69,34 +69,36 @@ def test_all_devices_have_the_same_to_do_between_two_waits(members, count):
 @pytest.mark.parametrize(("members", "count"), SIZES)
 def test_shared_members_come_back_as_they_were_laid_out(members, count):
     layout = shared(members, count)
-    assert layout.real.sum() == members
-    assert layout.real.any(axis=1).all(), "a device without a member"
+    assert layout.occupied_lanes.sum() == members
+    assert layout.occupied_lanes.any(axis=1).all(), "a device without a member"
     tree = np.arange(members * 6, dtype=np.float32).reshape(members, 2, 3)
     there = layout.spread(tree)
     np.testing.assert_array_equal(layout.gather(there), tree)
-    for device, guest in enumerate(layout.guests):
+    for device, guest in enumerate(layout.continued_members):
         if guest >= 0:
-            assert layout.homes[guest] == device - 1
-            assert not layout.real[device, -1]
+            assert layout.first_devices[guest] == device - 1
+            assert not layout.occupied_lanes[device, -1]
             np.testing.assert_array_equal(np.asarray(there)[device, -1], tree[guest])
 
 
 def test_what_a_guest_has_learnt_is_at_its_home_too():
     layout = shared(5, 3)
-    sharing = Sharing(layout)
+    sharing = SplitMemberSchedule(layout)
     state = np.asarray(layout.spread(np.zeros((5, 2), np.float32))).copy()
-    for device, guest in enumerate(layout.guests):
+    for device, guest in enumerate(layout.continued_members):
         if guest >= 0:
             state[device, -1] = guest
-    home = layout.gather(sharing.go_home(layout.put(state)))
-    np.testing.assert_array_equal(home[layout.guests[layout.guests >= 0]], [[1, 1], [3, 3]])
+    home = layout.gather(sharing.return_to_first_devices(layout.put_shards(state)))
+    np.testing.assert_array_equal(
+        home[layout.continued_members[layout.continued_members >= 0]], [[1, 1], [3, 3]]
+    )
     np.testing.assert_array_equal(home[[0, 2, 4]], 0)
 
 
 @pytest.mark.parametrize(("members", "count"), [(4, 2), (2, 2), (1, 2), (2, 8), (3, 1)])
 def test_members_that_divide_or_are_fewer_than_devices_are_not_shared(members, count):
-    plain = Layout.over(members, devices(count))
-    assert Shared.of(plain) is plain
+    plain = Layout.over_devices(members, devices(count))
+    assert SplitMemberLayout.from_layout(plain) is plain
 
 
 @pytest.mark.parametrize(
@@ -110,10 +112,10 @@ def test_sharing_changes_no_bit_of_members_figures_or_predictions(
     trainer = Trainer(config, few, devices(count))
     with_turns = everything(trainer)
     form = trainer._form
-    assert isinstance(form, Looped)
-    assert isinstance(form._layout, Shared)
-    trainer._form = Looped(form._work, share=False)
-    trainer._test = trainer._form.to_judge(few.test_images, few.test_labels)
+    assert isinstance(form, LoopedExecution)
+    assert isinstance(form._layout, SplitMemberLayout)
+    trainer._form = LoopedExecution(form._work, share=False)
+    trainer._test = trainer._form.load_evaluation_data(few.test_images, few.test_labels)
     trainer._epoch.cache_clear()
     without = everything(trainer)
     for name, found in with_turns.items():

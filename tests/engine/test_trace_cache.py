@@ -15,16 +15,16 @@ from ensemble import optimizers
 from ensemble.datasets import Dataset
 from ensemble.engine import Trainer, step, trace_cache
 from ensemble.engine.draws import batches
-from ensemble.engine.forms import looped
-from ensemble.engine.optimizer import init_state
-from ensemble.engine.trace_cache import cached, traces_folder, written_down
+from ensemble.engine.forms import looped_execution
+from ensemble.engine.optimizer import init_optimizer_state
+from ensemble.engine.trace_cache import cache_trace, find_traces_folder, register_serialization
 from ensemble.optimizers import OPTIMIZERS, Optimizer
 from tests.engine.conftest import devices, small_config
 
 CACHE = "jax_compilation_cache_dir"
 
 
-@written_down
+@register_serialization
 class Pair(NamedTuple):
     one: Array
     other: Array
@@ -46,15 +46,15 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     jax.jit(lambda x: x + 1)(1.0)  # JAX's own cache is set up now, in the folder of all tests.
     before = jax.config.values[CACHE]
     jax.config.update(CACHE, str(tmp_path))
-    found = traces_folder()
+    found = find_traces_folder()
     assert found is not None
     yield found
     jax.config.update(CACHE, before)
 
 
 def anew(traced: Traced, *settings: object) -> Callable[..., Pair]:
-    """`cached` as a process has it that begins: a function of which JAX remembers nothing."""
-    return cached("pair", lambda *arguments: traced(*arguments), *settings)
+    """`cache_trace` as a process has it that begins: a function of which JAX remembers nothing."""
+    return cache_trace("pair", lambda *arguments: traced(*arguments), *settings)
 
 
 def ask(traced: Traced, *settings: object, size: int = 3) -> Pair:
@@ -107,9 +107,9 @@ def test_what_an_optimizer_remembers_can_be_cached(folder: Path, optimizer: Opti
         times += 1
         return jax.tree.map(lambda leaf: leaf + 1, state)
 
-    state = init_state(optimizer, {"kernel": jnp.zeros(3)})
+    state = init_optimizer_state(optimizer, {"kernel": jnp.zeros(3)})
     for _ in range(2):
-        got = jax.jit(cached("again", lambda *each: again(*each), optimizer))(state)
+        got = jax.jit(cache_trace("again", lambda *each: again(*each), optimizer))(state)
         assert jax.tree.structure(got) == jax.tree.structure(state)
     assert times == 1
 
@@ -117,12 +117,12 @@ def test_what_an_optimizer_remembers_can_be_cached(folder: Path, optimizer: Opti
 def test_another_source_of_the_optimizers_is_another_circumstance(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = trace_cache._digest_of_sources()
-    assert trace_cache._digest_of_sources() == before
+    before = trace_cache._digest_sources()
+    assert trace_cache._digest_sources() == before
     source = Path(optimizers.__file__)
     (changed := tmp_path / source.name).write_text(source.read_text("utf-8") + "#", "utf-8")
     monkeypatch.setattr(optimizers, "__file__", str(changed))
-    assert trace_cache._digest_of_sources() != before
+    assert trace_cache._digest_sources() != before
 
 
 @pytest.mark.parametrize("content", [b"", b"no trace", b"0" * 1000])
@@ -149,7 +149,7 @@ def test_one_cut_short_is_made_again(folder: Path) -> None:
 def test_only_so_many_are_cached_and_the_unused_go(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trace_cache, "MOST", 2)
+    monkeypatch.setattr(trace_cache, "MAX_STORED_TRACES", 2)
     traced = Traced()
     for name in ("first", "second"):
         ask(traced, name)
@@ -192,7 +192,7 @@ def test_what_cannot_be_written_down_is_traced_each_time(folder: Path) -> None:
         return Unknown(given.one + 1)
 
     for _ in range(2):
-        found = jax.jit(cached("unknown", lambda given: function(given)))(Unknown(jnp.ones(2)))
+        found = jax.jit(cache_trace("unknown", lambda given: function(given)))(Unknown(jnp.ones(2)))
         np.testing.assert_array_equal(found.one, [2, 2])
     assert len(traced) >= 2
     assert not folder.exists()
@@ -201,14 +201,21 @@ def test_what_cannot_be_written_down_is_traced_each_time(folder: Path) -> None:
 def test_a_type_that_is_defined_anew_ends_the_keeping(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trace_cache, "_cannot", [])
-    written_down(Pair)  # As when a changed file is imported again.
-    assert traces_folder() is None
+    monkeypatch.setattr(trace_cache, "_unserializable_types", [])
+    register_serialization(Pair)  # As when a changed file is imported again.
+    assert find_traces_folder() is None
     check(ask(Traced()))
 
 
 def test_training_is_the_same_to_the_last_bit(folder: Path, few: Dataset) -> None:
-    found, remembered = [], (looped.programs, step._creation, batches._draw)
+    found, remembered = (
+        [],
+        (
+            looped_execution.build_member_programs,
+            step._build_creation_program,
+            batches._build_order_program,
+        ),
+    )
     for cache in (None, str(folder.parent), str(folder.parent)):
         jax.config.update(CACHE, cache)
         for one in remembered:
@@ -237,6 +244,6 @@ def test_a_process_looks_once_whether_compiled_programs_have_become_too_many(
     for name in "abc":
         cache.put(name, bytes(60))
     assert there() == {"a-cache", "b-cache", "c-cache"}, "after the first nobody looked"
-    monkeypatch.setattr(trace_cache, "_looked", set())  # as in a process that begins
+    monkeypatch.setattr(trace_cache, "_scanned_folders", set())  # as in a process that begins
     LRUCache(str(tmp_path), max_size=100).put("d", bytes(60))
     assert there() == {"d-cache"}

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from ensemble.engine import Trainer
-from ensemble.engine.forms.plan import EMULATED
-from ensemble.engine.networks.arithmetic import to_unit
-from ensemble.engine.optimizer import values_of
+from ensemble.engine.forms.bfloat16_planning import EMULATED_METHODS
+from ensemble.engine.networks.arithmetic import scale_to_unit
+from ensemble.engine.optimizer import resolve_member_values
 from ensemble.errors import ConfigError
-from ensemble.machine.product_plans import Products
+from ensemble.machine.bfloat16_plans import Bfloat16Methods
 from tests.conftest import variant
 from tests.engine.conftest import compiled, devices, small_config, stock, train_epochs
 
@@ -50,12 +50,12 @@ def test_members_that_take_much_memory_come_after_compiling_and_are_the_same(few
         order.append(name)
         return found
 
-    monkeypatch.setattr("ensemble.engine.trainer.LARGE_BYTES", 0)
-    for owner, name in ((made, "init"), (made._form, "compile")):
+    monkeypatch.setattr("ensemble.engine.trainer.LARGE_STATE_BYTES", 0)
+    for owner, name in ((made, "init_members"), (made._form, "compile")):
         monkeypatch.setattr(owner, name, functools.partial(noted, name, getattr(owner, name)))
     assert leaves_equal(made.get(made.start()), usual)
     assert leaves_equal(made.get(made.start(usual)), usual)
-    assert order == ["compile", "init", "compile"]
+    assert order == ["compile", "init_members", "compile"]
 
 
 def test_a_member_does_not_depend_on_its_company(few):
@@ -81,7 +81,7 @@ def test_no_number_that_a_slider_moves_recompiles(few, caplog):
         seed=9,
         epochs=7,
     )
-    trainer.config, trainer.values = other, values_of(other, range(3))
+    trainer.config, trainer.values = other, resolve_member_values(other, range(3))
     trainer._epoch.cache_clear()
     with jax.log_compiles(), caplog.at_level("WARNING"):
         trainer.train(state, 2, 1, 4)
@@ -98,11 +98,11 @@ def test_the_figures_of_a_batch_are_those_of_its_images(few):
     params = trainer.get(state).params
     order = trainer._epoch(1)[0].order[0]
     _, figures = trainer.train(state, 1, 0, 1)
-    from ensemble.engine.draws.batches import epoch_order
+    from ensemble.engine.draws.batches import sample_epoch_batches
 
-    index = epoch_order(trainer.config, 1, len(few.train_images))[0, 0]
+    index = sample_epoch_batches(trainer.config, 1, len(few.train_images))[0, 0]
     assert (order[0] == index).all()
-    images, labels = to_unit(jnp.asarray(few.train_images[index])), few.train_labels[index]
+    images, labels = scale_to_unit(jnp.asarray(few.train_images[index])), few.train_labels[index]
     probabilities = jnp.stack(
         [
             jax.nn.softmax(stock(jax.tree.map(lambda leaf, m=m: leaf[m], params), images))
@@ -120,7 +120,7 @@ def test_evaluation_is_on_the_whole_test_set_and_can_be_interrupted(few):
     found = trainer.evaluate(state)
     assert found.probabilities.shape == (3, 70, 10)
     params = jax.tree.map(lambda leaf: leaf[2], trainer.get(state).params)
-    wanted = jax.nn.softmax(stock(params, to_unit(jnp.asarray(few.test_images))))
+    wanted = jax.nn.softmax(stock(params, scale_to_unit(jnp.asarray(few.test_images))))
     np.testing.assert_allclose(found.probabilities[2], wanted, atol=1e-5)
     mean = found.probabilities.mean(0)
     assert found.ensemble_accuracy == (mean.argmax(-1) == few.test_labels).mean()
@@ -165,7 +165,7 @@ def test_too_large_a_rate_is_seen_to_diverge_and_the_others_go_on(few):
     config = small_config(seed=11, learning_rate=10.0, momentum=0.999)
     trainer = Trainer(config, few, devices(2))
     _, figures = trainer.train(trainer.start(), 1, 0, 6)
-    step, member = figures.first_divergence()
+    step, member = figures.find_first_divergence()
     assert np.isfinite(figures.loss[:, :step]).all()
     assert not np.isfinite(figures.loss[member, step])
     assert np.isfinite(figures.loss[:member]).any()
@@ -174,9 +174,9 @@ def test_too_large_a_rate_is_seen_to_diverge_and_the_others_go_on(few):
 @pytest.mark.parametrize(
     "way",
     [
-        Products("bfloat16_winograd", "rounded"),
-        variant(Products("bfloat16", "bfloat16")),
-        variant(EMULATED),
+        Bfloat16Methods("bfloat16_winograd", "rounded"),
+        variant(Bfloat16Methods("bfloat16", "bfloat16")),
+        variant(EMULATED_METHODS),
     ],
 )
 def test_every_way_to_bfloat16_learns_what_float32_learns(few, way):

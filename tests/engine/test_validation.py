@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ensemble.datasets.split import validation_indices
+from ensemble.datasets.split import select_validation_indices
 from ensemble.engine import Trainer
 from ensemble.errors import ConfigError
 from tests.engine.conftest import devices, small_config, stock, train_epochs
@@ -21,7 +21,7 @@ def more(digits, few):
 
 @pytest.fixture(scope="module")
 def held(more):
-    return validation_indices(small_config(validation=0.25), more.train_labels)
+    return select_validation_indices(small_config(validation=0.25), more.train_labels)
 
 
 def test_it_learns_what_it_would_with_the_rest_alone_to_the_bit(more, held):

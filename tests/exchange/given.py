@@ -27,7 +27,7 @@ def saved(folder: Path, name: str = "a.npz", **arrays: Any) -> Path:
 
 def taken(folder: Path, **arrays: Any) -> exchange.MemberOutputs:
     """What is read of an .npz of these arrays, with the labels if none are given."""
-    return exchange.read([saved(folder, **{"labels": LABELS, **arrays})])
+    return exchange.read_prediction_files([saved(folder, **{"labels": LABELS, **arrays})])
 
 
 def written(folder: Path, text: str, name: str = "a.csv") -> Path:

@@ -32,13 +32,13 @@ def test_any_numbers_in_any_order_are_what_numpy_makes_of_them(
 ) -> None:
     given = PROBABILITIES.astype(dtype, order=order)
     save(tmp_path / "a.npz", probabilities=given, labels=LABELS.astype("<f8"))
-    found = exchange.read([tmp_path / "a.npz"])
+    found = exchange.read_prediction_files([tmp_path / "a.npz"])
     assert_array_equal(found.probabilities[0], given.astype(np.float32))
 
 
 def test_what_was_uploaded_is_read_as_a_file_is(tmp_path: Path) -> None:
     file = uploaded(saved(tmp_path, probabilities=PROBABILITIES, labels=LABELS))
-    assert_array_equal(exchange.read([file]).probabilities[0], PROBABILITIES)
+    assert_array_equal(exchange.read_prediction_files([file]).probabilities[0], PROBABILITIES)
     assert not file.closed
 
 
@@ -103,7 +103,7 @@ def test_names_that_people_use_stand_for_ours_and_it_is_said(tmp_path: Path) -> 
         split="validation",
         more=np.ones(3),
     )
-    found = exchange.read([path])
+    found = exchange.read_prediction_files([path])
     assert found.class_names == ("5", "6", "7", "8")
     assert found.member_names == ("x", "y", "z")
     assert found.split == "validation"
@@ -126,7 +126,7 @@ def test_several_files_are_members_in_their_order(tmp_path: Path) -> None:
         saved(tmp_path, "net.npz", logits=LOGITS[1]),
         saved(tmp_path, "two.npz", probabilities=PROBABILITIES[1:].astype("f8")),
     ]
-    found = exchange.read(files)
+    found = exchange.read_prediction_files(files)
     assert_array_equal(found.probabilities[0, 0], PROBABILITIES[0])
     np.testing.assert_allclose(found.probabilities[0, 1], PROBABILITIES[1], rtol=1e-6)
     assert_array_equal(found.probabilities[0, 2:], PROBABILITIES[1:])
@@ -136,7 +136,7 @@ def test_several_files_are_members_in_their_order(tmp_path: Path) -> None:
         saved(tmp_path, f"{m}.npz", probabilities=epochs[:, m : m + 1], labels=LABELS)
         for m in range(M)
     ]
-    assert_array_equal(exchange.read(halves).probabilities, epochs)
+    assert_array_equal(exchange.read_prediction_files(halves).probabilities, epochs)
 
 
 @pytest.mark.parametrize("channels", [(), (1,), (3,)])

@@ -51,7 +51,7 @@ def test_a_small_parquet_is_not_made_a_large_one(
     assert path.stat().st_size < 2**20
     before = pa.total_allocated_bytes()
     with pytest.raises(PredictionsError, match=f"^a.parquet: .*{why}"):
-        exchange.read([path])
+        exchange.read_prediction_files([path])
     assert pa.total_allocated_bytes() - before < 2**22
 
 
@@ -72,7 +72,7 @@ def test_a_small_parquet_is_not_made_a_large_one(
 )
 def test_a_table_is_refused_by_what_is_odd_about_it(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(PredictionsError, match=f"^a.csv: .*{why}"):
-        exchange.read([written(tmp_path, text)])
+        exchange.read_prediction_files([written(tmp_path, text)])
 
 
 def test_a_long_text_among_names_is_said_by_its_length(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_names_lose_what_cannot_be_seen(tmp_path: Path) -> None:
             member_names=names[:3],
             split=f"te{UNSEEN}st",
         ),
-        exchange.read(
+        exchange.read_prediction_files(
             [
                 saved(
                     tmp_path,
@@ -109,7 +109,7 @@ def test_names_lose_what_cannot_be_seen(tmp_path: Path) -> None:
     frame["member"] = np.array(names)[frame["member"]]
     frame["label"] = labels[frame["example"]]
     frame.to_parquet(tmp_path / "a.parquet")
-    made.append(exchange.read([tmp_path / "a.parquet"]))
+    made.append(exchange.read_prediction_files([tmp_path / "a.parquet"]))
     for one in made:
         assert one.class_names == plain
         assert (one.labels == LABELS).all()
@@ -133,7 +133,7 @@ def test_labels_may_be_true_and_false(tmp_path: Path, order: tuple[bool, bool]) 
         table.to_parquet(tmp_path / "a.parquet")
         table.to_csv(tmp_path / "a.csv", index=False)
         for name in ("a.parquet", "a.csv"):
-            found = exchange.read([tmp_path / name])
+            found = exchange.read_prediction_files([tmp_path / name])
             assert (found.labels == (labels != first)).all()
 
 
@@ -152,7 +152,7 @@ def test_several_files_share_what_they_may_take_together(tmp_path: Path) -> None
     paths = [tmp_path / f"{place}.parquet" for place in range(4)]
     for path in paths:
         frame.to_parquet(path)
-    assert exchange.read(paths, 80_000).members == 4
+    assert exchange.read_prediction_files(paths, 80_000).members == 4
     with pytest.raises(PredictionsError, match=r"^0.parquet: unpacked it takes .* of an upload"):
-        exchange.read(paths, 60_000)
-    assert exchange.read(paths[:1], 60_000).members == 1
+        exchange.read_prediction_files(paths, 60_000)
+    assert exchange.read_prediction_files(paths[:1], 60_000).members == 1

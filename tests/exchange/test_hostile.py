@@ -19,11 +19,11 @@ import resource, sys
 from pathlib import Path
 from ensemble import exchange
 from ensemble.errors import PredictionsError
-exchange.read([Path(sys.argv[1])])
+exchange.read_prediction_files([Path(sys.argv[1])])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for bomb in sys.argv[2:]:
     try:
-        exchange.read([Path(bomb)])
+        exchange.read_prediction_files([Path(bomb)])
     except PredictionsError as error:
         print(error)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
@@ -32,7 +32,7 @@ HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }"
 
 
 def arrays_of(path: Path) -> dict[str, NDArray[Any]]:
-    found = exchange.read([path])
+    found = exchange.read_prediction_files([path])
     return {
         "probabilities": found.probabilities,
         "labels": found.labels,

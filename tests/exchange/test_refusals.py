@@ -120,21 +120,21 @@ def test_the_second_epochs_entry_is_named(tmp_path: Path) -> None:
 def test_a_file_of_another_kind_is_told(tmp_path: Path, content: bytes, why: str) -> None:
     (tmp_path / "a").write_bytes(content)
     with pytest.raises(PredictionsError, match=f"^a: it .*{why}"):
-        exchange.read([tmp_path / "a"])
+        exchange.read_prediction_files([tmp_path / "a"])
 
 
 def test_torchs_own_file_is_not_unpickled(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.pt", "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02}q\x00.")
     with pytest.raises(PredictionsError, match=r"torch\.save.*np\.savez"):
-        exchange.read([tmp_path / "a.pt"])
+        exchange.read_prediction_files([tmp_path / "a.pt"])
     np.save(tmp_path / "a.npy", PROBABILITIES)
     with pytest.raises(PredictionsError, match="a single array"):
-        exchange.read([tmp_path / "a.npy"])
+        exchange.read_prediction_files([tmp_path / "a.npy"])
     with pytest.raises(PredictionsError, match="a folder, a pipe"):
-        exchange.read([tmp_path])
+        exchange.read_prediction_files([tmp_path])
     with pytest.raises(PredictionsError, match="No such file"):
-        exchange.read([tmp_path / "none.npz"])
+        exchange.read_prediction_files([tmp_path / "none.npz"])
 
 
 def test_files_that_do_not_fit_together_are_told_apart(tmp_path: Path) -> None:
@@ -148,16 +148,16 @@ def test_files_that_do_not_fit_together_are_told_apart(tmp_path: Path) -> None:
     for why, arrays in others.items():
         other = saved(tmp_path, "b.npz", **{"probabilities": P, **arrays})
         with pytest.raises(PredictionsError, match=f"^b.npz: .*{why}"):
-            exchange.read([first, other])
+            exchange.read_prediction_files([first, other])
     named = [
         saved(tmp_path, f"{n}.npz", probabilities=P, labels=LABELS, class_names=list(names))
         for n, names in enumerate(("abcd", "abdc"))
     ]
     with pytest.raises(PredictionsError, match="not called, or ordered, as in 0"):
-        exchange.read(named)
+        exchange.read_prediction_files(named)
     alone = saved(tmp_path, "c.npz", probabilities=P)
     with pytest.raises(PredictionsError, match=r"has no labels, .* as a column `label`"):
-        exchange.read([alone])
+        exchange.read_prediction_files([alone])
 
 
 def test_rows_that_rounding_put_off_are_kept_and_said(tmp_path: Path) -> None:
@@ -176,22 +176,22 @@ def test_what_the_memory_cannot_hold_is_refused_before_it_is_taken(
     little = psutil.virtual_memory()._replace(available=2000)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: little)
     with pytest.raises(PredictionsError, match="of memory, and 1 MB are free"):
-        exchange.read([path])
+        exchange.read_prediction_files([path])
 
 
 def test_an_upload_is_bounded_by_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert limits.most_upload_bytes() == 500_000_000
+    assert limits.max_import_bytes() == 500_000_000
     monkeypatch.setenv("ENSEMBLE_MAX_IMPORT_MB", "2")
-    limits.check_upload(2_000_000)
+    limits.check_upload_size(2_000_000)
     with pytest.raises(PredictionsError, match="at most 2 MB"):
-        limits.check_upload(2_000_001)
+        limits.check_upload_size(2_000_001)
     monkeypatch.setenv("ENSEMBLE_MAX_IMPORT_MB", "-1")
     with pytest.raises(ConfigError, match="ENSEMBLE_MAX_IMPORT_MB is '-1'"):
-        limits.check_upload(0)
+        limits.check_upload_size(0)
 
 
 def test_an_example_has_one_member_of_each(tmp_path: Path) -> None:
     assert M * N == 120
     text = "example,member,label,p_0,p_1\n0,a,1,0.5,0.5\n0,b,1,0.5,0.5\n1,a,0,0.5,0.5\n"
     with pytest.raises(PredictionsError, match="no row of example 1 and member b"):
-        exchange.read([written(tmp_path, text)])
+        exchange.read_prediction_files([written(tmp_path, text)])

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble import exchange, runs
-from ensemble.analysis.members.committee import committee
-from ensemble.analysis.predictions import judge
+from ensemble.analysis.members.committees import evaluate_committees
+from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.cli.program import main
 from ensemble.errors import PredictionsError, RunError
 from tests.conftest import REPO
@@ -47,8 +47,8 @@ def public() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def known_of(run: runs.Run, epoch: int) -> dict[str, Any]:
     """What a function of figures may ask for, by the name that it has in all of them."""
-    labels = runs.test_set(run).labels
-    made = judge(runs.read_predictions(run.id, epoch), labels)
+    labels = runs.load_test_set(run).labels
+    made = evaluate_predictions(runs.read_run_predictions(run.id, epoch), labels)
     return {
         **{field.name: getattr(made, field.name) for field in dataclasses.fields(made)},
         "made": made,
@@ -71,7 +71,7 @@ def known_of(run: runs.Run, epoch: int) -> dict[str, Any]:
         "temperature": 1.5,
         "size": 2,
         "figure": "nll",
-        "judged": committee(made.probabilities, labels),
+        "judged": evaluate_committees(made.probabilities, labels),
     }
 
 
@@ -91,7 +91,7 @@ def leaves(value: Any) -> list[Any]:
 def test_every_figure_of_a_run_is_the_same_after_a_way_out_and_in(tmp_path: Path) -> None:
     run = trained(members=3, epochs=1)
     exchange.export_run(run.id, tmp_path / "a.npz")
-    again = exchange.import_run(exchange.read([tmp_path / "a.npz"]))
+    again = exchange.import_run(exchange.read_prediction_files([tmp_path / "a.npz"]))
     before, after = known_of(run, 1), known_of(again, 1)
     walked = []
     for name, function in public():
@@ -115,7 +115,7 @@ def test_every_figure_of_a_run_is_the_same_after_a_way_out_and_in(tmp_path: Path
         walked.append(name)
     assert len(walked) >= LEAST, walked
     assert again.data.class_names == run.data.class_names
-    np.testing.assert_array_equal(runs.test_set(again).images, runs.test_set(run).images)
+    np.testing.assert_array_equal(runs.load_test_set(again).images, runs.load_test_set(run).images)
 
 
 def test_every_epoch_goes_out_and_comes_in(tmp_path: Path) -> None:
@@ -126,20 +126,22 @@ def test_every_epoch_goes_out_and_comes_in(tmp_path: Path) -> None:
         assert set(file) == {"probabilities", "labels", "class_names", "member_names", "split"}
         assert str(file["split"]) == "test"
         for epoch in made.epochs:
-            wanted = runs.read_predictions(run.id, epoch)
+            wanted = runs.read_run_predictions(run.id, epoch)
             np.testing.assert_array_equal(file["probabilities"][epoch - 1], wanted)
-    again = exchange.import_run(exchange.read([tmp_path / "a.npz"]), "again", "a.npz")
-    assert runs.prediction_epochs(again.id) == [1, 2, 3]
-    assert runs.test_set(again).images is None
+    again = exchange.import_run(
+        exchange.read_prediction_files([tmp_path / "a.npz"]), "again", "a.npz"
+    )
+    assert runs.list_prediction_epochs(again.id) == [1, 2, 3]
+    assert runs.load_test_set(again).images is None
     assert (again.name, again.state) == ("again", "imported")
 
 
 def test_names_and_the_split_go_out_as_they_came_in(tmp_path: Path) -> None:
     names = {"class_names": list("wxyz"), "member_names": ["a", "b", "c"], "split": "validation"}
     given = saved(tmp_path, probabilities=PROBABILITIES, labels=LABELS, **names)
-    run = exchange.import_run(exchange.read([given]))
+    run = exchange.import_run(exchange.read_prediction_files([given]))
     exchange.export_run(run.id, tmp_path / "b.npz", epoch=1)
-    found = exchange.read([tmp_path / "b.npz"])
+    found = exchange.read_prediction_files([tmp_path / "b.npz"])
     assert found.class_names == tuple("wxyz")
     assert found.member_names == ("a", "b", "c")
     assert found.split == "validation"
@@ -157,7 +159,7 @@ def test_what_cannot_be_written_is_said_and_nothing_is_replaced(tmp_path: Path) 
     with pytest.raises(RunError, match="no predictions of epoch 7"):
         exchange.export_run(run.id, tmp_path / "b.npz", epoch=7)
     with pytest.raises(RunError, match="at most 80"):
-        exchange.import_run(exchange.read([tmp_path / "a.npz"]), "x" * 81)
+        exchange.import_run(exchange.read_prediction_files([tmp_path / "a.npz"]), "x" * 81)
 
 
 def test_commands_end_with_one_object(tmp_path: Path) -> None:
@@ -166,7 +168,7 @@ def test_commands_end_with_one_object(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout.splitlines()[-1])
-    run = runs.find(said["run_id"])
+    run = runs.find_run(said["run_id"])
     assert (run.name, said["state"], said["members"]) == ("theirs", "imported", 3)
     right = (PROBABILITIES.mean(axis=0).argmax(axis=1) == LABELS).mean()
     assert said["ensemble_test_accuracy"] == pytest.approx(right)

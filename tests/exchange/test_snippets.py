@@ -26,7 +26,7 @@ def run(snippet: Snippet, folder: Path, **given: Any) -> exchange.MemberOutputs:
         exec(snippet.code, given)
     finally:
         os.chdir(before)
-    return exchange.read([folder / "ensemble.npz"])
+    return exchange.read_prediction_files([folder / "ensemble.npz"])
 
 
 def test_a_forest_of_scikit_learn_is_taken_as_it_is(tmp_path: Path) -> None:

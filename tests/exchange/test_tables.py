@@ -38,7 +38,7 @@ def shuffled(rows: list[list[Any]]) -> list[list[Any]]:
 def test_rows_may_stand_in_any_order(tmp_path: Path, delimiter: str) -> None:
     path = written(tmp_path, csv_of(COLUMNS, shuffled(ROWS), delimiter))
     for file in (path, uploaded(path)):
-        found = exchange.read([file])
+        found = exchange.read_prediction_files([file])
         assert_array_equal(found.probabilities[0], PROBABILITIES)
         assert_array_equal(found.labels, LABELS)
         assert found.class_names == ("0", "1", "2", "3")
@@ -49,7 +49,7 @@ def test_decimal_commas_of_a_spreadsheet_are_read(tmp_path: Path) -> None:
     text = csv_of(COLUMNS, ROWS, ";").replace(".", ",")
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
-    assert_array_equal(exchange.read([path]).probabilities[0], PROBABILITIES)
+    assert_array_equal(exchange.read_prediction_files([path]).probabilities[0], PROBABILITIES)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -64,7 +64,7 @@ def test_what_pandas_writes_of_any_types_is_read(tmp_path: Path, kind: str) -> N
         frame.to_csv(path)
     else:
         frame.astype({"label": "category", "ant": "float32"}).to_parquet(path)
-    found = exchange.read([path])
+    found = exchange.read_prediction_files([path])
     np.testing.assert_allclose(found.probabilities[0], PROBABILITIES, rtol=1e-7)
     assert_array_equal(found.labels, LABELS)
     assert found.class_names == NAMES
@@ -77,11 +77,11 @@ def test_parquet_keeps_float32_and_logits_their_softmax(tmp_path: Path) -> None:
     columns: dict[str, Any] = {"label": LABELS}
     columns |= {f"p_{c}": PROBABILITIES[0, :, c] for c in range(C)}
     pa.parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
-    found = exchange.read([tmp_path / "a.parquet"])
+    found = exchange.read_prediction_files([tmp_path / "a.parquet"])
     assert_array_equal(found.probabilities[0, 0], PROBABILITIES[0])
     rows = [[labels, *row] for labels, row in zip(LABELS, LOGITS[1].tolist(), strict=True)]
     path = written(tmp_path, csv_of(["y_true", *(f"logit_{c}" for c in range(C))], rows))
-    logits = exchange.read([path]).probabilities[0, 0]
+    logits = exchange.read_prediction_files([path]).probabilities[0, 0]
     np.testing.assert_allclose(logits, PROBABILITIES[1], rtol=1e-6)
 
 
@@ -94,7 +94,7 @@ def test_a_table_a_member_with_labels_in_one_of_them(tmp_path: Path) -> None:
             rows = [[*row, NAMES[LABELS[n]]] for n, row in enumerate(rows)]
             columns.append("label")
         files.append(written(tmp_path, csv_of(columns, shuffled(rows)), f"net {m}.csv"))
-    found = exchange.read(files)
+    found = exchange.read_prediction_files(files)
     assert_array_equal(found.probabilities[0], PROBABILITIES)
     assert_array_equal(found.labels, LABELS)
     assert found.member_names == ("net 0", "net 1", "net 2")
@@ -102,7 +102,7 @@ def test_a_table_a_member_with_labels_in_one_of_them(tmp_path: Path) -> None:
         ["id", *NAMES], [[f"photo-{n + 1:03}", *row[3:]] for n, row in enumerate(ROWS[:N])]
     )
     with pytest.raises(PredictionsError, match=r"^odd\.csv: its examples are not called"):
-        exchange.read([*files, written(tmp_path, other, "odd.csv")])
+        exchange.read_prediction_files([*files, written(tmp_path, other, "odd.csv")])
 
 
 def test_epochs_members_without_examples_and_two_classes(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_epochs_members_without_examples_and_two_classes(tmp_path: Path) -> None
         for m in range(2)
     ]
     path = written(tmp_path, csv_of(["epoch", "member", "label", "p_1"], rows))
-    found = exchange.read([path])
+    found = exchange.read_prediction_files([path])
     assert found.probabilities.shape == (2, 2, N, 2)
     for epoch in (0, 1):
         assert_array_equal(found.probabilities[epoch, ..., 1], PROBABILITIES[:2, :, epoch + 1])
@@ -126,7 +126,7 @@ def test_classes_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     order = np.random.default_rng(1).permutation(12)
     rows = [[11 - n, *wide[n, order].tolist()] for n in range(5)]
     path = written(tmp_path, csv_of(["label", *(f"prob_{c}" for c in order)], rows))
-    assert_array_equal(exchange.read([path]).probabilities[0, 0], wide)
+    assert_array_equal(exchange.read_prediction_files([path]).probabilities[0, 0], wide)
 
 
 def put(row: int, column: int, value: Any) -> str:
@@ -160,7 +160,7 @@ def put(row: int, column: int, value: Any) -> str:
 )
 def test_a_table_is_refused_by_its_line(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(PredictionsError, match=f"^a.csv: .*{why}"):
-        exchange.read([written(tmp_path, text)])
+        exchange.read_prediction_files([written(tmp_path, text)])
 
 
 def test_a_damaged_parquet_is_refused(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_damaged_parquet_is_refused(tmp_path: Path) -> None:
             bytes(changed[: draw.integers(8, len(whole))] if draw.random() < 0.3 else changed)
         )
         try:
-            found = exchange.read([path])
+            found = exchange.read_prediction_files([path])
         except PredictionsError:
             continue
         assert found.probabilities.shape[-1] == C

@@ -6,9 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from ensemble.analysis.members import committee as committees
-from ensemble.analysis.members.enough import enough
-from ensemble.analysis.members.extrapolation import extrapolate
+from ensemble.analysis.members import committees as committees
+from ensemble.analysis.members.extrapolation import extrapolate_committee_curve
+from ensemble.analysis.members.sufficient_size import find_sufficient_size
 from ensemble.figures.inspect import committee as committee_figure
 from ensemble.figures.palette import Palette
 from tests.figures.test_inspect import predictions, traces
@@ -19,9 +19,9 @@ def test_the_committee_curve_draws_the_mean_and_the_ends_of_all_subsets(
     name: str, palette: Palette
 ) -> None:
     made = predictions(4, lean=1.0)
-    judged = committees.committee(made.probabilities, made.labels)
-    verdict = enough(judged, name, margin=0.5)
-    chart = committee_figure.figure(judged, name, verdict, "title", palette)
+    judged = committees.evaluate_committees(made.probabilities, made.labels)
+    verdict = find_sufficient_size(judged, name, margin=0.5)
+    chart = committee_figure.plot_committee_curve(judged, name, verdict, "title", palette)
     scale = 100 if name == "accuracy" else 1
 
     def value(subset: tuple[int, ...]) -> float:
@@ -52,7 +52,7 @@ def test_what_is_enough_is_said_on_the_side_that_has_room_on_a_phone(
     at: int, anchor: str, palette: Palette
 ) -> None:
     chart = go.Figure()
-    committee_figure.add_ring(chart, at, 99.0, "accuracy", palette, 10)
+    committee_figure.add_enough_marker(chart, at, 99.0, "accuracy", palette, 10)
     (said,) = chart.layout.annotations
     assert (said.text, said.xanchor) == (
         f"<b>{at} {'is' if at == 1 else 'are'} enough</b>",
@@ -63,9 +63,9 @@ def test_what_is_enough_is_said_on_the_side_that_has_room_on_a_phone(
 
 def test_nothing_is_ringed_where_nothing_is_enough_or_there_is_no_margin(palette: Palette) -> None:
     made = predictions(4, lean=1.0)
-    judged = committees.committee(made.probabilities, made.labels)
-    for name, verdict in (("accuracy", enough(judged, margin=1e-6)), ("ece", None)):
-        chart = committee_figure.figure(judged, name, verdict, "title", palette)
+    judged = committees.evaluate_committees(made.probabilities, made.labels)
+    for name, verdict in (("accuracy", find_sufficient_size(judged, margin=1e-6)), ("ece", None)):
+        chart = committee_figure.plot_committee_curve(judged, name, verdict, "title", palette)
         assert not traces(chart, "enough")
         assert not any("enough" in note.text for note in chart.layout.annotations)
 
@@ -74,19 +74,21 @@ def test_what_is_expected_of_more_members_is_dashed_with_its_band_and_told_apart
     palette: Palette,
 ) -> None:
     made = predictions(4, lean=1.0)
-    judged = committees.committee(made.probabilities, made.labels)
-    chart = committee_figure.figure(judged, "brier", enough(judged, "brier"), "title", palette)
-    law = extrapolate(judged, "brier")
+    judged = committees.evaluate_committees(made.probabilities, made.labels)
+    chart = committee_figure.plot_committee_curve(
+        judged, "brier", find_sufficient_size(judged, "brier"), "title", palette
+    )
+    law = extrapolate_committee_curve(judged, "brier")
     assert law
     (dashed,) = traces(chart, "expected, not measured")
-    measured = committees.curve(judged, "brier").mean
+    measured = committees.committee_curve(judged, "brier").mean
     assert dashed.line.dash == "dash"
     assert list(dashed.x) == [4, 5, 6, 7, 8]
     np.testing.assert_allclose(dashed.y, [measured[-1], *law.mean])
     np.testing.assert_allclose(traces(chart, "expected, low")[0].y, law.low)
     np.testing.assert_allclose(traces(chart, "expected, high")[0].y, law.high)
-    best = [committees.best_of_size(judged, size) for size in (1, 2, 3, 4)]
-    rows = committee_figure.table(judged, best)
+    best = [committees.best_committee_of_size(judged, size) for size in (1, 2, 3, 4)]
+    rows = committee_figure.tabulate_committee_sizes(judged, best)
     assert rows["best_by_nll"].tolist()[3] == "1 2 3 4"
     assert rows["what"].tolist() == ["measured"] * 4 + ["expected, not measured"] * 4
     np.testing.assert_allclose(rows["brier_mean"], [*measured, *law.mean])

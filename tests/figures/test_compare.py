@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ensemble.comparison.curves import curves
-from ensemble.comparison.groups import Group, grouped
-from ensemble.comparison.points import points
-from ensemble.figures import lines
+from ensemble.comparison.group_curves import compute_group_curves
+from ensemble.comparison.run_groups import RunGroup, group_runs
+from ensemble.comparison.run_points import build_run_points
+from ensemble.figures import chart_style
 from ensemble.figures.comparison import colors, scatter
 from ensemble.figures.comparison import curves as pictures
-from ensemble.figures.comparison.columns import Column, axes, columns
+from ensemble.figures.comparison.columns import AxisColumn, build_parallel_axes, list_run_columns
 from ensemble.figures.palette import DARK, LIGHT
 from ensemble.runs import Run, read_history
 from tests.comparison.drawn import finished
@@ -24,8 +24,10 @@ def three_seeds() -> list[Run]:
 
 def test_the_bold_line_is_the_mean_of_the_thin_ones_and_the_band_holds_them() -> None:
     every = three_seeds()
-    found = curves(grouped(every), figure="accuracy")
-    made = pictures.figure([("test", found)], what="accuracy", x="epochs", title="t", palette=LIGHT)
+    found = compute_group_curves(group_runs(every), figure="accuracy")
+    made = pictures.plot_group_curves(
+        [("test", found)], what="accuracy", x="epochs", title="t", palette=LIGHT
+    )
     truth = np.array(
         [
             [
@@ -49,9 +51,9 @@ def test_the_bold_line_is_the_mean_of_the_thin_ones_and_the_band_holds_them() ->
 
 def test_a_name_is_no_value_under_the_pointer() -> None:
     run = finished({}, epochs=3)
-    group = Group("%{x}<b>", run.id, (run,))
-    made = pictures.figure(
-        [("test", curves([group]))], what="loss", x="epochs", title="t", palette=LIGHT
+    group = RunGroup("%{x}<b>", run.id, (run,))
+    made = pictures.plot_group_curves(
+        [("test", compute_group_curves([group]))], what="loss", x="epochs", title="t", palette=LIGHT
     )
     [bold] = [one for one in made.data if one.line.width == 3]
     assert bold.hovertemplate.count("%{") == 2, "x and y"
@@ -59,11 +61,12 @@ def test_a_name_is_no_value_under_the_pointer() -> None:
 
 
 def test_each_split_has_its_dash_and_accuracies_on_a_log_axis_are_shares_of_errors() -> None:
-    groups = grouped(three_seeds())
-    both: pictures.Splits = [
-        (one, curves(groups, figure="accuracy", split=one)) for one in ("train", "test")
+    groups = group_runs(three_seeds())
+    both: pictures.CurvesBySplit = [
+        (one, compute_group_curves(groups, figure="accuracy", split=one))
+        for one in ("train", "test")
     ]
-    made = pictures.figure(
+    made = pictures.plot_group_curves(
         both, what="accuracy", x="epochs", title="t", palette=DARK, log=("x", "y")
     )
     means = [one for one in made.data if one.line.width == 3]
@@ -74,8 +77,10 @@ def test_each_split_has_its_dash_and_accuracies_on_a_log_axis_are_shares_of_erro
 
 
 def test_every_point_of_a_picture_is_in_its_table() -> None:
-    groups = grouped(three_seeds())
-    table = pictures.table([("test", curves(groups))], "loss", "epochs")
+    groups = group_runs(three_seeds())
+    table = pictures.tabulate_group_curves(
+        [("test", compute_group_curves(groups))], "loss", "epochs"
+    )
     assert len(table) == 3 * 3 + 3
     each = table[table["run"] != ""].groupby("epochs")["loss"]
     mean = table[table["curve"] == "mean"]
@@ -89,28 +94,30 @@ def test_a_column_of_every_setting_and_figure_is_known_by_its_kind() -> None:
         finished({"learning_rate": rate, "network": network}, draw=draw)
         for draw, (rate, network) in enumerate([(0.01, "mlp"), (1.0, "cnn")])
     ]
-    known = {column.name: column for column in columns(points(every))}
+    known = {column.name: column for column in list_run_columns(build_run_points(every))}
     rate, network, accuracy = (known[name] for name in ("learning_rate", "network", "accuracy"))
-    assert (rate.values, rate.log, rate.is_figure) == ((0.01, 1.0), True, False)
-    assert network.words == sorted(map(str, network.values))
+    assert (rate.values, rate.log, rate.is_metric) == ((0.01, 1.0), True, False)
+    assert network.categories == sorted(map(str, network.values))
     assert not network.is_number
     assert accuracy.percent
-    assert accuracy.is_figure
+    assert accuracy.is_metric
     assert not known["momentum"].varies
     assert "vary" not in known, "what no run has is no column"
-    sent = {axis["name"]: axis for axis in axes([rate, network])}
+    sent = {axis["name"]: axis for axis in build_parallel_axes([rate, network])}
     assert [sent["network"]["categories"][place] for place in sent["network"]["values"]] == list(
         network.values
     )
     assert sent["learning_rate"]["said"] == ["0.01", "1"]
 
 
-NUMBERS = Column("a", "A", (1.0, 10.0, None, 100.0), log=True)
-WORDS = Column("b", "B", ("<b>x", "y", "x", None), is_number=False)
+NUMBERS = AxisColumn("a", "A", (1.0, 10.0, None, 100.0), log=True)
+WORDS = AxisColumn("b", "B", ("<b>x", "y", "x", None), is_number=False)
 
 
-def drawn(color: Column | None, kept: tuple[bool, ...], **more: Any) -> Any:
-    return scatter.figure(NUMBERS, WORDS, color, ["p", "q", "r", "<b>s"], kept, "t", LIGHT, **more)
+def drawn(color: AxisColumn | None, kept: tuple[bool, ...], **more: Any) -> Any:
+    return scatter.plot_run_scatter(
+        NUMBERS, WORDS, color, ["p", "q", "r", "<b>s"], kept, "t", LIGHT, **more
+    )
 
 
 def test_a_point_stands_for_each_run_that_has_both_and_what_is_not_brushed_is_small() -> None:
@@ -125,19 +132,19 @@ def test_a_point_stands_for_each_run_that_has_both_and_what_is_not_brushed_is_sm
 
 
 def test_colours_go_by_the_place_on_the_axis_and_are_legible_on_both_grounds() -> None:
-    hues = colors.of_values(NUMBERS)
-    assert (hues[0], hues[1], hues[3]) == colors.SCALE, "a log axis: evenly apart"
-    assert len(set(colors.of_groups(50))) == 50
-    for hue in (*colors.of_groups(50), *hues):
+    hues = colors.assign_column_colors(NUMBERS)
+    assert (hues[0], hues[1], hues[3]) == colors.SCALE_COLORS, "a log axis: evenly apart"
+    assert len(set(colors.assign_group_colors(50))) == 50
+    for hue in (*colors.assign_group_colors(50), *hues):
         assert min(contrast(hue, one.ground) for one in (LIGHT, DARK)) >= 3
 
 
 @pytest.mark.parametrize("values", [(), (None, None), (0.0, 0.0), (5.0, 5.0)])
 def test_columns_without_spread_are_drawn_too(values: tuple[float | None, ...]) -> None:
-    column = Column("a", "A", values, log=True)
+    column = AxisColumn("a", "A", values, log=True)
     kept = [True] * len(values)
-    scatter.figure(column, column, column, ["n"] * len(values), kept, "t", LIGHT, ("x",))
-    assert axes([column])[0]["may_log"] == (values == (5.0, 5.0))
+    scatter.plot_run_scatter(column, column, column, ["n"] * len(values), kept, "t", LIGHT, ("x",))
+    assert build_parallel_axes([column])[0]["may_log"] == (values == (5.0, 5.0))
 
 
 @pytest.mark.parametrize(
@@ -158,14 +165,14 @@ def test_columns_without_spread_are_drawn_too(values: tuple[float | None, ...]) 
 def test_marks_of_a_log_axis_are_whole_numbers_and_none_a_lone_digit(
     values: list[float | None], marks: list[str]
 ) -> None:
-    made = lines.log_marks(values)
+    made = chart_style.build_log_ticks(values)
     assert made.get("ticktext", []) == marks
     assert [float(one.replace("−", "-")) for one in marks] == made.get("tickvals", [])
 
 
 def test_no_half_of_an_epoch_is_marked() -> None:
-    made = pictures.figure(
-        [("test", curves(grouped(three_seeds())))],
+    made = pictures.plot_group_curves(
+        [("test", compute_group_curves(group_runs(three_seeds())))],
         what="loss",
         x="epochs",
         title="t",
@@ -179,11 +186,19 @@ def test_log_axes_of_curves_and_points_say_their_marks_in_full() -> None:
         finished({"learning_rate": rate, "seed": at}, epochs=12, draw=at)
         for at, rate in enumerate((0.01, 1.0))
     ]
-    found = [("test", curves(grouped(every)))]
-    made = pictures.figure(found, what="loss", x="epochs", title="t", palette=LIGHT, log=("x", "y"))
+    found = [("test", compute_group_curves(group_runs(every)))]
+    made = pictures.plot_group_curves(
+        found, what="loss", x="epochs", title="t", palette=LIGHT, log=("x", "y")
+    )
     assert list(made.layout.xaxis.ticktext) == ["1", "2", "5", "10"]
     assert len(made.layout.yaxis.ticktext) > 1
-    rate, nll = (one for one in columns(points(every)) if one.name in ("learning_rate", "nll"))
-    scattered = scatter.figure(rate, nll, None, ["a", "b"], [True] * 2, "t", LIGHT, log=("x",))
+    rate, nll = (
+        one
+        for one in list_run_columns(build_run_points(every))
+        if one.name in ("learning_rate", "nll")
+    )
+    scattered = scatter.plot_run_scatter(
+        rate, nll, None, ["a", "b"], [True] * 2, "t", LIGHT, log=("x",)
+    )
     assert next(iter(scattered.layout.xaxis.ticktext)) == "0.01"
     assert "0.5" in scattered.layout.xaxis.ticktext

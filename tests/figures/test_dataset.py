@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from ensemble.figures import class_counts as counts
-from ensemble.figures import examples
+from ensemble.figures import example_sheet
 from ensemble.figures.palette import DARK, LIGHT
 
 HOSTILE = "<script>alert('zz')</script>&amp;\n\x1b[2J" + "z" * 60
@@ -35,7 +35,7 @@ class Reader(HTMLParser):
 def test_the_sheet_shows_the_images_pixel_by_pixel(channels: int) -> None:
     random = np.random.default_rng(0)
     images = random.integers(0, 256, (3, 16, 24, channels), np.uint8)
-    read = Reader(examples.sheet([images, images[:1]], ["cats", "dogs"]))
+    read = Reader(example_sheet.render_example_sheet([images, images[:1]], ["cats", "dogs"]))
     pictures = [attributes for tag, attributes in read.tags if tag == "img"]
     assert [one["alt"] for one in pictures] == ["Examples of cats", "Examples of dogs"]
     content = str(pictures[0]["src"]).removeprefix("data:image/png;base64,")
@@ -51,50 +51,52 @@ def test_the_sheet_shows_the_images_pixel_by_pixel(channels: int) -> None:
 
 def test_large_images_are_sent_small() -> None:
     large = np.zeros((6, 800, 600, 3), np.uint8)
-    assert len(examples.strip(large)) < 10_000
-    assert examples.width(large) == 6 * 42 + 5 * examples.GAP
+    assert len(example_sheet.encode_example_strip(large)) < 10_000
+    assert example_sheet.compute_strip_width(large) == 6 * 42 + 5 * example_sheet.GAP
 
 
 def test_a_classs_name_is_text_whatever_it_is() -> None:
-    read = Reader(examples.sheet([np.zeros((1, 4, 4, 1), np.uint8)], [HOSTILE]))
+    read = Reader(example_sheet.render_example_sheet([np.zeros((1, 4, 4, 1), np.uint8)], [HOSTILE]))
     assert {tag for tag, _ in read.tags} == {"div", "img"}
-    assert "".join(read.words) == counts.short(HOSTILE)
+    assert "".join(read.words) == counts.shorten_class_name(HOSTILE)
     assert "z&amp;" not in str(read.tags)
-    assert "<" not in examples.text(HOSTILE)
+    assert "<" not in example_sheet.escape_html_letters(HOSTILE)
 
 
 def test_a_class_without_images_has_no_row() -> None:
     none = np.zeros((0, 4, 4, 1), np.uint8)
-    assert "img" not in examples.sheet([none], ["cats"])
-    assert "img" not in examples.sheet([], [])
+    assert "img" not in example_sheet.render_example_sheet([none], ["cats"])
+    assert "img" not in example_sheet.render_example_sheet([], [])
 
 
-def made(classes: int) -> counts.Counts:
+def made(classes: int) -> counts.ClassCounts:
     random = np.random.default_rng(1)
     names = [f"class {number}" for number in range(classes)]
-    return counts.Counts(names, random.integers(1, 90, classes), random.integers(1, 9, classes))
+    return counts.ClassCounts(
+        names, random.integers(1, 90, classes), random.integers(1, 9, classes)
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 30, 31, 1000])
 def test_bars_are_the_counts_commonest_first_and_not_too_many(classes: int) -> None:
     of = made(classes)
-    chart = counts.figure(of, "Leaves · 12 images", LIGHT)
+    chart = counts.plot_class_counts(of, "Leaves · 12 images", LIGHT)
     both = np.asarray(chart.data[0].x) + np.asarray(chart.data[1].x)
     truth = np.sort(of.train + of.test)[::-1]
     expected = truth if classes <= 30 else np.r_[truth[:15], truth[-15:]]
     np.testing.assert_array_equal(both, expected)
-    assert ("15 rarest" in counts.sees(of)) == (classes > 30)
-    table = counts.table(of)
+    assert ("15 rarest" in counts.explain_class_counts_chart(of)) == (classes > 30)
+    table = counts.tabulate_class_counts(of)
     assert table["training"].sum() == of.train.sum()
     assert list(table["class"]) == list(of.names)
 
 
 def test_the_sentence_names_both_ends_as_text() -> None:
-    of = counts.Counts(["**cats**", "<b>dogs</b>"], np.array([3, 9]), np.array([1, 1]))
-    said = counts.sees(of)
+    of = counts.ClassCounts(["**cats**", "<b>dogs</b>"], np.array([3, 9]), np.array([1, 1]))
+    said = counts.explain_class_counts_chart(of)
     assert "\\<b\\>dogs" in said
     assert "(10 images)" in said
     assert "rarest (4)" in said
-    assert "&lt;b&gt;" in counts.figure(of, "x", DARK).layout.yaxis.ticktext[0]
-    even = counts.Counts(["a", "b"], np.array([2, 2]), np.array([1, 1]))
-    assert counts.sees(even) == "Every class has 3 images."
+    assert "&lt;b&gt;" in counts.plot_class_counts(of, "x", DARK).layout.yaxis.ticktext[0]
+    even = counts.ClassCounts(["a", "b"], np.array([2, 2]), np.array([1, 1]))
+    assert counts.explain_class_counts_chart(even) == "Every class has 3 images."

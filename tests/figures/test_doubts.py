@@ -3,12 +3,18 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.members.diversity import decomposition as decomposed
-from ensemble.analysis.members.uncertainty import uncertainty as measures_of
-from ensemble.analysis.predictions import Predictions
-from ensemble.figures.inspect import confusion, decomposition, entropies, pairs, uncertainty
-from ensemble.figures.palette import MUTED, RIGHT, WRONG, Palette
-from ensemble.wording.verdicts.pairs import MEASURES, matrix
+from ensemble.analysis.members.diversity import nll_decomposition as decomposed
+from ensemble.analysis.members.uncertainty import measure_uncertainty as measures_of
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.figures.inspect import (
+    confusion,
+    decomposition,
+    entropy_histograms,
+    pairwise_heatmap,
+    uncertainty,
+)
+from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette
+from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwise_matrix
 from tests.figures.test_inspect import NAMES, predictions
 
 MADE = predictions(4, lean=1.0)
@@ -17,7 +23,7 @@ PARTS = {
 }
 
 
-def matrix_of(made: Predictions) -> confusion.Matrix:
+def matrix_of(made: EnsemblePredictions) -> confusion.Matrix:
     """(C, C): how many images of the row's class are said to be of the column's."""
     cells = np.zeros((10, 10), int)
     for label, said in zip(made.labels, made.said, strict=True):
@@ -25,7 +31,7 @@ def matrix_of(made: Predictions) -> confusion.Matrix:
     return cells
 
 
-def scores(made: Predictions) -> entropies.Scores:
+def scores(made: EnsemblePredictions) -> entropy_histograms.Scores:
     """Entropies of the ensemble and of each member."""
 
     def entropy(p: np.ndarray) -> np.ndarray:
@@ -36,7 +42,9 @@ def scores(made: Predictions) -> entropies.Scores:
 
 def test_every_square_has_its_count_and_the_chosen_one_a_border(palette: Palette) -> None:
     counts = matrix_of(MADE)
-    (squares,) = confusion.figure(counts, (4, 9), NAMES, "digit", "title", palette).data
+    (squares,) = confusion.plot_confusion_matrix(
+        counts, (4, 9), NAMES, "digit", "title", palette
+    ).data
     for at, (label, said) in enumerate(squares.customdata):
         assert squares.text[at] == (str(counts[label, said]) if counts[label, said] else "")
         assert (squares.x[at], squares.y[at]) == (said, label)
@@ -47,13 +55,15 @@ def test_every_square_has_its_count_and_the_chosen_one_a_border(palette: Palette
     assert squares.marker.line.color == palette.ink
     at = list(squares.customdata).index([3, 3])
     assert squares.hovertext[at].endswith(": 3, and said to be")
-    table = confusion.table(counts, NAMES)
+    table = confusion.tabulate_confusion_matrix(counts, NAMES)
     assert table["says 9"].tolist() == counts[:, 9].tolist()
 
 
 def test_every_pair_of_members_has_its_disagreement(palette: Palette) -> None:
-    found = matrix(MADE, "disagreement")
-    (cells,) = pairs.figure(MEASURES["disagreement"], found, 400, "digit", "t", palette).data
+    found = compute_pairwise_matrix(MADE, "disagreement")
+    (cells,) = pairwise_heatmap.plot_pairwise_heatmap(
+        MEASURES["disagreement"], found, 400, "digit", "t", palette
+    ).data
     for first in range(4):
         for second in range(4):
             apart = int((MADE.votes[first] != MADE.votes[second]).sum())
@@ -68,8 +78,10 @@ def test_every_pair_of_members_has_its_disagreement(palette: Palette) -> None:
 def test_right_and_wrong_images_stand_at_their_two_uncertainties(palette: Palette) -> None:
     drawn = np.arange(0, 400, 2)
     found = measures_of(MADE)
-    right, wrong = uncertainty.figure(MADE, found, drawn, NAMES, "digit", "t", palette).data
-    assert (right.marker.color, wrong.marker.color) == (RIGHT, WRONG)
+    right, wrong = uncertainty.plot_uncertainty_scatter(
+        MADE, found, drawn, NAMES, "digit", "t", palette
+    ).data
+    assert (right.marker.color, wrong.marker.color) == (RIGHT_COLOR, WRONG_COLOR)
     whole = -(MADE.averaged * np.log(MADE.averaged)).sum(axis=-1)
     for trace, kept in ((right, MADE.right), (wrong, ~MADE.right)):
         numbers = [number for number, _, _ in trace.customdata]
@@ -79,12 +91,12 @@ def test_right_and_wrong_images_stand_at_their_two_uncertainties(palette: Palett
 
 
 def test_the_band_between_the_losses_is_the_diversity(palette: Palette) -> None:
-    chart = decomposition.figure(PARTS, 2, "title", palette)
+    chart = decomposition.plot_loss_decomposition(PARTS, 2, "title", palette)
     mean, whole = chart.data
     assert list(mean.x) == list(whole.x) == [1, 2, 3]
     apart = [one.diversity for one in PARTS.values()]
     np.testing.assert_allclose(np.subtract(mean.y, whole.y), apart, atol=1e-9)
-    assert (mean.line.color, whole.line.color) == (MUTED, palette.ink)
+    assert (mean.line.color, whole.line.color) == (MUTED_COLOR, palette.ink)
     assert [line.x0 for line in chart.layout.shapes] == [2], "where the shown epoch is"
 
 
@@ -93,12 +105,14 @@ def test_every_image_counts_once_in_its_histogram(
     members: int, panels: int, palette: Palette
 ) -> None:
     known, unknown = scores(predictions(members)), scores(predictions(members, lean=0.0))
-    chart = entropies.figure(known, unknown, ("Digits", "Noise"), "title", palette)
+    chart = entropy_histograms.plot_entropy_histograms(
+        known, unknown, ("Digits", "Noise"), "title", palette
+    )
     assert len(chart.data) == 2 * panels
     for trace in chart.data:
         assert sum(trace.y) == pytest.approx(100)
-        assert trace.line.color == (MUTED if trace.name == "Digits" else palette.primary)
+        assert trace.line.color == (MUTED_COLOR if trace.name == "Digits" else palette.primary)
     last = chart.data[-1]
     values = unknown["entropy"] if panels == 2 else unknown["member_entropy"]
-    half = 100 * (values < entropies.top() / 2).mean()
-    assert sum(last.y[last.x < entropies.top() / 2]) == pytest.approx(half)
+    half = 100 * (values < entropy_histograms.compute_max_entropy() / 2).mean()
+    assert sum(last.y[last.x < entropy_histograms.compute_max_entropy() / 2]) == pytest.approx(half)

@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ensemble.analysis.predictions import judge
+from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.datasets.registry import DIGIT_NAMES, FASHION_NAMES
-from ensemble.figures import bars, thumbnails
-from ensemble.figures.palette import MEMBER_HUES, MUTED, RIGHT, WRONG, Palette
+from ensemble.figures import probability_bars, thumbnails
+from ensemble.figures.palette import MEMBER_HUES, MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette
 from tests.analysis.draws import distributions
 
 
 def test_the_strip_holds_the_pixels_as_they_are() -> None:
     images = np.random.default_rng(0).integers(0, 256, (7, 28, 28, 1), np.uint8)
-    raw = base64.b64decode(thumbnails.strip(images).removeprefix("data:image/png;base64,"))
+    raw = base64.b64decode(
+        thumbnails.encode_image_strip(images).removeprefix("data:image/png;base64,")
+    )
     read = np.asarray(Image.open(io.BytesIO(raw)))
     for place in range(7):
         np.testing.assert_array_equal(read[:, 28 * place : 28 * place + 28], images[place, ..., 0])
@@ -25,7 +27,7 @@ def test_the_strip_holds_the_pixels_as_they_are() -> None:
 
 def test_an_enlarged_image_is_not_smoothed() -> None:
     image = np.random.default_rng(0).integers(0, 256, (28, 28, 1), np.uint8)
-    read = np.asarray(Image.open(io.BytesIO(thumbnails.enlarged(image, 168))))
+    read = np.asarray(Image.open(io.BytesIO(thumbnails.encode_enlarged_image(image, 168))))
     assert read.shape == (168, 168)
     np.testing.assert_array_equal(read[3::6, 3::6], image[..., 0])
     assert set(np.unique(read)) == set(np.unique(image))
@@ -36,11 +38,13 @@ def test_an_enlarged_image_is_not_smoothed() -> None:
 def test_a_sheet_has_a_place_for_every_image(
     names: tuple[str, ...], members: int, shown: int
 ) -> None:
-    made = judge(distributions(members, 80, 10), np.zeros(80, int))
+    made = evaluate_predictions(distributions(members, 80, 10), np.zeros(80, int))
     images = np.full((shown, 28, 28, 1), 255, np.uint8)
-    raw = thumbnails.sheet(images, made, np.arange(shown), names, "A run")
+    raw = thumbnails.render_image_sheet(images, made, np.arange(shown), names, "A run")
     read = np.asarray(Image.open(io.BytesIO(raw)).convert("RGB"))
-    marks = [np.array([int(hue[i : i + 2], 16) for i in (1, 3, 5)]) for hue in (RIGHT, WRONG)]
+    marks = [
+        np.array([int(hue[i : i + 2], 16) for i in (1, 3, 5)]) for hue in (RIGHT_COLOR, WRONG_COLOR)
+    ]
     right = int(made.right[:shown].sum())
     under = 84 * 3  # pixels of the line under each image
     assert int((read == marks[0]).all(axis=2).sum()) == right * under
@@ -48,22 +52,24 @@ def test_a_sheet_has_a_place_for_every_image(
 
 
 def test_the_chart_holds_the_numbers_themselves(palette: Palette) -> None:
-    made = judge(distributions(5, 3, 10), np.array([0, 1, 2]))
-    bar, *dots = json.loads(bars.figure(made, 1, DIGIT_NAMES, "A title", palette).to_json())["data"]
+    made = evaluate_predictions(distributions(5, 3, 10), np.array([0, 1, 2]))
+    bar, *dots = json.loads(
+        probability_bars.plot_probability_bars(made, 1, DIGIT_NAMES, "A title", palette).to_json()
+    )["data"]
     np.testing.assert_allclose(read_numbers(bar["x"]), made.averaged[1])
     assert [dot["marker"]["color"] for dot in dots] == list(MEMBER_HUES[:5])
     for member, dot in enumerate(dots):
         np.testing.assert_allclose(read_numbers(dot["x"]), made.probabilities[member, 1])
         assert np.round(read_numbers(dot["y"])).tolist() == list(range(10))
-    hue = RIGHT if made.right[1] else WRONG
+    hue = RIGHT_COLOR if made.right[1] else WRONG_COLOR
     assert bar["marker"]["color"][made.said[1]] == hue
     assert bar["hovertext"][0].startswith("The ensemble gives 0 ")
 
 
 def test_many_members_share_one_hue_in_the_chart(palette: Palette) -> None:
-    made = judge(distributions(9, 1, 10), np.array([0]))
-    dots = bars.dots(made, 0, DIGIT_NAMES, np.arange(10), palette)
-    assert {dot["marker"]["color"] for dot in dots} == {MUTED}
+    made = evaluate_predictions(distributions(9, 1, 10), np.array([0]))
+    dots = probability_bars.build_member_dots(made, 0, DIGIT_NAMES, np.arange(10), palette)
+    assert {dot["marker"]["color"] for dot in dots} == {MUTED_COLOR}
 
 
 def read_numbers(values: object) -> np.ndarray:

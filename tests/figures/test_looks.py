@@ -6,34 +6,41 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ensemble.analysis.members import committee as committees
-from ensemble.analysis.members.enough import enough
-from ensemble.analysis.members.uncertainty import uncertainty as measures_of
+from ensemble.analysis.members import committees as committees
+from ensemble.analysis.members.sufficient_size import find_sufficient_size
+from ensemble.analysis.members.uncertainty import measure_uncertainty as measures_of
 from ensemble.analysis.quality import selective as choices
-from ensemble.analysis.quality.calibration import reliability
-from ensemble.analysis.quality.coverage import judge_sets
+from ensemble.analysis.quality.calibration import reliability_bins
+from ensemble.analysis.quality.coverage import evaluate_conformal_sets
 from ensemble.datasets.registry import DIGIT_NAMES
-from ensemble.figures import bars, rejection, solves, speeds, two_answers, verdict
+from ensemble.figures import (
+    mark_probabilities,
+    ood_scores,
+    probability_bars,
+    race_throughput,
+    regression_charts,
+    two_ensembles,
+)
 from ensemble.figures.inspect import (
     calibration,
     combining,
     committee,
-    compare,
     conformal,
     confusion,
     decomposition,
-    entropies,
-    one_image,
-    pairs,
+    entropy_histograms,
+    image_corruption,
+    pairwise_heatmap,
     selective,
     shift,
     uncertainty,
+    wins_by_class,
 )
 from ensemble.figures.palette import DARK, LIGHT, Palette
-from ensemble.figures.two_answers import Side
-from ensemble.regression import Traces
-from ensemble.shift.corruptions import KINDS
-from ensemble.wording.verdicts.pairs import MEASURES, matrix
+from ensemble.figures.two_ensembles import EnsembleAnswer
+from ensemble.regression import RegressionTraces
+from ensemble.shift.corruptions import CORRUPTION_KINDS
+from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwise_matrix
 from tests.figures.test_doubts import PARTS, matrix_of, scores
 from tests.figures.test_inspect import compared, predictions
 from tests.figures.test_measured import asked, curve, trace
@@ -42,48 +49,63 @@ from tests.ui.marks import THRESHOLD, voting
 
 MADE = predictions(4, lean=1.0)
 SURE, RIGHT = MADE.confidence, MADE.right
-JUDGED = committees.committee(MADE.probabilities, MADE.labels)
+JUDGED = committees.evaluate_committees(MADE.probabilities, MADE.labels)
 RISK = choices.risk_coverage(SURE, RIGHT)
-SOLVED = Traces(trace([0.05] * 9), trace([0.03] * 9, 2), (trace([0.05]), trace([0.03], 2)))
-SIDES = Side(voting(4, 4, 9), "one"), Side(voting(9, 9, rejected=True), "two")
+SOLVED = RegressionTraces(
+    trace([0.05] * 9), trace([0.03] * 9, 2), (trace([0.05]), trace([0.03], 2))
+)
+SIDES = EnsembleAnswer(voting(4, 4, 9), "one"), EnsembleAnswer(voting(9, 9, rejected=True), "two")
 FIGURES: dict[str, Callable[[Palette], Any]] = {
-    "bars": lambda p: bars.figure(MADE, 0, DIGIT_NAMES, "title", p),
-    "calibration": lambda p: calibration.figure(
-        reliability(SURE, RIGHT), [reliability(SURE, RIGHT)] * 4, "digit", "title", p
+    "bars": lambda p: probability_bars.plot_probability_bars(MADE, 0, DIGIT_NAMES, "title", p),
+    "calibration": lambda p: calibration.plot_reliability_diagram(
+        reliability_bins(SURE, RIGHT), [reliability_bins(SURE, RIGHT)] * 4, "digit", "title", p
     ),
-    "combining": lambda p: combining.figure(*compared(MADE), "nll", "title", p),
-    "committee": lambda p: committee.figure(JUDGED, "accuracy", enough(JUDGED), "title", p),
-    "compare": lambda p: compare.figure(
+    "combining": lambda p: combining.plot_combinations(*compared(MADE), "nll", "title", p),
+    "committee": lambda p: committee.plot_committee_curve(
+        JUDGED, "accuracy", find_sufficient_size(JUDGED), "title", p
+    ),
+    "compare": lambda p: wins_by_class.plot_wins_by_class(
         (np.arange(10), np.arange(10)), DIGIT_NAMES, "digit", "title", p
     ),
-    "confusion": lambda p: confusion.figure(
+    "confusion": lambda p: confusion.plot_confusion_matrix(
         matrix_of(MADE), (4, 9), DIGIT_NAMES, "digit", "title", p
     ),
-    "conformal": lambda p: conformal.figure(
-        judge_sets(MADE.averaged, MADE.labels, 0.1)[1], "digit", "title", p
+    "conformal": lambda p: conformal.plot_set_sizes(
+        evaluate_conformal_sets(MADE.averaged, MADE.labels, 0.1)[1], "digit", "title", p
     ),
-    "decomposition": lambda p: decomposition.figure(PARTS, 2, "title", p),
-    "entropies": lambda p: entropies.figure(
+    "decomposition": lambda p: decomposition.plot_loss_decomposition(PARTS, 2, "title", p),
+    "entropies": lambda p: entropy_histograms.plot_entropy_histograms(
         scores(MADE), scores(MADE), ("Digits", "Noise"), "title", p
     ),
-    "pairs": lambda p: pairs.figure(MEASURES["kl"], matrix(MADE, "kl"), 400, "digit", "title", p),
-    "uncertainty": lambda p: uncertainty.figure(
+    "pairs": lambda p: pairwise_heatmap.plot_pairwise_heatmap(
+        MEASURES["kl"], compute_pairwise_matrix(MADE, "kl"), 400, "digit", "title", p
+    ),
+    "uncertainty": lambda p: uncertainty.plot_uncertainty_scatter(
         MADE, measures_of(MADE), np.arange(400), DIGIT_NAMES, "digit", "title", p
     ),
-    "one image": lambda p: one_image.figure(
-        asked(3), KINDS["rotation"], 1, DIGIT_NAMES, "title", p
+    "one image": lambda p: image_corruption.plot_image_corruption(
+        asked(3), CORRUPTION_KINDS["rotation"], 1, DIGIT_NAMES, "title", p
     ),
-    "rejection": lambda p: rejection.figure(THRESHOLD, 3.3, "MNIST", "title", p),
-    "selective": lambda p: selective.figure(
-        RISK, [RISK], 0.05, choices.choose(SURE, RIGHT, MADE.labels, 0.05), "title", p
+    "rejection": lambda p: ood_scores.plot_ood_scores(THRESHOLD, 3.3, "MNIST", "title", p),
+    "selective": lambda p: selective.plot_risk_coverage(
+        RISK,
+        [RISK],
+        0.05,
+        choices.fit_confidence_threshold(SURE, RIGHT, MADE.labels, 0.05),
+        "title",
+        p,
     ),
-    "shift": lambda p: shift.figure(curve("blur"), KINDS["blur"], 60, "title", p),
-    "errors": lambda p: solves.errors(SOLVED, 40, "title", p),
-    "step times": lambda p: solves.step_times(SOLVED, 40, "title", p),
-    "scaling": lambda p: solves.scaling(SOLVED, 2, "title", p),
-    "speeds": lambda p: speeds.speeds(RACE, "title", p),
-    "two answers": lambda p: two_answers.figure(*SIDES, DIGIT_NAMES, "title", p),
-    "verdict": lambda p: verdict.figure(SIDES[0].digit, DIGIT_NAMES, "title", p),
+    "shift": lambda p: shift.plot_corruption_metrics(
+        curve("blur"), CORRUPTION_KINDS["blur"], 60, "title", p
+    ),
+    "errors": lambda p: regression_charts.plot_regression_errors(SOLVED, 40, "title", p),
+    "step times": lambda p: regression_charts.plot_step_times(SOLVED, 40, "title", p),
+    "scaling": lambda p: regression_charts.plot_device_scaling(SOLVED, 2, "title", p),
+    "speeds": lambda p: race_throughput.plot_race_throughput(RACE, "title", p),
+    "two answers": lambda p: two_ensembles.plot_two_ensembles(*SIDES, DIGIT_NAMES, "title", p),
+    "verdict": lambda p: mark_probabilities.plot_mark_probabilities(
+        SIDES[0].digit, DIGIT_NAMES, "title", p
+    ),
 }
 
 

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ensemble.analysis.members.uncertainty import uncertainty
-from ensemble.analysis.predictions import judge
-from ensemble.figures import solves, speeds
-from ensemble.figures.inspect import one_image, shift
-from ensemble.figures.inspect.one_image import Answers
-from ensemble.figures.palette import MUTED, RIGHT, WRONG, Palette, mixed
-from ensemble.regression import Trace, Traces
-from ensemble.shift.corruptions import KINDS
-from ensemble.shift.figures import measure
+from ensemble.analysis.members.uncertainty import measure_uncertainty
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.figures import race_throughput, regression_charts
+from ensemble.figures.inspect import image_corruption, shift
+from ensemble.figures.inspect.image_corruption import CorruptionAnswers
+from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors
+from ensemble.regression import RegressionTraces, SolveTrace
+from ensemble.shift.corruptions import CORRUPTION_KINDS
+from ensemble.shift.shift_metrics import compute_shift_metrics
 from tests.analysis.draws import distributions
 from tests.race.test_race import RACE
 
@@ -26,8 +26,8 @@ AMOUNTS = (-30.0, -15.0, 0.0, 15.0, 30.0)
 def curve(kind: str, members: int = 3) -> list[dict[str, Any]]:
     """What was measured at each amount of a corruption, each on other answers."""
     return [
-        {"kind": kind, "amount": amount, **measure(answers(members, seed), LABELS)}
-        for seed, amount in enumerate(KINDS[kind].amounts)
+        {"kind": kind, "amount": amount, **compute_shift_metrics(answers(members, seed), LABELS)}
+        for seed, amount in enumerate(CORRUPTION_KINDS[kind].amounts)
     ]
 
 
@@ -35,17 +35,21 @@ def answers(members: int, seed: int) -> np.ndarray:
     return distributions(members, len(LABELS), 10, seed)
 
 
-def asked(members: int) -> Answers:
+def asked(members: int) -> CorruptionAnswers:
     """One image, which is a 4, at five amounts."""
-    made = judge(distributions(members, len(AMOUNTS), 10, 1), np.full(len(AMOUNTS), 4))
+    made = evaluate_predictions(
+        distributions(members, len(AMOUNTS), 10, 1), np.full(len(AMOUNTS), 4)
+    )
     images = np.zeros((len(AMOUNTS), 28, 28, 1), np.uint8)
-    return Answers(AMOUNTS, images, made, uncertainty(made), None)
+    return CorruptionAnswers(AMOUNTS, images, made, measure_uncertainty(made), None)
 
 
-def trace(seconds: list[float], devices: int = 1) -> Trace:
+def trace(seconds: list[float], devices: int = 1) -> SolveTrace:
     """A solve with these step times, whose error halves at every step."""
     falling, ones = 0.5 ** np.arange(len(seconds)), np.ones(len(seconds))
-    return Trace(devices, devices > 1, 1.0, falling, falling, ones, ones, np.array(seconds), 0.0)
+    return SolveTrace(
+        devices, devices > 1, 1.0, falling, falling, ones, ones, np.array(seconds), 0.0
+    )
 
 
 @pytest.mark.parametrize(("kind", "reversed_axis"), [("rotation", False), ("contrast", True)])
@@ -53,7 +57,9 @@ def test_every_panel_draws_what_was_measured_at_each_amount(
     kind: str, reversed_axis: bool, palette: Palette
 ) -> None:
     found = curve(kind)
-    chart = shift.figure(found, KINDS[kind], len(LABELS), "title", palette)
+    chart = shift.plot_corruption_metrics(
+        found, CORRUPTION_KINDS[kind], len(LABELS), "title", palette
+    )
     bold = [one for one in chart.data if one.name == "ensemble"]
     assert {one.line.color for one in bold} == {palette.ink}
     averaged = [answers(3, seed).mean(axis=0, dtype=float) for seed in range(len(found))]
@@ -69,7 +75,9 @@ def test_every_panel_draws_what_was_measured_at_each_amount(
 
 
 def test_an_accuracy_at_its_amount_is_said_under_the_pointer(palette: Palette) -> None:
-    chart = shift.figure(curve("rotation"), KINDS["rotation"], len(LABELS), "title", palette)
+    chart = shift.plot_corruption_metrics(
+        curve("rotation"), CORRUPTION_KINDS["rotation"], len(LABELS), "title", palette
+    )
     first = next(one for one in chart.data if one.name == "ensemble")
     assert first.hovertext[2] == f"The ensemble at 30°: {100 * first.y[2]:.1f} % accuracy"
 
@@ -79,27 +87,33 @@ def test_one_image_has_a_line_and_a_row_for_each_who_says_something(
     members: int, rows: int, palette: Palette
 ) -> None:
     found = asked(members)
-    chart = one_image.figure(found, KINDS["rotation"], 3, NAMES, "title", palette)
+    chart = image_corruption.plot_image_corruption(
+        found, CORRUPTION_KINDS["rotation"], 3, NAMES, "title", palette
+    )
     cells = next(one for one in chart.data if one.type == "heatmap")
     assert len(cells.y) == rows
-    votes = found.made.averaged.argmax(axis=-1)
+    votes = found.predictions.averaged.argmax(axis=-1)
     assert list(cells.text[0]) == [str(vote) for vote in votes]
     assert list(cells.z[0]) == (votes == 4).astype(int).tolist()
     fills = [color for _, color in cells.colorscale]
-    assert fills[0] == mixed(palette.ground, WRONG, 0.4)
-    assert fills[-1] == mixed(palette.ground, RIGHT, 0.4)
+    assert fills[0] == mix_colors(palette.ground, WRONG_COLOR, 0.4)
+    assert fills[-1] == mix_colors(palette.ground, RIGHT_COLOR, 0.4)
     who = "the one member" if members == 1 else "ensemble"
     bold = next(one for one in chart.data if one.name == who and one.type == "scatter")
-    np.testing.assert_allclose(bold.y, found.made.probabilities[:, :, 4].mean(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(
+        bold.y, found.predictions.probabilities[:, :, 4].mean(axis=0), rtol=1e-6
+    )
     assert [one.x0 for one in chart.layout.shapes] == [15, 15, 7.5], "where the slider stands"
 
 
 def test_errors_and_step_times_are_drawn_as_measured(palette: Palette) -> None:
     one, many = trace([0.05, 0.07, 0.06]), trace([0.03] * 3, devices=2)
-    errors = solves.errors(Traces(one, many, ()), 40, "title", palette).data
+    errors = regression_charts.plot_regression_errors(
+        RegressionTraces(one, many, ()), 40, "title", palette
+    ).data
     assert [line.line.color for line in errors] == [palette.primary, palette.ink]
     np.testing.assert_allclose(errors[0].y, [1, 0.5, 0.25])
-    chart = solves.step_times(Traces(one, many, ()), 40, "title", palette)
+    chart = regression_charts.plot_step_times(RegressionTraces(one, many, ()), 40, "title", palette)
     np.testing.assert_allclose(chart.data[0].y, [50, 70, 60])
     assert [line.y0 for line in chart.layout.shapes] == pytest.approx([60, 30]), "the medians"
     assert [text.text for text in chart.layout.annotations] == ["<b>60 ms</b>", "<b>30 ms</b>"]
@@ -107,7 +121,9 @@ def test_errors_and_step_times_are_drawn_as_measured(palette: Palette) -> None:
 
 def test_the_speed_up_is_the_ratio_of_median_step_times(palette: Palette) -> None:
     swept = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (30, 2), (40, 4)))
-    chart = solves.scaling(Traces(swept[0], swept[1], swept), 2, "title", palette)
+    chart = regression_charts.plot_device_scaling(
+        RegressionTraces(swept[0], swept[1], swept), 2, "title", palette
+    )
     measured = next(line for line in chart.data if line.name == "measured")
     assert list(measured.x) == [1, 2, 4]
     assert list(measured.y) == pytest.approx([1, 2, 1.5])
@@ -117,14 +133,14 @@ def test_the_speed_up_is_the_ratio_of_median_step_times(palette: Palette) -> Non
 
 
 def test_a_log_axis_has_ticks_within_what_is_drawn() -> None:
-    ticks = solves.log_axis(np.array([0.2, 3.0, np.nan]))
+    ticks = regression_charts.build_decade_axis(np.array([0.2, 3.0, np.nan]))
     assert len([tick for tick in ticks["tickvals"] if 0.2 <= tick <= 3.0]) == 4
-    assert solves.log_axis(np.array([1e-6, 1.0]))["dtick"] == 1
-    assert solves.log_axis(np.array([0.0, np.nan]))["type"] == "log"
+    assert regression_charts.build_decade_axis(np.array([1e-6, 1.0]))["dtick"] == 1
+    assert regression_charts.build_decade_axis(np.array([0.0, np.nan]))["type"] == "log"
 
 
 def test_every_competitors_speed_is_drawn_and_named_beside_its_line(palette: Palette) -> None:
-    chart = speeds.speeds(RACE, "title", palette)
+    chart = race_throughput.plot_race_throughput(RACE, "title", palette)
     drawn = {line.name: dict(zip(line.x, line.y, strict=True)) for line in chart.data}
     assert drawn == {
         "this engine": RACE.rates["float32"],
@@ -133,12 +149,14 @@ def test_every_competitors_speed_is_drawn_and_named_beside_its_line(palette: Pal
     }
     colors = {line.name: line.line.color for line in chart.data}
     assert colors["this engine"] == palette.ink
-    assert colors["the HOWTO's loop"] == colors["one after another"] == MUTED
+    assert colors["the HOWTO's loop"] == colors["one after another"] == MUTED_COLOR
     named = {text.text: text.font.color for text in chart.layout.annotations}
     assert named == colors
 
 
 def test_labels_do_not_lie_on_each_other() -> None:
-    moved = speeds.apart([10.0, 12.0, 100.0, 101.0])
-    assert all(high - low >= speeds.LABEL for low, high in itertools.pairwise(moved))
+    moved = race_throughput.space_out_labels([10.0, 12.0, 100.0, 101.0])
+    assert all(
+        high - low >= race_throughput.LABEL_HEIGHT for low, high in itertools.pairwise(moved)
+    )
     assert (moved[0], moved[2]) == (10.0, 100.0)

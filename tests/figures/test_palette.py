@@ -37,18 +37,18 @@ def test_a_members_thin_line_is_seen_on_either_ground(hue: str, ground: str) -> 
 
 @pytest.mark.parametrize("color", ["#0077BB", "#EE7733", "#FFFFFF", "#0E1013", "#7A7A7A"])
 def test_words_on_a_colour_can_be_read(color: str) -> None:
-    other = {"#000000": "#FFFFFF", "#FFFFFF": "#000000"}[palette.on(color)]
-    assert contrast(palette.on(color), color) >= max(4.5, contrast(other, color))
+    other = {"#000000": "#FFFFFF", "#FFFFFF": "#000000"}[palette.select_text_color(color)]
+    assert contrast(palette.select_text_color(color), color) >= max(4.5, contrast(other, color))
 
 
 def test_colours_are_mixed_as_one_over_the_other() -> None:
-    assert palette.mixed("#000000", "#FF8000", 0.5) == "#804000"
-    assert palette.mixed("#123456", "#FFFFFF", 0) == "#123456"
+    assert palette.mix_colors("#000000", "#FF8000", 0.5) == "#804000"
+    assert palette.mix_colors("#123456", "#FFFFFF", 0) == "#123456"
 
 
 @pytest.mark.parametrize("ground", [LIGHT.ground, DARK.ground])
 def test_the_colours_of_values_are_seen_on_either_ground_and_get_lighter(ground: str) -> None:
-    seen = [contrast(palette.ramp(place / 40), ground) for place in range(41)]
+    seen = [contrast(palette.interpolate_ramp_color(place / 40), ground) for place in range(41)]
     assert min(seen) >= 3
     lighter = seen if ground == DARK.ground else seen[::-1]
     # By more than rounding to whole parts of 255 can take back: the order is there in grey as well.
@@ -57,7 +57,7 @@ def test_the_colours_of_values_are_seen_on_either_ground_and_get_lighter(ground:
 
 
 def test_a_value_has_the_colour_of_its_place_on_the_axis() -> None:
-    even = palette.along([1.0, 50.5, 100.0], log=False)
-    assert even == palette.along([0.01, 0.1, 1.0], log=True)
-    assert even == [palette.RAMP[0], palette.RAMP[2], palette.RAMP[4]]
-    assert palette.along([0.1, 0.1], log=True) == [palette.RAMP[2]] * 2
+    even = palette.assign_ramp_colors([1.0, 50.5, 100.0], log=False)
+    assert even == palette.assign_ramp_colors([0.01, 0.1, 1.0], log=True)
+    assert even == [palette.RAMP_COLORS[0], palette.RAMP_COLORS[2], palette.RAMP_COLORS[4]]
+    assert palette.assign_ramp_colors([0.1, 0.1], log=True) == [palette.RAMP_COLORS[2]] * 2

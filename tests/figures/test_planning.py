@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from ensemble.analysis.planning.choice import choose
-from ensemble.analysis.planning.equivalents import Equivalent, curve
-from ensemble.analysis.planning.grid import Plan
+from ensemble.analysis.planning.equivalents import MemberEquivalent, likelihood_curve
+from ensemble.analysis.planning.plan_choice import choose_best_plan
+from ensemble.analysis.planning.plan_grid import EnsemblePlan
 from ensemble.figures.palette import Palette
-from ensemble.figures.planning import equivalents, heatmap, losses
-from ensemble.planning.costs import Costs
+from ensemble.figures.planning import equivalents, plan_heatmap, plan_losses
+from ensemble.planning.plan_costs import PlanCosts
 from tests.analysis.planning.populations import learning
-from tests.analysis.planning.test_losses import drawn
+from tests.analysis.planning.test_plan_losses import drawn
 from tests.figures.test_inspect import traces
 
-COSTS = Costs(1_000, 100.0)
+COSTS = PlanCosts(1_000, 100.0)
 
 
 @pytest.mark.parametrize("name", ["nll", "accuracy"])
@@ -23,11 +23,13 @@ def test_the_map_is_bluest_where_the_figure_is_best_and_says_each_one(
     name: str, palette: Palette
 ) -> None:
     found = drawn(4, 100, epochs=3)
-    choice = choose(found, 6, name)
+    choice = choose_best_plan(found, 6, name)
     assert choice
-    chart = heatmap.figure(found, choice, COSTS, name, "title", palette)
+    chart = plan_heatmap.plot_plan_heatmap(found, choice, COSTS, name, "title", palette)
     cells = chart.data[0]
-    values = np.array([[found.mean(Plan(m, e), name) for e in (1, 2, 3)] for m in (1, 2, 3, 4)])
+    values = np.array(
+        [[found.mean(EnsemblePlan(m, e), name) for e in (1, 2, 3)] for m in (1, 2, 3, 4)]
+    )
     better = -values if name == "nll" else values
     assert np.array_equal(np.argsort(cells.z, axis=None), np.argsort(better, axis=None))
     assert (cells.z.min(), cells.z.max()) == (0, 1)
@@ -35,7 +37,7 @@ def test_the_map_is_bluest_where_the_figure_is_best_and_says_each_one(
     assert cells.hovertext[2][1].endswith("6,000 img·member, about 1 min")
     assert list(cells.x) == [0.5, 1.5, 2.5, 3.5]
     frames = [shape for shape in chart.layout.shapes if shape.name in ("best", "candidate")]
-    framed = {Plan(int(one.y0 + 0.5), int(one.x0 + 0.5)): one.name for one in frames}
+    framed = {EnsemblePlan(int(one.y0 + 0.5), int(one.x0 + 0.5)): one.name for one in frames}
     assert set(framed) == set(choice.candidates)
     assert [plan for plan, kind in framed.items() if kind == "best"] == [choice.best]
 
@@ -44,8 +46,8 @@ def test_lines_of_equal_cost_hold_members_times_epochs_and_the_budget_pays_for_w
     palette: Palette,
 ) -> None:
     found = drawn(4, 50, epochs=3)
-    choice = choose(found, 6)
-    chart = heatmap.figure(found, choice, COSTS, "nll", "title", palette)
+    choice = choose_best_plan(found, 6)
+    chart = plan_heatmap.plot_plan_heatmap(found, choice, COSTS, "nll", "title", palette)
     for trace, passes in zip(traces(chart, "equal training cost"), (6, 3, 1.2), strict=True):
         drawn_ = np.isfinite(trace.y)
         np.testing.assert_allclose((np.array(trace.x) * np.array(trace.y))[drawn_], passes)
@@ -58,15 +60,17 @@ def test_lines_of_equal_cost_hold_members_times_epochs_and_the_budget_pays_for_w
     for plan in found.plans:
         below = plan.members < np.interp(plan.epochs, budget.x, budget.y, left=math.inf)
         assert below == (plan.cost <= 6)
-    everything = heatmap.figure(found, choose(found, 12), COSTS, "nll", "title", palette)
+    everything = plan_heatmap.plot_plan_heatmap(
+        found, choose_best_plan(found, 12), COSTS, "nll", "title", palette
+    )
     assert not traces(everything, "the budget")
 
 
 def test_the_table_has_every_plan_and_what_those_that_are_paid_for_lose() -> None:
     found = drawn(3, 50)
-    choice = choose(found, 4)
+    choice = choose_best_plan(found, 4)
     assert choice
-    rows = heatmap.table(found, choice, COSTS)
+    rows = plan_heatmap.tabulate_plans(found, choice, COSTS)
     assert rows[["members", "epochs"]].apply(tuple, axis=1).tolist() == found.plans
     assert rows["seconds"].tolist() == [plan.cost * 10 for plan in found.plans]
     lost = rows.set_index(["members", "epochs"])["loss"]
@@ -74,14 +78,14 @@ def test_the_table_has_every_plan_and_what_those_that_are_paid_for_lose() -> Non
         assert lost[one.plan] == one.mean
     assert lost[choice.best] == 0
     assert math.isnan(lost[3, 2])
-    assert "best for the budget" in heatmap.alt(found, choice, "nll")
+    assert "best for the budget" in plan_heatmap.describe_plan_heatmap_chart(found, choice, "nll")
 
 
 def test_the_intervals_of_losses_are_drawn_to_their_ends(palette: Palette) -> None:
     found = drawn(3, 100)
-    choice = choose(found, 6, "accuracy")
+    choice = choose_best_plan(found, 6, "accuracy")
     assert choice
-    chart = losses.figure(choice, "title", palette)
+    chart = plan_losses.plot_plan_losses(choice, "title", palette)
     ends = {}
     for trace in chart.data:
         for at, name in enumerate(trace.y):
@@ -97,17 +101,17 @@ def test_the_intervals_of_losses_are_drawn_to_their_ends(palette: Palette) -> No
         low, high, kind = ends[name + "s" * (plan.epochs > 1)]
         assert (low, high) == (pytest.approx(100 * one.low), pytest.approx(100 * one.high))
         assert kind == ("shown to be worse" if one.low > 0 else "not shown to be worse")
-    assert losses.alt(choice).startswith("What 5 plans lose")
+    assert plan_losses.describe_plan_losses_chart(choice).startswith("What 5 plans lose")
 
 
 def test_candidates_stand_on_the_curve_of_members_at_what_they_are_worth(palette: Palette) -> None:
     labels = np.random.default_rng(0).integers(4, size=60)
-    known = curve(learning(3, labels, 1, 0)[0], labels)
-    candidates = {"snapshots <b>": (-0.3, Equivalent(1.7, 1.2, math.inf, 3))}
-    chart = equivalents.figure(known, candidates, "title", palette)
+    known = likelihood_curve(learning(3, labels, 1, 0)[0], labels)
+    candidates = {"snapshots <b>": (-0.3, MemberEquivalent(1.7, 1.2, math.inf, 3))}
+    chart = equivalents.plot_member_equivalents(known, candidates, "title", palette)
     np.testing.assert_allclose(chart.data[0].y, known.mean)
     mark = chart.data[1]
     assert (mark.x[0], mark.y[0]) == (1.7, -0.3)
     assert mark.x[0] + mark.error_x.array[0] == pytest.approx(3.5)
     assert "<b>" not in mark.name
-    assert equivalents.table(candidates)["members"].tolist() == [1.7]
+    assert equivalents.tabulate_member_equivalents(candidates)["members"].tolist() == [1.7]

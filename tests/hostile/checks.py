@@ -13,7 +13,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from ensemble.cli.program import main
-from ensemble.ui.devices.probe import Probe
+from ensemble.ui.devices.probe import DeviceProbe
 
 PATIENCE = 15.0  # seconds: what takes longer hangs
 
@@ -43,10 +43,10 @@ def listed(run: str) -> str:
 
 def remembered() -> None:
     """Ask for the devices with an answer on the disk and nobody to ask."""
-    probe = Probe(Path(os.environ["ENSEMBLE_DATA"]), ("true",))
+    probe = DeviceProbe(Path(os.environ["ENSEMBLE_DATA"]), ("true",))
     assert probe.process
     probe.process.wait()
-    assert probe.answer is None or probe.answer.said
+    assert probe.inventory is None or probe.inventory.summary
 
 
 def raised(look: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemble.ui.devices.probe import circumstances
+from ensemble.ui.devices.probe import collect_probe_circumstances
 from tests.recorded.recording import Recording, unpack
 
 
@@ -18,7 +18,7 @@ def recorded(folder: Path) -> Recording:
     solve = found.runs / found.ids["solve"]
     shutil.copytree(solve, solve.with_name(f"{solve.name[:-1]}9"))
     machine = {"platform": "cpu", "devices": [{"id": 0, "kind": "cpu"}], "cores": 2}
-    put(found.data / "devices.json", {"answer": machine, "for": circumstances()})
+    put(found.data / "devices.json", {"answer": machine, "for": collect_probe_circumstances()})
     status = json.loads((found.data / "machine" / "job" / "status.json").read_text())
     fetch = {**status, "state": "stopped", "fraction": 0.25}
     put(found.data / "fetching" / "mnist.json", fetch)

@@ -21,10 +21,10 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble.jobs import queue
 from ensemble.jobs.outcome import Outcome
-from ensemble.runs.training.session import Session
-from ensemble.shift.job import Job as StressJob
-from ensemble.ui.classify.input import members
-from ensemble.ui.jobs.screen import forget_jobs
+from ensemble.runs.training.session import TrainingSession
+from ensemble.shift.stress_worker import StressWorker as StressJob
+from ensemble.ui.classify.input import classifier_loader
+from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.shared import guard, loaders
 from tests.hostile.checks import PATIENCE, call, heard, listed, raised, release, remembered
 from tests.hostile.corruptions import Corruption, draw
@@ -96,7 +96,7 @@ class Trial:
         for words in self.commands(path):
             if what := call(*words):
                 yield " ".join(words), what
-        for name, look in {"queue": queue.in_order, "probe": remembered}.items():
+        for name, look in {"queue": queue.list_queued_jobs, "probe": remembered}.items():
             if what := raised(look):
                 yield name, what
         # Its neighbours, as ever.
@@ -152,7 +152,7 @@ class Trial:
         said += [one.value for one in at.subheader] if page != "devices" else []
         what = log.getvalue()
         what = what or "; ".join(str(one.value) for one in at.exception)
-        what = what or (guard.BUG if guard.BUG in errors else "")
+        what = what or (guard.BUG_MESSAGE if guard.BUG_MESSAGE in errors else "")
         return said, what or (f"{len(errors)} sentences: {errors}" if len(errors) > 1 else "")
 
     def look_at_the_healthy(self) -> None:
@@ -187,17 +187,19 @@ def prepared(folder: Path, patch: pytest.MonkeyPatch, **more: Any) -> Trial:
     tried = Trial(folder, **more)
     patch.setenv("ENSEMBLE_RUNS", str(tried.folder / "runs"))
     patch.setenv("ENSEMBLE_DATA", str(tried.folder / "data"))
-    patch.setattr(members, "PATIENCE", PATIENCE)
+    patch.setattr(classifier_loader, "OPENING_PATIENCE_S", PATIENCE)
     # What Streamlit's tester looks for in every installed package does not change meanwhile.
     found = functools.cache(manifest_scanner.scan_component_manifests)
     patch.setattr(manifest_scanner, "scan_component_manifests", found)
     # Up to the point where the work would begin: training and asking take their time.
-    patch.setattr(Session, "_advance", lambda self: self._each(lambda one: Outcome("stopped")))
+    patch.setattr(
+        TrainingSession, "_train_chunk", lambda self: self._each(lambda one: Outcome("stopped"))
+    )
     patch.setattr(StressJob, "work", begun)
     return tried
 
 
 def begun(job: StressJob) -> Outcome:
     """What a stress job reads before it asks the members for the first time."""
-    job._begin()
+    job._open_members()
     return Outcome("stopped")

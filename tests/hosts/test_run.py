@@ -11,16 +11,16 @@ from ensemble import runs
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
-from ensemble.hosts.company import depart, enter
-from ensemble.hosts.kinds import Leader
-from ensemble.jobs.job import STOP_FILE, forget_stop
+from ensemble.hosts.process_group import clear_process_group, set_process_group
+from ensemble.hosts.process_roles import LeaderProcess
+from ensemble.jobs.job import STOP_FILE, clear_stop_request
 from ensemble.jobs.placement import Placement
 from ensemble.runs import Run
-from ensemble.runs.groups.part import Group, make
-from ensemble.runs.groups.places import tasks_for
-from ensemble.runs.test_set import dataset_of
-from ensemble.runs.training.distributed import LedTrainer
-from ensemble.storage.atomic import read_json
+from ensemble.runs.groups.group import Group, create_group_folders
+from ensemble.runs.groups.task_placement import create_group_tasks
+from ensemble.runs.test_set import load_run_dataset
+from ensemble.runs.training.distributed import LeaderTrainer
+from ensemble.storage.atomic_files import read_json
 from tests.hosts.pair import Processes, train
 from tests.pages.grouped import SLURM, in_groups
 
@@ -38,21 +38,21 @@ PARAMETERS = "parameters/epoch-0003.npz"
 
 
 def test_a_task_on_two_nodes_stopped_and_resumed_has_the_bits_of_one_process(tmp_path):
-    truth = runs.create(CONFIG)
-    run = runs.create(CONFIG, TWO_NODES)
+    truth = runs.create_run(CONFIG)
+    run = runs.create_run(CONFIG, TWO_NODES)
     before = run.status_file.read_text()
-    [group] = make(run)
+    [group] = create_group_folders(run)
     (group.path / STOP_FILE).touch()
     with alone(truth, tmp_path) as one, both_of(group, tmp_path) as both:
         assert both.statuses() == [0, 0], both.said()  # It learns a little before it looks.
         assert one.statuses() == [0], one.said()
-    [group] = make(run)
+    [group] = create_group_folders(run)
     assert group.status.state == "stopped"
     assert 0 < group.status.step < 30, "stopped too late for this test to mean something"
-    forget_stop(group.path)
+    clear_stop_request(group.path)
     with both_of(group, tmp_path) as both:
         assert both.statuses() == [0, 0], both.said()
-    [group] = make(run)
+    [group] = create_group_folders(run)
     assert group.status.state == "finished"
     assert '"processes": 2' in (group.path / "devices.json").read_text()
     assert run.status_file.read_text() == before, "only who follows the task writes it"
@@ -88,14 +88,14 @@ def both_of(group: Group, folder: Path) -> Processes:
 
 
 def test_a_process_that_would_have_no_member_is_named():
-    digits = dataset_of(runs.create(CONFIG))
-    company = Leader(0, ("node1", "node2"), {})
-    enter(company)
+    digits = load_run_dataset(runs.create_run(CONFIG))
+    company = LeaderProcess(0, ("node1", "node2"), {})
+    set_process_group(company)
     try:
         with pytest.raises(ConfigError, match=r"Process 2 of 2 \(on node2\) would have no member"):
-            LedTrainer(CONFIG, digits, jax.devices()[:2], range(3))
+            LeaderTrainer(CONFIG, digits, jax.devices()[:2], range(3))
     finally:
-        depart()
+        clear_process_group()
         company.close()
 
 
@@ -125,7 +125,7 @@ def test_several_nodes_are_for_one_program_and_not_for_groups():
     assert "by --distributed" in said.output
     run = in_groups({1: "stopped", 2: "stopped"}, state="stopped", placement=TWO_NODES)
     with pytest.raises(ConfigError, match="2 groups, each of which takes one node"):
-        tasks_for(run)
+        create_group_tasks(run)
 
 
 def test_a_run_that_is_elsewhere_is_resumed_without_the_option():

@@ -18,10 +18,10 @@ from ensemble.errors import ClusterError
 from ensemble.jobs import worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.placement import Placement, write_placement
-from ensemble.jobs.remote import follower, inside
-from ensemble.jobs.status import StatusWriter, process_lives, write_status
+from ensemble.jobs.remote import follower, task_process
+from ensemble.jobs.status import StatusWriter, is_process_alive, write_status
 from ensemble.race.status import RaceJob, RaceStatus
-from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.atomic_files import read_json, write_json
 
 REPO = Path(__file__).resolve().parents[2]
 NAP = 0.03
@@ -68,7 +68,7 @@ class LocalCluster:
         for task in ids:
             found = self.tasks()[task]
             self._write(task, **found | {"over": True})
-            if found["pid"] and process_lives(found["pid"], None):
+            if found["pid"] and is_process_alive(found["pid"], None):
                 os.kill(found["pid"], 15)
 
     def log_file(self, task: str) -> Path:
@@ -78,7 +78,7 @@ class LocalCluster:
         """Take its node away: it is told to stop, and put back."""
         found = self.tasks()[task]
         os.kill(found["pid"], 15)
-        while process_lives(found["pid"], None):
+        while is_process_alive(found["pid"], None):
             time.sleep(NAP)
         self._write(task, **found | {"pid": None})
 
@@ -110,16 +110,16 @@ _children: list["subprocess.Popen[bytes]"] = []
 def _state(task: dict[str, Any]) -> tuple[Any, str, str]:
     if task["pid"] is None:
         return ("ended", "", "") if task.get("over") else ("waiting", "no node is free", "")
-    return ("running" if process_lives(task["pid"], None) else "ended", "", "node7")
+    return ("running" if is_process_alive(task["pid"], None) else "ended", "", "node7")
 
 
 class CountStatus(RaceStatus):
     """Of a job that counts; one with `once` is asked for with its folder, for good."""
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def job_request(self) -> dict[str, Any]:
         """What it is to count."""
-        return {} if "once" in self.settings else super().asked
+        return {} if "once" in self.settings else super().job_request
 
 
 def counting(folder: Path, **settings: Any) -> RaceJob:
@@ -144,7 +144,7 @@ def counted(folder: Path) -> list[int]:
     return json.loads(f"[{file.read_text().rstrip(',')}]") if file.exists() else []
 
 
-def work(folder: Path, report: worker.Report = lambda status: None) -> dict[str, Any]:
+def work(folder: Path, report: worker.ReportStatus = lambda status: None) -> dict[str, Any]:
     """Be the job's worker: its task on the cluster, or who follows that; returns its last words."""
     job = read(folder)
 
@@ -162,7 +162,7 @@ def work(folder: Path, report: worker.Report = lambda status: None) -> dict[str,
             time.sleep(NAP)
         return Outcome("finished", f"Counted {steps}.")
 
-    return asdict(worker.do(job, count, report).status)
+    return asdict(worker.execute_job(job, count, report).status)
 
 
 def backend_for(placement: Placement, folder: Path, nodes: int) -> LocalCluster:
@@ -172,12 +172,12 @@ def backend_for(placement: Placement, folder: Path, nodes: int) -> LocalCluster:
 
 def use_local_cluster() -> None:
     """Have the followers of this process use it."""
-    setattr(follower, "backend_for", backend_for)  # noqa: B010
+    setattr(follower, "create_scheduler_backend", backend_for)  # noqa: B010
     follower.POLL_SECONDS = NAP
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "follow":
         use_local_cluster()
-        assert inside.VARIABLE not in os.environ
+        assert task_process.TASK_VARIABLE not in os.environ
     work(Path(sys.argv[2]))

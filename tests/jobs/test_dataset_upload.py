@@ -10,14 +10,14 @@ import pytest
 from PIL import Image
 
 from ensemble import datasets
-from ensemble.datasets.own.request import Called
+from ensemble.datasets.own.request import DatasetNaming
 from ensemble.errors import ConfigError, DataError, RunError, StorageError
-from ensemble.jobs.job import request_stop
+from ensemble.jobs.job import request_job_stop
 from ensemble.jobs.status import JobStatus
-from ensemble.jobs.uploads import dataset_upload, trial
+from ensemble.jobs.uploads import dataset_upload, upload_preview
 from ensemble.jobs.uploads.dataset_upload import UploadJob
-from ensemble.jobs.uploads.handed_in import Request
-from ensemble.storage import lock
+from ensemble.jobs.uploads.upload_request import UploadRequest
+from ensemble.storage import file_lock
 from tests.workers import held_by_a_worker
 
 CLASSES = ("maple", "oak")
@@ -53,14 +53,14 @@ def packed(more: dict[str, bytes] | None = None) -> bytes:
 
 def read_through(content: bytes, file: str = "My leaves.zip", **how: float) -> UploadJob:
     """An upload once its worker has ended."""
-    job = dataset_upload.receive(io.BytesIO(content), Request(file, **how))
+    job = dataset_upload.receive_upload(io.BytesIO(content), UploadRequest(file, **how))
     return worked(job)
 
 
 def worked(job: UploadJob) -> UploadJob:
     assert job.state == "queued"
-    dataset_upload.work(job.id)
-    found = dataset_upload.read(job.id)
+    dataset_upload.execute_upload(job.id)
+    found = dataset_upload.read_upload_job(job.id)
     assert found is not None
     return found
 
@@ -72,10 +72,13 @@ def of_split(images: np.ndarray) -> list[bytes]:
 def test_a_folder_that_was_packed_becomes_the_dataset_pixel_by_pixel(folder: Path) -> None:
     job = read_through(packed())
     assert (job.state, job.message) == ("done", "Read: look at it, then add it.")
-    assert trial.read(job.path).note.source == "Your own: pictures of the folder My leaves"
-    trial.keep(job.path, Called("leaves", noun="leaf"))
-    dataset_upload.forget(job.id)
-    made = datasets.load("leaves")
+    assert (
+        upload_preview.load_preview(job.path).note.source
+        == "Your own: pictures of the folder My leaves"
+    )
+    upload_preview.accept_preview(job.path, DatasetNaming("leaves", noun="leaf"))
+    dataset_upload.discard_upload(job.id)
+    made = datasets.load_dataset("leaves")
     assert (made.class_names, made.noun) == (CLASSES, "leaf")
     for split, images, labels in (
         ("train", made.train_images, made.train_labels),
@@ -92,7 +95,7 @@ def test_arrays_in_a_file_become_the_dataset(folder: Path) -> None:
     images = RANDOM.integers(0, 256, (20, 12, 12), np.uint8)
     np.savez(file, train_images=images, train_labels=np.arange(20) % 2)
     job = read_through(file.getvalue(), "digits of mine.npz", test_share=0.3)
-    found = trial.read(job.path).dataset
+    found = upload_preview.load_preview(job.path).dataset
     both = np.concatenate([found.train_images, found.test_images])[..., 0]
     assert of_split(both) == of_split(images)
     assert len(found.test_images) == 6
@@ -119,50 +122,56 @@ def test_too_many_unreadable_files_are_named_and_can_be_let_pass(folder: Path) -
     assert "bad.png" in job.message
     assert "“Unreadable” below" in job.message
     assert "--" not in job.message
-    job = worked(dataset_upload.start(job.id, Request(job.request.file, max_unreadable=0.2)))
-    found = trial.read(job.path)
+    job = worked(
+        dataset_upload.start_upload_reading(
+            job.id, UploadRequest(job.request.file, max_unreadable=0.2)
+        )
+    )
+    found = upload_preview.load_preview(job.path)
     assert found.note.train_size == 8
-    assert found.found.unreadable_count == 1
-    assert "bad.png" in found.found.unreadable[0]
+    assert found.findings.unreadable_count == 1
+    assert "bad.png" in found.findings.unreadable[0]
 
 
 def test_another_size_takes_the_place_of_the_first(folder: Path) -> None:
     job = read_through(packed())
-    job = worked(dataset_upload.start(job.id, Request(job.request.file, size=8)))
-    assert trial.read(job.path).note.image_shape == [8, 8, 3]
+    job = worked(
+        dataset_upload.start_upload_reading(job.id, UploadRequest(job.request.file, size=8))
+    )
+    assert upload_preview.load_preview(job.path).note.image_shape == [8, 8, 3]
     with pytest.raises(ConfigError, match="size"):
-        dataset_upload.start(job.id, Request(job.request.file, size=2))
-    assert trial.read(job.path).note.image_shape == [8, 8, 3]
+        dataset_upload.start_upload_reading(job.id, UploadRequest(job.request.file, size=2))
+    assert upload_preview.load_preview(job.path).note.image_shape == [8, 8, 3]
 
 
 def test_a_stop_leaves_nothing_half_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = dataset_upload.receive(io.BytesIO(packed()), Request("a.zip"))
-    request_stop(job)
+    job = dataset_upload.receive_upload(io.BytesIO(packed()), UploadRequest("a.zip"))
+    request_job_stop(job)
     job = worked(job)
     assert job.state == "stopped"
     with pytest.raises(DataError):
-        trial.read(job.path)
-    dataset_upload.forget(job.id)
+        upload_preview.load_preview(job.path)
+    dataset_upload.discard_upload(job.id)
     assert not job.path.exists()
 
 
 def test_an_upload_that_is_read_is_neither_let_go_nor_begun_twice(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lock, "GRACE_SECONDS", 0.05)
-    job = dataset_upload.receive(io.BytesIO(packed()), Request("a.zip"))
+    monkeypatch.setattr(file_lock, "GRACE_SECONDS", 0.05)
+    job = dataset_upload.receive_upload(io.BytesIO(packed()), UploadRequest("a.zip"))
     with held_by_a_worker(job.path):
         with pytest.raises(RunError, match="stop that first"):
-            dataset_upload.forget(job.id)
+            dataset_upload.discard_upload(job.id)
         with pytest.raises(RunError, match="being read still"):
-            dataset_upload.start(job.id, job.request)
+            dataset_upload.start_upload_reading(job.id, job.request)
     assert job.path.exists()
 
 
 @pytest.mark.parametrize("file", ["a.tar", "a", ".zip.exe", ""])
 def test_a_file_of_another_kind_is_refused_before_it_is_kept(file: str, folder: Path) -> None:
     with pytest.raises(DataError, match="neither a"):
-        dataset_upload.receive(io.BytesIO(b"x"), Request(file))
+        dataset_upload.receive_upload(io.BytesIO(b"x"), UploadRequest(file))
     assert not folder.exists()
 
 
@@ -172,17 +181,17 @@ def test_a_disk_that_does_not_take_it_keeps_nothing(folder: Path) -> None:
             raise OSError(28, os.strerror(28))
 
     with pytest.raises(StorageError, match="ENSEMBLE_DATA"):
-        dataset_upload.receive(Full(b"x"), Request("a.zip"))
+        dataset_upload.receive_upload(Full(b"x"), UploadRequest("a.zip"))
     assert list((folder / "uploads").iterdir()) == []
 
 
 @pytest.mark.parametrize("ident", ["../../etc", "0" * 16, "", "A" * 16])
 def test_what_is_no_upload_is_none(ident: str, folder: Path) -> None:
-    assert dataset_upload.read(ident) is None
-    dataset_upload.forget(ident)
+    assert dataset_upload.read_upload_job(ident) is None
+    dataset_upload.discard_upload(ident)
 
 
 def test_an_upload_is_a_job_like_others(folder: Path) -> None:
-    job = dataset_upload.receive(io.BytesIO(packed()), Request("a.zip"))
+    job = dataset_upload.receive_upload(io.BytesIO(packed()), UploadRequest("a.zip"))
     assert isinstance(job.status, JobStatus)
     assert job.status_file.is_file()

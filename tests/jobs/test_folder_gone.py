@@ -16,10 +16,10 @@ from ensemble.errors import RunError
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import write_status
-from ensemble.runs.store import RUNS
+from ensemble.runs.store import RUN_STORE
 from ensemble.runs.training import worker
-from ensemble.storage.atomic import write_json
-from ensemble.storage.records.lines import append_line
+from ensemble.storage.atomic_files import write_json
+from ensemble.storage.records.json_lines import append_line
 
 
 def deleted(folder: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_folder_that_goes_away_while_a_run_trains_is_said(
         write_json(run.path / "devices.json", {})
         raise AssertionError
 
-    monkeypatch.setattr(worker, "_train", train)
+    monkeypatch.setattr(worker, "_start_run_training", train)
     result = CliRunner().invoke(main, ["train", "--members", "1"])
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit)
@@ -51,7 +51,7 @@ def test_a_folder_that_goes_away_while_a_run_trains_is_said(
 def test_a_pipe_in_the_place_of_a_log_or_a_history_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     for name in "log.txt", "history.jsonl":
         os.mkfifo(run.path / name)
     # With somebody at the other end opening it would succeed, and what is written be lost.
@@ -63,12 +63,12 @@ def test_a_pipe_in_the_place_of_a_log_or_a_history_is_not_waited_for(
         start_worker(run)
     # Nor is the warm worker given the run, which would have to open it where nobody hears it.
     monkeypatch.setattr(
-        RUNS.warm_worker,
-        "give",
+        RUN_STORE.warm_worker,
+        "assign_run",
         lambda *_: pytest.fail("it was given"),
     )
     write_status(run.path, replace(run.status, state="stopped"))
     with pytest.raises(RunError, match=r"log.txt"):
-        runs.resume(run.id)
+        runs.resume_run(run.id)
     with pytest.raises(OSError, match="history"):
         append_line(run.path / "history.jsonl", {"kind": "steps"})

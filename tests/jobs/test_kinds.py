@@ -5,16 +5,16 @@ import sys
 
 import pytest
 
-from ensemble.cli.program import WORKERS, imported
+from ensemble.cli.program import WORKER_KINDS, import_command
 from ensemble.jobs import kinds
 from ensemble.jobs.dataset_fetch import FetchStatus
-from ensemble.jobs.kinds import KINDS, Kind, entry
+from ensemble.jobs.kinds import KINDS, JobKind, load_entry_point
 from ensemble.jobs.status import JobStatus
 from ensemble.jobs.uploads.dataset_upload import UploadStatus
 from ensemble.race import RaceStatus
-from ensemble.regression import SolveStatus
+from ensemble.regression import RegressionStatus
 from ensemble.runs import Status
-from ensemble.runs.groups.part import GroupStatus
+from ensemble.runs.groups.group import GroupStatus
 from ensemble.shift import StressStatus
 from ensemble.sweeps import SweepStatus
 
@@ -23,24 +23,24 @@ STATUSES = (
     Status,
     GroupStatus,
     StressStatus,
-    SolveStatus,
+    RegressionStatus,
     RaceStatus,
     FetchStatus,
     UploadStatus,
 )
 
 
-def name_of(kind: Kind) -> str:
+def name_of(kind: JobKind) -> str:
     return kind.name
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=name_of)
-def test_what_a_kind_names_is_there(kind: Kind) -> None:
-    assert callable(entry(kind.work))
-    assert WORKERS[kind.command] is kind
-    assert imported(kind.command).hidden
-    for name in filter(None, (kind.compile,)):
-        assert callable(entry(name))
+def test_what_a_kind_names_is_there(kind: JobKind) -> None:
+    assert callable(load_entry_point(kind.work_entry))
+    assert WORKER_KINDS[kind.command] is kind
+    assert import_command(kind.command).hidden
+    for name in filter(None, (kind.compile_entry,)):
+        assert callable(load_entry_point(name))
 
 
 @pytest.mark.parametrize("status", STATUSES, ids=lambda one: one.__name__)
@@ -48,9 +48,21 @@ def test_a_status_knows_its_kind_and_how_far_it_is(status: type[JobStatus]) -> N
     kind = status.kind
     assert kind in KINDS
     assert status().share == 0.0
-    half = status(**({kind.step: 3, kind.steps: 6} if kind.steps else {kind.step: 0.5}))
+    half = status(
+        **(
+            {kind.progress_field: 3, kind.total_field: 6}
+            if kind.total_field
+            else {kind.progress_field: 0.5}
+        )
+    )
     assert half.share == 0.5
-    over = status(**({kind.step: 9, kind.steps: 6} if kind.steps else {kind.step: 1.5}))
+    over = status(
+        **(
+            {kind.progress_field: 9, kind.total_field: 6}
+            if kind.total_field
+            else {kind.progress_field: 1.5}
+        )
+    )
     assert over.share == 1.0
 
 
@@ -62,7 +74,7 @@ def test_no_two_kinds_share_a_word() -> None:
     ):
         assert len(set(words)) == len(words)
     assert {status.kind for status in STATUSES} == set(KINDS)
-    assert kinds.TRAINING.active == ("queued", "starting", "training")
+    assert kinds.TRAINING.active_states == ("queued", "starting", "training")
 
 
 def test_what_is_imported_beforehand_is_all_that_a_worker_needs_before_it_trains() -> None:
@@ -72,8 +84,9 @@ def test_what_is_imported_beforehand_is_all_that_a_worker_needs_before_it_trains
         "import sys; from importlib import import_module; from ensemble.jobs import kinds\n"
         "import ensemble.jobs.warm_worker_main\n"
         "for name in kinds.TRAINING.preload: import_module(name)\n"
-        "before = set(sys.modules); kinds.entry(kinds.TRAINING.work)\n"
-        "kinds.entry(kinds.TRAINING.compile); print(sorted(set(sys.modules) - before))"
+        "before = set(sys.modules); kinds.load_entry_point(kinds.TRAINING.work_entry)\n"
+        "kinds.load_entry_point(kinds.TRAINING.compile_entry)\n"
+        "print(sorted(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

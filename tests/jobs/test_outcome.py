@@ -39,9 +39,9 @@ def failing(error: Exception):
 def test_a_run_that_does_not_fit_ends_as_failed_with_advice(
     error: Exception, advice: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    monkeypatch.setattr(worker, "_train", failing(error))
+    monkeypatch.setattr(worker, "_start_run_training", failing(error))
     said: list[runs.Status] = []
-    run = runs.work(runs.create(EnsembleConfig()).id, said.append)
+    run = runs.execute_run(runs.create_run(EnsembleConfig()).id, said.append)
     assert (run.state, run.message) == ("failed", advice)
     assert (said[-1].state, said[-1].message) == ("failed", advice)
     # A full disk is nobody's bug; of all else the log has where it happened.
@@ -51,8 +51,10 @@ def test_a_run_that_does_not_fit_ends_as_failed_with_advice(
 def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(regression_worker, "_solve", failing(FULL))
-    solve = regression.work_solve(regression.create_solve(LbfgsConfig(samples=120, features=8)).id)
+    monkeypatch.setattr(regression_worker, "_run_regression", failing(FULL))
+    solve = regression.run_regression_worker(
+        regression.create_regression(LbfgsConfig(samples=120, features=8)).id
+    )
     assert solve.state == "failed"
     assert (
         solve.message
@@ -61,11 +63,11 @@ def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(
 
 
 def test_a_bug_is_told_from_what_a_person_can_mend(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "_train", failing(ZeroDivisionError("a bug")))
-    run = runs.create(EnsembleConfig())
+    monkeypatch.setattr(worker, "_start_run_training", failing(ZeroDivisionError("a bug")))
+    run = runs.create_run(EnsembleConfig())
     with pytest.raises(ZeroDivisionError):
-        runs.work(run.id)
-    run = runs.find(run.id)
+        runs.execute_run(run.id)
+    run = runs.find_run(run.id)
     assert run.state == "failed"
     assert "An unexpected error ended the training" in run.message
     assert "a bug" in run.message

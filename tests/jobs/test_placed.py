@@ -8,19 +8,19 @@ from click.testing import CliRunner
 
 from ensemble import regression, runs, shift
 from ensemble.cli.program import main
-from ensemble.cluster import asking
+from ensemble.cluster import slurm_commands
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs.placement import Placement, read_placement, write_placement
-from ensemble.jobs.queue import ahead_of, comes_first, in_order
+from ensemble.jobs.queue import list_blocking_jobs, list_jobs_ahead, list_queued_jobs
 from ensemble.jobs.status import write_status
 from ensemble.race import RaceConfig, queue_race, read_race_job
 from ensemble.race.results import read_race, read_races, write_race
-from ensemble.regression import LbfgsConfig, create_solve
+from ensemble.regression import LbfgsConfig, create_regression
 from ensemble.shift.status import StressStatus, stress_folder
-from ensemble.ui.devices import loader
-from ensemble.ui.inspect.shift import job
-from ensemble.wording.jobs import stage
+from ensemble.ui.devices import race_results
+from ensemble.ui.inspect.shift import stress_job
+from ensemble.wording.jobs import describe_job_stage
 from tests.race.test_race import RACE
 from tests.workers import at_work_here
 
@@ -33,20 +33,20 @@ def data_of_one_test(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_regression_and_a_race_on_a_cluster_hold_nobody_up_here() -> None:
-    solve = create_solve(LbfgsConfig(), THERE)
+    solve = create_regression(LbfgsConfig(), THERE)
     race = queue_race(RaceConfig(), THERE)
-    assert (solve.placed, race.placed) == (True, True)
+    assert (solve.is_placed, race.is_placed) == (True, True)
     assert read_placement(solve.path) == read_placement(race.path) == THERE
-    assert (in_order(), comes_first()) == ([], [])
-    here = create_solve(LbfgsConfig())
-    assert [one.id for one in in_order()] == [here.id]
+    assert (list_queued_jobs(), list_blocking_jobs()) == ([], [])
+    here = create_regression(LbfgsConfig())
+    assert [one.id for one in list_queued_jobs()] == [here.id]
 
 
 def test_the_next_race_is_here_again_where_no_place_is_said() -> None:
     before = queue_race(RaceConfig(), THERE)
     write_status(before.path, replace(before.status, state="finished"))
-    assert not queue_race(RaceConfig()).placed
-    assert [one.id for one in in_order()] == ["race"]
+    assert not queue_race(RaceConfig()).is_placed
+    assert [one.id for one in list_queued_jobs()] == ["race"]
 
 
 def test_a_race_in_a_task_is_no_measure_of_this_machine_even_on_it() -> None:
@@ -55,7 +55,7 @@ def test_a_race_in_a_task_is_no_measure_of_this_machine_even_on_it() -> None:
     names = [write_race(one).name for one in (here, there)]
     assert [read_race(name).on for name in names] == ["", "slurm"]
     assert read_races() == [here, there]
-    assert loader.races() == [here]
+    assert race_results.list_machine_races() == [here]
 
 
 @pytest.mark.parametrize("command", [["stress", "digits-0101-000000"], ["lbfgs"], ["race"]])
@@ -76,7 +76,7 @@ def test_a_place_that_cannot_be_is_said_before_anything_is_made(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("SLURM_CONF", raising=False)
-    asking.forget()
+    slurm_commands.clear_slurm_cache()
     ended = CliRunner().invoke(main, [*command, *words])
     assert (ended.exit_code, ended.stderr.splitlines()[-1]) == (status, says)
     assert not list(runs_of_one_test.glob("*"))
@@ -85,38 +85,38 @@ def test_a_place_that_cannot_be_is_said_before_anything_is_made(
 
 def test_only_a_regression_that_was_left_behind_on_a_cluster_is_followed_again() -> None:
     with pytest.raises(RunError, match="it is on no cluster"):
-        regression.follow_solve(create_solve(LbfgsConfig()).id)
-    solve = create_solve(LbfgsConfig(), THERE)
+        regression.follow_regression(create_regression(LbfgsConfig()).id)
+    solve = create_regression(LbfgsConfig(), THERE)
     with pytest.raises(RunError, match="is followed already"):
-        regression.follow_solve(solve.id)
+        regression.follow_regression(solve.id)
     lost = replace(solve.status, state="solving", pid=2**22 + 1, host=socket.gethostname())
     write_status(solve.path, lost)
-    assert regression.follow_solve(solve.id).state == "queued"
+    assert regression.follow_regression(solve.id).state == "queued"
     write_status(solve.path, replace(lost, **at_work_here(solve.path)))
     with pytest.raises(RunError, match="is followed already"):
-        regression.follow_solve(solve.id)
+        regression.follow_regression(solve.id)
     write_status(solve.path, replace(lost, state="finished"))
     with pytest.raises(RunError, match="it has ended, finished"):
-        regression.follow_solve(solve.id)
+        regression.follow_regression(solve.id)
 
 
 def test_a_job_that_waits_on_a_cluster_comes_after_nobody_here_and_says_why_it_waits() -> None:
-    create_solve(LbfgsConfig())
-    solve = create_solve(LbfgsConfig(), THERE)
+    create_regression(LbfgsConfig())
+    solve = create_regression(LbfgsConfig(), THERE)
     write_status(solve.path, replace(solve.status, message="Waits in Slurm's queue (no node)."))
-    solve = regression.find_solve(solve.id)
-    assert ahead_of(solve) == []
-    assert stage(solve, ahead_of(solve)) == "Waits in Slurm's queue (no node)"
+    solve = regression.find_regression(solve.id)
+    assert list_jobs_ahead(solve) == []
+    assert describe_job_stage(solve, list_jobs_ahead(solve)) == "Waits in Slurm's queue (no node)"
 
 
 def test_a_measuring_that_is_gone_on_with_stays_where_it_was(runs_of_one_test) -> None:
-    run = runs.create(EnsembleConfig(members=2))
+    run = runs.create_run(EnsembleConfig(members=2))
     folder = stress_folder(run.path)
     folder.mkdir()
     status = StressStatus(state="stopped", queued=1.0, updated=1.0)
     write_status(folder, status)
-    assert job.place_of(shift.read_stress(run.id)) is None
+    assert stress_job.find_stress_placement(shift.read_stress(run.id)) is None
     write_placement(folder, THERE)
-    assert job.place_of(shift.read_stress(run.id)) == THERE
+    assert stress_job.find_stress_placement(shift.read_stress(run.id)) == THERE
     (folder / "placement.json").write_text("{")
-    assert job.place_of(shift.read_stress(run.id)) is None
+    assert stress_job.find_stress_placement(shift.read_stress(run.id)) is None

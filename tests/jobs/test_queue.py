@@ -11,7 +11,13 @@ from ensemble import race, regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs.kinds import RACE, REGRESSION, STRESS, TRAINING
-from ensemble.jobs.queue import active_in, ahead_of, comes_first, hold, in_order
+from ensemble.jobs.queue import (
+    acquire_worker_lock,
+    list_active_run_jobs,
+    list_blocking_jobs,
+    list_jobs_ahead,
+    list_queued_jobs,
+)
 from ensemble.jobs.status import write_status
 from ensemble.race import RaceConfig
 from ensemble.regression import LbfgsConfig
@@ -33,45 +39,45 @@ def measured(run: runs.Run) -> None:
 
 
 def test_all_kinds_stand_in_one_line_in_the_order_they_came() -> None:
-    first = regression.create_solve(LbfgsConfig(devices=2))
-    second = runs.create(EnsembleConfig(devices=1))
+    first = regression.create_regression(LbfgsConfig(devices=2))
+    second = runs.create_run(EnsembleConfig(devices=1))
     third = race.queue_race(RaceConfig())
-    fourth = runs.create(EnsembleConfig())
+    fourth = runs.create_run(EnsembleConfig())
     write_status(fourth.path, replace(fourth.status, state="finished"))
     measured(fourth)
-    line = in_order()
+    line = list_queued_jobs()
     assert [job.kind for job in line] == [REGRESSION, TRAINING, RACE, STRESS]
     assert [job.id for job in line] == [first.id, second.id, "race", fourth.id]
     assert [job.devices for job in line] == [2, 1, 0, 0]
     assert [job.share for job in line] == [0.0, 0.0, 0.0, 0.5]
     assert line[0].name == first.name
-    assert [job.id for job in ahead_of(third)] == [first.id, second.id]
-    assert comes_first() == line
-    assert [job.kind for job in active_in(fourth.path)] == [STRESS]
-    assert active_in(second.path)[0].kind is TRAINING
+    assert [job.id for job in list_jobs_ahead(third)] == [first.id, second.id]
+    assert list_blocking_jobs() == line
+    assert [job.kind for job in list_active_run_jobs(fourth.path)] == [STRESS]
+    assert list_active_run_jobs(second.path)[0].kind is TRAINING
 
 
 def test_a_worker_that_comes_too_late_or_cannot_lock_its_folder_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     (run.path / "worker.lock").symlink_to(run.path / "config.json")
     with pytest.raises(
         RunError, match=r"It cannot begin \(.*: .*worker\.lock\): look what is there,"
     ):
-        hold(run.path, "It")
+        acquire_worker_lock(run.path, "It")
     write_status(run.path, replace(run.status, state="stopped"))
-    runs.delete(run.id)  # and that keeps nobody from deleting it
+    runs.delete_run(run.id)  # and that keeps nobody from deleting it
     with pytest.raises(RunError, match="It has been deleted: there is nothing to start"):
-        hold(run.path, "It")
+        acquire_worker_lock(run.path, "It")
 
 
 def test_a_dead_worker_holds_nobody_up() -> None:
-    dead = runs.create(EnsembleConfig())
+    dead = runs.create_run(EnsembleConfig())
     gone = {"state": "training", "pid": 2**22 + 1, "host": socket.gethostname()}
     write_status(dead.path, replace(dead.status, **gone))
-    assert in_order() == []
-    assert ahead_of(runs.create(EnsembleConfig())) == []
+    assert list_queued_jobs() == []
+    assert list_jobs_ahead(runs.create_run(EnsembleConfig())) == []
 
 
 @pytest.mark.parametrize(
@@ -79,11 +85,11 @@ def test_a_dead_worker_holds_nobody_up() -> None:
     ["", "[]", '{"queued": null}', '{"updated": "now"}', '{"state": ["queued"]}', "{" * 5000],
 )
 def test_one_odd_status_upsets_nobody_else(odd: str) -> None:
-    broken, sound = runs.create(EnsembleConfig()), runs.create(EnsembleConfig())
+    broken, sound = runs.create_run(EnsembleConfig()), runs.create_run(EnsembleConfig())
     (broken.path / "status.json").write_text(odd)
-    assert [job.id for job in in_order()] == [sound.id]
+    assert [job.id for job in list_queued_jobs()] == [sound.id]
     settings = json.loads((sound.path / "config.json").read_text())
     (broken.path / "config.json").write_text(json.dumps({**settings, "settings": None}))
-    assert [job.id for job in in_order()] == [sound.id]
-    assert active_in(broken.path) == []
+    assert [job.id for job in list_queued_jobs()] == [sound.id]
+    assert list_active_run_jobs(broken.path) == []
     assert asdict(sound.status)["state"] == "queued"

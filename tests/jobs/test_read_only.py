@@ -13,18 +13,18 @@ import pytest
 REPO = Path(__file__).resolve().parents[2]
 # What is asked, and how the answer begins.
 ASKED = {
-    "runs.requeue(stopped)": "The files of “{stopped}” cannot be changed (Permission denied)",
-    "runs.resume(stopped)": "The files of “{stopped}” cannot be changed",
-    "runs.rename(finished, 'new')": "The files of “{finished}” cannot be changed",
-    "write_note(finished, 'new')": "The note could not be kept (Permission denied)",
-    "write_note(finished, '')": "The note could not be kept (Permission denied)",
-    "runs.delete(finished)": "The files of “{finished}” cannot be changed",
-    "regression.delete_solve(solve)": "The files of “{solve}” cannot be changed",
+    "runs.requeue_run(stopped)": "The files of “{stopped}” cannot be changed (Permission denied)",
+    "runs.resume_run(stopped)": "The files of “{stopped}” cannot be changed",
+    "runs.rename_run(finished, 'new')": "The files of “{finished}” cannot be changed",
+    "write_run_note(finished, 'new')": "The note could not be kept (Permission denied)",
+    "write_run_note(finished, '')": "The note could not be kept (Permission denied)",
+    "runs.delete_run(finished)": "The files of “{finished}” cannot be changed",
+    "regression.delete_regression(solve)": "The files of “{solve}” cannot be changed",
     "shift.queue_stress(finished)": "The files of “{finished}” cannot be changed",
-    "worker.do(runs.find(stopped), None, None)": "Training “{stopped}” cannot begin (Perm",
-    "start_worker(runs.find(stopped))": "The files of “{stopped}” cannot be changed",
-    "request_stop(TRAINS(stopped))": "The files of “{stopped}” cannot be changed",
-    "runs.create(EnsembleConfig())": "The run could not be made in ",
+    "worker.execute_job(runs.find_run(stopped), None, None)": "Training “{stopped}” cannot begin",
+    "start_worker(runs.find_run(stopped))": "The files of “{stopped}” cannot be changed",
+    "request_job_stop(TRAINS(stopped))": "The files of “{stopped}” cannot be changed",
+    "runs.create_run(EnsembleConfig())": "The run could not be made in ",
     "call('train', '--resume', stopped)": "Error: The files of “{stopped}” cannot be changed",
     "call('runs', 'delete', finished)": "Error: The files of “{finished}” cannot be changed",
     "call('stress', finished)": "Error: The files of “{finished}” cannot be changed",
@@ -38,11 +38,12 @@ from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
 from ensemble.jobs import worker
-from ensemble.jobs.job import Job, request_stop
+from ensemble.jobs.job import Job, request_job_stop
 from ensemble.jobs.launch import start_worker
-from ensemble.runs.annotations.notes import write_note
+from ensemble.runs.annotations.notes import write_run_note
 
-for name in ("filelock", "ensemble.cli.train", "ensemble.cli.runs", "ensemble.cli.jobs"):
+COMMANDS = ("train", "runs", "stress_and_regression")
+for name in ("filelock", *(f"ensemble.cli.{word}" for word in COMMANDS)):
     import_module(name)  # An ordinary user may not look where root's Python lies.
 if os.geteuid() == 0:
     os.setgroups([])
@@ -56,7 +57,7 @@ def call(*words):
 
 class TRAINS(Job):
     def __init__(self, run_id):
-        self.path, self.active = runs.find(run_id).path, True
+        self.path, self.active = runs.find_run(run_id).path, True
     active = True
 
 finished, stopped, solve = sys.argv[1:4]

@@ -14,11 +14,11 @@ import pytest
 
 from ensemble.errors import NotPreparedError
 from ensemble.jobs import slots
-from ensemble.jobs.job import request_stop
-from ensemble.jobs.placement import FILE, Placement
-from ensemble.jobs.remote import follower, inside, record
-from ensemble.jobs.status import process_lives
-from ensemble.storage.atomic import read_json
+from ensemble.jobs.job import request_job_stop
+from ensemble.jobs.placement import PLACEMENT_FILE, Placement
+from ensemble.jobs.remote import follower, task_process, task_record
+from ensemble.jobs.status import is_process_alive
+from ensemble.storage.atomic_files import read_json
 from tests.jobs.local_cluster import REPO, LocalCluster, backend_for, counted, counting, read, work
 
 PATIENCE_SECONDS = 30
@@ -28,8 +28,8 @@ PATIENCE_SECONDS = 30
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Of the job; with the scheduler in small in Slurm's place."""
     made = tmp_path / "job"
-    monkeypatch.setattr(follower, "backend_for", backend_for)
-    monkeypatch.setattr(record, "find_scheduler", lambda name: LocalCluster(made))
+    monkeypatch.setattr(follower, "create_scheduler_backend", backend_for)
+    monkeypatch.setattr(task_record, "find_scheduler", lambda name: LocalCluster(made))
     monkeypatch.setattr(follower, "POLL_SECONDS", 0.03)
     monkeypatch.setattr(follower, "GRACE_SECONDS", 0.2)
     yield made
@@ -74,7 +74,7 @@ def killed_follower(folder: Path) -> None:
     wait_until(lambda: read(folder).status.state == "racing")
     child.kill()
     child.wait()
-    assert read(folder).died
+    assert read(folder).has_died
 
 
 def test_it_takes_no_turn_here_and_its_worker_tells_what_the_task_says(folder: Path) -> None:
@@ -83,7 +83,7 @@ def test_it_takes_no_turn_here_and_its_worker_tells_what_the_task_says(folder: P
     (folder / "cluster" / "full").touch()
     told: list[Any] = []
     room = once(lambda status: "Waits" in status.message, (folder / "cluster" / "full").unlink)
-    turn = slots.take(1)
+    turn = slots.acquire_slots(1)
     assert turn is not None
     with turn:
         ended = work(folder, all_of(told.append, room))
@@ -96,7 +96,7 @@ def test_it_takes_no_turn_here_and_its_worker_tells_what_the_task_says(folder: P
     assert "racing" in states
     task = read_json(folder / "task" / "status.json")
     assert (task["state"], task["pid"] != os.getpid()) == ("finished", True)
-    noted = record.read_record(folder)
+    noted = task_record.read_task_record(folder)
     assert noted is not None
     assert (noted.id, noted.state, noted.node) == ("1", "ended", "node7")
 
@@ -105,7 +105,9 @@ def test_one_that_is_stopped_while_it_waits_is_taken_back(folder: Path) -> None:
     job = counting(folder, steps=5)
     cluster = LocalCluster(folder)
     (cluster.folder / "full").touch()
-    ended = work(folder, once(lambda status: "Waits" in status.message, lambda: request_stop(job)))
+    ended = work(
+        folder, once(lambda status: "Waits" in status.message, lambda: request_job_stop(job))
+    )
     assert (ended["state"], ended["message"]) == (
         "stopped",
         "Stopped while it waited in Slurm's queue.",
@@ -117,7 +119,7 @@ def test_one_that_is_stopped_while_it_waits_is_taken_back(folder: Path) -> None:
 
 def test_one_that_is_stopped_at_work_stops_itself_and_goes_on_later(folder: Path) -> None:
     job = counting(folder, steps=20)
-    stop = once(lambda status: status.progress > 0.2, lambda: request_stop(job))
+    stop = once(lambda status: status.progress > 0.2, lambda: request_job_stop(job))
     ended = work(folder, stop)
     assert ended["state"] == "stopped"
     assert ended["message"] == f"Stopped at {len(counted(folder))}."
@@ -146,16 +148,16 @@ def test_a_task_that_does_something_else_is_ended_before_another_begins(folder: 
     ended = work(folder)
     assert ended["state"] == "finished"
     assert counted(folder) == list(range(ended["settings"]["steps"]))
-    assert not process_lives(LocalCluster(folder).tasks()["1"]["pid"], None)
+    assert not is_process_alive(LocalCluster(folder).tasks()["1"]["pid"], None)
 
 
 def test_a_task_that_nobody_follows_ends_where_the_job_is_to_be_done_here(folder: Path) -> None:
     counting(folder, steps=1000)
     killed_follower(folder)
-    record.place(folder, None)
+    task_record.set_placement(folder, None)
     [task] = LocalCluster(folder).tasks().values()
-    wait_until(lambda: not process_lives(task["pid"], None))
-    assert not read(folder).placed
+    wait_until(lambda: not is_process_alive(task["pid"], None))
+    assert not read(folder).is_placed
     assert len(counted(folder)) < 1000
 
 
@@ -208,12 +210,15 @@ def test_a_dataset_that_a_task_does_not_find_is_looked_for_on_the_shared_disk(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = counting(folder, steps=5)
-    with pytest.raises(NotPreparedError, match=r"^MNIST is not here\.$"), inside.on_this_node(job):
+    with (
+        pytest.raises(NotPreparedError, match=r"^MNIST is not here\.$"),
+        task_process.name_node_in_errors(job),
+    ):
         raise NotPreparedError("MNIST is not here.")
-    monkeypatch.setenv(inside.VARIABLE, inside.word(job))
+    monkeypatch.setenv(task_process.TASK_VARIABLE, task_process.format_task_key(job))
     with (
         pytest.raises(NotPreparedError, match=r"ENSEMBLE_DATA has to be"),
-        inside.on_this_node(job),
+        task_process.name_node_in_errors(job),
     ):
         raise NotPreparedError("MNIST is not here.")
 
@@ -232,7 +237,7 @@ def test_a_place_that_cannot_be_had_is_said_in_a_sentence(
 ) -> None:
     monkeypatch.undo()
     counting(folder, steps=5)
-    (folder / FILE).write_text(placement)
+    (folder / PLACEMENT_FILE).write_text(placement)
     ended = work(folder)
     assert ended["state"] == "failed"
     assert said in ended["message"]
@@ -241,10 +246,10 @@ def test_a_place_that_cannot_be_had_is_said_in_a_sentence(
 
 def test_where_it_is_placed_is_noted_anew_with_each_request(folder: Path) -> None:
     counting(folder)
-    record.place(folder, Placement("slurm", {"time": 5}))
-    assert (folder / FILE).exists()
-    record.place(folder, None)
-    assert not (folder / FILE).exists()
+    task_record.set_placement(folder, Placement("slurm", {"time": 5}))
+    assert (folder / PLACEMENT_FILE).exists()
+    task_record.set_placement(folder, None)
+    assert not (folder / PLACEMENT_FILE).exists()
 
 
 def test_what_is_done_once_for_all_is_not_done_again_by_who_follows_it_later(folder: Path) -> None:

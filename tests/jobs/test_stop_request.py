@@ -41,7 +41,7 @@ def test_a_file_is_a_request(tmp_path: Path) -> None:
 def test_who_was_told_to_end_does_not_wait_for_another_run(
     signalled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
 
     def work(run_id: str, stop: StopRequest) -> runs.Run:
         with stop:
@@ -49,6 +49,6 @@ def test_who_was_told_to_end_does_not_wait_for_another_run(
                 signal.raise_signal(signal.SIGTERM)
         return dataclasses.replace(run, status=dataclasses.replace(run.status, state="finished"))
 
-    monkeypatch.setattr(warm_worker_main, "entry", lambda name: work)
-    monkeypatch.setattr(warm_worker_main, "give_way", lambda: None)
-    assert warm_worker_main.work_at(run.id) is not signalled
+    monkeypatch.setattr(warm_worker_main, "load_entry_point", lambda name: work)
+    monkeypatch.setattr(warm_worker_main, "lower_priority", lambda: None)
+    assert warm_worker_main.execute_assigned_run(run.id) is not signalled

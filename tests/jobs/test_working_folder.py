@@ -12,13 +12,13 @@ import pytest
 from ensemble import architectures, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import warm_worker
-from ensemble.jobs.launch import worker_environment
-from ensemble.machine.python_command import build_command
-from ensemble.race.process import GoneError, Process
+from ensemble.jobs.launch import build_worker_environment
+from ensemble.machine.python_command import build_python_command
+from ensemble.race.competitor_process import CompetitorLostError, CompetitorProcess
 from ensemble.race.settings import RaceConfig
-from ensemble.regression import samples
+from ensemble.regression import regression_samples
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui.train.asked import Question
+from ensemble.ui.train.network_probe import NetworkProbe
 from tests.workers import PATIENCE_SECONDS, wait_for_end
 
 REPO = Path(__file__).resolve().parents[2]
@@ -50,37 +50,37 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     # An empty entry means the working folder, and stands there after PYTHONPATH=$PYTHONPATH:….
     monkeypatch.setenv("PYTHONPATH", ":")
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    monkeypatch.setenv(architectures.ALLOWED, NETWORK)
+    monkeypatch.setenv(architectures.NETWORKS_VARIABLE, NETWORK)
     yield folder
     assert [one.name for one in marks.iterdir()] == []
 
 
 @pytest.mark.usefixtures("hostile", "two_devices_a_worker")
 def test_a_run_in_groups_trains_a_network_of_that_folder(config: EnsembleConfig) -> None:
-    run = runs.launch(replace(config, members=4, groups=2, epochs=1, network=NETWORK))
+    run = runs.launch_run(replace(config, members=4, groups=2, epochs=1, network=NETWORK))
     ended = wait_for_end(run)
     assert ended.state == "finished", (run.path / "log.txt").read_text()
 
 
 @pytest.mark.usefixtures("hostile")
 def test_a_network_of_that_folder_is_asked_what_it_is() -> None:
-    question, end = Question(NETWORK, "digits"), time.monotonic() + PATIENCE_SECONDS
-    while question.known.waiting and time.monotonic() < end:
+    question, end = NetworkProbe(NETWORK, "digits"), time.monotonic() + PATIENCE_SECONDS
+    while question.result.is_pending and time.monotonic() < end:
         time.sleep(0.05)
-    assert question.known.problem == ""
-    assert question.known.cost is not None
-    assert question.known.cost.parameters == 784 * 10 + 10
+    assert question.result.problem == ""
+    assert question.result.cost is not None
+    assert question.result.cost.parameters == 784 * 10 + 10
 
 
 @pytest.mark.usefixtures("hostile")
 def test_samples_are_drawn() -> None:
     config = LbfgsConfig(samples=100, features=8, classes=2)
-    assert samples.load_problem(config).x.shape == (100, 8)
+    assert regression_samples.load_regression_samples(config).x.shape == (100, 8)
 
 
 @pytest.mark.usefixtures("hostile")
 def test_the_warm_worker_gets_ready() -> None:
-    with warm_worker.start(worker_environment()) as child:
+    with warm_worker.start_warm_worker(build_worker_environment()) as child:
         child.communicate(timeout=PATIENCE_SECONDS)  # It ends once it has imported everything.
     assert child.returncode == 0
 
@@ -89,10 +89,12 @@ def test_the_warm_worker_gets_ready() -> None:
 @pytest.mark.variant
 @pytest.mark.usefixtures("hostile")
 def test_a_competitor_of_a_race_answers() -> None:
-    with Process("float32", RaceConfig(), lambda: False) as process:
-        process.send(unknown=0)
-        with pytest.raises(GoneError):  # It has begun, and does not know what it was asked.
-            process.receive()
+    with CompetitorProcess("float32", RaceConfig(), lambda: False) as process:
+        process.send_request(unknown=0)
+        with pytest.raises(
+            CompetitorLostError
+        ):  # It has begun, and does not know what it was asked.
+            process.receive_answer()
 
 
 def test_a_clone_that_is_the_working_folder_is_not_looked_in_either(
@@ -101,8 +103,8 @@ def test_a_clone_that_is_the_working_folder_is_not_looked_in_either(
     (hostile / "ensemble.py").unlink()
     (hostile / "ensemble").symlink_to(REPO / "ensemble")
     monkeypatch.setenv("PYTHONPATH", "")
-    command = build_command("data", "list")
-    done = subprocess.run(command, env=worker_environment(), capture_output=True, text=True)
+    command = build_python_command("data", "list")
+    done = subprocess.run(command, env=build_worker_environment(), capture_output=True, text=True)
     assert done.stdout.startswith("digits"), done.stderr
 
 
@@ -115,4 +117,4 @@ def test_all_processes_are_started_by_that_one_command() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "executable"
     }
     # Samples are drawn by a few lines of code, in a worker's environment.
-    assert starts == {"machine/python_command.py", "regression/samples.py"}
+    assert starts == {"machine/python_command.py", "regression/regression_samples.py"}

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.jobs.launch import worker_environment
+from ensemble.jobs.launch import build_worker_environment
 from ensemble.machine.jax_settings import (
     XLA_CPU_FLAGS,
-    cpu_cores,
-    drop_half_written,
+    can_use_cache_folder,
+    count_cpu_cores,
+    delete_half_written_programs,
     prepare_jax,
-    usable,
 )
 
 OPTIONS = "--xla_backend_extra_options"
@@ -54,12 +54,12 @@ def test_a_worker_gets_what_a_person_has_said_and_nothing_that_this_process_set(
     flags.setenv("XLA_FLAGS", "--xla_dump_to=here")
     prepare_jax()
     assert os.environ["JAX_NUM_CPU_DEVICES"]
-    given = worker_environment()
+    given = build_worker_environment()
     assert given["XLA_FLAGS"] == "--xla_dump_to=here"
     assert "JAX_NUM_CPU_DEVICES" not in given
     flags.setenv("JAX_NUM_CPU_DEVICES", "3")  # a person's, from now on
     prepare_jax()
-    assert worker_environment()["JAX_NUM_CPU_DEVICES"] == "3"
+    assert build_worker_environment()["JAX_NUM_CPU_DEVICES"] == "3"
 
 
 def test_an_accelerator_gets_none_of_them(flags: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ def test_programs_that_were_not_written_to_their_end_are_removed(tmp_path: Path)
         (tmp_path / name).touch()
     for name in ("whole-cache", "killed-cache"):
         os.utime(tmp_path / name, (0, 0))
-    drop_half_written(tmp_path)
+    delete_half_written_programs(tmp_path)
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"whole-cache", "whole-atime", "being-written-cache"}
 
@@ -133,18 +133,18 @@ def test_without_a_place_for_compiled_programs_jax_works_and_one_sentence_is_sai
 
 
 def test_compiled_programs_are_kept_for_their_owner_alone(tmp_path: Path) -> None:
-    assert usable(tmp_path / "data" / "compiled")
+    assert can_use_cache_folder(tmp_path / "data" / "compiled")
     assert stat.S_IMODE((tmp_path / "data" / "compiled").stat().st_mode) == 0o700
 
 
 def test_a_task_of_slurms_takes_as_many_cores_as_it_was_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    there = cpu_cores()
+    there = count_cpu_cores()
     monkeypatch.setenv("SLURM_CPUS_PER_TASK", "1")
-    assert cpu_cores() == there, "this process is in no task"
+    assert count_cpu_cores() == there, "this process is in no task"
     monkeypatch.setenv("SLURM_JOB_ID", "7")
-    assert cpu_cores() == 1
+    assert count_cpu_cores() == 1
     for none in ("1000000", "0", "two", ""):
         monkeypatch.setenv("SLURM_CPUS_PER_TASK", none)
-        assert cpu_cores() == there
+        assert count_cpu_cores() == there

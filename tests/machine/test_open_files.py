@@ -3,7 +3,7 @@
 import pytest
 
 from ensemble.machine import open_files
-from ensemble.ui.shared import serving
+from ensemble.ui.shared import server
 
 
 @pytest.mark.parametrize(
@@ -13,9 +13,9 @@ from ensemble.ui.shared import serving
 def test_a_server_that_can_serve_nobody_says_so(
     limit: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(open_files, "raise_limit", lambda: limit)
-    serving.few_tabs.cache_clear()
+    monkeypatch.setattr(open_files, "raise_open_file_limit", lambda: limit)
+    server.raise_tab_limit.cache_clear()
     try:
-        assert said in serving.few_tabs()
+        assert said in server.raise_tab_limit()
     finally:
-        serving.few_tabs.cache_clear()
+        server.raise_tab_limit.cache_clear()

@@ -10,8 +10,8 @@ from ensemble.machine.processor import (
     ARM_ON_MACOS,
     FAST_BFLOAT16,
     Processor,
-    processor,
-    read_cpuinfo,
+    detect_processor,
+    parse_cpuinfo,
 )
 
 INTEL = """processor\t: 0
@@ -36,7 +36,7 @@ ARM = "processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd bf16\n"
     ids=["every core", "one core only", "arm", "nothing to read"],
 )
 def test_bfloat16_is_fast_where_every_core_has_it(text: str, name: str, fast: bool) -> None:
-    found, flags = read_cpuinfo(text)
+    found, flags = parse_cpuinfo(text)
     assert (found, not flags.isdisjoint(FAST_BFLOAT16)) == (name, fast)
 
 
@@ -44,7 +44,7 @@ def looked_at(cpuinfo: Path, monkeypatch: pytest.MonkeyPatch) -> Processor:
     """This machine's processor, were it Linux with that file, looked at anew."""
     monkeypatch.setattr(module, "CPUINFO", cpuinfo)
     monkeypatch.setattr(platform, "system", lambda: "Linux")
-    return processor.__wrapped__()
+    return detect_processor.__wrapped__()
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_on_macos_it_is_asked_word_by_word(
 ) -> None:
     words = {"machdep.cpu.brand_string": "Apple M2", ARM_ON_MACOS: word}
     monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    monkeypatch.setattr(module, "_sysctl", words.__getitem__)
-    assert processor.__wrapped__() == Processor("Apple M2", fast)
+    monkeypatch.setattr(module, "_read_sysctl", words.__getitem__)
+    assert detect_processor.__wrapped__() == Processor("Apple M2", fast)
 
 
 def test_a_word_that_the_kernel_does_not_know_is_empty() -> None:
-    assert module._sysctl("no.such.word.at.all") == ""
+    assert module._read_sysctl("no.such.word.at.all") == ""

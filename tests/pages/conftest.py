@@ -9,7 +9,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from ensemble.recognition import rejection_threshold
-from ensemble.ui.classify.input import members
+from ensemble.ui.classify.input import classifier_loader
 from tests.conftest import REPO
 
 
@@ -37,7 +37,7 @@ def settings_of_the_project_are_read() -> None:
 def members_are_waited_for() -> Iterator[None]:
     """The tester draws a page once, where a browser is told when the members are open."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(members, "PATIENCE", 60.0)
+        patch.setattr(classifier_loader, "OPENING_PATIENCE_S", 60.0)
         yield
 
 
@@ -45,7 +45,7 @@ def members_are_waited_for() -> Iterator[None]:
 def few_images_are_no_digits() -> Iterator[None]:
     """Drawing fifty of each kind, and asking members about them, is most of their being opened."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rejection_threshold, "NON_DIGITS", 12)
+        patch.setattr(rejection_threshold, "NON_DIGITS_PER_KIND", 12)
         yield
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.split import validation_indices
+from ensemble.datasets.split import select_validation_indices
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.history import write_predictions
@@ -19,14 +19,14 @@ from tests.workers import at_work_here
 
 def probabilities(dataset: str, members: int, epoch: int, sure: float) -> NDArray[np.float32]:
     """(M, N, C): random members that lean towards the label, more so the higher `sure`."""
-    known = datasets.load(dataset)
+    known = datasets.load_dataset(dataset)
     return leaning(known.test_labels, members, epoch, sure, len(known.class_names))
 
 
 def held_out(run: Run, epoch: int, sure: float) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """(M, V, C) and (V,): what such members say of the images that a run holds out, and these."""
-    known = datasets.load(run.config.dataset)
-    labels = known.train_labels[validation_indices(run.config, known.train_labels)]
+    known = datasets.load_dataset(run.config.dataset)
+    labels = known.train_labels[select_validation_indices(run.config, known.train_labels)]
     made = leaning(labels, run.config.members, 100 + epoch, sure, len(known.class_names))
     return made, labels
 
@@ -60,7 +60,7 @@ def trained(
     With `working` this process is its worker until the test ends. Of the images that it holds
     out it says what `held_out` does, with 1 less than `sure`.
     """
-    run = runs.create(
+    run = runs.create_run(
         EnsembleConfig(
             dataset=dataset,
             members=members,
@@ -78,9 +78,9 @@ def trained(
         write_predictions(run.path, epoch, made)
         if validation:
             write_predictions(run.path, epoch, held_out(run, epoch, sure - 1)[0], "validation")
-        known = after(known, epoch, made, datasets.load(dataset).test_labels)
+        known = after(known, epoch, made, datasets.load_dataset(dataset).test_labels)
     write_status(run.path, replace(known, **status))
-    return runs.rename(run.id, name)
+    return runs.rename_run(run.id, name)
 
 
 def after(status: runs.Status, epoch: int, made: NDArray[np.float32], labels: Any) -> runs.Status:

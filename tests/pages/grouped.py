@@ -10,8 +10,8 @@ from ensemble.config import EnsembleConfig
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
-from ensemble.runs.groups.part import make
-from ensemble.runs.groups.tasks import Task, write_tasks
+from ensemble.runs.groups.group import create_group_folders
+from ensemble.runs.groups.tasks import TaskStatus, write_group_tasks
 from tests.workers import at_work_here
 
 SLURM = Placement("slurm", {"partition": "long"})
@@ -19,7 +19,7 @@ SLURM = Placement("slurm", {"partition": "long"})
 
 def in_groups(
     states: Mapping[int, str],
-    tasks: Mapping[int, Task] | None = None,
+    tasks: Mapping[int, TaskStatus] | None = None,
     *,
     members: int = 8,
     state: str = "training",
@@ -42,16 +42,16 @@ def in_groups(
       status: more of the run's.
     """
     config = EnsembleConfig(members=members, groups=len(states), epochs=10)
-    run, now = runs.create(config, placement), time.time()
+    run, now = runs.create_run(config, placement), time.time()
     known = replace(run.status, state=state, updated=now, steps=100, **status)
     if state in runs.ACTIVE:
         known = replace(known, **at_work_here(run.path))
-    for group in make(run):
+    for group in create_group_folders(run):
         its = replace(group.status, state=states[group.number], updated=now, steps=100)
         its = replace(its, **(told or {}).get(group.number, {}))
         if its.state in ("starting", "training") and its.pid is None:
             its = replace(its, **{**at_work_here(group.path), "updated": its.updated})
         write_status(group.path, its)
-    write_tasks(run.path, tasks or {})
+    write_group_tasks(run.path, tasks or {})
     write_status(run.path, known)
-    return runs.find(run.id)
+    return runs.find_run(run.id)

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ensemble.engine.networks.registry import network_of
+from ensemble.engine.networks.registry import build_network
 from ensemble.runs import Run
 from ensemble.runs.parameters import write_parameters
 from tests.pages.ensembles import trained
@@ -17,7 +17,7 @@ def askable(*, members: int = 2, epochs: int = 2, network: str = "mlp", **more: 
     Unless another is asked for, its network is the one with features that is compiled soonest.
     """
     run = trained(members=members, epochs=epochs, network=network, **more)
-    shapes = jax.eval_shape(network_of(run.config).init, jax.random.key(0))
+    shapes = jax.eval_shape(build_network(run.config).init, jax.random.key(0))
     for epoch in range(1, epochs + 1):
         rng = np.random.default_rng(epoch)
         params = jax.tree.map(lambda leaf: drawn(rng, (members, *leaf.shape)), shapes)  # noqa: B023

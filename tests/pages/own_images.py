@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from ensemble.datasets.own import arrays, entries
+from ensemble.datasets.own import arrays, custom_registry
 
 CLASSES = tuple(f"leaf {letter}" for letter in "abcdefghij")
 
@@ -23,14 +23,14 @@ def drawn(count: int, shape: tuple[int, int, int], seed: int) -> tuple[np.ndarra
 
 def add(name: str = "leaves", shape: tuple[int, int, int] = (16, 16, 3), noun: str = "leaf") -> str:
     """Write the dataset; returns its name."""
-    folder = entries.folder() / name
+    folder = custom_registry.custom_datasets_folder() / name
     folder.mkdir(parents=True)
     sets = {"train": drawn(400, shape, 0), "test": drawn(200, shape, 1)}
     for split, (images, labels) in sets.items():
         np.save(folder / f"{split}_images.npy", images)
         np.save(folder / f"{split}_labels.npy", labels)
-    note = entries.Note(
-        format=entries.FORMAT,
+    note = custom_registry.CustomDatasetNote(
+        format=custom_registry.FORMAT,
         title="My leaves",
         noun=noun,
         class_names=list(CLASSES),
@@ -39,8 +39,8 @@ def add(name: str = "leaves", shape: tuple[int, int, int] = (16, 16, 3), noun: s
         test_size=200,
         most_frequent=20,
         fingerprint=f"{name} {shape}",
-        labels_crc32=[arrays.crc32(labels) for _, labels in sets.values()],
+        labels_crc32=[arrays.compute_labels_crc32(labels) for _, labels in sets.values()],
         source="a script",
     )
-    (folder / entries.NOTE).write_text(json.dumps(vars(note)))
+    (folder / custom_registry.NOTE_FILE).write_text(json.dumps(vars(note)))
     return name

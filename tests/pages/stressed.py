@@ -16,15 +16,15 @@ from streamlit.testing.v1 import AppTest
 from ensemble import datasets, runs, shift
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
-from ensemble.engine.networks.registry import bind
+from ensemble.engine.networks.registry import bind_network
 from ensemble.engine.step import create_members
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.training.progress import Progress
-from ensemble.shift import Results, StressStatus, figures
+from ensemble.shift import StressResults, StressStatus, shift_metrics
 from ensemble.shift import results as shift_results
-from ensemble.shift.corruptions import KINDS
+from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.status import stress_folder
 from ensemble.ui.shared import loaders
 from tests.pages.ensembles import probabilities
@@ -80,20 +80,24 @@ def _members(network: str, members: int) -> Any:
 @functools.cache
 def _many(network: str) -> Any:
     """More members than a test asks for, of whom any number are the first: drawn once."""
-    return jax.tree.map(np.asarray, create_members(bind(network, (28, 28, 1), 10), 1, 13))
+    return jax.tree.map(np.asarray, create_members(bind_network(network, (28, 28, 1), 10), 1, 13))
 
 
-def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Results:
+def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> StressResults:
     """The run as a job leaves it that has done so many kinds of corruption, on known answers."""
-    labels, members = datasets.load("digits").test_labels, run.config.members
+    labels, members = datasets.load_dataset("digits").test_labels, run.config.members
 
     def answers(seed: int, sure: float) -> np.ndarray:
         return probabilities("digits", members, seed, sure)
 
     tick = epoch * (STEPS + 1)
     steps = [
-        {"kind": kind.name, "amount": amount, **figures.measure(answers(3, 5.0 - place), labels)}
-        for kind in list(KINDS.values())[:kinds]
+        {
+            "kind": kind.name,
+            "amount": amount,
+            **shift_metrics.compute_shift_metrics(answers(3, 5.0 - place), labels),
+        }
+        for kind in list(CORRUPTION_KINDS.values())[:kinds]
         for place, amount in enumerate(kind.amounts)
         if place
     ]
@@ -102,7 +106,7 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
     out = []
     for place, (key, title) in enumerate(OOD.items() if kinds == 5 else ()):
         found = _keep(run, key, tick, answers(4 + place, 0.0))
-        apart = [vars(ood.separation(*pair)) for pair in zip(known, found, strict=True)]
+        apart = [vars(ood.ood_separation(*pair)) for pair in zip(known, found, strict=True)]
         out.append(
             {
                 "key": key,
@@ -113,7 +117,7 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
                 "members": apart[1:],
             }
         )
-    results = Results(
+    results = StressResults(
         tick,
         epoch,
         0,
@@ -122,9 +126,9 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
         members,
         steps=steps,
         ood=out,
-        clean=figures.measure(answers(3, 5.0), labels),
+        clean=shift_metrics.compute_shift_metrics(answers(3, 5.0), labels),
     )
-    shift_results.write_results(run.path, results)
+    shift_results.write_stress_results(run.path, results)
     total = 1 + 30 + len(OOD)
     now = time.time()
     status = {
@@ -142,9 +146,9 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
 
 def _keep(run: Run, key: str, tick: int, found: np.ndarray) -> list[np.ndarray]:
     """Writes the scores of some answers; returns the entropies, the ensemble's first."""
-    scores = ood.scores(found)
+    scores = ood.ood_scores(found)
     members = np.stack([entropy(one.astype(np.float64)) for one in found])
-    shift_results.write_scores(run.path, key, tick, {**scores, "member_entropy": members})
+    shift_results.write_ood_scores(run.path, key, tick, {**scores, "member_entropy": members})
     return [scores["entropy"], *members]
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from ensemble import sweeps
-from ensemble.sweeps.worker import work
-from ensemble.ui.jobs.screen import forget_jobs
+from ensemble.sweeps.worker import work_on_sweep
+from ensemble.ui.jobs.job_screen import forget_jobs
 from tests.pages.predictions_screen import opened
 from tests.sweeps.light import light_config
 
@@ -17,7 +17,7 @@ Searched = Callable[..., sweeps.Sweep]
 
 def searched(**changes: Any) -> sweeps.Sweep:
     """A sweep with these settings and all its trials, done in this process."""
-    return work(sweeps.create(light_config(**changes)).id)
+    return work_on_sweep(sweeps.create_sweep(light_config(**changes)).id)
 
 
 def tuned(**address: object) -> AppTest:

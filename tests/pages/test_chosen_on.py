@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from ensemble import datasets
-from ensemble.report import html_of
+from ensemble.report import render_report
 from ensemble.runs import Run
 from ensemble.runs.history import write_predictions
-from ensemble.wording.verdicts import chosen
+from ensemble.wording.verdicts import selection_basis
 from tests.pages.ensembles import held_out, probabilities, trained
 from tests.pages.predictions_screen import opened
 from tests.report.pages import Page
@@ -36,7 +36,7 @@ def averaged(run: Run) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArra
     """The ensemble's probabilities and labels: of the images held out, and of the test images."""
     held, labels = held_out(run, 2, 3.0)
     test = probabilities("digits", run.config.members, 2, 4.0)
-    truth = datasets.load("digits").test_labels
+    truth = datasets.load_dataset("digits").test_labels
     return held.astype(float).mean(axis=0), labels, test.astype(float).mean(axis=0), truth
 
 
@@ -69,7 +69,7 @@ def test_weights_are_fitted_on_them_and_judged_on_all_test_images() -> None:
     for _ in range(20_000):  # plain EM
         weight = (weight[:, None] * own / (weight @ own)).mean(axis=1)
     mixed = np.einsum("m,mnc->nc", weight, probabilities("digits", 3, 2, 4.0).astype(float))
-    truth = datasets.load("digits").test_labels
+    truth = datasets.load_dataset("digits").test_labels
     said, at = words(run, "combining")
     assert "fitted on the validation images (259), all four ways are judged on the test" in said
     row = frame(at, "rule").iloc[3]
@@ -80,7 +80,7 @@ def test_weights_are_fitted_on_them_and_judged_on_all_test_images() -> None:
 
 def test_the_best_committee_is_chosen_on_them_and_shown_with_its_test_figures() -> None:
     run = trained(validation=SHARE, members=4)
-    (held, labels), truth = held_out(run, 2, 3.0), datasets.load("digits").test_labels
+    (held, labels), truth = held_out(run, 2, 3.0), datasets.load_dataset("digits").test_labels
     test = probabilities("digits", 4, 2, 4.0)
 
     def of(made: NDArray[Any], who: tuple[int, ...], truth: NDArray[Any]) -> float:
@@ -95,9 +95,9 @@ def test_the_best_committee_is_chosen_on_them_and_shown_with_its_test_figures() 
         assert rows["members"][size - 1] == ", ".join(str(m + 1) for m in best)
         assert rows["NLL"][size - 1] == f"{of(test, best, truth):#.3g}"
     assert differ, "else nothing here is tested"
-    assert chosen.ON_VALIDATION in said
-    assert chosen.ON_TEST not in said
-    assert chosen.ON_TEST in words(trained(), "committee")[0]
+    assert selection_basis.CHOSEN_ON_VALIDATION in said
+    assert selection_basis.CHOSEN_ON_TEST not in said
+    assert selection_basis.CHOSEN_ON_TEST in words(trained(), "committee")[0]
 
 
 def test_a_threshold_for_errors_is_found_on_them_and_judged_on_all_test_images() -> None:
@@ -141,7 +141,7 @@ def test_the_best_member_is_chosen_on_them_where_there_are_some() -> None:
     held, labels = held_out(run, 2, 3.0)
     best = int((held.argmax(axis=-1) == labels).sum(axis=1).argmax())
     test = probabilities("digits", 3, 2, 4.0)[best].argmax(axis=-1)
-    right = int((test == datasets.load("digits").test_labels).sum())
+    right = int((test == datasets.load_dataset("digits").test_labels).sum())
     said, _ = words(run, "agreement")
     assert f"The member that is best on the validation images gets {right:,} (the ensemble" in said
     assert "it is the best on these very digits" in words(trained(), "agreement")[0]
@@ -149,7 +149,7 @@ def test_the_best_member_is_chosen_on_them_where_there_are_some() -> None:
 
 def test_beside_an_ece_of_combinations_stands_what_chance_alone_would_give() -> None:
     run = trained()
-    truth = datasets.load("digits").test_labels
+    truth = datasets.load_dataset("digits").test_labels
     sure = probabilities("digits", 3, 2, 4.0).astype(float).mean(axis=0).max(axis=1)
 
     def by_chance(sure: NDArray[Any]) -> float:
@@ -179,7 +179,10 @@ def test_where_what_was_said_of_them_is_lost_the_test_images_serve_and_that_is_s
 
 
 def test_the_epoch_s_control_names_the_best_and_on_what_it_was_chosen() -> None:
-    for validation, how in ((SHARE, chosen.ON_VALIDATION), (0.0, chosen.ON_TEST)):
+    for validation, how in (
+        (SHARE, selection_basis.CHOSEN_ON_VALIDATION),
+        (0.0, selection_basis.CHOSEN_ON_TEST),
+    ):
         run = trained(validation=validation, best_epoch=1)
         for page in ("inspect", "predictions"):
             at = opened(run, page)
@@ -194,13 +197,13 @@ def test_the_best_member_is_the_best_of_the_images_held_out_where_there_are_some
 ) -> None:
     """Member 3 is the best of those held out and gets fewest test images; member 1 the most."""
     run = trained(members=3, epochs=1, validation=validation)
-    labels = datasets.load("digits").test_labels
+    labels = datasets.load_dataset("digits").test_labels
     right = (480, 440, 400)
     write_predictions(run.path, 1, getting(labels, right))
     if validation:
         held = held_out(run, 1, 1.0)[1]
         write_predictions(run.path, 1, getting(held, (60, 80, 100)), "validation")
-    page = Page(html_of([run]))
+    page = Page(render_report([run]))
     at = opened(run, page="inspect")
     shown = " ".join(one.value for one in at.caption), page.said
     if validation:

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import runs
 from ensemble.datasets import registry
 from ensemble.ui.shared import loaders
-from ensemble.wording.provenance import bibtex_of, citation_of, command_of
+from ensemble.wording.provenance import build_rerun_command, format_bibtex, format_citation
 from tests.pages.ensembles import probabilities, trained
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -27,13 +27,13 @@ def said(screen: str, run: runs.Run) -> list[str]:
 def test_a_run_can_be_cited_and_made_again(screen: str) -> None:
     run = trained(seed=7, name="of {mine}")
     command, line, entry = said(screen, run)
-    assert command == command_of(run)
+    assert command == build_rerun_command(run)
     assert "--seed 7" in command
-    assert (line, entry) == (citation_of(run), bibtex_of(run))
+    assert (line, entry) == (format_citation(run), format_bibtex(run))
 
 
 def test_a_run_that_came_from_elsewhere_can_be_cited() -> None:
-    digits = registry.find("digits")
-    labels = runs.test_set(trained()).labels
-    run = runs.create_imported([probabilities("digits", 2, 1, 2.0)], labels, digits)
-    assert said("runs", run) == [citation_of(run), bibtex_of(run)]
+    digits = registry.find_dataset_entry("digits")
+    labels = runs.load_test_set(trained()).labels
+    run = runs.create_imported_run([probabilities("digits", 2, 1, 2.0)], labels, digits)
+    assert said("runs", run) == [format_citation(run), format_bibtex(run)]

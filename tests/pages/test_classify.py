@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets
 from ensemble.runs import Run
-from ensemble.ui.classify.input import members, sheet, sources, tray
+from ensemble.ui.classify.input import classifier_loader, drawing_sheet, input_methods, tab_pictures
 from ensemble.ui.shared.tab import Tab
 from tests.pages import hostile
 from tests.pages.members import askable
@@ -56,7 +56,7 @@ def png(pixels: Any) -> bytes:
 
 
 def digit(number: int) -> Any:
-    return datasets.load("digits").test_images[number, ..., 0]
+    return datasets.load_dataset("digits").test_images[number, ..., 0]
 
 
 def paper(*numbers: int) -> bytes:
@@ -96,7 +96,9 @@ def test_without_a_run_the_next_step_is_to_train() -> None:
 
 
 def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
-    said = members.classifier(run, 2).read(datasets.load("digits").test_images[:300])
+    said = classifier_loader.wait_for_classifier(run, 2).read_images(
+        datasets.load_dataset("digits").test_images[:300]
+    )
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     strange = next(n for n, one in enumerate(said.digits) if one.rejected)
     at = hand_in(classify(run), ("strange.png", png(digit(strange))))
@@ -112,23 +114,29 @@ def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
 def test_the_page_can_be_used_while_the_members_are_being_opened(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn, opening = threading.Event(), members._open
-    members._job.clear()
+    drawn, opening = threading.Event(), classifier_loader._open_classifier_in_thread
+    classifier_loader._start_opening_classifier.clear()
     # However quickly members are opened: not before the page is drawn.
-    monkeypatch.setattr(members, "_open", lambda *job: drawn.wait(60) and opening(*job))
-    monkeypatch.setattr(members, "PATIENCE", 0.0)
+    monkeypatch.setattr(
+        classifier_loader,
+        "_open_classifier_in_thread",
+        lambda *job: drawn.wait(60) and opening(*job),
+    )
+    monkeypatch.setattr(classifier_loader, "OPENING_PATIENCE_S", 0.0)
     at = hand_in(classify(run), ("one.png", png(digit(0))))
     assert "Opening the 2 members of epoch 2" in words(at)
     assert "handed in is read then" in words(at)
     drawn.set()
-    assert members.classifier(run, 2).epoch == 2
+    assert classifier_loader.wait_for_classifier(run, 2).epoch == 2
     at = sound(at.run())
     assert "Opening" not in words(at)
     assert number(at)
 
 
 def test_another_epoch_is_asked_about_the_same_picture(run: Run) -> None:
-    said = members.classifier(run, 1).read(datasets.load("digits").test_images[:300])
+    said = classifier_loader.wait_for_classifier(run, 1).read_images(
+        datasets.load_dataset("digits").test_images[:300]
+    )
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     at = hand_in(classify(run), ("one.png", png(digit(known))))
     widget(at, "select_slider", "classify_epoch").set_value(1).run()
@@ -158,14 +166,14 @@ def test_a_picture_that_the_program_chokes_on_takes_no_other_with_it(
 ) -> None:
     from ensemble.recognition import classifier
 
-    real = classifier.prepare
+    real = classifier.prepare_picture
 
     def choking(picture: Any, *others: Any, **named: Any) -> Any:
         if picture.size == (31, 31):
             raise ZeroDivisionError
         return real(picture, *others, **named)
 
-    monkeypatch.setattr(classifier, "prepare", choking)
+    monkeypatch.setattr(classifier, "prepare_picture", choking)
     at = hand_in(classify(run), ("good.png", paper(4)), ("bad.png", png(np.eye(31) * 255)))
     notes = table(at)["Note"]
     assert "fault of the program" in notes[1]
@@ -175,12 +183,14 @@ def test_a_picture_that_the_program_chokes_on_takes_no_other_with_it(
 def test_as_many_pictures_as_may_be_are_kept_and_the_rest_is_said(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tray, "MOST", 20)
+    monkeypatch.setattr(tab_pictures, "MAX_PICTURES", 20)
     at = classify(run)
     at.session_state["classify_files_rows"] = {}
-    many = [(f"{n}.png", png(np.full((4, 4 + n), 255))) for n in range(tray.MOST + 5)]
+    many = [
+        (f"{n}.png", png(np.full((4, 4 + n), 255))) for n in range(tab_pictures.MAX_PICTURES + 5)
+    ]
     hand_in(at, *many)
-    assert len(at.session_state[Tab.pictures.key]) == len(table(at)) == tray.MOST
+    assert len(at.session_state[Tab.pictures.key]) == len(table(at)) == tab_pictures.MAX_PICTURES
     assert "the last 5 of these" in at.warning[0].value
     for _ in range(40):
         if "…" not in set(table(at)["Says"]):
@@ -195,7 +205,7 @@ def test_a_tab_that_has_uploaded_all_it_may_says_how_to_go_on(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = png(digit(0)), png(digit(1))
-    monkeypatch.setattr(sources, "MOST_BYTES", len(first) + len(second))
+    monkeypatch.setattr(input_methods, "MAX_TAB_UPLOAD_BYTES", len(first) + len(second))
     at = hand_in(classify(run), ("a.png", first))
     assert not at.get("file_uploader")[0].disabled
     at = hand_in(at, ("b.png", second))
@@ -239,7 +249,7 @@ def test_a_drawing_is_read_and_outlives_another_way_in(run: Run) -> None:
     at = classify(run, input="draw")
     strokes = [{"w": 18.0, "p": path} for path in SEVEN]
     drawn = {"strokes": strokes, "serial": 2, "pen": 18, "width": 300, "height": 280}
-    at.session_state[Tab.drawing.key] = sheet.cleaned(drawn)
+    at.session_state[Tab.drawing.key] = drawing_sheet.parse_sent_drawing(drawn)
     at.run()
     assert len(sent(sound(at), "strokes")["boxes"]) == 1
     for way in ("upload", "camera", "draw"):

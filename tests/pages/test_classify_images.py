@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets
 from ensemble.recognition.classifier import open_classifier
-from ensemble.ui.classify.details.choice import DETAILS
+from ensemble.ui.classify.details.detail_selection import DETAILS
 from tests.pages import own_images
 from tests.pages.members import askable
 from tests.pages.predictions_screen import opened
@@ -73,16 +73,16 @@ def test_every_detail_is_there(run, detail: str) -> None:
 def test_the_classifier_finds_a_test_image_itself_and_rejects_what_is_none(run) -> None:
     asked = open_classifier(run.id)
     assert (asked.noun, asked.written, asked.shape) == ("leaf", False, SHAPE)
-    test = datasets.load("leaves").test_images
-    found = asked.neighbours(test[17], 5)
+    test = datasets.load_dataset("leaves").test_images
+    found = asked.find_nearest_neighbors(test[17], 5)
     assert found.numbers[0] == 17
     np.testing.assert_array_equal(found.images[0], test[17])
-    threshold = asked.rejection_threshold()
+    threshold = asked.compute_rejection_threshold()
     assert [one.key for one in threshold.non_digits][-2:] == ["noise", "scrambled"]
     assert min(one.share for one in threshold.non_digits[-2:]) > 0.9
     assert threshold.coverage > 0.85
-    covered = asked.occlusion(test[17])
-    assert covered.averaged.shape == SHAPE[:2]
+    covered = asked.compute_occlusion(test[17])
+    assert covered.ensemble_change.shape == SHAPE[:2]
 
 
 def test_predictions_and_one_image_under_stress_show_it_in_colour_in_its_place(run) -> None:

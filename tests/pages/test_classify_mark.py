@@ -14,8 +14,8 @@ from ensemble.config import EnsembleConfig
 from ensemble.pictures import corrections
 from ensemble.runs.parameters import write_parameters
 from ensemble.ui.classify.answer import verdict
-from ensemble.ui.classify.details import compare, saliency
-from ensemble.ui.classify.input import members
+from ensemble.ui.classify.details import answer_comparison, saliency
+from ensemble.ui.classify.input import classifier_loader
 from ensemble.ui.shared import loaders
 from tests.pages import hostile, marks
 from tests.pages.ensembles import trained
@@ -32,36 +32,42 @@ def corrected(run_id: str, rejected: bool) -> None:
     from tests.pages.marks import shown
     from tests.ui.marks import voting
 
-    details_corrections.show(shown(runs.find(run_id), voting(7, 7, 1, rejected=rejected)))
+    details_corrections.show_corrections(
+        shown(runs.find_run(run_id), voting(7, 7, 1, rejected=rejected))
+    )
 
 
 def compared(run_id: str) -> None:
     from ensemble import runs
-    from ensemble.ui.classify.details import compare
-    from ensemble.ui.classify.input import members
+    from ensemble.ui.classify.details import answer_comparison
+    from ensemble.ui.classify.input import classifier_loader
     from tests.pages.marks import shown
 
-    run = runs.find(run_id)
-    compare.show(shown(run, classifier=members.classifier(run, 1)))
+    run = runs.find_run(run_id)
+    answer_comparison.show_answer_comparison(
+        shown(run, classifier=classifier_loader.wait_for_classifier(run, 1))
+    )
 
 
 def told(run_id: str) -> None:
     from ensemble import runs
-    from ensemble.figures.two_answers import Side
+    from ensemble.figures.two_ensembles import EnsembleAnswer
     from ensemble.ui.classify.answer import verdict
-    from ensemble.ui.classify.details import compare, saliency
+    from ensemble.ui.classify.details import answer_comparison, saliency
     from tests.pages.marks import shown
     from tests.ui.marks import covered, voting
 
     for digit in (voting(7, 7, 1), voting(7, 7, 1, rejected=True), voting(*range(10), 3)):
-        mark = shown(runs.find(run_id), digit)
-        verdict.words(mark)
-    verdict.chart(mark)
-    sides = [Side(voting(7, 1, 1, rejected=one), mark.run.name) for one in (False, True)]
+        mark = shown(runs.find_run(run_id), digit)
+        verdict.show_mark_verdict(mark)
+    verdict.show_verdict_chart(mark)
+    sides = [EnsembleAnswer(voting(7, 1, 1, rejected=one), mark.run.name) for one in (False, True)]
     for one, other in ((0, 0), (0, 1), (1, 1)):
-        compare.st.markdown(compare.sentence(sides[one], sides[other], mark.names))
-    saliency.occlusion = lambda shown: covered((3, 7), (5, 1), *(None,) * 9)
-    saliency.show(mark)
+        answer_comparison.st.markdown(
+            answer_comparison.describe_answer_comparison(sides[one], sides[other], mark.names)
+        )
+    saliency.compute_mark_occlusion = lambda shown: covered((3, 7), (5, 1), *(None,) * 9)
+    saliency.show_saliency_maps(mark)
 
 
 def opened(screen: object, *args: object, **address: str) -> AppTest:
@@ -96,18 +102,18 @@ def test_a_correction_is_kept_changed_and_taken_back(
     assert not at.caption
     assert not at.get("download_button")
     widget(at, "button_group", "classify_correction").set_value(8).run()
-    (one,) = corrections.corrections()
-    assert (one.label, one.said, one.run_id, one.epoch) == (8, told, run.id, "2")
+    (one,) = corrections.iterate_corrections()
+    assert (one.label, one.prediction, one.run_id, one.epoch) == (8, told, run.id, "2")
     np.testing.assert_array_equal(one.image, IMAGE)
     assert said(at).startswith("Kept as an 8; the ensemble ")
     assert at.get("download_button")[0].proto.label == "1 correction (ZIP)"
-    with zipfile.ZipFile(io.BytesIO(corrections.export())) as archive:
+    with zipfile.ZipFile(io.BytesIO(corrections.export_corrections())) as archive:
         assert np.load(io.BytesIO(archive.read("images.npz")))["labels"].tolist() == [8]
     widget(at, "button_group", "classify_correction").set_value(7).run()
-    assert [one.label for one in corrections.corrections()] == [7]  # one word a mark
+    assert [one.label for one in corrections.iterate_corrections()] == [7]  # one word a mark
     assert said(at) == as_seven
     widget(at, "button", "classify_correction_undo").click().run()
-    assert corrections.count() == 0
+    assert corrections.count_corrections() == 0
     assert not at.caption
 
 
@@ -124,7 +130,7 @@ def test_a_correction_that_cannot_be_kept_is_said(
 
 def test_a_deleted_run_to_compare_with_gives_way_to_another_and_at_last_to_nobody() -> None:
     run, gone, left = (askable(name=name, members=2, epochs=1) for name in ("this", "gone", "left"))
-    runs.delete(gone.id)
+    runs.delete_run(gone.id)
     at = opened(compared, run.id, **{"with": gone.id})
     assert not at.error
     assert "That run is not there any more" in said(at)
@@ -133,10 +139,10 @@ def test_a_deleted_run_to_compare_with_gives_way_to_another_and_at_last_to_nobod
     # Untrained members of one seed: both runs say the same of the mark.
     assert [one["name"] for one in chart["data"]] == ["this, epoch 1", "left, epoch 1"]
     ours, theirs = (values(one["x"]) for one in chart["data"])
-    reading = members.classifier(run, 1).read(IMAGE[None])
+    reading = classifier_loader.wait_for_classifier(run, 1).read_images(IMAGE[None])
     np.testing.assert_allclose(ours, reading.digits[0].probabilities, atol=1e-6)
     np.testing.assert_array_equal(ours, theirs)
-    runs.delete(left.id)
+    runs.delete_run(left.id)
     loaders.forget_runs()
     at.run()
     assert "There is no other run whose members know the same digits" in said(at)
@@ -145,10 +151,12 @@ def test_a_deleted_run_to_compare_with_gives_way_to_another_and_at_last_to_nobod
 
 def test_a_run_is_compared_with_others_of_its_classes_and_with_its_own_other_epochs() -> None:
     run, other = (askable(name=name, members=2, epochs=3) for name in ("this", "other"))
-    characters = runs.create(EnsembleConfig(dataset="kmnist", members=2))
+    characters = runs.create_run(EnsembleConfig(dataset="kmnist", members=2))
     write_parameters(characters.path, 1, {"bias": np.ones(2)}, best=1)
     loaders.forget_runs()
-    found = compare.comparable(shown(run, voting(7, 7)))  # read at epoch 2
+    found = answer_comparison.find_comparable_classifiers(
+        shown(run, voting(7, 7))
+    )  # read at epoch 2
     assert {name: epochs for name, (_, epochs) in found.items()} == {
         run.id: [1, 3],
         other.id: [1, 2, 3],
@@ -159,14 +167,14 @@ def test_a_run_is_compared_with_others_of_its_classes_and_with_its_own_other_epo
 def test_runs_that_are_called_the_same_are_told_apart() -> None:
     one, same, other = (trained(name=name) for name in ("digits", "digits", "other"))
     assert len({one.id, same.id, other.id}) == 3
-    assert compare.beside(one, other) == "digits"
-    assert compare.beside(one, same) == f"digits · {one.id}"
-    assert compare.beside(one, one) == "digits"
+    assert answer_comparison.distinguish_run_name(one, other) == "digits"
+    assert answer_comparison.distinguish_run_name(one, same) == f"digits · {one.id}"
+    assert answer_comparison.distinguish_run_name(one, one) == "digits"
 
 
 def test_whoever_votes_against_the_ensemble_stands_out() -> None:
     run = trained()
-    strip = verdict.strip(shown(run, voting(7, 7, 1)))
+    strip = verdict.render_vote_strip(shown(run, voting(7, 7, 1)))
     votes = re.findall(r"<span.*?</span>", strip)
     assert [re.findall(r"Member \d says \d", vote) for vote in votes] == [
         ["Member 1 says 7"],
@@ -175,15 +183,17 @@ def test_whoever_votes_against_the_ensemble_stands_out() -> None:
     ]
     assert ["underline" in vote for vote in votes] == [False, False, True]
     assert "opacity" not in strip
-    assert "opacity" in verdict.strip(shown(run, voting(7, 7, 1, rejected=True)))
-    assert verdict.strip(shown(run, voting(7))) == ""
+    assert "opacity" in verdict.render_vote_strip(shown(run, voting(7, 7, 1, rejected=True)))
+    assert verdict.render_vote_strip(shown(run, voting(7))) == ""
 
 
 def test_names_of_classes_stay_text_in_all_that_is_said_of_a_mark(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(marks, "NAMES", tuple(f"{hostile.WORDS} {c}" for c in range(10)))
-    monkeypatch.setattr(saliency, "occlusion", saliency.occlusion)  # `told` puts another there
+    monkeypatch.setattr(
+        saliency, "compute_mark_occlusion", saliency.compute_mark_occlusion
+    )  # `told` puts another there
     monkeypatch.setenv("ENSEMBLE_CORRECTIONS", str(tmp_path / "kept"))
     run = trained(name=hostile.NAME)
     for screen, rest in ((told, ()), (corrected, (False,))):

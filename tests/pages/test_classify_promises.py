@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ensemble import datasets
-from ensemble.analysis.quality.conformal import calibrate
+from ensemble.analysis.quality.conformal import fit_conformal_threshold
 from ensemble.runs import Run
-from ensemble.ui.classify.answer import caught
-from ensemble.ui.classify.input import members
+from ensemble.ui.classify.answer import false_accept_rate
+from ensemble.ui.classify.input import classifier_loader
 from tests.pages.ensembles import held_out
 from tests.pages.members import askable
 from tests.pages.predictions_screen import opened, value, widget
@@ -33,7 +33,9 @@ def run(run_of_this_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Ru
 
 def read_one(run: Run) -> tuple[int, Any]:
     """A test digit that the members accept, and what they say of it."""
-    said = members.classifier(run, 2).read(datasets.load("digits").test_images[:100])
+    said = classifier_loader.wait_for_classifier(run, 2).read_images(
+        datasets.load_dataset("digits").test_images[:100]
+    )
     return next((n, one) for n, one in enumerate(said.digits) if not one.rejected)
 
 
@@ -46,8 +48,8 @@ def test_a_read_digit_has_its_set_at_the_rate_in_the_address_and_no_promise(run:
         if word != "20":
             widget(at, "select_slider", "classify_sets_miss").set_value(word).run()
             assert value(at, "miss") == "1"
-        threshold = calibrate(whole.averaged, whole.labels, float(word) / 100, "lac")
-        row = threshold.sets(one.probabilities[None])[0]
+        threshold = fit_conformal_threshold(whole.averaged, whole.labels, float(word) / 100, "lac")
+        row = threshold.build_sets(one.probabilities[None])[0]
         names = ", ".join(map(str, np.flatnonzero(row)))
         kept = "any of the 10" if row.all() else f"{{{names}}}"
         assert f"The set: {kept} at {100 - int(word)} %." in words(at).replace("\\", "")
@@ -73,10 +75,16 @@ def test_no_verdict_stands_without_what_passes_for_a_digit(run: Run) -> None:
     number, _ = read_one(run)
     at = hand_in(opened(run, "classify", detail="neighbours"), ("a.png", png(digit(number))))
     assert "Shapes that are no digit can pass for one: look at the picture." in words(at)
-    asked = members.classifier(run, 2)
-    caught.measure(asked, 0.03, caught._tried(caught.loader.who(asked)))
+    asked = classifier_loader.wait_for_classifier(run, 2)
+    false_accept_rate.measure_false_accept_rate(
+        asked,
+        0.03,
+        false_accept_rate._remember_measurement(
+            false_accept_rate.reading_cache.identify_classifier(asked)
+        ),
+    )
     at.run()
-    kinds = asked.rejection_threshold(0.03).non_digits
+    kinds = asked.compute_rejection_threshold(0.03).non_digits
     share = sum(one.n * one.share for one in kinds) / sum(one.n for one in kinds)
     tenths = round(10 * share)
     times = {0: "hardly ever", 10: "nearly always"}.get(tenths, f"about {tenths} times in 10")
@@ -84,7 +92,9 @@ def test_no_verdict_stands_without_what_passes_for_a_digit(run: Run) -> None:
 
 
 def test_a_mark_that_is_turned_away_has_no_set(run: Run) -> None:
-    said = members.classifier(run, 2).read(datasets.load("digits").test_images[:300])
+    said = classifier_loader.wait_for_classifier(run, 2).read_images(
+        datasets.load_dataset("digits").test_images[:300]
+    )
     strange = next(n for n, one in enumerate(said.digits) if one.rejected)
     at = hand_in(opened(run, "classify", detail="neighbours"), ("a.png", png(digit(strange))))
     assert "The set:" not in words(at)

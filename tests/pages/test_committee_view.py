@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ensemble.analysis.members.committee import committee
-from ensemble.analysis.members.enough import enough
+from ensemble.analysis.members.committees import evaluate_committees
+from ensemble.analysis.members.sufficient_size import find_sufficient_size
 from ensemble.views import committee_costs as costs
 from ensemble.wording.verdicts import committee as words
 from tests.pages.ensembles import trained
@@ -43,14 +43,16 @@ def test_above_twelve_members_committees_are_drawn_and_that_is_said() -> None:
 def test_the_margin_and_the_share_are_chosen_in_the_address_and_answered_on_top_too() -> None:
     at = opened(trained(members=4, sure=7.0), "committee")
     whole = made(4, sure=7.0)
-    judged = committee(whole.probabilities, whole.labels)
+    judged = evaluate_committees(whole.probabilities, whole.labels)
 
     def stands(name: str, margin: float | None = None, share: float = 0.95) -> None:
-        found = enough(judged, name, margin, share)
-        assert answer(at) == words.verdict(found, "digit")
-        assert words.evidence(found, "digit") in said(at)
+        found = find_sufficient_size(judged, name, margin, share)
+        assert answer(at) == words.describe_enough_members(found, "digit")
+        assert words.describe_enough_evidence(found, "digit") in said(at)
         assert any("enough" in one["text"] for one in notes(at)) == (found.size < 4)
-        on_top = words.verdict(enough(judged, "accuracy", *of_accuracy), "digit")
+        on_top = words.describe_enough_members(
+            find_sufficient_size(judged, "accuracy", *of_accuracy), "digit"
+        )
         assert on_top in [one.value for one in at.markdown]
 
     of_accuracy: tuple[float | None, float] = (None, 0.95)
@@ -59,7 +61,7 @@ def test_the_margin_and_the_share_are_chosen_in_the_address_and_answered_on_top_
     widget(at, "select_slider", "committee_share").set_value("50").run()
     assert (value(at, "margin"), value(at, "keep")) == ("5", "50")
     of_accuracy = (0.05, 0.5)
-    assert enough(judged, "accuracy", *of_accuracy).size < 4
+    assert find_sufficient_size(judged, "accuracy", *of_accuracy).size < 4
     stands("accuracy", *of_accuracy)
     widget(at, "button_group", "address_figure").set_value("nll").run()
     stands("nll", None, 0.5)
@@ -118,10 +120,10 @@ def test_predicting_is_timed_by_what_lies_between_the_last_steps_of_an_epoch_and
 
 
 def test_a_figure_that_got_worse_with_more_members_is_said_to_be() -> None:
-    assert costs.describe_gain(0.95, 0.949, "accuracy") == "▼ worse by 0.10 points"
-    assert costs.describe_gain(0.02, 0.025, "ece") == "▼ worse by 0.0050"
-    assert costs.describe_gain(0.3, 0.25, "nll") == "▲ better by 0.050"
-    assert costs.describe_gain(0.3, 0.3, "nll") == "nothing"
+    assert costs.describe_size_gain(0.95, 0.949, "accuracy") == "▼ worse by 0.10 points"
+    assert costs.describe_size_gain(0.02, 0.025, "ece") == "▼ worse by 0.0050"
+    assert costs.describe_size_gain(0.3, 0.25, "nll") == "▲ better by 0.050"
+    assert costs.describe_size_gain(0.3, 0.3, "nll") == "nothing"
 
 
 def committee_means(probabilities: np.ndarray, labels: np.ndarray) -> list[float]:

@@ -11,10 +11,10 @@ from streamlit.testing.v1.element_tree import Block
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.report import html_of
+from ensemble.report import render_report
 from ensemble.runs.annotations.baseline import write_baseline
 from ensemble.runs.annotations.tags import write_tags
-from ensemble.ui.compare.which import MOST
+from ensemble.ui.compare.selected_runs import MAX_RUNS
 from ensemble.ui.shared import loaders
 from tests.comparison.drawn import finished
 from tests.pages.predictions_screen import opened, value, widget
@@ -112,7 +112,7 @@ def test_the_first_visit_says_what_will_be_here_and_the_next_step() -> None:
 
 def test_fifty_runs_are_compared_at_a_time_and_the_rest_is_said() -> None:
     run = finished()
-    at = compared(runs=",".join([run.id, *(f"gone-{n}" for n in range(MOST + 6))]))
+    at = compared(runs=",".join([run.id, *(f"gone-{n}" for n in range(MAX_RUNS + 6))]))
     assert "50 runs are compared at a time: 7 more are left out." in said(at)
 
 
@@ -178,7 +178,7 @@ def test_the_baseline_of_the_address_is_what_the_others_are_held_against() -> No
 
 def test_columns_of_runs_are_called_by_what_tells_them_apart() -> None:
     every = three()
-    runs.rename(every[2].id, "mine")
+    runs.rename_run(every[2].id, "mine")
     frame = compared(runs=ids(every), view="table", columns="runs").dataframe[0].value
     assert list(frame.columns) == [
         "",
@@ -198,7 +198,7 @@ def test_what_is_chosen_in_a_view_is_there_again_at_the_next_visit() -> None:
 
 @pytest.mark.parametrize("view", ["curves", "table", "settings", "plan"])
 def test_runs_without_an_epoch_or_of_other_images_are_compared_as_far_as_they_go(view: str) -> None:
-    new = runs.create(EnsembleConfig())
+    new = runs.create_run(EnsembleConfig())
     at = compared(runs=f"{new.id},{ids(three())}", view=view, splits="train,validation", log="x,y")
     assert not at.error
     at = compared(runs=new.id, view=view)
@@ -208,12 +208,16 @@ def test_runs_without_an_epoch_or_of_other_images_are_compared_as_far_as_they_go
 
 def test_the_table_says_what_the_report_of_the_same_runs_says() -> None:
     every = three()
-    [table] = re.findall(r"<caption>Settings and figures</caption>.*?</table>", html_of(every))
+    [table] = re.findall(
+        r"<caption>Settings and figures</caption>.*?</table>", render_report(every)
+    )
     assert "Won and lost, images" in table
     at = compared(runs=ids(every), view="table", baseline=every[0].id)
     for cell in at.dataframe[0].value.to_numpy().ravel():
         text = str(cell).removeprefix("'")  # a leading sign is defused for files of tables
         assert html.escape(text, quote=False) in table
     words = [*at.markdown, *at.caption]
-    for part in re.findall(r'<p class="(?:answer|evidence|note)">(.*?)</p>', html_of(every))[:3]:
+    for part in re.findall(r'<p class="(?:answer|evidence|note)">(.*?)</p>', render_report(every))[
+        :3
+    ]:
         assert any(html.unescape(part) in one.value.replace("\\", "") for one in words), part

@@ -9,7 +9,7 @@ from tests.comparison.drawn import finished
 from tests.comparison.drawn import imported as brought
 from tests.pages.hostile import NAME, holes, literal
 from tests.pages.predictions_screen import opened
-from tests.runs.test_imported import imported
+from tests.runs.test_imported_run import imported
 
 TAG = "[zz](http://zz.ex) <b>zz</b> $zz$"
 
@@ -24,7 +24,7 @@ def compared(**address: object) -> AppTest:
 def test_names_and_tags_stay_text_on_every_view(view: str) -> None:
     ours, theirs = finished(), brought()
     for run in (ours, theirs):
-        runs.rename(run.id, NAME)
+        runs.rename_run(run.id, NAME)
         write_tags(run.id, [TAG])
     at = compared(tag=TAG, view=view, who="members")
     assert sorted(holes(at)) == []

@@ -37,8 +37,8 @@ def press(at: AppTest, key: str) -> AppTest:
 def test_the_list_says_what_is_ready_and_how_large() -> None:
     at = opened(page="data")
     frame = at.dataframe[0].value
-    assert list(frame["Dataset"]) == [one.title for one in datasets.infos()]
-    digits = frame[frame["Dataset"] == datasets.info("digits").title].iloc[0]
+    assert list(frame["Dataset"]) == [one.title for one in datasets.list_dataset_infos()]
+    digits = frame[frame["Dataset"] == datasets.find_dataset_info("digits").title].iloc[0]
     assert (digits["State"], digits["To learn from"], digits["Image"]) == (
         "ready",
         1297,
@@ -68,11 +68,11 @@ def test_one_of_ones_own_is_trained_on_and_removed_only_when_asked_twice(folder:
     assert "2 datasets are ready to train on, 1 of them your own" in said(at)
     assert "Classes: maple, oak, elm." in said(at)
     press(at, "data_remove")
-    assert registry.find("leaves").title == "Leaves"
+    assert registry.find_dataset_entry("leaves").title == "Leaves"
     press(at, "data_keep")
     press(press(at, "data_remove"), "data_remove_sure")
     assert "Removed Leaves." in said(at)
-    assert "leaves" not in registry.names()
+    assert "leaves" not in registry.list_dataset_names()
     assert not (folder / "own" / "leaves").exists()
 
 
@@ -96,15 +96,15 @@ def test_what_was_found_is_shown_and_then_added_as_it_was_shown(folder: Path) ->
     ):
         assert one in said(at)
     assert any("data:image/png" in one.proto.body for one in at.get("html"))
-    assert registry.names() == registry.DATASETS
+    assert registry.list_dataset_names() == registry.DATASETS
     at.text_input(key=f"data_title_{job.id}").input("Leaves of trees")
     at.text_input(key=f"data_noun_{job.id}").input("leaf")
     press(at, "data_accept")
     assert "Leaves of trees is added" in said(at)
     assert value(at, "data") == "leaves"
     assert value(at, "upload") is None
-    found = datasets.load("leaves")
-    assert (found.noun, registry.find("leaves").title) == ("leaf", "Leaves of trees")
+    found = datasets.load_dataset("leaves")
+    assert (found.noun, registry.find_dataset_entry("leaves").title) == ("leaf", "Leaves of trees")
     np.testing.assert_array_equal(found.test_images, images)
     assert not job.path.exists()
 
@@ -127,10 +127,10 @@ def test_a_name_that_cannot_be_is_said_and_nothing_is_lost(name: str, why: str) 
     press(at, "data_accept")
     assert why in said(at)
     assert at.text_input(key=f"data_title_{job.id}").value == "Kept"
-    assert len(datasets.load("leaves").train_images) == 24
+    assert len(datasets.load_dataset("leaves").train_images) == 24
     at.text_input(key=f"data_name_{job.id}").input("others")
     press(at, "data_accept")
-    assert "others" in registry.names()
+    assert "others" in registry.list_dataset_names()
 
 
 def test_another_size_is_read_again_before_it_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,12 +201,12 @@ def test_uploads_of_earlier_days_go_when_another_comes(monkeypatch: pytest.Monke
     at = opened(page="data")
     at.file_uploader[0].set_value(("new.zip", b"no archive", "application/zip")).run()
     assert job.path.exists()
-    old = time.time() - 2 * dataset_upload.KEPT_SECONDS
+    old = time.time() - 2 * dataset_upload.MAX_AGE_SECONDS
     os.utime(job.path, (old, old))
     at = opened(page="data")
     at.file_uploader[0].set_value(("new.zip", b"no archive", "application/zip")).run()
     assert not job.path.exists()
-    new = dataset_upload.read(str(value(at, "upload")))
+    new = dataset_upload.read_upload_job(str(value(at, "upload")))
     assert new is not None
     assert (new.path / "source" / "new.zip").read_bytes() == b"no archive"
     assert not at.exception

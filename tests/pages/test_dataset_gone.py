@@ -9,12 +9,12 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.own import adding, opening, staging
-from ensemble.datasets.own.request import Called, Preparation
+from ensemble.datasets.own import dataset_builder, source_lookup, staging
+from ensemble.datasets.own.request import DatasetNaming, PreparationSettings
 from ensemble.errors import ConfigError, NotPreparedError
 from ensemble.runs.test_set import IMAGES_FILE
 from ensemble.ui.shared import loaders
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 from tests.exchange.capsule.pages import there_and_back
 from tests.pages.ensembles import trained
 
@@ -31,8 +31,10 @@ def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Add:
     def added(seed: int) -> None:
         images = np.random.default_rng(seed).integers(0, 256, (60, 12, 10, 3), np.uint8)
         np.savez(tmp_path / "leaves.npz", x=images, y=np.repeat(["ash", "elm", "oak"], 20))
-        source = opening.source_of(str(tmp_path / "leaves.npz"))
-        adding.add(source, Preparation(), Called("leaves", "Leaves & co", "leaf"))
+        source = source_lookup.open_picture_source(str(tmp_path / "leaves.npz"))
+        dataset_builder.add_custom_dataset(
+            source, PreparationSettings(), DatasetNaming("leaves", "Leaves & co", "leaf")
+        )
 
     return added
 
@@ -52,7 +54,7 @@ def test_a_run_whose_dataset_is_gone_opens_and_says_so_where_its_images_are_need
 ) -> None:
     add(0)
     run = trained(dataset="leaves", members=2, validation=0.1)
-    staging.remove("leaves")
+    staging.remove_custom_dataset("leaves")
     at, said = shown(run, screen)
     if screen == "runs":
         assert at.dataframe[0].value["data"].tolist() == ["Leaves & co"]
@@ -65,17 +67,17 @@ def test_a_run_whose_dataset_is_gone_opens_and_says_so_where_its_images_are_need
 def test_one_added_again_with_other_images_is_not_taken_for_it(add: Add) -> None:
     add(0)
     run = trained(dataset="leaves", members=2)
-    assert called(run) == "2 members · rate 0.1 · Leaves & co"
-    assert runs.test_set(run).noun == "leaf"
-    staging.remove("leaves")
+    assert format_run_name(run) == "2 members · rate 0.1 · Leaves & co"
+    assert runs.load_test_set(run).noun == "leaf"
+    staging.remove_custom_dataset("leaves")
     with pytest.raises(NotPreparedError, match="no longer there"):
-        runs.test_set(run)
+        runs.load_test_set(run)
     add(1)
     with pytest.raises(NotPreparedError, match="another one now"):
-        runs.test_set(run)
-    staging.remove("leaves")
+        runs.load_test_set(run)
+    staging.remove_custom_dataset("leaves")
     add(0)
-    assert runs.test_set(run).class_names == ("ash", "elm", "oak")
+    assert runs.load_test_set(run).class_names == ("ash", "elm", "oak")
 
 
 def test_images_of_a_run_from_a_report_are_there_as_soon_as_its_dataset_is(
@@ -84,17 +86,17 @@ def test_images_of_a_run_from_a_report_are_there_as_soon_as_its_dataset_is(
     add(0)
     again = there_and_back(tmp_path, trained(dataset="leaves", members=2, epochs=1))
     (again.path / IMAGES_FILE).unlink()  # A report has none of a dataset that everybody can fetch.
-    staging.remove("leaves")
-    assert loaders.test_set(again).images is None
+    staging.remove_custom_dataset("leaves")
+    assert loaders.load_run_test_set(again).images is None
     add(0)
-    assert loaders.test_set(again).images is not None
+    assert loaders.load_run_test_set(again).images is not None
 
 
 def test_a_run_of_it_is_listed_and_no_new_one_is_made(add: Add) -> None:
     add(0)
     config = EnsembleConfig(dataset="leaves", members=2, epochs=2, validation=0.1)
     run = trained(dataset="leaves", members=2, validation=0.1)
-    staging.remove("leaves")
+    staging.remove_custom_dataset("leaves")
     loaders.forget_runs()
     (found,) = runs.list_runs()
     assert found.config == config
@@ -102,6 +104,6 @@ def test_a_run_of_it_is_listed_and_no_new_one_is_made(add: Add) -> None:
     with pytest.raises(ConfigError, match="dataset is 'leaves': it has to be one of digits, mn"):
         EnsembleConfig(dataset="leaves")
     with pytest.raises(ConfigError, match="No such dataset: 'leaves'"):
-        runs.create(found.config)
+        runs.create_run(found.config)
     assert len(runs.list_runs()) == 1
     assert run.id == found.id

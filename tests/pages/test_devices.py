@@ -15,17 +15,17 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.jobs.job import stop_requested
-from ensemble.race import Race, queue_race, read_race_job, usual_race
-from ensemble.race.job import expected_seconds
+from ensemble.jobs.job import is_stop_requested
+from ensemble.race import Race, build_default_race, queue_race, read_race_job
+from ensemble.race.race_runner import estimate_race_seconds
 from ensemble.race.results import write_race
 from ensemble.race.status import race_folder
-from ensemble.ui.devices import here, loader
+from ensemble.ui.devices import machine_info, race_results
 from ensemble.ui.shared import loaders
-from ensemble.ui.train.launch import rounded
+from ensemble.ui.train.launch import round_duration
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 from tests.race.test_race import RACE, TINY
 from tests.workers import at_work_here
 
@@ -96,21 +96,23 @@ def test_what_was_measured_is_answered_drawn_and_used(page: Open) -> None:
     labels = [one["text"] for one in spec["layout"]["annotations"]]
     assert sorted(labels) == sorted(drawn)
     assert button(at, "race_measure").label.startswith("Measure again")
-    assert loader.latest() == race, "that of another machine is another's"
+    assert race_results.find_latest_race() == race, "that of another machine is another's"
 
 
 def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open) -> None:
     racing(message="Round 1 of 3, 2 members: the HOWTO's loop.", progress=0.4, seconds_left=65.0)
-    waits = runs.create(EnsembleConfig())
+    waits = runs.create_run(EnsembleConfig())
     at = page()
     text = at.get("progress")[0].proto.text
     assert text == "Round 1 of 3, 2 members: the HOWTO's loop · 1 min 5 s left"
     assert button(at, "race_measure") is None
     assert "racing · 40 %" in said(at)
     assert "waits, 1 job before it" in said(at)
-    assert escaping.markdown(called(waits)) in [link.proto.label for link in at.get("page_link")]
+    assert escaping.escape_markdown(format_run_name(waits)) in [
+        link.proto.label for link in at.get("page_link")
+    ]
     button(at, "race_stop").click().run()
-    assert stop_requested(read_race_job())
+    assert is_stop_requested(read_race_job())
     assert button(at, "race_stopping").disabled
 
 
@@ -155,10 +157,10 @@ def test_one_that_was_stopped_says_so_and_can_be_started_again(page: Open) -> No
 
 
 def test_the_last_race_tells_how_long_the_next_takes_where_they_are_alike(page: Open) -> None:
-    usual = usual_race()
+    usual = build_default_race()
     race = replace(measured(), seconds=4000.0)
     write_race(replace(race, created=race.created + 1))
-    guessed = formats.duration(rounded(sum(expected_seconds(usual).values())))
+    guessed = formats.format_duration(round_duration(sum(estimate_race_seconds(usual).values())))
     assert button(page(), "race_measure").label == f"Measure again, about {guessed}"
     write_race(replace(race, created=race.created + 2, settings=usual.as_dict()))
     assert button(page(), "race_measure").label == "Measure again, about 1 h 10 min"
@@ -166,18 +168,18 @@ def test_the_last_race_tells_how_long_the_next_takes_where_they_are_alike(page: 
 
 def test_a_speed_that_was_reached_with_other_results_is_not_named() -> None:
     race = measured()
-    assert here.measured(2) == race.rates["float32"][2]
+    assert machine_info.find_measured_throughput(2) == race.rates["float32"][2]
     write_race(replace(race, created=race.created + 1, differences={"float32": 0.5}))
-    assert here.measured(2) is None
+    assert machine_info.find_measured_throughput(2) is None
 
 
 def test_up_to_eight_devices_are_listed() -> None:
-    assert here.listed(8, 8).count("device") == 8
-    assert here.listed(9, 9) == ""
+    assert machine_info.list_members_by_device(8, 8).count("device") == 8
+    assert machine_info.list_members_by_device(9, 9) == ""
 
 
 @pytest.mark.parametrize(("count", "more"), [(8, False), (9, True)])
 def test_of_many_that_wait_eight_are_shown(page: Open, count: int, more: bool) -> None:
     for _ in range(count):
-        runs.create(EnsembleConfig())
+        runs.create_run(EnsembleConfig())
     assert ("And 1 more." in said(page())) == more

@@ -9,12 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import regression
-from ensemble.cluster import asking
 from ensemble.cluster import slurm as cluster
+from ensemble.cluster import slurm_commands
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement, read_placement
-from ensemble.regression.store import SOLVES
-from ensemble.ui.devices import schedulers, where
+from ensemble.regression.store import REGRESSION_STORE
+from ensemble.ui.devices import placement_control, schedulers
 
 SINFO = "long*|up|infinite|idle|3|0/12/0/12|64000|(null)|gpu:0|"
 ASKED = {
@@ -33,18 +33,18 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     """Without Slurm, and asked anew; its ensemble.toml may say something."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SLURM_CONF", raising=False)
-    monkeypatch.setattr(asking, "FRESH", 0.0)
-    asking.forget()
-    schedulers.forget()
+    monkeypatch.setattr(slurm_commands, "ANSWER_CACHE_SECONDS", 0.0)
+    slurm_commands.clear_slurm_cache()
+    schedulers.invalidate_scheduler_snapshots()
     yield tmp_path
-    asking.forget()
-    schedulers.forget()
+    slurm_commands.clear_slurm_cache()
+    schedulers.invalidate_scheduler_snapshots()
 
 
 @pytest.fixture
 def partitions(working_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands of Slurm's that know a partition, and what ensemble.toml asks of it."""
-    for name in cluster.NEEDED:
+    for name in cluster.SLURM_PROGRAMS:
         said = SINFO if name == "sinfo" else ""
         (working_folder / name).write_text(f"#!/bin/sh\ncat <<'E'\n{said}\nE\n")
         (working_folder / name).chmod(0o755)
@@ -61,14 +61,14 @@ def drawn(page: Callable[[], None]) -> AppTest:
 def solving() -> None:
     from ensemble.ui.parallel import launch
 
-    launch.controls()
-    launch.launch_button()
+    launch.show_regression_controls()
+    launch.show_regression_launch_button()
 
 
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The jobs whose workers would be started."""
     jobs: list[Any] = []
-    monkeypatch.setattr(SOLVES, "start", jobs.append)
+    monkeypatch.setattr(REGRESSION_STORE, "start_worker", jobs.append)
     return jobs
 
 
@@ -88,7 +88,7 @@ def test_a_regression_is_launched_where_that_was_chosen(monkeypatch: pytest.Monk
     button = app.button(key="solve_launch")
     assert button.label.endswith("with and without pmap on Slurm · long")
     button.click().run()
-    [solve] = regression.list_solves()
+    [solve] = regression.list_regressions()
     assert [one.id for one in jobs] == [solve.id]
     assert read_placement(solve.path) == Placement("slurm", ASKED)
 
@@ -119,12 +119,12 @@ def test_a_partition_that_starts_no_task_is_not_to_be_chosen(
 
 def test_a_place_is_as_it_was_or_as_ensemble_toml_says(working_folder: Path) -> None:
     before = Placement("slurm", {"partition": "long", "time": 7})
-    assert where.placement("") is None
-    assert where.placement("", before) is None
-    assert where.placement("slurm:long", before) == before
-    other = where.placement("slurm:short", before)
+    assert placement_control.build_placement("") is None
+    assert placement_control.build_placement("", before) is None
+    assert placement_control.build_placement("slurm:long", before) == before
+    other = placement_control.build_placement("slurm:short", before)
     assert other is not None
     assert (other.settings["partition"], other.settings["time"]) == ("short", 60)
     (working_folder / "ensemble.toml").write_text("[slurm]\ntime = 0\n")
     with pytest.raises(ConfigError, match=r"table \[slurm\]"):
-        where.placement("slurm:short")
+        placement_control.build_placement("slurm:short")

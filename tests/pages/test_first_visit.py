@@ -37,7 +37,7 @@ def test_it_is_gone_where_there_is_a_run_of_ones_own(page: str) -> None:
 
 def test_predictions_show_its_images_at_every_epoch() -> None:
     at = opened(page="predictions", epoch=2, show="wrong")
-    made = recording.predictions(2)
+    made = recording.load_recorded_predictions(2)
     assert {one["number"] for one in tiles(at)} <= set((~made.right).nonzero()[0].tolist())
     assert f"gets {int(made.right.sum())} of 500 digits right" in said(at)
 
@@ -55,10 +55,10 @@ def test_inspect_shows_each_view_that_needs_no_member(view: str) -> None:
 def test_no_list_no_command_and_no_address_finds_it() -> None:
     assert runs.list_runs() == []
     listed = CliRunner().invoke(main, ["runs", "list", "--json"])
-    assert recording.ID not in listed.output
+    assert recording.RECORDED_ID not in listed.output
     assert listed.exit_code == 0
     for page in ("runs", "compare"):
         assert "ecorded" not in said(opened(page=page))
-    at = opened(page="inspect", run=recording.ID)
+    at = opened(page="inspect", run=recording.RECORDED_ID)
     assert BAND not in said(at)
     assert at.warning

@@ -11,17 +11,17 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.errors import UnknownRunError
-from ensemble.jobs.job import stop_requested
+from ensemble.jobs.job import is_stop_requested
 from ensemble.runs import Run
-from ensemble.runs.groups.part import groups_of
-from ensemble.runs.groups.tasks import Task
+from ensemble.runs.groups.group import list_run_groups
+from ensemble.runs.groups.tasks import TaskStatus
 from ensemble.ui.shared import loaders
 from tests.pages.grouped import SLURM, in_groups
 from tests.pages.predictions_screen import opened
 from tests.ui.train.test_history import late_groups
 
 Train = Callable[..., AppTest]
-WAITING = Task("waiting", "7_2", "", "no node is free")
+WAITING = TaskStatus("waiting", "7_2", "", "no node is free")
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def with_history(run: Run, rows: list[dict[str, Any]]) -> Run:
 def test_train_says_of_each_group_what_it_does_and_where(train: Train) -> None:
     run = in_groups(
         {1: "training", 2: "queued"},
-        {1: Task("running", "7_0", "node2"), 2: WAITING},
+        {1: TaskStatus("running", "7_0", "node2"), 2: WAITING},
         placement=SLURM,
         told={1: {"epoch": 2, "img_member_per_s": 3321.0}},
     )
@@ -77,7 +77,7 @@ def test_many_groups_are_one_line_that_opens(train: Train) -> None:
 
 def test_the_end_of_a_groups_log_is_read_only_when_it_is_asked_for(train: Train) -> None:
     run = in_groups({1: "training", 2: "failed"}, told={2: {"message": "The disk is full."}})
-    (groups_of(run)[1].path / "log.txt").write_text("first\nNo space left on device\n")
+    (list_run_groups(run)[1].path / "log.txt").write_text("first\nNo space left on device\n")
     at = train(run.id)
     assert "Group 2 · members 5–8 · failed: The disk is full." in texts(at)
     assert not logs(at)
@@ -107,7 +107,7 @@ def test_waiting_in_a_clusters_queue_is_no_starting_and_no_turn_on_this_machine(
 def test_a_groups_damaged_status_is_said_and_the_curves_stay(train: Train) -> None:
     run = in_groups({1: "training", 2: "training"}, members=4)
     with_history(run, late_groups())
-    (groups_of(run)[1].path / "status.json").write_text("{")
+    (list_run_groups(run)[1].path / "status.json").write_text("{")
     at = train(run.id)
     assert "groups/2/status.json" in texts(at)
     assert "resume the run" in texts(at)
@@ -128,20 +128,20 @@ def test_stop_and_delete_are_one_press_each_as_for_any_run() -> None:
     run = in_groups({1: "training", 2: "queued"}, {2: WAITING}, placement=SLURM)
     at = opened(run, "runs")
     at.button(key="run_stop").click().run()
-    assert stop_requested(run)
+    assert is_stop_requested(run)
     ended = in_groups({1: "stopped", 2: "queued"}, state="stopped", placement=SLURM)
     loaders.forget_runs()
     at = opened(ended, "runs")
     at.button(key="run_delete").click().run()
     at.button(key="run_delete_sure").click().run()
     with pytest.raises(UnknownRunError):
-        runs.find(ended.id)
+        runs.find_run(ended.id)
 
 
 def test_the_list_says_how_many_groups_are_at_work_or_whose_queue_a_run_is_in() -> None:
     begun = in_groups(
         {1: "training", 2: "queued"},
-        {1: Task("running", "7_0"), 2: WAITING},
+        {1: TaskStatus("running", "7_0"), 2: WAITING},
         placement=SLURM,
         step=40,
     )

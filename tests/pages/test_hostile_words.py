@@ -15,11 +15,11 @@ from ensemble.datasets import registry
 from ensemble.race.results import write_race
 from ensemble.regression import LbfgsConfig
 from ensemble.runs import Run
-from ensemble.runs.annotations.notes import write_note
+from ensemble.runs.annotations.notes import write_run_note
 from ensemble.ui.inspect.views import VIEWS
-from ensemble.ui.jobs.screen import forget_jobs
+from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.shared import address, loaders
-from ensemble.ui.shared.address import Word
+from ensemble.ui.shared.address import QueryParameter
 from tests.pages import stressed
 from tests.pages.ensembles import trained
 from tests.pages.hostile import LINK, NAME, WORDS, holes, literal
@@ -28,14 +28,14 @@ from tests.race.test_race import RACE
 
 REPO = Path(__file__).resolve().parents[2]
 PAGES = sorted(path.stem for path in (REPO / "pages").glob("*.py"))
-EVERY_WORD = sorted({one.name for one in vars(address).values() if isinstance(one, Word)})
+EVERY_WORD = sorted({one.name for one in vars(address).values() if isinstance(one, QueryParameter)})
 CLASSES = tuple(f"{WORDS} {label}" for label in range(10))
 
 
 @pytest.fixture
 def hostile_classes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A dataset whose classes were named by somebody else."""
-    digits = dataclasses.replace(datasets.load("digits"), class_names=CLASSES)
+    digits = dataclasses.replace(datasets.load_dataset("digits"), class_names=CLASSES)
     entry = dataclasses.replace(registry.ENTRIES["digits"], class_names=CLASSES)
     monkeypatch.setitem(registry.ENTRIES, "digits", entry)
     monkeypatch.setattr(datasets, "load_digits", lambda: digits)
@@ -46,7 +46,7 @@ def hostile_classes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def forget() -> None:
     """What the pages remember of earlier tests."""
-    loaders.dataset.clear()
+    loaders.load_cached_dataset.clear()
     loaders.forget_test_sets()
     loaders.forget_runs()
     forget_jobs()
@@ -56,7 +56,7 @@ def run_of(state: str) -> Run:
     """A run in that state with a hostile name, note and message."""
     mine = {"updated": time.time(), "host": os.uname().nodename, "pid": os.getpid()}
     run = trained(name=NAME, state=state, message=WORDS, network="logistic", **mine)
-    write_note(run.id, WORDS)
+    write_run_note(run.id, WORDS)
     return run
 
 
@@ -97,7 +97,7 @@ def test_what_a_run_is_called_and_says_of_itself_stays_text(page: str, state: st
 @pytest.mark.parametrize("state", ["stopped", "failed"])
 def test_what_a_regression_says_of_itself_stays_text(state: str) -> None:
     forget()
-    solve = regression.create_solve(LbfgsConfig(iterations=30))
+    solve = regression.create_regression(LbfgsConfig(iterations=30))
     (solve.path / "name.txt").write_text(NAME)
     known = dataclasses.replace(solve.status, state=state, message=WORDS)
     (solve.path / "status.json").write_text(json.dumps(dataclasses.asdict(known)))
@@ -107,7 +107,7 @@ def test_what_a_regression_says_of_itself_stays_text(state: str) -> None:
 @pytest.mark.parametrize("state", ["stopped", "failed"])
 def test_what_a_sweep_says_of_itself_stays_text(state: str) -> None:
     forget()
-    sweep = sweeps.create(sweeps.SweepConfig())
+    sweep = sweeps.create_sweep(sweeps.SweepConfig())
     (sweep.path / "name.txt").write_text(NAME)
     known = dataclasses.replace(sweep.status, state=state, message=WORDS)
     (sweep.path / "status.json").write_text(json.dumps(dataclasses.asdict(known)))

@@ -42,7 +42,7 @@ def test_it_is_shown_what_was_understood_and_then_kept() -> None:
     at.button(key="import_keep").click().run()
     (made,) = [run for run in runs.list_runs() if run.id not in before]
     assert (made.name, made.state) == ("a forest", "imported")
-    assert np.abs(runs.read_predictions(made.id, 1) - PROBABILITIES).max() < 1e-6
+    assert np.abs(runs.read_run_predictions(made.id, 1) - PROBABILITIES).max() < 1e-6
 
 
 def test_what_cannot_be_taken_is_said_with_the_entry_and_nothing_is_made() -> None:

@@ -8,10 +8,10 @@ from streamlit.testing.v1 import AppTest
 from ensemble import runs
 from ensemble.exchange import capsule
 from ensemble.ui.inspect.views import VIEWS
-from ensemble.ui.runs.summary import best
+from ensemble.ui.runs.summary import describe_best_runs
 from ensemble.ui.shared import loaders
-from ensemble.wording.run_names import told_apart
-from ensemble.wording.verdicts.chance import in_a_word
+from ensemble.wording.run_names import format_unique_run_name
+from ensemble.wording.verdicts.chance_level import format_short_state
 from tests.exchange.capsule.pages import there_and_back, written
 from tests.pages import stressed
 from tests.pages.ensembles import trained
@@ -64,9 +64,9 @@ def test_every_view_shows_what_it_showed_where_it_came_from(view: str, tmp_path:
 def test_it_cannot_be_taken_for_a_run_of_ones_own(tmp_path: Path) -> None:
     run = trained(members=2, epochs=1, sure=1.0)
     again = there_and_back(tmp_path, run)
-    assert told_apart(again) != told_apart(run)
-    assert " · imported " in told_apart(again)
-    assert (in_a_word(again), in_a_word(run)) == ("imported", "finished")
+    assert format_unique_run_name(again) != format_unique_run_name(run)
+    assert " · imported " in format_unique_run_name(again)
+    assert (format_short_state(again), format_short_state(run)) == ("imported", "finished")
     for page in ("train", "inspect", "classify", "runs"):
         loaders.forget_runs()
         badges = [
@@ -77,7 +77,7 @@ def test_it_cannot_be_taken_for_a_run_of_ones_own(tmp_path: Path) -> None:
     better = trained(members=2, epochs=1, name="ours", sure=0.5)
     claimed = there_and_back(tmp_path, trained(members=2, epochs=1, name="theirs", sure=9.0))
     assert claimed.status.best_ensemble_test_accuracy
-    assert "(ours)" in best([better, claimed])
+    assert "(ours)" in describe_best_runs([better, claimed])
 
 
 def test_other_screens_open_it_and_say_where_it_came_from(tmp_path: Path) -> None:
@@ -92,4 +92,4 @@ def test_other_screens_open_it_and_say_where_it_came_from(tmp_path: Path) -> Non
         words = " ".join(f"{one.value} {one.help}" for one in at.caption).replace("\\", "")
         assert f"imported from {run.id} of a report" in words or page == "compare"
         assert not [one for one in at.button if one.key == "resume"]
-    assert capsule.blocks([again])
+    assert capsule.render_run_capsules([again])

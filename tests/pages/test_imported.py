@@ -7,7 +7,7 @@ from ensemble import runs
 from ensemble.ui.inspect.views import VIEWS
 from ensemble.ui.shared import loaders
 from tests.conftest import REPO
-from tests.runs.test_imported import imported
+from tests.runs.test_imported_run import imported
 
 
 def opened(page: str, run: runs.Run, **words: str) -> AppTest:
@@ -52,9 +52,9 @@ def test_classify_says_that_its_members_are_not_here() -> None:
 def test_another_in_its_place_is_read_anew() -> None:
     before = imported(size=30)
     assert "of 30 insects right" in said(opened("predictions", before))
-    runs.delete(before.id)
+    runs.delete_run(before.id)
     after = imported(size=40)
     if after.id != before.id:  # the second is over
         after.path.rename(before.path)
         loaders.forget_runs()
-    assert "of 40 insects right" in said(opened("predictions", runs.find(before.id)))
+    assert "of 40 insects right" in said(opened("predictions", runs.find_run(before.id)))

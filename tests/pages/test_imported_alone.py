@@ -9,7 +9,7 @@ import streamlit as st
 
 from ensemble import runs
 from tests.pages.test_imported import opened, said
-from tests.runs.test_imported import entry, imported
+from tests.runs.test_imported_run import entry, imported
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def test_compare_says_how_another_comes_by_the_same_images() -> None:
 def test_one_member_is_not_told_to_train() -> None:
     labels = np.arange(12) % 3
     only = np.eye(3, dtype=np.float32)[labels][None] * 0.7 + 0.1
-    run = runs.create_imported([only], labels, entry(12), name="one", images=None)
+    run = runs.create_imported_run([only], labels, entry(12), name="one", images=None)
     assert "import two or more" in said(opened("inspect", run, view="agreement"))
 
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
-from ensemble.analysis.predictions import judge
+from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.figures.inspect import confusion
 from ensemble.ui.inspect import views
 from tests.pages.ensembles import probabilities, trained
@@ -36,7 +36,7 @@ def view_controls(at: AppTest) -> list[Any]:
 
 def counted(members: int, sure: float) -> tuple[float, float, list[int]]:
     """Digits won and lost by the ensemble, the mean over its members; and what each gets."""
-    labels = datasets.load("digits").test_labels
+    labels = datasets.load_dataset("digits").test_labels
     made = probabilities("digits", members, 2, sure)
     whole = [
         int(sum(member[n].astype(float) for member in made).argmax()) == label
@@ -91,7 +91,7 @@ def test_runs_that_differ_in_the_seed_alone_tell_how_far_seeds_lie_apart() -> No
 
 def test_an_ensemble_that_is_worse_calibrated_than_its_members_is_marked_and_said() -> None:
     run = trained(members=16, epochs=1)
-    labels = datasets.load("digits").test_labels
+    labels = datasets.load_dataset("digits").test_labels
     in_turn = np.full((16, 500, 10), np.float32(0.1 / 9))
     for member, its in enumerate(in_turn):  # each errs at other images, at 1 of 16
         said = np.where(np.arange(500) % 16 == member, (labels + 1) % 10, labels)
@@ -142,7 +142,9 @@ def numbers_shown(at: AppTest) -> list[int]:
 
 def test_figures_stand_beside_the_mean_members_and_in_a_table() -> None:
     at = inspected(trained())
-    made = judge(probabilities("digits", 3, 2, 4.0), datasets.load("digits").test_labels)
+    made = evaluate_predictions(
+        probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
+    )
     table = at.dataframe[0].value
     assert table["who"].tolist() == ["ensemble", "mean member", *(f"member {m}" for m in (1, 2, 3))]
     shares = 100 * (made.votes == made.labels).mean(axis=1)
@@ -175,7 +177,9 @@ def test_a_view_pressed_again_stays_with_what_was_chosen_in_it() -> None:
 
 def test_the_members_who_swing_a_verdict_are_listed() -> None:
     at = inspected(trained(sure=2.0), list="swing", voter=2)
-    made = judge(probabilities("digits", 3, 2, 2.0), datasets.load("digits").test_labels)
+    made = evaluate_predictions(
+        probabilities("digits", 3, 2, 2.0), datasets.load_dataset("digits").test_labels
+    )
     without = (made.probabilities[0].astype(float) + made.probabilities[2]).argmax(axis=1)
     swung = np.flatnonzero(without != made.said)
     assert len(swung)
@@ -184,8 +188,10 @@ def test_the_members_who_swing_a_verdict_are_listed() -> None:
 
 
 def test_the_confusion_matrix_counts_and_its_cell_lists_its_digits() -> None:
-    made = judge(probabilities("digits", 3, 2, 1.0), datasets.load("digits").test_labels)
-    matrix = confusion.confusion(made)
+    made = evaluate_predictions(
+        probabilities("digits", 3, 2, 1.0), datasets.load_dataset("digits").test_labels
+    )
+    matrix = confusion.compute_confusion_matrix(made)
     assert matrix.sum() == 500
     is_, said = np.argwhere((matrix > 2) & ~np.eye(10, dtype=bool))[0]
     at = inspected(trained(sure=1.0), view="uncertainty", picture="confusion", cell=f"{is_}-{said}")
@@ -198,7 +204,9 @@ def test_the_confusion_matrix_counts_and_its_cell_lists_its_digits() -> None:
 
 def test_every_mistake_is_drawn_in_the_scatter_and_the_sure_are_thinned() -> None:
     at = inspected(trained(sure=2.0), view="uncertainty")
-    made = judge(probabilities("digits", 3, 2, 2.0), datasets.load("digits").test_labels)
+    made = evaluate_predictions(
+        probabilities("digits", 3, 2, 2.0), datasets.load_dataset("digits").test_labels
+    )
     right, wrong = figure(at)["data"]
     assert wrong["name"] == f"wrong {int((~made.right).sum())}"
     drawn = [int(facts[0]) for facts in wrong["customdata"]]
@@ -254,4 +262,4 @@ def test_images_that_are_gone_can_be_fetched() -> None:
     config = json.loads((run.path / "config.json").read_text())
     config["settings"]["dataset"] = "kmnist"
     (run.path / "config.json").write_text(json.dumps(config))
-    assert "not on this machine any more" in inspected(runs.find(run.id)).warning[0].value
+    assert "not on this machine any more" in inspected(runs.find_run(run.id)).warning[0].value

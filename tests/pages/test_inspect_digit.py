@@ -7,10 +7,10 @@ import pytest
 from scipy import ndimage
 
 from ensemble import datasets, runs
-from ensemble.analysis.predictions import judge
+from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.runs import Run
-from ensemble.shift.corruptions import KINDS
-from ensemble.ui.inspect.shift.answers import amounts as places
+from ensemble.shift.corruptions import CORRUPTION_KINDS
+from ensemble.ui.inspect.shift.corruption_answers import list_corruption_amounts as places
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import value, widget
 from tests.pages.stressed import checkpointed, figure, opened, said, values
@@ -33,17 +33,19 @@ def run(of_this_file: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return runs.list_runs()[0]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CORRUPTION_KINDS)
 def test_the_slider_goes_from_none_to_the_strongest_step_and_finer(kind: str) -> None:
-    amounts = places(KINDS[kind])
-    assert KINDS[kind].neutral in amounts
-    assert set(KINDS[kind].amounts) <= {*amounts}
+    amounts = places(CORRUPTION_KINDS[kind])
+    assert CORRUPTION_KINDS[kind].neutral_amount in amounts
+    assert set(CORRUPTION_KINDS[kind].amounts) <= {*amounts}
     assert len(set(np.sign(np.diff(amounts)))) == 1
     assert len({f"{value:g}" for value in amounts}) == len(amounts) <= 64
 
 
 def test_it_begins_with_the_digit_that_splits_the_members_most(run: Run) -> None:
-    made = judge(probabilities("digits", 3, 2, 4.0), datasets.load("digits").test_labels)
+    made = evaluate_predictions(
+        probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
+    )
     at = opened(run, "digit")
     number = int(np.argmax(made.information))
     assert widget(at, "number_input", "stress_number").value == number
@@ -52,17 +54,17 @@ def test_it_begins_with_the_digit_that_splits_the_members_most(run: Run) -> None
 
 def test_every_line_is_what_the_members_say_of_the_corrupted_digit(run: Run) -> None:
     at = opened(run, "digit", number=7, kind="rotation", amount=45)
-    images = datasets.load("digits").test_images[7, ..., 0].astype(float)
+    images = datasets.load_dataset("digits").test_images[7, ..., 0].astype(float)
     turned = np.stack(
         [
             ndimage.rotate(images, angle, reshape=False, order=1, mode="grid-constant")
-            for angle in places(KINDS["rotation"])
+            for angle in places(CORRUPTION_KINDS["rotation"])
         ]
     )
-    answers = runs.open_members(run.id).probabilities(
+    answers = runs.open_members(run.id).predict_probabilities(
         np.rint(turned).clip(0, 255).astype(np.uint8)[..., None]
     )
-    label = int(datasets.load("digits").test_labels[7])
+    label = int(datasets.load_dataset("digits").test_labels[7])
     chart = figure(at, "stress_digit")
     lines = [one for one in chart["data"] if one["type"] == "scatter"]
     for m in range(3):
@@ -78,7 +80,7 @@ def test_every_line_is_what_the_members_say_of_the_corrupted_digit(run: Run) -> 
     votes = np.vstack([mean.argmax(-1), answers.argmax(-1)])
     assert cells["text"] == [[str(vote) for vote in row] for row in votes]
     assert cells["z"]
-    here = places(KINDS["rotation"]).index(45)
+    here = places(CORRUPTION_KINDS["rotation"]).index(45)
     mark = "✓ Right" if votes[0, here] == label else "✗ Wrong"
     assert f"**{mark} at 45°.** The ensemble says {votes[0, here]} with" in said(at)
     assert "Members of the last checkpoint, at epoch 2 and 4 steps" in said(at)

@@ -1,5 +1,6 @@
 """The view Shift: the job's button and progress, the curves, the out-of-distribution images."""
 
+import re
 import socket
 import time
 from dataclasses import replace
@@ -10,7 +11,7 @@ import pytest
 from ensemble import shift
 from ensemble.jobs.status import write_status
 from ensemble.shift import results as shift_results
-from ensemble.shift.corruptions import KINDS
+from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.status import stress_folder
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import value, widget
@@ -56,17 +57,18 @@ def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
     folder = stress_folder(run.path)
     write_status(folder, replace(status, **at_work_here(folder)))
     at = opened(run, "shift", kind="blur")
-    assert at.get("progress")[0].proto.text == "Shift 1 px · 7 of 33 done · 1 min 23 s left"
+    shown = at.get("progress")[0].proto.text  # 83 seconds were left, less what has passed since
+    assert re.fullmatch(r"Shift 1 px · 7 of 33 done · 1 min (\d|1\d|2[0-3]) s left", shown)
     assert "Blur has not been measured yet." in said(at)
     widget(at, "button_group", "address_kind").set_value("rotation").run()
     chart = figure(at, "shift")
-    assert chart["data"][3]["x"] == list(KINDS["rotation"].amounts)
+    assert chart["data"][3]["x"] == list(CORRUPTION_KINDS["rotation"].amounts)
     assert len(results.steps) == 6
 
 
 def test_the_picture_and_the_sentence_hold_the_measured_figures() -> None:
     run = checkpointed(trained(network="logistic", name="mine"))
-    curve = measured(run).curve("noise")
+    curve = measured(run).list_corruption_steps("noise")
     at = opened(run, "shift", kind="noise")
     assert not [one for one in at.button if one.key == "stress_start"]
     chart = figure(at, "shift")
@@ -82,7 +84,7 @@ def test_the_picture_and_the_sentence_hold_the_measured_figures() -> None:
     share = 100 * curve[-1]["ensemble_accuracy"]
     assert f"At σ 0.6 the ensemble's accuracy is **{share:.1f} %**" in said(at)
     assert "all 500 test digits, with the members of the run's last checkpoint" in said(at)
-    assert chart["layout"]["xaxis3"]["title"]["text"] == KINDS["noise"].measure
+    assert chart["layout"]["xaxis3"]["title"]["text"] == CORRUPTION_KINDS["noise"].measure
 
 
 def test_contrast_falls_from_left_to_right() -> None:
@@ -107,7 +109,7 @@ def test_out_of_distribution_images_are_told_apart_by_entropy() -> None:
         assert values(trace["y"]).sum() == pytest.approx(100)
     widget(at, "button_group", "address_outside").set_value("noise").run()
     assert value(at, "outside") is None, "the first needs no word in the address"
-    shift_results.scores_path(run.path, "noise").write_bytes(b"no archive")
+    shift_results.ood_scores_path(run.path, "noise").write_bytes(b"no archive")
     assert "scores of these images are gone" in said(opened(run, "shift"))
 
 
@@ -115,7 +117,7 @@ def test_a_dataset_fetched_since_can_be_shown_too() -> None:
     run = checkpointed(trained(network="logistic"))
     results = measured(run)
     assert "Once Fashion-MNIST or Kuzushiji-MNIST is fetched" in said(opened(run, "shift"))
-    shift_results.write_results(run.path, replace(results, ood=results.ood[:1]))
+    shift_results.write_stress_results(run.path, replace(results, ood=results.ood[:1]))
     at = opened(run, "shift")
     label = widget(at, "button", "stress_start").label
     assert label == "Show the members Scrambled Digits too"

@@ -7,11 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets
-from ensemble.analysis.members.combining import geometric
-from ensemble.analysis.members.gain import mcnemar
-from ensemble.analysis.predictions import Predictions, judge
-from ensemble.analysis.quality.averaging import votes
-from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.members.combining import geometric_mean_probabilities
+from ensemble.analysis.members.gain import mcnemar_p_value
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
+from ensemble.analysis.quality.averaging import most_likely_classes
+from ensemble.analysis.quality.halves import split_halves
 from ensemble.runs import Run
 from ensemble.ui.shared import loaders
 from tests.conftest import variant
@@ -50,8 +50,10 @@ def tiles(at: AppTest) -> list[dict[str, Any]]:
     return json.loads(at.get("bidi_component")[0].proto.json)["tiles"]
 
 
-def made(members: int, epoch: int = 2, sure: float = 4.0) -> Predictions:
-    return judge(probabilities("digits", members, epoch, sure), datasets.load("digits").test_labels)
+def made(members: int, epoch: int = 2, sure: float = 4.0) -> EnsemblePredictions:
+    return evaluate_predictions(
+        probabilities("digits", members, epoch, sure), datasets.load_dataset("digits").test_labels
+    )
 
 
 @pytest.mark.parametrize("members", [1, 3, 10])
@@ -113,7 +115,7 @@ def test_calibration_judges_all_answers_and_says_what_chance_gives() -> None:
 
 def test_images_whose_verdict_changes_stand_with_what_each_rule_says() -> None:
     whole = made(3, sure=7.0)
-    by_logs = votes(geometric(whole.probabilities))
+    by_logs = most_likely_classes(geometric_mean_probabilities(whole.probabilities))
     at = opened(trained(sure=7.0), "combining")
     widget(at, "button_group", "address_rule").set_value("geometric").run()
     assert value(at, "rule") == "geometric"
@@ -126,7 +128,7 @@ def test_images_whose_verdict_changes_stand_with_what_each_rule_says() -> None:
 
 def test_selective_counts_on_the_half_that_the_threshold_was_not_found_on() -> None:
     whole = made(3, sure=9.0)
-    fitted, judged = halves(whole.labels)
+    fitted, judged = split_halves(whole.labels)
     at = opened(trained(sure=9.0), "selective", error="2")
 
     def counted(rate: float) -> tuple[float, float]:
@@ -152,7 +154,7 @@ def test_two_runs_are_compared_digit_by_digit() -> None:
     ours, theirs = made(3, sure=10.0), made(2, epoch=1, sure=7.0)
     won = np.flatnonzero(ours.right & ~theirs.right)
     lost = np.flatnonzero(theirs.right & ~ours.right)
-    assert mcnemar(len(won), len(lost)) < 0.001
+    assert mcnemar_p_value(len(won), len(lost)) < 0.001
     assert answer(at) == f"This run gets {len(won) - len(lost)} more digits right than the other."
     assert f"{len(won)} won, {len(lost)} lost, p\xa0<\xa00.001" in said(at)
     assert value(at, "with") == other.id

@@ -15,19 +15,19 @@ from ensemble import race, regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import dataset_fetch
 from ensemble.jobs.dataset_fetch import FetchStatus
-from ensemble.jobs.queue import ahead_of, in_order
+from ensemble.jobs.queue import list_jobs_ahead, list_queued_jobs
 from ensemble.jobs.status import write_status
 from ensemble.race.status import race_folder
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.regression.store import SOLVES
-from ensemble.runs.store import RUNS
+from ensemble.regression.store import REGRESSION_STORE
+from ensemble.runs.store import RUN_STORE
 from ensemble.shift.status import StressStatus, stress_folder
-from ensemble.storage.atomic import write_json
+from ensemble.storage.atomic_files import write_json
 from ensemble.ui.jobs import launch as launching
-from ensemble.ui.jobs.screen import forget_jobs
+from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.parallel import settings as parallel_settings
 from ensemble.ui.shared import loaders, settings
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 from tests.pages.ensembles import trained
 from tests.race.test_race import TINY
 from tests.workers import at_work_here
@@ -66,8 +66,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.fixture
 def nobody_trains(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is launched waits for a worker that does not come: it is counted, not trained."""
-    monkeypatch.setattr(RUNS, "start", lambda run: None)
-    monkeypatch.setattr(SOLVES, "start", lambda job: None)
+    monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: None)
+    monkeypatch.setattr(REGRESSION_STORE, "start_worker", lambda job: None)
 
 
 def press(at: AppTest, key: str = "launch") -> None:
@@ -118,7 +118,7 @@ def test_a_press_some_seconds_later_launches_another_run(
 def test_other_settings_launched_at_once_are_no_double_click(page: Open) -> None:
     at = page()
     press(at)
-    at.session_state[settings.key("members")] = 7
+    at.session_state[settings.format_setting_key("members")] = 7
     at.run()
     press(at)
     assert sorted(run.config.members for run in runs.list_runs()) == [4, 7]
@@ -127,20 +127,20 @@ def test_other_settings_launched_at_once_are_no_double_click(page: Open) -> None
 @pytest.mark.usefixtures("nobody_trains")
 def test_a_double_click_launches_one_regression(page: Open, clock: SimpleNamespace) -> None:
     at = page("parallel")
-    at.number_input(parallel_settings.key("samples")).set_value(700).run()
+    at.number_input(parallel_settings.format_regression_key("samples")).set_value(700).run()
     press(at, "solve_launch")
-    (first,) = regression.list_solves()
+    (first,) = regression.list_regressions()
     clock.now += 1.0
     press(at, "solve_launch")
-    assert [solve.id for solve in regression.list_solves()] == [first.id]
+    assert [solve.id for solve in regression.list_regressions()] == [first.id]
     clock.now += 2.5
     press(at, "solve_launch")
-    assert len(regression.list_solves()) == 2
+    assert len(regression.list_regressions()) == 2
 
 
 def solving() -> Any:
     """A regression that waits."""
-    return regression.create_solve(LbfgsConfig())
+    return regression.create_regression(LbfgsConfig())
 
 
 def measuring() -> Any:
@@ -178,9 +178,9 @@ def test_launch_says_what_comes_first_whatever_kind_it_is_of(
     if not work:
         assert "Starts after" not in found
         return
-    assert f"Starts after {called(in_order()[0])}{more}." in found
+    assert f"Starts after {format_run_name(list_queued_jobs()[0])}{more}." in found
     # The list of who works and waits, and the place of a run that is launched now, agree.
-    assert len(ahead_of(runs.create(EnsembleConfig()))) == len(work)
+    assert len(list_jobs_ahead(runs.create_run(EnsembleConfig()))) == len(work)
 
 
 def test_nobody_is_waited_for_while_a_slot_is_free(
@@ -198,13 +198,13 @@ def test_two_datasets_are_fetched_at_once_and_each_can_be_stopped(
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
     for name in ("mnist", "kmnist"):
-        job = dataset_fetch.job_of(name)
+        job = dataset_fetch.create_fetch_job(name)
         job.path.mkdir(parents=True)
         mine = {**at_work_here(job.path), "updated": time.time()}
         status = FetchStatus(state="running", fraction=0.25, message="Fetching x", **mine)
         write_json(job.status_file, asdict(status))
     at = page()
-    at.selectbox(settings.key("dataset")).set_value("kmnist").run()
+    at.selectbox(settings.format_setting_key("dataset")).set_value("kmnist").run()
     assert not at.exception
     said = [bar.proto.text for bar in at.get("progress")]
     assert said == ["Fetching x. You can go on meanwhile."] * 2

@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 
 from ensemble import exchange
-from ensemble.exchange.in_memory import outputs_of
+from ensemble.exchange.array_input import convert_arrays_to_outputs
 from ensemble.ui.inspect.views import VIEWS
 from tests.pages.hostile import strings
 from tests.pages.test_imported import opened
@@ -28,7 +28,7 @@ NONSENSE = re.compile(
 def test_every_view_says_something_sound_of_them(case: tuple[np.ndarray, np.ndarray]) -> None:
     st.cache_resource.clear()  # another test's run of this very second had the same id
     st.cache_data.clear()
-    run = exchange.import_run(outputs_of(*case), "odd")
+    run = exchange.import_run(convert_arrays_to_outputs(*case), "odd")
     views = [("inspect", {"view": view}) for view in VIEWS if view not in ("shift", "digit")]
     for page, words in [*views, ("predictions", {}), ("train", {})]:
         at = opened(page, run, **words)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.ui.compare import picker
-from ensemble.ui.frame import one_file
+from ensemble.ui.compare import run_picker
+from ensemble.ui.frame import report_download
 from ensemble.ui.shared import loaders
 from tests.comparison.drawn import finished
 from tests.pages.ensembles import trained
@@ -23,7 +23,7 @@ def test_the_button_stands_on_the_screen_of_a_run(screen: str) -> None:
     at.switch_page(f"pages/{screen}.py").run()
     assert not at.exception
     labels = [one.proto.label for one in at.get("download_button")]
-    assert labels.count(one_file.LABEL) == 1
+    assert labels.count(report_download.LABEL) == 1
 
 
 def test_the_file_of_compare_has_the_baseline_of_the_screen(
@@ -33,6 +33,6 @@ def test_the_file_of_compare_has_the_baseline_of_the_screen(
         finished({"learning_rate": rate}, draw=place) for place, rate in enumerate((0.1, 0.01))
     )
     asked: list[str | None] = [None, fast.id]
-    monkeypatch.setattr(picker.address.BASELINE, "read", lambda: asked.pop(0))
-    assert [run.id for run in picker.as_compared([fast, slow])] == [slow.id, fast.id]
-    assert [run.id for run in picker.as_compared([fast, slow])] == [fast.id, slow.id]
+    monkeypatch.setattr(run_picker.address.BASELINE, "read", lambda: asked.pop(0))
+    assert [run.id for run in run_picker.sort_baseline_first([fast, slow])] == [slow.id, fast.id]
+    assert [run.id for run in run_picker.sort_baseline_first([fast, slow])] == [fast.id, slow.id]

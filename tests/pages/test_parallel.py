@@ -15,13 +15,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import regression
-from ensemble.jobs.job import stop_requested
-from ensemble.regression import Solve
+from ensemble.jobs.job import is_stop_requested
+from ensemble.regression import Regression
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui.jobs.screen import forget_jobs
-from ensemble.ui.parallel.settings import key
+from ensemble.ui.jobs.job_screen import forget_jobs
+from ensemble.ui.parallel.settings import format_regression_key
 from ensemble.ui.shared import loaders
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 
 APP = Path(__file__).parents[2] / "app.py"
 # A fixed step and one step remembered: what compiles in a quarter of the time.
@@ -36,23 +36,23 @@ def solved_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of one regression, solved in this process by what the worker does."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("solved")))
-        solve = regression.work_solve(regression.create_solve(CONFIG).id)
+        solve = regression.run_regression_worker(regression.create_regression(CONFIG).id)
     assert solve.state == "finished", solve.message
     return solve.path
 
 
 @pytest.fixture
-def solved(solved_once: Path, runs_of_one_test: Path) -> Callable[..., Solve]:
+def solved(solved_once: Path, runs_of_one_test: Path) -> Callable[..., Regression]:
     """Makes regressions among the test's runs: copies of that one, with a status changed."""
 
-    def made(number: int = 0, **status: Any) -> Solve:
+    def made(number: int = 0, **status: Any) -> Regression:
         folder = runs_of_one_test / f"{solved_once.name}{f'-{number}' if number else ''}"
         shutil.copytree(solved_once, folder)
         (folder / "worker.lock").unlink(missing_ok=True)
-        solve = regression.find_solve(folder.name)
+        solve = regression.find_regression(folder.name)
         changed = replace(solve.status, **status)
         (folder / "status.json").write_text(json.dumps(asdict(changed)))
-        return regression.find_solve(folder.name)
+        return regression.find_regression(folder.name)
 
     return made
 
@@ -67,7 +67,7 @@ def no_list_of_an_earlier_test() -> None:
 def page() -> Open:
     """Opens the screen, with a regression in the address where one is given."""
 
-    def opened(solve: Solve | str = "", screen: str = "parallel") -> AppTest:
+    def opened(solve: Regression | str = "", screen: str = "parallel") -> AppTest:
         at = AppTest.from_file(str(APP), default_timeout=60)
         if solve:
             at.query_params["solve"] = solve if isinstance(solve, str) else solve.id
@@ -122,7 +122,7 @@ def test_a_finished_one_is_answered_first_and_its_pictures_are_what_was_measured
     solve = solved()
     at = page()
     assert address(at) == solve.id, "the newest is shown and put into the address"
-    traces = regression.read_traces(solve.path)
+    traces = regression.read_regression_traces(solve.path)
     bought = traces.speedup
     assert [metric.value for metric in at.metric][:4] == [
         f"{bought.median:.2f}×",
@@ -149,7 +149,7 @@ def test_the_speed_up_by_devices_is_drawn_where_it_was_measured(page: Open, solv
     (solve.path / "history.jsonl").write_text(lines + swept)
     at = page(solve)
     measured = curves(at, "solve_scaling")["measured"]
-    expected = [ratio for _, ratio in regression.read_traces(solve.path).scaling]
+    expected = [ratio for _, ratio in regression.read_regression_traces(solve.path).scaling]
     np.testing.assert_allclose(measured, expected)
     assert len(measured) == 2
 
@@ -169,7 +169,7 @@ def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open, solved
     assert text == "Solving on 2 devices · iteration 4 of 6 · 1 min 5 s left"
     assert button(at, "solve_delete").disabled
     button(at, "solve_stop").click().run()
-    assert stop_requested(solve)
+    assert is_stop_requested(solve)
     assert button(at, "solve_stopping").disabled
 
 
@@ -177,7 +177,7 @@ def test_one_that_waits_names_who_is_before_it(page: Open, solved: Any) -> None:
     first = solved(1, **waiting(state="solving", queued=1.0))
     last = solved(2, **waiting(state="queued", queued=2.0))
     at = page(last)
-    assert f"after {called(first)}: jobs take turns" in at.get("progress")[0].proto.text
+    assert f"after {format_run_name(first)}: jobs take turns" in at.get("progress")[0].proto.text
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_what_is_set_stays_and_a_regressions_settings_can_be_used_again(
     page: Open, solved: Any
 ) -> None:
     at = page(solved())
-    at.number_input(key("samples")).set_value(700).run()
+    at.number_input(format_regression_key("samples")).set_value(700).run()
     at.switch_page("pages/runs.py").run()
     at.switch_page("pages/parallel.py").run()
     assert button(at, "solve_launch").label.startswith("Solve 700 × 784")
@@ -243,14 +243,16 @@ def test_what_is_set_stays_and_a_regressions_settings_can_be_used_again(
         button(at, "solve_launch").label == "Solve 1,297 × 784 with and without pmap on 2 devices"
     )
     assert "as one of this size took before" in said(at)
-    assert key("samples") not in [one.key for one in at.number_input], "there is nothing to draw"
+    assert format_regression_key("samples") not in [one.key for one in at.number_input], (
+        "there is nothing to draw"
+    )
     assert "Also: L2 0.01, 1 remembered, no sweep over devices." in said(at)
 
 
 def test_what_does_not_fit_into_memory_cannot_be_launched(page: Open) -> None:
     at = page()
-    at.number_input(key("features")).set_value(10_000)
-    at.number_input(key("samples")).set_value(1_000_000).run()
+    at.number_input(format_regression_key("features")).set_value(10_000)
+    at.number_input(format_regression_key("samples")).set_value(1_000_000).run()
     fits = psutil.virtual_memory().available > 100e9
     assert button(at, "solve_launch").disabled != fits
     assert ("100.0 GB of memory" in said(at)) != fits

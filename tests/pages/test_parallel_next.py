@@ -15,11 +15,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import regression
-from ensemble.jobs.slots import take
-from ensemble.regression import Solve
+from ensemble.jobs.slots import acquire_slots
+from ensemble.regression import Regression
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui.jobs import picker
-from ensemble.ui.jobs.screen import forget_jobs
+from ensemble.ui.jobs import job_picker
+from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.shared import loaders
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -31,26 +31,26 @@ def the_machine_is_taken() -> Iterator[None]:
     """Workers are real and wait their turn, which does not come; at the end all have ended."""
     loaders.forget_runs()
     forget_jobs()
-    turn = take(1)
+    turn = acquire_slots(1)
     assert turn
     with turn:
         yield
-        waiting = [solve for solve in regression.list_solves() if solve.active]
+        waiting = [solve for solve in regression.list_regressions() if solve.active]
         for solve in waiting:
-            regression.stop_solve(solve.id)
+            regression.stop_regression(solve.id)
         deadline = time.monotonic() + 60
-        while any(regression.find_solve(solve.id).active for solve in waiting):
+        while any(regression.find_regression(solve.id).active for solve in waiting):
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
 
 @pytest.fixture
-def stopped() -> Solve:
+def stopped() -> Regression:
     """A regression that was stopped before it began."""
-    solve = regression.create_solve(CONFIG)
+    solve = regression.create_regression(CONFIG)
     status = replace(solve.status, state="stopped", message="Stopped while it waited its turn.")
     (solve.path / "status.json").write_text(json.dumps(asdict(status)))
-    return regression.find_solve(solve.id)
+    return regression.find_regression(solve.id)
 
 
 def press(at: AppTest, name: str) -> None:
@@ -67,24 +67,24 @@ def shown(at: AppTest) -> tuple[str, str]:
     return address, small.split(" · ")[-1]
 
 
-def ask_for(at: AppTest, solve: Solve) -> None:
+def ask_for(at: AppTest, solve: Regression) -> None:
     at.query_params["solve"] = solve.id
     at.run()
 
 
-def relaunched(stopped: Solve) -> tuple[AppTest, Solve]:
+def relaunched(stopped: Regression) -> tuple[AppTest, Regression]:
     """The page after “Solve the same again” was pressed, and the regression that it began."""
     at = AppTest.from_file(str(APP), default_timeout=60)
     at.query_params["solve"] = stopped.id
     at.switch_page("pages/parallel.py").run()
     assert shown(at) == (stopped.id, stopped.id)
     press(at, "solve_again")
-    (begun,) = [solve for solve in regression.list_solves() if solve.id != stopped.id]
+    (begun,) = [solve for solve in regression.list_regressions() if solve.id != stopped.id]
     return at, begun
 
 
 def test_what_was_launched_is_shown_though_the_browser_asks_for_the_one_before(
-    stopped: Solve,
+    stopped: Regression,
 ) -> None:
     at, begun = relaunched(stopped)
     assert begun.active
@@ -95,31 +95,31 @@ def test_what_was_launched_is_shown_though_the_browser_asks_for_the_one_before(
 
 
 def test_a_while_later_the_address_is_obeyed_again(
-    stopped: Solve, monkeypatch: pytest.MonkeyPatch
+    stopped: Regression, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at, begun = relaunched(stopped)
-    later = time.monotonic() + picker.SECONDS_NEXT
-    monkeypatch.setattr(picker, "time", SimpleNamespace(monotonic=lambda: later))
+    later = time.monotonic() + job_picker.LAUNCHED_JOB_TIMEOUT_S
+    monkeypatch.setattr(job_picker, "time", SimpleNamespace(monotonic=lambda: later))
     ask_for(at, stopped)
     assert shown(at) == (stopped.id, stopped.id)
     ask_for(at, begun)
     assert shown(at) == (begun.id, begun.id)
 
 
-def test_who_picks_another_right_after_launching_gets_it(stopped: Solve) -> None:
+def test_who_picks_another_right_after_launching_gets_it(stopped: Regression) -> None:
     at, begun = relaunched(stopped)
     at.selectbox(f"solve_picker_{begun.id}").select(stopped.id).run()
     assert shown(at) == (stopped.id, stopped.id)
 
 
-def test_one_that_is_gone_again_is_not_insisted_on(stopped: Solve) -> None:
+def test_one_that_is_gone_again_is_not_insisted_on(stopped: Regression) -> None:
     at, begun = relaunched(stopped)
-    regression.stop_solve(begun.id)
+    regression.stop_regression(begun.id)
     deadline = time.monotonic() + 60
-    while regression.find_solve(begun.id).active:
+    while regression.find_regression(begun.id).active:
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    regression.delete_solve(begun.id)
+    regression.delete_regression(begun.id)
     ask_for(at, stopped)
     assert shown(at) == (stopped.id, stopped.id)
     assert not at.warning

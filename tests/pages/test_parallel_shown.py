@@ -10,11 +10,11 @@ import pytest
 
 from ensemble import regression
 from ensemble.jobs.placement import Placement, write_placement
-from ensemble.regression import Solve
-from ensemble.regression.choosing import read_choice
+from ensemble.regression import Regression
+from ensemble.regression.pmap_choice import load_pmap_choice
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui.devices.probe import Machine
-from ensemble.ui.jobs.screen import forget_jobs
+from ensemble.ui.devices.probe import DeviceInventory
+from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.parallel import launch
 from ensemble.wording.runs import regression as regression_words
 from tests.pages.ensembles import trained
@@ -28,14 +28,14 @@ def no_list_of_an_earlier_test() -> None:
     forget_jobs()
 
 
-def ended(state: str = "finished", config: LbfgsConfig = CONFIG, **status: Any) -> Solve:
+def ended(state: str = "finished", config: LbfgsConfig = CONFIG, **status: Any) -> Regression:
     """A regression that took 100 s here, unless told otherwise."""
-    solve = regression.create_solve(config)
+    solve = regression.create_regression(config)
     known = {"host": socket.gethostname(), "started": 1000.0, "updated": 1100.0, **status}
     changed = replace(solve.status, state=state, **known)
     (solve.path / "status.json").write_text(json.dumps(asdict(changed)))
     forget_jobs()
-    return regression.find_solve(solve.id)
+    return regression.find_regression(solve.id)
 
 
 def test_without_one_in_its_address_the_regression_shown_last_is_shown() -> None:
@@ -50,9 +50,9 @@ def test_without_one_in_its_address_the_regression_shown_last_is_shown() -> None
 def test_one_of_the_same_size_on_this_machine_tells_how_long_another_takes() -> None:
     ended()
     said = "About 1 min 40 s, as one of this size took before."
-    assert launch.about(CONFIG) == said
+    assert launch.describe_solve_time(CONFIG) == said
     half = replace(CONFIG, iterations=15)
-    assert launch.about(half) == said.replace("1 min 40 s", "50 s")
+    assert launch.describe_solve_time(half) == said.replace("1 min 40 s", "50 s")
 
 
 @pytest.mark.parametrize(
@@ -76,20 +76,20 @@ def test_one_of_the_same_size_on_this_machine_tells_how_long_another_takes() -> 
 )
 def test_one_that_is_not_alike_tells_nothing(other: dict[str, Any]) -> None:
     ended(**other)
-    assert launch.about(CONFIG) == ""
+    assert launch.describe_solve_time(CONFIG) == ""
 
 
 def test_one_that_was_a_task_of_a_cluster_tells_nothing_of_this_machine() -> None:
     write_placement(ended().path, Placement("slurm", {}))
     forget_jobs()
-    assert launch.about(CONFIG) == ""
+    assert launch.describe_solve_time(CONFIG) == ""
 
 
 def test_all_devices_of_a_cpu_are_no_more_than_its_cores() -> None:
     split = int(os.environ["JAX_NUM_CPU_DEVICES"])
-    assert launch.all_devices(Machine("cpu", ("cpu",), 2)) == min(2, split)
-    assert launch.all_devices(Machine("cpu", ("cpu",), 99)) == split
-    assert launch.all_devices(Machine("gpu", ("a", "b", "c"), 2)) == 3
+    assert launch.count_default_devices(DeviceInventory("cpu", ("cpu",), 2)) == min(2, split)
+    assert launch.count_default_devices(DeviceInventory("cpu", ("cpu",), 99)) == split
+    assert launch.count_default_devices(DeviceInventory("gpu", ("a", "b", "c"), 2)) == 3
 
 
 def test_the_list_of_runs_leads_to_regressions_and_does_not_show_them() -> None:
@@ -105,12 +105,12 @@ def test_what_was_left_to_the_program_is_answered_with_what_was_tried() -> None:
     small = {"samples": 200, "features": 8, "classes": 3, "iterations": 4, "sweep": False}
     # A fixed step and one step remembered: what compiles in a quarter of the time.
     config = LbfgsConfig(**small, devices=2, stepsize=0.5, history=1, pmap="faster")
-    solve = regression.work_solve(regression.create_solve(config).id)
-    choice = read_choice(solve.path)
+    solve = regression.run_regression_worker(regression.create_regression(config).id)
+    choice = load_pmap_choice(solve.path)
     forget_jobs()
     at = opened(page="parallel", solve=solve.id)
     captions = [one.value for one in at.main.caption]
-    assert regression_words.chosen(choice) in captions
+    assert regression_words.describe_pmap_choice(choice) in captions
     assert any("what is faster here" in one for one in captions), "the settings in small print"
     way = "With pmap, on 2 devices" if choice.pmap else "Without pmap, on one device"
     assert any(one.value.startswith(f"#### {way}, an iteration takes ") for one in at.main.markdown)

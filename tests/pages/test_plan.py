@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
-from ensemble.runs.epoch_files import epoch_file
+from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.ui.shared import loaders
 from tests.conftest import REPO
 from tests.pages.ensembles import trained
@@ -23,7 +23,7 @@ def panel_of(run_id: str) -> None:
     from ensemble import runs
     from ensemble.ui.plan import panel
 
-    panel.show(runs.find(run_id))
+    panel.show_plan_panel(runs.find_run(run_id))
 
 
 def shown(run: runs.Run, **words: str) -> AppTest:
@@ -119,11 +119,11 @@ def test_a_schedule_that_ends_with_the_run_is_cautioned_of() -> None:
 
 def test_an_epoch_that_cannot_be_read_is_named_and_the_others_are_shown() -> None:
     run = trained(members=2, epochs=2)
-    epoch_file(run.path, "predictions", 1).write_bytes(b"no archive")
+    locate_epoch_file(run.path, "predictions", 1).write_bytes(b"no archive")
     at = shown(run)
     assert "epoch 1" in captions(at)
     assert headlines(at)
-    epoch_file(run.path, "predictions", 2).unlink()
+    locate_epoch_file(run.path, "predictions", 2).unlink()
     at = shown(run)
     assert not headlines(at)
     assert "damaged" in " ".join(one.value for one in (*at.warning, *at.error, *at.info))

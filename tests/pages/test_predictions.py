@@ -3,15 +3,15 @@ import json
 import numpy as np
 
 from ensemble import datasets
-from ensemble.analysis.predictions import judge
-from ensemble.ui.predictions import grid
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.ui.predictions import image_grid
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import answer, numbers, opened, tiles, value, widget
 
 
 def test_the_answer_counts_what_a_loop_counts() -> None:
     run = trained()
-    labels = datasets.load("digits").test_labels
+    labels = datasets.load_dataset("digits").test_labels
     made = probabilities("digits", 3, 2, 4.0)
     right = split = warned = 0
     for n, label in enumerate(labels):
@@ -29,7 +29,9 @@ def test_the_answer_counts_what_a_loop_counts() -> None:
 
 
 def test_only_one_page_is_drawn_least_sure_first() -> None:
-    made = judge(probabilities("digits", 3, 2, 4.0), datasets.load("digits").test_labels)
+    made = evaluate_predictions(
+        probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
+    )
     at = opened(trained())
     assert numbers(at) == np.argsort(made.confidence, kind="stable")[:60].tolist()
     first = tiles(at)[0]
@@ -61,7 +63,7 @@ def test_filters_and_orders_write_the_address_and_start_at_the_first_page() -> N
     assert all(not tile["right"] for tile in tiles(at))
     assert (value(at, "show"), value(at, "first"), value(at, "digit")) == ("wrong", None, None)
     widget(at, "selectbox", "digits_class").select(3).run()
-    labels = datasets.load("digits").test_labels
+    labels = datasets.load_dataset("digits").test_labels
     assert {int(labels[number]) for number in numbers(at)} == {3}
     widget(at, "selectbox", "digits_order").select("sure").run()
     assert [value(at, name) for name in ("show", "class", "order")] == ["wrong", "3", "sure"]
@@ -71,7 +73,9 @@ def test_a_link_shows_the_same() -> None:
     run = trained(sure=2.0)
     address: dict[str, object] = {"show": "split", "class_": 4, "order": "split", "epoch": 1}
     at = opened(run, **address)
-    made = judge(probabilities("digits", 3, 1, 2.0), datasets.load("digits").test_labels)
+    made = evaluate_predictions(
+        probabilities("digits", 3, 1, 2.0), datasets.load_dataset("digits").test_labels
+    )
     votes = [sorted(text for text, _ in tile["votes"]) for tile in tiles(at)]
     apart = [len(set(one)) for one in votes]
     assert min(apart) == 2
@@ -81,7 +85,9 @@ def test_a_link_shows_the_same() -> None:
 
 
 def test_an_open_image_is_told_in_a_sentence_and_a_chart() -> None:
-    made = judge(probabilities("digits", 3, 2, 4.0), datasets.load("digits").test_labels)
+    made = evaluate_predictions(
+        probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
+    )
     number = int(np.flatnonzero(made.split)[0])
     at = opened(trained(), digit=number)
     votes = " ".join(str(vote) for vote in made.votes[:, number])
@@ -132,7 +138,9 @@ def test_one_member_is_not_said_to_disagree() -> None:
 
 
 def test_many_votes_are_counted() -> None:
-    made = judge(probabilities("digits", 32, 1, 1.0), datasets.load("digits").test_labels)
+    made = evaluate_predictions(
+        probabilities("digits", 32, 1, 1.0), datasets.load_dataset("digits").test_labels
+    )
     for tile in tiles(opened(trained(members=32, epochs=1, sure=1.0))):
         lines = [text for text, _ in tile["votes"]]
         counts = [int(line.split()[0]) for line in lines]
@@ -155,6 +163,6 @@ def test_what_a_person_named_a_run_stays_text() -> None:
 
 def test_fewer_columns_make_shorter_pages_of_whole_rows() -> None:
     for columns in range(1, 40):
-        size = grid.size(columns)
+        size = image_grid.compute_page_size(columns)
         assert size % columns == 0
         assert columns > 24 or 24 <= size <= 60

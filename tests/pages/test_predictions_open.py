@@ -5,13 +5,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
-from ensemble.analysis.predictions import judge
-from ensemble.ui.predictions.address import View
-from ensemble.ui.predictions.controls import fitting
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.ui.predictions.controls import restrict_predictions_view
+from ensemble.ui.predictions.predictions_view import PredictionsView
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import numbers, opened, value, widget
 
-MADE = judge(probabilities("digits", 3, 2, 4.0), datasets.load("digits").test_labels)
+MADE = evaluate_predictions(
+    probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels
+)
 AWAY = "which is in now"
 
 
@@ -83,9 +85,17 @@ def test_the_way_to_the_curves_says_what_is_there(state: str, said: str) -> None
 
 
 def test_what_these_predictions_do_not_have_is_left_out_of_the_view() -> None:
-    assert fitting(View(label=9, digit=499), MADE, 10, True) == View(label=9, digit=499)
-    assert fitting(View(label=10, digit=500), MADE, 10, True) == View()
-    assert fitting(View(order="sets"), MADE, 10, False) == View()
+    assert restrict_predictions_view(
+        PredictionsView(label=9, digit=499), MADE, 10, True
+    ) == PredictionsView(label=9, digit=499)
+    assert (
+        restrict_predictions_view(PredictionsView(label=10, digit=500), MADE, 10, True)
+        == PredictionsView()
+    )
+    assert (
+        restrict_predictions_view(PredictionsView(order="sets"), MADE, 10, False)
+        == PredictionsView()
+    )
 
 
 def dialog_alone() -> None:
@@ -93,13 +103,15 @@ def dialog_alone() -> None:
     import numpy as np
 
     from ensemble import runs
-    from ensemble.analysis.predictions import judge
-    from ensemble.ui.predictions import detail
+    from ensemble.analysis.predictions import evaluate_predictions
+    from ensemble.ui.predictions import image_dialog
 
     (run,) = runs.list_runs()
-    data = runs.test_set(run)
-    made = judge(runs.read_predictions(run.id, 2), data.labels)
-    detail.body(detail.Shown(made, data, np.arange(3), "digit", "a run", "a place", None))
+    data = runs.load_test_set(run)
+    made = evaluate_predictions(runs.read_run_predictions(run.id, 2), data.labels)
+    image_dialog.show_image_dialog_body(
+        image_dialog.ImageDialogContext(made, data, np.arange(3), "digit", "a run", "a place", None)
+    )
 
 
 AGREED = int(np.flatnonzero(~MADE.split)[-1])  # Others have a link to a page of the whole app.

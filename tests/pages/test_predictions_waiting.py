@@ -98,7 +98,7 @@ def test_a_dataset_that_is_gone_can_be_fetched() -> None:
     config = json.loads((run.path / "config.json").read_text())
     config["settings"]["dataset"] = "kmnist"
     (run.path / "config.json").write_text(json.dumps(config))
-    at = opened(runs.find(run.id))
+    at = opened(runs.find_run(run.id))
     assert "not on this machine any more" in at.warning[0].value
     assert widget(at, "button", "fetch_kmnist")
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble.ui.inspect.views import VIEWS
-from ensemble.ui.jobs.screen import forget_jobs
+from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.shared import loaders
 from tests.recorded.recording import Recording, digests, unpack
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.access import Action, Person, Role, audit, identify_by, owners
-from ensemble.access.claims import Visit
-from ensemble.access.exposure import Sharing
+from ensemble.access import Action, Person, Role, audit_log, owners, set_person_source
+from ensemble.access.server_access import AccessMode
+from ensemble.access.visitor_claims import Visit
 from ensemble.exchange import capsule
-from ensemble.exchange.in_memory import outputs_of
+from ensemble.exchange.array_input import convert_arrays_to_outputs
 from ensemble.runs import Run
 from ensemble.ui.runs.imports import predictions, report
 from ensemble.ui.shared import loaders
@@ -33,12 +33,12 @@ def comes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Comes]:
     def somebody(role: Role) -> None:
         # What a tab without a browser cannot have are the headers of a proxy.
         visit = Visit(Person(ANN, role))
-        monkeypatch.setattr(visitors, "here", lambda: visit)
-        monkeypatch.setattr(visitors._Server, "sharing", Sharing.PROXY)
-        identify_by(visitors.person)
+        monkeypatch.setattr(visitors, "identify_tab_visitor", lambda: visit)
+        monkeypatch.setattr(visitors._IdentityState, "sharing", AccessMode.PROXY)
+        set_person_source(visitors.get_current_person)
 
     yield somebody
-    identify_by(None)
+    set_person_source(None)
 
 
 def why(control: object) -> str:
@@ -60,8 +60,8 @@ def test_a_viewer_adds_no_data_and_is_told_why(
 
 
 def test_a_viewer_keeps_nothing_that_was_handed_in(comes: Comes, tmp_path: Path) -> None:
-    found = capsule.read(written(tmp_path, trained(members=1, epochs=1)))
-    theirs = outputs_of(PROBABILITIES, LABELS)
+    found = capsule.read_report_capsules(written(tmp_path, trained(members=1, epochs=1)))
+    theirs = convert_arrays_to_outputs(PROBABILITIES, LABELS)
 
     def keeps(which: object) -> AppTest:
         # The script that it becomes knows no names of this file: the annotation is text.
@@ -71,8 +71,8 @@ def test_a_viewer_keeps_nothing_that_was_handed_in(comes: Comes, tmp_path: Path)
         return AppTest.from_function(page, args=(which,)).run(timeout=30)
 
     dialogs = (
-        lambda: report.show(found, ["a.html"], lambda _: None),
-        lambda: predictions.accept(theirs, ["a.npz"], lambda _: None),
+        lambda: report.show_report_runs(found, ["a.html"], lambda _: None),
+        lambda: predictions.show_import_form(theirs, ["a.npz"], lambda _: None),
     )
     for show in dialogs:
         comes(Role.VIEWER)
@@ -98,7 +98,7 @@ def test_a_run_without_an_owner_opens_and_is_an_admins_to_change(
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.MEMBER, Role.ADMIN])
 def test_who_did_what_is_shown_to_admins_alone(comes: Comes, role: Role) -> None:
-    audit.write(Action.LAUNCH, "a run", Person("eve@example.org", Role.MEMBER))
+    audit_log.write_audit_entry(Action.LAUNCH, "a run", Person("eve@example.org", Role.MEMBER))
     comes(role)
     at = opened(page="devices")
     folds = [one.label for one in at.expander]
@@ -164,6 +164,6 @@ def test_all_that_changes_something_is_closed_to_a_viewer_and_says_why(
 def no_owner() -> Run:
     """A run as versions without owners left it."""
     run = trained(members=2, epochs=1)
-    assert not (run.path / owners.FILE).exists()
+    assert not (run.path / owners.OWNER_FILE).exists()
     loaders.forget_runs()
     return run

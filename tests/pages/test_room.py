@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from ensemble.access import limits
-from ensemble.storage.folders import folder_bytes, runs_folder
+from ensemble.access import usage_limits
+from ensemble.storage.folders import count_folder_bytes, runs_folder
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
 
@@ -14,9 +14,9 @@ FULL, NEARLY = ":material/disc_full:", ":material/storage:"
 
 @pytest.fixture(autouse=True)
 def looked_at_anew() -> Iterator[None]:
-    limits.forget_room()
+    usage_limits.invalidate_disk_quota()
     yield
-    limits.forget_room()
+    usage_limits.invalidate_disk_quota()
 
 
 @pytest.mark.parametrize("page", ["train", "runs"])
@@ -25,7 +25,7 @@ def test_a_folder_that_is_full_or_nearly_is_said_and_no_other(
     page: str, share: float, icon: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trained(done=1, epochs=1)
-    used = folder_bytes(runs_folder())
+    used = count_folder_bytes(runs_folder())
     if share:
         monkeypatch.setenv("ENSEMBLE_RUNS_GB", repr(used / share / 1e9))
     at = opened(page=page)

@@ -86,7 +86,7 @@ def test_the_address_counts_for_more_than_what_was_shown_last(tab: Open) -> None
 def test_the_run_shown_last_was_deleted_so_the_newest_is_shown(tab: Open) -> None:
     older, newer = two()
     at = tab(older.id)
-    runs.delete(older.id)
+    runs.delete_run(older.id)
     loaders.forget_runs()
     go_to(at, "predictions")
     assert not at.warning
@@ -95,8 +95,8 @@ def test_the_run_shown_last_was_deleted_so_the_newest_is_shown(tab: Open) -> Non
 
 def test_a_run_that_is_still_listed_though_deleted_elsewhere_is_not_the_newest(tab: Open) -> None:
     older, newer = two()
-    assert [run.id for run in loaders.all_runs()] == [newer.id, older.id]
-    runs.delete(newer.id)
+    assert [run.id for run in loaders.list_cached_runs()] == [newer.id, older.id]
+    runs.delete_run(newer.id)
     at = tab()
     assert not at.warning
     assert address(at) == older.id

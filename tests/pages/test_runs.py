@@ -11,7 +11,7 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
-from ensemble.runs.annotations.notes import NOTE_LENGTH, read_note, write_note
+from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, read_run_note, write_run_note
 from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 
@@ -126,8 +126,8 @@ def test_a_name_and_a_note_are_kept(page: Open) -> None:
     at = page(run)
     widget(at, "text_input", "name_of_").input("  wide   net ").run()
     widget(at, "text_area", "note_of_").input("more *filters*\n<script>alert(1)</script>").run()
-    assert runs.find(run.id).name == "wide net"
-    assert read_note(run) == "more *filters*\n<script>alert(1)</script>"
+    assert runs.find_run(run.id).name == "wide net"
+    assert read_run_note(run) == "more *filters*\n<script>alert(1)</script>"
     assert table(at)[["name", "note"]].values.tolist() == [["wide net", "more *filters*"]]
     assert not any("<script>" in one.value for one in at.markdown)
 
@@ -137,7 +137,7 @@ def test_an_empty_name_brings_back_what_it_is(page: Open) -> None:
     at = page(run)
     assert widget(at, "text_input", "name_of_").value == "something"
     widget(at, "text_input", "name_of_").input("").run()
-    assert runs.find(run.id).name == run.id
+    assert runs.find_run(run.id).name == run.id
 
 
 def test_an_active_run_can_be_stopped_and_not_deleted(page: Open) -> None:
@@ -163,15 +163,15 @@ def test_what_cannot_be_resumed_says_why(page: Open, state: str, why: str) -> No
 @pytest.mark.usefixtures("two_devices_a_worker")
 def test_a_stopped_run_goes_on(page: Open) -> None:
     # The network that is compiled soonest: that a worker goes on with it is what is tested.
-    run = runs.create(EnsembleConfig(network="logistic", members=2, epochs=1, batch_size=128))
+    run = runs.create_run(EnsembleConfig(network="logistic", members=2, epochs=1, batch_size=128))
     write_status(run.path, runs.Status(state="stopped", epochs=1))
     at = page(run)
     widget(at, "button", "run_resume").click().run()
     assert not at.error
     deadline = time.monotonic() + 120
-    while runs.find(run.id).state in runs.ACTIVE and time.monotonic() < deadline:
+    while runs.find_run(run.id).state in runs.ACTIVE and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert runs.find(run.id).state == "finished", runs.find(run.id).message
+    assert runs.find_run(run.id).state == "finished", runs.find_run(run.id).message
 
 
 def test_a_run_that_there_is_not_gives_a_sentence_beside_the_table(page: Open) -> None:
@@ -185,7 +185,7 @@ def test_a_run_deleted_elsewhere_gives_a_sentence(page: Open) -> None:
     run = trained()
     trained()
     at = page(run)
-    runs.delete(run.id)
+    runs.delete_run(run.id)
     loaders.forget_runs()
     widget(at, "button", "run_delete").click().run()
     assert not at.exception
@@ -204,7 +204,7 @@ def test_files_that_cannot_be_changed_give_a_sentence(page: Open) -> None:
 def test_filters_come_with_many_runs_and_narrow_the_table(page: Open) -> None:
     trained(name="first try", state="stopped", done=1)
     noted = trained(name="second try")
-    write_note(noted.id, "with Wider layers")
+    write_run_note(noted.id, "with Wider layers")
     for members in range(1, 6):
         trained(members=members, epochs=1, done=0)
     at = page()
@@ -226,4 +226,4 @@ def test_two_hundred_runs_are_listed(page: Open) -> None:
 
 def test_a_note_cannot_be_longer_than_it_may(page: Open) -> None:
     at = page(trained())
-    assert widget(at, "text_area", "note_of_").max_chars == NOTE_LENGTH
+    assert widget(at, "text_area", "note_of_").max_chars == MAX_NOTE_LENGTH

@@ -9,7 +9,7 @@ from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.annotations.baseline import read_baseline
 from ensemble.runs.annotations.tags import write_tags
-from ensemble.ui.runs import ece
+from ensemble.ui.runs import calibration_error
 from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, value, widget
@@ -21,9 +21,9 @@ SWEEP = "sweep-1123-052200"
 
 def ended(tags: tuple[str, ...] = (), nll: float | None = None, **settings: object) -> Run:
     """A run that has ended, with these settings."""
-    run = runs.create(EnsembleConfig(**settings), tags=tags)  # type: ignore[arg-type]
+    run = runs.create_run(EnsembleConfig(**settings), tags=tags)  # type: ignore[arg-type]
     write_status(run.path, runs.Status(state="stopped", ensemble_test_nll=nll))
-    return runs.find(run.id)
+    return runs.find_run(run.id)
 
 
 def test_settings_and_figures_are_columns_of_numbers_also_where_none_is_known() -> None:
@@ -76,8 +76,8 @@ def test_the_calibration_error_is_that_of_the_last_epoch_counted_by_hand() -> No
     without = untrained()
     at = opened(page="runs", fields="ece")
     found = dict(zip(table(at)["id"], table(at)["ece"], strict=True))
-    averaged = runs.read_predictions(run.id, 2).mean(axis=0)
-    right = averaged.argmax(axis=1) == datasets.load("digits").test_labels
+    averaged = runs.read_run_predictions(run.id, 2).mean(axis=0)
+    right = averaged.argmax(axis=1) == datasets.load_dataset("digits").test_labels
     sure, error = averaged.max(axis=1), 0.0
     for low in np.linspace(0, 1, 16)[:-1]:
         here = (sure > low) & (sure <= low + 1 / 15)
@@ -92,27 +92,27 @@ def test_many_runs_are_read_for_their_calibration_error_bit_by_bit(
 ) -> None:
     several = [trained(seed=seed, epochs=1) for seed in range(3)]
     looked: list[str] = []
-    real = ece.of
+    real = calibration_error.load_run_ece
 
-    def of(run: Run, at: tuple[str, ece.Version, str]) -> float | None:
+    def of(run: Run, at: tuple[str, calibration_error.FileVersion, str]) -> float | None:
         looked.append(run.id)
         return real(run, at)
 
-    monkeypatch.setattr(ece, "of", of)
+    monkeypatch.setattr(calibration_error, "load_run_ece", of)
     for turn in range(1, 4):
-        found, left = ece.of_runs(several, seconds=-1.0)
+        found, left = calibration_error.load_ece_of_runs(several, seconds=-1.0)
         assert (len(found), left, len(looked)) == (turn, 3 - turn, turn)
-    assert ece.of_runs(several, seconds=-1.0)[1] == 0
+    assert calibration_error.load_ece_of_runs(several, seconds=-1.0)[1] == 0
     assert len(looked) == 3, "each once"
     (several[0].path / "predictions" / "epoch-0001.npz").touch()
-    assert len(ece.of_runs(several)[0]) == 3
+    assert len(calibration_error.load_ece_of_runs(several)[0]) == 3
     assert looked[3:] == [several[0].id], "another version of the file"
 
 
 def test_damaged_predictions_have_no_calibration_error() -> None:
     run = trained(epochs=1)
     (run.path / "predictions" / "epoch-0001.npz").write_bytes(b"nothing of the kind")
-    assert ece.of_runs([run]) == ({}, 0)
+    assert calibration_error.load_ece_of_runs([run]) == ({}, 0)
 
 
 def test_the_baseline_of_a_dataset_is_pinned_shown_and_unpinned() -> None:

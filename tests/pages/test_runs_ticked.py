@@ -50,14 +50,14 @@ def rows_pressed(first: list[str], then: list[int], listed: list[str]) -> None:
 
     import streamlit as st
 
-    from ensemble.ui.runs import ticked
+    from ensemble.ui.runs import selection
     from ensemble.ui.shared.tab import tab
 
-    ticked.keep(first)
+    selection.set_selected_runs(first)
     st.session_state["pressed"] = SimpleNamespace(selection=SimpleNamespace(rows=then))
-    ticked.pressed("pressed", listed)
-    st.write(*ticked.ids())
-    assert len(tab.runs_ticked) != 1
+    selection.update_table_selection("pressed", listed)
+    st.write(*selection.get_selected_run_ids())
+    assert len(tab.selected_run_ids) != 1
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_all_are_tagged_and_a_tag_is_taken_from_all() -> None:
     assert box.options == ["old (1 of 2)", "other", "rates (1 of 2)"]
     box.set_value(["rates", "to show"]).run()
     assert not at.exception
-    assert [runs.find(run.id).tags for run in (one, other, third)] == [
+    assert [runs.find_run(run.id).tags for run in (one, other, third)] == [
         ("rates", sweep, "to show"),
         ("to show",),
         ("other",),
@@ -136,12 +136,12 @@ def told_again(run_id: str) -> None:
     """What the box of tags calls when the browser tells of it and nothing in it has changed."""
     import streamlit as st
 
-    from ensemble.ui.runs import tagging
+    from ensemble.ui.runs import tag_editor
     from ensemble.ui.shared.tab import tab
 
     st.session_state["box"] = ["rates"]
-    tagging.change("box", [run_id], ["rates"])
-    st.write(repr(tab.runs_said))
+    tag_editor.save_tag_changes("box", [run_id], ["rates"])
+    st.write(repr(tab.runs_message))
 
 
 def test_a_box_of_tags_that_is_told_of_again_keeps_nothing_anew() -> None:
@@ -158,7 +158,7 @@ def test_a_tag_that_cannot_be_gives_a_sentence_and_changes_nothing() -> None:
     at = opened(run, "runs")
     widget(at, "multiselect", "tags_of_").set_value(["x" * 41]).run()
     assert "at most 40 characters" in at.error[0].value
-    assert runs.find(run.id).tags == ()
+    assert runs.find_run(run.id).tags == ()
     assert widget(at, "multiselect", "tags_of_").value == []
 
 
@@ -202,7 +202,7 @@ def test_the_active_ones_are_stopped_and_only_the_active_ones() -> None:
 
 def test_a_run_of_the_address_that_is_gone_is_said_and_the_others_are_there() -> None:
     one, other, gone = untrained(), untrained(), untrained()
-    runs.delete(gone.id)
+    runs.delete_run(gone.id)
     at = ticked(one, other, gone)
     assert "1 is not here" in at.warning[0].value
     assert at.subheader[0].value == "2 runs ticked"

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import regression
 from ensemble.regression import LbfgsConfig
-from ensemble.ui.jobs.screen import forget_jobs
+from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 from tests.pages.test_runs import APP
@@ -38,7 +38,7 @@ def test_a_regression_that_cannot_be_read_is_named_beside_the_runs() -> None:
     loaders.forget_runs()
     forget_jobs()
     trained(done=0)
-    torn = regression.create_solve(LbfgsConfig())
+    torn = regression.create_regression(LbfgsConfig())
     (torn.path / "status.json").write_text('{"devices": []}')
     at = AppTest.from_file(str(APP), default_timeout=60)
     at.switch_page("pages/runs.py").run()

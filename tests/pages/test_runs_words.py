@@ -4,7 +4,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.runs.annotations.notes import write_note
+from ensemble.runs.annotations.notes import write_run_note
 from ensemble.ui.runs import columns, filters, table
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, value
@@ -26,14 +26,14 @@ def test_the_best_run_is_named_with_its_share() -> None:
 
 def test_one_member_has_no_mean_member() -> None:
     alone, two = trained(members=1), trained(members=2)
-    means = table.table([alone, two])["mean"]
+    means = table.tabulate_runs([alone, two])["mean"]
     assert means.isna().tolist() == [True, False]
 
 
 def test_a_phone_shows_the_accuracy_before_any_setting() -> None:
-    order = list(table.table([trained()]))
+    order = list(table.tabulate_runs([trained()]))
     assert order[:4] == ["name", "state", "best", "gain"]
-    shown = columns.config(order[:-1])
+    shown = columns.build_column_config(order[:-1])
     assert list(shown) == order
     # 366 pixels are what 400 leave, 35 of them for the box in front of a row.
     wide = [shown[name]["width"] for name in order[:3]]
@@ -41,20 +41,20 @@ def test_a_phone_shows_the_accuracy_before_any_setting() -> None:
 
 
 def test_of_a_note_the_first_line_is_shown_up_to_sixty_characters() -> None:
-    assert table.first_line("a" * 60 + "\nmore") == "a" * 60
-    assert table.first_line("a" * 61) == "a" * 59 + "…"
+    assert table.format_note_preview("a" * 60 + "\nmore") == "a" * 60
+    assert table.format_note_preview("a" * 61) == "a" * 59 + "…"
 
 
 def test_runs_are_found_by_words_state_and_data() -> None:
     digits = trained(name="one")
-    other = runs.create(EnsembleConfig(dataset="mnist"))
-    write_note(other.id, "Wide")
+    other = runs.create_run(EnsembleConfig(dataset="mnist"))
+    write_run_note(other.id, "Wide")
     both = [digits, other]
-    assert filters.matching(both) == both
-    assert filters.matching(both, datasets=["mnist"]) == [other]
-    assert filters.matching(both, states=["finished"]) == [digits]
-    assert filters.matching(both, "wIDE") == [other]
-    assert filters.matching(both, "one wide") == []
+    assert filters.find_matching_runs(both) == both
+    assert filters.find_matching_runs(both, datasets=["mnist"]) == [other]
+    assert filters.find_matching_runs(both, states=["finished"]) == [digits]
+    assert filters.find_matching_runs(both, "wIDE") == [other]
+    assert filters.find_matching_runs(both, "one wide") == []
 
 
 def test_a_few_runs_need_no_filters() -> None:
@@ -90,13 +90,13 @@ def unchosen(run_id: str) -> None:
     import streamlit as st
 
     from ensemble import runs
-    from ensemble.ui.jobs import picker
-    from ensemble.ui.runs import ticked
-    from ensemble.ui.shared.run_panel import SCREEN
+    from ensemble.ui.jobs import job_picker
+    from ensemble.ui.runs import selection
+    from ensemble.ui.shared.run_panel import RUN_SCREEN
 
-    picker.remember(SCREEN, runs.find(run_id))
+    job_picker.remember_shown_job(RUN_SCREEN, runs.find_run(run_id))
     st.session_state["pressed"] = SimpleNamespace(selection=SimpleNamespace(rows=[]))
-    ticked.pressed("pressed", [run_id])
+    selection.update_table_selection("pressed", [run_id])
 
 
 def test_a_row_that_is_no_longer_chosen_leaves_the_address() -> None:

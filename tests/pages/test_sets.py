@@ -8,8 +8,8 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets
-from ensemble.analysis.predictions import Predictions, judge
-from ensemble.analysis.quality.coverage import judge_sets, sets_of_all
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
+from ensemble.analysis.quality.coverage import cross_conformal_sets, evaluate_conformal_sets
 from ensemble.runs import Run
 from ensemble.ui.shared import loaders
 from tests.pages.ensembles import probabilities, trained
@@ -32,9 +32,9 @@ def said(at: AppTest) -> str:
     return " ".join(str(one.value) for one in (*at.markdown, *at.caption, *at.info))
 
 
-def made(sure: float, members: int = 3) -> Predictions:
-    labels = datasets.load("digits").test_labels
-    return judge(probabilities("digits", members, 2, sure), labels)
+def made(sure: float, members: int = 3) -> EnsemblePredictions:
+    labels = datasets.load_dataset("digits").test_labels
+    return evaluate_predictions(probabilities("digits", members, 2, sure), labels)
 
 
 def frame(at: AppTest, column: str) -> Any:
@@ -44,7 +44,7 @@ def frame(at: AppTest, column: str) -> Any:
 def test_inspect_says_what_share_of_sets_holds_the_digit_at_the_rate_asked_for() -> None:
     whole = made(7.0)
     at = opened(trained(sure=7.0), "inspect", view="selective", mode="sets", miss="10")
-    calibrated, found = judge_sets(whole.averaged, whole.labels, 0.1, "aps")
+    calibrated, found = evaluate_conformal_sets(whole.averaged, whole.labels, 0.1, "aps")
     assert f"Sets at 90 % hold the digit {100 * found.covered / 250:.1f} % of the time" in said(at)
     assert f"{calibrated.n} calibration digits most give" in said(at)
     assert "not a promise for each class, nor for images that come from elsewhere" in said(at)
@@ -64,7 +64,7 @@ def test_inspect_says_what_share_of_sets_holds_the_digit_at_the_rate_asked_for()
 
 def test_an_opened_digit_has_its_set_and_the_screen_a_line_on_all() -> None:
     whole = made(4.0)
-    sets = sets_of_all(whole.averaged, whole.labels, 0.05, "aps")
+    sets = cross_conformal_sets(whole.averaged, whole.labels, 0.05, "aps")
     several = int((sets.sum(axis=1) > 1).sum())
     number = int(np.flatnonzero(sets.sum(axis=1) == 3)[0])
     at = opened(trained(sure=4.0), "predictions", digit=number)
@@ -78,7 +78,7 @@ def test_an_opened_digit_has_its_set_and_the_screen_a_line_on_all() -> None:
 
 def test_the_largest_sets_come_first_when_asked_for() -> None:
     whole = made(4.0)
-    sizes = sets_of_all(whole.averaged, whole.labels, 0.2, "lac").sum(axis=1)
+    sizes = cross_conformal_sets(whole.averaged, whole.labels, 0.2, "lac").sum(axis=1)
     at = opened(trained(sure=4.0), "predictions", order="sets", miss="20", sets="lac")
     tiles = json.loads(at.get("bidi_component")[0].proto.json)["tiles"]
     shown = [tile["number"] for tile in tiles]

@@ -8,11 +8,11 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.screens import sizes
 from ensemble import runs
-from ensemble.analysis.predictions import judge
+from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.ui.inspect.views import VIEWS
 from tests.pages.stressed import figure
 from tests.pages.test_imported import opened, said
-from tests.runs.test_imported import entry
+from tests.runs.test_imported_run import entry
 
 HOSTILE = "$x$ <b>bold</b> [a](http://b) :red[no] `code` | a name that goes on and on and on"
 CASES = {
@@ -29,7 +29,7 @@ def imported(members: int, examples: int, classes: int) -> runs.Run:
     data = replace(entry(examples), class_names=names)
     st.cache_resource.clear()  # another test's run of this very second had the same id
     st.cache_data.clear()
-    return runs.create_imported([probabilities], labels, data, name="drawn")
+    return runs.create_imported_run([probabilities], labels, data, name="drawn")
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -49,7 +49,7 @@ def test_every_view_is_drawn_at_every_size(case: tuple[int, int, int]) -> None:
 
 def test_of_a_hundred_classes_it_is_said_what_is_left_out() -> None:
     run = imported(3, 400, 100)
-    made = judge(*sizes.drawn(3, 400, 100))
+    made = evaluate_predictions(*sizes.drawn(3, 400, 100))
     at = opened("inspect", run, view="uncertainty", picture="confusion")
     assert "Of 100 classes these are the 30 of the commonest mistakes" in said(at)
     assert len(figure(at, "inspect_confusion")["data"][0]["customdata"]) == 900

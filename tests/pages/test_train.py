@@ -12,7 +12,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.runs import Run
 from ensemble.ui.shared import loaders, settings
 from ensemble.ui.train import live
-from ensemble.wording.run_names import called, told_apart
+from ensemble.wording.run_names import format_run_name, format_unique_run_name
 from tests.pages.hostile import NAME, holes, literal
 from tests.ui.train.test_history import epoch, steps
 
@@ -28,13 +28,13 @@ def no_list_of_an_earlier_test() -> None:
 
 def made(state: str = "finished", rows: list[dict[str, Any]] = ROWS, **status: Any) -> Run:
     """A run on disk in `state`, as a worker leaves it behind."""
-    run = runs.create(EnsembleConfig(members=2, epochs=2))
+    run = runs.create_run(EnsembleConfig(members=2, epochs=2))
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (run.path / "history.jsonl").write_text(lines)
     known = replace(run.status, state=state, epoch=1, epochs=2, step=5, steps=10, seconds=80.0)
     written = replace(known, **status)
     (run.path / "status.json").write_text(json.dumps(written.__dict__))
-    return runs.find(run.id)
+    return runs.find_run(run.id)
 
 
 def button(at: AppTest, key: str) -> Any:
@@ -84,7 +84,7 @@ def test_a_bad_link_is_one_sentence_and_a_way_on(train: Any, link: str) -> None:
     run = made()
     at = train(link)
     assert at.warning[0].value.startswith("There is no run")
-    on = next(w for w in at.button if w.label == f"Show the newest run, {called(run)}")
+    on = next(w for w in at.button if w.label == f"Show the newest run, {format_run_name(run)}")
     on.click().run()
     assert address(at) == run.id
     assert not at.warning
@@ -94,8 +94,8 @@ def test_the_page_is_drawn_whole_before_anybody_waits_for_curves(
     train: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[str] = []
-    monkeypatch.setattr(live, "wait_for_the_first", lambda run: waited.append(run.id))
-    at = train(runs.create(EnsembleConfig()).id)
+    monkeypatch.setattr(live, "wait_for_first_curves", lambda run: waited.append(run.id))
+    at = train(runs.create_run(EnsembleConfig()).id)
     assert button(at, "stop")
     assert not waited
 
@@ -109,7 +109,7 @@ def test_a_bad_link_without_any_run_leads_to_the_first(train: Any) -> None:
 def test_a_run_deleted_meanwhile_is_a_sentence(train: Any) -> None:
     run = made()
     at = train(run.id)
-    runs.delete(run.id)
+    runs.delete_run(run.id)
     at.run()
     assert "There is no run" in at.warning[0].value
 
@@ -118,7 +118,7 @@ def test_a_diverged_run_offers_a_lower_rate(train: Any) -> None:
     at = train(made("diverged", message="Member 2's loss became infinite.").id)
     assert [error.value for error in at.error] == ["Member 2's loss became infinite."]
     button(at, "lower_rate").click().run()
-    assert at.session_state[settings.key("learning_rate")] == 0.03
+    assert at.session_state[settings.format_setting_key("learning_rate")] == 0.03
 
 
 def test_a_failed_run_says_what_happened_and_can_be_resumed(train: Any) -> None:
@@ -151,17 +151,17 @@ def test_null_figures_are_dashes(train: Any) -> None:
 
 def test_settings_that_do_not_fit_together_say_so_beside_the_button(train: Any) -> None:
     at = train()
-    at.session_state[settings.key("warmup_epochs")] = 20.0
+    at.session_state[settings.format_setting_key("warmup_epochs")] = 20.0
     at.run()
     assert button(at, "launch").disabled
     assert any("warmup_epochs is 20" in caption.value for caption in at.caption)
-    at.session_state[settings.key("warmup_epochs")] = 0.0
-    at.session_state[settings.key("batch_size")] = 2048
+    at.session_state[settings.format_setting_key("warmup_epochs")] = 0.0
+    at.session_state[settings.format_setting_key("batch_size")] = 2048
     at.run()
     assert button(at, "launch").disabled
     assert any("more than the 1,297 training images" in c.value for c in at.caption)
-    at.session_state[settings.key("validation")] = 0.3
-    at.session_state[settings.key("batch_size")] = 1024
+    at.session_state[settings.format_setting_key("validation")] = 0.3
+    at.session_state[settings.format_setting_key("batch_size")] = 1024
     at.run()
     left = "more than the 908 training images beside the 389 of validation"
     assert any(left in c.value for c in at.caption)
@@ -172,8 +172,8 @@ def test_a_dataset_that_is_not_here_can_be_fetched_not_launched(
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "empty"))
     at = train()
-    assert at.selectbox(settings.key("dataset")).value == "digits"
-    at.selectbox(settings.key("dataset")).select("kmnist").run()
+    assert at.selectbox(settings.format_setting_key("dataset")).value == "digits"
+    at.selectbox(settings.format_setting_key("dataset")).select("kmnist").run()
     assert button(at, "launch").disabled
     assert button(at, "fetch_kmnist").label.startswith("Fetch Kuzushiji-MNIST (21.2 MB)")
 
@@ -181,7 +181,7 @@ def test_a_dataset_that_is_not_here_can_be_fetched_not_launched(
 def test_a_runs_settings_can_be_used_again(train: Any) -> None:
     at = train(made().id)
     button(at, "reuse").click().run()
-    assert at.session_state[settings.key("members")] == 2
+    assert at.session_state[settings.format_setting_key("members")] == 2
     assert button(at, "launch").label.startswith("Launch 2 members")
 
 
@@ -198,25 +198,25 @@ def told_old_words(run_id: str) -> None:
     """What a browser sends that has not heard yet that the run has begun."""
     import streamlit as st
 
-    from ensemble.ui.jobs import picker
-    from ensemble.ui.shared.run_panel import SCREEN
+    from ensemble.ui.jobs import job_picker
+    from ensemble.ui.shared.run_panel import RUN_SCREEN
 
     st.query_params["run"] = run_id
     st.session_state["box"] = f"{run_id} · queued"
-    picker.picked(SCREEN, "box")
+    job_picker.switch_shown_job(RUN_SCREEN, "box")
 
 
 def test_words_of_a_moment_ago_are_no_choice_of_a_run(train: Any) -> None:
     run = made("training", updated=time.time())
     (words,) = train(run.id).selectbox(f"run_picker_{run.id}").options
-    assert words == told_apart(run), "nothing in it changes while the run goes on"
+    assert words == format_unique_run_name(run), "nothing in it changes while the run goes on"
     at = AppTest.from_function(told_old_words, args=(run.id,)).run()
     assert not at.exception
     assert address(at) == run.id
 
 
 def test_a_name_that_looks_like_markdown_stays_text(train: Any) -> None:
-    run = runs.rename(made().id, NAME)
+    run = runs.rename_run(made().id, NAME)
     at = train(run.id)
     assert holes(at) == []
     assert run.name in literal(at)

@@ -13,7 +13,7 @@ from ensemble.analysis.members import disagreement
 from ensemble.config import EnsembleConfig
 from ensemble.figures.palette import MEMBER_HUES
 from ensemble.jobs.warm_worker import WarmWorker
-from ensemble.runs.store import RUNS
+from ensemble.runs.store import RUN_STORE
 from ensemble.ui.shared import loaders, settings
 from ensemble.ui.train import presets
 from ensemble.ui.train.example import recording
@@ -47,7 +47,7 @@ def button(at: AppTest, key: str) -> Any:
 
 def marked(at: AppTest) -> list[str]:
     """The presets that are marked as what the settings are."""
-    labels = {name: button(at, presets.key(name)).label for name in presets.PRESETS}
+    labels = {name: button(at, presets.format_preset_key(name)).label for name in presets.PRESETS}
     return [name for name, label in labels.items() if label != name]
 
 
@@ -57,7 +57,7 @@ def captions(at: AppTest) -> list[str]:
 
 def test_the_first_screen_shows_a_recorded_run_beside_launch(train: Open) -> None:
     at = train()
-    last = recording.history()[-1]
+    last = recording.load_recorded_history()[-1]
     assert at.metric[0].value.startswith(f"{100 * last['ensemble_test_accuracy']:.1f} % ")
     assert any("Recorded example" in one.value for one in at.markdown)
     assert not button(at, "first_launch").disabled
@@ -69,10 +69,10 @@ def test_what_is_compiled_before_the_page_is_drawn_is_what_launch_will_run(
     train: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = Told()
-    monkeypatch.setattr(RUNS, "warm_worker", told)
+    monkeypatch.setattr(RUN_STORE, "warm_worker", told)
     at = train()
     assert told.likely == [None, EnsembleConfig(), EnsembleConfig()]
-    button(at, presets.key(name := presets.CLASS)).click().run()
+    button(at, presets.format_preset_key(name := presets.CLASS_PRESET)).click().run()
     assert told.likely[3:] == [None, *[presets.PRESETS[name]] * 2]
     del told.likely[:]
     trained(members=2)
@@ -83,20 +83,20 @@ def test_what_is_compiled_before_the_page_is_drawn_is_what_launch_will_run(
 
 
 def test_the_example_is_the_run_that_the_first_launch_makes() -> None:
-    kept, labels = recording.run(), datasets.load("digits").test_labels
+    kept, labels = recording.load_recorded_run(), datasets.load_dataset("digits").test_labels
     assert kept.config == EnsembleConfig() == presets.PRESETS["Quick look"]
-    rows = [row for row in recording.history() if row["kind"] == "epoch"]
-    assert [row["epoch"] for row in rows] == recording.epochs()
+    rows = [row for row in recording.load_recorded_history() if row["kind"] == "epoch"]
+    assert [row["epoch"] for row in rows] == recording.list_recorded_epochs()
     for row in rows:
-        made = recording.predictions(row["epoch"])
+        made = recording.load_recorded_predictions(row["epoch"])
         share = float((made.averaged.argmax(axis=-1) == labels).mean())
         assert share == pytest.approx(row["ensemble_test_accuracy"])
-        differ = disagreement.measure(made.probabilities)
+        differ = disagreement.measure_disagreement(made.probabilities)
         assert row["disagreement"] == pytest.approx(differ.pairwise, rel=1e-4)
         losses = -np.log(made.probabilities[:, np.arange(len(labels)), labels]).mean(axis=1)
         assert losses == pytest.approx(row["test_loss"], rel=1e-3), "also of who is sure and wrong"
-    assert made.split[recording.disputed()].all()
-    assert 6 <= len(recording.disputed()) <= 8
+    assert made.split[recording.find_recorded_disputed_images()].all()
+    assert 6 <= len(recording.find_recorded_disputed_images()) <= 8
 
 
 def test_what_the_package_carries_of_the_example_is_small() -> None:
@@ -104,7 +104,7 @@ def test_what_the_package_carries_of_the_example_is_small() -> None:
 
 
 def test_the_example_says_nothing_of_the_machine_that_recorded_it() -> None:
-    status = recording.run().status
+    status = recording.load_recorded_run().status
     assert (status.host, status.pid, status.created) == ("", None, 0.0)
 
 
@@ -112,24 +112,24 @@ def test_the_first_launch_is_the_quick_one_also_where_mnist_is_there(
     train: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = train()
-    monkeypatch.setattr(datasets, "is_prepared", lambda name: True)
+    monkeypatch.setattr(datasets, "is_dataset_prepared", lambda name: True)
     at.run()
     again = train()
     for one in (at, again):
-        assert one.selectbox(settings.key("dataset")).value == "digits"
+        assert one.selectbox(settings.format_setting_key("dataset")).value == "digits"
         assert marked(one) == ["Quick look"]
 
 
 @pytest.mark.parametrize(("name", "config"), presets.PRESETS.items(), ids=presets.PRESETS.keys())
 def test_a_preset_fills_every_setting(train: Open, name: str, config: EnsembleConfig) -> None:
     at = train()
-    at.session_state[settings.key("momentum")] = 0.5
+    at.session_state[settings.format_setting_key("momentum")] = 0.5
     at.run()
     assert not marked(at), "changed by hand, the settings are no preset's"
-    button(at, presets.key(name)).click().run()
+    button(at, presets.format_preset_key(name)).click().run()
     assert not at.exception
     assert marked(at) == [name]
-    held = {one: at.session_state[settings.key(one)] for one in config.as_dict()}
+    held = {one: at.session_state[settings.format_setting_key(one)] for one in config.as_dict()}
     assert held == config.as_dict()
 
 
@@ -142,7 +142,7 @@ def test_best_accuracy_is_the_recipe_that_it_says() -> None:
 
 
 def test_the_preset_for_a_class_has_as_many_members_as_have_a_colour_of_their_own() -> None:
-    preset = presets.PRESETS[presets.CLASS]
+    preset = presets.PRESETS[presets.CLASS_PRESET]
     assert preset.members == len(MEMBER_HUES)
     assert preset.dataset == "digits", "which needs no network"
 
@@ -154,11 +154,11 @@ def test_the_settings_say_whether_they_are_those_of_the_run_shown(train: Open) -
     assert "Same settings as the run shown." in captions(at)
     assert button(at, "reuse") is None, "there is nothing left to copy"
     for name, value in (("learning_rate", 0.5), ("seed", 3), ("momentum", 0.0), ("epochs", 7)):
-        at.session_state[settings.key(name)] = value
+        at.session_state[settings.format_setting_key(name)] = value
     at.run()
     assert "Differs from the run shown: rate, momentum, epochs and 1 more." in captions(at)
 
 
 def test_a_run_of_a_preset_is_told_to_be_the_same(train: Open) -> None:
-    at = train(runs.create(EnsembleConfig()).id)
+    at = train(runs.create_run(EnsembleConfig()).id)
     assert "Same settings as the run shown." in captions(at)

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.runs.store import RUNS
+from ensemble.runs.store import RUN_STORE
 from ensemble.ui.shared import loaders, settings
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
@@ -37,14 +37,14 @@ def test_with_a_run_the_settings_are_one_line_that_says_what_launch_will_train()
     assert sliders(at) == []
     assert label(at, "fold") == "4 members · rate 0.1 · digits"
     assert label(at, "launch").startswith("Launch 4 members")
-    at.session_state[settings.key("learning_rate")] = 0.03
+    at.session_state[settings.format_setting_key("learning_rate")] = 0.03
     assert label(at.run(), "fold") == "4 members · rate 0.03 · digits"
 
 
 def test_they_unfold_by_a_press_and_what_was_set_stays_when_they_fold_again() -> None:
     run = trained(members=3)
     at = press(opened(run, "train"), "fold")
-    assert settings.key("members") in sliders(at)
+    assert settings.format_setting_key("members") in sliders(at)
     slider = next(one for one in at.sidebar.get("select_slider") if one.key == "set_members")
     slider.set_value(7).run()
     assert sliders(at), "a slider that is moved does not fold them"
@@ -53,11 +53,11 @@ def test_they_unfold_by_a_press_and_what_was_set_stays_when_they_fold_again() ->
     assert label(at, "fold").startswith("7 members")
     assert label(at, "launch").startswith("Launch 7 members")
     press(at, "fold")
-    assert at.session_state[settings.key("members")] == 7
+    assert at.session_state[settings.format_setting_key("members")] == 7
 
 
 def test_a_launch_folds_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RUNS, "start", lambda run: None)
+    monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: None)
     at = press(opened(trained(members=3), "train"), "fold")
     assert sliders(at)
     press(at, "launch")
@@ -71,7 +71,7 @@ def test_images_that_are_not_here_can_be_fetched_though_the_settings_are_folded(
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "empty"))
     run = trained()
     at = opened(run, "train")
-    at.session_state[settings.key("dataset")] = "kmnist"
+    at.session_state[settings.format_setting_key("dataset")] = "kmnist"
     at.run()
     assert label(at, "fetch_kmnist").startswith("Fetch Kuzushiji-MNIST")
     press(at, "fold")
@@ -79,10 +79,10 @@ def test_images_that_are_not_here_can_be_fetched_though_the_settings_are_folded(
 
 
 def test_the_small_print_does_not_say_the_name_again() -> None:
-    run = runs.create(EnsembleConfig(members=4, learning_rate=0.1))
+    run = runs.create_run(EnsembleConfig(members=4, learning_rate=0.1))
     said = [one.value for one in opened(run, "train").main.caption]
     assert f"momentum 0.9 · 10 epochs · batch 128 · seed 0 · {run.id}" in said
-    runs.rename(run.id, "First")
+    runs.rename_run(run.id, "First")
     said = [one.value for one in opened(run, "train").main.caption]
     whole = "Digits · 4 members · rate 0.1 · momentum 0.9 · 10 epochs · batch 128 · seed 0"
     assert f"{whole} · {run.id}" in said

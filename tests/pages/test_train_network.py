@@ -11,9 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
-from ensemble.architectures import NAMES
+from ensemble.architectures import BUILTIN_NETWORK_NAMES
 from ensemble.config import EnsembleConfig
-from ensemble.machine.this_machine import machine
+from ensemble.machine.machine_info import read_machine_info
 from ensemble.ui.shared import loaders, settings
 from ensemble.ui.train import launch
 from tests.pages import own_images
@@ -51,7 +51,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def chosen(at: AppTest, **values: Any) -> AppTest:
     for name, value in values.items():
-        at.session_state[settings.key(name)] = value
+        at.session_state[settings.format_setting_key(name)] = value
     at.run()
     assert not at.exception, at.exception
     return at
@@ -71,15 +71,15 @@ def launchable(at: AppTest) -> bool:
 
 
 def names(at: AppTest) -> list[str]:
-    return list(at.selectbox(settings.key("network")).options)
+    return list(at.selectbox(settings.format_setting_key("network")).options)
 
 
 def test_a_network_says_where_it_is_from_and_what_it_takes(train: Open) -> None:
     at = train()
     assert names(at)[0] == "HOWTO's CNN"
-    assert len(names(at)) == len(NAMES)
+    assert len(names(at)) == len(BUILTIN_NETWORK_NAMES)
     assert "824,458 parameters · 9.3 MFLOPs an image" in said(at)  # by hand: test_registry.py
-    at.selectbox(settings.key("network")).set_value("logistic").run()
+    at.selectbox(settings.format_setting_key("network")).set_value("logistic").run()
     assert "(Cox 1958). 7,850 parameters · 16 kFLOPs an image." in said(at)
     assert " of memory." in said(at)
     assert launchable(at)
@@ -87,12 +87,12 @@ def test_a_network_says_where_it_is_from_and_what_it_takes(train: Open) -> None:
 
 def test_width_is_asked_where_there_is_one_and_not_carried_to_another_network(train: Open) -> None:
     at = train()
-    key = settings.key("width")
+    key = settings.format_setting_key("width")
     at.number_input(key).set_value(64).run()
     assert "3,291,402 parameters" in said(at)
-    at.selectbox(settings.key("network")).set_value("mlp").run()
+    at.selectbox(settings.format_setting_key("network")).set_value("mlp").run()
     assert at.number_input(key).value == 0, "64 channels are not 64 units"
-    at.selectbox(settings.key("network")).set_value("logistic").run()
+    at.selectbox(settings.format_setting_key("network")).set_value("logistic").run()
     assert not [one for one in at.number_input if one.key == key]
     assert launchable(at)
 
@@ -108,8 +108,8 @@ def test_images_too_small_for_a_network_are_said_beside_launch(train: Open) -> N
 def test_more_memory_than_the_machine_has_is_said_beside_launch(
     train: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = dataclasses.replace(machine(), memory_bytes=2 * 10**9)
-    monkeypatch.setattr(launch, "machine", lambda: small)
+    small = dataclasses.replace(read_machine_info(), memory_bytes=2 * 10**9)
+    monkeypatch.setattr(launch, "read_machine_info", lambda: small)
     at = chosen(train(), network="mlp", width=1024, members=64)
     assert not launchable(at)
     assert "more than the 2.0 GB here: choose fewer members" in said(at)
@@ -120,7 +120,7 @@ def test_what_suits_the_images_is_said_and_nothing_switched(train: Open) -> None
     own_images.add()
     at = chosen(train(), dataset="leaves")
     assert "My leaves is in colour: ResNet-20 is made for small colour photographs." in said(at)
-    assert at.session_state[settings.key("network")] == "cnn"
+    assert at.session_state[settings.format_setting_key("network")] == "cnn"
     too_high = "3 of 4 members learnt nothing at 0.1; at 0.05 all learnt"  # benchmarks: rates
     assert too_high in said(at)
     assert too_high not in said(chosen(at, learning_rate=0.05))
@@ -161,7 +161,7 @@ def test_a_network_that_is_named_no_longer_is_left_with_a_word(train: Open, own:
     Path("ensemble.toml").unlink()
     at = chosen(at, network=own, width=0)
     assert f"The network {own} is not in ensemble.toml here" in plain([at.warning[0].value])
-    assert at.session_state[settings.key("network")] == "cnn"
+    assert at.session_state[settings.format_setting_key("network")] == "cnn"
 
 
 def test_a_file_that_cannot_be_read_is_said_under_the_control(train: Open, own: str) -> None:
@@ -173,11 +173,11 @@ def test_a_file_that_cannot_be_read_is_said_under_the_control(train: Open, own: 
 
 
 def test_a_run_is_called_by_its_network_too(train: Open, own: str) -> None:
-    run = runs.create(EnsembleConfig(network="resnet", members=2, flip=True))
+    run = runs.create_run(EnsembleConfig(network="resnet", members=2, flip=True))
     at = train(run.id)
     assert at.subheader[0].value == "2 members · ResNet-20 · rate 0.1 · digits"
     assert "seed 0 · flip" in plain(one.value for one in at.main.caption)
-    run = runs.create(EnsembleConfig(network=own, members=2))
+    run = runs.create_run(EnsembleConfig(network=own, members=2))
     at = train(run.id)
     assert at.subheader[0].value == "2 members · Leaves · rate 0.1 · digits"
     assert f"seed 0 · {own} · " in plain(one.value for one in at.main.caption)

@@ -9,14 +9,14 @@ import pytest
 import streamlit as st
 
 from ensemble import runs, sweeps
-from ensemble.jobs.job import stop_requested
-from ensemble.runs.store import RUNS
+from ensemble.jobs.job import is_stop_requested
+from ensemble.runs.store import RUN_STORE
 from ensemble.sweeps import training
-from ensemble.sweeps.settings import VARIABLE
-from ensemble.sweeps.store import SWEEPS
-from ensemble.ui.shared.settings import key
+from ensemble.sweeps.settings import STORAGE_VARIABLE
+from ensemble.sweeps.store import SWEEP_STORE
+from ensemble.ui.shared.settings import format_setting_key
 from ensemble.ui.tune import live
-from ensemble.ui.tune.actions import SEEDS
+from ensemble.ui.tune.actions import SEED_COUNT
 from tests.pages.predictions_screen import value, widget
 from tests.pages.sweeps_screen import charts, figures, labels, said, searched, tuned
 from tests.sweeps.light import light_config, nll, train_lightly
@@ -25,11 +25,11 @@ from tests.sweeps.light import light_config, nll, train_lightly
 @pytest.fixture(autouse=True)
 def light_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only training itself is replaced, by a function of the settings; no worker is started."""
-    monkeypatch.setenv(VARIABLE, "journal")
-    monkeypatch.setattr(runs, "work", train_lightly)
-    monkeypatch.setattr(training, "lanes_here", lambda config: config.members)
-    monkeypatch.setattr(SWEEPS, "start", lambda job: None)
-    monkeypatch.setattr(RUNS, "start", lambda run: None)
+    monkeypatch.setenv(STORAGE_VARIABLE, "journal")
+    monkeypatch.setattr(runs, "execute_run", train_lightly)
+    monkeypatch.setattr(training, "count_packed_lanes", lambda config: config.members)
+    monkeypatch.setattr(SWEEP_STORE, "start_worker", lambda job: None)
+    monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: None)
 
 
 def states(sweep: sweeps.Sweep, **status: object) -> None:
@@ -50,8 +50,8 @@ def test_the_first_visit_says_what_will_be_here_and_the_next_step() -> None:
 
 def test_the_best_trial_stands_first_with_its_test_figure_and_a_word_of_caution() -> None:
     sweep = searched(trials=5)
-    every = sweeps.trials_of(sweep)
-    truth = [nll(sweep.config.of_trial(one.params), 3) for one in every]
+    every = sweeps.read_trials(sweep)
+    truth = [nll(sweep.config.build_trial_config(one.params), 3) for one in every]
     best = truth.index(min(truth))
     at = tuned(sweep=sweep.id)
     heading = next(one.value for one in at.markdown if one.value.startswith("#### Best"))
@@ -69,7 +69,7 @@ def test_curves_keep_their_zoom_and_hold_every_trial() -> None:
     history, epochs = charts(tuned(sweep=sweep.id))
     assert history["run"] == f"{sweep.id}-history-nll", "the zoom is kept under this name"
     points = next(one for one in history["places"][0][0]["lines"] if one["who"] == "trials")
-    assert points["y"][::2] == [one.values[0] for one in sweeps.trials_of(sweep)]
+    assert points["y"][::2] == [one.values[0] for one in sweeps.read_trials(sweep)]
     assert set(points["y"][1::2]) == {None}, "no line joins what is not joined"
     drawn = epochs["places"][0][0]["lines"]
     assert [one["x"] for one in drawn] == [[1, 2, 3]] * 5
@@ -79,7 +79,7 @@ def test_a_sweep_that_goes_on_names_what_runs_and_how_trials_ended() -> None:
     sweep = searched(
         space="learning_rate=0.01,0.1,0.5 momentum=0.8,0.9", sampler="grid", pruner="median"
     )
-    ended = [one.state for one in sweeps.trials_of(sweep)]
+    ended = [one.state for one in sweeps.read_trials(sweep)]
     assert {"complete", "failed"} <= set(ended), "a rate of 0.5 diverges"
     at = tuned(sweep=sweep.id)
     for state in {"complete", "failed"}:
@@ -93,7 +93,7 @@ def test_a_sweep_that_goes_on_names_what_runs_and_how_trials_ended() -> None:
 
 
 def test_stop_is_asked_and_resume_goes_on_and_both_are_the_sweeps_own() -> None:
-    sweep = sweeps.create(light_config())
+    sweep = sweeps.create_sweep(light_config())
     at = tuned(sweep=sweep.id)
     assert "No trial has come to its end yet" in said(at)
     at.button(key="tune_stop").click().run()
@@ -101,8 +101,8 @@ def test_stop_is_asked_and_resume_goes_on_and_both_are_the_sweeps_own() -> None:
     states(sweep, state="stopped", message="Stopped. Resume continues from here.")
     at = tuned(sweep=sweep.id)
     at.button(key="tune_resume").click().run()
-    assert sweeps.find(sweep.id).state == "queued"
-    assert not stop_requested(sweeps.find(sweep.id))
+    assert sweeps.find_sweep(sweep.id).state == "queued"
+    assert not is_stop_requested(sweeps.find_sweep(sweep.id))
 
 
 def test_more_trials_are_added_to_a_sweep_that_has_ended() -> None:
@@ -111,8 +111,8 @@ def test_more_trials_are_added_to_a_sweep_that_has_ended() -> None:
     at.number_input(key="tune_more_trials").set_value(3).run()
     at.button(key="tune_enlarge").click().run()
     assert not at.error
-    assert sweeps.find(sweep.id).config.trials == 5
-    assert sweeps.find(sweep.id).state == "queued"
+    assert sweeps.find_sweep(sweep.id).config.trials == 5
+    assert sweeps.find_sweep(sweep.id).state == "queued"
     assert "3 to come" in said(at)
 
 
@@ -120,11 +120,11 @@ def test_the_best_settings_fill_train_to_the_last_one() -> None:
     sweep = searched(trials=4)
     at = tuned(sweep=sweep.id)
     at.button(key="tune_use_best").click().run()
-    best = sweeps.best(sweep)
+    best = sweeps.find_best_trial(sweep)
     assert best
     assert value(at, "run") == best.run_id
-    for name, wanted in sweep.config.of_trial(best.params).as_dict().items():
-        assert at.session_state[key(name)] == wanted
+    for name, wanted in sweep.config.build_trial_config(best.params).as_dict().items():
+        assert at.session_state[format_setting_key(name)] == wanted
     assert "Same settings as the run shown." in said(at)
 
 
@@ -132,16 +132,16 @@ def test_the_best_is_tried_again_with_seeds_that_had_no_part_in_the_choice() -> 
     sweep = searched(trials=4)
     at = tuned(sweep=sweep.id)
     at.button(key="tune_seeds").click().run()
-    best = sweeps.best(sweep)
+    best = sweeps.find_best_trial(sweep)
     assert best
-    wanted = sweep.config.of_trial(best.params)
+    wanted = sweep.config.build_trial_config(best.params)
     again = [run for run in runs.list_runs() if f"{sweep.id}-seeds-{best.number + 1}" in run.tags]
-    configs = [runs.trained_here(run) for run in again]
-    assert len({one.seed for one in configs}) == SEEDS
+    configs = [runs.require_training_config(run) for run in again]
+    assert len({one.seed for one in configs}) == SEED_COUNT
     assert wanted.seed not in {one.seed for one in configs}
     assert {one.learning_rate for one in configs} == {wanted.learning_rate}
     at = tuned(sweep=sweep.id)
-    assert f"Again with {SEEDS} seeds" not in labels(at)
+    assert f"Again with {SEED_COUNT} seeds" not in labels(at)
     links = {one.label: one for one in at.get("page_link")}
     assert "Compare its seeds" in links
     assert links["Compare these trials"].proto.query_string == f"sweep={sweep.id}"
@@ -149,7 +149,7 @@ def test_the_best_is_tried_again_with_seeds_that_had_no_part_in_the_choice() -> 
 
 def test_a_brush_leaves_the_same_trials_in_the_table_and_a_link_shows_them() -> None:
     sweep = searched(trials=6)
-    rates = [float(one.params["learning_rate"]) for one in sweeps.trials_of(sweep)]
+    rates = [float(one.params["learning_rate"]) for one in sweeps.read_trials(sweep)]
     middle = sorted(rates)[2]
     at = tuned(sweep=sweep.id, view="trials", keep=f"learning_rate:..{middle}")
     assert "**3 of 6 trials**: brushed to learning rate up to" in said(at)
@@ -166,14 +166,14 @@ def test_every_view_says_what_it_waits_for_or_shows_it() -> None:
     sweep = searched(
         trials=3, objectives="nll,seconds", space="learning_rate=0.01..0.3 members=1..4"
     )
-    front = sweeps.pareto(sweep)
+    front = sweeps.find_pareto_trials(sweep)
     at = tuned(sweep=sweep.id, view="front")
     assert f"{len(front)} trial{'s' * (len(front) > 1)}** of 3" in said(at)
     at = tuned(sweep=sweep.id, view="weights")
     assert "from 10 complete trials on; there are 3" in said(at)
     at = tuned(sweep=sweep.id, view="slices", measure="seconds")
     drawn = [json.loads(one.proto.spec)["data"][0] for one in at.get("plotly_chart")]
-    assert [one["y"] for one in drawn] == [[one.values[1] for one in sweeps.trials_of(sweep)]] * 2
+    assert [one["y"] for one in drawn] == [[one.values[1] for one in sweeps.read_trials(sweep)]] * 2
 
 
 def test_an_address_of_no_sweep_leads_on_and_deleting_asks_first(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_an_address_of_no_sweep_leads_on_and_deleting_asks_first(tmp_path: Path)
 
 
 def test_a_damaged_file_of_trials_is_said_in_a_sentence() -> None:
-    sweep = sweeps.create(light_config())
+    sweep = sweeps.create_sweep(light_config())
     config = sweep.path / "config.json"
     config.write_text(config.read_text().replace('"journal"', '"sqlite"'))
     (sweep.path / "study.db").write_bytes(b"this is no database" * 99)
@@ -203,13 +203,13 @@ def test_a_damaged_file_of_trials_is_said_in_a_sentence() -> None:
 
 def test_the_best_settings_are_there_though_their_run_was_deleted() -> None:
     sweep = searched(trials=2)
-    best = sweeps.best(sweep)
+    best = sweeps.find_best_trial(sweep)
     assert best
-    runs.delete(best.run_id)
+    runs.delete_run(best.run_id)
     at = tuned(sweep=sweep.id)
     assert "Its ensemble on 500 test digits" not in figures(at)
     at.button(key="tune_use_best").click().run()
-    assert at.session_state[key("learning_rate")] == best.params["learning_rate"]
+    assert at.session_state[format_setting_key("learning_rate")] == best.params["learning_rate"]
     assert not at.warning
 
 
@@ -221,14 +221,14 @@ def test_a_sweep_that_has_ended_is_looked_at_again_but_less_often(
     real = st.fragment
 
     def noted(body: Any, run_every: float | None = None) -> Any:
-        if body is live.watched:
+        if body is live.refresh_live_sweep:
             pauses.append(run_every or math.inf)
         return real(body, run_every=run_every)
 
     monkeypatch.setattr(st, "fragment", noted)
     sweep = searched(trials=1)
     tuned(sweep=sweep.id)
-    sweeps.enlarge(sweep.id, 1)
+    sweeps.enlarge_sweep(sweep.id, 1)
     tuned(sweep=sweep.id)
     assert pauses[-1] < pauses[0] <= 5
 

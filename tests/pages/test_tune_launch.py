@@ -11,19 +11,19 @@ from streamlit.testing.v1 import AppTest
 from ensemble import optimizers, sweeps
 from ensemble.config import EnsembleConfig
 from ensemble.sweeps import SweepConfig
-from ensemble.sweeps.settings import VARIABLE
-from ensemble.sweeps.store import SWEEPS
-from ensemble.ui.devices.probe import Machine
+from ensemble.sweeps.settings import STORAGE_VARIABLE
+from ensemble.sweeps.store import SWEEP_STORE
+from ensemble.ui.devices.probe import DeviceInventory
 from ensemble.ui.jobs import launch
-from ensemble.ui.tune import length, space
+from ensemble.ui.tune import space, sweep_duration
 from tests.pages.sweeps_screen import labels, said, tuned
 
 
 @pytest.fixture(autouse=True)
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """A launch makes the sweep, and starts nothing."""
-    monkeypatch.setenv(VARIABLE, "journal")
-    monkeypatch.setattr(SWEEPS, "start", lambda job: None)
+    monkeypatch.setenv(STORAGE_VARIABLE, "journal")
+    monkeypatch.setattr(SWEEP_STORE, "start_worker", lambda job: None)
 
 
 def ticked(at: AppTest, *names: str) -> AppTest:
@@ -50,7 +50,8 @@ def test_what_is_ticked_is_searched_and_all_else_is_as_on_train() -> None:
     assert "All else as on Train: Digits · Logistic regression · 2 members" in said(at)
     config = launched(at)
     assert config.space == (
-        f"optimizer={','.join(optimizers.NAMES)} learning_rate=0.02..0.5 momentum=0.8,0.9,0.95 "
+        f"optimizer={','.join(optimizers.OPTIMIZER_NAMES)} learning_rate=0.02..0.5 "
+        f"momentum=0.8,0.9,0.95 "
         "bootstrap=true,false"
     )
     assert (config.trials, config.sampler, config.objectives) == (7, "random", "nll")
@@ -65,7 +66,7 @@ def test_a_grid_says_how_many_trials_it_has_before_it_is_launched() -> None:
     assert "tune_trials" not in [one.key for one in at.number_input]
     at.number_input(key="tune_values_learning_rate").set_value(5).run()
     assert any(label.startswith("Launch 35 trials") for label in labels(at))
-    rates = launched(at).axes["learning_rate"].values
+    rates = launched(at).search_axes["learning_rate"].values
     np.testing.assert_allclose(rates, np.geomspace(0.01, 0.5, 5), rtol=1e-3)
 
 
@@ -161,14 +162,18 @@ def test_a_time_is_a_bound_where_trials_may_end_early(pruner: str, word: str) ->
 
 
 def test_the_time_is_that_of_the_trials_that_will_be_drawn() -> None:
-    here = Machine("cpu", ("cpu",), 2)
+    here = DeviceInventory("cpu", ("cpu",), 2)
     base = EnsembleConfig(network="logistic", members=4, epochs=10, validation=0.1)
 
     def seconds(text: str, **more: Any) -> float:
         config = SweepConfig(space=text, base=base, sampler="random", **more)
-        found = length.length(config, here)
+        found = sweep_duration.estimate_sweep_duration(config, here)
         assert found
-        return found.seconds - length.STARTUP_SECONDS - config.trials * length.OVERHEAD_SECONDS
+        return (
+            found.seconds
+            - sweep_duration.STARTUP_SECONDS
+            - config.trials * sweep_duration.OVERHEAD_SECONDS
+        )
 
     one = seconds("momentum=0.8,0.9", trials=10)
     assert seconds("momentum=0.8,0.9", trials=30) == pytest.approx(3 * one)
@@ -176,5 +181,9 @@ def test_the_time_is_that_of_the_trials_that_will_be_drawn() -> None:
 
 
 def test_values_of_a_grid_are_spread_evenly_or_by_the_same_factor() -> None:
-    np.testing.assert_allclose(space.between(0.001, 1, 4, log=True), np.geomspace(0.001, 1, 4))
-    np.testing.assert_allclose(space.between(0.5, 0.95, 4, log=False), np.linspace(0.5, 0.95, 4))
+    np.testing.assert_allclose(
+        space.list_grid_values(0.001, 1, 4, log=True), np.geomspace(0.001, 1, 4)
+    )
+    np.testing.assert_allclose(
+        space.list_grid_values(0.5, 0.95, 4, log=False), np.linspace(0.5, 0.95, 4)
+    )

@@ -13,13 +13,13 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs, sweeps
 from ensemble.cli.program import main
-from ensemble.cluster import asking
 from ensemble.cluster import slurm as cluster
+from ensemble.cluster import slurm_commands
 from ensemble.jobs.placement import Placement, read_placement
-from ensemble.runs.groups.tasks import Task
-from ensemble.runs.store import RUNS
-from ensemble.sweeps.settings import VARIABLE
-from ensemble.sweeps.store import SWEEPS
+from ensemble.runs.groups.tasks import TaskStatus
+from ensemble.runs.store import RUN_STORE
+from ensemble.sweeps.settings import STORAGE_VARIABLE
+from ensemble.sweeps.store import SWEEP_STORE
 from ensemble.ui.devices import probe, schedulers
 from ensemble.ui.shared import loaders, settings
 from tests.pages.grouped import SLURM, in_groups
@@ -37,12 +37,12 @@ WAITS = "{0}_1|PENDING||Resources|{0}"
 
 @pytest.fixture(autouse=True)
 def asked_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(asking, "FRESH", 0.0)
+    monkeypatch.setattr(slurm_commands, "ANSWER_CACHE_SECONDS", 0.0)
     monkeypatch.delenv("SLURM_CONF", raising=False)
     loaders.forget_runs()
     yield
-    schedulers.forget()
-    asking.forget()
+    schedulers.invalidate_scheduler_snapshots()
+    slurm_commands.clear_slurm_cache()
 
 
 @pytest.fixture
@@ -50,13 +50,13 @@ def commands_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[...
     """Puts commands of Slurm's that print these lines before all others."""
 
     def made(sinfo: str, squeue: str = "") -> None:
-        for name in cluster.NEEDED:
+        for name in cluster.SLURM_PROGRAMS:
             said = squeue if name == "squeue" else sinfo
             (tmp_path / name).write_text(f"#!/bin/sh\ncat <<'E'\n{said}\nE\n")
             (tmp_path / name).chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-        schedulers.forget()
-        asking.forget()
+        schedulers.invalidate_scheduler_snapshots()
+        slurm_commands.clear_slurm_cache()
 
     return made
 
@@ -73,7 +73,7 @@ def test_without_slurm_nothing_new_is_shown_and_nobody_is_asked(
     train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    schedulers.forget()
+    schedulers.invalidate_scheduler_snapshots()
     at = train()
     assert "where" not in boxes(at)
     assert not [one.key for one in at.number_input if str(one.key).startswith("slurm_")]
@@ -84,12 +84,12 @@ def test_a_page_does_not_wait_for_a_slurm_that_hangs(
 ) -> None:
     commands_of("")
     (tmp_path / "sinfo").write_text("#!/bin/sh\necho asked >> $0.log\nexec sleep 3\n")
-    monkeypatch.setattr(asking, "SECONDS", 1.5)
+    monkeypatch.setattr(slurm_commands, "COMMAND_TIMEOUT_SECONDS", 1.5)
     before = time.monotonic()
     for _ in range(20):
-        schedulers.look()
+        schedulers.read_scheduler_snapshot()
     assert time.monotonic() - before < 3 * schedulers.PATIENCE_SECONDS
-    while not (found := schedulers.look()).problem:
+    while not (found := schedulers.read_scheduler_snapshot()).problem:
         assert time.monotonic() - before < 10
     assert "Slurm does not answer" in found.problem
     assert (tmp_path / "sinfo.log").read_text().count("asked") == 1
@@ -102,13 +102,13 @@ def test_a_partition_is_chosen_with_what_is_free_and_what_is_asked_goes_with_the
     monkeypatch.chdir(tmp_path)
     Path("ensemble.toml").write_text("[slurm]\nnodes = 4\n")  # for --distributed
     started: list[runs.Run] = []
-    monkeypatch.setattr(RUNS, "start", started.append)
+    monkeypatch.setattr(RUN_STORE, "start_worker", started.append)
     at = train()
     where = at.selectbox(key="where")
     assert where.options == ["This machine", "Slurm · long", "Slurm · short"]
     where.set_value("slurm:long").run()
     assert "3 of 10 nodes free, 12 of 40 CPUs" in reasons(at)
-    at.select_slider(key=settings.key("groups")).set_value(2).run()
+    at.select_slider(key=settings.format_setting_key("groups")).set_value(2).run()
     at.number_input(key="slurm_time").set_value(90).run()
     assert at.button(key="launch").label == "Launch 4 members in 2 tasks on Slurm"
     assert "Each task trains 2 members. After 1 h 30 min it stops with a checkpoint" in reasons(at)
@@ -120,8 +120,8 @@ def test_a_partition_is_chosen_with_what_is_free_and_what_is_asked_goes_with_the
     assert placed.settings["partition"] == "long"
     assert placed.settings["time"] == 90
     assert placed.settings["nodes"] == 1
-    assert run.trained is not None
-    assert run.trained.groups == 2
+    assert run.training_config is not None
+    assert run.training_config.groups == 2
 
 
 def test_a_sweep_is_launched_where_that_was_chosen(
@@ -130,9 +130,9 @@ def test_a_sweep_is_launched_where_that_was_chosen(
     commands_of("\n".join(SINFO))
     monkeypatch.chdir(tmp_path)
     Path("ensemble.toml").write_text("[slurm]\nnodes = 4\ntime = 20\n")
-    monkeypatch.setenv(VARIABLE, "journal")
+    monkeypatch.setenv(STORAGE_VARIABLE, "journal")
     started: list[sweeps.Sweep] = []
-    monkeypatch.setattr(SWEEPS, "start", started.append)
+    monkeypatch.setattr(SWEEP_STORE, "start_worker", started.append)
     at = tuned()
     at.selectbox(key="tune_where").set_value("slurm:short").run()
     button = at.button(key="tune_launch")
@@ -156,7 +156,7 @@ def test_what_does_not_fit_is_said_beside_launch(
     assert "The partition short gives a task 30 minutes at most: ask for no more" in reasons(at)
     at.number_input(key="slurm_time").set_value(30).run()
     assert not at.button(key="launch").disabled
-    at.select_slider(key=settings.key("groups")).set_value(3).run()
+    at.select_slider(key=settings.format_setting_key("groups")).set_value(3).run()
     assert at.button(key="launch").disabled
     assert "a group has at least 2 of the 4 members: choose at most 2, or more" in reasons(at)
 
@@ -165,7 +165,7 @@ def test_a_choice_of_groups_is_said_in_words_before_a_launch(train: Train) -> No
     at = train()
     at.session_state["more"] = True
     at.run()
-    groups = at.select_slider(key=settings.key("groups"))
+    groups = at.select_slider(key=settings.format_setting_key("groups"))
     assert groups.options[0] == "as is fastest"
     groups.set_value(2).run()
     assert "in 2 groups, each with a process and cores of its own" in reasons(at)
@@ -176,7 +176,7 @@ def test_devices_lists_partitions_and_the_tasks_of_runs_that_are_here(
 ) -> None:
     run = in_groups(
         {1: "training", 2: "queued"},
-        {1: Task("running", "7_0", "node2"), 2: Task("waiting", "7_1")},
+        {1: TaskStatus("running", "7_0", "node2"), 2: TaskStatus("waiting", "7_1")},
         placement=SLURM,
     )
     of_another = "9|RUNNING|node1|None|something else"
@@ -202,11 +202,11 @@ def test_devices_on_the_command_line_has_slurm_too_where_there_is_one(
 
     commands_of("\n".join(SINFO), SQUEUE.format("digits-1"))
     found = answer()
-    assert probe.parse(found).platform == "cpu", "what reads it goes on reading it"
+    assert probe.parse_device_inventory(found).platform == "cpu", "what reads it goes on reading it"
     assert [one["free_nodes"] for one in found["slurm"]["partitions"]] == [3, 2]
     assert [one["id"] for one in found["slurm"]["tasks"]] == ["digits-1_0"]
     said = CliRunner().invoke(main, ["devices"], catch_exceptions=False).output
     assert "slurm long: 3 of 10 nodes free" in said
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    asking.forget()
+    slurm_commands.clear_slurm_cache()
     assert "slurm" not in answer()

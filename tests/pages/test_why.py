@@ -9,10 +9,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
-from ensemble.wording import why
+from ensemble.wording import disagreement_steps
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import opened, value
-from tests.runs.test_imported import imported
+from tests.runs.test_imported_run import imported
 
 SURE = 4.0
 
@@ -28,7 +28,7 @@ def nothing_is_remembered() -> Iterator[None]:
 def sentence(at: AppTest) -> str:
     said = [one.value for one in at.markdown if one.value.startswith("#### ")]
     assert len(said) == 1, said
-    assert len(said[0]) <= why.MOST + 5
+    assert len(said[0]) <= disagreement_steps.MAX_SENTENCE_LETTERS + 5
     return said[0].removeprefix("#### ")
 
 
@@ -56,7 +56,7 @@ def test_the_most_disputed_image_is_guessed_before_its_votes_are_shown() -> None
     assert not at.exception
     count = int((voted[:, number] == voted[0, number]).sum())
     assert f"You said {voted[0, number]}, as {count} member" in said(at)
-    label = datasets.load("digits").test_labels[number]
+    label = datasets.load_dataset("digits").test_labels[number]
     assert f"It is a{'n' if label == 8 else ''} {label}." in said(at)
     badges = [one.value for one in at.markdown if "-badge[" in one.value and "member" in one.value]
     right = ["✓" in one and ":blue-badge" in one for one in badges]

@@ -7,19 +7,21 @@ from pathlib import Path
 
 import numpy as np
 
-from ensemble.datasets.own import adding, arrays, entries
-from ensemble.datasets.own.entries import Note
-from ensemble.datasets.own.request import Called
-from ensemble.jobs.uploads import dataset_upload, trial
+from ensemble.datasets.own import arrays, custom_registry, dataset_builder
+from ensemble.datasets.own.custom_registry import CustomDatasetNote
+from ensemble.datasets.own.request import DatasetNaming
+from ensemble.jobs.uploads import dataset_upload, upload_preview
 from ensemble.jobs.uploads.dataset_upload import UploadJob, UploadStatus
-from ensemble.jobs.uploads.handed_in import Request
-from ensemble.storage.atomic import write_json
+from ensemble.jobs.uploads.upload_request import UploadRequest
+from ensemble.storage.atomic_files import write_json
 
 IDENT = "0123456789abcdef"
 NAMES = ("maple", "oak", "elm")
 
 
-def prepared(folder: Path, names: Sequence[str] = NAMES, said: Sequence[str] = ()) -> Note:
+def prepared(
+    folder: Path, names: Sequence[str] = NAMES, said: Sequence[str] = ()
+) -> CustomDatasetNote:
     """A dataset of 16×16 colour images in a folder: 8 to learn from and 2 to test of each class."""
     folder.mkdir(parents=True)
     random, classes = np.random.default_rng(0), len(names)
@@ -29,9 +31,9 @@ def prepared(folder: Path, names: Sequence[str] = NAMES, said: Sequence[str] = (
         images = random.integers(0, 256, (len(labels), 16, 16, 3), np.uint8)
         np.save(folder / f"{split}_images.npy", images)
         np.save(folder / f"{split}_labels.npy", labels)
-        crc32s.append(arrays.crc32(labels))
-    note = Note(
-        format=entries.FORMAT,
+        crc32s.append(arrays.compute_labels_crc32(labels))
+    note = CustomDatasetNote(
+        format=custom_registry.FORMAT,
         title="",
         noun="image",
         class_names=list(names),
@@ -45,7 +47,7 @@ def prepared(folder: Path, names: Sequence[str] = NAMES, said: Sequence[str] = (
         prepared="All are 16×16 and stay so.",
         said=list(said),
     )
-    write_json(folder / entries.NOTE, dataclasses.asdict(note))
+    write_json(folder / custom_registry.NOTE_FILE, dataclasses.asdict(note))
     return note
 
 
@@ -55,8 +57,8 @@ def upload(state: str, message: str = "", file: str = "leaves.zip") -> UploadJob
     folder.mkdir(parents=True)
     status = UploadStatus(state=state, message=message, queued=time.time(), updated=time.time())
     write_json(folder / "status.json", dataclasses.asdict(status))
-    write_json(folder / "request.json", dataclasses.asdict(Request(file)))
-    job = dataset_upload.read(IDENT)
+    write_json(folder / "request.json", dataclasses.asdict(UploadRequest(file)))
+    job = dataset_upload.read_upload_job(IDENT)
     assert job is not None
     return job
 
@@ -66,15 +68,17 @@ def read_through(
 ) -> UploadJob:
     """An upload that was read to its end."""
     job = upload("done", file=file)
-    entries.folder().mkdir(exist_ok=True)
-    prepared(job.path / trial.PREPARED, names, said)
+    custom_registry.custom_datasets_folder().mkdir(exist_ok=True)
+    prepared(job.path / upload_preview.PREPARED_FOLDER, names, said)
     unreadable = [f"{number}.png: it is damaged" for number in range(2)] if said else []
-    found = trial.Found(["16×16: 30"], unreadable, len(unreadable))
-    write_json(job.path / trial.FOUND, dataclasses.asdict(found))
+    found = upload_preview.UploadFindings(["16×16: 30"], unreadable, len(unreadable))
+    write_json(job.path / upload_preview.FINDINGS_FILE, dataclasses.asdict(found))
     return job
 
 
 def own(name: str = "leaves", title: str = "Leaves", names: Sequence[str] = NAMES) -> None:
     """A dataset of a person's own, added."""
-    prepared(entries.folder() / "beside", names)
-    adding.accept(entries.folder() / "beside", Called(name, title, "leaf"))
+    prepared(custom_registry.custom_datasets_folder() / "beside", names)
+    dataset_builder.accept_staged_dataset(
+        custom_registry.custom_datasets_folder() / "beside", DatasetNaming(name, title, "leaf")
+    )

@@ -23,15 +23,15 @@ def folder(tmp_path, monkeypatch):
 
 
 def keep(number: int = 0, label: int = 3) -> bool:
-    return corrections.keep(IMAGES[number], label, "8", "mnist-1121-093055", 3)
+    return corrections.save_correction(IMAGES[number], label, "8", "mnist-1121-093055", 3)
 
 
 def test_off_unless_a_folder_is_named(tmp_path, monkeypatch):
     monkeypatch.delenv("ENSEMBLE_CORRECTIONS", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert corrections.folder() is None
-    assert corrections.count() == 0
-    for act in (keep, lambda: corrections.undo(IMAGES[0], 3)):
+    assert corrections.find_corrections_folder() is None
+    assert corrections.count_corrections() == 0
+    for act in (keep, lambda: corrections.delete_correction(IMAGES[0], 3)):
         with pytest.raises(StorageError, match="start the app with ENSEMBLE_CORRECTIONS"):
             act()
     assert list(tmp_path.iterdir()) == []
@@ -41,21 +41,21 @@ def test_a_correction_is_kept_once_for_an_image_and_a_label(folder):
     assert not folder.exists()
     assert keep()
     assert not keep()
-    assert corrections.keep(IMAGES[0].reshape(28, 28), 5, "?", "digits-1", 1)
+    assert corrections.save_correction(IMAGES[0].reshape(28, 28), 5, "?", "digits-1", 1)
     assert keep(1)
-    assert corrections.count() == 3
-    assert corrections.undo(IMAGES[0], 3)
-    assert not corrections.undo(IMAGES[0], 3)
-    assert [one.label for one in corrections.corrections()] == [3, 5]
-    other = list(corrections.corrections())[1]
-    assert (other.said, other.run_id, other.epoch) == ("?", "digits-1", "1")
+    assert corrections.count_corrections() == 3
+    assert corrections.delete_correction(IMAGES[0], 3)
+    assert not corrections.delete_correction(IMAGES[0], 3)
+    assert [one.label for one in corrections.iterate_corrections()] == [3, 5]
+    other = list(corrections.iterate_corrections())[1]
+    assert (other.prediction, other.run_id, other.epoch) == ("?", "digits-1", "1")
     assert (other.image == IMAGES[0]).all()
 
 
 @pytest.mark.parametrize("image", [IMAGES[0].astype(float), IMAGES[:2], IMAGES[0].repeat(2, -1)])
 def test_what_is_no_prepared_image_is_not_kept(folder, image):
     with pytest.raises(ValueError, match="is no correction"):
-        corrections.keep(image, 3, "8", "mnist-1", 1)
+        corrections.save_correction(image, 3, "8", "mnist-1", 1)
     with pytest.raises(ValueError, match="labelled -1"):
         keep(label=-1)
     assert not folder.exists()
@@ -64,8 +64,8 @@ def test_what_is_no_prepared_image_is_not_kept(folder, image):
 def test_the_export_is_a_labelled_set(folder):
     for number, label in ((0, 3), (1, 10), (2, 9), (3, 3)):
         keep(number, label)
-    content = corrections.export()
-    assert corrections.export() == content
+    content = corrections.export_corrections()
+    assert corrections.export_corrections() == content
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.testzip() is None
         arrays = np.load(io.BytesIO(archive.read("images.npz")))
@@ -84,7 +84,7 @@ def test_the_export_is_a_labelled_set(folder):
 
 
 def test_an_export_of_nothing_has_the_same_form(folder):
-    with zipfile.ZipFile(io.BytesIO(corrections.export())) as archive:
+    with zipfile.ZipFile(io.BytesIO(corrections.export_corrections())) as archive:
         arrays = np.load(io.BytesIO(archive.read("images.npz")))
     assert arrays["images"].shape == (0, 28, 28, 1)
     assert arrays["labels"].shape == (0,)
@@ -93,7 +93,7 @@ def test_an_export_of_nothing_has_the_same_form(folder):
 def test_what_is_torn_or_strange_is_skipped_and_what_is_torn_is_mended(folder):
     keep(0)
     keep(1)
-    torn = corrections.path_of(IMAGES[0], 3)
+    torn = corrections.correction_path(IMAGES[0], 3)
     whole = torn.read_bytes()
     torn.write_bytes(whole[:150])
     (folder / "3" / "large.png").write_bytes(whole + bytes(200_000))
@@ -103,10 +103,10 @@ def test_what_is_torn_or_strange_is_skipped_and_what_is_torn_is_mended(folder):
     (folder / "3x").mkdir()
     (folder / "3x" / "label.png").write_bytes(whole)
     (folder / "notes.txt").write_text("mine")
-    assert corrections.count() == 1
+    assert corrections.count_corrections() == 1
     assert keep(0)
     assert keep(1) is False
-    assert corrections.count() == 2
+    assert corrections.count_corrections() == 2
     assert torn.read_bytes() == whole
 
 
@@ -114,7 +114,7 @@ def test_many_at_once_keep_each_correction_whole(folder):
     """They share nothing but the folder, as processes do."""
     with ThreadPoolExecutor(4) as writers:
         list(writers.map(keep, [*range(len(IMAGES))] * 4))
-    kept = list(corrections.corrections())
+    kept = list(corrections.iterate_corrections())
     assert {one.image.tobytes() for one in kept} == {image.tobytes() for image in IMAGES}
     assert sorted(path.suffix for path in (folder / "3").iterdir()) == [".png"] * len(IMAGES)
 
@@ -129,8 +129,8 @@ def test_corrections_of_several_sizes_and_in_colour_are_handed_back_each_by_itse
     colour = np.random.default_rng(1).integers(0, 256, (2, 16, 24, 3), np.uint8)
     keep()
     for label, image in enumerate(colour):
-        assert corrections.keep(image, label, "cat", "pets-1", 2)
-    with zipfile.ZipFile(io.BytesIO(corrections.export())) as archive:
+        assert corrections.save_correction(image, label, "cat", "pets-1", 2)
+    with zipfile.ZipFile(io.BytesIO(corrections.export_corrections())) as archive:
         held = {
             name: np.load(io.BytesIO(archive.read(name)))
             for name in archive.namelist()

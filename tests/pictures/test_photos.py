@@ -13,8 +13,8 @@ from benchmarks.pictures import photos
 from benchmarks.pictures.rendering import photo
 from benchmarks.pictures.styles import STYLES
 from ensemble import datasets
-from ensemble.pictures.files.opening import open_picture
-from ensemble.pictures.prepare import prepare
+from ensemble.pictures.files.picture import open_picture
+from ensemble.pictures.preparation import prepare_picture
 
 LONGEST = 360
 PICTURES = {
@@ -78,7 +78,7 @@ def rendered():
 def found():
     """For each picture: its style, labels and boxes, and what preparing has made of it."""
     return [
-        (name, labels, made.boxes, prepare(open_picture(made.content)))
+        (name, labels, made.boxes, prepare_picture(open_picture(made.content)))
         for name, made, labels in rendered()
     ]
 
@@ -102,7 +102,7 @@ def test_ink_is_told_from_paper(found) -> None:
 def test_marks_look_like_what_was_written(found) -> None:
     from sklearn.neighbors import KNeighborsClassifier
 
-    known = datasets.load("digits")
+    known = datasets.load_dataset("digits")
     near = KNeighborsClassifier(3).fit(
         known.train_images.reshape(len(known.train_labels), -1).astype(np.float32),
         known.train_labels,

@@ -57,7 +57,7 @@ def test_held_kinds_are_made_for_the_test_set_alone(tmp_path, monkeypatch) -> No
 
 
 def test_a_seed_takes_training_digits_and_the_test_set_takes_test_digits() -> None:
-    known = datasets.load("digits")
+    known = datasets.load_dataset("digits")
     test, training = (
         {image.tobytes() for image in np.asarray(images)}
         for images in (known.test_images, known.train_images)

@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble import runs
-from ensemble.cli.machine import table
+from ensemble.cli.machine import tabulate_race
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.folders import machine_folder, race_folder
-from ensemble.jobs.queue import ahead_of
-from ensemble.machine.product_plans import Plan, Purpose, keep
-from ensemble.race import RaceConfig, queue_race, read_race_job, stop_race, work_race
-from ensemble.race.job import differences, rotated
+from ensemble.jobs.queue import list_jobs_ahead
+from ensemble.machine.bfloat16_plans import Bfloat16Plan, PlanKey, save_bfloat16_plan
+from ensemble.race import RaceConfig, queue_race, read_race_job, run_race_worker, stop_race
+from ensemble.race.race_runner import compute_loss_differences, rotate_competitors
 from ensemble.race.results import TOLERANCES, Race, read_races, write_race
 
 TINY = RaceConfig(members_up_to=2, rounds=1, slice_seconds=0.05, batch_size=64)
@@ -54,7 +54,7 @@ def data_of_one_test(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("data_of_one_test", "two_devices_a_worker")
 def test_all_race_and_learn_the_same() -> None:
     # As if it had been measured: else a competitor would, for as long as all of them race.
-    keep(Purpose("cnn", 0, (28, 28, 1)), Plan("bfloat16", "bfloat16", 1.1))
+    save_bfloat16_plan(PlanKey("cnn", 0, (28, 28, 1)), Bfloat16Plan("bfloat16", "bfloat16", 1.1))
     words = (
         "--dataset digits --members-from 2 --members-up-to 2 --rounds 1 --slice-seconds 0.05 "
         "--batch-size 128"
@@ -81,15 +81,15 @@ def test_all_race_and_learn_the_same() -> None:
 
 @pytest.mark.usefixtures("data_of_one_test")
 def test_it_waits_its_turn_is_there_once_and_stops() -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     job = queue_race(TINY)
-    assert [one.id for one in ahead_of(job)] == [run.id]
-    later = runs.create(EnsembleConfig())
-    assert [one.id for one in runs.ahead_of(later)] == [run.id, "race"]
+    assert [one.id for one in list_jobs_ahead(job)] == [run.id]
+    later = runs.create_run(EnsembleConfig())
+    assert [one.id for one in runs.list_jobs_ahead(later)] == [run.id, "race"]
     with pytest.raises(RunError, match="already"):
         queue_race(TINY)
     assert stop_race()
-    assert work_race().state == "stopped"
+    assert run_race_worker().state == "stopped"
     assert not stop_race(), "too late is no error"
     assert read_races() == []
 
@@ -132,17 +132,21 @@ def test_what_it_found_is_kept_and_what_cannot_be_read_is_left_out() -> None:
 
 
 def test_the_break_even_is_where_it_is_ahead_for_good() -> None:
-    assert RACE.ahead_from("float32", "one_by_one") == 2
-    assert RACE.ahead_from("float32", "howto") == 1
-    assert RACE.ahead_from("howto", "one_by_one") is None
-    assert RACE.ratios("float32", "howto") == {1: 2.0, 2: 5.0}
+    assert RACE.find_lead("float32", "one_by_one") == 2
+    assert RACE.find_lead("float32", "howto") == 1
+    assert RACE.find_lead("howto", "one_by_one") is None
+    assert RACE.compute_speed_ratios("float32", "howto") == {1: 2.0, 2: 5.0}
     falls = replace(RACE, rates={**RACE.rates, "float32": {1: 9000.0, 2: 9000.0, 4: 900.0}})
-    assert falls.ahead_from("float32", "one_by_one") is None
+    assert falls.find_lead("float32", "one_by_one") is None
 
 
 def test_a_speed_is_told_for_the_nearest_number_of_members() -> None:
-    assert [RACE.rate("float32", members) for members in (1, 3, 64)] == [1000.0, 2000.0, 2100.0]
-    assert RACE.rate("bfloat16", 4) is None
+    assert [RACE.find_rate("float32", members) for members in (1, 3, 64)] == [
+        1000.0,
+        2000.0,
+        2100.0,
+    ]
+    assert RACE.find_rate("bfloat16", 4) is None
 
 
 def test_the_gain_of_bfloat16_is_the_median_and_counts_only_where_it_learns_the_same() -> None:
@@ -153,7 +157,7 @@ def test_the_gain_of_bfloat16_is_the_median_and_counts_only_where_it_learns_the_
 
 
 def test_a_race_in_lines_has_each_rate_under_its_number_of_members() -> None:
-    head, *rows = table(RACE)
+    head, *rows = tabulate_race(RACE)
     assert head.split() == ["img·member/s", "M", "=", "1", "M", "=", "2", "M", "=", "4"]
     assert [row.split() for row in rows[:3]] == [
         ["float32", "1,000", "2,000", "2,100"],
@@ -172,7 +176,7 @@ def test_whoever_learns_something_else_is_not_compared() -> None:
     lost[0, 0] = math.nan
     endless = truth.copy()
     endless[0, 0] = math.inf
-    found = differences(
+    found = compute_loss_differences(
         {
             ("howto", 2): truth[:, :2] * 9,
             ("howto", 4): truth,
@@ -187,12 +191,17 @@ def test_whoever_learns_something_else_is_not_compared() -> None:
     assert found["one_by_one"] == 0.0
     assert math.isfinite(found["bfloat16"]), "JSON has no infinity"
     race = replace(RACE, differences=found)
-    assert [race.agrees(name) for name in TOLERANCES] == [False, True, False]
+    assert [race.agrees_with_howto(name) for name in TOLERANCES] == [False, True, False]
 
 
 def test_nobody_always_follows_the_same() -> None:
     every: Any = list("abc")
-    assert [str(rotated(every, number)[0]) for number in range(4)] == ["a", "b", "c", "a"]
+    assert [str(rotate_competitors(every, number)[0]) for number in range(4)] == [
+        "a",
+        "b",
+        "c",
+        "a",
+    ]
 
 
 def test_settings_have_ranges() -> None:

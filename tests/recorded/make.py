@@ -20,7 +20,7 @@ import numpy as np
 from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.runs.annotations.notes import write_note
+from ensemble.runs.annotations.notes import write_run_note
 from tests.recorded.recording import (
     ARCHIVE,
     ARRAYS,
@@ -68,20 +68,20 @@ def main(folder: Path) -> None:
 def record() -> dict[str, str]:
     """Train, measure, solve and race; the ids of what lies among the runs."""
     prune_members()
-    finished = runs.work(runs.create(EnsembleConfig(**CONFIG, epochs=2)).id)
-    runs.rename(finished.id, "Recorded & finished")
-    write_note(finished.id, "Kept to see whether later versions can open it.")
-    stopped = runs.create(EnsembleConfig(**CONFIG, epochs=3, seed=1))
+    finished = runs.execute_run(runs.create_run(EnsembleConfig(**CONFIG, epochs=2)).id)
+    runs.rename_run(finished.id, "Recorded & finished")
+    write_run_note(finished.id, "Kept to see whether later versions can open it.")
+    stopped = runs.create_run(EnsembleConfig(**CONFIG, epochs=3, seed=1))
 
     def stop_after_an_epoch(status: runs.Status) -> None:
         if status.epoch == 1 and status.state == "training":
-            runs.request_stop(stopped.id)
+            runs.request_run_stop(stopped.id)
 
-    assert runs.work(stopped.id, stop_after_an_epoch).state == "stopped"
+    assert runs.execute_run(stopped.id, stop_after_an_epoch).state == "stopped"
     program("stress", finished.id, "--limit", "40")
     program("lbfgs", *SOLVE.split())
     program("race", *RACE.split())
-    (solve,) = regression.list_solves()
+    (solve,) = regression.list_regressions()
     return {"finished": finished.id, "stopped": stopped.id, "solve": solve.id}
 
 

@@ -89,7 +89,7 @@ def facts(run_id: str) -> dict[str, Any]:
     return {
         "epochs": [{k: v for k, v in line.items() if k not in CLOCKS} for line in lines],
         "bits": {
-            str(epoch): [digest([runs.read_predictions(run_id, epoch)]), digest(params)]
+            str(epoch): [digest([runs.read_run_predictions(run_id, epoch)]), digest(params)]
             for epoch, params in members(run_id).items()
         },
     }
@@ -98,8 +98,8 @@ def facts(run_id: str) -> dict[str, Any]:
 def arrays(run_id: str) -> dict[str, NDArray[np.float32]]:
     """Test probabilities (M, N, C) of every epoch, and some of the parameters, as they lie."""
     found = {
-        f"probabilities-{epoch}": runs.read_predictions(run_id, epoch)
-        for epoch in runs.prediction_epochs(run_id)
+        f"probabilities-{epoch}": runs.read_run_predictions(run_id, epoch)
+        for epoch in runs.list_prediction_epochs(run_id)
     }
     for epoch, params in members(run_id).items():
         picked = [leaf.ravel()[:: max(1, leaf.size // SAMPLED)] for leaf in params]
@@ -111,7 +111,7 @@ def members(run_id: str) -> dict[int, list[NDArray[np.float32]]]:
     """The parameters (M, …) at the end of every epoch, always in the same order."""
     import jax
 
-    opened = {epoch: runs.open_members(run_id, epoch) for epoch in runs.member_epochs(run_id)}
+    opened = {epoch: runs.open_members(run_id, epoch) for epoch in runs.list_member_epochs(run_id)}
     return {
         epoch: [np.asarray(leaf) for leaf in jax.tree.leaves(one.params)]
         for epoch, one in opened.items()

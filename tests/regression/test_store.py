@@ -12,8 +12,8 @@ import pytest
 from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError, StorageError, UnknownRunError
-from ensemble.jobs.queue import ahead_of
-from ensemble.regression.samples import load_problem
+from ensemble.jobs.queue import list_jobs_ahead
+from ensemble.regression.regression_samples import load_regression_samples
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.storage.folders import data_folder
 
@@ -21,45 +21,45 @@ SMALL = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=Fals
 
 
 def test_a_regression_is_no_ensemble_and_an_ensemble_no_regression() -> None:
-    solve, run = regression.create_solve(SMALL), runs.create(EnsembleConfig())
-    assert [one.id for one in regression.list_solves()] == [solve.id]
+    solve, run = regression.create_regression(SMALL), runs.create_run(EnsembleConfig())
+    assert [one.id for one in regression.list_regressions()] == [solve.id]
     assert [one.id for one in runs.list_runs()] == [run.id]
-    assert runs.unreadable() == {}
-    assert regression.find_solve(solve.id).config == SMALL
+    assert runs.list_unreadable_runs() == {}
+    assert regression.find_regression(solve.id).config == SMALL
     with pytest.raises(UnknownRunError, match="no ensemble"):
-        runs.find(solve.id)
+        runs.find_run(solve.id)
     with pytest.raises(UnknownRunError, match="no regression"):
-        regression.find_solve(run.id)
+        regression.find_regression(run.id)
 
 
 def test_they_wait_for_each_other() -> None:
-    solve = regression.create_solve(SMALL)
-    run = runs.create(EnsembleConfig())
-    later = regression.create_solve(SMALL)
-    assert [one.id for one in runs.ahead_of(run)] == [solve.id]
-    assert [one.id for one in ahead_of(later)] == [solve.id, run.id]
+    solve = regression.create_regression(SMALL)
+    run = runs.create_run(EnsembleConfig())
+    later = regression.create_regression(SMALL)
+    assert [one.id for one in runs.list_jobs_ahead(run)] == [solve.id]
+    assert [one.id for one in list_jobs_ahead(later)] == [solve.id, run.id]
 
 
 def test_one_that_is_at_work_is_stopped_before_it_is_deleted() -> None:
-    solve = regression.create_solve(SMALL)
+    solve = regression.create_regression(SMALL)
     with pytest.raises(RunError, match="stop it"):
-        regression.delete_solve(solve.id)
-    regression.stop_solve(solve.id)
-    assert regression.work_solve(solve.id).state == "stopped"
-    assert not regression.stop_solve(solve.id), "too late is no error"
-    regression.delete_solve(solve.id)
-    assert regression.list_solves() == []
+        regression.delete_regression(solve.id)
+    regression.stop_regression(solve.id)
+    assert regression.run_regression_worker(solve.id).state == "stopped"
+    assert not regression.stop_regression(solve.id), "too late is no error"
+    regression.delete_regression(solve.id)
+    assert regression.list_regressions() == []
 
 
 def test_xla_begins_anew_with_any_number_of_devices_and_they_hear_each_other() -> None:
     code = """if True:
         import json
         from ensemble.regression import cpu_devices
-        assert cpu_devices.prepare_for_collectives(8)
+        assert cpu_devices.prepare_solver_devices(8)
         import jax, jax.numpy as jnp
         found = []
         for devices in (8, 1, 4):
-            cpu_devices.begin_anew(devices)
+            cpu_devices.restart_cpu_devices(devices)
             found.append((jax.local_device_count(), float(jax.pmap(lambda x: jax.lax.psum(x, "d"),
                           "d")(jnp.ones(devices))[0])))
         print(json.dumps(found))
@@ -79,13 +79,13 @@ def test_xla_begins_anew_with_any_number_of_devices_and_they_hear_each_other() -
 def test_drawn_samples_are_scikit_learns_and_are_drawn_once() -> None:
     from sklearn.datasets import make_classification
 
-    first = load_problem(SMALL)
+    first = load_regression_samples(SMALL)
     x, labels = make_classification(
         120, 8, n_classes=3, n_informative=8, n_redundant=0, random_state=0
     )
     np.testing.assert_array_equal(first.x, x.astype(np.float32))
     np.testing.assert_array_equal(first.labels, labels)
-    load_problem(SMALL)
+    load_regression_samples(SMALL)
     assert len(list((data_folder() / "synthetic").glob("120-8-3-*"))) == 1
 
 
@@ -98,7 +98,7 @@ def draw_here(words: list[str], **more: object) -> None:
 
 def test_damaged_samples_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "run", draw_here)
-    right = load_problem(SMALL).labels
+    right = load_regression_samples(SMALL).labels
     (folder,) = (data_folder() / "synthetic").glob("120-8-3-*")
     path = folder / "labels.npy"
     whole = path.read_bytes()
@@ -106,13 +106,13 @@ def test_damaged_samples_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> Non
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", lambda *_, **__: None)  # as in a read-only folder
         with pytest.raises(StorageError, match="a label is of no class"):
-            load_problem(SMALL)
-    np.testing.assert_array_equal(load_problem(SMALL).labels, right)
+            load_regression_samples(SMALL)
+    np.testing.assert_array_equal(load_regression_samples(SMALL).labels, right)
     assert path.read_bytes() == whole
 
 
 def test_a_datasets_pixels_are_samples_too() -> None:
-    problem = load_problem(LbfgsConfig(dataset="digits"))
+    problem = load_regression_samples(LbfgsConfig(dataset="digits"))
     assert problem.x.shape == (1297, 784)
     assert problem.x.max() == 1.0
     assert problem.classes == 10

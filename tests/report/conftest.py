@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from ensemble import runs
-from ensemble.report import html_of
-from ensemble.runs.annotations.notes import write_note
+from ensemble.report import render_report
+from ensemble.runs.annotations.notes import write_run_note
 from tests.pages.ensembles import trained
 from tests.report.pages import Page
 
@@ -20,8 +20,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[runs.Run
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("reported")))
         run = trained(name=NAME, validation=0.1, seconds=80.0)
-        write_note(run.id, NOTE)
-        yield runs.find(run.id), html_of([runs.find(run.id)])
+        write_run_note(run.id, NOTE)
+        yield runs.find_run(run.id), render_report([runs.find_run(run.id)])
 
 
 @pytest.fixture(scope="package")

@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 
 from ensemble.figures.palette import DARK, LIGHT
-from ensemble.report.drawn import changes
-from ensemble.report.elements import attribute, marked, text
+from ensemble.report.elements import escape_html_attribute, escape_html_text, render_sentence_html
+from ensemble.report.figure_spec import diff_json_values
 from ensemble.wording import escaping
 from tests.contrast import contrast
 from tests.report.conftest import NAME, NOTE
@@ -121,7 +121,7 @@ def test_the_dark_figure_is_the_light_one_with_a_few_other_values(page: Page) ->
 )
 def test_changes_turn_one_value_into_the_other(before: object, after: object) -> None:
     whole: list[object] = [before]
-    for path, value in changes([before], [after]) or []:
+    for path, value in diff_json_values([before], [after]) or []:
         at: object = whole
         for step in path[:-1]:
             at = at[step]  # type: ignore[index]
@@ -134,7 +134,7 @@ def test_changes_turn_one_value_into_the_other(before: object, after: object) ->
 
 @pytest.mark.parametrize("name", ["<b>7</b>", "**7**", r"a\*b", "a & b", "\x007\x00", "_x_ [y](z)"])
 def test_a_class_within_a_sentence_in_markdown_is_read_as_it_is(name: str) -> None:
-    made = marked(f"**Bold**: {escaping.markdown(name)} taken for it.")
+    made = render_sentence_html(f"**Bold**: {escaping.escape_markdown(name)} taken for it.")
     read = Page(f"<p>{made}</p>").all("p")[0].text
     assert read == f"Bold: {name.replace(chr(0), '')} taken for it."
     assert made.startswith("<strong>Bold</strong>: ")
@@ -143,12 +143,16 @@ def test_a_class_within_a_sentence_in_markdown_is_read_as_it_is(name: str) -> No
 
 def test_what_cannot_be_seen_stands_nowhere_and_lines_of_a_note_stay() -> None:
     said = "a\x00\x1b\u202e\ud800b\nc\td"
-    assert (text(said), attribute(said), marked(said)) == ("ab\nc\td", "ab c d", "ab\nc\td")
+    assert (escape_html_text(said), escape_html_attribute(said), render_sentence_html(said)) == (
+        "ab\nc\td",
+        "ab c d",
+        "ab\nc\td",
+    )
 
 
 @pytest.mark.parametrize("look", [LIGHT, DARK])
 def test_right_and_wrong_can_be_read_in_either_look(look: object) -> None:
-    from ensemble.report.template import SHADES
+    from ensemble.report.template import VERDICT_TEXT_COLORS
 
-    for shade in SHADES[look.mode]:  # type: ignore[attr-defined]
+    for shade in VERDICT_TEXT_COLORS[look.mode]:  # type: ignore[attr-defined]
         assert contrast(shade, look.ground) >= 4.5  # type: ignore[attr-defined]

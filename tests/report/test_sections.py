@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from ensemble import runs
-from ensemble.analysis.members.gain import gain_over_mean
-from ensemble.analysis.predictions import judge
-from ensemble.analysis.quality.temperature import compare
-from ensemble.comparison.groups import grouped
-from ensemble.comparison.table import table
+from ensemble.analysis.members.gain import gain_over_mean_member
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.analysis.quality.temperature_scaling import compare_temperatures
+from ensemble.comparison.comparison_table import build_comparison_table
+from ensemble.comparison.run_groups import group_runs
 from ensemble.config import EnsembleConfig
-from ensemble.report import html_of, single
-from ensemble.report.machine import machine
+from ensemble.report import render_report, single_run
+from ensemble.report.training_machine import list_machine_facts
 from ensemble.runs.annotations.baseline import write_baseline
-from ensemble.storage.atomic import write_json
+from ensemble.storage.atomic_files import write_json
 from ensemble.wording import formats
-from ensemble.wording.provenance import citation_of, command_of
-from ensemble.wording.terms import BY_NAME
+from ensemble.wording.provenance import build_rerun_command, format_citation
+from ensemble.wording.terms import TERMS_BY_NAME
 from ensemble.wording.verdicts import calibration
-from ensemble.wording.verdicts import inspect as words
+from ensemble.wording.verdicts import ensemble_gain as words
 from tests.comparison.drawn import finished
 from tests.pages.ensembles import held_out, trained
 from tests.report.pages import Page
@@ -53,22 +53,24 @@ def test_the_verdict_and_its_evidence_are_the_screens_own(written: Made, page: P
     run, _ = written
     folder = run.path / "predictions" / "epoch-0002.npz"
     with np.load(folder) as kept:
-        made = judge(kept["probabilities"], runs.test_set(run).labels)
-    gained = gain_over_mean(made)
-    assert page.by_class("answer")[0].text == words.headline(made, gained, "digit")
-    assert page.by_class("evidence")[0].text == words.evidence(made, gained, "digit")
+        made = evaluate_predictions(kept["probabilities"], runs.load_test_set(run).labels)
+    gained = gain_over_mean_member(made)
+    assert page.by_class("answer")[0].text == words.describe_ensemble_gain(made, gained, "digit")
+    assert page.by_class("evidence")[0].text == words.describe_gain_evidence(made, gained, "digit")
     nll = -np.log(made.averaged[np.arange(500), made.labels]).mean()
     ensemble = page.all("table")[0].text
-    assert formats.significant(float(nll)) in ensemble
-    assert formats.percent(float(made.right.mean()), 500) in ensemble
+    assert formats.format_significant(float(nll)) in ensemble
+    assert formats.format_percent(float(made.right.mean()), 500) in ensemble
 
 
 def test_what_is_fitted_is_fitted_on_the_images_held_out(written: Made, page: Page) -> None:
     run, _ = written
     with np.load(run.path / "predictions" / "epoch-0002.npz") as kept:
         probabilities = kept["probabilities"]
-    scaled = compare(probabilities, runs.test_set(run).labels, held_out(run, 2, 3.0))
-    assert read(calibration.temperature_evidence(scaled, "digit")) in page.said
+    scaled = compare_temperatures(
+        probabilities, runs.load_test_set(run).labels, held_out(run, 2, 3.0)
+    )
+    assert read(calibration.describe_temperature_evidence(scaled, "digit")) in page.said
 
 
 def test_settings_that_differ_come_first_and_how_it_is_made_again_is_there(
@@ -79,14 +81,14 @@ def test_settings_that_differ_come_first_and_how_it_is_made_again_is_there(
     assert names[:3] == ["Members", "Epochs", "Validation"]
     assert len(names) >= len(EnsembleConfig.__dataclass_fields__)
     shown = [one.text for one in page.all("pre")]
-    assert shown[0] == command_of(run)
-    assert shown[1] == citation_of(run)
+    assert shown[0] == build_rerun_command(run)
+    assert shown[1] == format_citation(run)
     assert "jax" in names
 
 
 def test_learning_curves_end_at_what_the_history_says() -> None:
     run = finished({"members": 2, "epochs": 3})
-    page = Page(html_of([run]))
+    page = Page(render_report([run]))
     loss = next(
         one["figure"]
         for one in page.figures
@@ -99,7 +101,7 @@ def test_learning_curves_end_at_what_the_history_says() -> None:
 
 
 def test_one_member_has_no_views_of_several() -> None:
-    page = Page(html_of([trained(members=1, epochs=1)]))
+    page = Page(render_report([trained(members=1, epochs=1)]))
     titles = [one.text for one in page.all("h2")]
     assert "Committee" not in titles
     assert "Calibration" in titles
@@ -109,7 +111,7 @@ def test_one_member_has_no_views_of_several() -> None:
 def test_a_run_without_predictions_says_so_and_shows_its_curves() -> None:
     run = finished({"members": 2})
     shutil.rmtree(run.path / "predictions")
-    page = Page(html_of([run]))
+    page = Page(render_report([run]))
     assert [one.text for one in page.all("h2")] == [
         "Result",
         "Learning curves",
@@ -120,9 +122,9 @@ def test_a_run_without_predictions_says_so_and_shows_its_curves() -> None:
 
 def test_what_was_trained_on_is_read_with_care() -> None:
     run = trained(epochs=1)
-    assert machine(run) == []
+    assert list_machine_facts(run) == []
     (run.path / "devices.json").write_text("[")
-    assert machine(run) == []
+    assert list_machine_facts(run) == []
     write_json(
         run.path / "devices.json",
         {
@@ -132,9 +134,13 @@ def test_what_was_trained_on_is_read_with_care() -> None:
             "host": "mine",
         },
     )
-    assert machine(run) == [("platform", "cpu"), ("devices", "<b>cpu</b>"), ("cores", "2")]
+    assert list_machine_facts(run) == [
+        ("platform", "cpu"),
+        ("devices", "<b>cpu</b>"),
+        ("cores", "2"),
+    ]
     write_json(run.path / "devices.json", {"devices": {"kind": 1}, "cores": [2]})
-    assert ("platform", "cpu") not in machine(run)
+    assert ("platform", "cpu") not in list_machine_facts(run)
 
 
 def test_several_runs_are_the_comparison_and_each_in_short() -> None:
@@ -142,13 +148,13 @@ def test_several_runs_are_the_comparison_and_each_in_short() -> None:
         finished({"learning_rate": rate}, skill=skill, draw=place)
         for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0)])
     ]
-    page = Page(html_of(every))
+    page = Page(render_report(every))
     titles = [one.text for one in page.all("h2")]
     assert titles[:2] == ["Side by side", "Learning curves"]
     assert len(titles) == 4
-    found = table(grouped(every), every[0].id)
-    value = found.columns[1].figures["accuracy"].value
-    assert formats.percent(value, 500) in page.all("table")[0].text
+    found = build_comparison_table(group_runs(every), every[0].id)
+    value = found.columns[1].metrics["accuracy"].value
+    assert formats.format_percent(value, 500) in page.all("table")[0].text
     types = [one.attributes.get("type") for one in page.all("script")]
     assert types.count("application/vnd.ensemble.capsule") == 2
 
@@ -157,7 +163,7 @@ def test_the_first_sentences_say_what_it_is_and_how_good(written: Made) -> None:
     run, source = written
     page = Page(source)
     with np.load(run.path / "predictions" / "epoch-0002.npz") as kept:
-        right = kept["probabilities"].mean(axis=0).argmax(axis=1) == runs.test_set(run).labels
+        right = kept["probabilities"].mean(axis=0).argmax(axis=1) == runs.load_test_set(run).labels
     lead = page.by_class("lead")[0].text
     assert lead.startswith("A deep ensemble: 3 networks that answer as one")
     assert f"it gets {right.sum()} of 500 test digits right" in lead
@@ -166,12 +172,12 @@ def test_the_first_sentences_say_what_it_is_and_how_good(written: Made) -> None:
 
 def test_what_the_figures_are_stands_below_them(page: Page) -> None:
     for name in ("NLL", "Brier", "ECE", "MCE"):
-        assert f"{name}: {BY_NAME[name].gloss}" in page.by_class("note")[0].text
+        assert f"{name}: {TERMS_BY_NAME[name].gloss}" in page.by_class("note")[0].text
 
 
 def test_one_setting_differs_and_several_differ() -> None:
-    assert single.fold_of_settings(1).startswith("Settings: 1 differs from its default")
-    assert single.fold_of_settings(3).startswith("Settings: 3 differ from their defaults")
+    assert single_run.describe_settings_fold(1).startswith("Settings: 1 differs from its default")
+    assert single_run.describe_settings_fold(3).startswith("Settings: 3 differ from their defaults")
 
 
 def test_the_run_that_is_named_first_is_the_baseline() -> None:
@@ -180,7 +186,7 @@ def test_the_run_that_is_named_first_is_the_baseline() -> None:
         for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0)])
     )
     for every, title in (([low, high], "rate 0.01"), ([high, low], "rate 0.1")):
-        page = Page(html_of(every))
+        page = Page(render_report(every))
         said = [one.text for one in page.by_class("evidence")]
         assert f"The baseline is {title}." in said
         cells = next(one.text for one in page.all("tr") if one.text.startswith("Accuracy, verdict"))
@@ -199,5 +205,5 @@ def test_the_run_that_is_pinned_is_the_baseline_wherever_it_stands() -> None:
         ([third, first], "rate 0.2"),
         ([first, third, second], "rate 0.1"),
     ):
-        said = [one.text for one in Page(html_of(every)).by_class("evidence")]
+        said = [one.text for one in Page(render_report(every)).by_class("evidence")]
         assert f"The baseline is {title}." in said, "else the first"

@@ -1,8 +1,8 @@
 """What was measured under shift stands in the report, as on the screen; damaged, it is left out."""
 
-from ensemble.figures.inspect import entropies
-from ensemble.report import html_of
-from ensemble.shift.corruptions import KINDS
+from ensemble.figures.inspect import entropy_histograms
+from ensemble.report import render_report
+from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.status import stress_folder
 from tests.pages.ensembles import trained
 from tests.pages.stressed import measured
@@ -12,13 +12,15 @@ from tests.report.pages import Page
 def test_every_corruption_and_every_other_set_of_images_is_there() -> None:
     run = trained(epochs=2)
     results = measured(run)
-    page = Page(html_of([run]))
+    page = Page(render_report([run]))
     assert "Shift" in [one.text for one in page.all("h2")]
     labels = [one.text for one in page.all("button")]
-    assert {kind.title for kind in KINDS.values()} <= set(labels)
+    assert {kind.title for kind in CORRUPTION_KINDS.values()} <= set(labels)
     for one in results.ood:
-        assert entropies.sentence(one, "digit").replace("**", "") in page.said
+        assert (
+            entropy_histograms.describe_ood_separation(one, "digit").replace("**", "") in page.said
+        )
     titles = [one["figure"]["layout"]["title"]["text"] for one in page.figures]
     assert titles[-2:] == [one["title"] for one in results.ood]
     (stress_folder(run.path) / "results.json").write_text("{")
-    assert "Shift" not in [one.text for one in Page(html_of([run])).all("h2")]
+    assert "Shift" not in [one.text for one in Page(render_report([run])).all("h2")]

@@ -8,10 +8,10 @@ import pytest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.folders import SCHEMA
-from ensemble.report import html_of
-from ensemble.storage.atomic import write_json
-from ensemble.storage.records.lines import append_line
-from ensemble.views.loss_by_value import read_losses
+from ensemble.report import render_report
+from ensemble.storage.atomic_files import write_json
+from ensemble.storage.records.json_lines import append_line
+from ensemble.views.loss_by_value import read_member_losses
 from tests.pages.ensembles import trained
 from tests.report.pages import Page
 
@@ -43,12 +43,12 @@ def varied(vary: str) -> runs.Run:
             "ensemble_test_accuracy": 0.95,
         },
     )
-    return runs.find(made.id)
+    return runs.find_run(made.id)
 
 
 def test_the_loss_of_each_member_stands_over_its_value() -> None:
     run = varied(f"{RATES} momentum=0.5,0.8,0.9")
-    page = Page(html_of([run]))
+    page = Page(render_report([run]))
     titles = [one.text for one in page.all("h2")]
     assert titles.index("Loss by value") == titles.index("Learning curves") + 1
     shown = [
@@ -57,7 +57,7 @@ def test_the_loss_of_each_member_stands_over_its_value() -> None:
         if one["figure"]["layout"]["title"]["text"].startswith("Loss by")
     ]
     assert len(shown) == 2, "one a setting that differs"
-    made, labels = runs.read_predictions(run.id, 1), runs.test_set(run).labels
+    made, labels = runs.read_run_predictions(run.id, 1), runs.load_test_set(run).labels
     wanted = [-np.log(one[np.arange(len(labels)), labels]).mean() for one in made]
     for chart, each in zip(shown, ([0.01, 0.1, 1], [0.5, 0.8, 0.9]), strict=True):
         (dots,) = [one for one in chart["data"] if one["name"] == "a member each"]
@@ -66,4 +66,4 @@ def test_the_loss_of_each_member_stands_over_its_value() -> None:
 
 
 def test_members_that_are_alike_have_no_such_section() -> None:
-    assert read_losses(varied("")) is None
+    assert read_member_losses(varied("")) is None

@@ -7,10 +7,10 @@ import pytest
 
 from ensemble import datasets, runs
 from ensemble.datasets import registry
-from ensemble.report import html_of
-from ensemble.runs.annotations.notes import write_note
-from ensemble.shift.results import write_results
-from ensemble.storage.atomic import write_json
+from ensemble.report import render_report
+from ensemble.runs.annotations.notes import write_run_note
+from ensemble.shift.results import write_stress_results
+from ensemble.storage.atomic_files import write_json
 from tests.comparison.drawn import finished
 from tests.pages import stressed
 from tests.report.pages import Page
@@ -52,18 +52,18 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, Page
         names = tuple(f"{HOSTILE} {label}" for label in range(10))
         entry = registry.ENTRIES["digits"]
         entry = dataclasses.replace(entry, class_names=names, title=HOSTILE)
-        digits = dataclasses.replace(datasets.load("digits"), class_names=names)
+        digits = dataclasses.replace(datasets.load_dataset("digits"), class_names=names)
         patch.setitem(registry.ENTRIES, "digits", entry)
         patch.setattr(datasets, "load_digits", lambda: digits)
         patch.setattr(stressed, "OOD", {"noise": HOSTILE})
-        yield Page(html_of([named_run(0)])), Page(html_of([named_run(1), named_run(2)]))
+        yield Page(render_report([named_run(0)])), Page(render_report([named_run(1), named_run(2)]))
 
 
 def named_run(draw: int) -> runs.Run:
     """A run with a hostile name, note and machine, measured on hostile images."""
     run = finished({"members": 2}, epochs=1, skill=float(1 + draw), draw=draw)
-    runs.rename(run.id, HOSTILE)
-    write_note(run.id, HOSTILE)
+    runs.rename_run(run.id, HOSTILE)
+    write_run_note(run.id, HOSTILE)
     write_json(
         run.path / "devices.json",
         {
@@ -73,8 +73,8 @@ def named_run(draw: int) -> runs.Run:
         },
     )
     results = stressed.measured(run, epoch=1)
-    write_results(run.path, dataclasses.replace(results, steps=[]))
-    return runs.find(run.id)
+    write_stress_results(run.path, dataclasses.replace(results, steps=[]))
+    return runs.find_run(run.id)
 
 
 @pytest.mark.parametrize("place", [0, 1], ids=["one run", "two runs"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ensemble.engine.step import create_members
 from ensemble.runs import Run
-from ensemble.runs.checkpoints.folders import checkpoint_ticks
+from ensemble.runs.checkpoints.folders import list_checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.training.progress import Progress
 from tests.networks import CNN
@@ -25,7 +25,7 @@ def restored(run: Run, like: Progress, read_only: bool = False) -> Progress | No
 
 
 def newest(run: Run) -> Path:
-    return run.path / "checkpoints" / str(checkpoint_ticks(run.path)[-1])
+    return run.path / "checkpoints" / str(list_checkpoint_ticks(run.path)[-1])
 
 
 def files_of(folder: Path) -> list[Path]:

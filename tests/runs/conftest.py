@@ -19,7 +19,7 @@ def places() -> dict[int, Progress]:
 @pytest.fixture
 def run(places: dict[int, Progress]) -> Run:
     """A run with the checkpoints of two epochs."""
-    made = runs.create(EnsembleConfig(members=1))
+    made = runs.create_run(EnsembleConfig(members=1))
     with Checkpoints(made.path) as checkpoints:
         for progress in places.values():
             checkpoints.save(progress)

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from ensemble.cli.kubernetes import as_words
+from ensemble.cli.kubernetes import format_config_options
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.placement import Placement
 from tests.workers import PATIENCE_SECONDS
@@ -19,7 +19,7 @@ CONFIG = EnsembleConfig(
 
 def pod(index: int, submission: str = "first") -> "subprocess.Popen[str]":
     named = {"JOB_COMPLETION_INDEX": str(index), "ENSEMBLE_SUBMISSION": submission}
-    words = [sys.executable, "-m", "ensemble", "work-pod", RUN, *as_words(CONFIG)]
+    words = [sys.executable, "-m", "ensemble", "work-pod", RUN, *format_config_options(CONFIG)]
     return subprocess.Popen(
         words,
         env={**os.environ, **named},

@@ -7,11 +7,11 @@ from flax import linen as nn
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.datasets import load
+from ensemble.datasets import load_dataset
 from ensemble.engine import predict_probabilities
 from ensemble.errors import ConfigError, RunError
-from ensemble.runs.parameters import network_of_run, read_parameters
-from ensemble.runs.training import averages
+from ensemble.runs.parameters import load_run_network, read_parameters
+from ensemble.runs.training import weight_averages
 from tests.runs.groups.inline import arrays, trained
 
 CONFIG = EnsembleConfig(
@@ -29,7 +29,7 @@ def test_averaged_parameters_are_the_plain_mean_of_the_epochs(run: runs.Run) -> 
     wanted = jax.tree.map(lambda *leaves: np.mean(np.stack(leaves), 0, np.float64), *each)
     jax.tree.map(
         lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-6),
-        averages.average_of(run),
+        weight_averages.average_run_parameters(run),
         wanted,
     )
     with np.load(run.path / "average" / "parameters.npz") as file:
@@ -39,11 +39,13 @@ def test_averaged_parameters_are_the_plain_mean_of_the_epochs(run: runs.Run) -> 
 
 def test_they_are_asked_at_the_end_of_the_run(run: runs.Run) -> None:
     found = predict_probabilities(
-        network_of_run(run), averages.average_of(run), load("digits").test_images
+        load_run_network(run),
+        weight_averages.average_run_parameters(run),
+        load_dataset("digits").test_images,
     )
-    np.testing.assert_allclose(averages.read(run), found, atol=1e-6)
+    np.testing.assert_allclose(weight_averages.load_averaged_predictions(run), found, atol=1e-6)
     with np.load(run.path / "average" / "validation.npz") as file:
-        assert file["probabilities"].shape == runs.read_validation(run.id, 4).shape
+        assert file["probabilities"].shape == runs.read_validation_predictions(run.id, 4).shape
 
 
 def test_a_run_that_averages_is_otherwise_the_same_to_the_bit(run: runs.Run) -> None:
@@ -53,20 +55,20 @@ def test_a_run_that_averages_is_otherwise_the_same_to_the_bit(run: runs.Run) -> 
         assert arrays(run.path, what) == arrays(plain.path, what)
     assert not (plain.path / "average").exists()
     with pytest.raises(RunError, match="averages no parameters: launch one with swa_epochs above"):
-        averages.average_of(plain)
+        weight_averages.average_run_parameters(plain)
 
 
 def test_epochs_that_are_averaged_are_never_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ensemble.runs.parameters.MAX_BYTES", 1)
     run = trained(EnsembleConfig(**{**CONFIG.as_dict(), "epochs": 7}))
-    assert {5, 6, 7} <= set(runs.member_epochs(run.id))
-    assert averages.read(run).shape == (2, 500, 10)
+    assert {5, 6, 7} <= set(runs.list_member_epochs(run.id))
+    assert weight_averages.load_averaged_predictions(run).shape == (2, 500, 10)
 
 
 def test_of_a_run_in_groups_whoever_asks_makes_it(run: runs.Run) -> None:
     grouped = trained(EnsembleConfig(**{**CONFIG.as_dict(), "members": 4, "groups": 2}))
     assert grouped.state == "finished"
-    assert averages.read(grouped).shape == (4, 500, 10)
+    assert weight_averages.load_averaged_predictions(grouped).shape == (4, 500, 10)
 
 
 class Counted(nn.Module):

@@ -16,12 +16,12 @@ from ensemble.config import EnsembleConfig
 from ensemble.engine.step import create_members
 from ensemble.errors import RunError
 from ensemble.runs import Run
-from ensemble.runs.checkpoints.folders import checkpoint_ticks
+from ensemble.runs.checkpoints.folders import list_checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.training.progress import Progress
 from ensemble.storage import checksums
-from ensemble.storage.checksums import SUMS
+from ensemble.storage.checksums import CHECKSUM_FILE
 from tests.networks import CNN
 from tests.runs.checkpointed import STEPS, contents, files_of, newest, place, restored
 
@@ -45,7 +45,10 @@ def assert_same(one: Progress | None, other: Progress) -> None:
 @pytest.mark.skipif(not shutil.which("sha256sum"), reason="there is no sha256sum here")
 def test_the_sums_are_those_that_other_tools_check(run: Run) -> None:
     told = subprocess.run(
-        ["sha256sum", "--check", "--strict", SUMS], cwd=newest(run), capture_output=True, text=True
+        ["sha256sum", "--check", "--strict", CHECKSUM_FILE],
+        cwd=newest(run),
+        capture_output=True,
+        text=True,
     )
     assert told.returncode == 0, told.stderr
     assert len(told.stdout.splitlines()) == len(files_of(newest(run))) - 1
@@ -68,7 +71,7 @@ def test_no_single_flipped_bit_is_read_as_other_numbers(
         flip(files[chosen], bit)
         with pytest.MonkeyPatch.context() as patch:
             # Reading the one before 65 times would show nothing that once does not.
-            patch.setattr(Checkpoints, "_read", lambda self, tick, like: tick)
+            patch.setattr(Checkpoints, "_read_checkpoint", lambda self, tick, like: tick)
             with Checkpoints(run.path, read_only=True) as checkpoints:
                 assert checkpoints.restore(places[2]) == places[1].tick, files[chosen]
         flip(files[chosen], bit)
@@ -86,7 +89,7 @@ def test_a_damaged_one_is_set_aside_and_the_one_before_is_used(
     assert_same(restored(run, places[1]), places[1])
     assert "does not match its SHA-256" in capsys.readouterr().out
     assert contents(run.path / "damaged" / f"checkpoint-{places[2].tick}") == damaged
-    assert checkpoint_ticks(run.path) == [places[1].tick]
+    assert list_checkpoint_ticks(run.path) == [places[1].tick]
     # The same place is trained, and kept, again.
     with Checkpoints(run.path) as checkpoints:
         assert_same(checkpoints.restore(places[1]), places[1])
@@ -127,7 +130,7 @@ def test_sums_that_are_cut_are_damage_and_what_a_file_manager_leaves_is_none(
 ) -> None:
     (newest(run) / "default" / ".DS_Store").write_bytes(b"\0")
     assert_same(restored(run, places[1], read_only=True), places[2])
-    sums = newest(run) / SUMS
+    sums = newest(run) / CHECKSUM_FILE
     for rows in (sums.read_text().splitlines()[:-1], []):
         sums.write_text("".join(f"{row}\n" for row in rows))
         assert_same(restored(run, places[1], read_only=True), places[1])
@@ -138,7 +141,7 @@ def test_what_cannot_be_read_is_not_taken_for_damage(
     number: int, run: Run, places: dict[int, Progress], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = contents(run.path)
-    whole, refused = checksums._sha256, newest(run) / "default" / "_METADATA"
+    whole, refused = checksums._hash_file, newest(run) / "default" / "_METADATA"
 
     def refuse(path: Path) -> str:
         if path == refused:
@@ -146,7 +149,7 @@ def test_what_cannot_be_read_is_not_taken_for_damage(
         return whole(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(checksums, "_sha256", refuse)
+        patch.setattr(checksums, "_hash_file", refuse)
         with pytest.raises(RunError, match=r"Nothing was changed: make .*_METADATA readable"):
             restored(run, places[1])
     assert contents(run.path) == before
@@ -156,7 +159,7 @@ def test_what_cannot_be_read_is_not_taken_for_damage(
 def test_where_all_are_damaged_nothing_begins_anew_unasked(
     run: Run, places: dict[int, Progress]
 ) -> None:
-    for tick in checkpoint_ticks(run.path):
+    for tick in list_checkpoint_ticks(run.path):
         os.truncate(run.path / "checkpoints" / str(tick) / "default" / "_METADATA", 10)
     with pytest.raises(RunError, match="No other is left: resume once more to train"):
         restored(run, places[1])
@@ -165,18 +168,18 @@ def test_where_all_are_damaged_nothing_begins_anew_unasked(
 
 
 def test_who_only_reads_is_told_of_damage_and_not_that_there_is_none(run: Run) -> None:
-    for tick in checkpoint_ticks(run.path):
+    for tick in list_checkpoint_ticks(run.path):
         os.truncate(run.path / "checkpoints" / str(tick) / "default" / "_METADATA", 10)
     with pytest.raises(RunError, match=r"Checkpoint 12 is damaged .* Checkpoint 6 is damaged"):
         read_progress(run)
-    assert len(checkpoint_ticks(run.path)) == 2, "and changes nothing"
+    assert len(list_checkpoint_ticks(run.path)) == 2, "and changes nothing"
 
 
 @pytest.mark.parametrize("cut", [False, True], ids=["whole", "cut"])
 def test_those_of_earlier_versions_have_no_sums_and_are_read(
     cut: bool, run: Run, places: dict[int, Progress]
 ) -> None:
-    (newest(run) / SUMS).unlink()
+    (newest(run) / CHECKSUM_FILE).unlink()
     if cut:
         # Cut elsewhere, reads that orbax had begun complain for as long as they are there.
         os.truncate(newest(run) / "default" / "_METADATA", 1000)
@@ -193,10 +196,12 @@ def test_one_that_does_not_fit_the_settings_is_said_and_stays(run: Run) -> None:
 
 def test_the_last_two_and_the_best_are_kept() -> None:
     """Also of a run that was resumed again and again: orbax forgets what came before."""
-    run, like, whole = runs.create(EnsembleConfig(members=1)), place(1), STEPS + 1
+    run, like, whole = runs.create_run(EnsembleConfig(members=1)), place(1), STEPS + 1
     for begins in (1, 4, 6):
         with Checkpoints(run.path) as checkpoints:
             for epoch in range(begins, begins + 3):
                 later = replace(like, step=epoch * STEPS, evaluated=epoch)
                 checkpoints.save(later, best=min(epoch, 2) * whole)
-        assert checkpoint_ticks(run.path) == sorted({2 * whole, (epoch - 1) * whole, epoch * whole})
+        assert list_checkpoint_ticks(run.path) == sorted(
+            {2 * whole, (epoch - 1) * whole, epoch * whole}
+        )

@@ -17,7 +17,7 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.engine.step import blank_members
+from ensemble.engine.step import create_blank_members
 from ensemble.errors import RunError
 from ensemble.runs.history import write_predictions
 from ensemble.runs.parameters import read_parameters, write_parameters
@@ -26,7 +26,7 @@ from tests.networks import CNN
 
 FLIPS = 100  # of each of the two files
 READ: dict[str, Callable[[str, int], Any]] = {
-    "predictions": runs.read_predictions,
+    "predictions": runs.read_run_predictions,
     "parameters": read_parameters,
 }
 WHAT = sorted(READ)
@@ -34,7 +34,7 @@ WHAT = sorted(READ)
 
 @pytest.fixture(scope="module")
 def params() -> dict[str, Any]:
-    rng, blank = np.random.default_rng(1), blank_members(CNN, 2).params
+    rng, blank = np.random.default_rng(1), create_blank_members(CNN, 2).params
     found: dict[str, Any] = jax.tree.map(
         lambda leaf: rng.standard_normal(leaf.shape, np.float32), blank
     )
@@ -43,7 +43,7 @@ def params() -> dict[str, Any]:
 
 @pytest.fixture
 def run(params: dict[str, Any]) -> Run:
-    made = runs.create(EnsembleConfig(members=2))
+    made = runs.create_run(EnsembleConfig(members=2))
     rng = np.random.default_rng(0)
     write_predictions(made.path, 1, rng.dirichlet(np.ones(10), (2, 500)).astype(np.float32))
     write_parameters(made.path, 1, params, best=1)
@@ -118,7 +118,7 @@ def test_predictions_that_are_right_and_of_another_run_are_refused(
     path = file_of(run, "predictions")
     np.savez(path, probabilities=change(arrays_in(path)["probabilities"]))
     with pytest.raises(RunError, match=f"predictions of epoch 1 .*{why}.*choose another epoch"):
-        runs.read_predictions(run.id, 1)
+        runs.read_run_predictions(run.id, 1)
 
 
 @pytest.mark.parametrize(

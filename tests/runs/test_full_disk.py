@@ -13,7 +13,7 @@ from ensemble.errors import RunError
 from ensemble.jobs.status import write_status
 from ensemble.regression import LbfgsConfig
 from ensemble.runs import Run
-from ensemble.runs.checkpoints.folders import what_is_kept
+from ensemble.runs.checkpoints.folders import describe_saved_progress
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.status import Status
 from ensemble.runs.training.progress import Progress
@@ -69,19 +69,19 @@ def test_a_disk_without_room_is_no_bug_and_leaves_no_half(
     ],
 )
 def test_what_is_kept_is_what_lies_there(ticks: list[int], said: str) -> None:
-    run = runs.create(EnsembleConfig(members=1, epochs=4))
+    run = runs.create_run(EnsembleConfig(members=1, epochs=4))
     write_status(run.path, Status(state="failed", epochs=4, steps=4 * STEPS))
     for tick in ticks:
         (run.path / "checkpoints" / str(tick)).mkdir(parents=True)
     (run.path / "checkpoints" / "18.orbax-checkpoint-tmp").mkdir(parents=True)
-    assert what_is_kept(run.path) == said
+    assert describe_saved_progress(run.path) == said
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: runs.create(EnsembleConfig()),
-        lambda: regression.create_solve(LbfgsConfig(samples=120, features=8)),
+        lambda: runs.create_run(EnsembleConfig()),
+        lambda: regression.create_regression(LbfgsConfig(samples=120, features=8)),
     ],
     ids=["run", "regression"],
 )

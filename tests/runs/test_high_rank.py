@@ -13,11 +13,11 @@ import pytest
 from ensemble import architectures, datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.engine.networks.compiler_options import (
-    WITH_BROKEN_FUSION,
+    BROKEN_FUSION_VERSIONS,
     YNN_FUSION,
-    compiler_options,
+    choose_compiler_options,
 )
-from ensemble.engine.networks.registry import bind
+from ensemble.engine.networks.registry import bind_network
 from tests.workers import wait_for_end
 
 REPO = Path(__file__).resolve().parents[2]
@@ -51,20 +51,20 @@ print(jax.jit(network.apply)(network.init(jax.random.key(1), x), x).shape)
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     Path("grouped.py").write_text(GROUPED)
-    monkeypatch.setenv(architectures.ALLOWED, NETWORK)
+    monkeypatch.setenv(architectures.NETWORKS_VARIABLE, NETWORK)
     return NETWORK
 
 
 @pytest.mark.usefixtures("two_devices_a_worker")
 def test_a_worker_and_whoever_asks_the_members_live(own: str, config: EnsembleConfig) -> None:
-    run = runs.launch(replace(config, epochs=1, network=own))
+    run = runs.launch_run(replace(config, epochs=1, network=own))
     ended = wait_for_end(run)
     assert ended.state == "finished", (run.path / "log.txt").read_text()
     script = (
         "from ensemble import datasets, runs\n"
         f"members = runs.open_members({run.id!r})\n"
         "images = datasets.load('digits').test_images[:64]\n"
-        "print(members.probabilities(images).sum())"
+        "print(members.predict_probabilities(images).sum())"
     )
     asked = subprocess.run(
         [sys.executable, "-c", script],
@@ -76,7 +76,9 @@ def test_a_worker_and_whoever_asks_the_members_live(own: str, config: EnsembleCo
     np.testing.assert_allclose(float(asked.stdout), 2 * 64, rtol=1e-5)
 
 
-@pytest.mark.skipif(jaxlib.__version__ not in WITH_BROKEN_FUSION, reason="a jaxlib that is whole")
+@pytest.mark.skipif(
+    jaxlib.__version__ not in BROKEN_FUSION_VERSIONS, reason="a jaxlib that is whole"
+)
 def test_plain_jax_dies_of_it() -> None:
     """Where this fails, this jaxlib needs the option no more."""
     assert subprocess.run([sys.executable, "-c", PLAIN]).returncode < 0
@@ -85,10 +87,10 @@ def test_plain_jax_dies_of_it() -> None:
 def test_only_networks_of_ones_own_are_compiled_otherwise(
     own: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shape = datasets.load("digits").train_images.shape[1:]
-    broken = jaxlib.__version__ in WITH_BROKEN_FUSION
-    mine = bind(own, shape, 10)
-    assert compiler_options(mine) == ({YNN_FUSION: ""} if broken else None)
-    assert compiler_options(bind("cnn", shape, 10)) is None
+    shape = datasets.load_dataset("digits").train_images.shape[1:]
+    broken = jaxlib.__version__ in BROKEN_FUSION_VERSIONS
+    mine = bind_network(own, shape, 10)
+    assert choose_compiler_options(mine) == ({YNN_FUSION: ""} if broken else None)
+    assert choose_compiler_options(bind_network("cnn", shape, 10)) is None
     monkeypatch.setenv("XLA_FLAGS", f"--{YNN_FUSION}=-reduce")
-    assert compiler_options(mine) is None, "a person chose another"
+    assert choose_compiler_options(mine) is None, "a person chose another"

@@ -9,12 +9,12 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs import history
-from ensemble.storage.records import lines as json_lines
+from ensemble.storage.records import json_lines as json_lines
 
 
 @pytest.fixture
 def run():
-    return runs.create(EnsembleConfig(members=3))
+    return runs.create_run(EnsembleConfig(members=3))
 
 
 def test_a_torn_last_line_is_left_out(run):
@@ -48,7 +48,7 @@ def test_lines_after_a_checkpoint_are_dropped(run):
     for step in range(5):
         json_lines.append_line(path, {"kind": "steps", "step": step, "loss": 0.1 * step})
     before = path.read_text().splitlines()[:3]
-    json_lines.keep_lines(path, lambda line: line["step"] < 3)
+    json_lines.keep_matching_lines(path, lambda line: line["step"] < 3)
     assert path.read_text().splitlines() == before
 
 
@@ -56,17 +56,19 @@ def test_predictions_come_back_as_they_were(run):
     probabilities = np.random.default_rng(0).dirichlet(np.ones(10), (3, 500)).astype(np.float32)
     for epoch in (1, 2, 12):
         history.write_predictions(run.path, epoch, probabilities / epoch)
-    assert runs.prediction_epochs(run.id) == [1, 2, 12]
-    np.testing.assert_array_equal(runs.read_predictions(run.id, 12), probabilities / np.float32(12))
+    assert runs.list_prediction_epochs(run.id) == [1, 2, 12]
+    np.testing.assert_array_equal(
+        runs.read_run_predictions(run.id, 12), probabilities / np.float32(12)
+    )
     history.drop_predictions(run.path, after=1)
-    assert runs.prediction_epochs(run.id) == [1]
+    assert runs.list_prediction_epochs(run.id) == [1]
 
 
 def test_missing_or_damaged_predictions_are_said(run):
     with pytest.raises(RunError, match="no predictions of epoch 4"):
-        runs.read_predictions(run.id, 4)
+        runs.read_run_predictions(run.id, 4)
     history.write_predictions(run.path, 1, np.ones((1, 2, 10)))
     file = run.path / "predictions" / "epoch-0001.npz"
     file.write_bytes(file.read_bytes()[:50])
     with pytest.raises(RunError, match="choose another epoch"):
-        runs.read_predictions(run.id, 1)
+        runs.read_run_predictions(run.id, 1)

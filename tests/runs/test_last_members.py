@@ -9,11 +9,11 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.engine import steps_per_epoch
+from ensemble.engine import count_steps_per_epoch
 from ensemble.engine.step import create_members
 from ensemble.errors import RunError
 from ensemble.runs import Run
-from ensemble.runs.checkpoints.folders import checkpoint_ticks
+from ensemble.runs.checkpoints.folders import list_checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.parameters import write_parameters
@@ -21,13 +21,13 @@ from ensemble.runs.training.progress import Progress
 from tests.networks import CNN
 from tests.runs.checkpointed import contents
 
-STEPS = steps_per_epoch(1297, 128)
+STEPS = count_steps_per_epoch(1297, 128)
 
 
 @pytest.fixture
 def run() -> Run:
     """One whose members differ after each of its two epochs."""
-    made = runs.create(EnsembleConfig(members=1))
+    made = runs.create_run(EnsembleConfig(members=1))
     for epoch in (1, 2):
         progress = Progress.blank(create_members(CNN, epoch, 1), 1, STEPS)
         progress.step, progress.evaluated = epoch * STEPS, epoch
@@ -48,7 +48,7 @@ def remove_parameters(folder: Path, epoch: int) -> None:
 
 
 def test_a_damaged_last_checkpoint_is_stood_in_for_by_the_parameters_of_its_epoch(run: Run) -> None:
-    first, last = checkpoint_ticks(run.path)
+    first, last = list_checkpoint_ticks(run.path)
     for damaged in (last,), (first, last):
         before = damage(run, *damaged)
         found = read_progress(run)
@@ -61,7 +61,7 @@ def test_a_damaged_last_checkpoint_is_stood_in_for_by_the_parameters_of_its_epoc
 def test_without_those_the_checkpoint_before_is_used_and_where_all_are_damaged_that_is_said(
     run: Run,
 ) -> None:
-    first, last = checkpoint_ticks(run.path)
+    first, last = list_checkpoint_ticks(run.path)
     remove_parameters(run.path, 2)
     damage(run, last)
     assert read_progress(run).tick == first

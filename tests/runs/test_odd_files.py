@@ -17,15 +17,15 @@ from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs.dataset_fetch import FetchStatus
-from ensemble.jobs.queue import comes_first, in_order
+from ensemble.jobs.queue import list_blocking_jobs, list_queued_jobs
 from ensemble.race.status import RaceStatus
-from ensemble.regression import LbfgsConfig, SolveStatus
+from ensemble.regression import LbfgsConfig, RegressionStatus
 from ensemble.runs import Status
-from ensemble.runs.annotations.notes import read_note
-from ensemble.runs.training.session import _devices
+from ensemble.runs.annotations.notes import read_run_note
+from ensemble.runs.training.session import _choose_run_devices
 from ensemble.shift import StressStatus
 
-KINDS = [Status, SolveStatus, RaceStatus, StressStatus, FetchStatus]
+KINDS = [Status, RegressionStatus, RaceStatus, StressStatus, FetchStatus]
 # No field of any status may be one of these.
 NOWHERE: list[Any] = [True, [[1]], 10**400, float("inf"), "\ud800"]
 WORDS = {"state", "message", "host", "platform", "best_on", "race"}
@@ -89,15 +89,15 @@ def alive(**changes: Any) -> str:
     ],
 )
 def test_the_odd_one_is_named_and_the_sound_one_goes_on(name: str, content: str) -> None:
-    odd, sound = runs.create(EnsembleConfig()), runs.create(EnsembleConfig())
+    odd, sound = runs.create_run(EnsembleConfig()), runs.create_run(EnsembleConfig())
     (odd.path / name).write_text(content)
     assert [run.id for run in runs.list_runs()] == [sound.id]
-    (why,) = runs.unreadable().values()
+    (why,) = runs.list_unreadable_runs().values()
     assert f"The run “{odd.id}” cannot be read (" in why
     assert why.endswith("delete it, or put its files back.")
     assert "\n" not in why
-    assert sound.id in [job.id for job in in_order()]
-    assert comes_first()
+    assert sound.id in [job.id for job in list_queued_jobs()]
+    assert list_blocking_jobs()
     listed = CliRunner().invoke(main, ["runs", "list", "--json"], catch_exceptions=False)
     assert [json.loads(row)["run_id"] for row in listed.stdout.splitlines()] == [sound.id]
     shown = CliRunner().invoke(main, ["runs", "show", odd.id], catch_exceptions=False)
@@ -108,43 +108,43 @@ def test_the_odd_one_is_named_and_the_sound_one_goes_on(name: str, content: str)
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")])
 @pytest.mark.parametrize("name", ["config.json", "status.json"])
 def test_what_is_no_file_is_named_too(name: str, make: Callable[[Path], object]) -> None:
-    odd, sound = runs.create(EnsembleConfig()), runs.create(EnsembleConfig())
+    odd, sound = runs.create_run(EnsembleConfig()), runs.create_run(EnsembleConfig())
     (odd.path / name).unlink()
     make(odd.path / name)
-    assert list(runs.unreadable()) == [odd.id]
+    assert list(runs.list_unreadable_runs()) == [odd.id]
     assert [run.id for run in runs.list_runs()] == [sound.id]
     with pytest.raises(RunError, match="cannot be read"):
-        runs.find(odd.id)
+        runs.find_run(odd.id)
 
 
 def test_an_odd_regression_is_named_and_the_others_are_listed() -> None:
-    odd, sound = (regression.create_solve(LbfgsConfig()) for _ in range(2))
+    odd, sound = (regression.create_regression(LbfgsConfig()) for _ in range(2))
     (odd.path / "status.json").write_text('{"devices": "two"}')
-    assert [one.id for one in regression.list_solves()] == [sound.id]
-    assert list(regression.unreadable_solves()) == [odd.id]
-    assert runs.unreadable() == {}
+    assert [one.id for one in regression.list_regressions()] == [sound.id]
+    assert list(regression.list_unreadable_regressions()) == [odd.id]
+    assert runs.list_unreadable_runs() == {}
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
 def test_an_odd_name_or_note_is_none(make: Callable[[Path], object]) -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     for name in ("name.txt", "notes.md"):
         make(run.path / name)
-    found = runs.find(run.id)
-    assert (found.name, read_note(found)) == (run.id, "")
+    found = runs.find_run(run.id)
+    assert (found.name, read_run_note(found)) == (run.id, "")
 
 
 def test_a_name_is_one_line_of_at_most_eighty_letters() -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     (run.path / "name.txt").write_bytes("é\n\x00  é ".encode() * 100_000 + b"\xff")
-    assert 75 < len(runs.find(run.id).name) <= 80
-    assert runs.find(run.id).name.startswith("é \x00 é é")
+    assert 75 < len(runs.find_run(run.id).name) <= 80
+    assert runs.find_run(run.id).name.startswith("é \x00 é é")
 
 
 @pytest.mark.parametrize("used", [0, -1, True, "2", 1.5, None, [], 10**400])
 def test_devices_that_nobody_can_have_used_are_chosen_anew(used: Any) -> None:
-    run = runs.create(EnsembleConfig(devices=2))
+    run = runs.create_run(EnsembleConfig(devices=2))
     (run.path / "devices.json").write_text(json.dumps({"used": used}))
-    assert len(_devices(run)) == 2
+    assert len(_choose_run_devices(run)) == 2
     (run.path / "devices.json").write_text('{"used": 3}')
-    assert len(_devices(run)) == 3
+    assert len(_choose_run_devices(run)) == 3

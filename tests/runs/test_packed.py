@@ -11,10 +11,10 @@ import pytest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs import Run, Status
-from ensemble.runs.checkpoints.folders import checkpoint_ticks
+from ensemble.runs.checkpoints.folders import list_checkpoint_ticks
 from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.parameters import read_parameters
-from ensemble.runs.training import packed
+from ensemble.runs.training import packed_training
 
 # Two members to a device, alone and in a pack: there every bit is the same.
 CONFIG = EnsembleConfig(
@@ -36,7 +36,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     """The trials, each trained by itself."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("runs")))
-        return [runs.work(runs.create(one).id) for one in TRIALS]
+        return [runs.execute_run(runs.create_run(one).id) for one in TRIALS]
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def together(
     stops: dict[int, Callable[[Status], bool]] | None = None,
 ) -> list[Run]:
     """Runs of these settings side by side; one is stopped when its status says so."""
-    made, asked = [runs.create(one) for one in configs], set[int]()
+    made, asked = [runs.create_run(one) for one in configs], set[int]()
 
     def reporter(place: int) -> Callable[[Status], None]:
         def report(status: Status) -> None:
@@ -63,7 +63,7 @@ def together(
         return report
 
     places = range(len(configs))
-    ended = packed.work(
+    ended = packed_training.train_packed_runs(
         [one.id for one in made],
         [reporter(one) for one in places],
         [lambda one=one: one in asked for one in places],
@@ -91,14 +91,14 @@ def assert_same(run: Run, wanted: Run, rtol: float = 0.0) -> None:
             close = max(rtol, 1e-6 if name.startswith("ensemble") else 0.0)
             np.testing.assert_allclose(line[name], other[name], close, err_msg=name)
     for read in (
-        lambda one: runs.read_predictions(one.id, 3),
-        lambda one: runs.read_validation(one.id, 2),
+        lambda one: runs.read_run_predictions(one.id, 3),
+        lambda one: runs.read_validation_predictions(one.id, 2),
         lambda one: read_parameters(one.id, 3),
         lambda one: read_progress(one).state,
     ):
         for leaf, other in zip(*map(jax.tree.leaves, (read(run), read(wanted))), strict=True):
             np.testing.assert_allclose(leaf, other, rtol, atol=rtol)
-    assert checkpoint_ticks(run.path) == checkpoint_ticks(wanted.path)
+    assert list_checkpoint_ticks(run.path) == list_checkpoint_ticks(wanted.path)
     assert run.status.best_epoch == wanted.status.best_epoch
 
 
@@ -118,11 +118,11 @@ def test_runs_trained_in_one_program_are_each_as_trained_alone_to_the_bit(
 def test_one_that_diverges_ends_as_it_would_alone_and_the_other_goes_on(alone: list[Run]) -> None:
     lost, run = together(LOST, TRIALS[0])
     assert_same(run, alone[0], rtol=1e-6)  # beside one with weight decay: by another rule
-    wanted = runs.work(runs.create(LOST).id)
+    wanted = runs.execute_run(runs.create_run(LOST).id)
     assert (lost.state, lost.message) == (wanted.state, wanted.message)
     assert lost.state == "diverged"
     assert lost.status.step == wanted.status.step < run.status.step
-    assert len(runs.prediction_epochs(lost.id)) == 1
+    assert len(runs.list_prediction_epochs(lost.id)) == 1
 
 
 def test_one_that_is_stopped_is_resumed_alone_to_the_same_bits(alone: list[Run]) -> None:
@@ -130,8 +130,8 @@ def test_one_that_is_stopped_is_resumed_alone_to_the_same_bits(alone: list[Run])
     assert_same(run, alone[1])
     assert (stopped.state, stopped.message) == ("stopped", alone_stopped())
     assert stopped.status.epoch == 1
-    runs.requeue(stopped.id)
-    assert_same(runs.work(stopped.id), alone[0])
+    runs.requeue_run(stopped.id)
+    assert_same(runs.execute_run(stopped.id), alone[0])
 
 
 def alone_stopped() -> str:
@@ -147,24 +147,26 @@ def test_a_bug_is_written_into_all_that_go_on_and_raised(
         raise ZeroDivisionError("no such thing")
 
     monkeypatch.setattr(Trainer, "train", broken)
-    made = [runs.create(one) for one in TRIALS]
+    made = [runs.create_run(one) for one in TRIALS]
     with pytest.raises(ZeroDivisionError):
-        packed.work([one.id for one in made], [lambda status: None] * 2, [never] * 2)
+        packed_training.train_packed_runs(
+            [one.id for one in made], [lambda status: None] * 2, [never] * 2
+        )
     for one in made:
-        ended = runs.find(one.id)
+        ended = runs.find_run(one.id)
         assert ended.state == "failed"
         assert "no such thing" in ended.message
 
 
 def test_what_one_cannot_write_is_no_end_of_the_other(alone: list[Run]) -> None:
-    made = [runs.create(one) for one in TRIALS]
+    made = [runs.create_run(one) for one in TRIALS]
 
     def in_the_way(status: Status) -> None:
         if status.epoch == 1:
             (made[1].path / "predictions").rename(made[1].path / "predictions-2")
             (made[1].path / "predictions").write_text("a file")
 
-    first, second = packed.work(
+    first, second = packed_training.train_packed_runs(
         [one.id for one in made], [lambda status: None, once(in_the_way)], [never] * 2
     )
     assert first
@@ -190,8 +192,8 @@ def once(report: Callable[[Status], None]) -> Callable[[Status], None]:
 )
 def test_only_runs_that_differ_in_numbers_of_members_share_a_program(change) -> None:
     other = replace(CONFIG, learning_rate=0.5, vary="momentum=0.5,0.9")
-    assert packed.can_share([CONFIG, other])
-    assert not packed.can_share([CONFIG, replace(CONFIG, **change)])
-    made = [runs.create(one).id for one in (CONFIG, replace(CONFIG, **change))]
+    assert packed_training.can_share_program([CONFIG, other])
+    assert not packed_training.can_share_program([CONFIG, replace(CONFIG, **change)])
+    made = [runs.create_run(one).id for one in (CONFIG, replace(CONFIG, **change))]
     with pytest.raises(ValueError, match="differ in more"):
-        packed.work(made, [lambda status: None] * 2, [never] * 2)
+        packed_training.train_packed_runs(made, [lambda status: None] * 2, [never] * 2)

@@ -14,8 +14,8 @@ from ensemble.engine.step import create_members
 from ensemble.errors import RunError
 from ensemble.runs import parameters
 from ensemble.runs.checkpoints.manager import Checkpoints
-from ensemble.runs.checkpoints.members import checkpoint_epochs
-from ensemble.runs.parameters import wanted_epochs, write_parameters
+from ensemble.runs.checkpoints.members import list_checkpoint_epochs
+from ensemble.runs.parameters import select_parameter_epochs, write_parameters
 from ensemble.runs.training.progress import Progress
 from tests.networks import CNN
 
@@ -25,7 +25,7 @@ STEPS = 1297 // 128
 
 @pytest.fixture
 def run():
-    return runs.create(EnsembleConfig(members=2, epochs=30))
+    return runs.create_run(EnsembleConfig(members=2, epochs=30))
 
 
 def test_what_is_written_comes_back_as_float32(run):
@@ -45,7 +45,7 @@ def test_what_is_kept_is_evenly_spaced_and_never_more_than_there_is_room_for(roo
     best = 1
     for last in range(1, 200):
         best = last if last in (2, 7, 90) else best
-        wanted = wanted_epochs(last, best, room)
+        wanted = select_parameter_epochs(last, best, room)
         assert {1, best, last} <= wanted <= kept | {last}, "an epoch came back from nowhere"
         assert len(wanted) <= room
         if room > 3 and last > 1:
@@ -61,15 +61,15 @@ def test_beyond_the_bound_files_go(run, monkeypatch):
     monkeypatch.setattr(parameters, "MAX_BYTES", 5 * size)
     for epoch in range(2, 12):
         write_parameters(run.path, epoch, TREE, best=3)
-    assert runs.member_epochs(run.id) == (1, 3, 4, 8, 11)
+    assert runs.list_member_epochs(run.id) == (1, 3, 4, 8, 11)
 
 
 def test_only_the_ends_of_epochs_count_as_checkpoints_that_can_be_asked():
-    run = runs.create(EnsembleConfig(batch_size=128))
+    run = runs.create_run(EnsembleConfig(batch_size=128))
     end = STEPS + 1  # an epoch's steps, and its evaluation
     for name in (0, 5, end, end + 1, 12 * end, f"{3 * end}.orbax-checkpoint-tmp"):
         (run.path / "checkpoints" / str(name)).mkdir(parents=True)
-    assert checkpoint_epochs(run) == [1, 12]
+    assert list_checkpoint_epochs(run) == [1, 12]
 
 
 def test_a_resumed_run_forgets_what_comes_again(run):
@@ -78,7 +78,7 @@ def test_a_resumed_run_forgets_what_comes_again(run):
     torn = run.path / "parameters" / ".epoch-0004.npz.x7"
     torn.write_bytes(b"PK")
     parameters.drop_parameters(run.path, after=1)
-    assert runs.member_epochs(run.id) == (1,)
+    assert runs.list_member_epochs(run.id) == (1,)
     assert not torn.exists()
 
 
@@ -109,14 +109,14 @@ def test_any_epoch_can_be_asked_also_of_a_run_with_checkpoints_alone(run):
         for epoch, state in states.items():
             progress = replace(Progress.blank(state, 2, STEPS), step=epoch * STEPS, evaluated=epoch)
             checkpoints.save(progress, best=2 * (STEPS + 1))
-    assert runs.member_epochs(run.id) == (2, 5), "the best and the last"
+    assert runs.list_member_epochs(run.id) == (2, 5), "the best and the last"
     write_parameters(run.path, 3, create_members(CNN, 3, 2).params, best=3)
-    assert runs.member_epochs(run.id) == (2, 3, 5)
+    assert runs.list_member_epochs(run.id) == (2, 3, 5)
     for epoch, state in ((2, states[2]), (3, create_members(CNN, 3, 2))):
         members = runs.open_members(run.id, epoch)
         assert (members.epoch, members.steps_after) == (epoch, 0)
         expected = predict_probabilities(CNN, state.params, image)
-        np.testing.assert_allclose(members.probabilities(image), expected, atol=1e-6)
+        np.testing.assert_allclose(members.predict_probabilities(image), expected, atol=1e-6)
     assert runs.open_members(run.id).epoch == 5
     with pytest.raises(RunError, match="nothing of epoch 4"):
         runs.open_members(run.id, 4)

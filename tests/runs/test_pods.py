@@ -9,17 +9,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ensemble import runs
-from ensemble.cli.kubernetes import as_words
+from ensemble.cli.kubernetes import format_config_options
 from ensemble.cli.program import main
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.status import write_status
-from ensemble.jobs.worker import stop_request
-from ensemble.runs.groups import external
-from ensemble.runs.groups.applied import make_once, take_up
-from ensemble.runs.groups.part import groups_of
-from ensemble.runs.groups.pod import DIVERGED, DONE, GO_ON, work_pod
-from ensemble.storage.lock import is_held
+from ensemble.jobs.worker import create_stop_request
+from ensemble.runs.groups import external_tasks
+from ensemble.runs.groups.group import list_run_groups
+from ensemble.runs.groups.pod import EXIT_DIVERGED, EXIT_DONE, EXIT_RESTART, execute_pod
+from ensemble.runs.groups.shared_creation import create_run_once, take_up_submission
+from ensemble.storage.file_lock import is_locked
 from tests.runs.pods import CONFIG, ON, RUN, soon
 from tests.workers import PATIENCE_SECONDS, held_by_a_worker, wait_until
 
@@ -31,17 +31,17 @@ def called(index: str, *words: str) -> Result:
 
 def set_states(run: runs.Run, *states: str) -> None:
     """Have the run and its groups say that they ended so."""
-    for job, state in zip([run, *groups_of(run)], states, strict=True):
+    for job, state in zip([run, *list_run_groups(run)], states, strict=True):
         write_status(job.path, replace(job.status, state=state, pid=None, updated=0.0))
 
 
 def test_what_merges_ends_alone_where_its_node_is_drained():
-    run = take_up(make_once(RUN, CONFIG, ON), "first")
-    stop = stop_request(run)
+    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
+    stop = create_stop_request(run)
     with ThreadPoolExecutor(1) as threads:
         told = threads.submit(wait_until, run, lambda run: "2 of 2 groups wait" in run.message)
         told.add_done_callback(lambda _: signal.raise_signal(signal.SIGTERM))
-        found = runs.work(RUN, stop=stop)
+        found = runs.execute_run(RUN, stop=stop)
     assert found.state == "stopped"
     assert "Kubernetes begins it anew" in found.message
     assert not list(run.path.rglob(STOP_FILE))  # Nobody asked for the run to be stopped.
@@ -49,33 +49,40 @@ def test_what_merges_ends_alone_where_its_node_is_drained():
 
 def test_pods_that_race_make_one_run():
     with ThreadPoolExecutor(8) as threads:
-        made = list(threads.map(lambda _: take_up(make_once(RUN, CONFIG, ON), "first"), range(24)))
+        made = list(
+            threads.map(
+                lambda _: take_up_submission(create_run_once(RUN, CONFIG, ON), "first"), range(24)
+            )
+        )
     assert {run.id for run in made} == {RUN}
     assert [run.id for run in runs.list_runs()] == [RUN]
     [folder] = made[0].path.parent.iterdir()  # Nothing that was made beside it is left.
-    assert [group.path.exists() for group in groups_of(runs.find(folder.name))] == [True, True]
+    assert [group.path.exists() for group in list_run_groups(runs.find_run(folder.name))] == [
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize("other", [{"seed": 1}, {"groups": 1}, {"learning_rate": 0.051}])
 def test_another_run_under_the_id_is_refused_and_stays_as_it_is(other):
-    run = make_once(RUN, CONFIG, ON)
-    result = called("0", *as_words(replace(CONFIG, **other)))
+    run = create_run_once(RUN, CONFIG, ON)
+    result = called("0", *format_config_options(replace(CONFIG, **other)))
     assert result.exit_code == 2
     assert result.stderr.startswith(f"Error: There is a run “{RUN}” with other settings")
-    assert runs.find(RUN).config == run.config == CONFIG
+    assert runs.find_run(RUN).config == run.config == CONFIG
     assert not (run.path / "groups").exists()
 
 
 def test_a_run_of_this_machine_is_not_taken_for_one_of_pods():
-    run = runs.create(CONFIG)
+    run = runs.create_run(CONFIG)
     with pytest.raises(ConfigError, match="for another place"):
-        make_once(run.id, CONFIG, ON)
+        create_run_once(run.id, CONFIG, ON)
 
 
 def test_a_folder_that_is_no_run_is_left_alone(runs_of_one_test):
     (runs_of_one_test / RUN).mkdir(parents=True)
     (runs_of_one_test / RUN / "mine.txt").write_text("mine")
-    assert called("0", *as_words(CONFIG)).exit_code == 2
+    assert called("0", *format_config_options(CONFIG)).exit_code == 2
     assert [path.name for path in runs_of_one_test.rglob("*")] == [RUN, "mine.txt"]
 
 
@@ -90,29 +97,29 @@ def test_a_folder_that_is_no_run_is_left_alone(runs_of_one_test):
     ],
 )
 def test_a_pod_that_nobody_could_mend_ends_with_status_2(index, words, said):
-    result = called(index, *as_words(CONFIG), *words)
+    result = called(index, *format_config_options(CONFIG), *words)
     assert result.exit_code == 2
     assert said in result.stderr
 
 
 def test_a_stop_stands_until_the_manifest_is_applied_again():
-    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
     set_states(run, "stopped", "stopped", "queued")
-    for folder in (run.path, *(group.path for group in groups_of(run))):
+    for folder in (run.path, *(group.path for group in list_run_groups(run))):
         (folder / STOP_FILE).touch()
     # Kubernetes begins pods of the same Job anew, as after a lost node: at once at their end.
-    assert [work_pod(RUN, CONFIG, index, "first") for index in (0, 1)] == [DONE, DONE]
-    assert runs.find(RUN).state == "stopped"
-    run = take_up(run, "second")
+    assert [execute_pod(RUN, CONFIG, index, "first") for index in (0, 1)] == [EXIT_DONE, EXIT_DONE]
+    assert runs.find_run(RUN).state == "stopped"
+    run = take_up_submission(run, "second")
     assert run.state == "queued"
     assert not list(run.path.rglob(STOP_FILE))
 
 
 def test_a_submission_waits_until_the_pods_of_the_one_before_have_ended():
-    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
     with ThreadPoolExecutor(1) as threads:
         with held_by_a_worker(run.path):
-            taken = threads.submit(take_up, run, "second")
+            taken = threads.submit(take_up_submission, run, "second")
             time.sleep(0.3)
             assert not taken.done()
             set_states(run, "stopped", "stopped", "stopped")
@@ -120,50 +127,52 @@ def test_a_submission_waits_until_the_pods_of_the_one_before_have_ended():
 
 
 def test_a_pod_that_is_told_to_end_while_it_waits_does_so_at_once():
-    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
     lock = run.path / "groups" / "submission.lock"
     with held_by_a_worker(run.path), ThreadPoolExecutor(1) as threads:
-        told = threads.submit(soon, lambda: bool(is_held(lock)))
+        told = threads.submit(soon, lambda: bool(is_locked(lock)))
         told.add_done_callback(lambda _: signal.raise_signal(signal.SIGTERM))
-        with pytest.raises(SystemExit, match=str(GO_ON)):
-            work_pod(RUN, CONFIG, 0, "second")
-    assert not is_held(lock)
+        with pytest.raises(SystemExit, match=str(EXIT_RESTART)):
+            execute_pod(RUN, CONFIG, 0, "second")
+    assert not is_locked(lock)
 
 
 def test_what_merges_passes_a_stop_on_and_waits_for_no_pod_that_is_not_there():
-    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
     with ThreadPoolExecutor(1) as threads:
         told = threads.submit(wait_until, run, lambda run: "2 of 2 groups wait" in run.message)
-        told.add_done_callback(lambda _: runs.request_stop(RUN))
-        assert runs.work(RUN).state == "stopped"
-    assert all((group.path / STOP_FILE).exists() for group in groups_of(run))
+        told.add_done_callback(lambda _: runs.request_run_stop(RUN))
+        assert runs.execute_run(RUN).state == "stopped"
+    assert all((group.path / STOP_FILE).exists() for group in list_run_groups(run))
 
 
 def test_a_group_that_failed_is_waited_for_until_nobody_would_begin_it_any_more(monkeypatch):
-    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
     set_states(run, "queued", "failed", "stopped")
-    tasks = external.ExternalTasks(run, "Kubernetes")
-    assert [task.state for task in tasks.look().values()] == ["waiting", "waiting"]
-    monkeypatch.setattr(external, "LOST_SECONDS", -1.0)
-    assert [task.state for task in tasks.look().values()] == ["ended", "waiting"]
+    tasks = external_tasks.ExternalTasks(run, "Kubernetes")
+    assert [task.state for task in tasks.poll_tasks().values()] == ["waiting", "waiting"]
+    monkeypatch.setattr(external_tasks, "TASK_LOST_SECONDS", -1.0)
+    assert [task.state for task in tasks.poll_tasks().values()] == ["ended", "waiting"]
     set_states(run, "queued", "finished", "diverged")
-    assert [task.state for task in tasks.look().values()] == ["ended", "ended"]
+    assert [task.state for task in tasks.poll_tasks().values()] == ["ended", "ended"]
 
 
 def test_a_run_of_pods_is_resumed_by_pods_alone():
-    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
     set_states(run, "stopped", "stopped", "stopped")
     with pytest.raises(RunError, match="apply the manifest again"):
-        runs.resume(RUN)
+        runs.resume_run(RUN)
     result = CliRunner().invoke(main, ["train", "--resume", RUN])
     assert result.exit_code == 1
     assert "apply the manifest again" in result.stderr
-    assert runs.find(RUN).state == "stopped"
+    assert runs.find_run(RUN).state == "stopped"
 
 
-@pytest.mark.parametrize(("state", "status"), [("finished", DONE), ("diverged", DIVERGED)])
+@pytest.mark.parametrize(
+    ("state", "status"), [("finished", EXIT_DONE), ("diverged", EXIT_DIVERGED)]
+)
 def test_a_run_at_its_end_is_left_there(state, status):
-    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    run = take_up_submission(create_run_once(RUN, CONFIG, ON), "first")
     set_states(run, state, state, state)
-    assert work_pod(RUN, CONFIG, 1, "second") == status
-    assert runs.find(RUN).state == state
+    assert execute_pod(RUN, CONFIG, 1, "second") == status
+    assert runs.find_run(RUN).state == state

@@ -61,7 +61,7 @@ def test_all_of_them_are_listed_and_can_be_asked_and_nothing_is_changed(
         ids["finished"]: "finished",
         ids["stopped"]: "stopped",
     }
-    assert runs.unreadable() == {}
+    assert runs.list_unreadable_runs() == {}
     assert "Recorded & finished" in call("runs", "list")
     for name in ("finished", "stopped"):
         check_run(ids[name], listed[ids[name]], epochs=2 if name == "finished" else 1)
@@ -73,20 +73,20 @@ def test_all_of_them_are_listed_and_can_be_asked_and_nothing_is_changed(
 
 def check_run(run_id: str, listed: dict[str, Any], epochs: int) -> None:
     """What is listed, the history, the predictions and the members tell of the same run."""
-    dataset = datasets.load("digits")
+    dataset = datasets.load_dataset("digits")
     assert json.loads(call("runs", "show", run_id))["status"]["epoch"] == epochs
-    assert runs.prediction_epochs(run_id) == list(runs.member_epochs(run_id))
+    assert runs.list_prediction_epochs(run_id) == list(runs.list_member_epochs(run_id))
     closed = [line for line in runs.read_history(run_id) if line["kind"] == "epoch"]
     assert [line["epoch"] for line in closed] == list(range(1, epochs + 1))
     for epoch, line in enumerate(closed, start=1):
-        kept = runs.read_predictions(run_id, epoch)
+        kept = runs.read_run_predictions(run_id, epoch)
         right = (kept.mean(axis=0).argmax(axis=-1) == dataset.test_labels).mean()
         assert line["ensemble_test_accuracy"] == pytest.approx(right)
         # By the parameters of every epoch, and for the last by the checkpoint as well.
         for asked in [epoch, None] if epoch == epochs else [epoch]:
             members = runs.open_members(run_id, asked)
             assert (members.epoch, members.steps_after) == (epoch, 0)
-            made = members.probabilities(dataset.test_images[:40])
+            made = members.predict_probabilities(dataset.test_images[:40])
             np.testing.assert_allclose(made, kept[:, :40], atol=ROUNDING)
     assert listed["ensemble_test_accuracy"] == pytest.approx(right)
 
@@ -94,14 +94,14 @@ def check_run(run_id: str, listed: dict[str, Any], epochs: int) -> None:
 def check_stress(run_id: str) -> None:
     """The job is finished, and what it found is whole."""
     stress = shift.read_stress(run_id)
-    assert (stress.state, stress.outdated) == ("finished", False)
+    assert (stress.state, stress.is_outdated) == ("finished", False)
     found = stress.results
-    labels = datasets.load("digits").test_labels[:40]
-    right = runs.read_predictions(run_id, 2)[:, :40].mean(axis=0).argmax(axis=-1) == labels
+    labels = datasets.load_dataset("digits").test_labels[:40]
+    right = runs.read_run_predictions(run_id, 2)[:, :40].mean(axis=0).argmax(axis=-1) == labels
     assert found.clean["ensemble_accuracy"] == pytest.approx(right.mean())
     assert 1 + len(found.steps) + len(found.ood) == stress.status.total
     for one in ("known", *(one["key"] for one in found.ood)):
-        assert shift.read_scores(stress.run.path, one, found.tick)["member_entropy"].shape == (
+        assert shift.read_ood_scores(stress.run.path, one, found.tick)["member_entropy"].shape == (
             2,
             40,
         )
@@ -109,9 +109,9 @@ def check_stress(run_id: str) -> None:
 
 def check_solve(solve_id: str) -> None:
     """The regression has both of its traces and its sweep."""
-    (solve,) = regression.list_solves()
+    (solve,) = regression.list_regressions()
     assert (solve.id, solve.state) == (solve_id, "finished")
-    traces = regression.read_traces(solve.path)
+    traces = regression.read_regression_traces(solve.path)
     assert len(traces.without.objective) == len(traces.with_pmap.objective) == 5
     assert traces.with_pmap.objective == pytest.approx(traces.without.objective, rel=1e-5)
     assert [devices for devices, _ in traces.scaling] == [1, 2]
@@ -131,7 +131,7 @@ def test_the_stopped_one_goes_on_to_what_it_would_have_become(
     run_id = recording.ids["stopped"]
     others = {name: one for name, one in digests(recording.runs).items() if run_id not in name}
     resume(run_id)
-    run = runs.find(run_id)
+    run = runs.find_run(run_id)
     assert (run.state, run.status.epoch, run.status.step) == ("finished", 3, 30)
     found, made, reference = facts(run_id), arrays(run_id), expected_arrays()
     # What later versions write down besides is left out.

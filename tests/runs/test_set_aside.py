@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 
 from ensemble import runs
-from ensemble.analysis.quality.scores import log_loss
+from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
-from ensemble.runs.final_losses import final_losses
+from ensemble.runs.final_losses import load_final_losses
 from ensemble.runs.history import write_predictions
-from ensemble.runs.status import remaining
-from ensemble.runs.training.divergence import diverged
-from ensemble.storage.records.lines import append_line
+from ensemble.runs.status import list_remaining_members
+from ensemble.runs.training.divergence import build_diverged_outcome
+from ensemble.storage.records.json_lines import append_line
 from tests.analysis.draws import distributions
 
 
 @pytest.fixture
 def run() -> runs.Run:
     """Three members, two epochs of ten steps: member 2 diverged in the second."""
-    made = runs.create(EnsembleConfig(members=3, epochs=2, vary="learning_rate=0.1,10,0.2"))
+    made = runs.create_run(EnsembleConfig(members=3, epochs=2, vary="learning_rate=0.1,10,0.2"))
     status = replace(made.status, steps=20, epochs=2, epoch=2, state="finished", set_aside={1: 14})
     (made.path / "status.json").write_text(json.dumps(vars(status)))
     for epoch in (1, 2):
@@ -29,29 +29,29 @@ def run() -> runs.Run:
         if epoch == 2:
             probabilities[1] = np.nan
         write_predictions(made.path, epoch, probabilities)
-    return runs.find(made.id)
+    return runs.find_run(made.id)
 
 
 def test_members_are_there_until_the_epoch_in_which_they_are_set_aside(run: runs.Run) -> None:
-    assert run.remaining(1) == (0, 1, 2)
-    assert run.remaining(2) == run.remaining() == (0, 2)
+    assert run.remaining_members(1) == (0, 1, 2)
+    assert run.remaining_members(2) == run.remaining_members() == (0, 2)
     # The last step of an epoch is of that epoch, the next step of the next one.
     ended = replace(run.status, set_aside={0: 10, 2: 11})
-    assert remaining(ended, 3, 1) == (1, 2)
-    assert remaining(ended, 3, 2) == (1,)
+    assert list_remaining_members(ended, 3, 1) == (1, 2)
+    assert list_remaining_members(ended, 3, 2) == (1,)
 
 
 def test_predictions_of_the_others_are_read(run: runs.Run) -> None:
-    assert len(runs.read_predictions(run.id, 1)) == 3
+    assert len(runs.read_run_predictions(run.id, 1)) == 3
     expected = distributions(3, run.data.test_size, 10, seed=2).astype(np.float32)[[0, 2]]
-    np.testing.assert_array_equal(runs.read_predictions(run.id, 2), expected)
+    np.testing.assert_array_equal(runs.read_run_predictions(run.id, 2), expected)
 
 
 def test_no_number_of_a_member_that_goes_on_is_damage(run: runs.Run) -> None:
     status = replace(run.status, set_aside={})
     (run.path / "status.json").write_text(json.dumps(vars(status)))
     with pytest.raises(RunError, match="not all between 0 and 1"):
-        runs.read_predictions(run.id, 2)
+        runs.read_run_predictions(run.id, 2)
 
 
 def test_final_losses_are_of_those_that_are_left(run: runs.Run) -> None:
@@ -65,30 +65,33 @@ def test_final_losses_are_of_those_that_are_left(run: runs.Run) -> None:
             "test_accuracy": [0.5] * 3,
         }
         append_line(run.path / "history.jsonl", line)
-    found = final_losses(run.id)
+    found = load_final_losses(run.id)
     assert found is not None
-    assert (found.on, found.epoch, found.members) == ("test", 2, (0, 2))
-    labels = runs.test_set(run).labels
-    expected = log_loss(runs.read_predictions(run.id, 2), labels)
-    np.testing.assert_array_equal(found.each, expected)
+    assert (found.split, found.epoch, found.members) == ("test", 2, (0, 2))
+    labels = runs.load_test_set(run).labels
+    expected = log_loss(runs.read_run_predictions(run.id, 2), labels)
+    np.testing.assert_array_equal(found.per_image_loss, expected)
 
 
 def test_before_the_first_epoch_has_ended_the_training_loss_has_to_do(run: runs.Run) -> None:
-    assert final_losses(run.id) is None
+    assert load_final_losses(run.id) is None
     line = {"kind": "steps", "epoch": 1, "step": 4, "train_loss": [2.0, None, 1.0]}
     append_line(run.path / "history.jsonl", line)
-    found = final_losses(run.id)
+    found = load_final_losses(run.id)
     assert found is not None
-    assert (found.on, found.epoch, found.members) == ("training", 0, (0, 2))
+    assert (found.split, found.epoch, found.members) == ("training", 0, (0, 2))
     assert found.loss.tolist() == [2.0, 1.0]
-    assert found.each is None
+    assert found.per_image_loss is None
 
 
 def test_of_a_group_it_is_said_where_the_others_would_go_on() -> None:
-    assert "set groups to 1" in diverged("Member 4's loss", "at step 39", 2, differ=True).message
-    assert "try a third of it" in diverged("Member 4's loss", "at step 39", 2).message
+    assert (
+        "set groups to 1"
+        in build_diverged_outcome("Member 4's loss", "at step 39", 2, differ=True).message
+    )
+    assert "try a third of it" in build_diverged_outcome("Member 4's loss", "at step 39", 2).message
 
 
 def test_members_that_differ_are_one_group_where_that_is_left_open() -> None:
     many = EnsembleConfig(members=16, groups=0, epochs=1000, vary="learning_rate=0.01..1:log")
-    assert runs.create(many).config.groups == 1  # type: ignore[union-attr]
+    assert runs.create_run(many).config.groups == 1  # type: ignore[union-attr]

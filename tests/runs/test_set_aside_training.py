@@ -9,7 +9,7 @@ import ensemble
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
-from ensemble.exchange.writing import arrays_of
+from ensemble.exchange.prediction_export import collect_export_arrays
 from ensemble.runs import Run, Status
 from ensemble.runs.parameters import read_parameters
 
@@ -32,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The run, without an interruption."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("runs")))
-        return runs.work(runs.create(CONFIG).id)
+        return runs.execute_run(runs.create_run(CONFIG).id)
 
 
 @pytest.fixture(autouse=True)
@@ -62,44 +62,46 @@ def test_the_others_go_on_to_the_end_and_it_is_said_who_was_set_aside(made: Run)
 
 
 def test_what_is_kept_is_the_ensemble_of_the_others(made: Run) -> None:
-    found = runs.read_predictions(made.id, 3)
-    labels = runs.test_set(made).labels
-    assert len(found) == len(runs.read_validation(made.id, 3)) == 2
+    found = runs.read_run_predictions(made.id, 3)
+    labels = runs.load_test_set(made).labels
+    assert len(found) == len(runs.read_validation_predictions(made.id, 3)) == 2
     right = (found.astype(np.float64).mean(axis=0).argmax(-1) == labels).mean()
     assert right == pytest.approx(made.status.ensemble_test_accuracy)
-    images = runs.test_set(made).images
-    asked = runs.open_members(made.id).probabilities(images[:20])
+    images = runs.load_test_set(made).images
+    asked = runs.open_members(made.id).predict_probabilities(images[:20])
     np.testing.assert_allclose(asked, found[:, :20], atol=1e-5)
-    assert len(runs.open_members(made.id, 2).probabilities(images[:2])) == 2
-    assert len(runs.open_members(made.id, 1).probabilities(images[:2])) == 3
-    told = arrays_of(made, (1, 3), stacked=True, images=False)
+    assert len(runs.open_members(made.id, 2).predict_probabilities(images[:2])) == 2
+    assert len(runs.open_members(made.id, 1).predict_probabilities(images[:2])) == 3
+    told = collect_export_arrays(made, (1, 3), stacked=True, images=False)
     assert told["probabilities"].shape[:2] == (2, 2)
     assert told["member_names"].tolist() == ["member 1", "member 2"]
 
 
 def test_a_run_that_was_stopped_goes_on_without_them_to_the_same_bits(made: Run) -> None:
-    again = runs.create(CONFIG)
+    again = runs.create_run(CONFIG)
     step = made.status.set_aside[2]
 
     def stop_after_it(status: Status) -> None:
         if status.step >= step and status.state == "training":
-            runs.request_stop(again.id)
+            runs.request_run_stop(again.id)
 
-    stopped = runs.work(again.id, stop_after_it)
+    stopped = runs.execute_run(again.id, stop_after_it)
     assert stopped.state == "stopped"
     assert stopped.status.set_aside == {2: step}
-    runs.requeue(again.id)
-    ended = runs.work(again.id)
+    runs.requeue_run(again.id)
+    ended = runs.execute_run(again.id)
     assert (ended.state, ended.status.set_aside) == ("finished", {2: step})
     np.testing.assert_array_equal(
-        runs.read_predictions(again.id, 3), runs.read_predictions(made.id, 3)
+        runs.read_run_predictions(again.id, 3), runs.read_run_predictions(made.id, 3)
     )
     for name, array in read_parameters(again.id, 3)["Dense_0"].items():
         np.testing.assert_array_equal(array, read_parameters(made.id, 3)["Dense_0"][name])
 
 
 def test_where_nobody_is_left_the_run_has_diverged() -> None:
-    run = runs.work(runs.create(replace(CONFIG, vary="learning_rate=9.5,10", weight_decay=1.0)).id)
+    run = runs.execute_run(
+        runs.create_run(replace(CONFIG, vary="learning_rate=9.5,10", weight_decay=1.0)).id
+    )
     assert run.state == "diverged"
     last = max(run.status.set_aside.values())
     assert f"the last went at step {last}" in run.message
@@ -108,7 +110,7 @@ def test_where_nobody_is_left_the_run_has_diverged() -> None:
 
 def test_members_that_are_alike_end_with_the_first_that_diverges() -> None:
     alike = replace(CONFIG, vary="", learning_rate=10.0, weight_decay=1.0)
-    run = runs.work(runs.create(alike).id)
+    run = runs.execute_run(runs.create_run(alike).id)
     assert run.state == "diverged"
     assert run.status.set_aside == {}
     assert "try a third of it" in run.message

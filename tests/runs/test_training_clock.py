@@ -10,8 +10,8 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import StatusWriter
-from ensemble.runs import create
-from ensemble.runs.status import read_status
+from ensemble.runs import create_run
+from ensemble.runs.status import read_run_status
 from ensemble.runs.training.clock import TEST_COST, Countdown, TrainingClock
 
 # Of two real runs of four members on a busy machine, ten epochs of digits and two of MNIST: every
@@ -49,12 +49,12 @@ def replayed(name: str) -> Shown:
     for (kind, steps, began, seconds), after in zip(calls, [*calls[1:], None], strict=True):
         now = began + seconds
         if kind == "t":
-            countdown.trained(steps, seconds)
+            countdown.record_steps(steps, seconds)
             done += steps
         else:  # The end of an epoch lasts until the next begins.
             now, closed = after[2] if after else run["end"], closed + 1
-            countdown.closed(now - began)
-        left = countdown.left(run["steps"] - done, run["epochs"] - closed, now)
+            countdown.record_epoch_end(now - began)
+        left = countdown.estimate_seconds_left(run["steps"] - done, run["epochs"] - closed, now)
         if left is not None:
             found.append((now, left, run["end"] - now))
     return Shown(*np.array(found).T)
@@ -85,43 +85,47 @@ def test_at_a_steady_rate_the_countdown_is_exact() -> None:
     countdown = Countdown(closing=5.0)
     found = []
     for step in range(100):
-        countdown.trained(1, 0.5)
-        found.append(countdown.left(99 - step, 2, 0.5 * step))
+        countdown.record_steps(1, 0.5)
+        found.append(countdown.estimate_seconds_left(99 - step, 2, 0.5 * step))
     assert found[:4] == [None] * 4, "not before two seconds were seen"
     np.testing.assert_allclose(found[4:], [0.5 * (99 - step) + 5 for step in range(4, 100)])
 
 
 def test_the_whole_runs_speed_is_its_images_over_its_seconds_not_that_of_the_last_calls() -> None:
     clock = TrainingClock(EnsembleConfig(members=3, batch_size=10), 50, 100, compiled=4.0)
-    clock.compiled(1.5)
+    clock.record_compile_time(1.5)
     for seconds in (9.0, 1.0, 1.0, 8.0, 9.0):
-        clock.trained(10, seconds)
-    whole = clock.whole(28.0, 50)
+        clock.record_steps(10, seconds)
+    whole = clock.summarize_total(28.0, 50)
     assert (whole["seconds"], whole["img_member_per_s"]) == (28.0, round(50 * 10 * 3 / 28, 1))
     assert whole["compile_seconds"] == 5.5
-    assert TrainingClock(EnsembleConfig(), 50, 100).whole(0.0, 0)["img_member_per_s"] is None
+    assert (
+        TrainingClock(EnsembleConfig(), 50, 100).summarize_total(0.0, 0)["img_member_per_s"] is None
+    )
 
 
 def test_a_heartbeat_does_not_turn_the_countdown_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = create(EnsembleConfig())
+    run = create_run(EnsembleConfig())
     with StatusWriter(run.status_file, run.status) as writer:
         clock = 100.0
         monkeypatch.setattr("ensemble.jobs.status.time.monotonic", lambda: clock)
         writer.update(seconds_left=60.0)
         clock += 8.0
         writer.update()  # as the heart beats, in a long test
-        seen = read_status(run.path).seconds_left
+        seen = read_run_status(run.path).seconds_left
         clock += 99.0
         writer.update()
-        assert (seen, read_status(run.path).seconds_left) == (52.0, 0.0)
+        assert (seen, read_run_status(run.path).seconds_left) == (52.0, 0.0)
         writer.update(seconds_left=None)
-    assert read_status(run.path).seconds_left is None
+    assert read_run_status(run.path).seconds_left is None
 
 
 def test_runs_that_share_the_seconds_are_each_as_fast_as_the_machine() -> None:
     clock = TrainingClock(EnsembleConfig(members=3, batch_size=10), 50, 100)
     for _ in range(3):
-        clock.trained(10, 4.0, sharing=4)
-    told = clock.now(3.0)  # its share of the twelve seconds that have passed
+        clock.record_steps(10, 4.0, sharing=4)
+    told = clock.summarize_now(3.0)  # its share of the twelve seconds that have passed
     assert told["img_member_per_s"] == pytest.approx(4 * 10 * 10 * 3 / 4.0, rel=1e-3)
-    assert clock.whole(3.0, 30)["img_member_per_s"] == pytest.approx(told["img_member_per_s"])
+    assert clock.summarize_total(3.0, 30)["img_member_per_s"] == pytest.approx(
+        told["img_member_per_s"]
+    )

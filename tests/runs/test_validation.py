@@ -11,12 +11,17 @@ from click.testing import CliRunner
 from ensemble import datasets, runs
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.split import validation_indices
+from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import RunError
 from ensemble.runs import Run, Status, history
-from ensemble.runs.checkpoints.folders import checkpoint_ticks
-from ensemble.runs.status import after_epoch, blank_best, how_it_ended, is_over
-from ensemble.storage.records.kinds import is_whole
+from ensemble.runs.checkpoints.folders import list_checkpoint_ticks
+from ensemble.runs.status import (
+    build_blank_best_fields,
+    build_epoch_status_fields,
+    describe_early_stop,
+    is_training_over,
+)
+from ensemble.storage.records.history_lines import is_valid_line
 
 # Of the shapes of groups/inline.py and test_averages.py: one program serves them all.
 CONFIG = EnsembleConfig(
@@ -44,7 +49,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run that patience has ended."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("runs")))
-        return runs.work(runs.create(CONFIG).id)
+        return runs.execute_run(runs.create_run(CONFIG).id)
 
 
 @pytest.fixture
@@ -54,11 +59,11 @@ def where_it_is(ended: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("where_it_is")
 def test_each_epoch_says_what_the_kept_probabilities_come_to(ended: Run) -> None:
-    dataset = datasets.load("digits")
-    held = validation_indices(CONFIG, dataset.train_labels)
+    dataset = datasets.load_dataset("digits")
+    held = select_validation_indices(CONFIG, dataset.train_labels)
     truth = dataset.train_labels[held]
     for line in epoch_lines(ended):
-        kept = runs.read_validation(ended.id, line["epoch"]).astype(np.float64)
+        kept = runs.read_validation_predictions(ended.id, line["epoch"]).astype(np.float64)
         assert kept.shape == (2, HELD, 10)
         chosen = kept[:, np.arange(HELD), truth]
         np.testing.assert_allclose(line["validation_loss"], -np.log(chosen).mean(1), rtol=1e-4)
@@ -70,7 +75,7 @@ def test_each_epoch_says_what_the_kept_probabilities_come_to(ended: Run) -> None
         assert line["ensemble_validation_accuracy"] == pytest.approx(right)
     # What the members say of these very images, not of others.
     members = runs.open_members(ended.id, line["epoch"])
-    made = members.probabilities(dataset.train_images[held][:40])
+    made = members.predict_probabilities(dataset.train_images[held][:40])
     np.testing.assert_allclose(made, kept[:, :40], atol=1e-5)
 
 
@@ -91,7 +96,7 @@ def test_it_ends_once_the_validation_nll_has_not_fallen_and_keeps_the_best_by_it
         f"Stopped early after epoch {best + 1} of 40: the validation NLL has not fallen for "
         f"1 epoch. The best was epoch {best}."
     )
-    assert {best * (STEPS + 1), (best + 1) * (STEPS + 1)} <= set(checkpoint_ticks(ended.path))
+    assert {best * (STEPS + 1), (best + 1) * (STEPS + 1)} <= set(list_checkpoint_ticks(ended.path))
     said = json.loads(CliRunner().invoke(main, ["runs", "list", "--json"]).stdout)
     assert (said["best_on"], said["best_epoch"]) == ("validation", best)
     assert said["best_ensemble_test_accuracy"] == status.best_ensemble_test_accuracy
@@ -100,7 +105,7 @@ def test_it_ends_once_the_validation_nll_has_not_fallen_and_keeps_the_best_by_it
 def test_stopped_and_killed_it_ends_at_the_same_epoch_in_the_same_bits(ended: Run) -> None:
     """Stopped in the middle, then killed after the last line and before the last word."""
     whole = {path.name: path.read_bytes() for path in (ended.path / "validation").iterdir()}
-    run, asked = runs.create(CONFIG), []
+    run, asked = runs.create_run(CONFIG), []
 
     class StopAtTheThird:
         """Asks to stop at its third look: within the first epochs."""
@@ -117,12 +122,12 @@ def test_stopped_and_killed_it_ends_at_the_same_epoch_in_the_same_bits(ended: Ru
         def __exit__(self, *error: object) -> None:
             pass
 
-    run = runs.work(run.id, stop=StopAtTheThird())
+    run = runs.execute_run(run.id, stop=StopAtTheThird())
     assert run.state == "stopped"
-    run = runs.work(runs.requeue(run.id).id)
+    run = runs.execute_run(runs.requeue_run(run.id).id)
     status = json.loads((run.path / "status.json").read_text())
     (run.path / "status.json").write_text(json.dumps({**status, "state": "failed", "message": ""}))
-    run = runs.work(runs.requeue(run.id).id)
+    run = runs.execute_run(runs.requeue_run(run.id).id)
     assert (run.state, run.message) == (ended.state, ended.message)
     assert run.status.best_epoch == ended.status.best_epoch
     kept = {path.name: path.read_bytes() for path in (run.path / "validation").iterdir()}
@@ -147,45 +152,47 @@ def test_when_it_is_over_is_what_a_look_back_over_all_epochs_says(patience: int)
     rng = np.random.default_rng(17)
     config = replace(CONFIG, epochs=30, patience=patience)
     nlls = np.round(1 / np.arange(1, 31) + rng.uniform(0, 0.2, 30), 2)
-    status = Status(**blank_best(config))
+    status = Status(**build_blank_best_fields(config))
     for epoch, nll in enumerate(nlls, start=1):
-        status = replace(status, **after_epoch(status, line(epoch, nll, rng.uniform())))
+        status = replace(
+            status, **build_epoch_status_fields(status, line(epoch, nll, rng.uniform()))
+        )
         so_far = nlls[:epoch]
         assert status.best_epoch == int(so_far.argmin()) + 1
         # Not one of the last `patience` is below all those before them.
         waited = so_far[: epoch - patience]
         idle = patience and epoch > patience and so_far[-patience:].min() >= waited.min()
-        assert is_over(status, config, epoch) == bool(idle or epoch == 30)
-        if is_over(status, config, epoch):
-            assert bool(how_it_ended(status, config, epoch)) == (epoch < 30)
+        assert is_training_over(status, config, epoch) == bool(idle or epoch == 30)
+        if is_training_over(status, config, epoch):
+            assert bool(describe_early_stop(status, config, epoch)) == (epoch < 30)
             break
 
 
 def test_without_validation_the_best_is_that_of_the_test_images_as_ever() -> None:
     config = EnsembleConfig(epochs=3)
-    status = Status(**blank_best(config))
+    status = Status(**build_blank_best_fields(config))
     for epoch, accuracy in enumerate([0.5, 0.75, 0.75], start=1):
-        status = replace(status, **after_epoch(status, line(epoch, None, accuracy)))
+        status = replace(status, **build_epoch_status_fields(status, line(epoch, None, accuracy)))
     assert (status.best_on, status.best_epoch) == ("test", 2)
     assert status.best_ensemble_test_accuracy == 0.75
     assert status.best_ensemble_validation_nll is None
 
 
 def test_what_comes_again_is_dropped_of_both_kinds_and_what_is_missing_is_said() -> None:
-    run = runs.create(CONFIG)
+    run = runs.create_run(CONFIG)
     for epoch in (1, 2, 3):
-        for folder in history.FOLDERS.values():
+        for folder in history.PREDICTION_FOLDERS.values():
             history.write_predictions(run.path, epoch, np.full((2, 4, 10), 0.1), folder)
     history.drop_predictions(run.path, after=1, what="validation")
     assert [path.name for path in (run.path / "validation").iterdir()] == ["epoch-0001.npz"]
-    assert runs.prediction_epochs(run.id) == [1, 2, 3]
+    assert runs.list_prediction_epochs(run.id) == [1, 2, 3]
     with pytest.raises(RunError, match="has no validation predictions of epoch 2"):
-        runs.read_validation(run.id, 2)
+        runs.read_validation_predictions(run.id, 2)
     with pytest.raises(RunError, match=r"validation predictions of epoch 1 .* are damaged"):
-        runs.read_validation(run.id, 1)
-    without = runs.create(EnsembleConfig())
+        runs.read_validation_predictions(run.id, 1)
+    without = runs.create_run(EnsembleConfig())
     with pytest.raises(RunError, match="holds no training images out: launch one with validation"):
-        runs.read_validation(without.id, 1)
+        runs.read_validation_predictions(without.id, 1)
 
 
 @pytest.mark.parametrize(
@@ -209,5 +216,5 @@ def test_a_line_with_odd_figures_of_validation_counts_as_torn(odd: dict[str, Any
         "validation_accuracy": [0.5, 0.5],
         "ensemble_validation_nll": 1.0,
     }
-    assert is_whole(good, 2)
-    assert not is_whole({**good, **odd}, 2)
+    assert is_valid_line(good, 2)
+    assert not is_valid_line({**good, **odd}, 2)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from ensemble import datasets, runs
-from ensemble.analysis.inference.intervals import wilson
+from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs import slots
-from ensemble.jobs.queue import hold
+from ensemble.jobs.queue import acquire_worker_lock
 from ensemble.runs import Run
 from tests.workers import wait_for_end, wait_until
 
@@ -37,10 +37,10 @@ def epoch_lines(run: Run) -> list[dict]:
 
 def assert_same_bits(one: Run, other: Run) -> None:
     assert epoch_lines(one) == epoch_lines(other)
-    assert runs.prediction_epochs(one.id) == runs.prediction_epochs(other.id)
-    for epoch in runs.prediction_epochs(one.id):
+    assert runs.list_prediction_epochs(one.id) == runs.list_prediction_epochs(other.id)
+    for epoch in runs.list_prediction_epochs(one.id):
         np.testing.assert_array_equal(
-            runs.read_predictions(one.id, epoch), runs.read_predictions(other.id, epoch)
+            runs.read_run_predictions(one.id, epoch), runs.read_run_predictions(other.id, epoch)
         )
 
 
@@ -85,20 +85,20 @@ def check_what_it_leaves(run: Run) -> None:
     assert steps[-1] == EPOCHS * STEPS
     check_its_clock(run)
 
-    truth = datasets.load("digits").test_labels
-    probabilities = runs.read_predictions(run.id, EPOCHS)
+    truth = datasets.load_dataset("digits").test_labels
+    probabilities = runs.read_run_predictions(run.id, EPOCHS)
     right = int((probabilities.mean(0).argmax(-1) == truth).sum())
     assert right / 500 == last["ensemble_test_accuracy"]
     voted, said = probabilities.argmax(-1), probabilities.mean(0).argmax(-1)
     assert last["disagreement"] == pytest.approx((voted[0] != voted[1]).mean())
     assert last["member_disagreement"] == pytest.approx([*(voted != said).mean(1)])
-    low, high = wilson(right, 500)
+    low, high = wilson_interval(right, 500)
     assert low < last["ensemble_test_accuracy"] < high
 
 
 def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
-    first, second = runs.launch(config), runs.launch(config)
-    assert [run.id for run in runs.ahead_of(second)] == [first.id]
+    first, second = runs.launch_run(config), runs.launch_run(config)
+    assert [run.id for run in runs.list_jobs_ahead(second)] == [first.id]
     wait_until(second, lambda run: "waits its turn" in run.message)
     first = wait_for_end(first)
     assert (first.state, first.status.epoch) == ("finished", EPOCHS)
@@ -106,14 +106,14 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     second = wait_until(second, lambda run: run.status.step > 10)
     assert first.status.updated <= second.status.started
 
-    runs.request_stop(second.id)
+    runs.request_run_stop(second.id)
     second = wait_for_end(second)
     assert second.state == "stopped"
     assert second.status.step < EPOCHS * STEPS, "stopped too late for this test to mean something"
     check_its_clock(second)
     compiled = second.status.compile_seconds
 
-    runs.resume(second.id)
+    runs.resume_run(second.id)
     second = wait_until(second, lambda run: run.state == "training")
     os.kill(second.status.pid, signal.SIGKILL)
     second = wait_until(second, lambda run: not run.active)
@@ -123,7 +123,7 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     with (second.path / "history.jsonl").open("ab") as file:
         file.write(b'{"kind": "steps", "step": 99')
 
-    runs.resume(second.id)
+    runs.resume_run(second.id)
     second = wait_for_end(second)
     assert second.state == "finished", second.message
     assert "was set aside" in (second.path / "log.txt").read_text()
@@ -132,17 +132,20 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     check_its_clock(second)
     assert second.status.compile_seconds > compiled, "of both stretches together"
     check_what_it_leaves(first)
-    with hold(first.path, "It"), pytest.raises(RunError, match="has a worker already"):
-        runs.work(first.id)
+    with (
+        acquire_worker_lock(first.path, "It"),
+        pytest.raises(RunError, match="has a worker already"),
+    ):
+        runs.execute_run(first.id)
     with pytest.raises(RunError, match="has finished"):
-        runs.resume(first.id)
+        runs.resume_run(first.id)
 
 
 def test_a_run_that_diverges_says_who_and_when_and_keeps_the_rest(config):
     # Mostly such a rate kills every unit at once, and a dead network's loss is finite. With this
     # seed the second member leaves float32's range at its seventh step, by far; the first does not.
     config = replace(config, seed=4, learning_rate=10.0, momentum=0.999)
-    run = runs.work(runs.create(config).id)
+    run = runs.execute_run(runs.create_run(config).id)
     assert run.state == "diverged", run.message
     assert "Member 2" in run.message
     assert "learning rate" in run.message
@@ -152,20 +155,20 @@ def test_a_run_that_diverges_says_who_and_when_and_keeps_the_rest(config):
     assert lines[-1]["step"] == run.status.step
     assert all(np.isfinite(line["train_loss"]).all() for line in lines)
     with pytest.raises(RunError, match="diverge again"):
-        runs.resume(run.id)
+        runs.resume_run(run.id)
 
 
 def test_a_queued_run_can_be_stopped(config):
-    with slots.take(1):  # This process passes for a job that is at work.
-        waiting = wait_until(runs.launch(config), lambda run: "waits its turn" in run.message)
-        runs.request_stop(waiting.id)
+    with slots.acquire_slots(1):  # This process passes for a job that is at work.
+        waiting = wait_until(runs.launch_run(config), lambda run: "waits its turn" in run.message)
+        runs.request_run_stop(waiting.id)
         waiting = wait_for_end(waiting)
     assert (waiting.state, waiting.status.step) == ("stopped", 0)
     with pytest.raises(RunError, match="nothing to stop"):
-        runs.request_stop(waiting.id)
+        runs.request_run_stop(waiting.id)
 
 
 def test_a_dataset_that_is_missing_is_said():
-    missing = runs.work(runs.create(EnsembleConfig(dataset="kmnist")).id)
+    missing = runs.execute_run(runs.create_run(EnsembleConfig(dataset="kmnist")).id)
     assert missing.state == "failed"
     assert "data prepare kmnist" in missing.message

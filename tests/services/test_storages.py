@@ -13,7 +13,7 @@ import pytest
 
 from ensemble import runs, sweeps
 from ensemble.errors import RunError
-from ensemble.sweeps.settings import VARIABLE
+from ensemble.sweeps.settings import STORAGE_VARIABLE
 from tests.conftest import variant
 from tests.services.postgres import AbsentError, cluster
 from tests.sweeps.light import epochs_of, light_config, nll
@@ -40,7 +40,7 @@ def storage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """A storage, which the environment names."""
     word = str(request.param)
     address = request.getfixturevalue("postgres") if word == "database" else word
-    monkeypatch.setenv(VARIABLE, address)
+    monkeypatch.setenv(STORAGE_VARIABLE, address)
     return address
 
 
@@ -61,7 +61,7 @@ def wait_for(count: int, sweep: sweeps.Sweep) -> list[sweeps.Trial]:
     """The trials, once so many have begun."""
     end = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < end:
-        trials = sweeps.trials_of(sweep)
+        trials = sweeps.read_trials(sweep)
         if sum(one.state in ("running", "complete") for one in trials) >= count:
             return trials
         time.sleep(0.1)
@@ -69,10 +69,10 @@ def wait_for(count: int, sweep: sweeps.Sweep) -> list[sweeps.Trial]:
 
 
 def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(storage: str) -> None:
-    sweep = sweeps.create(light_config(space=SPACE, sampler="grid"))
+    sweep = sweeps.create_sweep(light_config(space=SPACE, sampler="grid"))
     workers = [a_worker(sweep) for _ in range(WORKERS)]
     wait_for(6, sweep)
-    leader = sweeps.find(sweep.id).status.pid
+    leader = sweeps.find_sweep(sweep.id).status.pid
     workers.sort(key=lambda one: one.pid != leader)  # The one that keeps the status goes first.
     for number, worker in enumerate(workers[:KILLED]):
         wait_for(8 + 2 * number, sweep)
@@ -80,8 +80,8 @@ def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(stor
     for worker in workers:
         worker.wait(PATIENCE_SECONDS)
     log = (sweep.path / "log.txt").read_text()
-    sweep = sweeps.find(sweep.id)
-    trials = sweeps.trials_of(sweep)
+    sweep = sweeps.find_sweep(sweep.id)
+    trials = sweeps.read_trials(sweep)
     assert workers[0].pid == leader
     assert (sweep.state, sweep.status.done) == ("finished", 16), log
     assert [one.state for one in trials] == ["complete"] * 16, log
@@ -89,21 +89,21 @@ def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(stor
     assert {one.run_id for one in trials} == {run.id for run in runs.list_runs()}
     assert len(runs.list_runs()) == 16
     for one in trials:
-        run = runs.find(one.run_id)
+        run = runs.find_run(one.run_id)
         assert epochs_of(run.path) == [1, 2, 3]
-        assert one.values == (nll(runs.trained_here(run), 3),)
+        assert one.values == (nll(runs.require_training_config(run), 3),)
     assert "Traceback" not in log
-    assert len({runs.find(one.run_id).status.pid for one in trials}) >= 4
+    assert len({runs.find_run(one.run_id).status.pid for one in trials}) >= 4
 
 
 def test_the_password_of_a_database_is_written_nowhere(
     postgres: str, monkeypatch: pytest.MonkeyPatch, runs_of_one_test: Path
 ) -> None:
-    monkeypatch.setenv(VARIABLE, postgres)
-    sweep = sweeps.create(light_config())
+    monkeypatch.setenv(STORAGE_VARIABLE, postgres)
+    sweep = sweeps.create_sweep(light_config())
     process = a_worker(sweep)
     process.wait(PATIENCE_SECONDS)
-    assert sweeps.find(sweep.id).state == "finished"
+    assert sweeps.find_sweep(sweep.id).state == "finished"
     password = postgres.split(":")[2].split("@")[0].encode()
     files = [file for file in runs_of_one_test.rglob("*") if file.is_file()]
     assert len(files) > 10
@@ -124,10 +124,10 @@ def test_a_database_that_is_not_reached_is_said_without_its_address(
     change: object, said: str, postgres: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(VARIABLE, postgres)
-    sweep = sweeps.create(light_config())
-    monkeypatch.setenv(VARIABLE, change(postgres))  # type: ignore[operator]
+    monkeypatch.setenv(STORAGE_VARIABLE, postgres)
+    sweep = sweeps.create_sweep(light_config())
+    monkeypatch.setenv(STORAGE_VARIABLE, change(postgres))  # type: ignore[operator]
     with pytest.raises(RunError, match=said) as found:
-        sweeps.trials_of(sweep)
+        sweeps.read_trials(sweep)
     assert "127.0.0.1" not in str(found.value)
     assert "sweeper" not in str(found.value)

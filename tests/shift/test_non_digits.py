@@ -4,13 +4,20 @@ import numpy as np
 import pytest
 
 from ensemble import datasets
-from ensemble.shift.non_digits import BAR, KINDS, LETTERS, SIGNS, non_digits, photograph_pieces
-from ensemble.shift.variation import varied
+from ensemble.shift.digit_variation import vary_digits
+from ensemble.shift.non_digits import (
+    LETTERS,
+    MAX_BAR_SPREAD_RATIO,
+    NON_DIGIT_KINDS,
+    SIGNS,
+    draw_non_digits,
+    load_photograph_pieces,
+)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", NON_DIGIT_KINDS)
 def test_non_digits_have_the_form_of_digits(kind):
-    images = non_digits(kind, 4)
+    images = draw_non_digits(kind, 4)
     assert images.shape == (4, 28, 28, 1)
     assert images.dtype == np.uint8
     assert (images.max(axis=(1, 2, 3)) > 200).all(), "something is drawn"
@@ -21,8 +28,8 @@ def test_non_digits_have_the_form_of_digits(kind):
         middle = [(image.sum(axis=axis) * np.arange(28)).sum() for axis in (0, 1)]
         assert np.allclose(middle, 14, atol=1.5)
     assert len({one.tobytes() for one in images}) > 2
-    np.testing.assert_array_equal(non_digits(kind, 1), images[:1])
-    assert not np.array_equal(non_digits(kind, 1, seed=1), images[:1])
+    np.testing.assert_array_equal(draw_non_digits(kind, 1), images[:1])
+    assert not np.array_equal(draw_non_digits(kind, 1, seed=1), images[:1])
 
 
 def test_no_letter_or_sign_is_written_like_a_digit():
@@ -30,20 +37,20 @@ def test_no_letter_or_sign_is_written_like_a_digit():
 
 
 def test_patches_of_photographs_are_no_bars():
-    pieces = photograph_pieces()
+    pieces = load_photograph_pieces()
     assert len(pieces) > 100
     for piece in pieces:
         at = np.argwhere(piece)
         spread = np.linalg.svd(at - at.mean(axis=0), compute_uv=False)
-        assert spread[1] ** 2 >= BAR * spread[0] ** 2
+        assert spread[1] ** 2 >= MAX_BAR_SPREAD_RATIO * spread[0] ** 2
 
 
 def test_a_varied_digit_is_another_picture_of_the_same_digit():
-    digits = datasets.load("digits")
+    digits = datasets.load_dataset("digits")
     images, labels = digits.test_images[:30], digits.test_labels[:30]
-    changed = varied(images)
-    np.testing.assert_array_equal(changed[:3], varied(images[:3]))
-    assert (changed != varied(images, seed=1)).any(axis=(1, 2, 3)).all()
+    changed = vary_digits(images)
+    np.testing.assert_array_equal(changed[:3], vary_digits(images[:3]))
+    assert (changed != vary_digits(images, seed=1)).any(axis=(1, 2, 3)).all()
     assert changed.max(axis=(1, 2, 3)).min() > 200
     # The nearest of many untouched digits is still one of its own kind, seldom itself by chance.
     known = digits.train_images.reshape(-1, 784).astype(np.float32)

@@ -7,7 +7,7 @@ from ensemble import datasets
 from ensemble.datasets import store
 from ensemble.datasets.registry import ENTRIES
 from ensemble.errors import ConfigError
-from ensemble.shift.ood_images import ood_sets, scrambled, smooth_noise
+from ensemble.shift.ood_images import draw_smooth_noise, list_ood_sets, scramble_pixels
 
 
 @pytest.fixture
@@ -19,12 +19,12 @@ def prepared(tmp_path, monkeypatch):
             sizes = entry.train_size, entry.test_size
             images = [np.full((size, 28, 28), level, np.uint8) for size in sizes]
             labels = [np.zeros(size, np.uint8) for size in sizes]
-            store.write(tmp_path, entry, [*images, *labels], "a test")
+            store.write_prepared_dataset(tmp_path, entry, [*images, *labels], "a test")
 
 
 def test_scrambled_images_keep_each_image_s_pixels():
-    images = datasets.load("digits").test_images
-    mixed = scrambled(images)
+    images = datasets.load_dataset("digits").test_images
+    mixed = scramble_pixels(images)
     assert mixed.shape == images.shape
     assert mixed.dtype == np.uint8
     np.testing.assert_array_equal(np.sort(mixed.reshape(500, -1)), np.sort(images.reshape(500, -1)))
@@ -34,7 +34,7 @@ def test_scrambled_images_keep_each_image_s_pixels():
 
 
 def test_smooth_noise_fills_the_range_and_is_smooth():
-    images = smooth_noise(50)
+    images = draw_smooth_noise(50)
     assert images.shape == (50, 28, 28, 1)
     assert images.dtype == np.uint8
     assert (images.min(axis=(1, 2, 3)) == 0).all()
@@ -46,20 +46,20 @@ def test_smooth_noise_fills_the_range_and_is_smooth():
 
 
 def test_draws_depend_on_the_seed_alone():
-    np.testing.assert_array_equal(smooth_noise(9)[:4], smooth_noise(4))
-    assert not np.array_equal(smooth_noise(4), smooth_noise(4, seed=1))
-    images = datasets.load("digits").test_images[:9]
-    np.testing.assert_array_equal(scrambled(images), scrambled(images))
-    assert not np.array_equal(scrambled(images), scrambled(images, seed=1))
+    np.testing.assert_array_equal(draw_smooth_noise(9)[:4], draw_smooth_noise(4))
+    assert not np.array_equal(draw_smooth_noise(4), draw_smooth_noise(4, seed=1))
+    images = datasets.load_dataset("digits").test_images[:9]
+    np.testing.assert_array_equal(scramble_pixels(images), scramble_pixels(images))
+    assert not np.array_equal(scramble_pixels(images), scramble_pixels(images, seed=1))
 
 
 def test_none_are_none():
-    assert smooth_noise(0).shape == (0, 28, 28, 1)
-    assert scrambled(np.zeros((0, 28, 28, 1), np.uint8)).shape == (0, 28, 28, 1)
+    assert draw_smooth_noise(0).shape == (0, 28, 28, 1)
+    assert scramble_pixels(np.zeros((0, 28, 28, 1), np.uint8)).shape == (0, 28, 28, 1)
 
 
 def test_two_are_always_at_hand():
-    found = ood_sets("digits", limit=7)
+    found = list_ood_sets("digits", limit=7)
     assert [one.key for one in found] == ["noise", "scrambled"]
     assert found[1].title == "Scrambled Digits"
     assert [one.load().shape for one in found] == [(7, 28, 28, 1)] * 2
@@ -67,15 +67,15 @@ def test_two_are_always_at_hand():
 
 @pytest.mark.usefixtures("prepared")
 def test_other_datasets_come_first_but_not_those_with_the_same_classes():
-    found = ood_sets("digits", limit=3)
+    found = list_ood_sets("digits", limit=3)
     assert [one.key for one in found] == ["fashion_mnist", "kmnist", "noise", "scrambled"]
     levels = [list(ENTRIES).index(one.key) for one in found[:2]]
     assert [np.unique(one.load()).tolist() for one in found[:2]] == [[level] for level in levels]
-    keys = [one.key for one in ood_sets("fashion_mnist")]
+    keys = [one.key for one in list_ood_sets("fashion_mnist")]
     assert keys == ["digits", "mnist", "kmnist", "noise", "scrambled"]
-    assert len(ood_sets("digits")[0].load()) == 500, "no more than there are known images"
+    assert len(list_ood_sets("digits")[0].load()) == 500, "no more than there are known images"
 
 
 def test_an_unknown_dataset_is_said():
     with pytest.raises(ConfigError):
-        ood_sets("letters")
+        list_ood_sets("letters")

@@ -8,24 +8,30 @@ from typing import Any
 import pytest
 
 from ensemble import runs
-from ensemble.cli.jobs import stress_summary
+from ensemble.cli.stress_and_regression import summarize_stress
 from ensemble.config import EnsembleConfig
-from ensemble.shift import Stress
-from ensemble.shift.corruptions import KINDS
-from ensemble.shift.figures import Measured
-from ensemble.shift.results import Results, last_tick, read_results, write_results
+from ensemble.shift import StressState
+from ensemble.shift.corruptions import CORRUPTION_KINDS
+from ensemble.shift.results import (
+    StressResults,
+    find_last_tick,
+    read_stress_results,
+    write_stress_results,
+)
+from ensemble.shift.shift_metrics import ShiftMetrics
 
 
 def figures(accuracy: float) -> dict[str, Any]:
     """Of two members."""
     half = {
-        name: [0.5, 0.5] if name.startswith("member") else 0.5 for name in Measured.__annotations__
+        name: [0.5, 0.5] if name.startswith("member") else 0.5
+        for name in ShiftMetrics.__annotations__
     }
     return {**half, "ensemble_accuracy": accuracy}
 
 
-FIRST, SECOND = KINDS["rotation"].amounts[1:3]
-RESULTS = Results(
+FIRST, SECOND = CORRUPTION_KINDS["rotation"].amounts[1:3]
+RESULTS = StressResults(
     tick=11,
     epoch=1,
     steps_after=0,
@@ -51,10 +57,14 @@ RESULTS = Results(
 
 
 def test_a_curve_begins_with_the_images_as_they_are_and_goes_by_amount() -> None:
-    curve = RESULTS.curve("rotation")
-    assert [one["amount"] for one in curve] == [KINDS["rotation"].neutral, FIRST, SECOND]
+    curve = RESULTS.list_corruption_steps("rotation")
+    assert [one["amount"] for one in curve] == [
+        CORRUPTION_KINDS["rotation"].neutral_amount,
+        FIRST,
+        SECOND,
+    ]
     assert [one["ensemble_accuracy"] for one in curve] == [0.9, 0.8, 0.6]
-    assert len(replace(RESULTS, clean=None).curve("rotation")) == 2
+    assert len(replace(RESULTS, clean=None).list_corruption_steps("rotation")) == 2
 
 
 @pytest.mark.parametrize(
@@ -68,22 +78,22 @@ def test_a_curve_begins_with_the_images_as_they_are_and_goes_by_amount() -> None
     ],
 )
 def test_other_members_or_images_are_another_question(changes: dict[str, Any], same: bool) -> None:
-    assert RESULTS.same_question(replace(RESULTS, **changes)) is same
+    assert RESULTS.has_same_subject(replace(RESULTS, **changes)) is same
 
 
 def test_what_is_on_disk_is_named_as_in_earlier_versions_and_read_back() -> None:
-    run = runs.create(EnsembleConfig(members=2))
+    run = runs.create_run(EnsembleConfig(members=2))
     (run.path / "stress").mkdir()
-    write_results(run.path, RESULTS)
+    write_stress_results(run.path, RESULTS)
     stored = json.loads((run.path / "stress" / "results.json").read_text("utf-8"))
     assert stored["outside"][0]["key"] == "noise"
     assert "ood" not in stored
-    assert read_results(run.path) == RESULTS
+    assert read_stress_results(run.path) == RESULTS
 
 
 def test_the_summary_has_the_mean_of_what_single_members_tell() -> None:
-    run = runs.create(EnsembleConfig(members=2))
-    found = stress_summary(Stress(run, None, RESULTS, 11))
+    run = runs.create_run(EnsembleConfig(members=2))
+    found = summarize_stress(StressState(run, None, RESULTS, 11))
     (noise,) = found["outside"]
     assert noise == {
         "key": "noise",
@@ -93,7 +103,7 @@ def test_the_summary_has_the_mean_of_what_single_members_tell() -> None:
     }
     assert [step["kind"] for step in found["steps"]] == [None, "rotation", "rotation"]
     assert [step["ensemble_accuracy"] for step in found["steps"]] == [0.9, 0.6, 0.8]
-    assert stress_summary(Stress(run, None, None, 11)) == {}
+    assert summarize_stress(StressState(run, None, None, 11)) == {}
 
 
 def swapped(value: Any, swap: Any) -> Iterator[Any]:
@@ -108,24 +118,24 @@ def swapped(value: Any, swap: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("swap", [True, 1e309, {"x": [None]}, 10**400, [[1]]], ids="12345")
 def test_results_with_a_field_that_is_something_else_count_as_none(swap: Any) -> None:
-    run = runs.create(EnsembleConfig(members=2))
+    run = runs.create_run(EnsembleConfig(members=2))
     (run.path / "stress").mkdir()
-    write_results(run.path, RESULTS)
+    write_stress_results(run.path, RESULTS)
     path = run.path / "stress" / "results.json"
     for odd in swapped(json.loads(path.read_text()), swap):
         path.write_text(json.dumps(odd))
-        assert read_results(run.path) is None, odd
+        assert read_stress_results(run.path) is None, odd
 
 
 def test_a_set_of_images_whose_name_is_a_path_is_none() -> None:
-    run = runs.create(EnsembleConfig(members=2))
+    run = runs.create_run(EnsembleConfig(members=2))
     (run.path / "stress").mkdir()
-    write_results(run.path, replace(RESULTS, ood=[{**RESULTS.ood[0], "key": "../../other"}]))
-    assert read_results(run.path) is None
+    write_stress_results(run.path, replace(RESULTS, ood=[{**RESULTS.ood[0], "key": "../../other"}]))
+    assert read_stress_results(run.path) is None
 
 
 def test_the_last_checkpoint_is_found_beside_folders_of_any_name() -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     for name in ("3", "12", "²", "٣٣", "12.tmp", "-1"):
         (run.path / "checkpoints" / name).mkdir(parents=True)
-    assert last_tick(run.path) == 12
+    assert find_last_tick(run.path) == 12

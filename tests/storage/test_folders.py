@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble.cli.program import main
 from ensemble.errors import RunError
-from ensemble.jobs.folders import folder_of, remove
-from ensemble.storage.folders import folder_bytes, runs_folder
-from ensemble.storage.refusals import said_of
+from ensemble.jobs.folders import delete_run_folder, find_run_folder
+from ensemble.storage.disk_errors import describe_disk_error
+from ensemble.storage.folders import count_folder_bytes, runs_folder
 
 WRONG = ("file", "below a file", "dangling link", "link to itself", "not UTF-8", "long", "pipe")
 
@@ -61,10 +61,10 @@ def test_the_command_line_says_one_sentence(
 def drawn() -> None:
     """A page that lists runs, as `app.py` draws it."""
     from ensemble.ui.shared import loaders
-    from ensemble.ui.shared.guard import guarded
+    from ensemble.ui.shared.guard import guard_page
 
-    with guarded():
-        loaders.all_runs()
+    with guard_page():
+        loaders.list_cached_runs()
 
 
 def test_a_page_says_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_of_a_run_that_is_a_link_the_link_is_deleted(runs_of_one_test: Path) -> 
     (elsewhere / "config.json").write_text(json.dumps({"settings": {}}))
     runs_of_one_test.mkdir()
     (runs_of_one_test / "digits-0101-000000").symlink_to(elsewhere)
-    remove(folder_of("digits-0101-000000"))
+    delete_run_folder(find_run_folder("digits-0101-000000"))
     assert list(runs_of_one_test.iterdir()) == []
     assert [file.name for file in elsewhere.iterdir()] == ["config.json"]
 
@@ -117,14 +117,14 @@ def test_the_bytes_of_a_folder_are_those_of_its_own_files(tmp_path: Path) -> Non
     (folder / "one" / "two").mkdir(parents=True)
     (folder / "one" / "a").write_bytes(b"x" * 1_000)
     (folder / "one" / "two" / "b").write_bytes(b"x" * 234)
-    assert folder_bytes(folder) == 1_234
+    assert count_folder_bytes(folder) == 1_234
     links = {"file": outside / "large", "folder": outside, "gone": outside / "gone"}
     for name, to in links.items():
         (folder / name).symlink_to(to)
     (folder / "round").symlink_to(folder)
     themselves = sum(len(os.fsencode(to)) for to in (*links.values(), folder))
-    assert folder_bytes(folder) == 1_234 + themselves
-    assert folder_bytes(tmp_path / "nowhere") == 0
+    assert count_folder_bytes(folder) == 1_234 + themselves
+    assert count_folder_bytes(tmp_path / "nowhere") == 0
 
 
 def test_an_error_elsewhere_stays_a_bug(runs_of_one_test: Path) -> None:
@@ -133,5 +133,5 @@ def test_an_error_elsewhere_stays_a_bug(runs_of_one_test: Path) -> None:
         (Path(__file__).parent / "missing").read_bytes()
     with pytest.raises(FileNotFoundError) as theirs:
         (runs_of_one_test / "digits-1" / "status.json").read_bytes()
-    assert said_of(ours.value) is None
-    assert "look what is there, or point ENSEMBLE_RUNS" in str(said_of(theirs.value))
+    assert describe_disk_error(ours.value) is None
+    assert "look what is there, or point ENSEMBLE_RUNS" in str(describe_disk_error(theirs.value))

@@ -8,8 +8,8 @@ import pytest
 
 from ensemble import runs, sweeps
 from ensemble.sweeps import training
-from ensemble.sweeps.settings import VARIABLE
-from ensemble.sweeps.worker import work
+from ensemble.sweeps.settings import STORAGE_VARIABLE
+from ensemble.sweeps.worker import work_on_sweep
 from tests.sweeps.light import light_config, train_lightly
 
 Search = Callable[..., sweeps.Sweep]
@@ -22,9 +22,9 @@ def light_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     So each trial is trained by itself. No test pulls the plug: nothing waits for the disk.
     """
     monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setenv(VARIABLE, "journal")
-    monkeypatch.setattr(runs, "work", train_lightly)
-    monkeypatch.setattr(training, "lanes_here", lambda config: config.members)
+    monkeypatch.setenv(STORAGE_VARIABLE, "journal")
+    monkeypatch.setattr(runs, "execute_run", train_lightly)
+    monkeypatch.setattr(training, "count_packed_lanes", lambda config: config.members)
 
 
 @pytest.fixture
@@ -32,6 +32,6 @@ def search() -> Search:
     """Makes a sweep with these settings and does its trials in this process."""
 
     def searched(**changes: Any) -> sweeps.Sweep:
-        return work(sweeps.create(light_config(**changes)).id)
+        return work_on_sweep(sweeps.create_sweep(light_config(**changes)).id)
 
     return searched

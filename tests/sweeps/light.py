@@ -15,11 +15,11 @@ from ensemble.errors import RunError
 from ensemble.jobs import worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.status import StatusWriter
-from ensemble.runs.status import Status, after_epoch
-from ensemble.storage.records.lines import append_line, read_lines
+from ensemble.runs.status import Status, build_epoch_status_fields
+from ensemble.storage.records.json_lines import append_line, read_lines
 from ensemble.sweeps import training
 from ensemble.sweeps.settings import SweepConfig
-from ensemble.sweeps.worker import work
+from ensemble.sweeps.worker import work_on_sweep
 
 DIVERGES = 0.4
 PAUSE = 0.0
@@ -50,18 +50,18 @@ def train_lightly(
     stop: StopRequest | None = None,
     turn: bool = True,
 ) -> runs.Run:
-    """As `runs.work`."""
-    run = runs.find(run_id)
+    """As `runs.execute_run`."""
+    run = runs.find_run(run_id)
 
     def begin(status: StatusWriter[Status], stop: StopRequest) -> Outcome:
         return _epochs(run, status, stop, report)
 
-    worker.do(run, begin, report, stop, turn=turn)
-    return runs.find(run_id)
+    worker.execute_job(run, begin, report, stop, turn=turn)
+    return runs.find_run(run_id)
 
 
 def _epochs(run: runs.Run, status: StatusWriter[Status], stop: Any, report: Any) -> Outcome:
-    config = runs.trained_here(run)
+    config = runs.require_training_config(run)
     if config.learning_rate > DIVERGES:
         return Outcome("diverged", "Member 1's loss is no longer a number.")
     done = len([one for one in read_lines(run.path / "history.jsonl") if one["kind"] == "epoch"])
@@ -73,7 +73,7 @@ def _epochs(run: runs.Run, status: StatusWriter[Status], stop: Any, report: Any)
             state="training",
             epoch=epoch,
             seconds=float(config.members * epoch),
-            **after_epoch(status.status, line),
+            **build_epoch_status_fields(status.status, line),
         )
         report(status.status)
         if epoch < config.epochs and stop():
@@ -107,9 +107,9 @@ def epochs_of(folder: Path) -> list[int]:
 
 if __name__ == "__main__":
     PAUSE = float(sys.argv[2])
-    runs.work = train_lightly
-    training.lanes_here = lambda config: config.members
+    runs.execute_run = train_lightly
+    training.count_packed_lanes = lambda config: config.members
     try:
-        work(sys.argv[1])
+        work_on_sweep(sys.argv[1])
     except RunError as error:
         print(f"Error: {error}")

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from ensemble import runs, sweeps
-from ensemble.jobs.status import start_ticks, write_status
+from ensemble.jobs.status import read_start_ticks, write_status
 from ensemble.storage.folders import runs_folder
 from ensemble.sweeps import claims, training
-from ensemble.sweeps.archive import Archive
 from ensemble.sweeps.storages import open_journal
-from ensemble.sweeps.worker import work
+from ensemble.sweeps.study import SweepStudy
+from ensemble.sweeps.worker import work_on_sweep
 from tests.sweeps import light
 from tests.sweeps.light import epochs_of, light_config, nll
 
@@ -45,11 +45,11 @@ def a_dead_owner(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     It would have taken its locks with it, as a worker's `finally` does here.
     """
     ended = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
-    real = claims.owner
-    dead = real() | {"pid": ended.pid, "ticks": start_ticks(ended.pid)}
+    real = claims.build_owner_record
+    dead = real() | {"pid": ended.pid, "ticks": read_start_ticks(ended.pid)}
     ended.communicate()
-    monkeypatch.setattr(claims, "owner", lambda: dead)
-    return lambda: monkeypatch.setattr(claims, "owner", real)
+    monkeypatch.setattr(claims, "build_owner_record", lambda: dead)
+    return lambda: monkeypatch.setattr(claims, "build_owner_record", real)
 
 
 def kill_after(
@@ -78,14 +78,19 @@ def kill_after(
 
 
 KILLS: dict[str, tuple[Any, str, bool, Callable[..., bool]]] = {
-    "asked for": (Archive, "ask", False, lambda self, number: number == 1),
-    "asked for, without values": (Archive, "drawn", True, lambda *args: len(args) == 2),
-    "its run made": (claims.runs, "create", False, lambda *args, **more: True),
-    "its run known": (Archive, "note", False, lambda *args, **notes: "run" in notes),
-    "claimed": (Archive, "note", False, lambda *args, **notes: "owner" in notes),
+    "asked for": (SweepStudy, "ask_trial", False, lambda self, number: number == 1),
+    "asked for, without values": (SweepStudy, "suggest_params", True, lambda *args: len(args) == 2),
+    "its run made": (claims.runs, "create_run", False, lambda *args, **more: True),
+    "its run known": (
+        SweepStudy,
+        "set_trial_attributes",
+        False,
+        lambda *args, **notes: "run" in notes,
+    ),
+    "claimed": (SweepStudy, "set_trial_attributes", False, lambda *args, **notes: "owner" in notes),
     "after an epoch": (light, "append_line", False, lambda path, line: line["epoch"] == 2),
-    "trained": (training, "settle", True, lambda *args: True),
-    "told": (Archive, "tell", False, lambda *args: True),
+    "trained": (training, "record_trial_result", True, lambda *args: True),
+    "told": (SweepStudy, "finish_trial", False, lambda *args: True),
 }
 
 
@@ -93,41 +98,41 @@ KILLS: dict[str, tuple[Any, str, bool, Callable[..., bool]]] = {
 def test_a_worker_killed_at_any_moment_costs_no_trial_and_doubles_none(
     kill: str, a_dead_owner: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sweep = sweeps.create(light_config(trials=3))
+    sweep = sweeps.create_sweep(light_config(trials=3))
     place, name, before, when = KILLS[kill]
     kill_after(monkeypatch, place, name, before, when)
     with killed():
-        work(sweep.id)
+        work_on_sweep(sweep.id)
     a_dead_owner()
-    sweep = work(sweep.id)
-    trials = sweeps.trials_of(sweep)
+    sweep = work_on_sweep(sweep.id)
+    trials = sweeps.read_trials(sweep)
     assert [one.state for one in trials] == ["complete"] * 3
     assert sweep.state == "finished"
     assert {one.run_id for one in trials} == {run.id for run in runs.list_runs()}
     assert len({one.run_id for one in trials}) == 3
     for one in trials:
-        run = runs.find(one.run_id)
+        run = runs.find_run(one.run_id)
         assert epochs_of(run.path) == [1, 2, 3]
-        assert one.values == (nll(runs.trained_here(run), 3),)
+        assert one.values == (nll(runs.require_training_config(run), 3),)
 
 
 def test_a_trial_whose_workers_are_killed_again_and_again_is_given_up(
     a_dead_owner: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sweep = sweeps.create(light_config(trials=2))
-    real = runs.work
+    sweep = sweeps.create_sweep(light_config(trials=2))
+    real = runs.execute_run
 
     def deadly(run_id: str, *args: Any, **more: Any) -> runs.Run:
-        if sweeps.trials_of(sweep)[0].run_id == run_id:
+        if sweeps.read_trials(sweep)[0].run_id == run_id:
             raise Killed
         return real(run_id, *args, **more)
 
-    monkeypatch.setattr(runs, "work", deadly)
-    for _ in range(claims.MOST_ATTEMPTS):
+    monkeypatch.setattr(runs, "execute_run", deadly)
+    for _ in range(claims.MAX_TRIAL_ATTEMPTS):
         with killed():
-            work(sweep.id)
-    sweep = work(sweep.id)
-    first, second = sweeps.trials_of(sweep)
+            work_on_sweep(sweep.id)
+    sweep = work_on_sweep(sweep.id)
+    first, second = sweeps.read_trials(sweep)
     assert (first.state, second.state) == ("failed", "complete")
     assert first.message == "Its worker was killed 3 times: see the log of its run."
 
@@ -135,12 +140,12 @@ def test_a_trial_whose_workers_are_killed_again_and_again_is_given_up(
 def test_a_trial_whose_run_was_deleted_has_failed(
     a_dead_owner: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sweep = sweeps.create(light_config(trials=2))
-    kill_after(monkeypatch, training, "settle", before=True)
+    sweep = sweeps.create_sweep(light_config(trials=2))
+    kill_after(monkeypatch, training, "record_trial_result", before=True)
     with killed():
-        work(sweep.id)
-    runs.delete(sweeps.trials_of(sweep)[0].run_id)
-    first, second = sweeps.trials_of(work(sweep.id))
+        work_on_sweep(sweep.id)
+    runs.delete_run(sweeps.read_trials(sweep)[0].run_id)
+    first, second = sweeps.read_trials(work_on_sweep(sweep.id))
     assert (first.state, first.message) == ("failed", "Its run was deleted.")
     assert second.state == "complete"
 
@@ -160,15 +165,15 @@ def test_a_journal_cut_off_within_a_line_is_read_and_written_on(tmp_path: Path) 
     assert [one.number for one in study.trials] == [0, asked.number] == [0, 1]
 
 
-def of_another_host(state: str, heard: float) -> tuple[sweeps.Sweep, Archive, claims.Claim]:
+def of_another_host(state: str, heard: float) -> tuple[sweeps.Sweep, SweepStudy, claims.TrialClaim]:
     """A sweep of one trial, whose run stands so as a worker on another machine wrote it."""
-    sweep = sweeps.create(light_config(trials=1))
-    archive = Archive(sweep.id, sweep.path, sweep.config)
-    claimed = claims.claim(sweep, archive)
-    assert isinstance(claimed, claims.Claim)
+    sweep = sweeps.create_sweep(light_config(trials=1))
+    archive = SweepStudy(sweep.id, sweep.path, sweep.config)
+    claimed = claims.claim_trial(sweep, archive)
+    assert isinstance(claimed, claims.TrialClaim)
     elsewhere = {"host": "another", "pid": 1}
-    archive.note(claimed.trial, owner={**elsewhere, "ticks": 7})
-    run = runs.find(claimed.run_id)
+    archive.set_trial_attributes(claimed.trial, owner={**elsewhere, "ticks": 7})
+    run = runs.find_run(claimed.run_id)
     write_status(run.path, replace(run.status, state=state, updated=heard, **elsewhere))
     return sweep, archive, claimed
 
@@ -176,8 +181,8 @@ def of_another_host(state: str, heard: float) -> tuple[sweeps.Sweep, Archive, cl
 def test_a_trial_on_another_host_is_left_to_it_while_its_run_is_heard_of() -> None:
     """No process of this host can be asked: the run's heartbeat tells."""
     sweep, archive, claimed = of_another_host("training", time.time())
-    assert claims.is_worked_on(archive.frozen(claimed.trial), runs.find(claimed.run_id))
-    assert claims.claim(sweep, archive) == claims.Nothing(over=False, done=0)
+    assert claims.has_trial_worker(archive.read_trial(claimed.trial), runs.find_run(claimed.run_id))
+    assert claims.claim_trial(sweep, archive) == claims.NoTrial(all_ended=False, ended_count=0)
 
 
 @pytest.mark.parametrize(
@@ -187,20 +192,20 @@ def test_a_trial_on_another_host_is_taken_up_where_nobody_is_at_it_any_more(
     state: str, heard: float
 ) -> None:
     sweep, archive, claimed = of_another_host(state, heard)
-    trial = archive.frozen(claimed.trial)
-    assert not claims.is_worked_on(trial, runs.find(claimed.run_id))
-    assert not claims.is_worked_on(trial, None), "its run was never made, or is deleted"
-    again = claims.claim(sweep, archive)
-    assert isinstance(again, claims.Claim)
+    trial = archive.read_trial(claimed.trial)
+    assert not claims.has_trial_worker(trial, runs.find_run(claimed.run_id))
+    assert not claims.has_trial_worker(trial, None), "its run was never made, or is deleted"
+    again = claims.claim_trial(sweep, archive)
+    assert isinstance(again, claims.TrialClaim)
     assert (again.run_id, again.trial.number) == (claimed.run_id, 0)
 
 
 def test_a_process_of_this_host_that_has_this_number_now_is_not_the_owner() -> None:
-    sweep = sweeps.create(light_config(trials=1))
-    archive = Archive(sweep.id, sweep.path, sweep.config)
-    claimed = claims.claim(sweep, archive)
-    assert isinstance(claimed, claims.Claim)
-    run = runs.find(claimed.run_id)
-    assert claims.is_worked_on(archive.frozen(claimed.trial), run), "it is this process"
-    archive.note(claimed.trial, owner={**claims.owner(), "ticks": 1})
-    assert not claims.is_worked_on(archive.frozen(claimed.trial), run)
+    sweep = sweeps.create_sweep(light_config(trials=1))
+    archive = SweepStudy(sweep.id, sweep.path, sweep.config)
+    claimed = claims.claim_trial(sweep, archive)
+    assert isinstance(claimed, claims.TrialClaim)
+    run = runs.find_run(claimed.run_id)
+    assert claims.has_trial_worker(archive.read_trial(claimed.trial), run), "it is this process"
+    archive.set_trial_attributes(claimed.trial, owner={**claims.build_owner_record(), "ticks": 1})
+    assert not claims.has_trial_worker(archive.read_trial(claimed.trial), run)

@@ -30,7 +30,7 @@ def test_the_last_line_says_study_trials_and_best() -> None:
     said = last(result)
     assert [one["number"] for one in said["trials"]] == [0, 1, 2]
     for one in said["trials"]:
-        config = runs.trained_here(runs.find(one["run_id"]))
+        config = runs.require_training_config(runs.find_run(one["run_id"]))
         assert one["values"] == [nll(config, 3)]
         assert config.validation == 0.1
         assert one["params"] == {
@@ -39,7 +39,7 @@ def test_the_last_line_says_study_trials_and_best() -> None:
         }
     assert said["best"] == min(said["trials"], key=lambda one: one["values"])
     assert said["pareto"] == [said["best"]["number"]]
-    assert sweeps.find(said["study"]).state == said["state"] == "finished"
+    assert sweeps.find_sweep(said["study"]).state == said["state"] == "finished"
     shown = run(said["study"])
     assert last(shown) == said
     assert said["study"] in run("--list").stdout
@@ -67,7 +67,7 @@ def test_ctrl_c_stops_it_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> 
             os.kill(os.getpid(), signal.SIGINT)
         return train_lightly(run_id, *args, **more)
 
-    monkeypatch.setattr(runs, "work", training)
+    monkeypatch.setattr(runs, "execute_run", training)
     stopped = run(*SPACE, *SHARED, "--trials", "3")
     assert stopped.exit_code == 130
     assert [one["state"] for one in last(stopped)["trials"]] == ["complete", "waiting"]

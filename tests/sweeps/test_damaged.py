@@ -16,9 +16,9 @@ from optuna.distributions import CategoricalDistribution as Choices
 
 from ensemble import runs, sweeps
 from ensemble.errors import RunError
-from ensemble.sweeps.archive import Archive, is_whole
-from ensemble.sweeps.claims import Claim, claim, owner, release
-from ensemble.sweeps.worker import work
+from ensemble.sweeps.claims import TrialClaim, build_owner_record, claim_trial, release_trial
+from ensemble.sweeps.study import SweepStudy, is_valid_trial
+from ensemble.sweeps.worker import work_on_sweep
 from tests.sweeps.conftest import Search
 from tests.sweeps.light import light_config
 
@@ -61,7 +61,7 @@ def put_back(kept: Path, folder: Path) -> None:
 def said(sweep: sweeps.Sweep) -> str:
     """What whoever reads the trials is told."""
     with pytest.raises(RunError) as refused:
-        sweeps.trials_of(sweep)
+        sweeps.read_trials(sweep)
     return str(refused.value)
 
 
@@ -70,7 +70,7 @@ def test_trials_that_no_sweep_writes_are_a_sentence_and_a_copy_that_is_put_back_
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_STORAGE", "sqlite")
     sweep = search(trials=2)
-    whole = sweeps.trials_of(sweep)
+    whole = sweeps.read_trials(sweep)
     kept = tmp_path / "kept.db"
     with (
         closing(sqlite3.connect(sweep.path / "study.db")) as ours,
@@ -84,7 +84,7 @@ def test_trials_that_no_sweep_writes_are_a_sentence_and_a_copy_that_is_put_back_
         assert told.startswith(f"What is written down of the trials of “{sweep.id}” "), odd
         assert "Put a copy back, or launch another sweep: the runs stay." in told, odd
     put_back(kept, sweep.path)
-    assert sweeps.trials_of(sweep) == whole
+    assert sweeps.read_trials(sweep) == whole
 
 
 def test_a_trial_is_one_of_the_sweep_or_is_not_believed() -> None:
@@ -93,12 +93,17 @@ def test_a_trial_is_one_of_the_sweep_or_is_not_believed() -> None:
         "values": [0.5],
         "params": {"momentum": 0.9},
         "distributions": {"momentum": Choices((0.8, 0.9))},
-        "user_attrs": {"owner": owner(), "run": "digits-1", "attempts": 2, "message": "x"},
+        "user_attrs": {
+            "owner": build_owner_record(),
+            "run": "digits-1",
+            "attempts": 2,
+            "message": "x",
+        },
         "system_attrs": {"fixed_params": {"learning_rate": 0.1}},
     }
-    assert is_whole(optuna.trial.create_trial(**usual), config)
+    assert is_valid_trial(optuna.trial.create_trial(**usual), config)
     for odd in ODD_TRIALS:
-        assert not is_whole(optuna.trial.create_trial(**{**usual, **odd}), config), odd
+        assert not is_valid_trial(optuna.trial.create_trial(**{**usual, **odd}), config), odd
 
 
 def test_no_file_of_trials_is_made_where_none_lies_and_what_is_no_file_is_not_opened(
@@ -129,14 +134,14 @@ def test_a_journal_with_odd_lines_is_a_sentence(search: Search) -> None:
 
 
 def test_a_trial_whose_run_cannot_be_read_any_more_has_failed_and_the_others_go_on() -> None:
-    sweep = sweeps.create(light_config(trials=2))
-    archive = Archive(sweep.id, sweep.path, sweep.config)
-    cut = claim(sweep, archive)
-    assert isinstance(cut, Claim)
-    release(archive, cut)
-    (runs.find(cut.run_id).path / "config.json").write_text("{")
-    work(sweep.id)
-    first, second = sweeps.trials_of(sweep)
+    sweep = sweeps.create_sweep(light_config(trials=2))
+    archive = SweepStudy(sweep.id, sweep.path, sweep.config)
+    cut = claim_trial(sweep, archive)
+    assert isinstance(cut, TrialClaim)
+    release_trial(archive, cut)
+    (runs.find_run(cut.run_id).path / "config.json").write_text("{")
+    work_on_sweep(sweep.id)
+    first, second = sweeps.read_trials(sweep)
     assert (first.state, second.state) == ("failed", "complete")
     assert first.message.startswith(f"The run “{cut.run_id}” cannot be read")
 
@@ -154,7 +159,7 @@ def test_what_is_no_address_is_said_so_without_its_password(
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_STORAGE", address)
     with pytest.raises(RunError, match="ENSEMBLE_STORAGE is no address of a database") as refused:
-        sweeps.create(light_config())
+        sweeps.create_sweep(light_config())
     told = "".join(traceback.format_exception(refused.value))
     assert "Error: ENSEMBLE_STORAGE is no address" in told
     assert "word@" not in told.replace("user:password@host", "")

@@ -7,7 +7,7 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
-from ensemble.sweeps.settings import VARIABLE, SweepConfig, chosen_storage
+from ensemble.sweeps.settings import STORAGE_VARIABLE, SweepConfig, read_storage_kind
 
 BASE = EnsembleConfig(network="logistic", members=2, epochs=3, validation=0.2)
 
@@ -21,7 +21,7 @@ def test_settings_come_back_from_json_as_they_were() -> None:
 
 def test_a_trials_settings_are_those_shared_with_its_own_in_their_place() -> None:
     config = SweepConfig(space="members=2..4 momentum=0.8,0.9", base=BASE)
-    assert config.of_trial({"members": 3, "momentum": 0.8}) == replace(
+    assert config.build_trial_config({"members": 3, "momentum": 0.8}) == replace(
         BASE, members=3, momentum=0.8
     )
 
@@ -30,7 +30,7 @@ def test_a_grid_wants_a_trial_for_each_combination_whatever_was_said() -> None:
     assert (
         SweepConfig(
             space="members=2..4 momentum=0.8,0.9", sampler="grid", trials=2, base=BASE
-        ).wanted
+        ).trial_count
         == 6
     )
 
@@ -71,8 +71,8 @@ def test_odd_settings_on_the_disk_are_refused(values: dict[str, object]) -> None
 def test_the_storage_is_the_one_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
     words = {"": "sqlite", "sqlite": "sqlite", "journal": "journal", "postgresql://h/d": "database"}
     for stated, word in words.items():
-        monkeypatch.setenv(VARIABLE, stated)
-        assert chosen_storage() == word
-    monkeypatch.setenv(VARIABLE, "postgres")
+        monkeypatch.setenv(STORAGE_VARIABLE, stated)
+        assert read_storage_kind() == word
+    monkeypatch.setenv(STORAGE_VARIABLE, "postgres")
     with pytest.raises(ConfigError, match="address of a database"):
-        chosen_storage()
+        read_storage_kind()

@@ -2,22 +2,22 @@
 
 import numpy as np
 
-from ensemble.recognition.answer import Digit
-from ensemble.recognition.occlusion import Flip, Occlusion
-from ensemble.recognition.rejection_threshold import Rejected, RejectionThreshold
+from ensemble.recognition.occlusion import Occlusion, VerdictFlip
+from ensemble.recognition.picture_reading import Digit
+from ensemble.recognition.rejection_threshold import RejectedOodSet, RejectionThreshold
 
 THRESHOLD = RejectionThreshold(
     refuse=0.2,
     value=2.0,
     n=5,
-    known=np.array([0.1, 0.4, 1.9, 2.0, 2.1], np.float32),
-    judged=200,
+    held_out_scores=np.array([0.1, 0.4, 1.9, 2.0, 2.1], np.float32),
+    judged_count=200,
     coverage=0.94,
     accuracy=0.99,
     accuracy_all=0.97,
     non_digits=(
-        Rejected("noise", "Noise", 4, 0.75, np.array([1.0, 2.5, 9.0, 7.0], np.float32)),
-        Rejected("letters", "Letters", 2, 1.0, np.array([3.0, 4.0], np.float32)),
+        RejectedOodSet("noise", "Noise", 4, 0.75, np.array([1.0, 2.5, 9.0, 7.0], np.float32)),
+        RejectedOodSet("letters", "Letters", 2, 1.0, np.array([3.0, 4.0], np.float32)),
     ),
 )
 
@@ -51,5 +51,5 @@ def voting(
 def covered(*flips: tuple[int, int] | None) -> Occlusion:
     """What covering does to members: for each the (side, class) that changes its mind, or None."""
     change = np.random.default_rng(0).uniform(-0.5, 1, (len(flips), 28, 28)).astype(np.float32)
-    made = tuple(flip and Flip((3, 5, 3 + flip[0], 5 + flip[0]), flip[1]) for flip in flips)
+    made = tuple(flip and VerdictFlip((3, 5, 3 + flip[0], 5 + flip[0]), flip[1]) for flip in flips)
     return Occlusion(change, change.mean(axis=0), made, 9)

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 import ensemble
 from ensemble.cli.program import main
-from ensemble.report import html_of
+from ensemble.report import render_report
 from ensemble.runs import Run
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.registry import VIEWS
@@ -59,7 +59,7 @@ def invoke(*words: str) -> dict[str, Any]:
 def test_the_answers_are_the_same_on_every_face(run: Run) -> None:
     epoch = evaluate_epoch(run)
     answers = {view["view"]: view for view in invoke(run.id)["views"]}
-    report = Page(html_of([run])).said
+    report = Page(render_report([run])).said
     assert list(answers) == list(VIEWS)
     for name, view in VIEWS.items():
         summary = summarize_view(view, epoch)

@@ -13,8 +13,8 @@ from ensemble.errors import ConfigError, RunError
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.parts import Figure, Figures, Images, Paragraph
 from ensemble.views.registry import VIEWS, find_view
-from ensemble.views.summary import list_numbers, summarize_view, to_rows
-from ensemble.wording.escaping import markdown, strip_markdown
+from ensemble.views.summary import build_table_record, format_image_numbers, summarize_view
+from ensemble.wording.escaping import escape_markdown, strip_markdown
 from tests.pages.ensembles import trained
 
 
@@ -100,7 +100,7 @@ def test_every_object_is_json_without_what_json_has_not() -> None:
     for view in VIEWS.values():
         json.dumps(summarize_view(view, epoch).to_dict(), allow_nan=False)
     frame = pd.DataFrame({"a": [1.5, float("inf")], 2: [np.int64(3), None], "t": ["x", "y"]})
-    rows = to_rows(frame)
+    rows = build_table_record(frame)
     assert rows == {"columns": ["a", "2", "t"], "rows": [[1.5, 3.0, "x"], [None, None, "y"]]}
 
 
@@ -117,7 +117,7 @@ def test_lines_for_people_hold_every_table_and_no_markup() -> None:
 
 def test_markdown_is_read_as_it_is_seen() -> None:
     hostile = r"*a* [b](c) `d` \e **f** 1. x_y"
-    assert strip_markdown(f"**bold** {markdown(hostile)}") == f"bold {hostile}"
+    assert strip_markdown(f"**bold** {escape_markdown(hostile)}") == f"bold {hostile}"
 
 
 def test_a_notebook_shows_sentences_figures_and_tables_in_turn() -> None:
@@ -148,10 +148,10 @@ def test_a_notebook_shows_sentences_figures_and_tables_in_turn() -> None:
 
 
 def test_images_in_a_line_are_counted_beyond_the_first() -> None:
-    line = list_numbers(Images(np.arange(30), "k", "**Some**", markdown=True), "digit")
+    line = format_image_numbers(Images(np.arange(30), "k", "**Some**", markdown=True), "digit")
     assert line.startswith("Some Test digits: 0, 1, 2")
     assert line.endswith("18, 19 and 10 more.")
-    assert list_numbers(Images(np.arange(0), "k", empty="None."), "digit") == "None."
+    assert format_image_numbers(Images(np.arange(0), "k", empty="None."), "digit") == "None."
 
 
 def test_notes_belong_to_the_figure_that_is_chosen() -> None:

@@ -105,14 +105,14 @@ def texts(markdown: str) -> str:
 @pytest.mark.parametrize("place", PLACES)
 def test_nothing_hostile_is_markup_wherever_it_stands(place: str) -> None:
     for word in HOSTILE:
-        escaped = place.format(escaping.markdown(word))
+        escaped = place.format(escaping.escape_markdown(word))
         assert kinds(escaped) == kinds(place.format("x")), word
         assert not [one for one in AFTERWARDS if one.search(texts(escaped))], word
 
 
 def test_what_is_escaped_reads_as_it_stood_on_one_line() -> None:
     for word in HOSTILE:
-        said = texts(escaping.markdown(word)).replace("\N{WORD JOINER}", "")
+        said = texts(escaping.escape_markdown(word)).replace("\N{WORD JOINER}", "")
         assert said == " ".join(word.split()), word
 
 
@@ -127,7 +127,7 @@ def test_what_is_escaped_reads_as_it_stood_on_one_line() -> None:
     ],
 )
 def test_an_ordinary_sentence_stays_as_it_is(said: str) -> None:
-    assert escaping.markdown(said) == said
+    assert escaping.escape_markdown(said) == said
 
 
 @pytest.mark.parametrize(
@@ -142,11 +142,11 @@ def test_an_ordinary_sentence_stays_as_it_is(said: str) -> None:
     ],
 )
 def test_nothing_steers_a_terminal(said: str, shown: str) -> None:
-    assert escaping.terminal(said) == shown
+    assert escaping.escape_terminal_text(said) == shown
 
 
 def test_a_figure_gets_no_tag_and_no_entity() -> None:
-    assert escaping.figure("<a href='x'>T-shirt/top</a> & “y”") == (
+    assert escaping.escape_plotly_text("<a href='x'>T-shirt/top</a> & “y”") == (
         "&lt;a href='x'&gt;T-shirt/top&lt;/a&gt; &amp; “y”"
     )
 
@@ -156,22 +156,22 @@ def test_a_figure_gets_no_tag_and_no_entity() -> None:
 )
 def test_what_cannot_be_seen_breaks_no_picture_and_turns_no_text(unseen: str) -> None:
     said = f"a{unseen}b"
-    svg = ElementTree.fromstring(f"<text>{escaping.figure(said)}</text>")
+    svg = ElementTree.fromstring(f"<text>{escaping.escape_plotly_text(said)}</text>")
     assert svg.text == "ab"
-    assert texts(escaping.markdown(said)).split() in (["ab"], ["a", "b"])
+    assert texts(escaping.escape_markdown(said)).split() in (["ab"], ["a", "b"])
 
 
 def test_a_template_of_plotly_reads_no_value_in_a_name() -> None:
-    said = escaping.template("<b>%{x} 5 %")
+    said = escaping.escape_plotly_template("<b>%{x} 5 %")
     assert "%{" not in said
     assert said.replace("\N{WORD JOINER}", "") == "&lt;b&gt;%{x} 5 %"
 
 
 def test_letters_of_every_script_stay() -> None:
     said = "مرحبا\u200f שלום 👩\u200d🔬 मी\u200cक"
-    assert escaping.seen(said) == escaping.figure(said) == said
+    assert escaping.remove_invisible_characters(said) == escaping.escape_plotly_text(said) == said
 
 
 def test_a_file_to_keep_has_a_name_that_is_no_path() -> None:
-    assert escaping.file_name("../a b\\c:d\n.csv") == "---a-b-c-d--csv"
-    assert escaping.file_name("digits-0412-101500-epoch-3") == "digits-0412-101500-epoch-3"
+    assert escaping.sanitize_file_name("../a b\\c:d\n.csv") == "---a-b-c-d--csv"
+    assert escaping.sanitize_file_name("digits-0412-101500-epoch-3") == "digits-0412-101500-epoch-3"

@@ -28,7 +28,7 @@ REPO = Path(__file__).resolve().parents[2]
     ],
 )
 def test_a_duration_in_two_units_at_most(seconds: float | None, said: str) -> None:
-    assert formats.duration(seconds) == said
+    assert formats.format_duration(seconds) == said
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_a_duration_in_two_units_at_most(seconds: float | None, said: str) -> No
 def test_a_duration_that_was_measured_has_its_parts_of_a_second(
     seconds: float | None, said: str
 ) -> None:
-    assert formats.duration(seconds, fine=True) == said
+    assert formats.format_duration(seconds, fine=True) == said
 
 
 def test_accuracy_says_no_more_decimals_than_the_test_set_holds() -> None:
-    assert formats.percent(0.9912, 10_000) == "99.12 %"
-    assert formats.percent(0.9777, 360) == "97.8 %"
-    assert formats.percent(None) == "–"
-    assert formats.percent(math.nan) == "–"
+    assert formats.format_percent(0.9912, 10_000) == "99.12 %"
+    assert formats.format_percent(0.9777, 360) == "97.8 %"
+    assert formats.format_percent(None) == "–"
+    assert formats.format_percent(math.nan) == "–"
 
 
 @pytest.mark.parametrize(
@@ -81,19 +81,23 @@ def test_accuracy_says_no_more_decimals_than_the_test_set_holds() -> None:
 def test_what_spans_powers_of_ten_has_two_figures_and_no_zeros_at_its_end(
     share: float, said: str
 ) -> None:
-    assert formats.percent(share, figures=2) == said
+    assert formats.format_percent(share, figures=2) == said
 
 
 def test_decimals_that_are_asked_for_stand_whatever_it_was_counted_on() -> None:
-    assert formats.percent(0.4, places=0) == "40 %"
-    assert formats.percent(0.00523, 100, places=2) == "0.52 %"
-    assert formats.percents(0.516, 0.784) == "52 to 78 %"
-    assert formats.percents(0.001, 0.0231, places=2) == "0.10 to 2.31 %"
+    assert formats.format_percent(0.4, places=0) == "40 %"
+    assert formats.format_percent(0.00523, 100, places=2) == "0.52 %"
+    assert formats.format_percent_range(0.516, 0.784) == "52 to 78 %"
+    assert formats.format_percent_range(0.001, 0.0231, places=2) == "0.10 to 2.31 %"
 
 
 @pytest.mark.parametrize(("n", "said"), [(360, "97.8 %"), (10_000, "97.77 %")])
 def test_a_column_of_numbers_reads_as_the_same_share_does_elsewhere(n: int, said: str) -> None:
-    assert formats.percent_column(n) % (100 * 0.9777) == formats.percent(0.9777, n) == said
+    assert (
+        formats.build_percent_format(n) % (100 * 0.9777)
+        == formats.format_percent(0.9777, n)
+        == said
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,7 +116,7 @@ def test_a_column_of_numbers_reads_as_the_same_share_does_elsewhere(n: int, said
     ],
 )
 def test_a_chance_is_never_a_whole_0_or_100(share: float, said: str) -> None:
-    assert formats.chance(share) == said
+    assert formats.format_probability(share) == said
 
 
 @pytest.mark.parametrize(
@@ -120,14 +124,14 @@ def test_a_chance_is_never_a_whole_0_or_100(share: float, said: str) -> None:
     [(0.5, "50.0 %"), (0.99998, "99.998 %"), (0.9996, "99.96 %"), (1, "100 %")],
 )
 def test_a_threshold_has_as_many_nines_as_it_takes(threshold: float, said: str) -> None:
-    assert formats.certainty(threshold) == said
+    assert formats.format_confidence_threshold(threshold) == said
 
 
 @pytest.mark.parametrize(
     ("share", "said"), [(0.0, "0 %"), (0.29, "29 %"), (0.999, "99 %"), (1.0, "100 %")]
 )
 def test_work_is_done_to_100_percent_only_at_its_end(share: float, said: str) -> None:
-    assert formats.progress(share) == said
+    assert formats.format_progress(share) == said
 
 
 def test_nothing_else_formats_a_percentage() -> None:
@@ -160,7 +164,7 @@ def test_nothing_else_formats_a_percentage() -> None:
 def test_an_interval_has_one_half_only_where_it_is_symmetric(
     share: float, n: int, said: str
 ) -> None:
-    assert formats.plus_minus(share, n) == said
+    assert formats.format_wilson_interval(share, n) == said
     low, high = binomtest(round(share * n), n).proportion_ci(method="wilson")
     ends = (
         (share - float(said[2:]) / 100, share + float(said[2:]) / 100)
@@ -168,7 +172,7 @@ def test_an_interval_has_one_half_only_where_it_is_symmetric(
         else [float(end) / 100 for end in said.strip("()").split(" to ")]
     )
     assert ends == pytest.approx(
-        (low, high), abs=(high - low) / 8 + 10.0 ** -formats.decimals(n) / 100
+        (low, high), abs=(high - low) / 8 + 10.0 ** -formats.count_percent_decimals(n) / 100
     )
 
 
@@ -177,7 +181,7 @@ def test_an_interval_has_one_half_only_where_it_is_symmetric(
     [(18.2, "+18 digits"), (1, "+1 digit"), (-1.1, "−1 digit"), (0.3, "±0 digits")],
 )
 def test_a_difference_in_digits(difference: float, said: str) -> None:
-    assert formats.digits(difference) == said
+    assert formats.format_image_difference(difference) == said
 
 
 @pytest.mark.parametrize(
@@ -195,18 +199,21 @@ def test_a_difference_in_digits(difference: float, said: str) -> None:
     ],
 )
 def test_three_significant_figures(value: float | None, said: str) -> None:
-    assert formats.significant(value) == said
+    assert formats.format_significant(value) == said
 
 
 def test_throughput_and_counts() -> None:
-    assert formats.throughput(6_712.4) == "6,700 img·member/s"
-    assert formats.throughput(None) == "– img·member/s"
-    assert formats.count(1, "member") == "1 member"
-    assert formats.count(1797, "image") == "1,797 images"
+    assert formats.format_throughput(6_712.4) == "6,700 img·member/s"
+    assert formats.format_throughput(None) == "– img·member/s"
+    assert formats.format_count(1, "member") == "1 member"
+    assert formats.format_count(1797, "image") == "1,797 images"
 
 
 def test_a_half_reads_the_same_whatever_sum_it_came_from() -> None:
-    assert [formats.digits(value) for value in (17.5, 17.499999999, -17.5, 0.4, -0.4, 16.5)] == [
+    assert [
+        formats.format_image_difference(value)
+        for value in (17.5, 17.499999999, -17.5, 0.4, -0.4, 16.5)
+    ] == [
         "+18 digits",
         "+18 digits",
         "−18 digits",
@@ -233,9 +240,9 @@ def test_a_half_reads_the_same_whatever_sum_it_came_from() -> None:
     ],
 )
 def test_several_of_a_noun_have_its_plural(noun: str, several: str) -> None:
-    assert formats.plural(noun) == several
-    assert formats.count(1, noun) == f"1 {noun}"
-    assert formats.count(2, noun) == f"2 {several}"
+    assert formats.pluralize_noun(noun) == several
+    assert formats.format_count(1, noun) == f"1 {noun}"
+    assert formats.format_count(2, noun) == f"2 {several}"
 
 
 @pytest.mark.parametrize(
@@ -257,4 +264,4 @@ def test_several_of_a_noun_have_its_plural(noun: str, several: str) -> None:
 def test_what_is_rounded_up_to_a_power_of_ten_has_no_figure_more(
     value: float, figures: int, said: str
 ) -> None:
-    assert formats.significant(value, figures) == said
+    assert formats.format_significant(value, figures) == said

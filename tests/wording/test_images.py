@@ -3,21 +3,21 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.predictions import Predictions, judge
-from ensemble.datasets.registry import DIGIT_NAMES, FASHION_NAMES, find
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
+from ensemble.datasets.registry import DIGIT_NAMES, FASHION_NAMES, find_dataset_entry
 from ensemble.wording import images as images_words
 
 
-def voting(*votes: int, label: int = 1, sure: float = 0.91) -> Predictions:
+def voting(*votes: int, label: int = 1, sure: float = 0.91) -> EnsemblePredictions:
     """One image: each member gives `sure` to its vote and the rest to all others alike."""
     members = np.full((len(votes), 1, 10), (1 - sure) / 9)
     for member, vote in zip(members, votes, strict=True):
         member[0, vote] = sure
-    return judge(members, np.array([label]))
+    return evaluate_predictions(members, np.array([label]))
 
 
 def test_an_image_in_a_sentence() -> None:
-    said = images_words.sentence(voting(7, 7, 7, 1, 7), 0, DIGIT_NAMES)
+    said = images_words.describe_image_prediction(voting(7, 7, 7, 1, 7), 0, DIGIT_NAMES)
     # 7 has (4 × 0.91 + 0.01) / 5
     assert said == "The ensemble says 7 with 73.0 %; the members split 7 7 7 1 7; it is a 1."
 
@@ -32,9 +32,9 @@ def test_an_image_in_a_sentence() -> None:
     ],
 )
 def test_sentences_fit_members_and_names(
-    made: Predictions, names: tuple[str, ...], said: str
+    made: EnsemblePredictions, names: tuple[str, ...], said: str
 ) -> None:
-    assert said in images_words.sentence(made, 0, names)
+    assert said in images_words.describe_image_prediction(made, 0, names)
 
 
 @pytest.mark.parametrize(
@@ -42,16 +42,20 @@ def test_sentences_fit_members_and_names(
     [("digits", "digit"), ("mnist", "digit"), ("kmnist", "character"), ("fashion_mnist", "image")],
 )
 def test_an_image_is_called_after_what_its_classes_are(dataset: str, noun: str) -> None:
-    assert images_words.noun(find(dataset).class_names) == noun
+    assert images_words.find_image_noun(find_dataset_entry(dataset).class_names) == noun
 
 
 def test_an_image_of_classes_that_nobody_knows_is_an_image() -> None:
-    assert images_words.noun(("cat", "dog")) == "image"
+    assert images_words.find_image_noun(("cat", "dog")) == "image"
 
 
 def test_votes_that_are_left_over_are_added_up() -> None:
     made = voting(*[7] * 20, *[1] * 5, *[2] * 4, *[3] * 3)
-    assert images_words.short_votes(made, 0, DIGIT_NAMES) == ["20 say 7", "5 say 1", "7 others"]
+    assert images_words.format_vote_lines(made, 0, DIGIT_NAMES) == [
+        "20 say 7",
+        "5 say 1",
+        "7 others",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -74,5 +78,5 @@ def test_votes_that_are_left_over_are_added_up() -> None:
 def test_the_answer_reads_well_in_every_case(
     votes: list[list[int]], labels: list[int], said: str
 ) -> None:
-    made = judge(np.eye(10)[np.array(votes)], np.array(labels))
-    assert said in images_words.answer(made, "digit")
+    made = evaluate_predictions(np.eye(10)[np.array(votes)], np.array(labels))
+    assert said in images_words.describe_disagreement_warning(made, "digit")

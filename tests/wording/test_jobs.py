@@ -9,11 +9,11 @@ import pytest
 from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.kinds import TRAINING
-from ensemble.jobs.queue import QueuedJob, ahead_of
+from ensemble.jobs.queue import QueuedJob, list_jobs_ahead
 from ensemble.jobs.status import JobStatus
-from ensemble.regression import LbfgsConfig, SolveStatus
+from ensemble.regression import LbfgsConfig, RegressionStatus
 from ensemble.wording import jobs as jobs_words
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 from tests.workers import at_work_here
 
 NOW = 5000.0
@@ -24,22 +24,27 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs_words, "time", SimpleNamespace(time=lambda: NOW))
 
 
-def status(**changes: object) -> SolveStatus:
-    return SolveStatus(**{"updated": NOW, "state": "solving", **changes})
+def status(**changes: object) -> RegressionStatus:
+    return RegressionStatus(**{"updated": NOW, "state": "solving", **changes})
 
 
 def test_those_that_wait_name_the_next_and_count_the_others() -> None:
-    first = runs.create(EnsembleConfig())
-    second = regression.create_solve(LbfgsConfig())
-    third = runs.create(EnsembleConfig())
-    said = [jobs_words.waits_for(ahead_of(job)) for job in (first, second, third)]
-    after = f"Waiting for its turn, after {called(first)}"
+    first = runs.create_run(EnsembleConfig())
+    second = regression.create_regression(LbfgsConfig())
+    third = runs.create_run(EnsembleConfig())
+    said = [jobs_words.describe_queue_wait(list_jobs_ahead(job)) for job in (first, second, third)]
+    after = f"Waiting for its turn, after {format_run_name(first)}"
     turns = ": jobs take turns on this machine"
     assert said == ["Starting", after + turns, f"{after} and 1 more{turns}"]
-    places = [jobs_words.place(ahead_of(job)) for job in (first, second, third)]
+    places = [
+        jobs_words.describe_queue_position(list_jobs_ahead(job)) for job in (first, second, third)
+    ]
     assert places == ["queued, next", "queued, 1 before it", "queued, 2 before it"]
-    assert jobs_words.starts_after(ahead_of(third)) == f"Starts after {called(first)} and 1 more."
-    assert jobs_words.starts_after([]) == ""
+    assert (
+        jobs_words.describe_start_order(list_jobs_ahead(third))
+        == f"Starts after {format_run_name(first)} and 1 more."
+    )
+    assert jobs_words.describe_start_order([]) == ""
 
 
 @pytest.mark.parametrize(
@@ -61,18 +66,18 @@ def test_those_that_wait_name_the_next_and_count_the_others() -> None:
     ],
 )
 def test_what_a_job_is_doing(changes: dict[str, object], detail: str, said: str) -> None:
-    solve = regression.create_solve(LbfgsConfig())
+    solve = regression.create_regression(LbfgsConfig())
     mine = status(**at_work_here(solve.path), **changes)
-    assert jobs_words.stage(replace(solve, status=mine), [], detail) == said
+    assert jobs_words.describe_job_stage(replace(solve, status=mine), [], detail) == said
 
 
 def test_one_in_the_queue_says_what_it_waits_for_and_not_what_it_said_last() -> None:
-    first = runs.create(EnsembleConfig())
-    solve = regression.create_solve(LbfgsConfig())
+    first = runs.create_run(EnsembleConfig())
+    solve = regression.create_regression(LbfgsConfig())
     mine = at_work_here(solve.path)
     waits = replace(solve, status=status(state="queued", message="It waits its turn: x.", **mine))
-    assert jobs_words.stage(waits, [first]).startswith(
-        f"Waiting for its turn, after {called(first)}"
+    assert jobs_words.describe_job_stage(waits, [first]).startswith(
+        f"Waiting for its turn, after {format_run_name(first)}"
     )
 
 
@@ -87,8 +92,8 @@ def test_one_in_the_queue_says_what_it_waits_for_and_not_what_it_said_last() -> 
     ],
 )
 def test_how_one_stands_in_a_list(state: str, number: int, left: float | None, said: str) -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     now = JobStatus(state, **at_work_here(run.path), updated=NOW)
     job = QueuedJob(TRAINING, run.id, run.name, run.path, replace(now, seconds_left=left), 0.4)
-    assert jobs_words.stands(job, number) == said
+    assert jobs_words.describe_queued_job(job, number) == said
     assert time.time() > NOW

@@ -17,25 +17,25 @@ from click.testing import CliRunner
 import ensemble
 from ensemble import regression, runs, sweeps
 from ensemble.cli import train as train_command
-from ensemble.cli.jobs import lbfgs
 from ensemble.cli.program import main
-from ensemble.cli.sweep import config_of
-from ensemble.cli.sweep import sweep as sweep_command
-from ensemble.cli.train import train
+from ensemble.cli.stress_and_regression import run_lbfgs_command
+from ensemble.cli.sweep import build_sweep_config
+from ensemble.cli.sweep import run_sweep_command as sweep_command
+from ensemble.cli.train import run_train_command
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import registry
 from ensemble.errors import ConfigError
 from ensemble.regression import LbfgsConfig
-from ensemble.settings import Settings, choices_of, setting_fields
-from ensemble.storage.atomic import write_json
+from ensemble.settings import Settings, list_setting_choices, list_setting_fields
+from ensemble.storage.atomic_files import write_json
 from ensemble.sweeps import SweepConfig
 from ensemble.wording.provenance import (
-    bibtex_of,
-    citation_of,
-    command_of,
-    figure_caption,
+    build_rerun_command,
+    format_bibtex,
+    format_citation,
+    format_figure_caption,
 )
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 
 REPO = Path(__file__).resolve().parent.parent.parent
 # Values of the settings that are neither numbers nor choices; one more of them has to stand here.
@@ -49,11 +49,11 @@ FORMED = {
 def drawn(kind: type[Settings], draw: random.Random) -> dict[str, Any]:
     """Values for a few of the fields, within each one's range."""
     values: dict[str, Any] = {}
-    for field in draw.sample(setting_fields(kind), draw.randint(0, 5)):
+    for field in draw.sample(list_setting_fields(kind), draw.randint(0, 5)):
         low, high = field.metadata["low"], field.metadata["high"]
         if field.metadata["form"]:
             value: Any = draw.choice(FORMED[field.name])
-        elif choices := choices_of(field):
+        elif choices := list_setting_choices(field):
             value = draw.choice(choices)
         elif isinstance(field.default, bool):
             value = not field.default
@@ -69,7 +69,7 @@ def configs(kind: type[Any], wanted: int, **more: Callable[[random.Random], Any]
     """So many settings that fit together, each field set otherwise than usual in one at least."""
     draw, usual = random.Random(7), kind()
     found: list[Any] = []
-    left = {one.name for one in setting_fields(kind)} - more.keys()
+    left = {one.name for one in list_setting_fields(kind)} - more.keys()
     for _ in range(5_000):
         if len(found) >= wanted and not left:
             return found
@@ -80,7 +80,7 @@ def configs(kind: type[Any], wanted: int, **more: Callable[[random.Random], Any]
             continue
         new = {
             one.name
-            for one in setting_fields(kind)
+            for one in list_setting_fields(kind)
             if getattr(made, one.name) != getattr(usual, one.name)
         }
         if len(found) < wanted or new & left:
@@ -107,40 +107,40 @@ def said(command: str, of: click.Command) -> dict[str, Any]:
 
 
 def test_the_command_of_a_run_says_all_its_settings() -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     for config in configs(EnsembleConfig, 60):
-        command = command_of(replace(run, config=config))
-        assert config == EnsembleConfig(**said(command, train)), command
+        command = build_rerun_command(replace(run, config=config))
+        assert config == EnsembleConfig(**said(command, run_train_command)), command
 
 
 def test_the_command_of_a_regression_says_all_its_settings() -> None:
-    solve = regression.create_solve(LbfgsConfig())
+    solve = regression.create_regression(LbfgsConfig())
     for config in configs(LbfgsConfig, 25):
-        command = command_of(replace(solve, config=config))
-        assert config == LbfgsConfig(**said(command, lbfgs)), command
+        command = build_rerun_command(replace(solve, config=config))
+        assert config == LbfgsConfig(**said(command, run_lbfgs_command)), command
 
 
 def test_the_command_of_a_sweep_says_what_is_searched_and_what_trials_share() -> None:
     base = (EnsembleConfig(validation=0.1), EnsembleConfig(validation=0.25, seed=7, flip=True))
     made = configs(SweepConfig, 25, base=lambda draw: draw.choice(base), storage=lambda _: "sqlite")
-    sweep = sweeps.create(SweepConfig())
+    sweep = sweeps.create_sweep(SweepConfig())
     for config in made:
-        command = command_of(replace(sweep, config=config))
-        assert config == config_of(said(command, sweep_command)), command
+        command = build_rerun_command(replace(sweep, config=config))
+        assert config == build_sweep_config(said(command, sweep_command)), command
 
 
 def test_the_command_launches_the_same_run(monkeypatch: pytest.MonkeyPatch) -> None:
     config = EnsembleConfig(members=3, learning_rate=1e-05, vary="momentum=0.8,0.9", flip=True)
-    run = runs.create(config)
-    monkeypatch.setattr(train_command.runs, "work", lambda run_id, _: runs.find(run_id))
-    CliRunner().invoke(main, shlex.split(command_of(run))[3:], catch_exceptions=False)
+    run = runs.create_run(config)
+    monkeypatch.setattr(train_command.runs, "execute_run", lambda run_id, _: runs.find_run(run_id))
+    CliRunner().invoke(main, shlex.split(build_rerun_command(run))[3:], catch_exceptions=False)
     assert [one.config for one in runs.list_runs()[:2]] == [config, config]
 
 
 def test_a_shell_reads_the_command_as_it_is_meant() -> None:
-    run = runs.create(EnsembleConfig(vary="learning_rate=0.01..1:log"))
+    run = runs.create_run(EnsembleConfig(vary="learning_rate=0.01..1:log"))
     words = subprocess.run(
-        ["sh", "-c", f"printf '%s\\n' {command_of(run)}"],
+        ["sh", "-c", f"printf '%s\\n' {build_rerun_command(run)}"],
         capture_output=True,
         text=True,
         check=True,
@@ -149,27 +149,29 @@ def test_a_shell_reads_the_command_as_it_is_meant() -> None:
 
 
 def test_what_no_command_makes_again_has_none() -> None:
-    digits = registry.find("digits")
+    digits = registry.find_dataset_entry("digits")
     made = np.full((2, digits.test_size, 10), 0.1, np.float32)
-    elsewhere = runs.create_imported([made], np.zeros(digits.test_size, np.int32), digits)
-    assert command_of(elsewhere) == ""
-    assert citation_of(elsewhere).endswith(".")
-    chosen = runs.create(EnsembleConfig())
+    elsewhere = runs.create_imported_run([made], np.zeros(digits.test_size, np.int32), digits)
+    assert build_rerun_command(elsewhere) == ""
+    assert format_citation(elsewhere).endswith(".")
+    chosen = runs.create_run(EnsembleConfig())
     write_json(chosen.path / "members.json", {"members": []})
-    assert command_of(chosen) == ""
+    assert build_rerun_command(chosen) == ""
 
 
 def test_a_line_to_cite_names_the_program_its_version_the_run_and_the_day() -> None:
-    run = runs.create(EnsembleConfig())
-    line = citation_of(run)
+    run = runs.create_run(EnsembleConfig())
+    line = format_citation(run)
     for part in (f"version {ensemble.__version__}", "4 members · rate 0.1 · digits", run.id):
         assert part in line
     assert re.search(r", \d{1,2} [A-Z][a-z]+ 20\d\d\.$", line)
 
 
 def test_bibtex_keeps_its_braces_whatever_a_run_is_called() -> None:
-    run = runs.rename(runs.create(EnsembleConfig(seed=3)).id, r"50 % of {a} \b_c~ & $x^2 #1 }")
-    entry = bibtex_of(run)
+    run = runs.rename_run(
+        runs.create_run(EnsembleConfig(seed=3)).id, r"50 % of {a} \b_c~ & $x^2 #1 }"
+    )
+    entry = format_bibtex(run)
     depth = 0
     for letter in entry:
         depth += {"{": 1, "}": -1}.get(letter, 0)
@@ -181,22 +183,24 @@ def test_bibtex_keeps_its_braces_whatever_a_run_is_called() -> None:
 
 
 def test_nothing_in_bibtex_is_a_sign_that_tex_sets_as_another_or_cannot_read() -> None:
-    entry = bibtex_of(runs.rename(runs.create(EnsembleConfig()).id, 'a<b|c>"d`e\x1b\u202ef'))
+    entry = format_bibtex(
+        runs.rename_run(runs.create_run(EnsembleConfig()).id, 'a<b|c>"d`e\x1b\u202ef')
+    )
     note = re.search(r"note = \{(.*)\}", entry)[1]  # type: ignore[index]
     assert r"a\textless{}b\textbar{}c\textgreater{}\char34{}d\textasciigrave{}ef" in note
 
 
 def test_a_caption_says_what_of_which_run_at_which_epoch_by_which_version() -> None:
-    run = runs.create(EnsembleConfig(epochs=5))
-    whole = f"{called(run)} ({run.id})"
+    run = runs.create_run(EnsembleConfig(epochs=5))
+    whole = f"{format_run_name(run)} ({run.id})"
     end = f"ensemble {ensemble.__version__}"
-    assert figure_caption(run, "Risk by coverage", 3) == (
+    assert format_figure_caption(run, "Risk by coverage", 3) == (
         f"Risk by coverage · {whole} · epoch 3 of 5 · {end}"
     )
-    assert figure_caption(run, "Loss") == f"Loss · {whole} · {end}"
-    named = runs.rename(run.id, "\x1b\u202egnp.exe")
-    assert figure_caption(named, "Loss") == f"Loss · gnp.exe ({run.id}) · {end}"
-    assert "\u202e" not in citation_of(named)
+    assert format_figure_caption(run, "Loss") == f"Loss · {whole} · {end}"
+    named = runs.rename_run(run.id, "\x1b\u202egnp.exe")
+    assert format_figure_caption(named, "Loss") == f"Loss · gnp.exe ({run.id}) · {end}"
+    assert "\u202e" not in format_citation(named)
 
 
 def test_the_citation_file_is_of_this_version() -> None:

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from ensemble import regression
-from ensemble.regression import SolveStatus, Trace, Traces
-from ensemble.regression.choosing import Choice, Tried
+from ensemble.regression import RegressionStatus, RegressionTraces, SolveTrace
+from ensemble.regression.pmap_choice import PmapChoice, PmapTrial
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.wording.runs import regression as regression_words
 
 
-def trace(seconds: list[float], devices: int = 1, compiling: float = 1.0) -> Trace:
+def trace(seconds: list[float], devices: int = 1, compiling: float = 1.0) -> SolveTrace:
     """A solve with these step times, whose error halves at every step."""
     falling = 0.5 ** np.arange(len(seconds))
     ones = np.ones(len(seconds))
-    return Trace(
+    return SolveTrace(
         devices, devices > 1, compiling, falling, falling, ones, ones, np.array(seconds), 0.0
     )
 
@@ -65,8 +65,10 @@ ONE = trace([0.052] * 40)
     ],
     ids=["pays", "pays later", "pays at once", "does not pay", "alike", "nearly", "one device"],
 )
-def test_the_answer(many: Trace, answer: str) -> None:
-    assert regression_words.answer(Traces(ONE, many, ()), active=False) == answer
+def test_the_answer(many: SolveTrace, answer: str) -> None:
+    assert (
+        regression_words.describe_pmap_gain(RegressionTraces(ONE, many, ()), active=False) == answer
+    )
 
 
 def test_a_heading_never_contradicts_the_step_times_beside_it() -> None:
@@ -75,15 +77,17 @@ def test_a_heading_never_contradicts_the_step_times_beside_it() -> None:
     torn = trace(slow), trace([0.1] * 5 + [0.9 * each for each in slow[5:]], 2)
     mixed = trace([0.010, 0.012] * 20), trace([0.012, 0.0102] * 20, 2)
     for without, with_pmap in (torn, mixed):
-        said = regression_words.answer(Traces(without, with_pmap, ()), active=False)
+        said = regression_words.describe_pmap_gain(
+            RegressionTraces(without, with_pmap, ()), active=False
+        )
         slower, faster = (np.median(each.seconds) for each in (without, with_pmap))
         assert ": 1.1 times as fast" not in said or faster < slower
         assert "times as long" not in said or faster > slower
-    assert regression_words.answer(Traces(*torn, ()), active=False) == (
+    assert regression_words.describe_pmap_gain(RegressionTraces(*torn, ()), active=False) == (
         "These 20 iterations do not tell whether pmap pays: on 2 devices an iteration "
         "takes 14 ms, and 10 ms on one without pmap."
     )
-    said = regression_words.answer(Traces(*mixed, ()), active=False)
+    said = regression_words.describe_pmap_gain(RegressionTraces(*mixed, ()), active=False)
     assert said == (
         "These 40 iterations do not tell whether pmap pays: on 2 devices an iteration "
         "takes 11 ms, and 11 ms on one without pmap, 0.83 to 1.2 times as fast."
@@ -91,25 +95,34 @@ def test_a_heading_never_contradicts_the_step_times_beside_it() -> None:
 
 
 def test_a_few_iterations_are_no_verdict() -> None:
-    said = regression_words.answer(Traces(ONE, trace([0.026] * 5, 2), ()), active=True)
+    said = regression_words.describe_pmap_gain(
+        RegressionTraces(ONE, trace([0.026] * 5, 2), ()), active=True
+    )
     assert said.startswith("So far: these 5 iterations do not tell whether pmap pays: on 2 devices")
     assert said.endswith("an iteration takes 26 ms, and 52 ms on one without pmap.")
-    assert "times as fast" in regression_words.answer(
-        Traces(ONE, trace([0.026] * 6, 2), ()), active=True
+    assert "times as fast" in regression_words.describe_pmap_gain(
+        RegressionTraces(ONE, trace([0.026] * 6, 2), ()), active=True
     )
 
 
 def test_the_answer_while_it_is_measured() -> None:
-    assert regression_words.answer(Traces(None, None, ()), active=True) == ""
-    assert regression_words.answer(Traces(trace([]), None, ()), active=True) == ""
-    alone = regression_words.answer(Traces(ONE, trace([], 2), ()), active=True)
+    assert regression_words.describe_pmap_gain(RegressionTraces(None, None, ()), active=True) == ""
+    assert (
+        regression_words.describe_pmap_gain(RegressionTraces(trace([]), None, ()), active=True)
+        == ""
+    )
+    alone = regression_words.describe_pmap_gain(
+        RegressionTraces(ONE, trace([], 2), ()), active=True
+    )
     assert alone.endswith("takes 52 ms. The solve with pmap comes next.")
-    partly = regression_words.answer(Traces(ONE, trace([0.026] * 9, 2), ()), active=True)
+    partly = regression_words.describe_pmap_gain(
+        RegressionTraces(ONE, trace([0.026] * 9, 2), ()), active=True
+    )
     assert partly.startswith("So far: on 2 devices an iteration takes 26 ms")
 
 
 def test_a_step_time_is_the_median_of_all_steps() -> None:
-    assert regression_words.step_time(trace([0.031, 0.9, 0.030, 0.0314, 0.032])) == "31 ms"
+    assert regression_words.format_step_time(trace([0.031, 0.9, 0.030, 0.0314, 0.032])) == "31 ms"
 
 
 def test_how_closely_the_errors_agree() -> None:
@@ -123,48 +136,59 @@ def test_how_closely_the_errors_agree() -> None:
     assert "agree to the bit" in said(many)
 
 
-def said(many: Trace) -> str:
-    return regression_words.agreement(Traces(ONE, many, ()))
+def said(many: SolveTrace) -> str:
+    return regression_words.explain_solve_errors_chart(RegressionTraces(ONE, many, ()))
 
 
 def test_replicas_that_differ_are_said_to() -> None:
     many = trace([0.03], 4)
-    assert regression_words.replicas(Traces(ONE, many, ())).startswith(
+    assert regression_words.describe_replica_agreement(RegressionTraces(ONE, many, ())).startswith(
         "All 4 devices hold the same"
     )
-    apart = regression_words.replicas(Traces(ONE, replace(many, spread=0.0123), ()))
+    apart = regression_words.describe_replica_agreement(
+        RegressionTraces(ONE, replace(many, weight_spread=0.0123), ())
+    )
     assert "up to 0.01 apart" in apart
-    assert regression_words.replicas(Traces(ONE, replace(many, spread=None), ())) == ""
+    assert (
+        regression_words.describe_replica_agreement(
+            RegressionTraces(ONE, replace(many, weight_spread=None), ())
+        )
+        == ""
+    )
 
 
 def test_virtual_devices_are_named_so_and_others_are_not() -> None:
-    on_cpu = SolveStatus(platform="cpu", cores=2, devices=2)
-    assert "share its 2 cores" in regression_words.shared_cores(on_cpu)
-    assert regression_words.shared_cores(replace(on_cpu, platform="gpu")) == ""
+    on_cpu = RegressionStatus(platform="cpu", cores=2, devices=2)
+    assert "share its 2 cores" in regression_words.explain_shared_cores(on_cpu)
+    assert regression_words.explain_shared_cores(replace(on_cpu, platform="gpu")) == ""
 
 
 def test_the_fastest_number_of_devices_is_named() -> None:
     swept = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (30, 2), (40, 4)))
-    told = regression_words.scaling(Traces(ONE, ONE, swept), cores=2)
+    told = regression_words.explain_device_scaling_chart(RegressionTraces(ONE, ONE, swept), cores=2)
     assert told.startswith("Fastest on 2 devices: 2.0 times as fast as on one. ")
     assert "2 cores give at most 2 times. Past them the devices only share what there is." in told
     slower = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((30, 1), (60, 2)))
-    told = regression_words.scaling(Traces(ONE, ONE, slower), cores=0)
+    told = regression_words.explain_device_scaling_chart(
+        RegressionTraces(ONE, ONE, slower), cores=0
+    )
     assert told.startswith("No number of devices is faster than one here. ")
     assert "at most" not in told
     alike = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (30.5, 2), (30, 4)))
-    told = regression_words.scaling(Traces(ONE, ONE, alike), cores=0)
+    told = regression_words.explain_device_scaling_chart(RegressionTraces(ONE, ONE, alike), cores=0)
     assert told.startswith("Fastest on 2 or 4 devices: 2.0 times as fast as on one. ")
     hardly = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (59.5, 2)))
-    told = regression_words.scaling(Traces(ONE, ONE, hardly), cores=0)
+    told = regression_words.explain_device_scaling_chart(
+        RegressionTraces(ONE, ONE, hardly), cores=0
+    )
     assert told.startswith("No number of devices is faster than one here. ")
 
 
 def test_one_core_gains_nothing_by_virtual_devices() -> None:
-    alone = SolveStatus(platform="cpu", cores=1, devices=2)
-    assert "share its 1 core." in regression_words.shared_cores(alone)
-    assert "with one core nothing is gained" in regression_words.shared_cores(alone)
-    assert "at most 2 times" in regression_words.shared_cores(replace(alone, cores=2))
+    alone = RegressionStatus(platform="cpu", cores=1, devices=2)
+    assert "share its 1 core." in regression_words.explain_shared_cores(alone)
+    assert "with one core nothing is gained" in regression_words.explain_shared_cores(alone)
+    assert "at most 2 times" in regression_words.explain_shared_cores(replace(alone, cores=2))
 
 
 def test_objectives_that_differ_at_the_end_are_both_named() -> None:
@@ -177,20 +201,24 @@ def test_objectives_that_differ_at_the_end_are_both_named() -> None:
 
 @pytest.mark.parametrize(("done", "said"), [(0, ""), (4, "iteration 4 of 1,006")])
 def test_how_far_a_regression_is(done: int, said: str) -> None:
-    status = SolveStatus(state="solving", iteration=done, iterations=1006)
-    solve = replace(regression.create_solve(LbfgsConfig()), status=status)
-    assert regression_words.iterations(solve) == said
+    status = RegressionStatus(state="solving", iteration=done, iterations=1006)
+    solve = replace(regression.create_regression(LbfgsConfig()), status=status)
+    assert regression_words.format_iteration_progress(solve) == said
 
 
 def test_a_trial_of_both_ways_is_said_with_its_figures_and_what_follows() -> None:
-    one = Tried(devices=1, seconds=0.041, iterations=9, evaluations=10)
-    many = Tried(devices=2, seconds=0.036, iterations=10, evaluations=11)
-    assert regression_words.chosen(Choice(True, one, many)) == (
+    one = PmapTrial(devices=1, seconds=0.041, iterations=9, evaluations=10)
+    many = PmapTrial(devices=2, seconds=0.036, iterations=10, evaluations=11)
+    assert regression_words.describe_pmap_choice(PmapChoice(True, one, many)) == (
         "Tried first on these samples: one evaluation took 41 ms on one device without pmap and "
         "36 ms on 2 devices with it, so it is solved with pmap. That is from 21 evaluations; where "
         "they are close, another moment may choose the other."
     )
-    assert "so it is solved without pmap" in regression_words.chosen(Choice(False, one, many))
-    assert "nothing to choose" in regression_words.chosen(Choice(False))
-    only = regression_words.answer(Traces(None, trace([0.026] * 5, 2), ()), active=False)
+    assert "so it is solved without pmap" in regression_words.describe_pmap_choice(
+        PmapChoice(False, one, many)
+    )
+    assert "nothing to choose" in regression_words.describe_pmap_choice(PmapChoice(False))
+    only = regression_words.describe_pmap_gain(
+        RegressionTraces(None, trace([0.026] * 5, 2), ()), active=False
+    )
     assert only == "With pmap, on 2 devices, an iteration takes 26 ms."

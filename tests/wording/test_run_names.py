@@ -6,10 +6,10 @@ import pytest
 
 from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
-from ensemble.jobs.queue import in_order
+from ensemble.jobs.queue import list_queued_jobs
 from ensemble.regression import LbfgsConfig
 from ensemble.runs import Run
-from ensemble.wording.run_names import called, told_apart
+from ensemble.wording.run_names import format_run_name, format_unique_run_name
 from tests.workers import at_work_here
 
 
@@ -24,7 +24,7 @@ from tests.workers import at_work_here
     ],
 )
 def test_a_run_is_called_by_what_it_is(config: EnsembleConfig, said: str) -> None:
-    assert called(runs.create(config)) == said
+    assert format_run_name(runs.create_run(config)) == said
 
 
 @pytest.mark.parametrize(
@@ -35,20 +35,20 @@ def test_a_run_is_called_by_what_it_is(config: EnsembleConfig, said: str) -> Non
     ],
 )
 def test_a_regression_is_called_by_what_it_is(config: LbfgsConfig, said: str) -> None:
-    assert called(regression.create_solve(config)) == said
+    assert format_run_name(regression.create_regression(config)) == said
 
 
 def test_the_name_that_a_person_gave_leads() -> None:
-    run = runs.rename(runs.create(EnsembleConfig()).id, "wide")
-    assert called(run) == "wide"
-    assert told_apart(run) == f"wide · {run.id}"
+    run = runs.rename_run(runs.create_run(EnsembleConfig()).id, "wide")
+    assert format_run_name(run) == "wide"
+    assert format_unique_run_name(run) == f"wide · {run.id}"
 
 
 def with_id(run_id: str) -> Run:
     """A run of that id, as a copied folder makes one."""
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     shutil.move(run.path, run.path.with_name(run_id))
-    return runs.find(run_id)
+    return runs.find_run(run_id)
 
 
 @pytest.mark.parametrize(
@@ -62,22 +62,25 @@ def with_id(run_id: str) -> Run:
     ],
 )
 def test_runs_of_equal_words_are_told_apart_by_when_they_were_made(run_id: str, when: str) -> None:
-    assert told_apart(with_id(run_id)) == f"4 members · rate 0.1 · digits · {when}"
+    assert format_unique_run_name(with_id(run_id)) == f"4 members · rate 0.1 · digits · {when}"
 
 
 def test_no_two_runs_of_one_second_read_the_same() -> None:
-    made = [runs.create(EnsembleConfig()) for _ in range(4)]
-    assert len({told_apart(run) for run in made}) == 4
+    made = [runs.create_run(EnsembleConfig()) for _ in range(4)]
+    assert len({format_unique_run_name(run) for run in made}) == 4
 
 
 def test_who_stands_in_the_queue_is_called_the_same_as_on_its_own_page() -> None:
-    run, solve = runs.create(EnsembleConfig()), regression.create_solve(LbfgsConfig())
+    run, solve = runs.create_run(EnsembleConfig()), regression.create_regression(LbfgsConfig())
     at_work_here(run.path)
-    assert {called(job) for job in in_order()} == {called(run), called(solve)}
+    assert {format_run_name(job) for job in list_queued_jobs()} == {
+        format_run_name(run),
+        format_run_name(solve),
+    }
 
 
 def test_one_whose_settings_cannot_be_read_goes_by_its_id() -> None:
-    run = runs.create(EnsembleConfig())
-    (waiting,) = in_order()
+    run = runs.create_run(EnsembleConfig())
+    (waiting,) = list_queued_jobs()
     (run.path / "config.json").write_text('{"settings": {"members": "many"}}')
-    assert called(waiting) == run.id
+    assert format_run_name(waiting) == run.id

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
-from ensemble.figures import two_answers as two_answers_figure
-from ensemble.figures import verdict as verdict_figure
+from ensemble.figures import mark_probabilities as verdict_figure
+from ensemble.figures import two_ensembles as two_answers_figure
 from ensemble.figures.palette import LIGHT
-from ensemble.figures.two_answers import Side
-from ensemble.recognition.answer import WHOLE, Digit, Reading
+from ensemble.figures.two_ensembles import EnsembleAnswer
+from ensemble.recognition.picture_reading import PICTURE_REJECTED_SENTENCE, Digit, Reading
 from ensemble.wording import marks as marks_words
 from ensemble.wording import readings as readings_words
 from tests.ui.marks import THRESHOLD, voting
@@ -25,17 +25,19 @@ def reading(*digits: Digit, confidence: float = 0.973, refused: str = "") -> Rea
 @pytest.mark.parametrize("sure", [1.0, 0.99999, 0.9996])
 def test_nothing_on_the_screen_reads_more_than_over_99_9(sure: float) -> None:
     digit = voting(7, 7, sure=sure)
-    whole, side = reading(digit, confidence=sure), Side(digit, "run")
-    chart = verdict_figure.figure(digit, DIGIT_NAMES, "Mark", LIGHT)
+    whole, side = reading(digit, confidence=sure), EnsembleAnswer(digit, "run")
+    chart = verdict_figure.plot_mark_probabilities(digit, DIGIT_NAMES, "Mark", LIGHT)
     texts = [
-        readings_words.sentence(whole, DIGIT_NAMES),
-        readings_words.row(whole, [0], DIGIT_NAMES)[1],
-        readings_words.alt(digit, 0, 1, DIGIT_NAMES),
-        marks_words.verdict(digit, DIGIT_NAMES),
-        verdict_figure.alt(digit, DIGIT_NAMES),
-        two_answers_figure.alt(side, side, DIGIT_NAMES),
-        two_answers_figure.row(side, DIGIT_NAMES)["confidence"],
-        two_answers_figure.bars(side, DIGIT_NAMES, range(10), "black")["hovertext"][7],
+        readings_words.describe_reading_certainty(whole, DIGIT_NAMES),
+        readings_words.format_reading_row(whole, [0], DIGIT_NAMES)[1],
+        readings_words.describe_mark_alt_text(digit, 0, 1, DIGIT_NAMES),
+        marks_words.format_mark_verdict(digit, DIGIT_NAMES),
+        verdict_figure.describe_mark_chart(digit, DIGIT_NAMES),
+        two_answers_figure.describe_two_ensembles_chart(side, side, DIGIT_NAMES),
+        two_answers_figure.format_answer_row(side, DIGIT_NAMES)["confidence"],
+        two_answers_figure.build_ensemble_bars(side, DIGIT_NAMES, range(10), "black")["hovertext"][
+            7
+        ],
         *(trace.hovertext[7] for trace in chart.data),
         chart.layout.annotations[7].text,
     ]
@@ -57,7 +59,7 @@ def test_nothing_on_the_screen_reads_more_than_over_99_9(sure: float) -> None:
     ],
 )
 def test_words_follow_the_chance(share: float, said: str) -> None:
-    assert readings_words.sure(share) == said
+    assert readings_words.describe_certainty(share) == said
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,7 @@ def test_words_follow_the_chance(share: float, said: str) -> None:
     ],
 )
 def test_what_the_chance_is_of_is_said(digits: list[Digit], said: str) -> None:
-    assert readings_words.sentence(reading(*digits), DIGIT_NAMES) == said
+    assert readings_words.describe_reading_certainty(reading(*digits), DIGIT_NAMES) == said
 
 
 @pytest.mark.parametrize(
@@ -90,12 +92,12 @@ def test_what_the_chance_is_of_is_said(digits: list[Digit], said: str) -> None:
 def test_lines_and_gaps_of_the_whole_number(
     digits: list[Digit], lines: list[int], names: tuple[str, ...], said: str
 ) -> None:
-    assert readings_words.joined(reading(*digits), lines, names) == said
+    assert readings_words.join_mark_readings(reading(*digits), lines, names) == said
 
 
 def test_a_picture_in_a_list_is_read_or_says_why_not() -> None:
     def row(*digits: Digit, **changes: str) -> tuple[str, str, str]:
-        return readings_words.row(
+        return readings_words.format_reading_row(
             replace(reading(*digits), **changes), [0] * len(digits), DIGIT_NAMES
         )
 
@@ -103,22 +105,26 @@ def test_a_picture_in_a_list_is_read_or_says_why_not() -> None:
     assert row(FOUR, STRANGE) == ("4 ?", "97.3 %", "")
     assert row(STRANGE) == ("?", "", "Not a digit, or not one I know. It is too faint.")
     assert row(STRANGE, STRANGE) == ("?", "", "None of the 2 marks is a digit I know.")
-    assert row(FOUR, STRANGE, refused=WHOLE) == ("?", "", WHOLE)
+    assert row(FOUR, STRANGE, picture_rejection=PICTURE_REJECTED_SENTENCE) == (
+        "?",
+        "",
+        PICTURE_REJECTED_SENTENCE,
+    )
 
 
 def test_characters_are_called_so_in_every_verdict() -> None:
     two = reading(FOUR, STRANGE, SEVEN)
     texts = [
-        readings_words.nothing(HIRAGANA_NAMES),
-        readings_words.rejected(reading(STRANGE), HIRAGANA_NAMES),
-        readings_words.rejected(reading(STRANGE, STRANGE), HIRAGANA_NAMES),
-        readings_words.sentence(two, HIRAGANA_NAMES),
-        readings_words.sentence(reading(FOUR, SEVEN), HIRAGANA_NAMES),
-        readings_words.row(reading(), [], HIRAGANA_NAMES)[2],
-        readings_words.alt(STRANGE, 0, 1, HIRAGANA_NAMES),
-        marks_words.verdict(STRANGE, HIRAGANA_NAMES),
-        marks_words.ood_score(FOUR, 0.05, HIRAGANA_NAMES),
-        verdict_figure.alt(STRANGE, HIRAGANA_NAMES),
+        readings_words.describe_empty_picture(HIRAGANA_NAMES),
+        readings_words.explain_reading_rejection(reading(STRANGE), HIRAGANA_NAMES),
+        readings_words.explain_reading_rejection(reading(STRANGE, STRANGE), HIRAGANA_NAMES),
+        readings_words.describe_reading_certainty(two, HIRAGANA_NAMES),
+        readings_words.describe_reading_certainty(reading(FOUR, SEVEN), HIRAGANA_NAMES),
+        readings_words.format_reading_row(reading(), [], HIRAGANA_NAMES)[2],
+        readings_words.describe_mark_alt_text(STRANGE, 0, 1, HIRAGANA_NAMES),
+        marks_words.format_mark_verdict(STRANGE, HIRAGANA_NAMES),
+        marks_words.describe_ood_score(FOUR, 0.05, HIRAGANA_NAMES),
+        verdict_figure.describe_mark_chart(STRANGE, HIRAGANA_NAMES),
     ]
     for text in texts:
         assert "character" in text
@@ -126,15 +132,17 @@ def test_characters_are_called_so_in_every_verdict() -> None:
 
 
 def test_a_mark_for_whoever_cannot_see_it() -> None:
-    assert readings_words.alt(SEVEN, 0, 1, DIGIT_NAMES) == "7, 91.0 %"
-    assert readings_words.alt(SEVEN, 1, 3, DIGIT_NAMES) == "7, 91.0 % · mark 2 of 3"
-    strange = readings_words.alt(STRANGE, 2, 3, DIGIT_NAMES)
+    assert readings_words.describe_mark_alt_text(SEVEN, 0, 1, DIGIT_NAMES) == "7, 91.0 %"
+    assert (
+        readings_words.describe_mark_alt_text(SEVEN, 1, 3, DIGIT_NAMES) == "7, 91.0 % · mark 2 of 3"
+    )
+    strange = readings_words.describe_mark_alt_text(STRANGE, 2, 3, DIGIT_NAMES)
     assert strange == "Not a digit, or not one I know · mark 3 of 3"
 
 
 def test_time_left_is_said_from_a_second_on() -> None:
-    assert readings_words.left(0.9) == ""
-    assert readings_words.left(1.0) == " · about 1 s left"
+    assert readings_words.format_remaining_time(0.9) == ""
+    assert readings_words.format_remaining_time(1.0) == " · about 1 s left"
 
 
 @pytest.mark.parametrize(
@@ -155,9 +163,9 @@ def test_how_often_what_is_no_digit_is_turned_away_is_said(
         for one, share in zip(THRESHOLD.non_digits, shares, strict=True)
     )
     threshold = replace(THRESHOLD, non_digits=kinds)
-    told = readings_words.how_often_rejected(threshold, DIGIT_NAMES)
+    told = readings_words.describe_rejection_rate(threshold, DIGIT_NAMES)
     assert told == f"Shapes that are no digit are rejected {said}: look at the picture."
-    counted = readings_words.rejected_of_what(threshold, DIGIT_NAMES)
+    counted = readings_words.describe_rejection_sample(threshold, DIGIT_NAMES)
     least = THRESHOLD.non_digits[shares.index(min(shares))].title
     assert "100 shapes of 2 kinds" in counted
     assert f"Least often: {least}, {100 * min(shares):.1f} %" in counted
@@ -165,5 +173,5 @@ def test_how_often_what_is_no_digit_is_turned_away_is_said(
 
 def test_without_shapes_to_show_they_are_said_to_pass() -> None:
     none = replace(THRESHOLD, non_digits=())
-    said = readings_words.how_often_rejected(none, HIRAGANA_NAMES)
+    said = readings_words.describe_rejection_rate(none, HIRAGANA_NAMES)
     assert said == "Shapes that are no character can pass for one: look at the picture."

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 
-def holm(p: ArrayLike) -> NDArray[np.float64]:
+def adjust_p_holm(p: ArrayLike) -> NDArray[np.float64]:
     """p-values adjusted for being several: below α, all of them together are wrong at most α.
 
     The smallest is multiplied by K, the next by K − 1, and so on; none is below one that was

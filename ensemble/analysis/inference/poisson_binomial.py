@@ -5,10 +5,12 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Floats
 
-BLOCK = 64  # events that are added one by one, before products by Fourier transform take over
+BLOCK_EVENTS = (
+    64  # events that are added one by one, before products by Fourier transform take over
+)
 
 
-def distribution(probabilities: Floats) -> NDArray[np.float64]:
+def poisson_binomial_distribution(probabilities: Floats) -> NDArray[np.float64]:
     """The probability of each number of events: P(X = 0), …, P(X = N).
 
     Blocks of events are added one by one, and the laws of two blocks multiplied as polynomials
@@ -26,10 +28,10 @@ def distribution(probabilities: Floats) -> NDArray[np.float64]:
     function", Computational Statistics & Data Analysis 122 (2018), 92-100.
     """
     n = len(probabilities)
-    blocks = 1 << max(0, -(-n // BLOCK) - 1).bit_length()
-    padded = np.zeros(blocks * BLOCK)  # what is added has no chance of happening
+    blocks = 1 << max(0, -(-n // BLOCK_EVENTS) - 1).bit_length()
+    padded = np.zeros(blocks * BLOCK_EVENTS)  # what is added has no chance of happening
     padded[:n] = probabilities
-    laws = _one_by_one(padded.reshape(BLOCK, blocks))
+    laws = _convolve_blocks(padded.reshape(BLOCK_EVENTS, blocks))
     while len(laws) > 1:
         size = 2 * (laws.shape[1] - 1)
         # One more than the size of the transform: the last entry comes round to the first, and is
@@ -43,7 +45,7 @@ def distribution(probabilities: Floats) -> NDArray[np.float64]:
     return np.asarray(law / law.sum())
 
 
-def two_sided_p(probabilities: Floats, events: int) -> float:
+def poisson_binomial_p_value(probabilities: Floats, events: int) -> float:
     """How often chance alone goes as far: min(1, 2 min(P(X ≤ events), P(X ≥ events))).
 
     Args:
@@ -58,12 +60,12 @@ def two_sided_p(probabilities: Floats, events: int) -> float:
     """
     if not 0 <= events <= len(probabilities):
         raise ValueError(f"{events} of {len(probabilities)} events cannot have happened.")
-    law = distribution(probabilities)
+    law = poisson_binomial_distribution(probabilities)
     tail = min(law[: events + 1].sum(), law[events:].sum())
     return float(min(1.0, 2 * tail))
 
 
-def _one_by_one(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+def _convolve_blocks(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """The laws of B blocks of K events, (B, K + 1), of probabilities (K, B)."""
     events, blocks = probabilities.shape
     laws = np.zeros((events + 1, blocks))

@@ -5,8 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.blocks import blocks
-from ensemble.analysis.quality.averaging import Floats, Ints, average, tally, votes
+from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.quality.averaging import (
+    Floats,
+    Ints,
+    average_probabilities,
+    count_votes,
+    most_likely_classes,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,29 +30,29 @@ class Disagreement:
     of_members: NDArray[np.float64]
 
 
-def measure(probabilities: Floats) -> Disagreement:
+def measure_disagreement(probabilities: Floats) -> Disagreement:
     """How often M members differ among each other, and each from their ensemble.
 
     Args:
       probabilities: (M, N, C), each row of C a distribution.
     """
     members, examples, classes = probabilities.shape
-    voted, said = votes(probabilities), np.empty(examples, np.int64)
+    voted, said = most_likely_classes(probabilities), np.empty(examples, np.int64)
     pairs = np.zeros(examples)
-    for rows in blocks(examples, classes):
-        said[rows] = votes(average(probabilities[:, rows]))
-        pairs[rows] = disagreeing_pairs(tally(voted[:, rows], classes))
+    for rows in iterate_blocks(examples, classes):
+        said[rows] = most_likely_classes(average_probabilities(probabilities[:, rows]))
+        pairs[rows] = pairwise_disagreement(count_votes(voted[:, rows], classes))
     mean = pairs.mean() if members > 1 else np.nan
     return Disagreement(float(mean), (voted != said).mean(axis=1))
 
 
-def disagreeing_pairs(tallies: Ints) -> NDArray[np.float64]:
+def pairwise_disagreement(tallies: Ints) -> NDArray[np.float64]:
     """The share of the pairs of members that vote for different classes.
 
     0 where all vote the same, 1 where no two do; with one member there is no pair, and 0.
 
     Args:
-      tallies: (N, C) votes for each class, from `averaging.tally`; rows sum to M.
+      tallies: (N, C) votes for each class, from `averaging.count_votes`; rows sum to M.
 
     Returns:
       (N,), in [0, 1]: 1 − Σ n_c (n_c − 1) / (M (M − 1)).
@@ -67,10 +73,10 @@ def entropy(distributions: Floats) -> Floats:
       (...), in [0, ln C].
     """
     if distributions.ndim != 2:
-        return _entropy(distributions)
+        return _row_entropy(distributions)
     found = np.empty(len(distributions), distributions.dtype)
-    for rows in blocks(*distributions.shape):
-        found[rows] = _entropy(distributions[rows])
+    for rows in iterate_blocks(*distributions.shape):
+        found[rows] = _row_entropy(distributions[rows])
     return found
 
 
@@ -84,9 +90,9 @@ def expected_entropy(probabilities: Floats) -> NDArray[np.float64]:
       (N,), in [0, ln C].
     """
     total = np.zeros(probabilities.shape[1])
-    for rows in blocks(*probabilities.shape[1:]):
+    for rows in iterate_blocks(*probabilities.shape[1:]):
         for member in probabilities:
-            total[rows] += _entropy(member[rows].astype(np.float64))
+            total[rows] += _row_entropy(member[rows].astype(np.float64))
     return total / len(probabilities)
 
 
@@ -110,6 +116,6 @@ def mutual_information(probabilities: Floats, averaged: Floats) -> NDArray[np.fl
     return np.maximum(entropy(averaged) - expected_entropy(probabilities), 0.0)
 
 
-def _entropy(distributions: Floats) -> Floats:
+def _row_entropy(distributions: Floats) -> Floats:
     safe = np.where(distributions > 0, distributions, 1)
     return -(distributions * np.log(safe)).sum(axis=-1)

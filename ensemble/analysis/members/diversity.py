@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.blocks import SUMMED, blocks
-from ensemble.analysis.quality.averaging import Floats, Ints, average
-from ensemble.analysis.quality.scores import TINY, at_label
+from ensemble.analysis.blocks import SUM_BLOCK_SIZE, iterate_blocks
+from ensemble.analysis.quality.averaging import Floats, Ints, average_probabilities
+from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY, label_probability
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class NllDecomposition:
     """ensemble_nll = mean_member_nll − diversity, all in nats and at least 0.
 
     Attributes:
@@ -41,7 +41,7 @@ def disagreement_matrix(votes: Ints) -> NDArray[np.float64]:
     return np.stack([(votes != own).mean(axis=1) for own in votes])
 
 
-def mean_kl(probabilities: Floats) -> NDArray[np.float64]:
+def mean_kl_divergence(probabilities: Floats) -> NDArray[np.float64]:
     """The mean Kullback-Leibler divergence of one member's distributions from another's.
 
     Row r, column c: 1/N Σ_n Σ_k p_r ln(p_r / p_c). A probability below `scores.TINY` counts as
@@ -59,16 +59,16 @@ def mean_kl(probabilities: Floats) -> NDArray[np.float64]:
     """
     M, N, C = probabilities.shape
     crossed = np.zeros((M, M))
-    for rows in blocks(N, M * C, SUMMED):
+    for rows in iterate_blocks(N, M * C, SUM_BLOCK_SIZE):
         flat = probabilities[:, rows].reshape(M, -1).astype(np.float64)
-        logs = np.maximum(flat, TINY)
+        logs = np.maximum(flat, MIN_PROBABILITY)
         crossed += flat @ np.log(logs, out=logs).T
     apart = np.diag(crossed)[:, None] - crossed
     # Stored rows sum to 1 only to float32's precision, which can put a zero a little below it.
     return np.maximum(apart / probabilities.shape[1], 0.0)
 
 
-def kl_to_ensemble(probabilities: Floats, averaged: Floats) -> NDArray[np.float64]:
+def kl_divergence_to_ensemble(probabilities: Floats, averaged: Floats) -> NDArray[np.float64]:
     """The mean Kullback-Leibler divergence of each member's distributions from the ensemble's.
 
     1/N Σ_n Σ_c p_m ln(p_m / p̄). Its mean over members is the mean mutual information. A
@@ -85,11 +85,11 @@ def kl_to_ensemble(probabilities: Floats, averaged: Floats) -> NDArray[np.float6
     "Deep ensembles work, but are they necessary?", NeurIPS 2022.
     """
     found = np.zeros(len(probabilities))
-    for rows in blocks(len(averaged), averaged.shape[1], SUMMED >> 3):
-        logs = np.log(np.maximum(averaged[rows], TINY))
+    for rows in iterate_blocks(len(averaged), averaged.shape[1], SUM_BLOCK_SIZE >> 3):
+        logs = np.log(np.maximum(averaged[rows], MIN_PROBABILITY))
         for number, member in enumerate(probabilities):
             own = member[rows].astype(np.float64)
-            found[number] += np.vdot(own, np.log(np.maximum(own, TINY)) - logs)
+            found[number] += np.vdot(own, np.log(np.maximum(own, MIN_PROBABILITY)) - logs)
     return np.maximum(found / len(averaged), 0.0)
 
 
@@ -131,7 +131,7 @@ def double_fault(right: NDArray[np.bool_]) -> NDArray[np.float64]:
     return misses @ misses.T / right.shape[1]
 
 
-def decomposition(probabilities: Floats, labels: Ints) -> Decomposition:
+def nll_decomposition(probabilities: Floats, labels: Ints) -> NllDecomposition:
     """The ensemble's loss as its members' mean loss less their diversity, exactly.
 
     diversity = 1/N Σ_n 1/M Σ_m ln(p̄_y / p_m,y), computed on its own and not as a difference;
@@ -146,9 +146,9 @@ def decomposition(probabilities: Floats, labels: Ints) -> Decomposition:
     """
     # Of the average only the label's entries count, and each of them is averaged by itself.
     given = probabilities[:, np.arange(len(labels)), labels]
-    ensemble = np.maximum(average(given), TINY)
-    own = at_label(probabilities, labels)
-    return Decomposition(
+    ensemble = np.maximum(average_probabilities(given), MIN_PROBABILITY)
+    own = label_probability(probabilities, labels)
+    return NllDecomposition(
         ensemble_nll=float(-np.log(ensemble).mean()),
         mean_member_nll=float(-np.log(own).mean()),
         diversity=float(np.log(ensemble / own).mean()),

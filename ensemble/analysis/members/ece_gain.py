@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.paired import mean_interval
-from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.inference.paired_intervals import mean_interval
+from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.calibration import BINS
 
 RESAMPLES = 400
@@ -22,30 +22,30 @@ class EceGain:
       members: the mean of the members'.
       low: the lower end of the 95 % interval of ensemble − members.
       high: the upper end.
-      surer_low: the lower end of the 95 % interval of the ensemble's mean confidence − its
+      overconfidence_low: the lower end of the 95 % interval of the ensemble's mean confidence − its
         accuracy: below 0 it is less sure than it is right.
-      surer_high: the upper end.
+      overconfidence_high: the upper end.
     """
 
     ensemble: float
     members: float
     low: float
     high: float
-    surer_low: float
-    surer_high: float
+    overconfidence_low: float
+    overconfidence_high: float
 
     @property
-    def better(self) -> int:
+    def ece_sign(self) -> int:
         """1 where the ensemble's ECE is shown to be lower, −1 where higher, 0 where neither."""
         return int(self.high < 0) - int(self.low > 0)
 
     @property
-    def surer(self) -> int:
+    def overconfidence_sign(self) -> int:
         """1 where it is shown to be surer than it is right, −1 where less sure, else 0."""
-        return int(self.surer_low > 0) - int(self.surer_high < 0)
+        return int(self.overconfidence_low > 0) - int(self.overconfidence_high < 0)
 
 
-def ece_gain(made: Predictions, seed: int = 0) -> EceGain:
+def estimate_ece_gain(made: EnsemblePredictions, seed: int = 0) -> EceGain:
     """The ensemble's ECE against its members', by paired bootstrap.
 
     Each resample is of the same examples for all. An ECE is never below 0 and so leans upwards,
@@ -67,14 +67,14 @@ def ece_gain(made: Predictions, seed: int = 0) -> EceGain:
     counts = np.empty((RESAMPLES, n), np.float32)
     for row in counts:
         row[:] = np.bincount(draws.integers(n, size=n), minlength=n)
-    ours, drawn = _errors(made.confidence, made.right, counts)
-    members, each, lean = 0.0, np.zeros(RESAMPLES), _lean(made.confidence)
+    ours, drawn = _resampled_ece(made.confidence, made.right, counts)
+    members, each, lean = 0.0, np.zeros(RESAMPLES), _expected_chance_ece(made.confidence)
     for probabilities, said in zip(made.probabilities, made.votes, strict=True):
         confidence = probabilities.max(axis=-1)
-        one, resampled = _errors(confidence, said == made.labels, counts)
+        one, resampled = _resampled_ece(confidence, said == made.labels, counts)
         members += one / made.members
         each += resampled / made.members
-        lean -= _lean(confidence) / made.members
+        lean -= _expected_chance_ece(confidence) / made.members
     tails = (1 - LEVEL) / 2, (1 + LEVEL) / 2
     low, high = (float(end) for end in np.quantile(drawn - each, tails))
     apart = ours - members
@@ -90,11 +90,11 @@ def ece_gain(made: Predictions, seed: int = 0) -> EceGain:
     )
 
 
-def _errors(
+def _resampled_ece(
     confidence: NDArray[np.floating], right: NDArray[np.bool_], counts: NDArray[np.float32]
 ) -> tuple[float, NDArray[np.float64]]:
     """The ECE of N examples, and (R,) of resamples that hold each so many times: (R, N)."""
-    n, within = len(right), _bins(confidence)
+    n, within = len(right), _assign_ece_bins(confidence)
     gaps = np.zeros((n, BINS), np.float32)
     gaps[np.arange(n), within] = right - confidence
     exact = np.bincount(within, right - confidence.astype(np.float64), minlength=BINS)
@@ -102,12 +102,12 @@ def _errors(
     return float(np.abs(exact).sum() / n), np.abs(sums).sum(axis=1) / n
 
 
-def _lean(confidence: NDArray[np.floating]) -> float:
+def _expected_chance_ece(confidence: NDArray[np.floating]) -> float:
     """The ECE that chance alone gives one whose every confidence is true: Σ_b E|N(0, v_b)| / N."""
     sure = confidence.astype(np.float64)
-    variances = np.bincount(_bins(sure), sure * (1 - sure), minlength=BINS)
+    variances = np.bincount(_assign_ece_bins(sure), sure * (1 - sure), minlength=BINS)
     return float(np.sqrt(2 / np.pi * np.maximum(variances, 0)).sum() / len(sure))
 
 
-def _bins(confidence: NDArray[np.floating]) -> NDArray[np.intp]:
+def _assign_ece_bins(confidence: NDArray[np.floating]) -> NDArray[np.intp]:
     return np.searchsorted(np.linspace(0, 1, BINS + 1)[1:-1], confidence, side="left")

@@ -11,16 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
-from ensemble.analysis.members.committee import Committee, by_size, curve
-from ensemble.analysis.members.subsets import MOST, holds
+from ensemble.analysis.members.committees import (
+    CommitteeEvaluation,
+    average_by_size,
+    committee_curve,
+)
+from ensemble.analysis.members.subsets import MAX_MEMBERS, membership_matrix
 
 Doubles = NDArray[np.float64]
 
-FIGURES = ("nll", "brier")  # accuracy and ECE follow no such law closely enough
-FEWEST = 3  # members, and
-FREE = 4  # for a power of its own
-EXAMPLES = 100  # fewer do not say how much hangs on them
-POWERS = (0.25, 3.0)
+EXTRAPOLATED_METRICS = ("nll", "brier")  # accuracy and ECE follow no such law closely enough
+MIN_MEMBERS = 3  # members, and
+MIN_MEMBERS_FREE_POWER = 4  # for a power of its own
+MIN_EXAMPLES = 100  # fewer do not say how much hangs on them
+POWER_RANGE = (0.25, 3.0)
 LEVEL = 0.95
 HALVINGS = 40  # of the interval of powers, each by the golden section
 
@@ -30,7 +34,7 @@ class Extrapolation:
     """A figure expected of more members than there are.
 
     Attributes:
-      figure: "nll" or "brier".
+      metric: "nll" or "brier".
       size: (K,), from M + 1 to 2M, at most 64.
       mean: (K,), what the fitted law says.
       low: (K,), the lower end of the 95 % interval.
@@ -39,7 +43,7 @@ class Extrapolation:
       limit: a, what endlessly many members would come to.
     """
 
-    figure: str
+    metric: str
     size: NDArray[np.int64]
     mean: Doubles
     low: Doubles
@@ -48,7 +52,7 @@ class Extrapolation:
     limit: float
 
 
-def extrapolate(judged: Committee, figure: str) -> Extrapolation | None:
+def extrapolate_committee_curve(judged: CommitteeEvaluation, figure: str) -> Extrapolation | None:
     """What is expected of up to twice as many members; None where nothing can be said.
 
     Nothing is said of other figures than FIGURES, from fewer than FEWEST members or EXAMPLES
@@ -66,21 +70,26 @@ def extrapolate(judged: Committee, figure: str) -> Extrapolation | None:
     variance", Annals of Statistics 9 (1981), 586-596.
     """
     M = judged.members
-    size = np.arange(M + 1, min(2 * M, MOST) + 1)
-    if figure not in FIGURES or M < FEWEST or judged.n < EXAMPLES or not len(size):
+    size = np.arange(M + 1, min(2 * M, MAX_MEMBERS) + 1)
+    if (
+        figure not in EXTRAPOLATED_METRICS
+        or M < MIN_MEMBERS
+        or judged.n < MIN_EXAMPLES
+        or not len(size)
+    ):
         return None
-    free = figure == "nll" and M >= FREE
-    measured = curve(judged, figure).mean
+    free = figure == "nll" and M >= MIN_MEMBERS_FREE_POWER
+    measured = committee_curve(judged, figure).mean
     at = np.arange(M, size[-1] + 1)
-    values, powers, limits = _fit(measured[None], size, free)
-    members = _fit(_without_members(judged, figure), at, free)[0]
-    blocks = _fit(_without_blocks(judged, figure), at, free)[0]
-    new = _jackknife(members[:, :1]) * np.sqrt(1 - M / size)
-    change = _jackknife(members[:, 1:] - members[:, :1])
-    straight = _fit(measured[None], at, False)[0][0]
+    values, powers, limits = _fit_power_law(measured[None], size, free)
+    members = _fit_power_law(_leave_out_members(judged, figure), at, free)[0]
+    blocks = _fit_power_law(_leave_out_blocks(judged, figure), at, free)[0]
+    new = _jackknife_error(members[:, :1]) * np.sqrt(1 - M / size)
+    change = _jackknife_error(members[:, 1:] - members[:, :1])
+    straight = _fit_power_law(measured[None], at, False)[0][0]
     law = (values[0] - measured[-1]) - (straight[1:] - straight[0])
     by_members = t.ppf((1 + LEVEL) / 2, M - 1) * np.hypot(change, new)
-    by_images = norm.ppf((1 + LEVEL) / 2) * _jackknife(blocks[:, 1:] - blocks[:, :1])
+    by_images = norm.ppf((1 + LEVEL) / 2) * _jackknife_error(blocks[:, 1:] - blocks[:, :1])
     half = np.sqrt(by_members**2 + by_images**2 + law**2)
     return Extrapolation(
         figure,
@@ -93,24 +102,24 @@ def extrapolate(judged: Committee, figure: str) -> Extrapolation | None:
     )
 
 
-def _without_members(judged: Committee, figure: str) -> Doubles:
+def _leave_out_members(judged: CommitteeEvaluation, figure: str) -> Doubles:
     """(M, M − 1), the curve of the committees that each member is not in; NaN where none is."""
     values = getattr(judged, figure)
-    out = (~holds(judged.masks, judged.members)).astype(float)
-    sums = by_size(np.column_stack([out * values[:, None], out]), judged.size)[:-1]
+    out = (~membership_matrix(judged.masks, judged.members)).astype(float)
+    sums = average_by_size(np.column_stack([out * values[:, None], out]), judged.size)[:-1]
     with np.errstate(invalid="ignore"):
         found: Doubles = (sums[:, : judged.members] / sums[:, judged.members :]).T
     return found
 
 
-def _without_blocks(judged: Committee, figure: str) -> Doubles:
+def _leave_out_blocks(judged: CommitteeEvaluation, figure: str) -> Doubles:
     """(B, M), the curve on all examples but those of each block."""
     each = judged.by_block[figure] * judged.block
     found: Doubles = ((each.sum(axis=1, keepdims=True) - each) / (judged.n - judged.block)).T
     return found
 
 
-def _jackknife(left_out: Doubles) -> Doubles:
+def _jackknife_error(left_out: Doubles) -> Doubles:
     """(K,), the standard error, of what comes of leaving each of R out, (R, K)."""
     R = len(left_out)
     apart = left_out - left_out.mean(axis=0)
@@ -118,24 +127,26 @@ def _jackknife(left_out: Doubles) -> Doubles:
     return error
 
 
-def _fit(curves: Doubles, size: NDArray[np.int64], free: bool) -> tuple[Doubles, Doubles, Doubles]:
+def _fit_power_law(
+    curves: Doubles, size: NDArray[np.int64], free: bool
+) -> tuple[Doubles, Doubles, Doubles]:
     """Fit a + b · k^(−c) by least squares to each of R curves (R, L) over the sizes 1 to L.
 
     Returns:
       (R, K) what it says of other sizes, (R,) c, and (R,) a.
     """
-    low, high = (np.full(len(curves), math.log(power)) for power in POWERS)
+    low, high = (np.full(len(curves), math.log(power)) for power in POWER_RANGE)
     golden = (math.sqrt(5) - 1) / 2
     for _ in range(HALVINGS if free else 0):
         left, right = high - golden * (high - low), low + golden * (high - low)
-        better = _line(curves, np.exp(left))[2] < _line(curves, np.exp(right))[2]
+        better = _fit_line(curves, np.exp(left))[2] < _fit_line(curves, np.exp(right))[2]
         low, high = np.where(better, low, left), np.where(better, right, high)
     power = np.exp((low + high) / 2) if free else np.ones(len(curves))
-    a, b, _ = _line(curves, power)
+    a, b, _ = _fit_line(curves, power)
     return a[:, None] + b[:, None] * size ** -power[:, None], power, a
 
 
-def _line(curves: Doubles, power: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+def _fit_line(curves: Doubles, power: Doubles) -> tuple[Doubles, Doubles, Doubles]:
     """(a, b, what is left), each (R,), of the line through each curve over k^(−c)."""
     known = np.isfinite(curves)
     x = np.arange(1, curves.shape[1] + 1) ** -power[:, None]

@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
-from ensemble.analysis.inference.paired import (
+from ensemble.analysis.inference.paired_intervals import (
+    compute_moments,
     difference_interval,
     mean_interval,
-    moments,
     moments_interval,
 )
-from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.averaging import Floats, Ints, votes
-from ensemble.analysis.quality.scores import log_loss
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.averaging import Floats, Ints, most_likely_classes
+from ensemble.analysis.quality.proper_scores import log_loss
 
 LEVEL = 0.95
-LUCK = 0.05  # a two-sided p at least this large may be luck
+SIGNIFICANCE_LEVEL = 0.05  # a two-sided p at least this large may be luck
 HALVINGS = 40  # of a p: what is left is below 1e-12
 ROUNDING = 1e-12  # nats: far above what rounding makes of two logarithms that are equal
 
@@ -50,18 +50,18 @@ class MeanGain:
     lost: float
 
     @property
-    def in_digits(self) -> int:
+    def accuracy_sign(self) -> int:
         """1 where more are shown to be right, −1 where fewer are, 0 where neither is shown."""
-        return _sign_shown(self.digits_low, self.digits_high)
+        return _significant_sign(self.digits_low, self.digits_high)
 
     @property
-    def in_nll(self) -> int:
+    def nll_sign(self) -> int:
         """1 where NLL is shown to be lower, −1 where higher, 0 where neither is shown."""
-        return _sign_shown(self.nll_low, self.nll_high)
+        return _significant_sign(self.nll_low, self.nll_high)
 
 
 @dataclass(frozen=True)
-class Gain(MeanGain):
+class PairedGain(MeanGain):
     """What one classifier is better by than another. Positive is better; won, lost are whole.
 
     Attributes:
@@ -73,7 +73,7 @@ class Gain(MeanGain):
     nll_p: float
 
 
-def mcnemar(won: int | Ints, lost: int | Ints) -> Any:
+def mcnemar_p_value(won: int | Ints, lost: int | Ints) -> Any:
     """The exact two-sided p that won and lost differ by chance only.
 
     Of the won + lost examples that one of two classifiers has right and the other wrong, each
@@ -96,7 +96,7 @@ def mcnemar(won: int | Ints, lost: int | Ints) -> Any:
     return p if np.ndim(p) else float(p)
 
 
-def mean_p(values: NDArray[np.float64]) -> float:
+def mean_p_value(values: NDArray[np.float64]) -> float:
     """The two-sided p that differences (N,) without a bound have the mean 0.
 
     One less the largest level at which `paired.mean_interval` leaves 0 out, so that the two
@@ -105,7 +105,7 @@ def mean_p(values: NDArray[np.float64]) -> float:
     Raises:
       ValueError: there is no value.
     """
-    found = moments(values)
+    found = compute_moments(values)
     low, high = 0.0, 0.5  # of the error of each end: the interval narrows as it grows
     for _ in range(HALVINGS):
         alpha = (low + high) / 2
@@ -114,7 +114,7 @@ def mean_p(values: NDArray[np.float64]) -> float:
     return min(1.0, 2 * high)
 
 
-def gain(ours: Floats, theirs: Floats, labels: Ints) -> Gain:
+def compute_gain(ours: Floats, theirs: Floats, labels: Ints) -> PairedGain:
     """What `ours` is better by than `theirs` on the same examples.
 
     Args:
@@ -126,12 +126,14 @@ def gain(ours: Floats, theirs: Floats, labels: Ints) -> Gain:
       ValueError: there is no example.
     """
     saved = log_loss(theirs, labels) - log_loss(ours, labels)
-    return paired_gain(votes(ours) == labels, votes(theirs) == labels, saved)
+    return paired_gain(
+        most_likely_classes(ours) == labels, most_likely_classes(theirs) == labels, saved
+    )
 
 
 def paired_gain(
     hits: NDArray[np.bool_], others: NDArray[np.bool_], saved: NDArray[np.float64]
-) -> Gain:
+) -> PairedGain:
     """What one classifier is better by than another, from how each did on each example.
 
     The interval of the digits is `paired.difference_interval`, widened to hold 0 where
@@ -149,12 +151,12 @@ def paired_gain(
     if not n:
         raise ValueError("A gain needs at least one example.")
     won, lost = int((hits & ~others).sum()), int((others & ~hits).sum())
-    p = mcnemar(won, lost)
+    p = mcnemar_p_value(won, lost)
     low, high = difference_interval(won, lost, n, LEVEL)
-    if p >= LUCK:
+    if p >= SIGNIFICANCE_LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     nll_low, nll_high = mean_interval(saved, LEVEL)
-    return Gain(
+    return PairedGain(
         n,
         won - lost,
         low * n,
@@ -165,11 +167,11 @@ def paired_gain(
         won,
         lost,
         p=p,
-        nll_p=mean_p(saved),
+        nll_p=mean_p_value(saved),
     )
 
 
-def gain_over_mean(made: Predictions) -> MeanGain:
+def gain_over_mean_member(made: EnsemblePredictions) -> MeanGain:
     """What the ensemble is better by than a member drawn at random, on the same examples.
 
     That is the mean of its gains over each member, so no member is picked by how it did here,
@@ -200,7 +202,7 @@ def gain_over_mean(made: Predictions) -> MeanGain:
     )
 
 
-def best_member(made: Predictions) -> tuple[int, int]:
+def find_best_member(made: EnsemblePredictions) -> tuple[int, int]:
     """(member, right): the member that has the most examples right, the first of equal ones.
 
     The best on these very examples: on new ones expect less of it.
@@ -210,5 +212,5 @@ def best_member(made: Predictions) -> tuple[int, int]:
     return member, int(hits[member])
 
 
-def _sign_shown(low: float, high: float) -> int:
+def _significant_sign(low: float, high: float) -> int:
     return int(low > 0) - int(high < 0)

@@ -7,20 +7,20 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-EXACT_UP_TO = 12
-DRAWN = 300  # of a size, and
-DRAWN_IN_ALL = 6_000  # of all sizes together: with 64 members 98 of each
-MOST = 64  # members: a mask is a uint64
+MAX_MEMBERS_EXACT = 12
+MAX_DRAWN_OF_SIZE = 300  # of a size, and
+MAX_DRAWN_TOTAL = 6_000  # of all sizes together: with 64 members 98 of each
+MAX_MEMBERS = 64  # members: a mask is a uint64
 
 Masks = NDArray[np.uint64]
 
 
-def subsets(members: int, seed: int = 0) -> Masks:
+def list_subset_masks(members: int, seed: int = 0) -> Masks:
     """The subsets of M members that are looked at, by rising size, then by rising mask.
 
     Up to EXACT_UP_TO members these are all 2^M − 1 that are not empty. Above it, all of sizes
-    1, M − 1 and M, and of each other size `drawn_of_size` different ones, each equally likely:
-    a mean over those of one size estimates the mean over all of that size without bias.
+    1, M − 1 and M, and of each other size `count_subsets_of_size` different ones, each equally
+    likely: a mean over those of one size estimates the mean over all of that size without bias.
 
     Args:
       members: M, from 1 to 64.
@@ -32,31 +32,31 @@ def subsets(members: int, seed: int = 0) -> Masks:
     Raises:
       ValueError: M is out of its range.
     """
-    if not 1 <= members <= MOST:
-        raise ValueError(f"{members} members: there have to be 1 to {MOST}.")
-    return np.concatenate([_of_size(members, size, seed) for size in range(1, members + 1)])
+    if not 1 <= members <= MAX_MEMBERS:
+        raise ValueError(f"{members} members: there have to be 1 to {MAX_MEMBERS}.")
+    return np.concatenate([_masks_of_size(members, size, seed) for size in range(1, members + 1)])
 
 
-def drawn_of_size(members: int, size: int) -> int:
+def count_subsets_of_size(members: int, size: int) -> int:
     """How many subsets of a size are looked at: all where there are no more than are drawn."""
     there_are = comb(members, size)
-    if members <= EXACT_UP_TO or size in (1, members - 1, members):
+    if members <= MAX_MEMBERS_EXACT or size in (1, members - 1, members):
         return there_are
-    return min(there_are, drawn_at_most(members))
+    return min(there_are, max_drawn_subsets(members))
 
 
-def drawn_at_most(members: int) -> int:
+def max_drawn_subsets(members: int) -> int:
     """How many subsets of a size are drawn at random, of more than EXACT_UP_TO members."""
-    return min(DRAWN, DRAWN_IN_ALL // (members - 3))
+    return min(MAX_DRAWN_OF_SIZE, MAX_DRAWN_TOTAL // (members - 3))
 
 
-def members_of(mask: int | np.uint64) -> tuple[int, ...]:
+def members_of_mask(mask: int | np.uint64) -> tuple[int, ...]:
     """The numbers of the members in a subset, rising."""
     bits = int(mask)
     return tuple(member for member in range(bits.bit_length()) if bits >> member & 1)
 
 
-def holds(masks: Masks, members: int) -> NDArray[np.bool_]:
+def membership_matrix(masks: Masks, members: int) -> NDArray[np.bool_]:
     """(S, M), where a subset has a member."""
     return (masks[:, None] >> np.arange(members, dtype=np.uint64) & np.uint64(1)).astype(bool)
 
@@ -64,7 +64,7 @@ def holds(masks: Masks, members: int) -> NDArray[np.bool_]:
 def prefix_sums(
     rows: NDArray[np.float64], chosen: Sequence[tuple[int, ...]]
 ) -> Iterator[NDArray[np.float64]]:
-    """The sum of the rows of each subset, added in rising order as `averaging.average` adds.
+    """The sum of the rows of each subset, added in rising order as `average_probabilities` adds.
 
     What a subset has in common with the one before it is not added again: over all subsets
     in lexicographic order that is one addition for each.
@@ -91,18 +91,18 @@ def prefix_sums(
         yield partial[len(subset) - 1]
 
 
-def _of_size(members: int, size: int, seed: int) -> Masks:
-    wanted = drawn_of_size(members, size)
+def _masks_of_size(members: int, size: int, seed: int) -> Masks:
+    wanted = count_subsets_of_size(members, size)
     if wanted == comb(members, size):
-        found = {_mask(subset) for subset in combinations(range(members), size)}
+        found = {_encode_mask(subset) for subset in combinations(range(members), size)}
     else:
         draws = np.random.default_rng([seed, members, size])
         found = set()
         # Repeats are drawn again, so that every set of as many subsets is equally likely.
         while len(found) < wanted:
-            found.add(_mask(draws.permutation(members)[:size].tolist()))
+            found.add(_encode_mask(draws.permutation(members)[:size].tolist()))
     return np.array(sorted(found), np.uint64)
 
 
-def _mask(subset: Sequence[int]) -> int:
+def _encode_mask(subset: Sequence[int]) -> int:
     return sum(1 << member for member in subset)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.blocks import blocks
+from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.members.disagreement import entropy, expected_entropy
-from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Uncertainty:
+class UncertaintyMeasures:
     """Five measures of N examples; higher is less sure, but for the vote margin.
 
     Attributes:
@@ -30,7 +30,7 @@ class Uncertainty:
     vote_margin: NDArray[np.float64]
 
 
-def uncertainty(made: Predictions) -> Uncertainty:
+def measure_uncertainty(made: EnsemblePredictions) -> UncertaintyMeasures:
     """All measures of uncertainty, all in double precision.
 
     With p̄ = 1/M Σ_m p_m and H(p) = −Σ_c p_c ln p_c (0 ln 0 = 0): predictive = H(p̄), expected
@@ -42,8 +42,8 @@ def uncertainty(made: Predictions) -> Uncertainty:
     "Decomposition of uncertainty in Bayesian deep learning", ICML 2018, for the parts; L. C.
     Freeman, "Elementary applied statistics", 1965, for the variation ratio.
     """
-    first, second = _most_votes(made.tallies)
-    return Uncertainty(
+    first, second = _top_two_votes(made.tallies)
+    return UncertaintyMeasures(
         predictive=entropy(made.averaged),
         expected=expected_entropy(made.probabilities),
         information=made.information,
@@ -52,11 +52,11 @@ def uncertainty(made: Predictions) -> Uncertainty:
     )
 
 
-def _most_votes(tallies: Ints) -> tuple[Ints, Ints]:
+def _top_two_votes(tallies: Ints) -> tuple[Ints, Ints]:
     """The most votes for any class, and the second most, of each example, (N,) and (N,)."""
     first = tallies.max(axis=1)
     second = np.zeros_like(first)
-    for rows in blocks(*tallies.shape):
+    for rows in iterate_blocks(*tallies.shape):
         if tallies.shape[1] > 1:
             second[rows] = np.partition(tallies[rows], -2, axis=1)[:, -2]
     return first, second

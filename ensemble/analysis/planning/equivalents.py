@@ -12,24 +12,28 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.members.subsets import MOST
-from ensemble.analysis.planning.committees import Subset, committees, sizes_of
-from ensemble.analysis.quality.averaging import Floats, Ints, average
-from ensemble.analysis.quality.halves import halves
-from ensemble.analysis.quality.scores import log_loss
-from ensemble.analysis.quality.temperature import fit_temperature, tempered
+from ensemble.analysis.members.subsets import MAX_MEMBERS
+from ensemble.analysis.planning.committee_scores import (
+    Subset,
+    list_committee_sizes,
+    list_committees,
+)
+from ensemble.analysis.quality.averaging import Floats, Ints, average_probabilities
+from ensemble.analysis.quality.halves import split_halves
+from ensemble.analysis.quality.proper_scores import log_loss
+from ensemble.analysis.quality.temperature_scaling import apply_temperature, fit_temperature
 
 Doubles = NDArray[np.float64]
 
 LEVEL = 0.95
 ROUNDING = 1e-12  # nats: the same members, added in another order, are worth as many
-COMMITTEES = 8  # of a size, at most: a temperature is fitted for each
+MAX_COMMITTEES_PER_SIZE = 8  # of a size, at most: a temperature is fitted for each
 RESAMPLES = 500
-TOGETHER = 50  # resamples at a time
+RESAMPLE_BATCH = 50  # resamples at a time
 
 
 @dataclass(frozen=True)
-class Equivalent:
+class MemberEquivalent:
     """How many independent members some predictions are worth, between whole numbers too.
 
     Attributes:
@@ -45,13 +49,13 @@ class Equivalent:
     members: int
 
     @property
-    def beyond(self) -> bool:
+    def exceeds_members(self) -> bool:
         """Whether they do better than all members that there are."""
         return math.isinf(self.value)
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class LikelihoodCurve:
     """What ensembles of independent members come to.
 
     Attributes:
@@ -59,15 +63,15 @@ class Curve:
       sizes: (K,), from 1 to M.
       likelihood: float64 (K, N), the calibrated log-likelihood of each example in nats, the mean
         over the committees of a size.
-      chosen: the committees that were looked at.
-      of_each: (S,), the mean over the examples of each of them.
+      committees: the committees that were looked at.
+      committee_likelihoods: (S,), the mean over the examples of each of them.
     """
 
     members: int
     sizes: NDArray[np.int64]
     likelihood: Doubles
-    chosen: tuple[Subset, ...]
-    of_each: Doubles
+    committees: tuple[Subset, ...]
+    committee_likelihoods: Doubles
 
     @property
     def mean(self) -> Doubles:
@@ -75,7 +79,7 @@ class Curve:
         found: Doubles = self.likelihood.mean(axis=1)
         return found
 
-    def spread(self, size: float) -> float:
+    def member_spread(self, size: float) -> float:
         """How far one member's draw moves what an ensemble comes to, times the ensemble's size.
 
         The standard deviation of the first-order terms: the mean over n members is known to it
@@ -89,7 +93,7 @@ class Curve:
             np.array(
                 [
                     value
-                    for who, value in zip(self.chosen, self.of_each, strict=True)
+                    for who, value in zip(self.committees, self.committee_likelihoods, strict=True)
                     if len(who) == k
                 ]
             )
@@ -99,7 +103,7 @@ class Curve:
         return float(np.interp(1 / size, [1 / max(M - 1, 1), 1], [ends[1], ends[0]]))
 
 
-def calibrated(probabilities: Floats, labels: Ints) -> Doubles:
+def calibrated_log_likelihood(probabilities: Floats, labels: Ints) -> Doubles:
     """The log-likelihood of each example at a temperature that was fitted without it, (N,).
 
     Two halves of the examples take turns: the temperature is fitted on one, the other is judged
@@ -116,14 +120,16 @@ def calibrated(probabilities: Floats, labels: Ints) -> Doubles:
     estimation and ensembling in deep learning", ICLR 2020, section 3.
     """
     found = np.empty(len(labels))
-    one, two = halves(labels)
+    one, two = split_halves(labels)
     for fitted, judged in ((one, two), (two, one)):
         temperature = fit_temperature(probabilities[fitted], labels[fitted])
-        found[judged] = -log_loss(tempered(probabilities[judged], temperature), labels[judged])
+        found[judged] = -log_loss(
+            apply_temperature(probabilities[judged], temperature), labels[judged]
+        )
     return found
 
 
-def curve(members: Floats, labels: Ints, seed: int = 0) -> Curve:
+def likelihood_curve(members: Floats, labels: Ints, seed: int = 0) -> LikelihoodCurve:
     """What committees of independent members come to, by their size.
 
     Of each size COMMITTEES at most are looked at, drawn by chance where there are more.
@@ -138,23 +144,25 @@ def curve(members: Floats, labels: Ints, seed: int = 0) -> Curve:
     """
     if members.ndim != 3 or 0 in members.shape or labels.shape != members.shape[1:2]:
         raise ValueError(f"{members.shape} and {labels.shape} are not (M, N, C) and (N,).")
-    if len(members) > MOST:
-        raise ValueError(f"{len(members)} members: there have to be 1 to {MOST}.")
-    M, sizes = len(members), sizes_of(len(members))
-    chosen = [one for size in sizes for one in _drawn(M, size, seed)]
+    if len(members) > MAX_MEMBERS:
+        raise ValueError(f"{len(members)} members: there have to be 1 to {MAX_MEMBERS}.")
+    M, sizes = len(members), list_committee_sizes(len(members))
+    chosen = [one for size in sizes for one in _draw_committees(M, size, seed)]
     likelihood, of_each = np.zeros((len(sizes), len(labels))), []
     count = np.zeros(len(sizes))
     for subset in chosen:
-        one = calibrated(average(members[list(subset)]), labels)
+        one = calibrated_log_likelihood(average_probabilities(members[list(subset)]), labels)
         row = sizes.index(len(subset))
         likelihood[row] += one
         count[row] += 1
         of_each.append(one.mean())
     likelihood /= count[:, None]
-    return Curve(M, np.array(sizes), likelihood, tuple(chosen), np.array(of_each))
+    return LikelihoodCurve(M, np.array(sizes), likelihood, tuple(chosen), np.array(of_each))
 
 
-def equivalents(members: Floats, labels: Ints, candidate: Floats, seed: int = 0) -> Equivalent:
+def deep_ensemble_equivalent(
+    members: Floats, labels: Ints, candidate: Floats, seed: int = 0
+) -> MemberEquivalent:
     """How many independent members some predictions are worth.
 
     As many as it takes to reach their calibrated log-likelihood, between sizes by a straight
@@ -175,11 +183,15 @@ def equivalents(members: Floats, labels: Ints, candidate: Floats, seed: int = 0)
     Source: A. Ashukha and others, ICLR 2020, section 4.1 (the score); B. Efron and R. Tibshirani,
     "An Introduction to the Bootstrap" (1993), ch. 13.
     """
-    return worth(curve(members, labels, seed), labels, candidate, seed)
+    return equivalent_of_predictions(
+        likelihood_curve(members, labels, seed), labels, candidate, seed
+    )
 
 
-def worth(known: Curve, labels: Ints, candidate: Floats, seed: int = 0) -> Equivalent:
-    """As `equivalents`, against a curve that is known already.
+def equivalent_of_predictions(
+    known: LikelihoodCurve, labels: Ints, candidate: Floats, seed: int = 0
+) -> MemberEquivalent:
+    """As `deep_ensemble_equivalent`, against a curve that is known already.
 
     Args:
       known: of the members, on the same examples.
@@ -192,11 +204,13 @@ def worth(known: Curve, labels: Ints, candidate: Floats, seed: int = 0) -> Equiv
     """
     if candidate.ndim != 2 or not len(candidate) == len(labels) == known.likelihood.shape[1]:
         raise ValueError(f"{candidate.shape} are not predictions (N, C) of the same examples.")
-    return of_likelihood(known, calibrated(candidate, labels), 1, seed)
+    return equivalent_of_likelihood(known, calibrated_log_likelihood(candidate, labels), 1, seed)
 
 
-def of_likelihood(known: Curve, its: Doubles, trainings: int, seed: int) -> Equivalent:
-    """As `worth`, of a calibrated log-likelihood that is the mean over several trainings.
+def equivalent_of_likelihood(
+    known: LikelihoodCurve, its: Doubles, trainings: int, seed: int
+) -> MemberEquivalent:
+    """As `equivalent_of_predictions`, of a calibrated log-likelihood averaged over trainings.
 
     Args:
       known: of the members, on the same examples.
@@ -205,27 +219,30 @@ def of_likelihood(known: Curve, its: Doubles, trainings: int, seed: int) -> Equi
       seed: of the bootstrap.
     """
     M, draws, N = known.members, np.random.default_rng(seed), len(its)
-    value = reached(known.sizes, known.mean, float(its.mean()))
+    value = interpolate_size(known.sizes, known.mean, float(its.mean()))
     # What a candidate of each size would be apart from the curve by: both drew their members.
     apart = np.array(
-        [known.spread(size) * math.sqrt(1 / M + 1 / (trainings * size)) for size in known.sizes]
+        [
+            known.member_spread(size) * math.sqrt(1 / M + 1 / (trainings * size))
+            for size in known.sizes
+        ]
     )
     values, found = np.vstack([known.likelihood, its[None]]), list[float]()
-    for _ in range(RESAMPLES // TOGETHER):
+    for _ in range(RESAMPLES // RESAMPLE_BATCH):
         weights = np.stack(
-            [np.bincount(draws.integers(N, size=N), minlength=N) for _ in range(TOGETHER)]
+            [np.bincount(draws.integers(N, size=N), minlength=N) for _ in range(RESAMPLE_BATCH)]
         )
         means = values @ weights.T / N
         if M > 1:
-            means[:-1] -= np.outer(apart, draws.standard_t(M - 1, size=TOGETHER))
-        found += [reached(known.sizes, one[:-1], one[-1]) for one in means.T]
+            means[:-1] -= np.outer(apart, draws.standard_t(M - 1, size=RESAMPLE_BATCH))
+        found += [interpolate_size(known.sizes, one[:-1], one[-1]) for one in means.T]
     tail = (1 - LEVEL) / 2
     # Of infinities no mean can be taken: an end is one of the values.
     low, high = np.quantile(found, [tail, 1 - tail], method="inverted_cdf")
-    return Equivalent(value, min(float(low), value), max(float(high), value), M)
+    return MemberEquivalent(value, min(float(low), value), max(float(high), value), M)
 
 
-def reached(sizes: NDArray[np.int64], mean: Doubles, wanted: float) -> float:
+def interpolate_size(sizes: NDArray[np.int64], mean: Doubles, wanted: float) -> float:
     """The least size, between whole ones by a straight line, at which a curve reaches a value.
 
     Args:
@@ -249,9 +266,11 @@ def reached(sizes: NDArray[np.int64], mean: Doubles, wanted: float) -> float:
     return float(sizes[at - 1] + share * (sizes[at] - sizes[at - 1]))
 
 
-def _drawn(members: int, size: int, seed: int) -> Sequence[Subset]:
-    every = [one for one in committees(members, seed) if len(one) == size]
-    if len(every) <= COMMITTEES or size in (1, members - 1):
+def _draw_committees(members: int, size: int, seed: int) -> Sequence[Subset]:
+    every = [one for one in list_committees(members, seed) if len(one) == size]
+    if len(every) <= MAX_COMMITTEES_PER_SIZE or size in (1, members - 1):
         return every
     draws = np.random.default_rng([seed, members, size])
-    return [every[place] for place in np.sort(draws.permutation(len(every))[:COMMITTEES])]
+    return [
+        every[place] for place in np.sort(draws.permutation(len(every))[:MAX_COMMITTEES_PER_SIZE])
+    ]

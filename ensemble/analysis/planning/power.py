@@ -4,15 +4,15 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from ensemble.analysis.planning.losses import Loss
+from ensemble.analysis.planning.plan_losses import PlanLoss
 
 ALPHA = 0.05  # two-sided
 POWER = 0.8  # how often a difference as large as this one would then be shown
-MOST = 10**9  # of either: beyond it the difference is rounding
+MAX_SAMPLE_SIZE = 10**9  # of either: beyond it the difference is rounding
 
 
 @dataclass(frozen=True)
-class ToBeSure:
+class RequiredSampleSize:
     """What it would take to show a difference, if it is as large as it looks.
 
     Attributes:
@@ -27,7 +27,7 @@ class ToBeSure:
     times: float | None
 
 
-def to_be_sure(loss: Loss, n: int, members: int) -> ToBeSure:
+def required_sample_size(loss: PlanLoss, n: int, members: int) -> RequiredSampleSize:
     """What would show a loss of this size with probability POWER at a level of ALPHA.
 
     A mean whose standard error is s is shown to differ from 0 with that probability where it is
@@ -45,16 +45,16 @@ def to_be_sure(loss: Loss, n: int, members: int) -> ToBeSure:
     z = NormalDist().inv_cdf(1 - ALPHA / 2) + NormalDist().inv_cdf(POWER)
     allowed = (loss.mean / z) ** 2  # variance
     if not allowed:
-        return ToBeSure(None, None, None)
-    return ToBeSure(
-        _needed(loss.by_examples * n, allowed - loss.by_members),
-        _needed(loss.by_members * members, allowed - loss.by_examples),
+        return RequiredSampleSize(None, None, None)
+    return RequiredSampleSize(
+        _count_needed_draws(loss.by_examples * n, allowed - loss.by_members),
+        _count_needed_draws(loss.by_members * members, allowed - loss.by_examples),
         max(1.0, (loss.by_examples + loss.by_members) / allowed),
     )
 
 
-def _needed(variance: float, allowed: float) -> int | None:
+def _count_needed_draws(variance: float, allowed: float) -> int | None:
     """How many draws bring the variance of their mean down to what is allowed."""
-    if allowed <= 0 or variance > MOST * allowed:
+    if allowed <= 0 or variance > MAX_SAMPLE_SIZE * allowed:
         return None
     return max(1, math.ceil(variance / allowed))

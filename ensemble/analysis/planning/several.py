@@ -2,11 +2,18 @@
 
 import numpy as np
 
-from ensemble.analysis.planning.equivalents import Curve, Equivalent, calibrated, of_likelihood
+from ensemble.analysis.planning.equivalents import (
+    LikelihoodCurve,
+    MemberEquivalent,
+    calibrated_log_likelihood,
+    equivalent_of_likelihood,
+)
 from ensemble.analysis.quality.averaging import Floats, Ints
 
 
-def worth_of_several(known: Curve, labels: Ints, trainings: Floats, seed: int = 0) -> Equivalent:
+def equivalent_of_trainings(
+    known: LikelihoodCurve, labels: Ints, trainings: Floats, seed: int = 0
+) -> MemberEquivalent:
     """How many independent members the mean of K trainings of the same thing is worth.
 
     As `equivalents.worth`, but the calibrated log-likelihood is the mean over K trainings, whose
@@ -28,5 +35,5 @@ def worth_of_several(known: Curve, labels: Ints, trainings: Floats, seed: int = 
     N = known.likelihood.shape[1]
     if trainings.ndim != 3 or not trainings.shape[1] == len(labels) == N or not len(trainings):
         raise ValueError(f"{trainings.shape} are not predictions (K, N, C) of the same examples.")
-    its = np.mean([calibrated(one, labels) for one in trainings], axis=0)
-    return of_likelihood(known, its, len(trainings), seed)
+    its = np.mean([calibrated_log_likelihood(one, labels) for one in trainings], axis=0)
+    return equivalent_of_likelihood(known, its, len(trainings), seed)

@@ -6,13 +6,13 @@ Probabilities are averaged, never logits: the ensemble is the mixture of its mem
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.blocks import blocks
+from ensemble.analysis.blocks import iterate_blocks
 
 Floats = NDArray[np.floating]
 Ints = NDArray[np.integer]
 
 
-def average(probabilities: Floats) -> NDArray[np.float64]:
+def average_probabilities(probabilities: Floats) -> NDArray[np.float64]:
     """The ensemble's probabilities: the mean over members.
 
     Args:
@@ -28,7 +28,7 @@ def average(probabilities: Floats) -> NDArray[np.float64]:
     return total / len(probabilities)
 
 
-def votes(probabilities: Floats) -> NDArray[np.int64]:
+def most_likely_classes(probabilities: Floats) -> NDArray[np.int64]:
     """Each member's likeliest class, the lower one of two that are equal.
 
     Args:
@@ -40,16 +40,16 @@ def votes(probabilities: Floats) -> NDArray[np.int64]:
     if probabilities.ndim != 2:
         return probabilities.argmax(axis=-1)
     found = np.empty(len(probabilities), np.int64)
-    for rows in blocks(*probabilities.shape):  # of what is read-only NumPy makes a copy
+    for rows in iterate_blocks(*probabilities.shape):  # of what is read-only NumPy makes a copy
         found[rows] = probabilities[rows].argmax(axis=-1)
     return found
 
 
-def confidence(averaged: Floats) -> Floats:
+def prediction_confidence(averaged: Floats) -> Floats:
     """The averaged probability of the class that the ensemble says, in [1 / C, 1].
 
     Args:
-      averaged: (N, C), from `average`.
+      averaged: (N, C), from `average_probabilities`.
 
     Returns:
       (N,).
@@ -57,7 +57,7 @@ def confidence(averaged: Floats) -> Floats:
     return averaged.max(axis=-1)
 
 
-def tally(votes: Ints, classes: int) -> NDArray[np.int64]:
+def count_votes(votes: Ints, classes: int) -> NDArray[np.int64]:
     """How many members vote for each class.
 
     Args:

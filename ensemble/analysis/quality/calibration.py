@@ -11,7 +11,7 @@ BINS = 15
 
 
 @dataclass(frozen=True, eq=False)
-class Reliability:
+class ReliabilityBins:
     """Confidence against accuracy, bin by bin.
 
     Attributes:
@@ -33,7 +33,9 @@ class Reliability:
         return self.accuracy - self.confidence
 
 
-def reliability(confidence: Floats, right: NDArray[np.bool_], bins: int = BINS) -> Reliability:
+def reliability_bins(
+    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS
+) -> ReliabilityBins:
     """The reliability diagram with bins of equal width on [0, 1].
 
     A bin is open below and closed above, (a, b]; the first takes 0 as well.
@@ -48,13 +50,15 @@ def reliability(confidence: Floats, right: NDArray[np.bool_], bins: int = BINS) 
 
     Source: C. Guo and others, "On calibration of modern neural networks", ICML 2017.
     """
-    return binned(confidence, right, np.linspace(0, 1, bins + 1))
+    return bin_by_confidence(confidence, right, np.linspace(0, 1, bins + 1))
 
 
-def expected_error(confidence: Floats, right: NDArray[np.bool_], bins: int = BINS) -> float:
+def expected_calibration_error(
+    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS
+) -> float:
     """The expected calibration error (ECE): Σ_b n_b / N · |accuracy_b − confidence_b|.
 
-    The bins are those of `reliability`.
+    The bins are those of `reliability_bins`.
 
     Args:
       confidence: (N,), in [0, 1].
@@ -70,10 +74,12 @@ def expected_error(confidence: Floats, right: NDArray[np.bool_], bins: int = BIN
     Source: M. P. Naeini and others, "Obtaining well calibrated probabilities using Bayesian
     binning", AAAI 2015; bins as in C. Guo and others, ICML 2017.
     """
-    return _weighted(reliability(confidence, right, bins))
+    return _weighted_mean_gap(reliability_bins(confidence, right, bins))
 
 
-def adaptive_error(confidence: Floats, right: NDArray[np.bool_], bins: int = BINS) -> float:
+def adaptive_calibration_error(
+    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS
+) -> float:
     """The calibration error over bins of equal count: Σ_b n_b / N · |accuracy_b − confidence_b|.
 
     Equal confidences are never put apart: a bin ends with the last of those that are equal to
@@ -97,13 +103,15 @@ def adaptive_error(confidence: Floats, right: NDArray[np.bool_], bins: int = BIN
     n = len(confidence)
     last = -(-np.arange(1, bins + 1) * n // bins) - 1  # ⌈b N / B⌉ − 1
     tops = np.sort(confidence)[last] if n else np.ones(bins)
-    return _weighted(binned(confidence, right, np.concatenate([[0.0], tops])))
+    return _weighted_mean_gap(bin_by_confidence(confidence, right, np.concatenate([[0.0], tops])))
 
 
-def maximum_error(confidence: Floats, right: NDArray[np.bool_], bins: int = BINS) -> float:
+def maximum_calibration_error(
+    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS
+) -> float:
     """The maximum calibration error (MCE): max_b |accuracy_b − confidence_b|, of bins not empty.
 
-    The bins are those of `reliability`. One example alone in a bin can decide it.
+    The bins are those of `reliability_bins`. One example alone in a bin can decide it.
 
     Args:
       confidence: (N,), in [0, 1].
@@ -118,10 +126,12 @@ def maximum_error(confidence: Floats, right: NDArray[np.bool_], bins: int = BINS
 
     Source: M. P. Naeini and others, AAAI 2015; C. Guo and others, ICML 2017.
     """
-    return float(np.nanmax(np.abs(reliability(confidence, right, bins).gap)))
+    return float(np.nanmax(np.abs(reliability_bins(confidence, right, bins).gap)))
 
 
-def binned(confidence: Floats, right: NDArray[np.bool_], edges: NDArray[np.float64]) -> Reliability:
+def bin_by_confidence(
+    confidence: Floats, right: NDArray[np.bool_], edges: NDArray[np.float64]
+) -> ReliabilityBins:
     """Confidence against accuracy in bins with the edges that are given.
 
     Args:
@@ -140,8 +150,8 @@ def binned(confidence: Floats, right: NDArray[np.bool_], edges: NDArray[np.float
     count = np.bincount(within, minlength=bins)
     divisor = np.where(count > 0, count, np.nan)
     sums = [np.bincount(within, values, minlength=bins) for values in (confidence, right)]
-    return Reliability(edges, count, sums[0] / divisor, sums[1] / divisor)
+    return ReliabilityBins(edges, count, sums[0] / divisor, sums[1] / divisor)
 
 
-def _weighted(found: Reliability) -> float:
+def _weighted_mean_gap(found: ReliabilityBins) -> float:
     return float(np.nansum(found.count * np.abs(found.gap)) / found.count.sum())

@@ -5,17 +5,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.intervals import wilson
-from ensemble.analysis.inference.poisson_binomial import distribution
-from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.inference.poisson_binomial import poisson_binomial_distribution
+from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats
-from ensemble.analysis.quality.calibration import BINS, Reliability, expected_error, reliability
+from ensemble.analysis.quality.calibration import (
+    BINS,
+    ReliabilityBins,
+    expected_calibration_error,
+    reliability_bins,
+)
 
-DRAWS = 1_000
+SIMULATED_DRAWS = 1_000
 
 
 @dataclass(frozen=True)
-class CalibrationError:
+class CalibrationErrorEstimate:
     """The ECE of N answers, and what it would be were each right as often as it says.
 
     Attributes:
@@ -37,9 +42,9 @@ class CalibrationError:
     chance_high: float
 
 
-def calibration_error(
+def estimate_calibration_error(
     confidence: Floats, right: NDArray[np.bool_], bins: int = BINS, seed: int = 0
-) -> CalibrationError:
+) -> CalibrationErrorEstimate:
     """The ECE with its 95 % interval, and beside it what chance alone gives.
 
     The interval is of Σ_b n_b / N · |true accuracy of bin b − its mean confidence|, with the
@@ -70,29 +75,29 @@ def calibration_error(
     Statistics in Medicine 27 (2008), 1693-1702; on the bias R. Roelofs and others, "Mitigating
     bias in calibration error estimation", AISTATS 2022.
     """
-    found = reliability(confidence, right, bins)
-    by_chance = chance_errors(confidence, bins, seed)
-    noise = max(np.quantile(by_chance, 0.975), np.quantile(_noise(found, seed), 0.975))
-    ece = expected_error(confidence, right, bins)
+    found = reliability_bins(confidence, right, bins)
+    by_chance = simulate_chance_calibration_errors(confidence, bins, seed)
+    noise = max(np.quantile(by_chance, 0.975), np.quantile(_simulate_bin_noise(found, seed), 0.975))
+    ece = expected_calibration_error(confidence, right, bins)
     ends = np.quantile(by_chance, [0.025, 0.975])
-    return CalibrationError(
+    return CalibrationErrorEstimate(
         n=len(confidence),
         ece=ece,
         low=max(0.0, float(ece - noise)),
-        high=min(1.0, ece + _above(found)),
+        high=min(1.0, ece + _upper_error_margin(found)),
         chance=float(by_chance.mean()),
         chance_low=float(ends[0]),
         chance_high=float(ends[1]),
     )
 
 
-def ensemble_error(made: Predictions) -> CalibrationError:
+def estimate_ensemble_calibration_error(made: EnsemblePredictions) -> CalibrationErrorEstimate:
     """The ensemble's ECE, its interval, and what chance alone gives."""
-    return calibration_error(made.confidence, made.right)
+    return estimate_calibration_error(made.confidence, made.right)
 
 
-def chance_errors(
-    confidence: Floats, bins: int = BINS, seed: int = 0, draws: int = DRAWS
+def simulate_chance_calibration_errors(
+    confidence: Floats, bins: int = BINS, seed: int = 0, draws: int = SIMULATED_DRAWS
 ) -> NDArray[np.float64]:
     """The ECE of simulated answers that are right with exactly the confidence they have.
 
@@ -115,43 +120,43 @@ def chance_errors(
     Weather and Forecasting 22 (2007), 651-661 (consistency resampling).
     """
     sure = np.clip(confidence.astype(np.float64), 0.0, 1.0)  # a sum of shares may round above 1
-    within = _bin_numbers(confidence, bins)
+    within = _assign_confidence_bins(confidence, bins)
     rng = np.random.default_rng(seed)
     total = np.zeros(draws)
     for b in np.unique(within):
         inside = sure[within == b]
-        below = distribution(inside).cumsum()
+        below = poisson_binomial_distribution(inside).cumsum()
         hits = np.searchsorted(below, rng.random(draws) * below[-1], side="right")
         total += np.abs(hits - inside.sum())
     return np.asarray(total / len(sure))
 
 
-def _noise(found: Reliability, seed: int) -> NDArray[np.float64]:
+def _simulate_bin_noise(found: ReliabilityBins, seed: int) -> NDArray[np.float64]:
     """Draws of Σ_b n_b / N · |noise_b|, were the accuracy of each bin about as measured."""
-    count, hits = _filled(found)
+    count, hits = _nonempty_bin_counts(found)
     likely = (hits + 0.5) / (count + 1)
-    drawn = np.random.default_rng(seed).binomial(count, likely, (DRAWS, len(count)))
+    drawn = np.random.default_rng(seed).binomial(count, likely, (SIMULATED_DRAWS, len(count)))
     return np.asarray(np.abs(drawn - count * likely).sum(axis=1) / count.sum())
 
 
-def _above(found: Reliability) -> float:
+def _upper_error_margin(found: ReliabilityBins) -> float:
     """How far Σ_b ± n_b / N · accuracy_b may lie above what was measured, whatever the signs."""
-    count, hits = _filled(found)
-    ends = np.array([wilson(int(h), int(n)) for h, n in zip(hits, count, strict=True)])
+    count, hits = _nonempty_bin_counts(found)
+    ends = np.array([wilson_interval(int(h), int(n)) for h, n in zip(hits, count, strict=True)])
     share = hits / count
     half = np.maximum(ends[:, 1] - share, share - ends[:, 0])
     return float(np.sqrt(((count * half) ** 2).sum()) / count.sum())
 
 
-def _filled(found: Reliability) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _nonempty_bin_counts(found: ReliabilityBins) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many answers each bin that is not empty holds, and how many of them are right."""
     filled = found.count > 0
     count = found.count[filled]
     return count, np.rint(found.accuracy[filled] * count).astype(np.int64)
 
 
-def _bin_numbers(confidence: Floats, bins: int) -> NDArray[np.int64]:
-    """The bin of `reliability` that each confidence is in, (N,)."""
+def _assign_confidence_bins(confidence: Floats, bins: int) -> NDArray[np.int64]:
+    """The bin of `reliability_bins` that each confidence is in, (N,)."""
     if not len(confidence):
         raise ValueError("0 confidences are no answers.")
     return np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], confidence, side="left")

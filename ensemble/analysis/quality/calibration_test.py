@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.multiple_tests import holm
-from ensemble.analysis.inference.poisson_binomial import two_sided_p
+from ensemble.analysis.inference.multiple_tests import adjust_p_holm
+from ensemble.analysis.inference.poisson_binomial import poisson_binomial_p_value
 from ensemble.analysis.quality.averaging import Floats
-from ensemble.analysis.quality.calibration import BINS, binned
+from ensemble.analysis.quality.calibration import BINS, bin_by_confidence
 
 # Two questions, one verdict: together they are wrong of at most 5 % of what is calibrated.
 OVERALL_LEVEL = 0.04
@@ -16,7 +16,7 @@ BINS_LEVEL = 0.01
 
 
 @dataclass(frozen=True)
-class Apart:
+class CalibrationBinTest:
     """Confidence against accuracy over some answers.
 
     Attributes:
@@ -56,12 +56,12 @@ class CalibrationTest:
     Attributes:
       overall: over all answers.
       bins: over those of each bin that holds any, from the lowest.
-      adjusted: each bin's p after Holm's correction for so many bins, in their order.
+      adjusted_p_values: each bin's p after Holm's correction for so many bins, in their order.
     """
 
-    overall: Apart
-    bins: tuple[Apart, ...]
-    adjusted: tuple[float, ...]
+    overall: CalibrationBinTest
+    bins: tuple[CalibrationBinTest, ...]
+    adjusted_p_values: tuple[float, ...]
 
     @property
     def verdict(self) -> str:
@@ -72,13 +72,13 @@ class CalibrationTest:
         """
         if self.overall.p < OVERALL_LEVEL:
             return "less sure" if self.overall.z > 0 else "too sure"
-        return "a bin" if min(self.adjusted) < BINS_LEVEL else "none"
+        return "a bin" if min(self.adjusted_p_values) < BINS_LEVEL else "none"
 
     @property
-    def worst(self) -> tuple[Apart, float]:
+    def worst_bin(self) -> tuple[CalibrationBinTest, float]:
         """The bin that chance explains least, and its p after Holm's correction."""
         b = int(np.argmin([one.p for one in self.bins]))
-        return self.bins[b], self.adjusted[b]
+        return self.bins[b], self.adjusted_p_values[b]
 
 
 def calibration_test(
@@ -103,20 +103,24 @@ def calibration_test(
     clinical trials", Statistics in Medicine 5 (1986), 421-433, on z.
     """
     edges = np.linspace(0, 1, bins + 1)
-    binned(confidence, right, edges)  # refuses what does not fit together
+    bin_by_confidence(confidence, right, edges)  # refuses what does not fit together
     sure = np.clip(confidence.astype(np.float64), 0.0, 1.0)  # a sum of shares may round above 1
     within = np.searchsorted(edges[1:-1], confidence, side="left")
     each = [
-        _apart(sure[within == b], right[within == b], edges[b], edges[b + 1])
+        _test_bin(sure[within == b], right[within == b], edges[b], edges[b + 1])
         for b in np.unique(within)
     ]
-    corrected = holm(np.array([one.p for one in each]))
-    return CalibrationTest(_apart(sure, right, 0, 1), tuple(each), tuple(corrected.tolist()))
+    corrected = adjust_p_holm(np.array([one.p for one in each]))
+    return CalibrationTest(_test_bin(sure, right, 0, 1), tuple(each), tuple(corrected.tolist()))
 
 
-def _apart(sure: NDArray[np.float64], right: NDArray[np.bool_], low: float, high: float) -> Apart:
+def _test_bin(
+    sure: NDArray[np.float64], right: NDArray[np.bool_], low: float, high: float
+) -> CalibrationBinTest:
     n, hits, expected = len(sure), int(right.sum()), float(sure.sum())
     spread = float(np.sqrt((sure * (1 - sure)).sum()))
     difference = hits - expected
     z = difference / spread if spread else float(np.sign(difference)) * np.inf if difference else 0
-    return Apart(float(low), float(high), n, hits, expected, float(z), two_sided_p(sure, hits))
+    return CalibrationBinTest(
+        float(low), float(high), n, hits, expected, float(z), poisson_binomial_p_value(sure, hits)
+    )

@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from ensemble.analysis.blocks import blocks
+from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.quality.averaging import Floats, Ints
 
 METHODS = ("aps", "raps", "lac")
-PENALTY, FREE = 0.1, 1  # of RAPS: for each class beyond the first so many
-SLACK = 1e-9  # of a rank: 100 times (1 − 0.41) is 59, whatever doubles make of it
+PENALTY, FREE_CLASSES = 0.1, 1  # of RAPS: for each class beyond the first so many
+RANK_TOLERANCE = 1e-9  # of a rank: 100 times (1 − 0.41) is 59, whatever doubles make of it
 
 
 @dataclass(frozen=True)
-class Calibrated:
+class ConformalThreshold:
     """A threshold on a score, from n calibration examples.
 
     Attributes:
@@ -43,20 +43,20 @@ class Calibrated:
     threshold: float
     n: int
     penalty: float = PENALTY
-    free: int = FREE
+    free: int = FREE_CLASSES
 
     @property
-    def enough(self) -> bool:
+    def has_enough_examples(self) -> bool:
         """Whether there are examples enough for this error rate: else nothing is ruled out."""
         return math.isfinite(self.threshold)
 
     @property
-    def needed(self) -> int:
+    def min_examples(self) -> int:
         """The fewest calibration examples with which the threshold is finite."""
-        return fewest(self.error_rate)
+        return min_calibration_size(self.error_rate)
 
     @property
-    def expected(self) -> tuple[float, float]:
+    def expected_coverage(self) -> tuple[float, float]:
         """Where the coverage lies in 95 of 100 draws of the calibration examples.
 
         Of a score without ties; ties only raise it. (1, 1) where every set is all classes.
@@ -64,27 +64,27 @@ class Calibrated:
         Source: V. Vovk, "Conditional validity of inductive conformal predictors", ACML 2012:
         given the calibration examples coverage is Beta(k, n + 1 − k), k the rank.
         """
-        if not self.enough:
+        if not self.has_enough_examples:
             return 1.0, 1.0
-        k = rank(self.n, self.error_rate)
+        k = conformal_rank(self.n, self.error_rate)
         low, high = beta.ppf((0.025, 0.975), k, self.n + 1 - k)
         return float(low), float(high)
 
-    def sets(self, averaged: Floats) -> NDArray[np.bool_]:
+    def build_sets(self, averaged: Floats) -> NDArray[np.bool_]:
         """The classes that each example may be, (N, C), of the ensemble's (N, C)."""
-        if not self.enough:
+        if not self.has_enough_examples:
             return np.ones(averaged.shape, bool)
         found = np.empty(averaged.shape, bool)
-        for rows in blocks(*averaged.shape):
+        for rows in iterate_blocks(*averaged.shape):
             part = averaged[rows]
             if self.method == "lac":
                 found[rows] = 1 - part <= self.threshold
             else:
-                found[rows] = self._likeliest(part)
+                found[rows] = self._build_adaptive_sets(part)
         return found
 
-    def _likeliest(self, averaged: Floats) -> NDArray[np.bool_]:
-        falling, ahead = _falling(averaged)
+    def _build_adaptive_sets(self, averaged: Floats) -> NDArray[np.bool_]:
+        falling, ahead = _sort_descending(averaged)
         # Up to and with the class at which the sum reaches the threshold: what a class itself
         # has does not count, nor does its own place. So no set is empty.
         kept = ahead + self.penalty_at(np.arange(averaged.shape[1])) <= self.threshold
@@ -105,7 +105,7 @@ class Calibrated:
         return self.penalty * np.maximum(np.asarray(place) - self.free, 0)
 
 
-def rank(n: int, error_rate: float) -> int:
+def conformal_rank(n: int, error_rate: float) -> int:
     """⌈(n + 1)(1 − α)⌉: which of n rising scores a new one exceeds with probability α at most.
 
     n + 1 where n is too small for the error rate: no score of the n will do.
@@ -119,33 +119,33 @@ def rank(n: int, error_rate: float) -> int:
     """
     if not 0 < error_rate < 1:
         raise ValueError(f"An error rate of {error_rate:g} is outside 0 to 1.")
-    return math.ceil((n + 1) * (1 - error_rate) - SLACK)
+    return math.ceil((n + 1) * (1 - error_rate) - RANK_TOLERANCE)
 
 
-def fewest(error_rate: float) -> int:
-    """The smallest n whose `rank` is not beyond n: ⌈1 / α⌉ − 1."""
-    return math.ceil(1 / error_rate - SLACK) - 1
+def min_calibration_size(error_rate: float) -> int:
+    """The smallest n whose `conformal_rank` is not beyond n: ⌈1 / α⌉ − 1."""
+    return math.ceil(1 / error_rate - RANK_TOLERANCE) - 1
 
 
-def quantile(scores: Floats, error_rate: float) -> float:
+def conformal_quantile(scores: Floats, error_rate: float) -> float:
     """The ⌈(n + 1)(1 − α)⌉-th smallest of n scores (n,); infinite beyond n.
 
     Raises:
       ValueError: the error rate is not in (0, 1).
     """
-    k = rank(len(scores), error_rate)
+    k = conformal_rank(len(scores), error_rate)
     return float(np.partition(scores, k - 1)[k - 1]) if k <= len(scores) else math.inf
 
 
-def calibrate(
+def fit_conformal_threshold(
     averaged: Floats,
     labels: Ints,
     error_rate: float,
     method: str = METHODS[0],
     *,
     penalty: float = PENALTY,
-    free: int = FREE,
-) -> Calibrated:
+    free: int = FREE_CLASSES,
+) -> ConformalThreshold:
     """The threshold from calibration examples: validation predictions, or a half of the test's.
 
     Args:
@@ -167,12 +167,14 @@ def calibrate(
         raise ValueError(f"{method!r} is none of {', '.join(METHODS)}.")
     if averaged.ndim != 2 or labels.shape != averaged.shape[:1]:
         raise ValueError(f"{averaged.shape} probabilities and {labels.shape} labels.")
-    made = Calibrated(method, error_rate, math.inf, len(labels), penalty, free)
-    scores = _label_scores(made, averaged, labels)
-    return Calibrated(method, error_rate, quantile(scores, error_rate), len(labels), penalty, free)
+    made = ConformalThreshold(method, error_rate, math.inf, len(labels), penalty, free)
+    scores = _nonconformity_scores(made, averaged, labels)
+    return ConformalThreshold(
+        method, error_rate, conformal_quantile(scores, error_rate), len(labels), penalty, free
+    )
 
 
-def _falling(averaged: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _sort_descending(averaged: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The probabilities of each row, the largest first, and what all ahead of each sum to."""
     falling = np.sort(averaged, axis=1)[:, ::-1].astype(np.float64)
     ahead = np.zeros_like(falling)
@@ -180,16 +182,16 @@ def _falling(averaged: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return falling, ahead
 
 
-def _label_scores(made: Calibrated, averaged: Floats, labels: Ints) -> Floats:
+def _nonconformity_scores(made: ConformalThreshold, averaged: Floats, labels: Ints) -> Floats:
     """How ill each example's label fits it, (n,)."""
     if made.method == "lac":
         return 1 - averaged[np.arange(len(labels)), labels]
     own, place = averaged[np.arange(len(labels)), labels], np.empty(len(labels), np.int64)
     summed = np.empty(len(labels))
-    for rows in blocks(*averaged.shape):
+    for rows in iterate_blocks(*averaged.shape):
         part, level = averaged[rows], averaged[rows] == own[rows, None]
         # Of classes that are equally likely the lower one stands ahead.
         lower = level & (np.arange(part.shape[1]) < labels[rows, None])
         place[rows] = (part > own[rows, None]).sum(axis=1) + lower.sum(axis=1)
-        summed[rows] = _falling(part)[1][np.arange(len(part)), place[rows]]
+        summed[rows] = _sort_descending(part)[1][np.arange(len(part)), place[rows]]
     return summed + made.penalty_at(place + 1)

@@ -6,17 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import betabinom
 
-from ensemble.analysis.inference.intervals import wilson
+from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.quality.averaging import Floats, Ints
-from ensemble.analysis.quality.conformal import METHODS, Calibrated, calibrate, rank
-from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.quality.conformal import (
+    METHODS,
+    ConformalThreshold,
+    conformal_rank,
+    fit_conformal_threshold,
+)
+from ensemble.analysis.quality.halves import split_halves
 
 MISS_RATE = 0.05  # of the sets, accepted unless another is chosen
-Examples = tuple[Floats, Ints]  # the ensemble's probabilities (n, C) and the labels (n,)
+LabeledProbabilities = tuple[
+    Floats, Ints
+]  # the ensemble's probabilities (n, C) and the labels (n,)
 
 
 @dataclass(frozen=True, eq=False)
-class Achieved:
+class ConformalCoverage:
     """What sets come to on n examples that had no part in their calibration.
 
     Attributes:
@@ -43,9 +50,9 @@ class Achieved:
         return self.covered / self.n
 
     @property
-    def interval(self) -> tuple[float, float]:
+    def coverage_interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of the coverage."""
-        return wilson(self.covered, self.n)
+        return wilson_interval(self.covered, self.n)
 
     @property
     def mean_size(self) -> float:
@@ -53,17 +60,17 @@ class Achieved:
         return float(self.sizes @ np.arange(len(self.sizes)) / self.n)
 
     @property
-    def singletons(self) -> int:
+    def singleton_count(self) -> int:
         """How many sets name one class."""
         return int(self.sizes[1])
 
     @property
-    def empties(self) -> int:
+    def empty_count(self) -> int:
         """How many sets name none."""
         return int(self.sizes[0])
 
 
-def by_chance(made: Calibrated, found: Achieved) -> float:
+def coverage_p_value(made: ConformalThreshold, found: ConformalCoverage) -> float:
     """How often so few of the sets, or fewer, hold the label where the promise is kept.
 
     Both draws count, that of the calibration examples and that of these: the number covered is
@@ -75,13 +82,13 @@ def by_chance(made: Calibrated, found: Achieved) -> float:
 
     Source: V. Vovk, "Conditional validity of inductive conformal predictors", ACML 2012.
     """
-    if not made.enough:
+    if not made.has_enough_examples:
         return 1.0
-    k = rank(made.n, made.error_rate)
+    k = conformal_rank(made.n, made.error_rate)
     return float(betabinom.cdf(found.covered, found.n, k, made.n + 1 - k))
 
 
-def achieved(sets: NDArray[np.bool_], labels: Ints) -> Achieved:
+def measure_coverage(sets: NDArray[np.bool_], labels: Ints) -> ConformalCoverage:
     """What sets (N, C) come to on examples of known labels (N,), N at least 1.
 
     Raises:
@@ -94,7 +101,7 @@ def achieved(sets: NDArray[np.bool_], labels: Ints) -> Achieved:
     of_class = np.bincount(labels, minlength=C)
     with np.errstate(invalid="ignore"):
         class_size = np.bincount(labels, size, C) / of_class
-    return Achieved(
+    return ConformalCoverage(
         N,
         int(hit.sum()),
         np.bincount(size, minlength=C + 1),
@@ -105,13 +112,13 @@ def achieved(sets: NDArray[np.bool_], labels: Ints) -> Achieved:
     )
 
 
-def judge_sets(
+def evaluate_conformal_sets(
     averaged: Floats,
     labels: Ints,
     error_rate: float,
     method: str = METHODS[0],
-    calibration: Examples | None = None,
-) -> tuple[Calibrated, Achieved]:
+    calibration: LabeledProbabilities | None = None,
+) -> tuple[ConformalThreshold, ConformalCoverage]:
     """Sets calibrated on some examples, and judged on others.
 
     Args:
@@ -123,33 +130,33 @@ def judge_sets(
         are judged; without them one half of the N calibrates, and the other is judged.
 
     Raises:
-      ValueError: as `calibrate`, or there are fewer than two examples.
+      ValueError: as `fit_conformal_threshold`, or there are fewer than two examples.
     """
     if calibration is not None:
-        made = calibrate(*calibration, error_rate, method)
-        return made, achieved(made.sets(averaged), labels)
-    fitted, judged = halves(labels)
-    made = calibrate(averaged[fitted], labels[fitted], error_rate, method)
-    return made, achieved(made.sets(averaged[judged]), labels[judged])
+        made = fit_conformal_threshold(*calibration, error_rate, method)
+        return made, measure_coverage(made.build_sets(averaged), labels)
+    fitted, judged = split_halves(labels)
+    made = fit_conformal_threshold(averaged[fitted], labels[fitted], error_rate, method)
+    return made, measure_coverage(made.build_sets(averaged[judged]), labels[judged])
 
 
-def sets_of_all(
+def cross_conformal_sets(
     averaged: Floats,
     labels: Ints,
     error_rate: float,
     method: str = METHODS[0],
-    calibration: Examples | None = None,
+    calibration: LabeledProbabilities | None = None,
 ) -> NDArray[np.bool_]:
     """A set for every example, (N, C), none of which has a part in its own calibration.
 
     Without `calibration` each half's are by the threshold of the other half; the arguments and
-    errors are those of `judge_sets`.
+    errors are those of `evaluate_conformal_sets`.
     """
     if calibration is not None:
-        return calibrate(*calibration, error_rate, method).sets(averaged)
+        return fit_conformal_threshold(*calibration, error_rate, method).build_sets(averaged)
     sets = np.empty(averaged.shape, bool)
-    first, second = halves(labels)
+    first, second = split_halves(labels)
     for fitted, judged in ((first, second), (second, first)):
-        made = calibrate(averaged[fitted], labels[fitted], error_rate, method)
-        sets[judged] = made.sets(averaged[judged])
+        made = fit_conformal_threshold(averaged[fitted], labels[fitted], error_rate, method)
+        sets[judged] = made.build_sets(averaged[judged])
     return sets

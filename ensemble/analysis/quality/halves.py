@@ -5,10 +5,12 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Ints
 
-LEAST = 20  # examples, below which a figure fitted on one half says nothing on the other
+MIN_EXAMPLES_TO_HALVE = (
+    20  # examples, below which a figure fitted on one half says nothing on the other
+)
 
 
-def halves(labels: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def split_halves(labels: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Every other example of each class to one half, the rest to the other.
 
     In the order of the examples, with no chance in it, so that a figure stays the same. An odd

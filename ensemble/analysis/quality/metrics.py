@@ -1,8 +1,8 @@
 """The metrics of a classifier, each listed once: names, direction, what it is, how to get it.
 
 Tables of members, Compare, summaries, reports, files and the terms of the trade take them from
-`METRICS`. To add one, write its function beside its kind (scores.py, calibration.py) and enter it
-here.
+`METRICS`. To add one, write its function beside its kind (proper_scores.py, calibration.py) and
+enter it here.
 """
 
 from collections.abc import Callable
@@ -12,14 +12,23 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.quality.averaging import Floats, Ints, confidence, votes
-from ensemble.analysis.quality.calibration import adaptive_error, expected_error, maximum_error
-from ensemble.analysis.quality.scores import brier_score, log_loss
-from ensemble.analysis.quality.smooth_ece import smooth_error
+from ensemble.analysis.quality.averaging import (
+    Floats,
+    Ints,
+    most_likely_classes,
+    prediction_confidence,
+)
+from ensemble.analysis.quality.calibration import (
+    adaptive_calibration_error,
+    expected_calibration_error,
+    maximum_calibration_error,
+)
+from ensemble.analysis.quality.proper_scores import brier_score, log_loss
+from ensemble.analysis.quality.smooth_ece import smooth_calibration_error
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ClassifierAnswers:
     """What a classifier says of N labelled examples.
 
     Attributes:
@@ -35,10 +44,10 @@ class Answers:
     right: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, probabilities: Floats, labels: Ints) -> Self:
+    def from_probabilities(cls, probabilities: Floats, labels: Ints) -> Self:
         """Those of a classifier that says the likeliest class, the lower of two equal ones."""
-        sure = confidence(probabilities).astype(np.float64)
-        return cls(probabilities, labels, sure, votes(probabilities) == labels)
+        sure = prediction_confidence(probabilities).astype(np.float64)
+        return cls(probabilities, labels, sure, most_likely_classes(probabilities) == labels)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +66,10 @@ class Metric:
       gloss: what it means, in a sentence.
       detail: what else to know where there is room for it.
       view: the view of Inspect that shows it.
-      main: whether summaries and comparisons name it; tables of one run name all.
-      of_each: of each example alone, (N,), of which the metric is the mean; or
-      of_all: of all examples at once. Neither of a figure that is none of a single classifier.
+      is_main: whether summaries and comparisons name it; tables of one run name all.
+      example_function: of each example alone, (N,), of which the metric is the mean; or
+      overall_function: of all examples at once. Neither of a figure that is none of a single
+        classifier.
     """
 
     name: str
@@ -73,32 +83,34 @@ class Metric:
     gloss: str = ""
     detail: str = ""
     view: str = ""
-    main: bool = True
-    of_each: Callable[[Answers], NDArray[np.float64] | NDArray[np.bool_]] | None = None
-    of_all: Callable[[Answers], float] | None = None
+    is_main: bool = True
+    example_function: (
+        Callable[[ClassifierAnswers], NDArray[np.float64] | NDArray[np.bool_]] | None
+    ) = None
+    overall_function: Callable[[ClassifierAnswers], float] | None = None
 
     @property
-    def short(self) -> str:
+    def capitalized_term(self) -> str:
         """The term as a word that begins a line: "Accuracy", "Brier"."""
         return self.term[:1].upper() + self.term[1:]
 
     @property
-    def axis(self) -> str:
+    def axis_title(self) -> str:
         """What stands at an axis: "accuracy", "NLL (nats)", "Brier score"."""
         if self.unit == "share":
             return self.term
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
-    def measure(self, answers: Answers) -> float:
+    def measure(self, answers: ClassifierAnswers) -> float:
         """The metric of a classifier's answers.
 
         Raises:
           ValueError: it is no metric of a single classifier.
         """
-        if self.of_all:
-            return self.of_all(answers)
-        if self.of_each:
-            return float(self.of_each(answers).mean())
+        if self.overall_function:
+            return self.overall_function(answers)
+        if self.example_function:
+            return float(self.example_function(answers).mean())
         raise ValueError(f"{self.name} is no metric of a single classifier.")
 
 
@@ -115,7 +127,7 @@ METRICS = (
         detail="With its 95 % Wilson interval in percentage points: ± half of it, or both ends "
         "where it is not symmetric.",
         view="committee",
-        of_each=lambda answers: answers.right,
+        example_function=lambda answers: answers.right,
     ),
     Metric(
         name="nll",
@@ -127,7 +139,7 @@ METRICS = (
         gloss="Negative log-likelihood: the mean of −ln of the probability given to what it is, in "
         "nats. Sure and wrong costs most; lower is better.",
         view="combining",
-        of_each=lambda answers: log_loss(answers.probabilities, answers.labels),
+        example_function=lambda answers: log_loss(answers.probabilities, answers.labels),
     ),
     Metric(
         name="brier",
@@ -140,7 +152,7 @@ METRICS = (
         gloss="The mean squared distance of the probabilities from the truth, from 0 to 2.",
         detail="Lower is better.",
         view="combining",
-        of_each=lambda answers: brier_score(answers.probabilities, answers.labels),
+        example_function=lambda answers: brier_score(answers.probabilities, answers.labels),
     ),
     Metric(
         name="ece",
@@ -153,7 +165,9 @@ METRICS = (
         gloss="Expected calibration error: how far confidence is from accuracy.",
         detail="It is taken over 15 bins of equal width. 0.01 is one percentage point.",
         view="calibration",
-        of_all=lambda answers: expected_error(answers.confidence, answers.right),
+        overall_function=lambda answers: expected_calibration_error(
+            answers.confidence, answers.right
+        ),
     ),
     Metric(
         name="adaptive_ece",
@@ -165,8 +179,10 @@ METRICS = (
         plain="sureness off by, equal groups",
         gloss="ECE over groups that hold equally many images.",
         view="calibration",
-        main=False,
-        of_all=lambda answers: adaptive_error(answers.confidence, answers.right),
+        is_main=False,
+        overall_function=lambda answers: adaptive_calibration_error(
+            answers.confidence, answers.right
+        ),
     ),
     Metric(
         name="smooth_ece",
@@ -178,8 +194,10 @@ METRICS = (
         plain="sureness off by, without groups",
         gloss="ECE without groups: smoothed by a kernel as wide as the error itself.",
         view="calibration",
-        main=False,
-        of_all=lambda answers: smooth_error(answers.confidence, answers.right),
+        is_main=False,
+        overall_function=lambda answers: smooth_calibration_error(
+            answers.confidence, answers.right
+        ),
     ),
     Metric(
         name="mce",
@@ -191,9 +209,11 @@ METRICS = (
         plain="sureness off by at most",
         gloss="Maximum calibration error: the group that is farthest off.",
         view="calibration",
-        main=False,
-        of_all=lambda answers: maximum_error(answers.confidence, answers.right),
+        is_main=False,
+        overall_function=lambda answers: maximum_calibration_error(
+            answers.confidence, answers.right
+        ),
     ),
 )
-MAIN = tuple(metric for metric in METRICS if metric.main)
-BY_NAME = {metric.name: metric for metric in METRICS}
+MAIN_METRICS = tuple(metric for metric in METRICS if metric.is_main)
+METRICS_BY_NAME = {metric.name: metric for metric in METRICS}

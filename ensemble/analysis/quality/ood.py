@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.members.disagreement import entropy, expected_entropy
-from ensemble.analysis.quality.averaging import Floats, average, confidence
+from ensemble.analysis.quality.averaging import Floats, average_probabilities, prediction_confidence
 
 
 @dataclass(frozen=True)
-class Separation:
+class OodSeparation:
     """How well a score tells unknown examples from known ones.
 
     Attributes:
@@ -24,7 +24,7 @@ class Separation:
     fpr95: float
 
 
-def separation(known: Floats, unknown: Floats) -> Separation:
+def ood_separation(known: Floats, unknown: Floats) -> OodSeparation:
     """How well a score that is high for the unknown tells it from the known.
 
     Args:
@@ -46,10 +46,10 @@ def separation(known: Floats, unknown: Floats) -> Separation:
     up_to = np.searchsorted(ranked, unknown, side="right")
     auroc = (below + up_to).sum() / (2 * len(known) * len(unknown))
     limit = ranked[-(-19 * len(known) // 20) - 1]  # In whole numbers: 0.95 is not a double.
-    return Separation(float(auroc), float(np.mean(unknown <= limit)))
+    return OodSeparation(float(auroc), float(np.mean(unknown <= limit)))
 
 
-def scores(probabilities: Floats) -> dict[str, NDArray[np.float64]]:
+def ood_scores(probabilities: Floats) -> dict[str, NDArray[np.float64]]:
     """Scores that are high where an ensemble is at a loss, one number an example.
 
     Args:
@@ -63,13 +63,13 @@ def scores(probabilities: Floats) -> dict[str, NDArray[np.float64]]:
     Source: B. Lakshminarayanan, A. Pritzel and C. Blundell, "Simple and scalable predictive
     uncertainty estimation using deep ensembles", NeurIPS 2017.
     """
-    averaged = average(probabilities)
+    averaged = average_probabilities(probabilities)
     total = entropy(averaged)
     within = expected_entropy(probabilities)
     return {
         "entropy": total,
         # Rounding can put an exact zero a little below it.
         "information": np.maximum(total - within, 0.0),
-        "doubt": 1.0 - confidence(averaged),
+        "doubt": 1.0 - prediction_confidence(averaged),
         "mean_member_entropy": within,
     }

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.intervals import wilson
+from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.quality.averaging import Floats, Ints
-from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.quality.halves import split_halves
 
-Answers = tuple[Floats, NDArray[np.bool_]]  # how sure (n,), and where right (n,)
+AnswerConfidences = tuple[Floats, NDArray[np.bool_]]  # how sure (n,), and where right (n,)
 ERROR_RATE = 0.005  # of the answers that are given, accepted unless another is chosen
 
 
@@ -34,13 +34,13 @@ class RiskCoverage:
     aurc_best: float
 
     @property
-    def excess(self) -> float:
+    def excess_aurc(self) -> float:
         """What the confidence's order costs: `aurc` − `aurc_best`, 0 where it is perfect."""
         return self.aurc - self.aurc_best
 
 
 @dataclass(frozen=True)
-class Choice:
+class ConfidenceThreshold:
     """A threshold found on some examples, and how it does on others.
 
     Attributes:
@@ -49,7 +49,7 @@ class Choice:
       error: the share of errors among those; NaN where none is answered.
       low: the lower end of Wilson's 95 % interval of it; 0 where none is answered.
       high: the upper end; 1 where none is answered.
-      kept: how many are answered.
+      answered: how many are answered.
       wrong: how many of those wrongly.
       n: how many examples it is judged on.
       fitted: how many others it was found on.
@@ -61,14 +61,14 @@ class Choice:
     error: float
     low: float
     high: float
-    kept: int
+    answered: int
     wrong: int
     n: int
     fitted: int
     halved: bool
 
     @property
-    def reached(self) -> bool:
+    def is_reached(self) -> bool:
         """Whether some threshold keeps to the rate on the examples it was looked for on."""
         return math.isfinite(self.threshold)
 
@@ -101,13 +101,13 @@ def risk_coverage(confidence: Floats, right: NDArray[np.bool_]) -> RiskCoverage:
     return RiskCoverage(kept / N, risk, threshold, float(risk.mean()), float(best.mean()))
 
 
-def choose(
+def fit_confidence_threshold(
     confidence: Floats,
     right: NDArray[np.bool_],
     labels: Ints,
     error_rate: float,
-    fitting: Answers | None = None,
-) -> Choice:
+    fitting: AnswerConfidences | None = None,
+) -> ConfidenceThreshold:
     """The threshold for a rate of errors, found on some examples and judged on others.
 
     Of all thresholds whose share of errors on the former is at most `error_rate` it is the
@@ -133,20 +133,22 @@ def choose(
         raise ValueError(f"An error rate of {error_rate:g} is outside 0 to 1.")
     halved = fitting is None
     if fitting is None:
-        first, rest = halves(labels)
+        first, rest = split_halves(labels)
         fitting = confidence[first], right[first]
         confidence, right = confidence[rest], right[rest]
-    threshold = _threshold(risk_coverage(*fitting), error_rate)
+    threshold = _largest_coverage_threshold(risk_coverage(*fitting), error_rate)
     kept = confidence >= threshold
     count, n = int(kept.sum()), len(kept)
     wrong = int(np.count_nonzero(kept & ~right))
-    low, high = wilson(wrong, count) if count else (0.0, 1.0)
+    low, high = wilson_interval(wrong, count) if count else (0.0, 1.0)
     error = wrong / count if count else math.nan
     found = len(fitting[1])
-    return Choice(threshold, count / n, error, low, high, count, wrong, n, found, halved)
+    return ConfidenceThreshold(
+        threshold, count / n, error, low, high, count, wrong, n, found, halved
+    )
 
 
-def _threshold(curve: RiskCoverage, error_rate: float) -> float:
+def _largest_coverage_threshold(curve: RiskCoverage, error_rate: float) -> float:
     allowed = np.flatnonzero(curve.risk <= error_rate)
     if not len(allowed):
         return math.inf

@@ -5,13 +5,13 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
 LEAST_BANDWIDTH = 0.001  # below which it is not looked for
-HALVINGS = 10  # of the range in which the bandwidth is looked for
-EVALUATED = 200  # places at least where the smoothed error is looked at
-GRID = 2_000  # places at least of the grid that is smoothed, twice over
-EPSILON = 1e-4  # of the density, where there is nobody
+BANDWIDTH_HALVINGS = 10  # of the range in which the bandwidth is looked for
+MIN_EVALUATED_POINTS = 200  # places at least where the smoothed error is looked at
+MIN_GRID_POINTS = 2_000  # places at least of the grid that is smoothed, twice over
+MIN_DENSITY = 1e-4  # of the density, where there is nobody
 
 
-def smooth_error(confidence: NDArray[np.floating], right: NDArray[np.bool_]) -> float:
+def smooth_calibration_error(confidence: NDArray[np.floating], right: NDArray[np.bool_]) -> float:
     """SmoothECE, in [0, 1]: the calibration error after smoothing by as much as it is itself.
 
     Confidence minus accuracy is smoothed by a Gaussian kernel that is reflected at 0 and 1; its
@@ -27,18 +27,18 @@ def smooth_error(confidence: NDArray[np.floating], right: NDArray[np.bool_]) -> 
     sure = np.asarray(confidence, np.float64)
     residual = sure - right
     wide, narrow = 1.0, 0.0
-    if wide < smooth_error_at(sure, residual, wide):
+    if wide < smooth_error_at_bandwidth(sure, residual, wide):
         narrow = wide
-    for _ in range(HALVINGS if narrow < wide else 0):
+    for _ in range(BANDWIDTH_HALVINGS if narrow < wide else 0):
         middle = (wide + narrow) / 2
-        if middle < LEAST_BANDWIDTH or middle < smooth_error_at(sure, residual, middle):
+        if middle < LEAST_BANDWIDTH or middle < smooth_error_at_bandwidth(sure, residual, middle):
             narrow = middle
         else:
             wide = middle
-    return smooth_error_at(sure, residual, wide)
+    return smooth_error_at_bandwidth(sure, residual, wide)
 
 
-def smooth_error_at(
+def smooth_error_at_bandwidth(
     confidence: NDArray[np.float64], residual: NDArray[np.float64], bandwidth: float
 ) -> float:
     """The mean size of the smoothed residual, at one bandwidth.
@@ -48,18 +48,18 @@ def smooth_error_at(
       residual: (N,), confidence minus 1 where right, else 0.
       bandwidth: the standard deviation of the kernel, in (0, 1].
     """
-    points = max(GRID, round(20 / bandwidth)) // 2 + 1
-    evaluated = np.linspace(0, 1, max(round(10 / bandwidth), EVALUATED))
+    points = max(MIN_GRID_POINTS, round(20 / bandwidth)) // 2 + 1
+    evaluated = np.linspace(0, 1, max(round(10 / bandwidth), MIN_EVALUATED_POINTS))
     on_grid = np.stack(
         [
             spread_on_grid(confidence, residual, points),
             spread_on_grid(confidence, np.ones_like(residual), points),
         ]
     )
-    smoothed = smooth_reflected(on_grid, bandwidth)
+    smoothed = smooth_with_reflection(on_grid, bandwidth)
     grid = np.linspace(0, 1, points)
     error, density = (np.interp(evaluated, grid, one) for one in smoothed)
-    return float(np.abs(error).sum() / (density + EPSILON).sum())
+    return float(np.abs(error).sum() / (density + MIN_DENSITY).sum())
 
 
 def spread_on_grid(
@@ -75,7 +75,7 @@ def spread_on_grid(
     return on_grid
 
 
-def smooth_reflected(values: NDArray[np.float64], bandwidth: float) -> NDArray[np.float64]:
+def smooth_with_reflection(values: NDArray[np.float64], bandwidth: float) -> NDArray[np.float64]:
     """(K, points), each row smoothed by a Gaussian on [0, 1] with mirrors at both ends."""
     points = values.shape[1]
     distance = np.linspace(0, 1, points) - 0.5

@@ -7,14 +7,14 @@ from dataclasses import asdict
 
 import click
 
-from ensemble.access import audit as log
-from ensemble.cli.outcome import say
+from ensemble.access import audit_log as log
+from ensemble.cli.output import print_line
 from ensemble.wording import jobs as words
 
-SECONDS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+UNIT_SECONDS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
-class Span(click.ParamType[float]):
+class TimeSpanType(click.ParamType[float]):
     """A span of time such as 30m, 12h, 2d, 1w, in seconds."""
 
     name = "span"
@@ -24,20 +24,22 @@ class Span(click.ParamType[float]):
     ) -> float:
         """Seconds, at least 0."""
         if found := re.fullmatch(r"(\d{1,6})([mhdw])", value.strip()):
-            return float(found[1]) * SECONDS[found[2]]
+            return float(found[1]) * UNIT_SECONDS[found[2]]
         self.fail(f"{value[:40]!r} is no span of time: write 30m, 12h, 2d or 1w.", param, ctx)
 
 
-@click.command()
-@click.option("--since", type=Span(), metavar="SPAN", help="Not longer ago: 30m, 12h, 2d.")
+@click.command(name="audit")
+@click.option("--since", type=TimeSpanType(), metavar="SPAN", help="Not longer ago: 30m, 12h, 2d.")
 @click.option("--who", default="", metavar="ADDRESS", help="What this person did, nobody else.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def audit(since: float | None, who: str, as_json: bool) -> None:
+def run_audit_command(since: float | None, who: str, as_json: bool) -> None:
     """Who launched, stopped, changed or deleted what on a shared server, oldest first."""
     begin = 0.0 if since is None else time.time() - since
-    for entry in log.read(begin, who):
+    for entry in log.read_audit_log(begin, who):
         if as_json:
             click.echo(json.dumps(asdict(entry)))
         else:
-            by = f"{words.who(entry.who)} ({entry.role})"
-            say(f"{words.when(entry.time)}  {by:<40} {entry.action:<9} {entry.subject}")
+            by = f"{words.format_user(entry.who)} ({entry.role})"
+            print_line(
+                f"{words.format_local_time(entry.time)}  {by:<40} {entry.action:<9} {entry.subject}"
+            )

@@ -8,65 +8,69 @@ from typing import Any
 import click
 
 from ensemble import runs
-from ensemble.budget.settings import FACTORS, VALIDATION, Budget
-from ensemble.budget.verdict import Standing, standings
-from ensemble.budget.work import StoppedError, Worker
-from ensemble.cli.options import option
-from ensemble.cli.outcome import EXIT_STATUS, end_with, say
+from ensemble.budget.budget import DEFAULT_RATE_FACTORS, DEFAULT_VALIDATION, Budget
+from ensemble.budget.budget_worker import BudgetWorker, RunStoppedError
+from ensemble.budget.competitor_results import CompetitorResult, evaluate_competitors
+from ensemble.cli.options import build_setting_option
+from ensemble.cli.output import EXIT_STATUSES, exit_with_result, print_line
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.cli.results.compare import of_difference, of_figure
+from ensemble.cli.results.compare import serialize_difference, serialize_metric
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
-from ensemble.settings import setting_fields
+from ensemble.settings import list_setting_fields
 from ensemble.wording.verdicts import budget as words
 
 # What the comparison sets itself.
-ITS_OWN = ("width", "vary", "groups")
+EXCLUDED_FIELDS = ("width", "vary", "groups")
 
 Command = Callable[..., Any]
 
 
-def with_settings(command: Command) -> Command:
+def add_budget_options(command: Command) -> Command:
     """One option for each setting of a run that the comparison does not set itself."""
-    for field in reversed(setting_fields(EnsembleConfig)):
-        if field.name not in ITS_OWN:
-            command = option(field)(command)
+    for field in reversed(list_setting_fields(EnsembleConfig)):
+        if field.name not in EXCLUDED_FIELDS:
+            command = build_setting_option(field)(command)
     return command
 
 
-@click.command()
-@with_settings
+@click.command(name="budget")
+@add_budget_options
 @click.option("--seeds", type=int, default=3, help="How many seeds of each; 3 by default.")
 @click.option(
     "--rates",
     metavar="FACTORS",
     help="Factors of the learning rate to choose from; 0.3,1,2 by default.",
 )
-def budget(seeds: int, rates: str | None, **chosen: Any) -> None:
+def run_budget_command(seeds: int, rates: str | None, **chosen: Any) -> None:
     """An ensemble against one wider network of the same FLOPs, and of the same seconds.
 
     The same again goes on where it was, also with more seeds or rates; the last line on stdout is
     one JSON object.
     """
     given = {name: value for name, value in chosen.items() if value is not None}
-    config = EnsembleConfig(**{"validation": VALIDATION, **given})
-    asked = Budget(config, seeds, factors(rates) if rates else FACTORS)
+    config = EnsembleConfig(**{"validation": DEFAULT_VALIDATION, **given})
+    asked = Budget(config, seeds, parse_rate_factors(rates) if rates else DEFAULT_RATE_FACTORS)
     try:
-        found = standings(Worker(asked, trained, lambda line: say(line, err=True)).work())
-    except StoppedError as stop:
-        end_with(
+        found = evaluate_competitors(
+            BudgetWorker(
+                asked, finish_queued_run, lambda line: print_line(line, err=True)
+            ).train_competitors()
+        )
+    except RunStoppedError as stop:
+        exit_with_result(
             "stopped",
             f"The run “{stop}” was stopped: the same command goes on with it.",
             {"budget": asked.id, "state": "stopped", "competitors": []},
         )
-    for line in words.lines(found):
-        say(line, err=True)
-    result = {"budget": asked.id, "state": "finished", "seeds": seeds, **described(found)}
+    for line in words.format_budget_lines(found):
+        print_line(line, err=True)
+    result = {"budget": asked.id, "state": "finished", "seeds": seeds, **serialize_standings(found)}
     click.echo(json.dumps(result))
-    raise SystemExit(EXIT_STATUS["finished"])
+    raise SystemExit(EXIT_STATUSES["finished"])
 
 
-def factors(said: str) -> tuple[float, ...]:
+def parse_rate_factors(said: str) -> tuple[float, ...]:
     """Numbers between commas.
 
     Raises:
@@ -80,18 +84,18 @@ def factors(said: str) -> tuple[float, ...]:
         ) from error
 
 
-def trained(run: runs.Run) -> runs.Run:
+def finish_queued_run(run: runs.Run) -> runs.Run:
     """A queued run, brought to its end."""
     with ProgressLine(run.id) as line:
-        return runs.work(run.id, line.show)
+        return runs.execute_run(run.id, line.show_run)
 
 
-def described(found: list[Standing]) -> dict[str, Any]:
+def serialize_standings(found: list[CompetitorResult]) -> dict[str, Any]:
     """How all came out, ready for JSON; docs/budget.md says what each name is."""
-    return {"competitors": [_described(one) for one in found]}
+    return {"competitors": [_serialize_standing(one) for one in found]}
 
 
-def _described(one: Standing) -> dict[str, Any]:
+def _serialize_standing(one: CompetitorResult) -> dict[str, Any]:
     competitor = one.competitor
     return {
         "same": list(competitor.names),
@@ -101,8 +105,8 @@ def _described(one: Standing) -> dict[str, Any]:
         "flops": one.members * one.cost.flops,
         "seconds": one.seconds,
         "learning_rate": competitor.rate,
-        "tried": [dataclasses.asdict(rate) for rate in competitor.tried],
+        "tried": [dataclasses.asdict(rate) for rate in competitor.rate_trials],
         "run_ids": [run.id for run in competitor.runs],
-        "figures": {name: of_figure(figure) for name, figure in one.figures.items()},
-        "ensemble_ahead": of_difference(one.ahead),
+        "figures": {name: serialize_metric(figure) for name, figure in one.metrics.items()},
+        "ensemble_ahead": serialize_difference(one.advantage),
     }

@@ -7,20 +7,24 @@ from typing import Any
 import click
 
 from ensemble import runs as stored
-from ensemble.cli.outcome import say
-from ensemble.comparison.differences import Difference
-from ensemble.comparison.groups import Group, grouped
-from ensemble.comparison.metrics import Figure
-from ensemble.comparison.settings import settings_of
-from ensemble.comparison.table import Column, Table, table
+from ensemble.cli.output import print_line
+from ensemble.comparison.compared_settings import collect_run_settings
+from ensemble.comparison.comparison_table import (
+    ComparisonTable,
+    GroupColumn,
+    build_comparison_table,
+)
+from ensemble.comparison.differences import GroupDifference
+from ensemble.comparison.group_metrics import MetricEstimate
+from ensemble.comparison.run_groups import RunGroup, group_runs
 from ensemble.errors import ConfigError, RunError
 from ensemble.wording import formats
-from ensemble.wording.verdicts import side_by_side as words
+from ensemble.wording.verdicts import comparison_text as words
 
-FEWEST, MOST = 2, 50
+MIN_COMPARED_RUNS, MAX_COMPARED_RUNS = 2, 50
 
 
-@click.command()
+@click.command(name="compare")
 @click.argument("run_ids", metavar="[RUN]...", nargs=-1)
 @click.option(
     "--by", multiple=True, metavar="SETTING", help="Group by this setting, or by several."
@@ -29,7 +33,7 @@ FEWEST, MOST = 2, 50
 @click.option("--tag", help="All runs with this tag, besides those named.")
 @click.option("--sweep", metavar="ID", help="All runs of this sweep, besides those named.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def compare(
+def run_compare_command(
     run_ids: tuple[str, ...],
     by: tuple[str, ...],
     baseline: str | None,
@@ -42,19 +46,19 @@ def compare(
     Every figure has its 95 % interval, every difference to the baseline its p, adjusted for all.
     """
     names = [name for one in by for name in one.split(",") if name]
-    chosen = chosen_runs([*run_ids, *filter(None, [baseline])], [tag, sweep])
-    groups = grouped(chosen, names or None)
-    found = table(groups, baseline)
+    chosen = find_compared_runs([*run_ids, *filter(None, [baseline])], [tag, sweep])
+    groups = group_runs(chosen, names or None)
+    found = build_comparison_table(groups, baseline)
     if as_json:
-        click.echo(json.dumps(as_object(found, names)))
+        click.echo(json.dumps(serialize_comparison(found, names)))
         return
-    for line in words.lines(found, chosen[0].data.noun):
-        say(line)
+    for line in words.format_comparison_lines(found, chosen[0].data.noun):
+        print_line(line)
     for warning in found.warnings:
-        say(f"Note: {warning}", err=True)
+        print_line(f"Note: {warning}", err=True)
 
 
-def chosen_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> list[stored.Run]:
+def find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> list[stored.Run]:
     """The runs that are named, and those with one of the tags, each once.
 
     Raises:
@@ -62,7 +66,7 @@ def chosen_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> list[stor
       RunError: no run has that tag.
       ConfigError: too few, or too many.
     """
-    found = {run_id: stored.find(run_id) for run_id in run_ids}
+    found = {run_id: stored.find_run(run_id) for run_id in run_ids}
     for tag in filter(None, tags):
         tagged = [run for run in stored.list_runs() if tag in run.tags]
         if not tagged:
@@ -71,15 +75,16 @@ def chosen_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> list[stor
                 "you give tags yourself."
             )
         found |= {run.id: run for run in tagged}
-    if not FEWEST <= len(found) <= MOST:
+    if not MIN_COMPARED_RUNS <= len(found) <= MAX_COMPARED_RUNS:
         raise ConfigError(
-            f"{formats.count(len(found), 'run')} cannot be compared: name {FEWEST} to {MOST}, or "
+            f"{formats.format_count(len(found), 'run')} cannot be compared: name "
+            f"{MIN_COMPARED_RUNS} to {MAX_COMPARED_RUNS}, or "
             "choose them by --tag or --sweep. `python -m ensemble runs list` has all of them."
         )
     return list(found.values())
 
 
-def as_object(found: Table, by: Sequence[str]) -> dict[str, Any]:
+def serialize_comparison(found: ComparisonTable, by: Sequence[str]) -> dict[str, Any]:
     """What is compared, ready for JSON; docs/command-line.md says what each name is."""
     return {
         "by": list(by) or None,
@@ -87,34 +92,34 @@ def as_object(found: Table, by: Sequence[str]) -> dict[str, Any]:
         "tests": found.tests,
         "note": found.note,
         "warnings": list(found.warnings),
-        "groups": [of_column(column) for column in found.columns],
+        "groups": [serialize_comparison_group(column) for column in found.columns],
     }
 
 
-def of_column(column: Column) -> dict[str, Any]:
+def serialize_comparison_group(column: GroupColumn) -> dict[str, Any]:
     """One group of the object."""
-    figures = {name: of_figure(figure) for name, figure in column.figures.items()}
+    figures = {name: serialize_metric(figure) for name, figure in column.metrics.items()}
     return {
         "key": column.group.key,
         "title": column.group.title,
         "run_ids": [run.id for run in column.group.runs],
-        "counted": list(column.counted),
+        "counted": list(column.run_ids),
         "epochs": list(column.epochs),
         "chosen": sorted(column.chosen),
-        "settings": settings(column.group),
+        "settings": collect_group_settings(column.group),
         "figures": figures,
-        "difference": of_difference(column.difference),
-        "why": column.why,
+        "difference": serialize_difference(column.difference),
+        "why": column.no_difference_reason,
     }
 
 
-def settings(group: Group) -> dict[str, list[Any]]:
+def collect_group_settings(group: RunGroup) -> dict[str, list[Any]]:
     """Each setting's distinct values in the group's runs; of an imported run what is known."""
-    every = [settings_of(run) for run in group.runs]
+    every = [collect_run_settings(run) for run in group.runs]
     return {name: list({repr(one[name]): one[name] for one in every}.values()) for name in every[0]}
 
 
-def of_figure(figure: Figure) -> dict[str, Any]:
+def serialize_metric(figure: MetricEstimate) -> dict[str, Any]:
     """A figure with its interval."""
     return {
         "value": figure.value,
@@ -125,7 +130,7 @@ def of_figure(figure: Figure) -> dict[str, Any]:
     }
 
 
-def of_difference(one: Difference | None) -> dict[str, Any] | None:
+def serialize_difference(one: GroupDifference | None) -> dict[str, Any] | None:
     """A difference to the baseline; None where there is none."""
     if one is None:
         return None
@@ -137,11 +142,11 @@ def of_difference(one: Difference | None) -> dict[str, Any] | None:
         "digits_low": one.digits_low,
         "digits_high": one.digits_high,
         "p": one.p,
-        "p_adjusted": one.adjusted,
+        "p_adjusted": one.adjusted_p,
         "nll_saved": one.nll,
         "nll_saved_low": one.nll_low,
         "nll_saved_high": one.nll_high,
         "nll_p": one.nll_p,
-        "nll_p_adjusted": one.nll_adjusted,
+        "nll_p_adjusted": one.adjusted_nll_p,
         "over": one.over,
     }

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from ensemble import exchange
-from ensemble.cli.outcome import say
-from ensemble.cli.train import run_summary
+from ensemble.cli.output import print_line
+from ensemble.cli.train import summarize_run
 
 
 @click.command(name="import")
@@ -16,23 +16,23 @@ from ensemble.cli.train import run_summary
 @click.option(
     "--run", "run_id", metavar="RUN", default="", help="Of a report of several runs this one alone."
 )
-def import_(files: tuple[Path, ...], name: str, run_id: str) -> None:
+def run_import_command(files: tuple[Path, ...], name: str, run_id: str) -> None:
     """Make a run of predictions from elsewhere, or every run of a report.
 
     Predictions are .npz, CSV or Parquet, one file or one a member: docs/bring_your_own.md says what
     a file holds. A report is a page that was saved of runs, with their data in it. The last line on
     stdout is one JSON object.
     """
-    if all(exchange.is_report(file) for file in files):
-        import_reports(files, name, run_id)
+    if all(exchange.is_report_file(file) for file in files):
+        import_report_runs(files, name, run_id)
         return
     if run_id:
         raise click.UsageError("--run is of a report: files of predictions are one run.")
-    outputs = exchange.read(files)
-    source = ", ".join(shown(Path(file.name)) for file in files)
+    outputs = exchange.read_prediction_files(files)
+    source = ", ".join(escape_path_surrogates(Path(file.name)) for file in files)
     run = exchange.import_run(outputs, name, source[:200])
     for note in outputs.notes:
-        say(note, err=True)
+        print_line(note, err=True)
     counts = {
         "epochs": outputs.epochs,
         "members": outputs.members,
@@ -40,37 +40,37 @@ def import_(files: tuple[Path, ...], name: str, run_id: str) -> None:
         "classes": outputs.classes,
         "images": outputs.images is not None,
     }
-    click.echo(json.dumps({**run_summary(run), **counts, "notes": list(outputs.notes)}))
+    click.echo(json.dumps({**summarize_run(run), **counts, "notes": list(outputs.notes)}))
 
 
-def import_reports(files: tuple[Path, ...], name: str, run_id: str) -> None:
+def import_report_runs(files: tuple[Path, ...], name: str, run_id: str) -> None:
     """Every run of the reports, or the one of this id, as a new run."""
-    found = exchange.chosen(exchange.read_reports(files), run_id)
+    found = exchange.find_report_capsules(exchange.read_reports(files), run_id)
     if name and len(found) > 1:
         raise click.UsageError("--name is of one run, and these are several: choose one by --run.")
     made = []
     for capsule in found:
         run = exchange.import_capsule(capsule, name)
-        say(f"{run.id}: imported from {run.origin} of a report.", err=True)
+        print_line(f"{run.id}: imported from {run.origin} of a report.", err=True)
         for note in capsule.notes:
-            say(note, err=True)
-        made.append({**run_summary(run), "origin": run.origin, "notes": list(capsule.notes)})
+            print_line(note, err=True)
+        made.append({**summarize_run(run), "origin": run.origin, "notes": list(capsule.notes)})
     click.echo(json.dumps(made[0] if len(made) == 1 else {"runs": made}))
 
 
-def shown(path: Path) -> str:
+def escape_path_surrogates(path: Path) -> str:
     """A path as JSON may have it: bytes that are not UTF-8 are spelt out."""
     return str(path).encode("utf-8", "backslashreplace").decode()
 
 
-@click.command()
+@click.command(name="export")
 @click.argument("run_id", metavar="RUN")
 @click.argument("file", metavar="FILE", type=Path)
 @click.option("--epoch", type=click.IntRange(1), help="After which epoch; the last if left out.")
 @click.option("--all-epochs", is_flag=True, help="Every epoch whose predictions are kept.")
 @click.option("--images/--no-images", default=True, help="With the test images, or without.")
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
-def export(
+def run_export_command(
     run_id: str, file: Path, epoch: int | None, all_epochs: bool, images: bool, force: bool
 ) -> None:
     """Write a run's test predictions, labels and names as .npz, in the form that `import` takes."""
@@ -83,7 +83,7 @@ def export(
         json.dumps(
             {
                 "run_id": run_id,
-                "file": shown(made.path),
+                "file": escape_path_surrogates(made.path),
                 "epochs": made.epochs,
                 "shape": made.shape,
                 "images": made.images,

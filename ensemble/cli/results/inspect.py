@@ -5,7 +5,7 @@ import json
 import click
 
 from ensemble import runs as stored
-from ensemble.cli.outcome import say
+from ensemble.cli.output import print_line
 from ensemble.errors import ConfigError
 from ensemble.views.evaluated_epoch import EvaluatedEpoch, evaluate_epoch
 from ensemble.views.registry import VIEWS, find_view
@@ -24,7 +24,7 @@ from ensemble.views.summary import ViewSummary, summarize_view
     help="What a control of the view would say: error=2, figure=nll; may be given several times.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def inspect(
+def run_inspect_command(
     run_id: str, view: str | None, epoch: int | None, chosen: tuple[str, ...], as_json: bool
 ) -> None:
     """Say what an ensemble's predictions answer: all views in a line each, or one VIEW whole.
@@ -32,31 +32,31 @@ def inspect(
     Views: answer, loss_by_value, disputed, agreement, committee, combining, uncertainty,
     confusion, calibration, selective, conformal, shift.
     """
-    choices = dict(map(read_choice, chosen))
+    choices = dict(map(parse_view_choice, chosen))
     if choices and view is None:
         raise ConfigError("--choose is for one view: name the view as well.")
     named = find_view(view) if view else None
-    evaluated = evaluate_epoch(stored.find(run_id), epoch)
+    evaluated = evaluate_epoch(stored.find_run(run_id), epoch)
     if named:
         summary = summarize_view(named, evaluated, choices)
         if as_json:
-            click.echo(json.dumps({**describe_epoch(evaluated), **summary.to_dict()}))
+            click.echo(json.dumps({**serialize_epoch(evaluated), **summary.to_dict()}))
             return
-        say(f"{evaluated.source} · {named.title}")
+        print_line(f"{evaluated.source} · {named.title}")
         for line in summary.to_text().splitlines():
-            say(line)
+            print_line(line)
         return
     summaries = [summarize_view(one, evaluated) for one in VIEWS.values()]
     if as_json:
         views = [summary.to_answer() for summary in summaries]
-        click.echo(json.dumps({**describe_epoch(evaluated), "views": views}))
+        click.echo(json.dumps({**serialize_epoch(evaluated), "views": views}))
         return
-    say(evaluated.source)
+    print_line(evaluated.source)
     for summary in summaries:
-        say_answer(summary)
+        print_view_answer(summary)
 
 
-def read_choice(text: str) -> tuple[str, str]:
+def parse_view_choice(text: str) -> tuple[str, str]:
     """A choice as it is written, NAME=WORD.
 
     Raises:
@@ -68,7 +68,7 @@ def read_choice(text: str) -> tuple[str, str]:
     return name, word
 
 
-def describe_epoch(epoch: EvaluatedEpoch) -> dict[str, object]:
+def serialize_epoch(epoch: EvaluatedEpoch) -> dict[str, object]:
     """What is inspected, ready for JSON."""
     return {
         "run_id": epoch.run.id,
@@ -78,6 +78,6 @@ def describe_epoch(epoch: EvaluatedEpoch) -> dict[str, object]:
     }
 
 
-def say_answer(summary: ViewSummary) -> None:
+def print_view_answer(summary: ViewSummary) -> None:
     """A view's answer in a line for people."""
-    say(f"{summary.view.name:<14} {summary.answer}")
+    print_line(f"{summary.view.name:<14} {summary.answer}")

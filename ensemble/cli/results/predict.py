@@ -11,17 +11,17 @@ from typing import Any
 
 import click
 
-from ensemble.cli.outcome import say
+from ensemble.cli.output import print_line
 from ensemble.errors import EnsembleError, ImageError
 from ensemble.pictures.files.decoding import MAX_BYTES
-from ensemble.pictures.files.opening import open_picture
-from ensemble.recognition.classifier import REFUSE, Classifier, Digit, open_classifier
-from ensemble.storage.reading import opened
+from ensemble.pictures.files.picture import open_picture
+from ensemble.recognition.classifier import DEFAULT_REFUSE, Classifier, Digit, open_classifier
+from ensemble.storage.plain_files import open_plain_file
 from ensemble.wording import formats
-from ensemble.wording.readings import RATHER_NOT
+from ensemble.wording.readings import ABSTENTION_PHRASE
 
 
-@click.command()
+@click.command(name="predict")
 @click.argument("run_id", metavar="RUN")
 @click.argument("images", metavar="IMAGE...", nargs=-1, required=True, type=Path)
 @click.option(
@@ -29,13 +29,13 @@ from ensemble.wording.readings import RATHER_NOT
 )
 @click.option(
     "--refuse",
-    default=REFUSE,
+    default=DEFAULT_REFUSE,
     show_default=True,
     type=click.FloatRange(0, 1, True, True),
     help="Share of real images that may be rejected.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def predict(
+def run_predict_command(
     run_id: str, images: tuple[Path, ...], epoch: int | None, refuse: float, as_json: bool
 ) -> None:
     """Read pictures of any common format: digits on photos, scans or drawings, one image else."""
@@ -43,9 +43,9 @@ def predict(
     for path, found in predict_pictures(run_id, images, epoch, refuse):
         if isinstance(found, EnsembleError):
             failed = True
-            say(f"{valid(path)}: {found}", err=True)
+            print_line(f"{escape_path_bytes(path)}: {found}", err=True)
         else:
-            click.echo(json.dumps(found)) if as_json else say(line_of(found))
+            click.echo(json.dumps(found)) if as_json else print_line(format_prediction_line(found))
     sys.exit(1 if failed else 0)
 
 
@@ -56,7 +56,7 @@ def predict_pictures(
 
     Args:
       run_id: whose ensemble.
-      paths: files of any format that `data.open_picture` knows.
+      paths: files of any format that `open_picture` knows.
       epoch: after how many epochs; None for the last.
       refuse: the share of real digits that may be rejected, in (0, 1).
 
@@ -67,12 +67,18 @@ def predict_pictures(
     classifier = open_classifier(run_id, epoch)
     for path in paths:
         try:
-            yield path, {"image": valid(path), **predicted(classifier, read_file(path), refuse)}
+            yield (
+                path,
+                {
+                    "image": escape_path_bytes(path),
+                    **predict_picture(classifier, read_picture_file(path), refuse),
+                },
+            )
         except ImageError as error:
             yield path, error
 
 
-def predicted(classifier: Classifier, content: bytes, refuse: float) -> dict[str, Any]:
+def predict_picture(classifier: Classifier, content: bytes, refuse: float) -> dict[str, Any]:
     """What is read in one file, ready for JSON.
 
     `digits` stand in reading order, `line` counting from 0; `box` is left, top, right and
@@ -83,13 +89,13 @@ def predicted(classifier: Classifier, content: bytes, refuse: float) -> dict[str
     Raises:
       ImageError: it is no picture that can be read.
     """
-    prepared = classifier.prepare(open_picture(content))
+    prepared = classifier.prepare_picture(open_picture(content))
     reading = classifier.read_marks(prepared.marks, refuse)
     digits = [
         {
             "box": [int(side) for side in mark.box],
             "line": int(mark.line),
-            **described(digit, classifier.class_names),
+            **serialize_digit(digit, classifier.class_names),
         }
         for mark, digit in zip(prepared.marks, reading.digits, strict=True)
     ]
@@ -99,12 +105,12 @@ def predicted(classifier: Classifier, content: bytes, refuse: float) -> dict[str
         "digits": digits,
         "text": reading.text,
         "confidence": round(reading.confidence, 6),
-        "refused": reading.refused,
+        "refused": reading.picture_rejection,
         "notes": list(prepared.notes),
     }
 
 
-def described(digit: Digit, names: Sequence[str]) -> dict[str, Any]:
+def serialize_digit(digit: Digit, names: Sequence[str]) -> dict[str, Any]:
     """What is said of one digit, ready for JSON."""
     return {
         "label": int(digit.label),
@@ -117,58 +123,63 @@ def described(digit: Digit, names: Sequence[str]) -> dict[str, Any]:
         "score": round(float(digit.score), 6),
         # JSON has no infinity: null where no score is too high.
         "threshold": round(float(digit.threshold), 6) if isfinite(digit.threshold) else None,
-        "why": digit.why,
+        "why": digit.rejection_reason,
         "signs": {name: round(value, 6) for name, value in digit.signs.items()},
     }
 
 
-def line_of(found: dict[str, Any]) -> str:
+def format_prediction_line(found: dict[str, Any]) -> str:
     """One line for people on what `predict_pictures` found in a picture."""
     if found["refused"]:
         said = found["refused"]
     elif not found["digits"]:
         said = "no digits."
     elif all(one["rejected"] for one in found["digits"]):
-        said = abstains(found["digits"])
+        said = describe_abstention(found["digits"])
     else:
-        said = f"{found['text']}  ({sure(found)}; votes {votes_of(found['digits'])})"
+        said = (
+            f"{found['text']}  ({describe_reading_confidence(found)}; votes "
+            f"{format_picture_votes(found['digits'])})"
+        )
     return " ".join([f"{found['image']}: {said}", *found["notes"]])
 
 
-def abstains(digits: Sequence[dict[str, Any]]) -> str:
+def describe_abstention(digits: Sequence[dict[str, Any]]) -> str:
     """What is said where every mark is rejected: there are no odds on nothing."""
     if len(digits) == 1:
-        return f"{RATHER_NOT}. {digits[0]['why']}".strip()
-    return f"{RATHER_NOT}: none of the {len(digits)} marks is one I know."
+        return f"{ABSTENTION_PHRASE}. {digits[0]['why']}".strip()
+    return f"{ABSTENTION_PHRASE}: none of the {len(digits)} marks is one I know."
 
 
-def sure(found: dict[str, Any]) -> str:
+def describe_reading_confidence(found: dict[str, Any]) -> str:
     """How likely all is right that is said: "97.3 %", "97.3 % of the other"."""
-    said = formats.chance(found["confidence"])
+    said = formats.format_probability(found["confidence"])
     known = sum(not one["rejected"] for one in found["digits"])
     if known == len(found["digits"]):
         return said
     return f"{said} of the other" if known == 1 else f"{said} that the other {known} are right"
 
 
-def votes_of(digits: Sequence[dict[str, Any]]) -> str:
+def format_picture_votes(digits: Sequence[dict[str, Any]]) -> str:
     """The members' votes on each mark, a dash for one that is rejected: "4 9 | – | 7 7"."""
-    return " | ".join("–" if one["rejected"] else voted(one["named_votes"]) for one in digits)
+    return " | ".join(
+        "–" if one["rejected"] else format_vote_row(one["named_votes"]) for one in digits
+    )
 
 
-def voted(names: Sequence[str]) -> str:
+def format_vote_row(names: Sequence[str]) -> str:
     """Votes in a row: "7 7 1", long names parted by commas."""
     return (" " if max(map(len, names)) == 1 else ", ").join(names)
 
 
-def read_file(path: Path) -> bytes:
+def read_picture_file(path: Path) -> bytes:
     """A file's bytes, not many more than a picture may have.
 
     Raises:
       ImageError: there is no such file, or it cannot be read.
     """
     try:
-        with opened(path) as file:
+        with open_plain_file(path) as file:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
         if error.errno == errno.EINVAL:
@@ -183,6 +194,6 @@ def read_file(path: Path) -> bytes:
         ) from error
 
 
-def valid(path: Path) -> str:
+def escape_path_bytes(path: Path) -> str:
     """A path as JSON may have it: bytes that are not UTF-8 are spelt out."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

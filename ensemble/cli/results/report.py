@@ -5,16 +5,16 @@ from pathlib import Path
 
 import click
 
-from ensemble.cli.results.exchange import shown
+from ensemble.cli.results.exchange import escape_path_surrogates
 
 
-@click.command()
+@click.command(name="report")
 @click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
 @click.option("--out", required=True, type=Path, metavar="FILE.html", help="The file to write.")
 @click.option("--with-members", is_flag=True, help="What the members have learnt, too.")
 @click.option("--all-epochs", is_flag=True, help="The predictions of every epoch, not the last's.")
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
-def report(
+def run_report_command(
     run_ids: tuple[str, ...], out: Path, with_members: bool, all_epochs: bool, force: bool
 ) -> None:
     """Write a run as one HTML file that opens offline, with its data inside; several: compared.
@@ -30,7 +30,7 @@ def report(
         json.dumps(
             {
                 "run_ids": made.run_ids,
-                "file": shown(made.path),
+                "file": escape_path_surrogates(made.path),
                 "bytes": made.bytes,
                 "members": made.members,
                 "all_epochs": made.all_epochs,

@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from ensemble import runs
-from ensemble.budget.worth import Worth, Worths, worths_of
-from ensemble.cli.outcome import say
-from ensemble.wording.verdicts import worth as words
-from ensemble.wording.verdicts.plan import equivalent
+from ensemble.budget.worth import CheapEnsembleWorth, CheapEnsembleWorths, measure_cheap_ensembles
+from ensemble.cli.output import print_line
+from ensemble.wording.verdicts import cheaper_ensembles as words
+from ensemble.wording.verdicts.plan import format_member_equivalent
 
 
-@click.command()
+@click.command(name="worth")
 @click.argument("run_id", metavar="RUN")
 @click.option("--against", metavar="RUN", help="Whose members to hold it against: its own.")
 @click.option(
@@ -23,25 +23,28 @@ from ensemble.wording.verdicts.plan import equivalent
     help="Passes with dropout left on (MC dropout), where the network has it; 0 for none.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def worth(run_id: str, against: str | None, passes: int, as_json: bool) -> None:
+def run_worth_command(run_id: str, against: str | None, passes: int, as_json: bool) -> None:
     """How many independent members snapshots, last epochs, SWA and dropout are worth."""
-    run = runs.find(run_id)
-    found = worths_of(run, runs.find(against) if against else None, passes)
+    run = runs.find_run(run_id)
+    found = measure_cheap_ensembles(run, runs.find_run(against) if against else None, passes)
     if as_json:
-        click.echo(json.dumps({"run_id": run.id, **described(found)}))
+        click.echo(json.dumps({"run_id": run.id, **serialize_worths(found)}))
         return
-    width = max(len(words.named(one)) for one in found.rows)
+    width = max(len(words.format_cheaper_ensemble(one)) for one in found.rows)
     for one in found.rows:
-        say(f"{words.named(one):<{width}}  {equivalent(one.found)}")
-    if line := words.headline(found):
-        say("")
-        say(line)
-    say(words.basis(found))
-    for note in (*([words.VARIED] if found.varied else []), *found.left_out):
-        say(f"Note: {note}", err=True)
+        print_line(
+            f"{words.format_cheaper_ensemble(one):<{width}}  "
+            f"{format_member_equivalent(one.equivalent)}"
+        )
+    if line := words.describe_best_cheaper_ensemble(found):
+        print_line("")
+        print_line(line)
+    print_line(words.describe_worth_basis(found))
+    for note in (*([words.MIXTURE_NOTE] if found.varied else []), *found.left_out):
+        print_line(f"Note: {note}", err=True)
 
 
-def described(found: Worths) -> dict[str, Any]:
+def serialize_worths(found: CheapEnsembleWorths) -> dict[str, Any]:
     """What was found, ready for JSON."""
     return {
         "against": found.against,
@@ -49,16 +52,16 @@ def described(found: Worths) -> dict[str, Any]:
         "trainings": found.trainings,
         "varied": found.varied,
         "left_out": list(found.left_out),
-        "rows": [_row(one) for one in found.rows],
+        "rows": [_serialize_worth(one) for one in found.rows],
     }
 
 
-def _row(one: Worth) -> dict[str, Any]:
-    ends = {"worth": one.found.value, "low": one.found.low, "high": one.found.high}
+def _serialize_worth(one: CheapEnsembleWorth) -> dict[str, Any]:
+    ends = {"worth": one.equivalent.value, "low": one.equivalent.low, "high": one.equivalent.high}
     return {
         "kind": one.kind,
         "epochs": list(one.epochs),
-        "asked": one.asked,
+        "asked": one.networks,
         # JSON knows no infinity: more than all members that there are.
         **{name: None if math.isinf(end) else end for name, end in ends.items()},
     }

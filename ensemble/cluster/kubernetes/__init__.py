@@ -6,8 +6,8 @@
 Nothing here talks to a cluster: `kubectl apply` does, with what is printed.
 """
 
-from ensemble.cluster.kubernetes.manifest import manifest, resources
+from ensemble.cluster.kubernetes.manifest import build_manifest_resources, render_manifest
 from ensemble.cluster.kubernetes.settings import KubernetesConfig
-from ensemble.cluster.kubernetes.training import Training
+from ensemble.cluster.kubernetes.training import TrainingSpec
 
-__all__ = ["KubernetesConfig", "Training", "manifest", "resources"]
+__all__ = ["KubernetesConfig", "TrainingSpec", "build_manifest_resources", "render_manifest"]

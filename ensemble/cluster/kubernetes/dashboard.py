@@ -4,20 +4,25 @@ It answers its own pod alone, as the app does everywhere: `kubectl port-forward`
 and asks Kubernetes who may. Nothing else does, so Kubernetes looks after it from within as well.
 """
 
-from ensemble.cluster.kubernetes.pods import Resource, environment, labels, pod
+from ensemble.cluster.kubernetes.pods import (
+    Resource,
+    build_component_labels,
+    build_container_environment,
+    build_pod_spec,
+)
 from ensemble.cluster.kubernetes.settings import KubernetesConfig
 
-PORT = 8501
-CORES = 2
-HEALTH = (
+DASHBOARD_PORT = 8501
+DASHBOARD_CORES = 2
+HEALTH_SCRIPT = (
     "from http.client import HTTPConnection as to; at = to('127.0.0.1', {port}, timeout=5); "
     "at.request('GET', '/_stcore/health'); raise SystemExit(at.getresponse().status != 200)"
 )
 
 
-def dashboard(config: KubernetesConfig) -> Resource:
+def build_dashboard_deployment(config: KubernetesConfig) -> Resource:
     """The Deployment: one pod, and never two at once."""
-    marks = labels(config, "dashboard")
+    marks = build_component_labels(config, "dashboard")
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -28,19 +33,19 @@ def dashboard(config: KubernetesConfig) -> Resource:
             "selector": {"matchLabels": marks},
             "template": {
                 "metadata": {"labels": marks},
-                "spec": pod(config, _container()),
+                "spec": build_pod_spec(config, _build_dashboard_container()),
             },
         },
     }
 
 
-def health_command(port: int = PORT) -> list[str]:
+def build_health_command(port: int = DASHBOARD_PORT) -> list[str]:
     """A command that succeeds where the dashboard answers on this port of its own pod."""
-    return ["python", "-c", HEALTH.format(port=port)]
+    return ["python", "-c", HEALTH_SCRIPT.format(port=port)]
 
 
-def _container() -> Resource:
-    probe = {"exec": {"command": health_command()}, "timeoutSeconds": 10, "periodSeconds": 15}
+def _build_dashboard_container() -> Resource:
+    probe = {"exec": {"command": build_health_command()}, "timeoutSeconds": 10, "periodSeconds": 15}
     return {
         "command": [
             "python",
@@ -49,16 +54,19 @@ def _container() -> Resource:
             "ensemble",
             "app",
             "--server.port",
-            str(PORT),
+            str(DASHBOARD_PORT),
             "--server.headless",
             "true",
         ],
         # What is launched on its pages works in this pod: no process waits for that.
-        "env": [*environment(CORES), {"name": "ENSEMBLE_WARM_WORKER", "value": "0"}],
+        "env": [
+            *build_container_environment(DASHBOARD_CORES),
+            {"name": "ENSEMBLE_WARM_WORKER", "value": "0"},
+        ],
         # No liveness probe: a server that is slow for a while is not killed, nor what it works on.
         "readinessProbe": probe,
         "resources": {
             "requests": {"cpu": "500m", "memory": "1Gi"},
-            "limits": {"cpu": str(CORES), "memory": "4Gi"},
+            "limits": {"cpu": str(DASHBOARD_CORES), "memory": "4Gi"},
         },
     }

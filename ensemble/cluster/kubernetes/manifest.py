@@ -4,17 +4,19 @@ import re
 
 import yaml
 
-from ensemble.cluster.kubernetes.dashboard import PORT, dashboard
+from ensemble.cluster.kubernetes.dashboard import DASHBOARD_PORT, build_dashboard_deployment
 from ensemble.cluster.kubernetes.pods import Resource
 from ensemble.cluster.kubernetes.settings import KubernetesConfig
-from ensemble.cluster.kubernetes.training import Training, training_job
+from ensemble.cluster.kubernetes.training import TrainingSpec, build_training_job
 
 # What every reader of YAML, of whatever version, takes for a string without quotes.
-PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9/]*([.-][A-Za-z0-9/]+)*")
-WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
+PLAIN_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9/]*([.-][A-Za-z0-9/]+)*")
+YAML_KEYWORDS = frozenset(
+    {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"}
+)
 
 
-class _Dumper(yaml.SafeDumper):
+class _QuotingDumper(yaml.SafeDumper):
     """Strings in quotes where they could be taken for anything else; everything written out."""
 
     def ignore_aliases(self, data: object) -> bool:
@@ -24,33 +26,37 @@ class _Dumper(yaml.SafeDumper):
         super().increase_indent(flow, False)
 
 
-def _string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+def _represent_string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     # PyYAML reads 1e-05 as a string, kubectl as a number: neither is asked.
-    plain = PLAIN.fullmatch(text) and text.lower() not in WORDS
+    plain = PLAIN_PATTERN.fullmatch(text) and text.lower() not in YAML_KEYWORDS
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
 
 
-_Dumper.add_representer(str, _string)
+_QuotingDumper.add_representer(str, _represent_string)
 
 
-def resources(config: KubernetesConfig, training: Training) -> list[Resource]:
+def build_manifest_resources(config: KubernetesConfig, training: TrainingSpec) -> list[Resource]:
     """What the manifest asks Kubernetes for: a Job and a Deployment."""
-    return [training_job(config, training), dashboard(config)]
+    return [build_training_job(config, training), build_dashboard_deployment(config)]
 
 
-def manifest(config: KubernetesConfig, training: Training) -> str:
+def render_manifest(config: KubernetesConfig, training: TrainingSpec) -> str:
     """The manifest of a run's training and of a dashboard: two YAML documents with comments."""
-    parts = zip(_said(config, training), resources(config, training), strict=True)
-    return "".join(f"{said}---\n{_as_yaml(one)}" for said, one in parts)
+    parts = zip(
+        _render_comments(config, training), build_manifest_resources(config, training), strict=True
+    )
+    return "".join(f"{said}---\n{_render_yaml(one)}" for said, one in parts)
 
 
-def _as_yaml(resource: Resource) -> str:
+def _render_yaml(resource: Resource) -> str:
     return str(
-        yaml.dump(resource, Dumper=_Dumper, sort_keys=False, width=10_000, allow_unicode=False)
+        yaml.dump(
+            resource, Dumper=_QuotingDumper, sort_keys=False, width=10_000, allow_unicode=False
+        )
     )
 
 
-def _said(config: KubernetesConfig, training: Training) -> tuple[str, str]:
+def _render_comments(config: KubernetesConfig, training: TrainingSpec) -> tuple[str, str]:
     groups = f"each of its {training.groups} groups" if training.groups > 1 else "all its members"
     return (
         f"# Trains the run {training.run_id}, with one pod for {groups}:\n"
@@ -61,6 +67,6 @@ def _said(config: KubernetesConfig, training: Training) -> tuple[str, str]:
         f"#   kubectl delete job {config.name}; kubectl apply -f FILE\n"
         "# Kubernetes 1.29 or newer.\n",
         "# The dashboard. It answers within its pod alone; to open it on your machine:\n"
-        f"#   kubectl port-forward deployment/{config.name}-dashboard {PORT}\n"
-        f"# and then http://localhost:{PORT}.\n",
+        f"#   kubectl port-forward deployment/{config.name}-dashboard {DASHBOARD_PORT}\n"
+        f"# and then http://localhost:{DASHBOARD_PORT}.\n",
     )

@@ -6,11 +6,11 @@ from ensemble.cluster.kubernetes.settings import KubernetesConfig
 
 Resource = dict[str, Any]
 
-RUNS, DATA, TEMPORARY = "/runs", "/data", "/tmp"
-CONTAINER = "ensemble"
+RUNS_MOUNT, DATA_MOUNT, TEMPORARY_MOUNT = "/runs", "/data", "/tmp"
+CONTAINER_NAME = "ensemble"
 
 
-def labels(config: KubernetesConfig, component: str) -> dict[str, str]:
+def build_component_labels(config: KubernetesConfig, component: str) -> dict[str, str]:
     """Kubernetes' recommended labels of what belongs together."""
     return {
         "app.kubernetes.io/name": "ensemble",
@@ -19,7 +19,7 @@ def labels(config: KubernetesConfig, component: str) -> dict[str, str]:
     }
 
 
-def pod(config: KubernetesConfig, container: Resource) -> Resource:
+def build_pod_spec(config: KubernetesConfig, container: Resource) -> Resource:
     """A pod of one container, which is no root, has no token and can write its volumes only.
 
     Args:
@@ -41,7 +41,7 @@ def pod(config: KubernetesConfig, container: Resource) -> Resource:
             "fsGroupChangePolicy": "OnRootMismatch",
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-        "containers": [{**_container(config), **container}],
+        "containers": [{**_build_base_container(config), **container}],
         "volumes": [
             {"name": "runs", "persistentVolumeClaim": {"claimName": config.runs_claim}},
             {"name": "data", "persistentVolumeClaim": {"claimName": config.data_claim}},
@@ -50,7 +50,7 @@ def pod(config: KubernetesConfig, container: Resource) -> Resource:
     }
 
 
-def environment(cores: int) -> list[Resource]:
+def build_container_environment(cores: int) -> list[Resource]:
     """The variables of every container.
 
     Args:
@@ -58,18 +58,18 @@ def environment(cores: int) -> list[Resource]:
         would make a device of each.
     """
     values = {
-        "ENSEMBLE_RUNS": RUNS,
-        "ENSEMBLE_DATA": DATA,
-        "HOME": TEMPORARY,
-        "XDG_CACHE_HOME": f"{TEMPORARY}/cache",
+        "ENSEMBLE_RUNS": RUNS_MOUNT,
+        "ENSEMBLE_DATA": DATA_MOUNT,
+        "HOME": TEMPORARY_MOUNT,
+        "XDG_CACHE_HOME": f"{TEMPORARY_MOUNT}/cache",
         "JAX_NUM_CPU_DEVICES": str(cores),
     }
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
-def _container(config: KubernetesConfig) -> Resource:
+def _build_base_container(config: KubernetesConfig) -> Resource:
     return {
-        "name": CONTAINER,
+        "name": CONTAINER_NAME,
         "image": config.image,
         "securityContext": {
             "allowPrivilegeEscalation": False,
@@ -77,8 +77,8 @@ def _container(config: KubernetesConfig) -> Resource:
             "readOnlyRootFilesystem": True,
         },
         "volumeMounts": [
-            {"name": "runs", "mountPath": RUNS},
-            {"name": "data", "mountPath": DATA},
-            {"name": "temporary", "mountPath": TEMPORARY},
+            {"name": "runs", "mountPath": RUNS_MOUNT},
+            {"name": "data", "mountPath": DATA_MOUNT},
+            {"name": "temporary", "mountPath": TEMPORARY_MOUNT},
         ],
     }

@@ -7,9 +7,14 @@ value that is not of its form is refused, so that none can become another field 
 import dataclasses
 from dataclasses import dataclass
 
-from ensemble.cluster.kubernetes.forms import FORMS, Toleration, label, toleration
+from ensemble.cluster.kubernetes.value_formats import (
+    VALUE_FORMATS,
+    Toleration,
+    parse_node_label,
+    parse_toleration,
+)
 from ensemble.errors import ConfigError
-from ensemble.settings import Settings, checked, setting
+from ensemble.settings import Settings, coerce_setting_value, declare_setting
 
 
 @dataclass(frozen=True)
@@ -20,37 +25,37 @@ class KubernetesConfig(Settings):
       ConfigError: a value that Kubernetes would not take, named with what it has to be.
     """
 
-    name: str = setting("", "What the Job is called; the dashboard is NAME-dashboard.")
-    image: str = setting("", "The container image: one with this package installed.")
-    runs_claim: str = setting(
+    name: str = declare_setting("", "What the Job is called; the dashboard is NAME-dashboard.")
+    image: str = declare_setting("", "The container image: one with this package installed.")
+    runs_claim: str = declare_setting(
         "", "The PersistentVolumeClaim of the folder of runs; all pods write it at once."
     )
-    data_claim: str = setting(
+    data_claim: str = declare_setting(
         "", "The PersistentVolumeClaim of datasets and compiled programs; not that of the runs."
     )
-    pull_secret: str = setting("", "The Secret that opens the image's registry.")
-    cpus: int = setting(2, "Processor cores of each group's pod.", low=1, high=1024)
-    memory: int = setting(4, "Memory of each group's pod, in GiB.", low=1, high=16384)
-    gpus: int = setting(0, "NVIDIA cards of each group's pod.", low=0, high=64)
-    retries: int = setting(
+    pull_secret: str = declare_setting("", "The Secret that opens the image's registry.")
+    cpus: int = declare_setting(2, "Processor cores of each group's pod.", low=1, high=1024)
+    memory: int = declare_setting(4, "Memory of each group's pod, in GiB.", low=1, high=16384)
+    gpus: int = declare_setting(0, "NVIDIA cards of each group's pod.", low=0, high=64)
+    retries: int = declare_setting(
         20,
         "How often a group is begun anew after it failed; not for want of its node.",
         low=0,
         high=1000,
     )
-    grace: int = setting(
+    grace: int = declare_setting(
         120,
         "Seconds that a pod has for its checkpoint when it is told to end.",
         low=10,
         high=3600,
     )
-    user: int = setting(
+    user: int = declare_setting(
         1000, "User and group number that the pods run as; never root.", low=1, high=2**31 - 1
     )
-    node_selector: tuple[str, ...] = setting(
+    node_selector: tuple[str, ...] = declare_setting(
         (), "KEY=VALUE: only nodes with this label; may be given several times."
     )
-    toleration: tuple[str, ...] = setting(
+    toleration: tuple[str, ...] = declare_setting(
         (), "KEY[=VALUE][:EFFECT]: also nodes with this taint; may be given several times."
     )
 
@@ -61,28 +66,28 @@ class KubernetesConfig(Settings):
         """Bring every field to its type; ConfigError where one is not of its form or range."""
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if field.name in FORMS:
-                FORMS[field.name].check(field.name.replace("_", "-"), value)
+            if field.name in VALUE_FORMATS:
+                VALUE_FORMATS[field.name].check(field.name.replace("_", "-"), value)
             elif field.metadata["low"] is not None:
-                object.__setattr__(self, field.name, checked(field, value))
+                object.__setattr__(self, field.name, coerce_setting_value(field, value))
         if self.data_claim == self.runs_claim:
             raise ConfigError(
                 f"runs-claim and data-claim are both {self.runs_claim}: what lies among the runs "
                 "would be taken for one. Name a claim of its own for the data."
             )
-        keys = [label(one)[0] for one in self.node_selector]
+        keys = [parse_node_label(one)[0] for one in self.node_selector]
         for key in keys:
             if keys.count(key) > 1:
                 raise ConfigError(f"node-selector names {key} twice: give each label once.")
         for one in self.toleration:
-            toleration(one)
+            parse_toleration(one)
 
     @property
-    def labels(self) -> dict[str, str]:
+    def node_labels(self) -> dict[str, str]:
         """The labels that a node has to have for the groups' pods."""
-        return dict(label(one) for one in self.node_selector)
+        return dict(parse_node_label(one) for one in self.node_selector)
 
     @property
     def tolerations(self) -> list[Toleration]:
         """The taints that the groups' pods bear, as Kubernetes has them."""
-        return [toleration(one) for one in self.toleration]
+        return [parse_toleration(one) for one in self.toleration]

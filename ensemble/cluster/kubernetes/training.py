@@ -2,35 +2,41 @@
 
 from dataclasses import dataclass
 
-from ensemble.cluster.kubernetes.pods import CONTAINER, Resource, environment, labels, pod
+from ensemble.cluster.kubernetes.pods import (
+    CONTAINER_NAME,
+    Resource,
+    build_component_labels,
+    build_container_environment,
+    build_pod_spec,
+)
 from ensemble.cluster.kubernetes.settings import KubernetesConfig
 
 # Each submission has a number of its own here: so a pod that is begun anew can tell a Stop that
 # was meant for it from one that the person who applied the manifest again has done with.
-SUBMISSION = "ENSEMBLE_SUBMISSION"
+SUBMISSION_VARIABLE = "ENSEMBLE_SUBMISSION"
 SUBMISSION_LABEL = "metadata.labels['batch.kubernetes.io/controller-uid']"
 # What no second try would mend: a bad value, and numbers that diverge (`ensemble.cli.program`).
-REFUSED, DIVERGED = 2, 3
+EXIT_REFUSED, EXIT_DIVERGED = 2, 3
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingSpec:
     """What the pods are to train.
 
     Attributes:
       run_id: of the run, which the first pod makes.
       groups: how many groups of members it has.
-      words: its settings, as words of the command line.
+      arguments: its settings, as words of the command line.
     """
 
     run_id: str
     groups: int
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
 
 
-def training_job(config: KubernetesConfig, training: Training) -> Resource:
+def build_training_job(config: KubernetesConfig, training: TrainingSpec) -> Resource:
     """The Job; fields as of batch/v1 from Kubernetes 1.29 on."""
-    marks = labels(config, "training")
+    marks = build_component_labels(config, "training")
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -44,23 +50,23 @@ def training_job(config: KubernetesConfig, training: Training) -> Resource:
             "maxFailedIndexes": training.groups,
             # Two pods at one group would only wait for each other.
             "podReplacementPolicy": "Failed",
-            "podFailurePolicy": {"rules": _rules()},
+            "podFailurePolicy": {"rules": _build_failure_rules()},
             "template": {
                 "metadata": {"labels": marks},
                 "spec": {
                     # A policy for failures asks for it: a new pod each time, on any node.
                     "restartPolicy": "Never",
                     "terminationGracePeriodSeconds": config.grace,
-                    **({"nodeSelector": config.labels} if config.node_selector else {}),
+                    **({"nodeSelector": config.node_labels} if config.node_selector else {}),
                     **({"tolerations": config.tolerations} if config.toleration else {}),
-                    **pod(config, _container(config, training)),
+                    **build_pod_spec(config, _build_training_container(config, training)),
                 },
             },
         },
     }
 
 
-def _rules() -> list[Resource]:
+def _build_failure_rules() -> list[Resource]:
     """Which failures count as one of the retries: neither a lost node nor what none would mend."""
     return [
         {
@@ -69,22 +75,41 @@ def _rules() -> list[Resource]:
         },
         {
             "action": "FailJob",
-            "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": [REFUSED]},
+            "onExitCodes": {
+                "containerName": CONTAINER_NAME,
+                "operator": "In",
+                "values": [EXIT_REFUSED],
+            },
         },
         {
             "action": "FailIndex",
-            "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": [DIVERGED]},
+            "onExitCodes": {
+                "containerName": CONTAINER_NAME,
+                "operator": "In",
+                "values": [EXIT_DIVERGED],
+            },
         },
     ]
 
 
-def _container(config: KubernetesConfig, training: Training) -> Resource:
+def _build_training_container(config: KubernetesConfig, training: TrainingSpec) -> Resource:
     cards = {"nvidia.com/gpu": str(config.gpus)} if config.gpus else {}
     # As much as at most: whoever gets cores of their own has members pinned to them.
     asked = {"cpu": str(config.cpus), "memory": f"{config.memory}Gi", **cards}
-    submission = {"name": SUBMISSION, "valueFrom": {"fieldRef": {"fieldPath": SUBMISSION_LABEL}}}
+    submission = {
+        "name": SUBMISSION_VARIABLE,
+        "valueFrom": {"fieldRef": {"fieldPath": SUBMISSION_LABEL}},
+    }
     return {
-        "command": ["python", "-P", "-m", "ensemble", "work-pod", training.run_id, *training.words],
-        "env": [*environment(config.cpus), submission],
+        "command": [
+            "python",
+            "-P",
+            "-m",
+            "ensemble",
+            "work-pod",
+            training.run_id,
+            *training.arguments,
+        ],
+        "env": [*build_container_environment(config.cpus), submission],
         "resources": {"requests": asked, "limits": asked},
     }

@@ -8,36 +8,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.dataset import Dataset
-from ensemble.datasets.entry import Entry
-from ensemble.datasets.own import entries
+from ensemble.datasets.entry import DatasetEntry
+from ensemble.datasets.own import custom_registry
 from ensemble.errors import NotPreparedError
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.npy import Expected, map_npy
-from ensemble.storage.refusals import why
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import ExpectedArray, map_npy
+from ensemble.storage.disk_errors import describe_os_error
 
 SPLITS = ("train", "test")
 
 
-def load(entry: Entry) -> Dataset:
+def load_custom_dataset(entry: DatasetEntry) -> Dataset:
     """The dataset; its images are read-only memory maps, which take no memory of their own.
 
     Raises:
       NotPreparedError: it has been removed, or its files are not what was written.
     """
-    note = entries.read_note(entry.name)
+    note = custom_registry.read_custom_note(entry.name)
     if note is None:
         raise NotPreparedError(f"The dataset {entry.name} has been removed meanwhile.")
     try:
-        return read(entries.folder() / entry.name, entry, note.labels_crc32)
+        return read_custom_dataset(
+            custom_registry.custom_datasets_folder() / entry.name, entry, note.labels_crc32
+        )
     except FileNotFoundError as error:
-        raise NotPreparedError(amiss(entry, "a file of it is missing")) from error
+        raise NotPreparedError(
+            describe_damaged_dataset(entry, "a file of it is missing")
+        ) from error
     except DamagedFileError as error:
-        raise NotPreparedError(amiss(entry, str(error))) from error
+        raise NotPreparedError(describe_damaged_dataset(entry, str(error))) from error
     except OSError as error:
-        raise NotPreparedError(amiss(entry, why(error))) from error
+        raise NotPreparedError(describe_damaged_dataset(entry, describe_os_error(error))) from error
 
 
-def amiss(entry: Entry, what: str) -> str:
+def describe_damaged_dataset(entry: DatasetEntry, what: str) -> str:
     """What to say of one that cannot be read."""
     return (
         f"{entry.title} cannot be read ({what}): remove it with `python -m ensemble data remove "
@@ -45,16 +49,16 @@ def amiss(entry: Entry, what: str) -> str:
     )
 
 
-def is_sound(entry: Entry) -> bool:
-    """Whether `load` will find the dataset, told in milliseconds."""
+def is_custom_dataset_intact(entry: DatasetEntry) -> bool:
+    """Whether `load_custom_dataset` will find the dataset, told in milliseconds."""
     try:
-        load(entry)
+        load_custom_dataset(entry)
     except NotPreparedError:
         return False
     return True
 
 
-def read(folder: Path, entry: Entry, crc32s: list[int]) -> Dataset:
+def read_custom_dataset(folder: Path, entry: DatasetEntry, crc32s: list[int]) -> Dataset:
     """The dataset in a folder, which may not have its place and name yet.
 
     Raises:
@@ -64,12 +68,13 @@ def read(folder: Path, entry: Entry, crc32s: list[int]) -> Dataset:
     sizes = {"train": entry.train_size, "test": entry.test_size}
     images = {
         split: map_npy(
-            folder / f"{split}_images.npy", Expected((sizes[split], *entry.image_shape), "uint8")
+            folder / f"{split}_images.npy",
+            ExpectedArray((sizes[split], *entry.image_shape), "uint8"),
         )
         for split in SPLITS
     }
-    labels = {split: _labels(folder, split, sizes[split], entry) for split in SPLITS}
-    if [crc32(labels[split]) for split in SPLITS] != crc32s:
+    labels = {split: _load_label_array(folder, split, sizes[split], entry) for split in SPLITS}
+    if [compute_labels_crc32(labels[split]) for split in SPLITS] != crc32s:
         raise DamagedFileError("its labels are not those that were written")
     return Dataset(
         name=entry.name,
@@ -85,13 +90,13 @@ def read(folder: Path, entry: Entry, crc32s: list[int]) -> Dataset:
     )
 
 
-def crc32(labels: NDArray[np.int32]) -> int:
+def compute_labels_crc32(labels: NDArray[np.int32]) -> int:
     """CRC-32 of labels: a cheap check that a file is what was written."""
     return zlib.crc32(np.ascontiguousarray(labels).view(np.uint8).data)
 
 
-def _labels(folder: Path, split: str, size: int, entry: Entry) -> NDArray[Any]:
-    mapped = map_npy(folder / f"{split}_labels.npy", Expected((size,), "int32"))
+def _load_label_array(folder: Path, split: str, size: int, entry: DatasetEntry) -> NDArray[Any]:
+    mapped = map_npy(folder / f"{split}_labels.npy", ExpectedArray((size,), "int32"))
     labels = np.array(mapped)
     if labels.min() < 0 or labels.max() >= len(entry.class_names):
         raise DamagedFileError(f"its {split} labels are not those of its classes")

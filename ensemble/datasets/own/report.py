@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ensemble.datasets.own import entries
-from ensemble.datasets.own.copying import SPLITS, Copied
-from ensemble.datasets.own.request import words
-from ensemble.datasets.own.source import listing
+from ensemble.datasets.own import custom_registry
+from ensemble.datasets.own.picture_copy import SPLITS, CopyResult
+from ensemble.datasets.own.request import sanitize_text
+from ensemble.datasets.own.source import format_name_list
 
 
 @dataclass(frozen=True)
-class Report:
+class PreparationReport:
     """What was made of a source.
 
     Attributes:
@@ -25,7 +25,7 @@ class Report:
       duplicates: test images that are also among the training images, to the pixel.
     """
 
-    note: entries.Note
+    note: custom_registry.CustomDatasetNote
     counts: dict[str, list[int]]
     sizes: list[tuple[int, int, int]]
     unreadable: list[tuple[str, str]]
@@ -33,19 +33,21 @@ class Report:
     duplicates: int
 
 
-def duplicates_in(hashes: dict[str, "array[int]"]) -> int:
+def count_duplicate_images(hashes: dict[str, "array[int]"]) -> int:
     """Test images that are among the training images, by the hashes of each split."""
     train, test = (np.frombuffer(hashes[split], np.uint64) for split in SPLITS)
     return int(np.isin(test, train).sum())
 
 
-def standing_out(
-    copied: Copied, counts: dict[str, list[int]], class_names: tuple[str, ...], duplicates: int
+def describe_dataset_anomalies(
+    copied: CopyResult, counts: dict[str, list[int]], class_names: tuple[str, ...], duplicates: int
 ) -> list[str]:
     """What stands out, a sentence each."""
     said = []
     if copied.unreadable_count:
-        first = "; ".join(f"{words(one.where)}: {one.why}" for one in copied.unreadable[:3])
+        first = "; ".join(
+            f"{sanitize_text(one.location)}: {one.reason}" for one in copied.unreadable[:3]
+        )
         more = "" if copied.unreadable_count <= 3 else "; …"
         are = "is" if copied.unreadable_count == 1 else "are"
         said.append(
@@ -56,7 +58,8 @@ def standing_out(
             name for name, many in zip(class_names, counts[split], strict=True) if not many
         ]:
             said.append(
-                f"Without a {split} image, {len(without):,} of the classes: {listing(without)}."
+                f"Without a {split} image, {len(without):,} of the classes: "
+                f"{format_name_list(without)}."
             )
     if duplicates:
         are = "image is" if duplicates == 1 else "images are"
@@ -67,6 +70,6 @@ def standing_out(
     return said
 
 
-def as_json(report: Report) -> dict[str, Any]:
+def serialize_preparation_report(report: PreparationReport) -> dict[str, Any]:
     """A report as one JSON object."""
     return {**vars(report), "note": vars(report.note)}

@@ -2,43 +2,43 @@
 
 from dataclasses import dataclass
 
-from ensemble.datasets.entry import word
-from ensemble.datasets.own import entries
+from ensemble.datasets.entry import sanitize_noun
+from ensemble.datasets.own import custom_registry
 from ensemble.errors import ConfigError
-from ensemble.settings import Settings, setting
+from ensemble.settings import Settings, declare_setting
 
-USUAL_SIZE = 28
+DEFAULT_SIDE = 28
 LEAST_SIDE = 4
-WORDS = 80  # characters of a title, a noun, a class's name
+MAX_NAME_LENGTH = 80  # characters of a title, a noun, a class's name
 # What names something else: problems of the regression, out-of-distribution images.
-TAKEN = ("digits", "mnist", "fashion_mnist", "kmnist", "synthetic", "noise", "scrambled")
+RESERVED_NAMES = ("digits", "mnist", "fashion_mnist", "kmnist", "synthetic", "noise", "scrambled")
 
 
 @dataclass(frozen=True)
-class Preparation(Settings):
+class PreparationSettings(Settings):
     """How pictures become a dataset, checked when made.
 
     Raises:
       ConfigError: a value of the wrong type or out of its range, named with that range.
     """
 
-    size: int = setting(
+    size: int = declare_setting(
         0,
         "Side in pixels that every picture is brought to; 0 leaves them as they are where all are "
-        f"equal, and brings them to {USUAL_SIZE} where they are not.",
+        f"equal, and brings them to {DEFAULT_SIDE} where they are not.",
         low=0,
-        high=entries.MOST_SIDE,
+        high=custom_registry.MOST_SIDE,
     )
-    test_share: float = setting(
+    test_share: float = declare_setting(
         0.2,
         "Share of each class to test with, where the source has no test images.",
         low=0.01,
         high=0.5,
     )
-    seed: int = setting(
+    seed: int = declare_setting(
         0, "Of the draw of test images, and of the order of a folder's.", low=0, high=2**31 - 1
     )
-    max_unreadable: float = setting(
+    max_unreadable: float = declare_setting(
         0.01,
         "Share of the files that may be unreadable; they are listed and left out.",
         low=0.0,
@@ -49,13 +49,14 @@ class Preparation(Settings):
         self.check()
         if 0 < self.size < LEAST_SIDE:
             raise ConfigError(
-                f"size is {self.size}: it has to be from {LEAST_SIDE} to {entries.MOST_SIDE:,}, or "
+                f"size is {self.size}: it has to be from {LEAST_SIDE} to "
+                f"{custom_registry.MOST_SIDE:,}, or "
                 "0 for as they are."
             )
 
 
 @dataclass(frozen=True)
-class Called:
+class DatasetNaming:
     """What a dataset and its images are called, checked when made.
 
     Attributes:
@@ -73,34 +74,35 @@ class Called:
     noun: str = "image"
 
     def __post_init__(self) -> None:
-        check_name(self.name)
-        title = words(self.title) or self.name.replace("_", " ").capitalize()
+        check_dataset_name(self.name)
+        title = sanitize_text(self.title) or self.name.replace("_", " ").capitalize()
         object.__setattr__(self, "title", title)
-        object.__setattr__(self, "noun", words(self.noun) or "image")
-        if self.noun != word(self.noun):
+        object.__setattr__(self, "noun", sanitize_text(self.noun) or "image")
+        if self.noun != sanitize_noun(self.noun):
             raise ConfigError(
                 f"The noun {self.noun!r:.60} is no word: take letters, digits, blanks and hyphens, "
                 "as in leaf."
             )
         for what, said in (("title", self.title), ("noun", self.noun)):
-            if len(said) > WORDS:
+            if len(said) > MAX_NAME_LENGTH:
                 raise ConfigError(
-                    f"The {what} has {len(said):,} characters: it has to have {WORDS} at most."
+                    f"The {what} has {len(said):,} characters: it has to have {MAX_NAME_LENGTH} at "
+                    f"most."
                 )
 
 
-def check_name(name: str) -> None:
+def check_dataset_name(name: str) -> None:
     """Raises ConfigError unless this can be the name of a person's own dataset."""
-    if name in TAKEN:
+    if name in RESERVED_NAMES:
         raise ConfigError(f"The name {name} is taken by the program itself: choose another.")
-    if not entries.NAME.fullmatch(name):
+    if not custom_registry.NAME_PATTERN.fullmatch(name):
         raise ConfigError(
             f"{name!r:.60} is no name for a dataset: take small letters, digits and _, a letter "
             "first, 32 at most, as in my_leaves."
         )
 
 
-def words(text: str) -> str:
+def sanitize_text(text: str) -> str:
     """Text in one line that can be shown and written: no control characters, no half ones."""
     text = text.encode("utf-8", "backslashreplace").decode()
     return " ".join("".join(one if one.isprintable() else " " for one in text).split())

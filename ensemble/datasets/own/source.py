@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own.request import WORDS, words
+from ensemble.datasets.own.request import MAX_NAME_LENGTH, sanitize_text
 from ensemble.errors import DataError
 
 Pixels = NDArray[np.uint8]
@@ -24,26 +24,26 @@ SPLIT_NAMES = {
     "valid": "val",
     "validation": "val",
 }
-VAL_LEARNT = (
+VALIDATION_TRAINED_NOTE = (
     "The validation images are learnt from with the others: `train --validation 0.1` holds a share "
     "out of them all."
 )
-VAL_TESTS = "There are no test images: those for validation are the test set."
+VALIDATION_TESTED_NOTE = "There are no test images: those for validation are the test set."
 
 
 @dataclass(frozen=True)
-class Form:
+class DatasetImageFormat:
     """The one form that all pictures of a dataset have.
 
     Attributes:
       height, width, channels: of the result; 1 channel is grey, 3 are red, green and blue.
-      fitted: whether pictures of another size are brought to this one.
+      resize: whether pictures of another size are brought to this one.
     """
 
     height: int
     width: int
     channels: int
-    fitted: bool
+    resize: bool
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -51,10 +51,10 @@ class Form:
         return self.height, self.width, self.channels
 
     @property
-    def rule(self) -> str:
+    def description(self) -> str:
         """How a picture comes to this form, a sentence for people."""
         colour = "grey" if self.channels == 1 else "in colour"
-        if not self.fitted:
+        if not self.resize:
             return f"All are {self.width}×{self.height} pixels, {colour}, and stay so."
         return (
             f"Each is made to fit {self.width}×{self.height} whole, {colour}: resized with "
@@ -63,15 +63,15 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Unreadable:
+class UnreadablePicture:
     """A picture that cannot be taken: where it is and why, in a few words."""
 
-    where: str
-    why: str
+    location: str
+    reason: str
 
 
 @dataclass
-class Survey:
+class PictureSurvey:
     """What is known of all pictures before they are read.
 
     Attributes:
@@ -83,56 +83,61 @@ class Survey:
     grey: bool = True
 
 
-class Source(Protocol):
+class PictureSource(Protocol):
     """Pictures with labels.
 
     Attributes:
       origin: where they come from, one line for people.
       class_names: of the labels from 0, one list for all splits.
       labels: of "train", and of "test" where there are test images: int32 (N,).
-      said: what was left out or stood out, a sentence each.
+      notes: what was left out or stood out, a sentence each.
     """
 
     origin: str
     class_names: tuple[str, ...]
-    said: list[str]
+    notes: list[str]
 
     @property
     def labels(self) -> Mapping[str, NDArray[np.int32]]:
         """Of each split."""
 
-    def survey(self) -> Survey:
+    def survey(self) -> PictureSurvey:
         """The pictures' sizes and whether they are grey, as far as their headers say."""
 
-    def pictures(self, split: str, form: Form) -> Iterator[Pixels | Unreadable]:
+    def iterate_pictures(
+        self, split: str, form: DatasetImageFormat
+    ) -> Iterator[Pixels | UnreadablePicture]:
         """Each picture of a split in the order of its labels: uint8 (H, W, channels)."""
 
 
-def class_list(found: Iterable[str]) -> list[str]:
+def sort_class_names(found: Iterable[str]) -> list[str]:
     """The classes in order: by number where all are numbers, else by letter."""
     each = set(found)
     numbers = all(one.isascii() and one.isdigit() and len(one) < 10 for one in each)
     return sorted(each, key=lambda one: (int(one) if numbers else 0, one))
 
 
-def shown_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Classes' names as they are shown: in one line, at most `WORDS` characters.
+def format_class_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Classes' names as they are shown: in one line, at most `MAX_NAME_LENGTH` characters.
 
     Raises:
       DataError: two of them are the same then, or one is empty.
     """
-    shown = [words(name) for name in names]
-    shown = [name if len(name) <= WORDS else name[: WORDS - 1] + "…" for name in shown]
+    shown = [sanitize_text(name) for name in names]
+    shown = [
+        name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 1] + "…"
+        for name in shown
+    ]
     for name, times in Counter(shown).items():
         if times > 1 or not name:
             raise DataError(
                 f"{times} classes would be called “{name}”: give each a name of its own, of "
-                f"{WORDS} characters at most."
+                f"{MAX_NAME_LENGTH} characters at most."
             )
     return tuple(shown)
 
 
-def listing(names: Sequence[str], most: int = 3) -> str:
+def format_name_list(names: Sequence[str], most: int = 3) -> str:
     """A few of several names: "a, b, c and 4 more"."""
-    shown = ", ".join(words(name)[:WORDS] for name in names[:most])
+    shown = ", ".join(sanitize_text(name)[:MAX_NAME_LENGTH] for name in names[:most])
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown

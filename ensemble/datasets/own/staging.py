@@ -14,31 +14,31 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from ensemble.access import Action, audit, check, owners
-from ensemble.datasets.own import entries
+from ensemble.access import Action, audit_log, check_permission, owners
+from ensemble.datasets.own import custom_registry
 from ensemble.errors import DataError, StorageError
-from ensemble.storage.lock import is_held, only_one
-from ensemble.storage.refusals import FULL, why
+from ensemble.storage.disk_errors import FULL_ERRNOS, describe_os_error
+from ensemble.storage.file_lock import hold_folder_lock, is_locked
 
 SUFFIX = ".part"
-WAITS_SECONDS = 24 * 3600.0  # for one that is whole to be accepted
+ACCEPTANCE_TIMEOUT_S = 24 * 3600.0  # for one that is whole to be accepted
 
 
 @contextlib.contextmanager
-def part(name: str) -> Iterator[Path]:
+def open_staging_folder(name: str) -> Iterator[Path]:
     """A fresh folder to prepare `name` in; whatever is raised in the block takes it away.
 
     Raises:
       StorageError: the disk is full, or the data folder cannot be written.
     """
-    with in_words(name), contextlib.ExitStack() as held:
-        own = entries.folder()
+    with convert_staging_errors(name), contextlib.ExitStack() as held:
+        own = custom_registry.custom_datasets_folder()
         own.mkdir(parents=True, exist_ok=True)
-        with only_one(own, lambda: None):  # nobody takes a new one for one that was left
-            remove_left(own)
+        with hold_folder_lock(own, lambda: None):  # nobody takes a new one for one that was left
+            remove_stale_staging(own)
             folder = own / f".{name}-{uuid.uuid4().hex[:12]}{SUFFIX}"
             folder.mkdir()
-            held.enter_context(only_one(folder, lambda: None))
+            held.enter_context(hold_folder_lock(folder, lambda: None))
         try:
             yield folder
         except BaseException:
@@ -46,18 +46,18 @@ def part(name: str) -> Iterator[Path]:
             raise
 
 
-def remove_left(own: Path) -> None:
+def remove_stale_staging(own: Path) -> None:
     """Remove what killed preparations have left, and what nobody has accepted for a day."""
     for folder in own.glob(f".*{SUFFIX}"):
-        if is_held(folder) is not False:
+        if is_locked(folder) is not False:
             continue
         with contextlib.suppress(OSError):
-            whole = (folder / entries.NOTE).is_file()
-            if not whole or time.time() - folder.stat().st_mtime > WAITS_SECONDS:
+            whole = (folder / custom_registry.NOTE_FILE).is_file()
+            if not whole or time.time() - folder.stat().st_mtime > ACCEPTANCE_TIMEOUT_S:
                 shutil.rmtree(folder)
 
 
-def put_in_place(folder: Path, name: str) -> None:
+def publish_staged_dataset(folder: Path, name: str) -> None:
     """A prepared folder becomes the dataset `name`, owned by whoever asks.
 
     Raises:
@@ -65,20 +65,20 @@ def put_in_place(folder: Path, name: str) -> None:
       DataError: there is one of this name.
       StorageError: the data folder cannot be written.
     """
-    check(Action.ADD_DATA)
-    with in_words(name):
-        owners.keep_owner(folder)
+    check_permission(Action.ADD_DATA)
+    with convert_staging_errors(name):
+        owners.write_owner(folder)
         try:
             # On some systems an empty folder would be replaced, which is none of ours.
-            folder.rename(entries.folder() / name)
+            folder.rename(custom_registry.custom_datasets_folder() / name)
         except OSError as error:
             if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-                raise DataError(taken(name)) from error
+                raise DataError(describe_taken_name(name)) from error
             raise
-        audit.write(Action.ADD_DATA, name)
+        audit_log.write_audit_entry(Action.ADD_DATA, name)
 
 
-def taken(name: str) -> str:
+def describe_taken_name(name: str) -> str:
     """What to say where there is a dataset of this name."""
     return (
         f"There is a dataset {name} already: choose another name, or remove that one first with "
@@ -86,7 +86,7 @@ def taken(name: str) -> str:
     )
 
 
-def remove(name: str) -> None:
+def remove_custom_dataset(name: str) -> None:
     """Remove a person's own dataset: out of sight in one move; maps of its arrays go on.
 
     Raises:
@@ -94,14 +94,14 @@ def remove(name: str) -> None:
       DataError: there is none of this name.
       StorageError: it cannot be removed.
     """
-    own = entries.folder()
+    own = custom_registry.custom_datasets_folder()
     hidden = own / f".{name}-{uuid.uuid4().hex[:12]}{SUFFIX}"
-    if not entries.NAME.fullmatch(name) or not os.path.lexists(own / name):
-        there = ", ".join(entries.names()) or "none"
+    if not custom_registry.NAME_PATTERN.fullmatch(name) or not os.path.lexists(own / name):
+        there = ", ".join(custom_registry.list_custom_datasets()) or "none"
         raise DataError(f"You have added no dataset {name!r:.60}. Your own are: {there:.300}.")
-    owners.check_own(Action.DELETE, own / name)
+    owners.check_folder_access(Action.DELETE, own / name)
     try:
-        audit.write(Action.DELETE, name)
+        audit_log.write_audit_entry(Action.DELETE, name)
         if (own / name).is_symlink():  # What it leads to is somebody else's.
             (own / name).unlink()
             return
@@ -109,39 +109,42 @@ def remove(name: str) -> None:
         shutil.rmtree(hidden)
     except OSError as error:
         raise StorageError(
-            f"The dataset {name} could not be removed, or not all of it ({why(error)}): make "
+            f"The dataset {name} could not be removed, or not all of it "
+            f"({describe_os_error(error)}): make "
             f"{own} writable for you, then remove what is left there."
         ) from error
 
 
 @contextlib.contextmanager
-def in_words(name: str) -> Iterator[None]:
+def convert_staging_errors(name: str) -> Iterator[None]:
     """Turns an OSError of the data folder's disk into a StorageError with advice."""
     try:
         yield
     except ConnectionError:  # not the disk: a pipe that takes the progress was closed
         raise
     except OSError as error:
-        full = error.errno in FULL
+        full = error.errno in FULL_ERRNOS
         raise StorageError(
-            no_space(name)
+            describe_full_staging_disk(name)
             if full
-            else f"The dataset {name} cannot be kept in {entries.folder()} ({why(error)}): point "
+            else f"The dataset {name} cannot be kept in {custom_registry.custom_datasets_folder()} "
+            f"({describe_os_error(error)}): point "
             "ENSEMBLE_DATA at a folder that you can write to, and add it again."
         ) from error
 
 
-def no_space(name: str, needed: int | None = None) -> str:
+def describe_full_staging_disk(name: str, needed: int | None = None) -> str:
     """Says that the disk is full; `needed` is the bytes that have to be free."""
     space = f"{max(1, round(needed / 1e6)):,} MB" if needed else "some space"
     return (
-        f"The disk is too full for {name}: free {space} at {entries.folder()}, or point "
+        f"The disk is too full for {name}: free {space} at "
+        f"{custom_registry.custom_datasets_folder()}, or point "
         "ENSEMBLE_DATA at a folder on another disk, and add it again; nothing unfinished is left "
         "behind."
     )
 
 
-def check_space(name: str, needed: int) -> None:
+def check_staging_space(name: str, needed: int) -> None:
     """Raises StorageError where the data folder's disk has no `needed` bytes left."""
-    if shutil.disk_usage(entries.folder()).free < needed:
-        raise StorageError(no_space(name, needed))
+    if shutil.disk_usage(custom_registry.custom_datasets_folder()).free < needed:
+        raise StorageError(describe_full_staging_disk(name, needed))

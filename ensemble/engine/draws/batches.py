@@ -9,12 +9,12 @@ import numpy as np
 from jax import Array
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine.draws import keys
-from ensemble.engine.trace_cache import cached
+from ensemble.engine.draws import random_keys
+from ensemble.engine.trace_cache import cache_trace
 from ensemble.errors import ConfigError
 
 
-def steps_per_epoch(size: int, batch_size: int, held_out: int = 0) -> int:
+def count_steps_per_epoch(size: int, batch_size: int, held_out: int = 0) -> int:
     """Whole batches in `size` images; the remainder is dropped, as the HOWTO does.
 
     Args:
@@ -34,7 +34,7 @@ def steps_per_epoch(size: int, batch_size: int, held_out: int = 0) -> int:
     return size // batch_size
 
 
-def epoch_order(
+def sample_epoch_batches(
     config: EnsembleConfig, epoch: int, size: int, numbers: Sequence[int] | None = None
 ) -> np.ndarray:
     """The images of every batch of an epoch, by number: int32 (M, S, B).
@@ -50,11 +50,11 @@ def epoch_order(
       numbers: whose, of members counted from 0; by default of all. M is how many they are.
     """
     numbers = range(config.members) if numbers is None else numbers
-    steps = steps_per_epoch(size, config.batch_size)
+    steps = count_steps_per_epoch(size, config.batch_size)
     own = config.shuffle_per_member or config.bootstrap
     # Where all share one order, it is drawn once; whose orders they are is data, so that all
     # groups of a run share one program that draws them.
-    draw = _draw(size, config.shuffle_per_member, config.bootstrap)
+    draw = _build_order_program(size, config.shuffle_per_member, config.bootstrap)
     drawn = draw(config.seed, epoch, np.asarray(numbers if own else [0], np.int32))
     order = np.asarray(drawn)[:, : steps * config.batch_size]
     order = order.reshape(-1, steps, config.batch_size)
@@ -62,19 +62,21 @@ def epoch_order(
 
 
 @functools.cache
-def _draw(size: int, own_order: bool, bootstrap: bool) -> Callable[[int, int, np.ndarray], Array]:
+def _build_order_program(
+    size: int, own_order: bool, bootstrap: bool
+) -> Callable[[int, int, np.ndarray], Array]:
     """From seed, epoch and numbers an order of all images for each, or one for all: (M or 1, N)."""
 
-    def draw(seed: Array, epoch: Array, numbers: Array) -> Array:
-        key = keys.epoch_key(seed, epoch)
-        own = keys.own_keys(key, numbers) if own_order else key[None]
+    def sample_order(seed: Array, epoch: Array, numbers: Array) -> Array:
+        key = random_keys.derive_epoch_key(seed, epoch)
+        own = random_keys.fold_in_members(key, numbers) if own_order else key[None]
         order = jax.vmap(functools.partial(jax.random.permutation, x=size))(own).astype(jnp.int32)
         if bootstrap:
-            base = jax.random.fold_in(jax.random.key(seed), keys.BOOTSTRAP)
+            base = jax.random.fold_in(jax.random.key(seed), random_keys.BOOTSTRAP)
             resample = jax.vmap(lambda key: jax.random.randint(key, (size,), 0, size, jnp.int32))
-            drawn = resample(keys.own_keys(base, numbers))
+            drawn = resample(random_keys.fold_in_members(base, numbers))
             whole = jnp.broadcast_to(order, (len(numbers), size))
             order = jnp.take_along_axis(drawn, whole, axis=1)
         return order
 
-    return jax.jit(cached("draw", draw, size, own_order, bootstrap))
+    return jax.jit(cache_trace("draw", sample_order, size, own_order, bootstrap))

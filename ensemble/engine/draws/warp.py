@@ -8,11 +8,11 @@ import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-SMOOTH = 1 / 7  # σ of the bending, as a share of the image's side: Simard's 4 pixels of 28
-REACH = 3  # of a knot, in σ
+SMOOTHING_SIGMA = 1 / 7  # σ of the bending, as a share of the image's side: Simard's 4 pixels of 28
+KNOT_REACH = 3  # of a knot, in σ
 
 
-def warp(
+def sample_warp(
     key: Array,
     count: int,
     shape: Sequence[int],
@@ -40,7 +40,7 @@ def warp(
     leans, amounts, knots = jax.random.split(key, 3)
     angle = jnp.deg2rad(slant_degrees) * jax.random.uniform(leans, (count,), minval=-1.0)
     amount = jnp.asarray(elastic_pixels) * jax.random.uniform(amounts, (count,))
-    down, across = (_bumps(side) for side in shape)
+    down, across = (_compute_knot_weights(side) for side in shape)
     drawn = jax.random.normal(knots, (down.shape[1], count, 2, across.shape[1]))
     # Two products of matrices for the whole batch; not one for each image, and no draw of it
     # computed again for each of its sums.
@@ -49,9 +49,9 @@ def warp(
     return jnp.tan(angle), amount[:, None, None, None] * field
 
 
-def _bumps(side: int) -> np.ndarray:
+def _compute_knot_weights(side: int) -> np.ndarray:
     """Weights of every knot (knots, columns) at every pixel (rows); squares sum to 1 in a row."""
-    sigma = SMOOTH * side
-    knots = np.arange(-REACH * sigma, side - 1 + (REACH + 1) * sigma, sigma)
+    sigma = SMOOTHING_SIGMA * side
+    knots = np.arange(-KNOT_REACH * sigma, side - 1 + (KNOT_REACH + 1) * sigma, sigma)
     weights = np.exp(-((np.arange(side)[:, None] - knots) ** 2) / (2 * sigma**2))
     return (weights / np.sqrt((weights**2).sum(1, keepdims=True))).astype(np.float32)

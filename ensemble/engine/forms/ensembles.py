@@ -9,18 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from ensemble.engine.figures import Evaluation, StepFigures, Tally, without
+from ensemble.engine.metrics import (
+    Evaluation,
+    EvaluationAccumulator,
+    TrainingMetrics,
+    mask_frozen_members,
+)
 
-Averages = Callable[[Any, Any, np.ndarray], tuple[Any, Any]]
+AverageMetricsFunction = Callable[[Any, Any, np.ndarray], tuple[Any, Any]]
 
 
-def places_of(members: int, ensembles: int) -> list[slice]:
+def slice_members_by_ensemble(members: int, ensembles: int) -> list[slice]:
     """Where each of T ensembles' members are among M."""
     size = members // ensembles
     return [slice(first, first + size) for first in range(0, members, size)]
 
 
-def of_each(ensembles: int, figures: Averages) -> Averages:
+def map_over_ensembles(ensembles: int, figures: AverageMetricsFunction) -> AverageMetricsFunction:
     """Two figures of the average, (…) each, as those of T ensembles' own averages: (T, …) each.
 
     Args:
@@ -30,19 +35,21 @@ def of_each(ensembles: int, figures: Averages) -> Averages:
     if ensembles == 1:
         return figures
 
-    def every(probabilities: Any, labels: Any, active: np.ndarray) -> tuple[Any, Any]:
+    def compute_each(probabilities: Any, labels: Any, active: np.ndarray) -> tuple[Any, Any]:
         found = []
-        for own in places_of(len(active), ensembles):
+        for own in slice_members_by_ensemble(len(active), ensembles):
             mask = np.zeros_like(active)
             mask[own] = active[own]
             found.append(figures(probabilities, labels, mask))
         first, second = zip(*found, strict=True)
         return np.stack(first), np.stack(second)
 
-    return every
+    return compute_each
 
 
-def steps_of_each(figures: StepFigures, aside: np.ndarray, ensembles: int) -> StepFigures:
+def split_metrics_by_ensemble(
+    figures: TrainingMetrics, aside: np.ndarray, ensembles: int
+) -> TrainingMetrics:
     """The figures of steps with NaN for members that are set aside, and with those of each.
 
     Args:
@@ -51,26 +58,26 @@ def steps_of_each(figures: StepFigures, aside: np.ndarray, ensembles: int) -> St
       ensembles: T.
     """
     if ensembles == 1:
-        return without(aside, figures)
+        return mask_frozen_members(aside, figures)
     nll, right = figures.ensemble_nll, figures.ensemble_accuracy
     each = tuple(
-        without(
+        mask_frozen_members(
             aside[own],
-            StepFigures(
+            TrainingMetrics(
                 figures.loss[own],
                 figures.accuracy[own],
                 None if nll is None else nll[one],
                 None if right is None else right[one],
             ),
         )
-        for one, own in enumerate(places_of(len(aside), ensembles))
+        for one, own in enumerate(slice_members_by_ensemble(len(aside), ensembles))
     )
-    whole = without(aside, StepFigures(figures.loss, figures.accuracy, None, None))
-    return StepFigures(whole.loss, whole.accuracy, None, None, whole.active, each)
+    whole = mask_frozen_members(aside, TrainingMetrics(figures.loss, figures.accuracy, None, None))
+    return TrainingMetrics(whole.loss, whole.accuracy, None, None, whole.active, each)
 
 
-class Tallies:
-    """A `Tally` of each of several ensembles.
+class MultiEnsembleAccumulator:
+    """A `EvaluationAccumulator` of each of several ensembles.
 
     Args:
       ensembles: T.
@@ -78,27 +85,27 @@ class Tallies:
     """
 
     def __init__(self, ensembles: int, active: np.ndarray, labels: np.ndarray, classes: int):
-        self._places = places_of(len(active), ensembles)
-        self._each = [Tally(active[own], labels, classes) for own in self._places]
+        self._places = slice_members_by_ensemble(len(active), ensembles)
+        self._each = [EvaluationAccumulator(active[own], labels, classes) for own in self._places]
 
-    def add(self, log_p: np.ndarray, nll: Any, accuracy: Any) -> None:
-        """As `Tally.add`, with the figures of each ensemble's average, (T,), or () of one."""
+    def add_batch(self, log_p: np.ndarray, nll: Any, accuracy: Any) -> None:
+        """`EvaluationAccumulator.add_batch` with metrics of each ensemble, (T,), or () of one."""
         both = np.atleast_1d(nll), np.atleast_1d(accuracy)
         for tally, own, *figures in zip(self._each, self._places, *both, strict=True):
-            tally.add(log_p[own], *map(float, figures))
+            tally.add_batch(log_p[own], *map(float, figures))
 
-    def add_members(self, log_p: np.ndarray) -> None:
-        """As `Tally.add_members`."""
+    def add_and_average(self, log_p: np.ndarray) -> None:
+        """As `EvaluationAccumulator.add_and_average`."""
         for tally, own in zip(self._each, self._places, strict=True):
-            tally.add_members(log_p[own])
+            tally.add_and_average(log_p[own])
 
-    def evaluation(self) -> Evaluation:
+    def compute_evaluation(self) -> Evaluation:
         """The whole, once every image has come."""
-        each = tuple(tally.evaluation() for tally in self._each)
+        each = tuple(tally.compute_evaluation() for tally in self._each)
         if len(each) == 1:
             return each[0]
         loss, right = (
             np.concatenate(one) for one in zip(*((e.loss, e.accuracy) for e in each), strict=True)
         )
         probabilities = np.concatenate([one.probabilities for one in each])
-        return Evaluation(probabilities, loss, right, np.nan, np.nan, each=each)
+        return Evaluation(probabilities, loss, right, np.nan, np.nan, by_ensemble=each)

@@ -9,22 +9,22 @@
 
 The parameter tree is the one that stock `nn.Conv` and `nn.Dense` make (`Conv_0/kernel`,
 `Dense_1/bias`, …), drawn from the same keys, so that parameters move freely between the
-two: only the arithmetic of the convolutions is ours (convolution.py).
+two: only the arithmetic of the convolutions is ours (conv_tower.py).
 """
 
 import jax.numpy as jnp
 from flax import linen as nn
 from jax import Array
 
-from ensemble.engine.networks.arithmetic import USUAL, Arithmetic
-from ensemble.engine.networks.convolution import conv_tower
-from ensemble.engine.networks.cpu_products import dense_product
+from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic
+from ensemble.engine.networks.conv_tower import apply_conv_tower
+from ensemble.engine.networks.cpu_products import build_dense_product
 
 WIDTH = 32
 
 
 class Conv(nn.Module):
-    """The parameters of `nn.Conv(features, (3, 3))`; convolution.py does its sums."""
+    """The parameters of `nn.Conv(features, (3, 3))`; conv_tower.py does its sums."""
 
     features: int
 
@@ -39,7 +39,7 @@ class Conv(nn.Module):
 class CNN(nn.Module):
     """The HOWTO's network; its layers have width, 2 · width and 8 · width channels."""
 
-    arithmetic: Arithmetic = USUAL
+    arithmetic: Arithmetic = DEFAULT_ARITHMETIC
     classes: int = 10
     width: int = WIDTH
 
@@ -52,13 +52,15 @@ class CNN(nn.Module):
         if self.is_initializing():  # Only shapes count: nothing else need be compiled.
             x = jnp.zeros((len(x), height // 4, width // 4, 2 * self.width))
         else:
-            x = conv_tower(x, layers, form, precision)
+            x = apply_conv_tower(x, layers, form, precision)
         x = x.reshape((x.shape[0], -1))
-        x = nn.Dense(features=8 * self.width, dot_general=dense_product(dense or precision))(x)
+        x = nn.Dense(features=8 * self.width, dot_general=build_dense_product(dense or precision))(
+            x
+        )
         x = nn.relu(x)
         return nn.Dense(features=self.classes)(x)
 
 
-def make(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
+def create_cnn(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
     """The module; 0 is its own width."""
     return CNN(arithmetic, classes, width or WIDTH)

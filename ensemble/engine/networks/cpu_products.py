@@ -6,14 +6,14 @@ Both take a window's sixteen taps (cpu_windows.py) to its four spots, and gradie
 
 N stands for three axes: planes, rows, and places of a row with their images.
 
-`directly`: all at once, Z = K · T with T the taps one under the other (16·C, N) and K a matrix
-(4·O, 16·C) that holds each weight four times and zeros between. 16/9 of the multiplications, in
-one large product: what matrix units (AMX) like, and bfloat16 is rounded only once. Images of one
+`direct_forward`: all at once, Z = K · T with T the taps one under the other (16·C, N) and K a
+matrix (4·O, 16·C) that holds each weight four times and zeros between. 16/9 of the multiplications,
+in one large product: what matrix units (AMX) like, and bfloat16 is rounded only once. Images of one
 channel, too, are multiplied so: they leave nothing to save.
 
-`winograd`: F(2×2, 3×3) (Winograd 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural
-Networks", CVPR 2016). In one dimension, two outputs of a filter of three weights over four inputs
-take four multiplications, not six:
+`winograd_forward`: F(2×2, 3×3) (Winograd 1980; Lavin and Gray, "Fast Algorithms for Convolutional
+Neural Networks", CVPR 2016). In one dimension, two outputs of a filter of three weights over four
+inputs take four multiplications, not six:
 
     V = B·t = (t0 − t2, t1 + t2, t2 − t1, t1 − t3)        U = G·k = (k0, (k0 + k1 + k2)/2,
     z = A·(U ∘ V) = (m0 + m1 + m2, m1 − m2 − m3)                     (k0 − k1 + k2)/2, k2)
@@ -22,14 +22,15 @@ In two dimensions along rows, then along columns: sixteen products of (O, C) wit
 of thirty-six. Sums and differences of neighbours do the rest, and the backward pass is the same
 with every matrix transposed. Rounding is a few units in the last place of float32.
 
-In bfloat16 there are three ways, of which forms/plan.py measures the fastest. "bfloat16" is
-`directly`, each factor rounded once: fastest on matrix units (AMX). "bfloat16_winograd" is
-`winograd` with transforms in float32, where only the factors of the sixteen products are rounded:
-sums of up to four taps, so that a layer's result is less exact than `directly`'s, by less than a
-factor of four; for units without matrices (AVX512-BF16). In "rounded" taps, weights and gradients
-are rounded to bfloat16 and then taken through `winograd` in float32, whose own rounding is far
-below bfloat16's: what a layer gives is what `directly` gives, but for float32's last places; where
-nothing multiplies bfloat16, or not quickly.
+In bfloat16 there are three ways, of which forms/bfloat16_planning.py measures the fastest.
+"bfloat16" is `direct_forward`, each factor rounded once: fastest on matrix units (AMX).
+"bfloat16_winograd" is `winograd_forward` with transforms in float32, where only the factors of the
+sixteen products are rounded: sums of up to four taps, so that a layer's result is less exact than
+`direct_forward`'s, by less than a factor of four; for units without matrices (AVX512-BF16). In
+"rounded" taps, weights and gradients are rounded to bfloat16 and then taken through
+`winograd_forward` in float32, whose own rounding is far below bfloat16's: what a layer gives is
+what `direct_forward` gives, but for float32's last places; where nothing multiplies bfloat16, or
+not quickly.
 """
 
 import functools
@@ -50,7 +51,7 @@ A = np.array([[1, 1, 1, 0], [0, 1, -1, -1]])
 # In two dimensions, a row of weights in {-1, 0, 1} for each output: (16, 16) and (4, 16).
 B2, A2 = np.kron(B, B), np.kron(A, A)
 # Which weight stands between a spot and a tap: (4, 16, 9) of zeros and ones.
-WHERE = np.array(
+WEIGHT_PLACEMENT = np.array(
     [
         [[(p + i, q + j) == tap for i in range(3) for j in range(3)] for tap in TAPS]
         for p, q in SPOTS
@@ -59,12 +60,12 @@ WHERE = np.array(
 )
 
 Weights = tuple[Any, Any]
-Factor = Callable[[Array], Array]
-Forward = Callable[[list[Array], Array], list[Array]]
-Backward = Callable[[list[Array], Any, list[Array]], tuple[list[Array], Array]]
+FactorFunction = Callable[[Array], Array]
+ForwardFunction = Callable[[list[Array], Array], list[Array]]
+BackwardFunction = Callable[[list[Array], Any, list[Array]], tuple[list[Array], Array]]
 
 
-class Method(NamedTuple):
+class ProductMethod(NamedTuple):
     """How a layer multiplies.
 
     Attributes:
@@ -76,109 +77,121 @@ class Method(NamedTuple):
     """
 
     weights: Callable[[Array], Weights]
-    forward: Forward
-    backward: Backward
+    forward: ForwardFunction
+    backward: BackwardFunction
 
 
 @functools.cache
-def method_for(channels: int, precision: str) -> Method:
+def choose_product_method(channels: int, precision: str) -> ProductMethod:
     """How to multiply with so many input channels, in a precision of FACTORS."""
-    factor = FACTORS[precision]
+    factor = FACTOR_ROUNDING[precision]
     if channels > 1 and precision != "bfloat16":
         # What is rounded before the transforms, and what in the products after them.
-        early, late = (as_is, factor) if precision == "bfloat16_winograd" else (factor, as_is)
-        return Method(
-            functools.partial(transformed, early=early, late=late),
-            functools.partial(winograd, early=early, late=late),
+        early, late = (
+            (leave_unrounded, factor)
+            if precision == "bfloat16_winograd"
+            else (factor, leave_unrounded)
+        )
+        return ProductMethod(
+            functools.partial(transform_winograd_kernel, early=early, late=late),
+            functools.partial(winograd_forward, early=early, late=late),
             functools.partial(winograd_backward, early=early, late=late),
         )
-    return Method(
-        spread_out,
-        functools.partial(directly, factor=factor if channels > 1 else FACTORS["float32"]),
-        functools.partial(directly_backward, factor=factor, by_spot=channels == 1),
+    return ProductMethod(
+        expand_direct_kernel,
+        functools.partial(
+            direct_forward, factor=factor if channels > 1 else FACTOR_ROUNDING["float32"]
+        ),
+        functools.partial(direct_backward, factor=factor, by_spot=channels == 1),
     )
 
 
 @jax.custom_jvp
-def rounded(x: Array) -> Array:
+def round_to_bfloat16(x: Array) -> Array:
     """To the nearest number that bfloat16 has, in float32; its derivative is not rounded."""
     return lax.reduce_precision(x, exponent_bits=8, mantissa_bits=7)
 
 
-rounded.defjvps(lambda tangent, value, x: tangent)
+round_to_bfloat16.defjvps(lambda tangent, value, x: tangent)
 
 
-def as_is(x: Array) -> Array:
+def leave_unrounded(x: Array) -> Array:
     """Nothing is rounded."""
     return x
 
 
 # What is done to a factor before it is multiplied.
-FACTORS: dict[str, Factor] = {
-    "float32": as_is,
+FACTOR_ROUNDING: dict[str, FactorFunction] = {
+    "float32": leave_unrounded,
     "bfloat16": lambda x: x.astype(jnp.bfloat16),
     "bfloat16_winograd": lambda x: x.astype(jnp.bfloat16),
-    "rounded": rounded,
+    "rounded": round_to_bfloat16,
 }
 
 
-def transformed(kernel: Array, early: Factor, late: Factor) -> Weights:
+def transform_winograd_kernel(
+    kernel: Array, early: FactorFunction, late: FactorFunction
+) -> Weights:
     """U of a kernel: (16, O, C), and 16 of (C, O), which are factors already."""
     u = jnp.einsum("ai,bj,ijco->aboc", G, G, early(kernel)).reshape(16, *kernel.shape[:1:-1])
-    return u, materialized([late(lax.stop_gradient(one).T) for one in u])
+    return u, materialize_arrays([late(lax.stop_gradient(one).T) for one in u])
 
 
-def winograd(taps: list[Array], u: Array, early: Factor, late: Factor) -> list[Array]:
+def winograd_forward(
+    taps: list[Array], u: Array, early: FactorFunction, late: FactorFunction
+) -> list[Array]:
     """The spots, by sixteen small products."""
-    v = materialized([late(one) for one in combined(B2, [early(tap) for tap in taps])])
-    m = materialized([product(late(u[n]), one) for n, one in enumerate(v)])
-    return combined(A2, m)
+    v = materialize_arrays([late(one) for one in combine_signed(B2, [early(tap) for tap in taps])])
+    m = materialize_arrays([multiply_matrices(late(u[n]), one) for n, one in enumerate(v)])
+    return combine_signed(A2, m)
 
 
 def winograd_backward(
-    taps: list[Array], u: list[Array], dz: list[Array], early: Factor, late: Factor
+    taps: list[Array], u: list[Array], dz: list[Array], early: FactorFunction, late: FactorFunction
 ) -> tuple[list[Array], Array]:
-    """The transpose of `winograd`, matrix by matrix."""
-    v = materialized([late(one) for one in combined(B2, [early(tap) for tap in taps])])
-    dm = materialized([late(one) for one in combined(A2.T, [early(one) for one in dz])])
-    du = materialized(jnp.stack([product_nt(d, one) for d, one in zip(dm, v, strict=True)]))
-    dv = materialized([product(one, d) for one, d in zip(u, dm, strict=True)])
-    return combined(B2.T, dv), du
+    """The transpose of `winograd_forward`, matrix by matrix."""
+    v = materialize_arrays([late(one) for one in combine_signed(B2, [early(tap) for tap in taps])])
+    dm = materialize_arrays([late(one) for one in combine_signed(A2.T, [early(one) for one in dz])])
+    du = materialize_arrays(
+        jnp.stack([multiply_transposed(d, one) for d, one in zip(dm, v, strict=True)])
+    )
+    dv = materialize_arrays([multiply_matrices(one, d) for one, d in zip(u, dm, strict=True)])
+    return combine_signed(B2.T, dv), du
 
 
-def spread_out(kernel: Array) -> Weights:
+def expand_direct_kernel(kernel: Array) -> Weights:
     """K of a kernel, each weight four times and zeros between: (4 · O, 16 · C), and transposed."""
     channels, features = kernel.shape[2:]
     flat = kernel.reshape(9, channels, features)
-    k = jnp.einsum("atw,wco->aotc", WHERE, flat).reshape(4 * features, 16 * channels)
+    k = jnp.einsum("atw,wco->aotc", WEIGHT_PLACEMENT, flat).reshape(4 * features, 16 * channels)
     # Built anew: XLA's products with a transposed left factor are the slow ones.
-    back = jnp.einsum("atw,wco->tcao", WHERE, lax.stop_gradient(flat))
-    return k, materialized(back.reshape(16 * channels, 4 * features))
+    back = jnp.einsum("atw,wco->tcao", WEIGHT_PLACEMENT, lax.stop_gradient(flat))
+    return k, materialize_arrays(back.reshape(16 * channels, 4 * features))
 
 
-def directly(taps: list[Array], k: Array, factor: Factor) -> list[Array]:
+def direct_forward(taps: list[Array], k: Array, factor: FactorFunction) -> list[Array]:
     """The spots, by one large product."""
-    z = materialized(product(factor(k), stacked(taps, factor)))
+    z = materialize_arrays(multiply_matrices(factor(k), stack_factors(taps, factor)))
     return jnp.split(z, len(SPOTS))
 
 
-def directly_backward(
-    taps: list[Array], k: Array, dz: list[Array], factor: Factor, by_spot: bool
+def direct_backward(
+    taps: list[Array], k: Array, dz: list[Array], factor: FactorFunction, by_spot: bool
 ) -> tuple[list[Array], Array]:
-    """The transpose of `directly`; dK in one product, or, `by_spot`, in four.
+    """The transpose of `direct_forward`; dK in one product, or, `by_spot`, in four.
 
     Images of one channel are mostly the first, and nobody asks for their gradients. Without
     those, four products save the copy that puts the dz one under the other.
     """
-    dz = materialized(dz) if by_spot else dz
-    seen, dzs = stacked(taps, factor), stacked(dz, factor)
-    dtaps = materialized(product(factor(k), dzs))
+    dz = materialize_arrays(dz) if by_spot else dz
+    seen, dzs = stack_factors(taps, factor), stack_factors(dz, factor)
+    dtaps = materialize_arrays(multiply_matrices(factor(k), dzs))
     spots = [factor(one) for one in dz] if by_spot else [dzs]
-    dk = materialized(jnp.concatenate([product_nt(spot, seen) for spot in spots]))
+    dk = materialize_arrays(jnp.concatenate([multiply_transposed(spot, seen) for spot in spots]))
     return jnp.split(dtaps, len(TAPS)), dk
 
 
-def combined(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:
+def combine_signed(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:
     """Sums and differences: for each row of weights in {-1, 0, 1}, Σ weight · array."""
     found = []
     for row in weights:
@@ -190,56 +203,56 @@ def combined(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:
     return found
 
 
-def stacked(arrays: list[Array], factor: Factor) -> Array:
+def stack_factors(arrays: list[Array], factor: FactorFunction) -> Array:
     """One under the other, as factors of a product."""
-    return materialized(jnp.concatenate([factor(array) for array in arrays]))
+    return materialize_arrays(jnp.concatenate([factor(array) for array in arrays]))
 
 
-def product(a: Array, b: Array) -> Array:
+def multiply_matrices(a: Array, b: Array) -> Array:
     """Matrix product a · b of (O, C) and (C, …), summed in float32."""
     return lax.dot_general(a, b, (((1,), (0,)), ((), ())), preferred_element_type=jnp.float32)
 
 
-def product_nt(a: Array, b: Array) -> Array:
+def multiply_transposed(a: Array, b: Array) -> Array:
     """Matrix product a · bᵀ over all axes but the first, summed in float32."""
     a, b = a.reshape(len(a), -1), b.reshape(len(b), -1)
     return lax.dot_general(a, b, (((1,), (1,)), ((), ())), preferred_element_type=jnp.float32)
 
 
-def dense_product(precision: str) -> Callable[..., Array] | None:
+def build_dense_product(precision: str) -> Callable[..., Array] | None:
     """`dot_general` for `nn.Dense`: None for the usual one, or one that rounds its factors."""
     if precision == "float32":
         return None
 
     def dot_general(x: Array, weights: Array, dimensions: Any, **options: Any) -> Array:
-        return rounded_product(x, weights, precision)
+        return multiply_rounded(x, weights, precision)
 
     return dot_general
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
-def rounded_product(x: Array, weights: Array, precision: str) -> Array:
+def multiply_rounded(x: Array, weights: Array, precision: str) -> Array:
     """Product of x (B, I) and weights (I, O), factors rounded, in the derivative as well."""
-    factor = FACTORS[precision]
-    return product(factor(x), factor(weights))
+    factor = FACTOR_ROUNDING[precision]
+    return multiply_matrices(factor(x), factor(weights))
 
 
 def _rounded_forward(x: Array, weights: Array, precision: str) -> tuple[Array, Any]:
-    factor = FACTORS[precision]
-    x, weights = materialized((factor(x), factor(weights)))
-    return product(x, weights), (x, weights)
+    factor = FACTOR_ROUNDING[precision]
+    x, weights = materialize_arrays((factor(x), factor(weights)))
+    return multiply_matrices(x, weights), (x, weights)
 
 
 def _rounded_backward(precision: str, residuals: Any, dy: Array) -> tuple[Array, Array]:
     x, weights = residuals
-    dy = materialized(FACTORS[precision](dy))
-    return product_nt(dy, weights), product(materialized(x.T), dy)
+    dy = materialize_arrays(FACTOR_ROUNDING[precision](dy))
+    return multiply_transposed(dy, weights), multiply_matrices(materialize_arrays(x.T), dy)
 
 
-rounded_product.defvjp(_rounded_forward, _rounded_backward)
+multiply_rounded.defvjp(_rounded_forward, _rounded_backward)
 
 
-def materialized(arrays: Any) -> Any:
+def materialize_arrays(arrays: Any) -> Any:
     """The same arrays behind a barrier: computed once and written to memory before they are used.
 
     Without it XLA fuses them into every loop that reads them, and computes each sum and each copy

@@ -32,7 +32,8 @@ are computed. They begin at row 0 where r = m, and else at row 1 if there is roo
 columns alike. The others are a border of zeros; a place that is computed without a pixel is made
 zero. With B images side by side in each place:
 
-        first images          (C, 4ᴸ, S + L, (T + L) · B), L layers, out of which `laid_out` takes
+        first images          (C, 4ᴸ, S + L, (T + L) · B), L layers, out of which `lay_out_taps`
+        takes
                               the taps, one by one: they are small
         images                (C, 4ᵏ, R, Q · B), and with their border (C, 4ᵏ, S + k, (T + k) · B)
         taps of the windows   (4, 4) of (C, 4ᵏ⁻¹, R, Q · B), the R and Q of the next image
@@ -54,10 +55,16 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from ensemble.engine.networks.cpu_products import SPOTS, TAPS, Method, Weights, materialized
+from ensemble.engine.networks.cpu_products import (
+    SPOTS,
+    TAPS,
+    ProductMethod,
+    Weights,
+    materialize_arrays,
+)
 
 
-class Grid(NamedTuple):
+class WindowGrid(NamedTuple):
     """Where the pixels of a tower's images lie, for images of one size, all known beforehand.
 
     Images at *level* k are those that k more layers are to pool; the result is at level 0.
@@ -74,28 +81,28 @@ class Grid(NamedTuple):
     layers: int
     batch: int
 
-    def size(self, level: int) -> tuple[int, int]:
+    def image_size(self, level: int) -> tuple[int, int]:
         """Height and width of the images at a level."""
         return self.height >> self.layers - level, self.width >> self.layers - level
 
-    def places(self, level: int) -> tuple[int, int]:
+    def plane_size(self, level: int) -> tuple[int, int]:
         """Rows and columns of places of a plane, the border included."""
-        rows, columns = self.size(0)
+        rows, columns = self.image_size(0)
         return rows + level, columns + level
 
-    def computed(self, level: int) -> tuple[tuple[int, int], list[tuple[int, int]]]:
+    def computed_region(self, level: int) -> tuple[tuple[int, int], list[tuple[int, int]]]:
         """R and Q, the same for all planes of a level, and the place where each plane's begin."""
         side, found = 2**level, []
-        for pixels, places in zip(self.size(level), self.places(level), strict=True):
+        for pixels, places in zip(self.image_size(level), self.plane_size(level), strict=True):
             size = -(-pixels // side)
             found.append((size, [min(int(r < side - 1), places - size) for r in range(side)]))
         (rows, down), (columns, right) = found
         return (rows, columns), [(a, b) for a in down for b in right]
 
-    def inside(self, level: int) -> np.ndarray:
+    def pixel_mask(self, level: int) -> np.ndarray:
         """Whether the image has the pixel at each computed place: bool (4ᵏ, R, Q)."""
-        side, ((rows, columns), starts), found = 2**level, self.computed(level), []
-        height, width = self.size(level)
+        side, ((rows, columns), starts), found = 2**level, self.computed_region(level), []
+        height, width = self.image_size(level)
         for plane, (a, b) in enumerate(starts):
             row = side * (a + np.arange(rows)) + plane // side - (side - 1)
             column = side * (b + np.arange(columns)) + plane % side - (side - 1)
@@ -103,7 +110,7 @@ class Grid(NamedTuple):
             found.append(down[:, None] & right)
         return np.array(found)
 
-    def begins(self, level: int, tap: tuple[int, int]) -> list[tuple[int, int, int]]:
+    def tap_origins(self, level: int, tap: tuple[int, int]) -> list[tuple[int, int, int]]:
         """Where the windows of each plane of a level have their tap.
 
         The plane at level + 1 that holds it, row and column there of the first computed window's;
@@ -111,7 +118,7 @@ class Grid(NamedTuple):
         """
         side, (u, v) = 2 ** (level + 1), tap
         found = []
-        for plane, (a, b) in enumerate(self.computed(level)[1]):
+        for plane, (a, b) in enumerate(self.computed_region(level)[1]):
             down, row = divmod(2 * (plane // 2**level) + u, side)
             right, column = divmod(2 * (plane % 2**level) + v, side)
             found.append((row * side + column, a + down, (b + right) * self.batch))
@@ -120,7 +127,7 @@ class Grid(NamedTuple):
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4, 5))
 def conv_relu_pool(
-    x: Array, weights: Weights, bias: Array, grid: Grid, level: int, method: Method
+    x: Array, weights: Weights, bias: Array, grid: WindowGrid, level: int, method: ProductMethod
 ) -> Array:
     """average_pool(relu(conv(x, kernel) + bias)), 'SAME' padding, pooling window and stride 2.
 
@@ -137,110 +144,113 @@ def conv_relu_pool(
       Images at this level, (O, 4ᵏ, R, Q · B), float32; an odd last row or column of the images
       before is dropped, as `nn.avg_pool` does.
     """
-    return _forward(x, weights, bias, grid, level, method)[0]
+    return _conv_relu_pool_forward(x, weights, bias, grid, level, method)[0]
 
 
-def _forward(
-    x: Array, weights: Weights, bias: Array, grid: Grid, level: int, method: Method
+def _conv_relu_pool_forward(
+    x: Array, weights: Weights, bias: Array, grid: WindowGrid, level: int, method: ProductMethod
 ) -> tuple[Array, Any]:
-    x = with_border(x, grid, level)
+    x = add_plane_border(x, grid, level)
     with jax.named_scope("transforms"):
-        z = method.forward(taps(x, grid, level), weights[0])
+        z = method.forward(extract_taps(x, grid, level), weights[0])
     z = [spot + bias[:, None, None, None] for spot in z]
-    y = sum(jnp.maximum(spot, 0) for spot in z) * quarter(grid, level)
+    y = sum(jnp.maximum(spot, 0) for spot in z) * compute_pooling_weights(grid, level)
     # One byte a window: which of its spots let the gradient through.
     bits = [(spot > 0) * float(1 << n) for n, spot in enumerate(z)]
     positive = sum(bits[1:], bits[0]).astype(jnp.uint8)
-    y, positive = materialized((y, positive))
+    y, positive = materialize_arrays((y, positive))
     return y, (x, weights[1], positive)
 
 
-def _backward(
-    grid: Grid, level: int, method: Method, residuals: Any, dy: Array
+def _conv_relu_pool_backward(
+    grid: WindowGrid, level: int, method: ProductMethod, residuals: Any, dy: Array
 ) -> tuple[Array, Any, Array]:
-    (x, weights, positive), dmean = residuals, dy * quarter(grid, level)
+    (x, weights, positive), dmean = residuals, dy * compute_pooling_weights(grid, level)
     dz = [jnp.where(positive & (1 << n) != 0, dmean, 0.0) for n in range(len(SPOTS))]
     with jax.named_scope("transforms"):
-        dtaps, dweights = method.backward(taps(x, grid, level), weights, dz)
+        dtaps, dweights = method.backward(extract_taps(x, grid, level), weights, dz)
     dbias = sum(dz[1:], dz[0]).sum((1, 2, 3))
-    return from_taps(dtaps, grid, level), (dweights, None), dbias
+    return accumulate_tap_gradients(dtaps, grid, level), (dweights, None), dbias
 
 
-conv_relu_pool.defvjp(_forward, _backward)
+conv_relu_pool.defvjp(_conv_relu_pool_forward, _conv_relu_pool_backward)
 
 
-def quarter(grid: Grid, level: int) -> np.ndarray | np.float32:
+def compute_pooling_weights(grid: WindowGrid, level: int) -> np.ndarray | np.float32:
     """A quarter, which makes a mean of four spots' sum; by place, 0 where there is no pixel."""
-    inside = np.float32(0.25) * grid.inside(level)
+    inside = np.float32(0.25) * grid.pixel_mask(level)
     return np.float32(0.25) if inside.all() else np.repeat(inside, grid.batch, axis=2)
 
 
 @jax.named_scope("taps")
-def with_border(x: Array, grid: Grid, level: int) -> Array:
-    """What a layer's `taps` are taken from: images in whole planes. The first come as taps."""
-    (rows, columns), (computed, starts) = grid.places(level + 1), grid.computed(level + 1)
+def add_plane_border(x: Array, grid: WindowGrid, level: int) -> Array:
+    """What `extract_taps` takes from: images in whole planes. The first come as taps."""
+    (rows, columns), (computed, starts) = (
+        grid.plane_size(level + 1),
+        grid.computed_region(level + 1),
+    )
     if level + 1 == grid.layers or computed == (rows, columns):
         return x
     whole = jnp.zeros((*x.shape[:2], rows, columns * grid.batch), x.dtype)
     for n, (a, b) in enumerate(starts):
         whole = lax.dynamic_update_slice(whole, x[:, n : n + 1], (0, n, a, b * grid.batch))
-    return materialized(whole)
+    return materialize_arrays(whole)
 
 
 @jax.named_scope("taps")
-def taps(x: Array, grid: Grid, level: int) -> list[Array]:
+def extract_taps(x: Array, grid: WindowGrid, level: int) -> list[Array]:
     """The sixteen taps of all windows, each (C, 4ᵏ, R, Q · B), of images with their border."""
     if level + 1 == grid.layers:
         return list(jnp.split(x, len(TAPS)))
-    (rows, columns), _ = grid.computed(level)
+    (rows, columns), _ = grid.computed_region(level)
     width, found = columns * grid.batch, []
     for tap in TAPS:
         slices = [
             x[:, plane : plane + 1, a : a + rows, b : b + width]
-            for plane, a, b in grid.begins(level, tap)
+            for plane, a, b in grid.tap_origins(level, tap)
         ]
         found.append(jnp.concatenate(slices, axis=1))
     return found
 
 
 @jax.named_scope("taps")
-def from_taps(dtaps: list[Array], grid: Grid, level: int) -> Array:
-    """The transpose of `with_border` and `taps`: the taps' gradients, added up where computed."""
+def accumulate_tap_gradients(dtaps: list[Array], grid: WindowGrid, level: int) -> Array:
+    """The transpose of `add_plane_border` and `extract_taps`: adds up the taps' gradients."""
     if level + 1 == grid.layers:
         return jnp.concatenate(dtaps)
-    zero, ((rows, columns), starts) = jnp.zeros((), dtaps[0].dtype), grid.computed(level + 1)
+    zero, ((rows, columns), starts) = jnp.zeros((), dtaps[0].dtype), grid.computed_region(level + 1)
     planes: list[list[Array]] = [[] for _ in starts]
     width = columns * grid.batch
     for tap, dtap in zip(TAPS, dtaps, strict=True):
-        for n, (plane, row, column) in enumerate(grid.begins(level, tap)):
+        for n, (plane, row, column) in enumerate(grid.tap_origins(level, tap)):
             # Less than zero where a tap reaches the border: that is cut off, nobody asks for it.
             down, right = row - starts[plane][0], column - starts[plane][1] * grid.batch
             below, beside = rows - down - dtap.shape[2], width - right - dtap.shape[3]
             around = ((0, 0, 0), (0, 0, 0), (down, below, 0), (right, beside, 0))
             planes[plane].append(lax.pad(dtap[:, n : n + 1], zero, around))
-    whole = materialized([sum(parts[1:], parts[0]) for parts in planes])
-    return materialized(jnp.concatenate(whole, axis=1))
+    whole = materialize_arrays([sum(parts[1:], parts[0]) for parts in planes])
+    return materialize_arrays(jnp.concatenate(whole, axis=1))
 
 
 @jax.named_scope("taps")
-def laid_out(x: Array, grid: Grid) -> Array:
+def lay_out_taps(x: Array, grid: WindowGrid) -> Array:
     """The taps of first images (chunks, B, H, W, C): (chunks, 16 · C, 4ᴸ⁻¹, R, Q · B).
 
     R and Q are those of the first layer's result, at level L − 1.
     """
     chunks, batch, height, width, channels = x.shape
     level, zero = grid.layers, jnp.zeros((), x.dtype)
-    side, margin, (rows, columns) = 2**level, 2**level - 1, grid.places(level)
+    side, margin, (rows, columns) = 2**level, 2**level - 1, grid.plane_size(level)
     down, right = rows * side - margin - height, columns * side - margin - width
     around = ((0, 0, 0), (0, 0, 0), (margin, down, 0), (margin, right, 0), (0, 0, 0))
-    planes = materialized(lax.pad(x, zero, around))
+    planes = materialize_arrays(lax.pad(x, zero, around))
     planes = planes.reshape(chunks, batch, rows, side, columns, side, channels)
     planes = planes.transpose(0, 6, 3, 5, 2, 4, 1)
-    planes = materialized(planes.reshape(chunks, channels, side**2, rows, columns * batch))
+    planes = materialize_arrays(planes.reshape(chunks, channels, side**2, rows, columns * batch))
 
-    (rows, columns), _ = grid.computed(level - 1)
+    (rows, columns), _ = grid.computed_region(level - 1)
     size = rows, columns * batch
-    begins = [begin for tap in TAPS for begin in grid.begins(level - 1, tap)]
+    begins = [begin for tap in TAPS for begin in grid.tap_origins(level - 1, tap)]
 
     def slice_at(begin: Array) -> Array:
         return lax.dynamic_slice(planes, (0, 0, *begin), (chunks, channels, 1, *size))

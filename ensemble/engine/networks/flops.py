@@ -8,61 +8,71 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-CONVOLUTION = "conv_general_dilated"
-OWN_GRADIENTS = "custom_vjp_call"  # stock_convolution.py
-COUNTED = ("dot_general", CONVOLUTION)
+CONVOLUTION_PRIMITIVE = "conv_general_dilated"
+CUSTOM_GRADIENT_PRIMITIVE = "custom_vjp_call"  # stock_convolution.py
+COUNTED_PRIMITIVES = ("dot_general", CONVOLUTION_PRIMITIVE)
 
 
-def count(jaxpr: Any) -> int:
+def count_flops(jaxpr: Any) -> int:
     """Operations of a program, as `jax.make_jaxpr` gives it."""
-    return _sum(jaxpr, _operations)
+    return _sum_over_equations(jaxpr, _count_equation_flops)
 
 
-def outputs(jaxpr: Any) -> int:
+def count_outputs(jaxpr: Any) -> int:
     """Numbers that the products and convolutions of a program give, counted likewise."""
-    return _sum(jaxpr, _outputs)
+    return _sum_over_equations(jaxpr, _count_equation_outputs)
 
 
-def convolves(jaxpr: Any) -> bool:
+def has_stock_convolution(jaxpr: Any) -> bool:
     """Whether there is a convolution in it whose gradients are left to JAX."""
     return any(
-        one.primitive.name == CONVOLUTION
-        or any(convolves(part) for value in one.params.values() for part in _jaxprs(value))
+        one.primitive.name == CONVOLUTION_PRIMITIVE
+        or any(
+            has_stock_convolution(part)
+            for value in one.params.values()
+            for part in _find_inner_jaxprs(value)
+        )
         for one in jaxpr.eqns
-        if one.primitive.name != OWN_GRADIENTS
+        if one.primitive.name != CUSTOM_GRADIENT_PRIMITIVE
     )
 
 
-def _sum(jaxpr: Any, of: Callable[[Any], int]) -> int:
-    return sum(_of_one(equation, of) for equation in jaxpr.eqns)
+def _sum_over_equations(jaxpr: Any, of: Callable[[Any], int]) -> int:
+    return sum(_count_in_equation(equation, of) for equation in jaxpr.eqns)
 
 
-def _of_one(equation: Any, of: Callable[[Any], int]) -> int:
+def _count_in_equation(equation: Any, of: Callable[[Any], int]) -> int:
     name, params = equation.primitive.name, equation.params
-    if name in COUNTED:
+    if name in COUNTED_PRIMITIVES:
         return of(equation)
-    inner = sum(_sum(part, of) for value in params.values() for part in _jaxprs(value))
+    inner = sum(
+        _sum_over_equations(part, of)
+        for value in params.values()
+        for part in _find_inner_jaxprs(value)
+    )
     return inner * int(params.get("length", 1)) if name == "scan" else inner
 
 
-def _outputs(equation: Any) -> int:
+def _count_equation_outputs(equation: Any) -> int:
     return math.prod(equation.outvars[0].aval.shape)
 
 
-def _operations(equation: Any) -> int:
+def _count_equation_flops(equation: Any) -> int:
     params = equation.params
     if equation.primitive.name == "dot_general":
         (contracted, _), _ = params["dimension_numbers"]
         factor = equation.invars[0].aval.shape
-        return 2 * _outputs(equation) * math.prod(factor[axis] for axis in contracted)
+        return (
+            2 * _count_equation_outputs(equation) * math.prod(factor[axis] for axis in contracted)
+        )
     kernel = equation.invars[1].aval.shape
     outputs = kernel[params["dimension_numbers"].rhs_spec[0]]
-    return 2 * _outputs(equation) * math.prod(kernel) // outputs
+    return 2 * _count_equation_outputs(equation) * math.prod(kernel) // outputs
 
 
-def _jaxprs(value: Any) -> list[Any]:
+def _find_inner_jaxprs(value: Any) -> list[Any]:
     """What of an equation's parameters is a program of its own."""
     if isinstance(value, tuple | list):
-        return [part for one in value for part in _jaxprs(one)]
+        return [part for one in value for part in _find_inner_jaxprs(one)]
     inner = getattr(value, "jaxpr", value)
     return [inner] if hasattr(inner, "eqns") else []

@@ -21,7 +21,7 @@ from flax import linen as nn
 from jax import Array
 
 from ensemble.engine.networks.arithmetic import Arithmetic
-from ensemble.engine.networks.convolution import pool
+from ensemble.engine.networks.conv_tower import average_pool
 
 WIDTH = 6
 
@@ -38,13 +38,13 @@ class LeNet5(nn.Module):
         """Images (B, H, W, channels) in [0, 1] to logits (B, C)."""
         for features, padding in ((self.width, "SAME"), (8 * self.width // 3, "VALID")):
             x = nn.Conv(features, (5, 5), padding=padding, dtype=self.dtype)(x)
-            x = pool(nn.tanh(x))
+            x = average_pool(nn.tanh(x))
         x = x.reshape(len(x), -1)
         for features in (20 * self.width, 14 * self.width):
             x = nn.tanh(nn.Dense(features, dtype=self.dtype)(x))
         return nn.Dense(self.classes, dtype=self.dtype)(x)
 
 
-def make(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
+def create_lenet5(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
     """The module; 0 is its own width."""
     return LeNet5(classes, width or WIDTH, arithmetic.dtype)

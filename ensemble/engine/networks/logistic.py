@@ -28,6 +28,6 @@ class Logistic(nn.Module):
         return nn.Dense(self.classes, dtype=self.dtype)(x.reshape(len(x), -1))
 
 
-def make(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
+def create_logistic(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
     """The module; it has no layer that could be wider."""
     return Logistic(classes, arithmetic.dtype)

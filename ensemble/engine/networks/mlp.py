@@ -36,6 +36,6 @@ class MLP(nn.Module):
         return nn.Dense(self.classes, dtype=self.dtype)(x)
 
 
-def make(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
+def create_mlp(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
     """The module; 0 is its own width."""
     return MLP(classes, width or WIDTH, arithmetic.dtype)

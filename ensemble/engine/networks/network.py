@@ -15,13 +15,13 @@ from flax import traverse_util
 from jax import Array
 
 from ensemble import architectures
-from ensemble.engine.networks import calling, flops
-from ensemble.engine.networks.arithmetic import USUAL, Arithmetic
-from ensemble.engine.networks.stock_convolution import quick_in_loops
+from ensemble.engine.networks import flops, linen_calls
+from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic
+from ensemble.engine.networks.stock_convolution import use_fast_convolutions
 from ensemble.errors import ConfigError
 
 Params = dict[str, Any]
-Make = Callable[[int, int, Arithmetic], nn.Module]
+ModuleFactory = Callable[[int, int, Arithmetic], nn.Module]
 
 
 @dataclass(frozen=True)
@@ -37,25 +37,25 @@ class Network:
       image_shape: of one image, (H, W, channels).
       classes: C, how many classes it tells apart.
       width: how wide its layers are; 0 is its own width.
-      make: a Linen module for (classes, width, arithmetic).
-      tower: whether its convolutions are by sums of its own (convolution.py).
+      create_module: a Linen module for (classes, width, arithmetic).
+      tower: whether its convolutions are by sums of its own (conv_tower.py).
     """
 
     name: str
     image_shape: tuple[int, int, int]
     classes: int
     width: int = 0
-    make: Make = field(compare=False, repr=False, kw_only=True)
+    create_module: ModuleFactory = field(compare=False, repr=False, kw_only=True)
     tower: bool = field(default=False, compare=False, repr=False, kw_only=True)
 
     @property
-    def own(self) -> bool:
+    def is_custom(self) -> bool:
         """Whether its code is a person's own, not this package's."""
-        return architectures.is_own(self.name)
+        return architectures.is_custom_network(self.name)
 
     def init(self, key: Array) -> Params:
         """One member's parameters, drawn as `module.init(key, images)` draws them."""
-        variables = self.variables(key)
+        variables = self.init_variables(key)
         trained = variables.pop("params", {})
         if both := sorted(set(trained) & set(variables)):
             raise ConfigError(
@@ -64,45 +64,51 @@ class Network:
             )
         return {**trained, **variables}
 
-    def apply(self, params: Params, images: Array, arithmetic: Arithmetic = USUAL) -> Array:
+    def apply(
+        self, params: Params, images: Array, arithmetic: Arithmetic = DEFAULT_ARITHMETIC
+    ) -> Array:
         """One member's logits (B, C) for images (B, H, W, channels) in [0, 1], as it is judged."""
-        logits = calling.evaluate(self._module(arithmetic), self._variables(params), images)
+        logits = linen_calls.apply_for_evaluation(
+            self._build_module(arithmetic), self._pack_variables(params), images
+        )
         return logits.astype(jnp.float32)
 
-    def learn(
+    def apply_in_training(
         self,
         trained: Params,
         rest: Params,
         images: Array,
         key: Array | None,
-        arithmetic: Arithmetic = USUAL,
+        arithmetic: Arithmetic = DEFAULT_ARITHMETIC,
     ) -> tuple[Array, Params]:
         """Logits (B, C) of the training pass, and the other collections after it.
 
         Args:
-          trained: what the optimizer moves; with `rest` as `split` gives them.
+          trained: what the optimizer moves; with `rest` as `split_params` gives them.
           rest: the other collections.
           images: (B, H, W, channels) in [0, 1].
-          key: what dropout and the like draw from; None only where `random` is False.
+          key: what dropout and the like draw from; None only where `is_stochastic` is False.
           arithmetic: how the sums are done.
         """
-        with quick_in_loops() if arithmetic.form == "scan" else contextlib.nullcontext():
-            logits, rest = calling.train(
-                self._module(arithmetic), {"params": trained, **rest}, images, key
+        with (
+            use_fast_convolutions() if arithmetic.execution == "scan" else contextlib.nullcontext()
+        ):
+            logits, rest = linen_calls.apply_for_training(
+                self._build_module(arithmetic), {"params": trained, **rest}, images, key
             )
         return logits.astype(jnp.float32), rest
 
-    def features(self, params: Params, images: Array) -> tuple[Array, Array]:
+    def compute_features(self, params: Params, images: Array) -> tuple[Array, Array]:
         """Logits (B, C), and what the last dense layer sees of each image, (B, F).
 
         Where the last thing that a network does is no dense layer, its logits are its features.
         """
-        with calling.watched(self.classes) as seen:
+        with linen_calls.capture_dense_inputs(self.classes) as seen:
             logits = self.apply(params, images)
         features = seen[-1] if seen else logits
         return logits, features.reshape(len(images), -1).astype(jnp.float32)
 
-    def split(self, params: Params) -> tuple[Params, Params]:
+    def split_params(self, params: Params) -> tuple[Params, Params]:
         """What the optimizer moves, and the other collections."""
         rest = {name: params[name] for name in self.collections}
         return {name: tree for name, tree in params.items() if name not in rest}, rest
@@ -110,16 +116,18 @@ class Network:
     @functools.cached_property
     def collections(self) -> tuple[str, ...]:
         """The collections that it has beside "params"."""
-        variables = jax.eval_shape(self.variables, jax.random.key(0))
+        variables = jax.eval_shape(self.init_variables, jax.random.key(0))
         return tuple(sorted(set(variables) - {"params"}))
 
     @functools.cached_property
-    def random(self) -> bool:
+    def is_stochastic(self) -> bool:
         """Whether its training pass draws random numbers, as dropout does."""
         params = jax.eval_shape(self.init, jax.random.key(0))
         images = jax.ShapeDtypeStruct((2, *self.image_shape), jnp.float32)
         try:
-            jax.eval_shape(lambda p, x: self.learn(*self.split(p), x, None), params, images)
+            jax.eval_shape(
+                lambda p, x: self.apply_in_training(*self.split_params(p), x, None), params, images
+            )
         except flax_errors.InvalidRngError:
             return True
         return False
@@ -140,12 +148,12 @@ class Network:
     @functools.cached_property
     def flops(self) -> int:
         """Floating-point operations of one image's forward pass, in products and convolutions."""
-        return flops.count(self._forward_pass)
+        return flops.count_flops(self._forward_jaxpr)
 
     @functools.cached_property
     def outputs(self) -> int:
         """Numbers that the products and convolutions of one image's forward pass give."""
-        return flops.outputs(self._forward_pass)
+        return flops.count_outputs(self._forward_jaxpr)
 
     @property
     def training_flops(self) -> int:
@@ -153,31 +161,33 @@ class Network:
         return 3 * self.flops
 
     @functools.cached_property
-    def fast_in_loops(self) -> bool:
+    def is_fast_in_loops(self) -> bool:
         """Whether it is quick in a compiled loop on a CPU: all its convolutions are made so."""
         if self.tower:
             return True
-        with quick_in_loops():
-            return not flops.convolves(self._traced())
+        with use_fast_convolutions():
+            return not flops.has_stock_convolution(self._trace_forward())
 
     @functools.cached_property
-    def _forward_pass(self) -> Any:
-        return self._traced()
+    def _forward_jaxpr(self) -> Any:
+        return self._trace_forward()
 
-    def _traced(self) -> Any:
+    def _trace_forward(self) -> Any:
         """What JAX traces of one image's logits by stock layers."""
         params = jax.eval_shape(self.init, jax.random.key(0))
         image = jax.ShapeDtypeStruct((1, *self.image_shape), jnp.float32)
         stock = Arithmetic("grouped")
         return jax.make_jaxpr(lambda p, x: self.apply(p, x, stock))(params, image).jaxpr
 
-    def _module(self, arithmetic: Arithmetic) -> nn.Module:
-        return self.make(self.classes, self.width, arithmetic)
+    def _build_module(self, arithmetic: Arithmetic) -> nn.Module:
+        return self.create_module(self.classes, self.width, arithmetic)
 
-    def variables(self, key: Array) -> Params:
+    def init_variables(self, key: Array) -> Params:
         """All of one member's collections by name, as Flax has them."""
-        return calling.init(self._module(USUAL), key, jnp.ones((1, *self.image_shape)))
+        return linen_calls.init_variables(
+            self._build_module(DEFAULT_ARITHMETIC), key, jnp.ones((1, *self.image_shape))
+        )
 
-    def _variables(self, params: Params) -> Params:
-        trained, rest = self.split(params)
+    def _pack_variables(self, params: Params) -> Params:
+        trained, rest = self.split_params(params)
         return {"params": trained, **rest}

@@ -1,29 +1,29 @@
 """Which code makes which network; `ensemble.architectures` says what is known of each without it.
 
-Everything else in the engine asks `network_of` for a `Network`; what that does on which device is
-its own business.
+Everything else in the engine asks `build_network` for a `Network`; what that does on which device
+is its own business.
 """
 
 import functools
 
 from ensemble import architectures
-from ensemble.architectures import NAMES
+from ensemble.architectures import BUILTIN_NETWORK_NAMES
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.registry import find as find_dataset
-from ensemble.engine.networks import cnn, lenet5, logistic, mlp, own, resnet
-from ensemble.engine.networks.network import Make, Network
+from ensemble.datasets.registry import find_dataset_entry as find_dataset
+from ensemble.engine.networks import cnn, custom_network, lenet5, logistic, mlp, resnet
+from ensemble.engine.networks.network import ModuleFactory, Network
 from ensemble.errors import ConfigError
 
 ImageShape = tuple[int, int, int]
 
 
-def registry(*entries: tuple[str, Make]) -> dict[str, Make]:
+def build_network_registry(*entries: tuple[str, ModuleFactory]) -> dict[str, ModuleFactory]:
     """Networks by name.
 
     Raises:
       ValueError: a name comes twice; the second would silently take the first one's place.
     """
-    made: dict[str, Make] = {}
+    made: dict[str, ModuleFactory] = {}
     for name, make in entries:
         if name in made:
             raise ValueError(f"Two networks are called {name!r}.")
@@ -31,18 +31,18 @@ def registry(*entries: tuple[str, Make]) -> dict[str, Make]:
     return made
 
 
-NETWORKS = registry(
-    ("cnn", cnn.make),
-    ("logistic", logistic.make),
-    ("mlp", mlp.make),
-    ("lenet5", lenet5.make),
-    ("resnet", resnet.make),
-    ("resnet_groupnorm", resnet.make_grouped),
+NETWORKS = build_network_registry(
+    ("cnn", cnn.create_cnn),
+    ("logistic", logistic.create_logistic),
+    ("mlp", mlp.create_mlp),
+    ("lenet5", lenet5.create_lenet5),
+    ("resnet", resnet.create_resnet),
+    ("resnet_groupnorm", resnet.create_groupnorm_resnet),
 )
-TOWERS = ("cnn",)
+TOWER_NETWORKS = ("cnn",)
 
 
-def network_of(
+def build_network(
     config: EnsembleConfig, image_shape: ImageShape | None = None, classes: int | None = None
 ) -> Network:
     """The network of a run, bound to the images and classes that it learns.
@@ -54,24 +54,29 @@ def network_of(
 
     Raises:
       ConfigError: there is no such network or dataset; it does not take such images; or, of a
-        network of one's own, all that `own.load` and `own.check` say.
+        network of one's own, all that `custom_network.load_custom_network` and
+        `custom_network.check_custom_network` say.
     """
     if image_shape is None or classes is None:
         entry = find_dataset(config.dataset)
         image_shape = image_shape or entry.image_shape
         classes = classes or len(entry.class_names)
-    return bind(str(config.network), image_shape, classes, config.width)
+    return bind_network(str(config.network), image_shape, classes, config.width)
 
 
 @functools.lru_cache(maxsize=64)
-def bind(name: str, image_shape: ImageShape, classes: int, width: int = 0) -> Network:
-    """A network by its name; for what it raises see `network_of`."""
-    if architectures.is_own(name):
-        network = Network(name, image_shape, classes, make=own.load(name))
-        own.check(network)
+def bind_network(name: str, image_shape: ImageShape, classes: int, width: int = 0) -> Network:
+    """A network by its name; for what it raises see `build_network`."""
+    if architectures.is_custom_network(name):
+        network = Network(
+            name, image_shape, classes, create_module=custom_network.load_custom_network(name)
+        )
+        custom_network.check_custom_network(network)
         return network
     if name not in NETWORKS:
-        raise ConfigError(f"No such network: {name!r:.60}. There are: {', '.join(NAMES)}.")
-    architectures.check_image(name, *image_shape[:2])
-    tower = name in TOWERS
-    return Network(name, image_shape, classes, width, make=NETWORKS[name], tower=tower)
+        raise ConfigError(
+            f"No such network: {name!r:.60}. There are: {', '.join(BUILTIN_NETWORK_NAMES)}."
+        )
+    architectures.check_image_size(name, *image_shape[:2])
+    tower = name in TOWER_NETWORKS
+    return Network(name, image_shape, classes, width, create_module=NETWORKS[name], tower=tower)

@@ -70,7 +70,7 @@ class ResNet(nn.Module):
     @nn.compact
     def __call__(self, x: Array, train: bool) -> Array:
         """Images (B, H, W, channels) in [0, 1] to logits (B, C)."""
-        norm = partial(group_norm if self.grouped else batch_norm, dtype=self.dtype)
+        norm = partial(apply_group_norm if self.grouped else apply_batch_norm, dtype=self.dtype)
         x = nn.Conv(self.width, (3, 3), use_bias=False, kernel_init=conv_weights, dtype=self.dtype)(
             x
         )
@@ -82,21 +82,21 @@ class ResNet(nn.Module):
         return nn.Dense(self.classes, dtype=self.dtype)(x.mean(axis=(1, 2)))
 
 
-def batch_norm(x: Array, train: bool, dtype: Any) -> Array:
+def apply_batch_norm(x: Array, train: bool, dtype: Any) -> Array:
     """Running statistics keep nine tenths of what they were with each step."""
     return nn.BatchNorm(use_running_average=not train, momentum=0.9, dtype=dtype)(x)
 
 
-def group_norm(x: Array, train: bool, dtype: Any) -> Array:
+def apply_group_norm(x: Array, train: bool, dtype: Any) -> Array:
     """Of as many channels in each of 8 groups; of fewer groups where 8 do not divide them."""
     return nn.GroupNorm(num_groups=math.gcd(GROUPS, x.shape[-1]), dtype=dtype)(x)
 
 
-def make(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
+def create_resnet(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
     """The module with BatchNorm; 0 is its own width."""
     return ResNet(classes, width or WIDTH, dtype=arithmetic.dtype)
 
 
-def make_grouped(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
+def create_groupnorm_resnet(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
     """The module with GroupNorm; 0 is its own width."""
     return ResNet(classes, width or WIDTH, grouped=True, dtype=arithmetic.dtype)

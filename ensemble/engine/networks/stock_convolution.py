@@ -26,10 +26,10 @@ from flax import linen as nn
 from jax import Array, lax
 
 Pair = tuple[int, int]
-NUMBERS = ("NHWC", "HWIO", "NHWC")
+DIMENSION_NUMBERS = ("NHWC", "HWIO", "NHWC")
 
 
-class Window(NamedTuple):
+class ConvolutionWindow(NamedTuple):
     """How a kernel moves over images, by axis: height, width.
 
     Attributes:
@@ -48,33 +48,33 @@ class Window(NamedTuple):
 
 
 @contextlib.contextmanager
-def quick_in_loops() -> Iterator[None]:
+def use_fast_convolutions() -> Iterator[None]:
     """In here, what is traced of `nn.Conv` is as fast in a compiled loop on a CPU as outside."""
 
-    def quick(call: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
+    def replace_convolution(call: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
         layer = context.module
         stock = isinstance(layer, nn.Conv) and context.method_name == "__call__"
         if not stock or layer.conv_general_dilated or layer.conv_general_dilated_cls:
             return call(*args, **kwargs)
         # Flax's modules are frozen; this one is as it was when the call is over.
-        object.__setattr__(layer, "conv_general_dilated", convolution)
+        object.__setattr__(layer, "conv_general_dilated", convolve_images)
         try:
             return call(*args, **kwargs)
         finally:
             object.__setattr__(layer, "conv_general_dilated", None)
 
-    with nn.intercept_methods(quick):
+    with nn.intercept_methods(replace_convolution):
         yield
 
 
-def convolution(
+def convolve_images(
     x: Array,
     kernel: Array,
     strides: Sequence[int],
     padding: Any,
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers: Any = NUMBERS,
+    dimension_numbers: Any = DIMENSION_NUMBERS,
     feature_group_count: int = 1,
     **options: Any,
 ) -> Array:
@@ -83,11 +83,11 @@ def convolution(
     Args:
       x: images (B, H, W, C).
       kernel: (kh, kw, C / groups, O).
-      strides: by axis, as all that follows: see `Window`.
+      strides: by axis, as all that follows: see `ConvolutionWindow`.
       padding: "SAME", "VALID" or pairs.
       lhs_dilation: other than 1, nothing is changed.
       rhs_dilation: the kernel's.
-      dimension_numbers: other than `NUMBERS`, nothing is changed.
+      dimension_numbers: other than `DIMENSION_NUMBERS`, nothing is changed.
       feature_group_count: groups.
       options: "precision"; with others, nothing is changed.
 
@@ -95,7 +95,9 @@ def convolution(
       (B, H', W', O).
     """
     numbers = lax.conv_dimension_numbers(x.shape, kernel.shape, dimension_numbers)
-    usual = x.ndim == 4 and numbers == lax.conv_dimension_numbers(x.shape, kernel.shape, NUMBERS)
+    usual = x.ndim == 4 and numbers == lax.conv_dimension_numbers(
+        x.shape, kernel.shape, DIMENSION_NUMBERS
+    )
     if not usual or set(lhs_dilation or ()) - {1} or set(options) - {"precision"} or not x.size:
         return lax.conv_general_dilated(
             x,
@@ -113,14 +115,14 @@ def convolution(
         reach = [(n - 1) * d + 1 for n, d in zip(kernel.shape, dilation, strict=False)]
         padding = lax.padtype_to_pads(x.shape[1:3], reach, strides, padding)
     padding = tuple((int(low), int(high)) for low, high in padding)
-    window = Window(
+    window = ConvolutionWindow(
         across, padding, (dilation[0], dilation[1]), feature_group_count, options.get("precision")
     )
-    return _convolved(x, kernel, window)
+    return _convolve_window(x, kernel, window)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
-def _convolved(x: Array, kernel: Array, window: Window) -> Array:
+def _convolve_window(x: Array, kernel: Array, window: ConvolutionWindow) -> Array:
     return lax.conv_general_dilated(
         x,
         kernel,
@@ -128,26 +130,30 @@ def _convolved(x: Array, kernel: Array, window: Window) -> Array:
         window.padding,
         None,
         window.dilation,
-        NUMBERS,
+        DIMENSION_NUMBERS,
         window.groups,
         precision=window.precision,
     )
 
 
-def _forward(x: Array, kernel: Array, window: Window) -> tuple[Array, tuple[Array, Array]]:
-    return _convolved(x, kernel, window), (x, kernel)
+def _convolve_window_forward(
+    x: Array, kernel: Array, window: ConvolutionWindow
+) -> tuple[Array, tuple[Array, Array]]:
+    return _convolve_window(x, kernel, window), (x, kernel)
 
 
-def _backward(window: Window, residuals: tuple[Array, Array], dy: Array) -> tuple[Array, Array]:
+def _convolve_window_backward(
+    window: ConvolutionWindow, residuals: tuple[Array, Array], dy: Array
+) -> tuple[Array, Array]:
     x, kernel = residuals
-    of_kernel = by_places if window.groups > 1 else at_once
-    return of_images(x, kernel, dy, window), of_kernel(x, kernel, dy, window)
+    of_kernel = compute_grouped_kernel_gradients if window.groups > 1 else compute_kernel_gradients
+    return compute_image_gradients(x, kernel, dy, window), of_kernel(x, kernel, dy, window)
 
 
-_convolved.defvjp(_forward, _backward)
+_convolve_window.defvjp(_convolve_window_forward, _convolve_window_backward)
 
 
-def of_images(x: Array, kernel: Array, dy: Array, window: Window) -> Array:
+def compute_image_gradients(x: Array, kernel: Array, dy: Array, window: ConvolutionWindow) -> Array:
     """Gradients (B, H, W, C) of images: what each output's gives back to the pixels it saw."""
     padding = []
     for axis, (low, _) in enumerate(window.padding):
@@ -165,13 +171,15 @@ def of_images(x: Array, kernel: Array, dy: Array, window: Window) -> Array:
         padding,
         window.strides,
         window.dilation,
-        NUMBERS,
+        DIMENSION_NUMBERS,
         window.groups,
         precision=window.precision,
     )
 
 
-def at_once(x: Array, kernel: Array, dy: Array, window: Window) -> Array:
+def compute_kernel_gradients(
+    x: Array, kernel: Array, dy: Array, window: ConvolutionWindow
+) -> Array:
     """Gradients (kh, kw, C, O) of a kernel, as one convolution; of one group."""
     padding = []
     for axis, (low, _) in enumerate(window.padding):
@@ -188,13 +196,15 @@ def at_once(x: Array, kernel: Array, dy: Array, window: Window) -> Array:
         padding,
         None,
         window.strides,
-        NUMBERS,
+        DIMENSION_NUMBERS,
         precision=window.precision,
     )
     return found.transpose(1, 2, 0, 3)
 
 
-def by_places(x: Array, kernel: Array, dy: Array, window: Window) -> Array:
+def compute_grouped_kernel_gradients(
+    x: Array, kernel: Array, dy: Array, window: ConvolutionWindow
+) -> Array:
     """Gradients (kh, kw, C / groups, O) of a kernel, by one product for each of its places."""
     zero = jnp.zeros((), x.dtype)
     around = [(low, high, 0) for low, high in window.padding]

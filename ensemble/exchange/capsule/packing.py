@@ -17,33 +17,42 @@ from numpy.typing import NDArray
 
 SHUFFLE = "shuffle-"
 CODECS = ("raw", "zlib", "shuffle-raw", "shuffle-zlib")
-LEVEL, QUICK = 6, 1  # of zlib; the second, for large arrays, costs a hundredth of their size
-LARGE = 2**23  # bytes
-PEAK = 2  # times its own bytes an array takes while it is unpacked: as zlib gives it, and whole
+COMPRESSION_LEVEL, FAST_COMPRESSION_LEVEL = (
+    6,
+    1,
+)  # of zlib; the second, for large arrays, costs a hundredth of their size
+LARGE_ARRAY_BYTES = 2**23  # bytes
+PEAK_MEMORY_FACTOR = (
+    2  # times its own bytes an array takes while it is unpacked: as zlib gives it, and whole
+)
 
 
-def codec_for(array: NDArray[Any]) -> str:
+def choose_codec(array: NDArray[Any]) -> str:
     """The codec that packs an array of this type best."""
     return "zlib" if array.dtype.itemsize == 1 else "shuffle-zlib"
 
 
-def pack(array: NDArray[Any], codec: str) -> bytes:
-    """An array's bytes, packed; see `unpack`."""
-    content: NDArray[np.uint8] = little(array).reshape(-1).view(np.uint8)
+def pack_array(array: NDArray[Any], codec: str) -> bytes:
+    """An array's bytes, packed; see `unpack_array`."""
+    content: NDArray[np.uint8] = convert_to_little_endian(array).reshape(-1).view(np.uint8)
     if codec.startswith(SHUFFLE):
         content = content.reshape(-1, array.dtype.itemsize).T
     raw = content.tobytes()
     if codec.endswith("zlib"):
-        return zlib.compress(raw, QUICK if len(raw) > LARGE else LEVEL)
+        return zlib.compress(
+            raw, FAST_COMPRESSION_LEVEL if len(raw) > LARGE_ARRAY_BYTES else COMPRESSION_LEVEL
+        )
     return raw
 
 
-def little(array: NDArray[Any]) -> NDArray[Any]:
+def convert_to_little_endian(array: NDArray[Any]) -> NDArray[Any]:
     """The array in C order, the little end of each number first."""
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
 
 
-def unpack(packed: memoryview, codec: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+def unpack_array(
+    packed: memoryview, codec: str, dtype: str, shape: tuple[int, ...]
+) -> NDArray[Any]:
     """The array that was packed, read-only; nothing beyond its own size is ever unpacked.
 
     Args:
@@ -57,7 +66,7 @@ def unpack(packed: memoryview, codec: str, dtype: str, shape: tuple[int, ...]) -
     """
     kind = np.dtype(dtype).newbyteorder("<")
     size = int(np.prod(shape, dtype=object)) * kind.itemsize
-    raw = _inflated(packed, size) if codec.endswith("zlib") else packed
+    raw = _inflate_bytes(packed, size) if codec.endswith("zlib") else packed
     if len(raw) != size:
         raise ValueError("it has another length than its shape")
     content = np.frombuffer(raw, np.uint8)
@@ -67,7 +76,7 @@ def unpack(packed: memoryview, codec: str, dtype: str, shape: tuple[int, ...]) -
     return content.view(kind).reshape(shape)
 
 
-def _inflated(packed: memoryview, size: int) -> bytes:
+def _inflate_bytes(packed: memoryview, size: int) -> bytes:
     """What was deflated, up to `size` bytes; ValueError where there are more, or it is damaged."""
     inflating = zlib.decompressobj()
     try:

@@ -6,16 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
-from ensemble.exchange.checks.limits import TOLERANCE, Shape
+from ensemble.exchange.checks.limits import ROW_SUM_TOLERANCE, Shape
 
-ORDER = "(members, examples, classes), with an axis of epochs before them where there are several"
-ONE_NUMBER = (
+AXIS_ORDER = (
+    "(members, examples, classes), with an axis of epochs before them where there are several"
+)
+BINARY_NOTE = (
     "One number an example was taken as class 1's {noun} of two classes: class 0 has the rest."
 )
 
 
 @dataclass(frozen=True)
-class Axes:
+class OutputAxes:
     """How an array of outputs is to be read, in C order.
 
     Attributes:
@@ -26,12 +28,12 @@ class Axes:
     shape: Shape
     columns: int
 
-    def note(self, kind: str) -> list[str]:
+    def list_notes(self, kind: str) -> list[str]:
         """What is to be said of the reading; `kind` is "probabilities" or "logits"."""
         noun = "probability" if kind == "probabilities" else "logit"
-        return [ONE_NUMBER.format(noun=noun)] if self.columns < self.shape[3] else []
+        return [BINARY_NOTE.format(noun=noun)] if self.columns < self.shape[3] else []
 
-    def check_turned(self, kind: str, shape: tuple[int, ...], own: NDArray[np.float32]) -> None:
+    def check_transposed(self, kind: str, shape: tuple[int, ...], own: NDArray[np.float32]) -> None:
         """Refuse (2, N) that was read as two members, where the two rows are two classes.
 
         Args:
@@ -44,14 +46,14 @@ class Axes:
         """
         if self.columns == 1 and len(shape) == 2 and shape[0] == 2:
             sums = own[0, :, :, 1].sum(axis=0)
-            if (np.abs(sums - 1) <= TOLERANCE).all():
+            if (np.abs(sums - 1) <= ROW_SUM_TOLERANCE).all():
                 raise PredictionsError(
                     f"`{kind}` looks like (classes, examples): its two rows sum to 1; give "
                     f"(examples, classes), {kind}.T."
                 )
 
 
-def understood(kind: str, shape: tuple[int, ...], examples: int, two: bool) -> Axes:
+def parse_output_axes(kind: str, shape: tuple[int, ...], examples: int, two: bool) -> OutputAxes:
     """The axes of an array of outputs.
 
     Args:
@@ -66,14 +68,14 @@ def understood(kind: str, shape: tuple[int, ...], examples: int, two: bool) -> A
     """
     if 0 in shape:
         raise PredictionsError(f"`{kind}` is empty: it has the shape {shape}.")
-    full = _full(shape, examples, two)
+    full = _match_output_shape(shape, examples, two)
     if full is None:
-        raise PredictionsError(_why_not(kind, shape, examples))
+        raise PredictionsError(_describe_shape_mismatch(kind, shape, examples))
     epochs, members, _, columns = full
-    return Axes((epochs, members, examples, max(columns, 2)), columns)
+    return OutputAxes((epochs, members, examples, max(columns, 2)), columns)
 
 
-def _full(shape: tuple[int, ...], examples: int, two: bool) -> Shape | None:
+def _match_output_shape(shape: tuple[int, ...], examples: int, two: bool) -> Shape | None:
     """(E, M, N, columns); None where the shape does not fit."""
     match shape:
         case (n,) if n == examples and two:
@@ -89,9 +91,9 @@ def _full(shape: tuple[int, ...], examples: int, two: bool) -> Shape | None:
     return None
 
 
-def _why_not(kind: str, shape: tuple[int, ...], examples: int) -> str:
+def _describe_shape_mismatch(kind: str, shape: tuple[int, ...], examples: int) -> str:
     if len(shape) > 4:
-        return f"`{kind}` has {len(shape)} axes: give {ORDER}."
+        return f"`{kind}` has {len(shape)} axes: give {AXIS_ORDER}."
     said = f"`{kind}` has the shape {shape}"
     if examples not in shape:
         return f"{said}, and there are {examples:,} labels: one axis has to have that length."
@@ -101,7 +103,7 @@ def _why_not(kind: str, shape: tuple[int, ...], examples: int) -> str:
             fix = ".T" if len(shape) == 2 else "[:, None]"
             return (
                 f"{said}, with the {examples:,} examples on axis {place}: give (examples, classes) "
-                f"or {ORDER}" + (f", as {kind}{fix} may be." if len(shape) == 2 else ".")
+                f"or {AXIS_ORDER}" + (f", as {kind}{fix} may be." if len(shape) == 2 else ".")
             )
         case 3, 0:
             fix = f"{kind}.transpose(1, 0, 2)"
@@ -109,4 +111,4 @@ def _why_not(kind: str, shape: tuple[int, ...], examples: int) -> str:
             fix = f"{kind}.transpose(0, 2, 1)"
         case 4, _:
             fix = f"np.moveaxis({kind}, {place}, 2)"
-    return f"{said}, with the {examples:,} examples on axis {place}: give {ORDER}: {fix}."
+    return f"{said}, with the {examples:,} examples on axis {place}: give {AXIS_ORDER}: {fix}."

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_SIDE
 
-GIVE = "give (examples, height, width) or (examples, height, width, channels), 1 or 3 channels"
+SHAPE_HINT = (
+    "give (examples, height, width) or (examples, height, width, channels), 1 or 3 channels"
+)
 Pieces = Callable[[], Iterator[NDArray[Any]]]
 
 
-def uint8_images(
+def convert_images_to_uint8(
     shape: tuple[int, ...], pieces: Pieces, examples: int
 ) -> tuple[NDArray[np.uint8], list[str]]:
     """Images as uint8, and what was done to them.
@@ -30,8 +32,8 @@ def uint8_images(
     Raises:
       PredictionsError: another shape or number, or numbers that are no brightness.
     """
-    form, channels_first = _form(shape, examples)
-    scale, notes = _scale(pieces)
+    form, channels_first = _parse_image_shape(shape, examples)
+    scale, notes = _choose_image_scale(pieces)
     found = np.empty(int(np.prod(form)), np.uint8)
     at = 0
     for piece in pieces():
@@ -45,7 +47,7 @@ def uint8_images(
     return made, notes
 
 
-def _form(shape: tuple[int, ...], examples: int) -> tuple[tuple[int, ...], bool]:
+def _parse_image_shape(shape: tuple[int, ...], examples: int) -> tuple[tuple[int, ...], bool]:
     """The shape with its axis of channels, and whether that is the second."""
     if not shape or shape[0] != examples:
         raise PredictionsError(
@@ -55,11 +57,11 @@ def _form(shape: tuple[int, ...], examples: int) -> tuple[tuple[int, ...], bool]
     if len(shape) == 3:
         shape = (*shape, 1)
     if len(shape) != 4 or 0 in shape:
-        raise PredictionsError(f"`images` has the shape {shape}: {GIVE}.")
+        raise PredictionsError(f"`images` has the shape {shape}: {SHAPE_HINT}.")
     last, first = shape[3] in (1, 3), shape[1] in (1, 3)
     if not last and not first:
         channels = f"`images` has {shape[3]} channels (its shape is {shape})"
-        raise PredictionsError(f"{channels}: {GIVE}, [..., :3] without transparency.")
+        raise PredictionsError(f"{channels}: {SHAPE_HINT}, [..., :3] without transparency.")
     sides = shape[1:3] if last else shape[2:]
     if max(sides) > MOST_SIDE:
         raise PredictionsError(
@@ -68,7 +70,7 @@ def _form(shape: tuple[int, ...], examples: int) -> tuple[tuple[int, ...], bool]
     return shape, not last
 
 
-def _scale(pieces: Pieces) -> tuple[float | None, list[str]]:
+def _choose_image_scale(pieces: Pieces) -> tuple[float | None, list[str]]:
     """What to multiply the numbers with, None where they are uint8 as they stand."""
     least, most, whole, dtype = np.inf, -np.inf, True, np.dtype(np.uint8)
     for piece in pieces():
@@ -78,7 +80,7 @@ def _scale(pieces: Pieces) -> tuple[float | None, list[str]]:
         least, most = np.minimum(least, piece.min()), np.maximum(most, piece.max())
         whole = whole and (dtype.kind in "biu" or bool((np.floor(piece) == piece).all()))
     if dtype.kind not in "biuf":
-        raise PredictionsError(f"`images` are no numbers: {GIVE}.")
+        raise PredictionsError(f"`images` are no numbers: {SHAPE_HINT}.")
     if dtype.kind != "b" and whole and least >= 0 and 1 < most <= 255:
         return None, []
     if least >= 0 and most <= 1:

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
-from ensemble.exchange.checks.names import shown
+from ensemble.exchange.checks.names import sanitize_name
 
-GIVE = "give (N,) whole numbers from 0"
-TRUTHS = {"false": 0, "true": 1}  # of two classes
+LABEL_HINT = "give (N,) whole numbers from 0"
+BOOLEAN_LABELS = {"false": 0, "true": 1}  # of two classes
 
 
-def flattened(labels: NDArray[Any]) -> tuple[NDArray[Any], list[str]]:
+def flatten_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], list[str]]:
     """Labels (N,), still numbers or text, and what is to be said of it.
 
     Args:
@@ -24,24 +24,28 @@ def flattened(labels: NDArray[Any]) -> tuple[NDArray[Any], list[str]]:
     if labels.ndim == 2 and 1 in labels.shape and labels.size:
         return labels.reshape(-1), []
     if labels.ndim == 2 and labels.dtype.kind in "biuf" and labels.size:
-        return one_hot(labels), ["`labels` was one-hot: each example's class is where its 1 is."]
+        return decode_one_hot(labels), [
+            "`labels` was one-hot: each example's class is where its 1 is."
+        ]
     if labels.ndim != 1 or not labels.size:
-        raise PredictionsError(f"`labels` has the shape {labels.shape}: {GIVE}.")
+        raise PredictionsError(f"`labels` has the shape {labels.shape}: {LABEL_HINT}.")
     return labels, []
 
 
-def one_hot(labels: NDArray[Any]) -> NDArray[Any]:
+def decode_one_hot(labels: NDArray[Any]) -> NDArray[Any]:
     """The classes of rows that have one 1 and else 0; PredictionsError where one is otherwise."""
     fine = ((labels == 0) | (labels == 1)).all(axis=1) & (labels.sum(axis=1) == 1)
     if not fine.all():
         raise PredictionsError(
             f"`labels` has the shape {labels.shape} and its row {int(np.argmin(fine))} is not one "
-            f"1 and else 0: {GIVE}, labels.argmax(axis=1) where that is what is meant."
+            f"1 and else 0: {LABEL_HINT}, labels.argmax(axis=1) where that is what is meant."
         )
     return labels.argmax(axis=1)
 
 
-def numbers(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) -> NDArray[np.int32]:
+def parse_class_numbers(
+    labels: NDArray[Any], classes: int, names: tuple[str, ...] | None
+) -> NDArray[np.int32]:
     """The class number of each example.
 
     Args:
@@ -56,12 +60,12 @@ def numbers(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) -
       PredictionsError: one is no class, named with its example; or all are one too high.
     """
     if labels.dtype.kind == "U":
-        return _named(labels, classes, names)
+        return _parse_named_labels(labels, classes, names)
     if labels.dtype.kind == "f":
         whole = np.isfinite(labels) & (np.floor(labels) == labels)
         if not whole.all():
             place = int(np.argmin(whole))
-            raise PredictionsError(f"`labels[{place}]` is {labels[place]:g}: {GIVE}.")
+            raise PredictionsError(f"`labels[{place}]` is {labels[place]:g}: {LABEL_HINT}.")
     least, most = labels.min(), labels.max()
     if least >= 1 and most == classes:
         raise PredictionsError(
@@ -70,28 +74,31 @@ def numbers(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) -
     if least < 0 or most >= classes:
         place = int(np.argmax((labels < 0) | (labels >= classes)))
         raise PredictionsError(
-            f"`labels[{place}]` is {int(labels[place])}, and there are {classes} classes: {GIVE} "
+            f"`labels[{place}]` is {int(labels[place])}, and there are {classes} classes: "
+            f"{LABEL_HINT} "
             f"to {classes - 1}."
         )
     return labels.astype(np.int32)
 
 
-def _named(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) -> NDArray[np.int32]:
+def _parse_named_labels(
+    labels: NDArray[Any], classes: int, names: tuple[str, ...] | None
+) -> NDArray[np.int32]:
     found, codes = np.unique(np.char.strip(labels), return_inverse=True)
-    texts = np.array([shown(one) for one in found.tolist()])
+    texts = np.array([sanitize_name(one) for one in found.tolist()])
     known = {name: number for number, name in enumerate(names or ())}
     if (
         classes == 2
-        and all(text.lower() in TRUTHS for text in texts)
-        and not (TRUTHS.keys() & {name.lower() for name in known})
+        and all(text.lower() in BOOLEAN_LABELS for text in texts)
+        and not (BOOLEAN_LABELS.keys() & {name.lower() for name in known})
     ):
-        known = {text: TRUTHS[text.lower()] for text in texts}
+        known = {text: BOOLEAN_LABELS[text.lower()] for text in texts}
     if all(text in known for text in texts):
         return np.array([known[text] for text in texts], np.int32)[codes]
     try:
         values = texts.astype(np.float64)
     except ValueError:
-        place, text = _first_unknown(labels, known)
+        place, text = _find_unknown_label(labels, known)
         if names is None:
             raise PredictionsError(
                 f"`labels[{place}]` is “{text}”, and nothing says which class that is: give "
@@ -101,17 +108,17 @@ def _named(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) ->
             f"`labels[{place}]` is “{text}”, which is none of the {classes} class names: write "
             "it as they do, or give numbers from 0."
         ) from None
-    return numbers(values[codes], classes, None)
+    return parse_class_numbers(values[codes], classes, None)
 
 
-def _first_unknown(labels: NDArray[Any], known: dict[str, int]) -> tuple[int, str]:
-    for place, text in enumerate(map(shown, labels.tolist())):
+def _find_unknown_label(labels: NDArray[Any], known: dict[str, int]) -> tuple[int, str]:
+    for place, text in enumerate(map(sanitize_name, labels.tolist())):
         if text not in known and not text.lstrip("-").isdigit():
             return place, f"{text:.60}"
     return 0, f"{labels[0]:.60}"
 
 
-def two_classes(labels: NDArray[Any] | None) -> bool:
+def has_two_classes(labels: NDArray[Any] | None) -> bool:
     """Whether all labels (N,) are 0 or 1, or of two names."""
     if labels is None:
         return False

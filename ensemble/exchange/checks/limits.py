@@ -15,14 +15,14 @@ FEWEST_CLASSES, MOST_CLASSES = 2, 1000
 MOST_EXAMPLES = 50_000
 MOST_SIDE = 1024  # pixels of an image
 MOST_UPLOAD_MB = 500  # without ENSEMBLE_MAX_IMPORT_MB
-UNPACKED = 8  # times as much as may be uploaded is taken of it, once it is unpacked
-TOLERANCE = 1e-3  # of a row's sum: 1,000 classes in float16 round to 0.9995 at the least
-SHARE = 0.8  # of the free memory that may be taken
+MAX_UNPACK_RATIO = 8  # times as much as may be uploaded is taken of it, once it is unpacked
+ROW_SUM_TOLERANCE = 1e-3  # of a row's sum: 1,000 classes in float16 round to 0.9995 at the least
+MAX_MEMORY_SHARE = 0.8  # of the free memory that may be taken
 
 Shape = tuple[int, int, int, int]
 
 
-def most_upload_bytes() -> int:
+def max_import_bytes() -> int:
     """How large an upload may be: `ENSEMBLE_MAX_IMPORT_MB` megabytes, 500 by default.
 
     Raises:
@@ -37,21 +37,21 @@ def most_upload_bytes() -> int:
     return int(said) * 10**6
 
 
-def check_upload(nbytes: int) -> None:
+def check_upload_size(nbytes: int) -> None:
     """Refuse files that are larger together than an upload may be.
 
     Raises:
-      PredictionsError: they are; ConfigError as `most_upload_bytes`.
+      PredictionsError: they are; ConfigError as `max_import_bytes`.
     """
-    if nbytes > (most := most_upload_bytes()):
+    if nbytes > (most := max_import_bytes()):
         raise PredictionsError(
-            f"This has {megabytes(nbytes)}, and an upload at most {megabytes(most)}: use `python "
-            "-m ensemble import` on the machine that serves this page, or raise "
+            f"This has {format_megabytes(nbytes)}, and an upload at most {format_megabytes(most)}: "
+            "use `python -m ensemble import` on the machine that serves this page, or raise "
             "ENSEMBLE_MAX_IMPORT_MB."
         )
 
 
-def check_counts(shape: Sequence[int]) -> None:
+def check_prediction_counts(shape: Sequence[int]) -> None:
     """Refuse more, or fewer, epochs, members, examples or classes than every screen can show.
 
     Args:
@@ -75,7 +75,7 @@ def check_counts(shape: Sequence[int]) -> None:
             )
 
 
-def check_memory(nbytes: int, most: int | None = None) -> None:
+def check_free_memory(nbytes: int, most: int | None = None) -> None:
     """Refuse what would not fit into this machine's free memory, or takes more than its share.
 
     Args:
@@ -87,19 +87,20 @@ def check_memory(nbytes: int, most: int | None = None) -> None:
     """
     if most is not None and nbytes > most:
         raise PredictionsError(
-            f"unpacked it takes {megabytes(nbytes)}, and of an upload at most {megabytes(most)} "
+            f"unpacked it takes {format_megabytes(nbytes)}, and of an upload at most "
+            f"{format_megabytes(most)} "
             "are taken: use `python -m ensemble import` on the machine that serves this page, or "
             "give fewer epochs, members or examples."
         )
     free = psutil.virtual_memory().available
-    if nbytes > SHARE * free:
+    if nbytes > MAX_MEMORY_SHARE * free:
         raise PredictionsError(
-            f"it would take {megabytes(nbytes)} of memory, and {megabytes(free)} are free: give "
-            "fewer epochs, members or examples."
+            f"it would take {format_megabytes(nbytes)} of memory, and {format_megabytes(free)} are "
+            "free: give fewer epochs, members or examples."
         )
 
 
-def needed(shape: Shape, images: int = 0) -> int:
+def estimate_import_bytes(shape: Shape, images: int = 0) -> int:
     """Bytes that taking predictions in needs at its peak: they, and one epoch's averages.
 
     Args:
@@ -110,7 +111,7 @@ def needed(shape: Shape, images: int = 0) -> int:
     return int(np.prod(shape, dtype=np.int64)) * 4 + averages + images
 
 
-def room_for(shape: Shape) -> NDArray[np.float32]:
+def allocate_probabilities(shape: Shape) -> NDArray[np.float32]:
     """An array to put predictions (E, M, N, C) into.
 
     Raises:
@@ -120,11 +121,12 @@ def room_for(shape: Shape) -> NDArray[np.float32]:
         return np.empty(shape, np.float32)
     except MemoryError as error:
         raise PredictionsError(
-            f"the system does not give {megabytes(needed(shape))} of memory for it: give fewer "
+            f"the system does not give {format_megabytes(estimate_import_bytes(shape))} of memory "
+            f"for it: give fewer "
             "epochs, members or examples."
         ) from error
 
 
-def megabytes(nbytes: int) -> str:
+def format_megabytes(nbytes: int) -> str:
     """A size for people: "512 MB"."""
     return f"{max(1, round(nbytes / 1e6)):,} MB"

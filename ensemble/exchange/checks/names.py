@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own.request import words
+from ensemble.datasets.own.request import sanitize_text
 from ensemble.errors import PredictionsError
 
 MOST_LETTERS = 80
 MOST_BYTES = 2**20  # of an array of names
 
 
-def names_of(field: str, values: NDArray[Any]) -> tuple[str, ...]:
+def parse_name_array(field: str, values: NDArray[Any]) -> tuple[str, ...]:
     """The names in an array of text or numbers, whatever its shape.
 
     Args:
@@ -23,12 +23,12 @@ def names_of(field: str, values: NDArray[Any]) -> tuple[str, ...]:
     Raises:
       PredictionsError: one is empty, too long, or there twice.
     """
-    found = [shown(one) for one in values.reshape(-1).tolist()]
-    return checked(field, found)
+    found = [sanitize_name(one) for one in values.reshape(-1).tolist()]
+    return check_distinct_names(field, found)
 
 
-def checked(field: str, names: Sequence[str]) -> tuple[str, ...]:
-    """These names, once each can be shown and told from the others; see `names_of`."""
+def check_distinct_names(field: str, names: Sequence[str]) -> tuple[str, ...]:
+    """These names, once each can be shown and told from the others; see `parse_name_array`."""
     first: dict[str, int] = {}
     for place, name in enumerate(names):
         if not name:
@@ -46,7 +46,7 @@ def checked(field: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def expected(field: str, names: tuple[str, ...], count: int, noun: str) -> tuple[str, ...]:
+def check_name_count(field: str, names: tuple[str, ...], count: int, noun: str) -> tuple[str, ...]:
     """These names, if there are as many as members or classes; PredictionsError else."""
     if len(names) != count:
         raise PredictionsError(
@@ -56,7 +56,7 @@ def expected(field: str, names: tuple[str, ...], count: int, noun: str) -> tuple
     return names
 
 
-def split_of(values: NDArray[Any]) -> str:
+def parse_split_label(values: NDArray[Any]) -> str:
     """What the examples are of, from an array of one text.
 
     Raises:
@@ -64,10 +64,10 @@ def split_of(values: NDArray[Any]) -> str:
     """
     if values.size != 1:
         raise PredictionsError("`split` is not one name: give one, such as np.array('test').")
-    return names_of("split", values)[0]
+    return parse_name_array("split", values)[0]
 
 
-def told_apart(names: Sequence[str]) -> tuple[str, ...]:
+def number_duplicate_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names that were made here, of files say: those that are there twice get a number."""
     found: list[str] = []
     for name in names:
@@ -79,14 +79,14 @@ def told_apart(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def shown(value: object) -> str:
+def sanitize_name(value: object) -> str:
     """A name in one line, without what cannot be seen or would turn the text around it."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return words(str(value))
+    return sanitize_text(str(value))
 
 
-def numbered(count: int, word: str = "") -> tuple[str, ...]:
+def generate_default_names(count: int, word: str = "") -> tuple[str, ...]:
     """Names where nobody gave any: "0", "1" … of classes, "member 1" … with a word."""
     if word:
         return tuple(f"{word} {number + 1}" for number in range(count))

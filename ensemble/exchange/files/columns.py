@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ensemble.errors import PredictionsError
 
 # What a column is, by the names that people give it; the first is the one that is documented.
-KEYS = {
+KEY_NAMES = {
     "example": ("example", "example_id", "id"),
     "member": ("member", "model", "member_id", "model_id"),
     "epoch": ("epoch",),
@@ -21,7 +21,7 @@ KEYS = {
 # A table's own numbers of its rows, of which nothing need be said.
 ROW_NUMBERS = {"__index_level_0__", "unnamed: 0", ""}
 # What stands beside the classes and is none.
-ASIDE = ROW_NUMBERS | {
+IGNORED_COLUMNS = ROW_NUMBERS | {
     "prediction",
     "predicted",
     "pred",
@@ -31,35 +31,35 @@ ASIDE = ROW_NUMBERS | {
     "index",
     "row",
 }
-P = "(?:p|prob|proba|probability)"
+PROBABILITY_PREFIX = "(?:p|prob|proba|probability)"
 PREFIXES = {
-    "probabilities": re.compile(rf"{P}[_ ]?(\d+)|{P}_(.+)"),
+    "probabilities": re.compile(rf"{PROBABILITY_PREFIX}[_ ]?(\d+)|{PROBABILITY_PREFIX}_(.+)"),
     "logits": re.compile(r"logits?[_ ]?(\d+)|logits?_(.+)"),
 }
-SINGLE = {"p": "probabilities", "probability": "probabilities", "logit": "logits"}
+SINGLE_COLUMNS = {"p": "probabilities", "probability": "probabilities", "logit": "logits"}
 MOST_COLUMNS = 1100
 
 
 @dataclass(frozen=True)
-class Columns:
+class TableColumns:
     """Where in a table what stands.
 
     Attributes:
-      keys: the column of "example", "member", "epoch", "label", "split", where there is one.
+      key_columns: the column of "example", "member", "epoch", "label", "split", where there is one.
       kind: "probabilities" or "logits".
-      classes: the columns of the classes, in the classes' order.
-      names: of the classes; None where they are numbered, or one column stands for two.
-      aside: columns that nothing is made of.
+      class_columns: the columns of the classes, in the classes' order.
+      class_names: of the classes; None where they are numbered, or one column stands for two.
+      ignored: columns that nothing is made of.
     """
 
-    keys: dict[str, str]
+    key_columns: dict[str, str]
     kind: str
-    classes: tuple[str, ...]
-    names: tuple[str, ...] | None
-    aside: tuple[str, ...]
+    class_columns: tuple[str, ...]
+    class_names: tuple[str, ...] | None
+    ignored: tuple[str, ...]
 
 
-def understood(columns: Sequence[str]) -> Columns:
+def parse_table_columns(columns: Sequence[str]) -> TableColumns:
     """What each column of a table is.
 
     Raises:
@@ -73,34 +73,36 @@ def understood(columns: Sequence[str]) -> Columns:
         raise PredictionsError(
             f"it has {len(columns):,} columns: give one for each of at most 1,000 classes."
         )
-    keys = _keys(columns)
+    keys = _match_key_columns(columns)
     rest = [one for one in columns if one not in keys.values()]
     prefixed = {
-        kind: found for kind, pattern in PREFIXES.items() if (found := _prefixed(rest, pattern))
+        kind: found
+        for kind, pattern in PREFIXES.items()
+        if (found := _match_prefixed_columns(rest, pattern))
     }
     if len(prefixed) > 1:
         raise PredictionsError("it has columns of probabilities and of logits: keep one of them.")
     for kind, found in prefixed.items():
-        order, names = _in_order(found)
+        order, names = _sort_class_columns(found)
         aside = tuple(one for one in rest if one not in found)
-        return Columns(keys, kind, order, names, aside)
+        return TableColumns(keys, kind, order, names, aside)
     for one in rest:
-        if one.lower() in SINGLE:
+        if one.lower() in SINGLE_COLUMNS:
             aside = tuple(other for other in rest if other != one)
-            return Columns(keys, SINGLE[one.lower()], (one,), None, aside)
-    known = ASIDE.union(*KEYS.values())
+            return TableColumns(keys, SINGLE_COLUMNS[one.lower()], (one,), None, aside)
+    known = IGNORED_COLUMNS.union(*KEY_NAMES.values())
     aside = tuple(one for one in rest if one.strip().lower() in known)
     named = tuple(one for one in rest if one not in aside)
     if len(named) < 2:
         raise PredictionsError(
             "it has no columns of classes: name them p_0, p_1 … (or p_NAME), logits logit_0 …."
         )
-    return Columns(keys, "probabilities", named, tuple(map(str.strip, named)), aside)
+    return TableColumns(keys, "probabilities", named, tuple(map(str.strip, named)), aside)
 
 
-def _keys(columns: Sequence[str]) -> dict[str, str]:
+def _match_key_columns(columns: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for key, names in KEYS.items():
+    for key, names in KEY_NAMES.items():
         for name in names:
             for column in columns:
                 if key not in found and column.strip().lower() == name:
@@ -108,13 +110,13 @@ def _keys(columns: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _prefixed(columns: Sequence[str], pattern: "re.Pattern[str]") -> dict[str, str]:
+def _match_prefixed_columns(columns: Sequence[str], pattern: "re.Pattern[str]") -> dict[str, str]:
     """Columns with the prefix, each with the class that it is of."""
     matches = {one: pattern.fullmatch(one.strip()) for one in columns}
     return {one: match[1] or match[2] for one, match in matches.items() if match}
 
 
-def _in_order(found: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+def _sort_class_columns(found: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """The columns in the classes' order, and the classes' names, None for plain numbers."""
     if len(found) > 1 and all(name.isascii() and name.isdigit() for name in found.values()):
         numbers = sorted((int(name[:9]), column) for column, name in found.items())

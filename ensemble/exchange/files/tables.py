@@ -15,69 +15,71 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
-from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_memory
-from ensemble.exchange.files.columns import ROW_NUMBERS, Columns, understood
-from ensemble.exchange.files.pages import MOST_CELL, check_pages
-from ensemble.exchange.files.parts import Part
-from ensemble.exchange.files.placing import placed
-from ensemble.storage.arrays.npy import Bounded
+from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
+from ensemble.exchange.files.columns import ROW_NUMBERS, TableColumns, parse_table_columns
+from ensemble.exchange.files.file_predictions import FilePredictions
+from ensemble.exchange.files.parquet_pages import MOST_CELL, check_parquet_pages
+from ensemble.exchange.files.table_rows import arrange_table_rows
+from ensemble.storage.arrays.npy import BoundedReader
 
 MOST_HEADER = 2**17
-BLOCK = 2**22  # bytes of a CSV that are parsed at once; a row has to fit
-ROWS = 2**14  # of Parquet that are read at once
-CELL = re.compile(r"In CSV column #(\d+): Row #(\d+): .*invalid value '(.*)'", re.S)
-WIDTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+CSV_BLOCK_BYTES = 2**22  # bytes of a CSV that are parsed at once; a row has to fit
+PARQUET_BATCH_ROWS = 2**14  # of Parquet that are read at once
+CELL_ERROR = re.compile(r"In CSV column #(\d+): Row #(\d+): .*invalid value '(.*)'", re.S)
+WIDTH_ERROR = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
-def read_csv(file: Bounded, most_bytes: int | None = None) -> Part:
+def read_csv_predictions(file: BoundedReader, most_bytes: int | None = None) -> FilePredictions:
     """The predictions of a CSV: comma, semicolon or tab; UTF-8; the first row names the columns.
 
     Raises:
       PredictionsError: it is none, or its columns, rows or cells do not fit; names the row.
     """
-    names, delimiter, decimal = _header(file)
-    columns = understood(names)
-    types = {name: pa.string() for name in columns.keys.values()}
-    types |= {name: pa.float64() for name in columns.classes}
-    raw = _raw(file)
+    names, delimiter, decimal = _read_csv_header(file)
+    columns = parse_table_columns(names)
+    types = {name: pa.string() for name in columns.key_columns.values()}
+    types |= {name: pa.float64() for name in columns.class_columns}
+    raw = _unwrap_raw_file(file)
     raw.seek(0)
     try:
         reader = pa.csv.open_csv(
             pa.PythonFile(raw, mode="r"),
             pa.csv.ReadOptions(
-                use_threads=False, block_size=BLOCK, column_names=names, skip_rows=1
+                use_threads=False, block_size=CSV_BLOCK_BYTES, column_names=names, skip_rows=1
             ),
             pa.csv.ParseOptions(delimiter=delimiter),
             pa.csv.ConvertOptions(
                 column_types=types, include_columns=list(types), decimal_point=decimal
             ),
         )
-        return _part(columns, reader, most_bytes)
+        return _collect_table_batches(columns, reader, most_bytes)
     except pa.ArrowInvalid as error:
-        raise PredictionsError(_said_of(str(error), list(types))) from error
+        raise PredictionsError(_describe_csv_error(str(error), list(types))) from error
 
 
-def read_parquet(file: Bounded, most_bytes: int | None = None) -> Part:
+def read_parquet_predictions(file: BoundedReader, most_bytes: int | None = None) -> FilePredictions:
     """The predictions of a Parquet file, whose columns are as a CSV's.
 
     Raises:
       PredictionsError: it is none, is damaged, or its columns or rows do not fit.
     """
     try:
-        raw = _raw(file)
+        raw = _unwrap_raw_file(file)
         metadata = pa.parquet.read_metadata(pa.PythonFile(raw, mode="r"))
         schema = metadata.schema.to_arrow_schema()
-        columns = understood(schema.names)
-        keys = list(columns.keys.values())
-        wanted = [*keys, *columns.classes]
-        _check_plain(schema, wanted)
-        _check_rows(metadata.num_rows, columns, most_bytes)
-        check_pages(raw, metadata, wanted, most_bytes)
+        columns = parse_table_columns(schema.names)
+        keys = list(columns.key_columns.values())
+        wanted = [*keys, *columns.class_columns]
+        _check_flat_columns(schema, wanted)
+        _check_row_count(metadata.num_rows, columns, most_bytes)
+        check_parquet_pages(raw, metadata, wanted, most_bytes)
         # Text that stands there once for many rows is not written out for each of them.
         found = pa.parquet.ParquetFile(
             pa.PythonFile(raw, mode="r"), metadata=metadata, read_dictionary=keys
         )
-        return _part(columns, found.iter_batches(ROWS, columns=wanted), most_bytes)
+        return _collect_table_batches(
+            columns, found.iter_batches(PARQUET_BATCH_ROWS, columns=wanted), most_bytes
+        )
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
@@ -86,35 +88,37 @@ def read_parquet(file: Bounded, most_bytes: int | None = None) -> Part:
         ) from error
 
 
-def _raw(file: Bounded) -> io.RawIOBase:
+def _unwrap_raw_file(file: BoundedReader) -> io.RawIOBase:
     """The file itself: Arrow asks for as much at once as it has room for, and bounds that."""
     return cast(io.RawIOBase, file.raw)
 
 
-def _part(columns: Columns, batches: Iterator[pa.RecordBatch], most_bytes: int | None) -> Part:
+def _collect_table_batches(
+    columns: TableColumns, batches: Iterator[pa.RecordBatch], most_bytes: int | None
+) -> FilePredictions:
     dtype = np.float32 if columns.kind == "probabilities" else np.float64
     blocks: list[NDArray[Any]] = []
-    keys: dict[str, list[pa.Array]] = {key: [] for key in columns.keys}
+    keys: dict[str, list[pa.Array]] = {key: [] for key in columns.key_columns}
     rows = 0
     for batch in batches:
         rows += batch.num_rows
-        _check_rows(rows, columns, most_bytes)
-        blocks.append(_numbers(batch, columns.classes, dtype))
-        for key, column in columns.keys.items():
-            keys[key].append(_texts(batch.column(column), column))
+        _check_row_count(rows, columns, most_bytes)
+        blocks.append(_extract_class_values(batch, columns.class_columns, dtype))
+        for key, column in columns.key_columns.items():
+            keys[key].append(_convert_key_texts(batch.column(column), column))
     if not rows:
         raise PredictionsError("it has no rows: give one for each example and member.")
     texts = {key: pa.chunked_array(found, pa.string()) for key, found in keys.items()}
-    check_memory(2 * rows * len(columns.classes) * np.dtype(dtype).itemsize, most_bytes)
+    check_free_memory(2 * rows * len(columns.class_columns) * np.dtype(dtype).itemsize, most_bytes)
     notes = []
-    if aside := [one for one in columns.aside if one.strip().lower() not in ROW_NUMBERS]:
+    if aside := [one for one in columns.ignored if one.strip().lower() not in ROW_NUMBERS]:
         said = ", ".join(f"“{one:.40}”" for one in aside[:5])
         more = "" if len(aside) <= 5 else f" and {len(aside) - 5} more"
         notes = [f"Columns that were left aside: {said}{more}."]
-    return placed(columns, np.concatenate(blocks), texts, notes)
+    return arrange_table_rows(columns, np.concatenate(blocks), texts, notes)
 
 
-def _check_plain(schema: pa.Schema, wanted: list[str]) -> None:
+def _check_flat_columns(schema: pa.Schema, wanted: list[str]) -> None:
     """Refuse lists and records for a cell, before any of them is unpacked."""
     for name in wanted:
         if pa.types.is_nested(kind := schema.field(name).type):
@@ -124,14 +128,16 @@ def _check_plain(schema: pa.Schema, wanted: list[str]) -> None:
             )
 
 
-def _check_rows(rows: int, columns: Columns, most_bytes: int | None) -> None:
-    most = MOST_EXAMPLES * (MOST_MEMBERS if "member" in columns.keys else 1)
-    if "epoch" not in columns.keys and rows > most:
+def _check_row_count(rows: int, columns: TableColumns, most_bytes: int | None) -> None:
+    most = MOST_EXAMPLES * (MOST_MEMBERS if "member" in columns.key_columns else 1)
+    if "epoch" not in columns.key_columns and rows > most:
         raise PredictionsError(f"it has more than {most:,} rows: take a sample of the examples.")
-    check_memory(2 * rows * len(columns.classes) * np.dtype(np.float32).itemsize, most_bytes)
+    check_free_memory(
+        2 * rows * len(columns.class_columns) * np.dtype(np.float32).itemsize, most_bytes
+    )
 
 
-def _numbers(
+def _extract_class_values(
     batch: pa.RecordBatch, names: tuple[str, ...], dtype: type[np.floating[Any]]
 ) -> NDArray[Any]:
     found = np.empty((batch.num_rows, len(names)), dtype)
@@ -150,7 +156,7 @@ def _numbers(
     return found
 
 
-def _texts(column: pa.Array, name: str) -> pa.Array:
+def _convert_key_texts(column: pa.Array, name: str) -> pa.Array:
     if pa.types.is_boolean(column.type):
         return pa.compute.if_else(column, "True", "False")  # as Python writes them
     held = column.dictionary if pa.types.is_dictionary(column.type) else column
@@ -169,7 +175,7 @@ def _texts(column: pa.Array, name: str) -> pa.Array:
         ) from error
 
 
-def _header(file: Bounded) -> tuple[list[str], str, str]:
+def _read_csv_header(file: BoundedReader) -> tuple[list[str], str, str]:
     """The columns' names, what parts them, and the decimal point."""
     first = file.readline(MOST_HEADER)
     second = file.readline(MOST_HEADER)
@@ -195,8 +201,8 @@ def _header(file: Bounded) -> tuple[list[str], str, str]:
     return names, delimiter, "," if delimiter == ";" and "," in row else "."
 
 
-def _said_of(message: str, columns: list[str]) -> str:
-    if found := CELL.search(message):
+def _describe_csv_error(message: str, columns: list[str]) -> str:
+    if found := CELL_ERROR.search(message):
         # Among the columns that are read; numbered from 0.
         place = int(found[1])
         name = columns[place] if place < len(columns) else found[1]
@@ -204,7 +210,7 @@ def _said_of(message: str, columns: list[str]) -> str:
             f"its column “{name:.60}” has “{found[3]:.40}” in line {int(found[2])}: give a number "
             "there, or name the columns of classes p_0, p_1 …."
         )
-    if found := WIDTH.search(message):
+    if found := WIDTH_ERROR.search(message):
         return (
             f"its line {int(found[1])} has {found[3]} cells, and the first names {found[2]}: save "
             "it again, with quotes around text that holds the delimiter."

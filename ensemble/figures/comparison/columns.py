@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ensemble.comparison.metrics import METRICS
-from ensemble.comparison.points import Axis, Cell, Points
-from ensemble.comparison.settings import shown
+from ensemble.comparison.compared_settings import format_setting_value
+from ensemble.comparison.group_metrics import COMPARISON_METRICS
+from ensemble.comparison.run_points import Cell, PointAxis, RunPoints
 from ensemble.wording import formats
 
 Value = float | str | None
 
 
 @dataclass(frozen=True)
-class Column:
+class AxisColumn:
     """A setting or a figure of every run.
 
     Attributes:
@@ -25,7 +25,7 @@ class Column:
       is_number: whether they are numbers.
       log: whether a log axis suits them.
       percent: whether they are shares in [0, 1], said in per cent.
-      is_figure: whether it was measured, and not set.
+      is_metric: whether it was measured, and not set.
       unit: of its numbers, "" where it has none or `percent` says it.
       n: the least test images that shares of it are of, which says how finely they are said.
     """
@@ -36,22 +36,22 @@ class Column:
     is_number: bool = True
     log: bool = False
     percent: bool = False
-    is_figure: bool = False
+    is_metric: bool = False
     unit: str = ""
     n: int = 10_000
 
     @property
-    def titled(self) -> str:
+    def axis_title(self) -> str:
         """The label with its unit, for an axis: "NLL, nats"."""
         return f"{self.label}, {self.unit}" if self.unit else self.label
 
     @property
-    def spoken(self) -> str:
+    def label_in_sentence(self) -> str:
         """The label within a sentence; NLL and ECE stay as they are."""
         return self.label if self.label[1:2].isupper() else self.label[:1].lower() + self.label[1:]
 
     @property
-    def known(self) -> list[Value]:
+    def known_values(self) -> list[Value]:
         """The values that there are."""
         return [value for value in self.values if value is not None]
 
@@ -61,44 +61,52 @@ class Column:
         return len(set(self.values)) > 1
 
     @property
-    def may_log(self) -> bool:
+    def can_use_log(self) -> bool:
         """Whether a log axis can show all of it."""
         return (
             self.is_number
-            and bool(self.known)
-            and all(isinstance(value, int | float) and value > 0 for value in self.known)
+            and bool(self.known_values)
+            and all(isinstance(value, int | float) and value > 0 for value in self.known_values)
         )
 
     @property
-    def words(self) -> list[str]:
+    def categories(self) -> list[str]:
         """The words that there are, sorted; none of numbers."""
-        return sorted({str(value) for value in self.known}) if not self.is_number else []
+        return sorted({str(value) for value in self.known_values}) if not self.is_number else []
 
-    def say(self, value: Value) -> str:
+    def format_value(self, value: Value) -> str:
         """A value as people read it; what is not known is a dash."""
         if value is None or isinstance(value, str):
             return value or "–"
         if self.percent:
-            return formats.percent(value, self.n)
-        return formats.significant(value, 4) if self.is_figure else str(shown(self.name, value))
+            return formats.format_percent(value, self.n)
+        return (
+            formats.format_significant(value, 4)
+            if self.is_metric
+            else str(format_setting_value(self.name, value))
+        )
 
 
-def columns(found: Points) -> list[Column]:
+def list_run_columns(found: RunPoints) -> list[AxisColumn]:
     """What is known of the runs, settings first; without what is known of none."""
     n = min((row.run.data.test_size for row in found.rows), default=10_000)
     every = [
-        column(axis, [row.cells.get(axis.name) for row in found.rows], n) for axis in found.axes
+        build_axis_column(axis, [row.cells.get(axis.name) for row in found.rows], n)
+        for axis in found.axes
     ]
-    return [one for one in every if one.known]
+    return [one for one in every if one.known_values]
 
 
-def column(axis: Axis, cells: Sequence[Cell], n: int) -> Column:
+def build_axis_column(axis: PointAxis, cells: Sequence[Cell], n: int) -> AxisColumn:
     """One of the points' columns."""
-    units = {metric.name: metric.unit for metric in METRICS}
+    units = {metric.name: metric.unit for metric in COMPARISON_METRICS}
     is_number = axis.kind == "number"
-    values = tuple(number(cell) if is_number else word(axis.name, cell) for cell in cells)
+    values = tuple(
+        keep_finite_number(cell) if is_number else format_category_cell(axis.name, cell)
+        for cell in cells
+    )
     unit = units.get(axis.name, "")
-    return Column(
+    return AxisColumn(
         axis.name,
         axis.title,
         values,
@@ -111,22 +119,22 @@ def column(axis: Axis, cells: Sequence[Cell], n: int) -> Column:
     )
 
 
-def number(cell: Cell) -> float | None:
+def keep_finite_number(cell: Cell) -> float | None:
     """A number, where it is a finite one."""
     ok = isinstance(cell, int | float) and not isinstance(cell, bool) and math.isfinite(cell)
     return cell if ok and isinstance(cell, int | float) else None
 
 
-def word(name: str, cell: Cell) -> str | None:
+def format_category_cell(name: str, cell: Cell) -> str | None:
     """A setting that is no number, in words; nothing said is nothing known."""
-    return None if cell is None or cell == "" else shown(name, cell)
+    return None if cell is None or cell == "" else format_setting_value(name, cell)
 
 
-def axes(columns: Sequence[Column]) -> list[dict[str, Any]]:
+def build_parallel_axes(columns: Sequence[AxisColumn]) -> list[dict[str, Any]]:
     """The columns as the axes of parallel coordinates, ready for JSON; words by their places."""
     found = []
     for column in columns:
-        words = column.words
+        words = column.categories
         places = {word: place for place, word in enumerate(words)}
         values = [
             places[str(value)] if words and value is not None else value for value in column.values
@@ -134,14 +142,14 @@ def axes(columns: Sequence[Column]) -> list[dict[str, Any]]:
         found.append(
             {
                 "name": column.name,
-                "label": column.titled,
+                "label": column.axis_title,
                 "values": values,
                 "kind": "number" if column.is_number else "category",
                 "categories": words,
-                "may_log": column.may_log,
-                "log": column.log and column.may_log,
+                "may_log": column.can_use_log,
+                "log": column.log and column.can_use_log,
                 "percent": column.percent,
-                "said": [column.say(value) for value in column.values],
+                "said": [column.format_value(value) for value in column.values],
             }
         )
     return found

@@ -2,21 +2,27 @@
 
 from collections.abc import Sequence
 
-from ensemble.comparison.curves import Curves
-from ensemble.figures.comparison.curves import X
+from ensemble.comparison.group_curves import GroupCurves
+from ensemble.figures.comparison.curves import X_AXIS_TITLES
 from ensemble.figures.palette import MEMBER_HUES
 from ensemble.wording import formats
 
-LINE = 90  # letters of a headline
-FOLLOWS = {
+MAX_HEADLINE_LETTERS = 90  # letters of a headline
+BAND_MEANINGS = {
     "range": "from the least to the most of its runs",
     "interval": "the 95 % interval of that mean over runs (Student's t)",
 }
-WHAT = {"loss": "Loss", "accuracy": "Accuracy"}
-WHOSE = {"ensemble": "the ensemble", "mean member": "the mean member", "members": "the members"}
+METRIC_TITLES = {"loss": "Loss", "accuracy": "Accuracy"}
+CURVE_OWNERS = {
+    "ensemble": "the ensemble",
+    "mean member": "the mean member",
+    "members": "the members",
+}
 
 
-def best(each: Sequence[Curves], what: str, split: str, going: bool = False) -> tuple[str, str]:
+def describe_best_group(
+    each: Sequence[GroupCurves], what: str, split: str, going: bool = False
+) -> tuple[str, str]:
     """Which group's mean ends best, in a sentence and, where names are long, a line below it.
 
     Both "" where there is nothing to choose. What it is worth stands in the table: here nothing
@@ -32,25 +38,29 @@ def best(each: Sequence[Curves], what: str, split: str, going: bool = False) -> 
     order = sorted(ends, key=lambda end: -end[0] if what == "accuracy" else end[0])
     (first, leader), (second, other) = order[:2]
     word = "highest" if what == "accuracy" else "lowest"
-    ours, theirs = (value(what, end, one) for end, one in ((first, leader), (second, other)))
+    ours, theirs = (
+        format_group_value(what, end, one) for end, one in ((first, leader), (second, other))
+    )
     title, next_ = leader.group.title, other.group.title
     verb = "has" if going else "ends at"
     said = f"{title} {verb} the {word} {split} {what}, {ours}; next {next_}, {theirs}."
     said = f"So far {said}" if going else said[:1].upper() + said[1:]
-    if len(said) <= LINE:
+    if len(said) <= MAX_HEADLINE_LETTERS:
         return said, ""
     of = f"he {word} {split} {what} of {len(ends)} groups is {ours}, the next {theirs}."
     return f"{'So far t' if going else 'T'}{of}", f"{word.capitalize()}: {title}. Next: {next_}."
 
 
-def value(what: str, end: float, of: Curves) -> str:
+def format_group_value(what: str, end: float, of: GroupCurves) -> str:
     """A figure of a group as people read it."""
     if what == "loss":
-        return formats.significant(end)
-    return formats.percent(end, of.group.runs[0].data.test_size)
+        return formats.format_significant(end)
+    return formats.format_percent(end, of.group.runs[0].data.test_size)
 
 
-def sees(found: Sequence[tuple[str, Sequence[Curves]]], band: str, who: str) -> str:
+def explain_group_curves_chart(
+    found: Sequence[tuple[str, Sequence[GroupCurves]]], band: str, who: str
+) -> str:
     """What to see in the picture, in a sentence or two."""
     several = any(one.runs > 1 for _, each in found for one in each)
     many = any(len(each) > len(MEMBER_HUES) for _, each in found)
@@ -60,26 +70,33 @@ def sees(found: Sequence[tuple[str, Sequence[Curves]]], band: str, who: str) -> 
         else "A colour a group."
     ]
     if several and many:
-        said.append(f"It is the mean of its runs; the band is {FOLLOWS[band]}.")
+        said.append(f"It is the mean of its runs; the band is {BAND_MEANINGS[band]}.")
     elif who == "members":
         said.append(
-            f"Bold: the mean member, each member thin; the band is {FOLLOWS[band]}."
+            f"Bold: the mean member, each member thin; the band is {BAND_MEANINGS[band]}."
             if several
             else "Bold: the mean member, each member thin."
         )
     elif several:
-        said.append(f"Bold: the mean of its runs, each of them thin; the band is {FOLLOWS[band]}.")
+        said.append(
+            f"Bold: the mean of its runs, each of them thin; the band is {BAND_MEANINGS[band]}."
+        )
     if len(found) > 1:
         dashes = {"test": "solid", "validation": "dash-dotted", "train": "dashed"}
         said.append("; ".join(f"{split} {dashes[split]}" for split, _ in found).capitalize() + ".")
     return " ".join(said)
 
 
-def alt(found: Sequence[tuple[str, Sequence[Curves]]], what: str, who: str, over: str) -> str:
+def describe_group_curves_chart(
+    found: Sequence[tuple[str, Sequence[GroupCurves]]], what: str, who: str, over: str
+) -> str:
     """The picture in words: each of a few groups where its mean ends."""
-    said = f"{WHAT[what]} of {WHOSE[who]} over {X[over]}"
+    said = f"{METRIC_TITLES[what]} of {CURVE_OWNERS[who]} over {X_AXIS_TITLES[over]}"
     ends = []
     for split, each in found:
         for one in [one for one in each if len(one.mean)][:6]:
-            ends.append(f"{one.group.title} on {split} at last {value(what, one.mean[-1], one)}")
+            ends.append(
+                f"{one.group.title} on {split} at last "
+                f"{format_group_value(what, one.mean[-1], one)}"
+            )
     return f"{said}: {'; '.join(ends)}"

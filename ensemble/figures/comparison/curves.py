@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble.comparison.curves import Curves, Doubles, Line
-from ensemble.figures import lines
+from ensemble.comparison.group_curves import Doubles, GroupCurves, RunLine
+from ensemble.figures import chart_style
 from ensemble.figures.comparison import colors
-from ensemble.figures.palette import MEMBER_HUES, Palette, parts
+from ensemble.figures.palette import MEMBER_HUES, Palette, parse_hex_color
 from ensemble.wording import escaping
 
 if TYPE_CHECKING:
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 HEIGHT = 480
 # Points over all thin lines of a picture: what a screen shows and a second can send.
-POINTS, LEAST = 12_000, 24
-WHOLE = 10  # epochs, each of which has a mark
+MAX_THIN_POINTS, MIN_LINE_POINTS = 12_000, 24
+MAX_MARKED_EPOCHS = 10  # epochs, each of which has a mark
 DASHES = {"test": "solid", "validation": "dashdot", "train": "dash"}
-X = {
+X_AXIS_TITLES = {
     "epochs": "epochs",
     "steps": "steps",
     "seconds": "seconds of training",
     "img_member": "images times members",
 }
-Splits = Sequence[tuple[str, Sequence[Curves]]]
+CurvesBySplit = Sequence[tuple[str, Sequence[GroupCurves]]]
 
 
-def figure(
-    of_splits: Splits,
+def plot_group_curves(
+    of_splits: CurvesBySplit,
     *,
     what: str,
     x: str,
@@ -52,16 +52,18 @@ def figure(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     wrong = what == "accuracy" and "y" in log
-    chart = go.Figure([go.Scatter(one) for one in traces(of_splits, what, wrong)])
-    chart.update_layout(lines.layout(title, HEIGHT, palette))
+    chart = go.Figure([go.Scatter(one) for one in build_curve_traces(of_splits, what, wrong)])
+    chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
     suffix = " %" if what == "accuracy" else ""
-    chart.update_xaxes(title=X[x], automargin=True, **axis("x" in log, chart, "x", ""))
-    if x == "epochs" and "x" not in log and longest(chart) <= WHOLE:
+    chart.update_xaxes(
+        title=X_AXIS_TITLES[x], automargin=True, **build_curve_axis("x" in log, chart, "x", "")
+    )
+    if x == "epochs" and "x" not in log and longest(chart) <= MAX_MARKED_EPOCHS:
         chart.update_xaxes(dtick=1)  # Plotly would mark halves of them
     chart.update_yaxes(
-        title=y_title(what, wrong, "y" in log),
+        title=format_y_title(what, wrong, "y" in log),
         automargin=True,
-        **axis("y" in log, chart, "y", suffix),
+        **build_curve_axis("y" in log, chart, "y", suffix),
     )
     return chart
 
@@ -71,58 +73,58 @@ def longest(chart: "go.Figure") -> float:
     return max((value for trace in chart.data for value in trace.x), default=0.0)
 
 
-def axis(log: bool, chart: "go.Figure", which: str, suffix: str) -> dict[str, Any]:
+def build_curve_axis(log: bool, chart: "go.Figure", which: str, suffix: str) -> dict[str, Any]:
     """How an axis is drawn, by all that stands along it."""
     if not log:
         return {"type": "linear", "ticksuffix": suffix}
     every = [value for trace in chart.data for value in trace[which]]
-    return {"type": "log", **lines.log_marks(every, suffix)}
+    return {"type": "log", **chart_style.build_log_ticks(every, suffix)}
 
 
-def y_title(what: str, wrong: bool, log: bool) -> str:
+def format_y_title(what: str, wrong: bool, log: bool) -> str:
     """What the axis shows, and what it does."""
     if what == "accuracy":
         return "share that is wrong, log axis" if wrong else "accuracy"
     return "NLL in nats, log axis" if log else "NLL in nats"
 
 
-def traces(of_splits: Splits, what: str, wrong: bool) -> list[dict[str, Any]]:
+def build_curve_traces(of_splits: CurvesBySplit, what: str, wrong: bool) -> list[dict[str, Any]]:
     """Bands first, the thin lines over them, and the means on top."""
     bands, thin, means = [], [], []
     count = sum(len(one.lines) for _, found in of_splits for one in found)
-    most = max(LEAST, POINTS // max(1, count))
+    most = max(MIN_LINE_POINTS, MAX_THIN_POINTS // max(1, count))
     for place, (split, found) in enumerate(of_splits, 1):
-        hues = colors.of_groups(len(found))
+        hues = colors.assign_group_colors(len(found))
         for hue, one in zip(hues, found, strict=True):
             few = len(found) <= len(MEMBER_HUES)
             shown = place == len(of_splits) and few
-            scaled = scale(what, wrong)
-            bands += band(one, hue, scaled)
+            scaled = build_value_scaling(what, wrong)
+            bands += build_group_band(one, hue, scaled)
             if one.runs > 1 or len(one.lines) > 1:
-                thin += [single(line, hue, split, most, scaled, one) for line in one.lines]
-            means.append(mean(one, hue, split, scaled, shown, few))
+                thin += [build_run_line(line, hue, split, most, scaled, one) for line in one.lines]
+            means.append(build_group_mean(one, hue, split, scaled, shown, few))
     return [*bands, *thin, *means]
 
 
-def scale(what: str, wrong: bool) -> Any:
+def build_value_scaling(what: str, wrong: bool) -> Any:
     """What makes a value one of the axis: accuracies in per cent."""
     if what == "loss":
         return lambda y: y
     return (lambda y: 100 * (1 - y)) if wrong else (lambda y: 100 * y)
 
 
-def band(one: Curves, hue: str, scaled: Any) -> list[dict[str, Any]]:
+def build_group_band(one: GroupCurves, hue: str, scaled: Any) -> list[dict[str, Any]]:
     """The band of a group, in pieces where it has gaps; nothing where it has none."""
     known = np.isfinite(one.low) & np.isfinite(one.high)
-    red, green, blue = parts(hue)
+    red, green, blue = parse_hex_color(hue)
     found = []
-    for piece in pieces(known):
+    for piece in find_gapless_slices(known):
         x = np.concatenate([one.x[piece], one.x[piece][::-1]])
         y = np.concatenate([scaled(one.high[piece]), scaled(one.low[piece])[::-1]])
         found.append(
             {
-                "x": rounded(x),
-                "y": rounded(y),
+                "x": round_line_values(x),
+                "y": round_line_values(y),
                 "mode": "lines",
                 "fill": "toself",
                 "line": {"width": 0},
@@ -135,31 +137,35 @@ def band(one: Curves, hue: str, scaled: Any) -> list[dict[str, Any]]:
     return found
 
 
-def pieces(known: Any) -> list[slice]:
+def find_gapless_slices(known: Any) -> list[slice]:
     """The stretches without a gap."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], known.astype(int), [0]])))
     return [slice(int(a), int(b)) for a, b in edges.reshape(-1, 2) if b - a > 1]
 
 
-def single(line: Line, hue: str, split: str, most: int, scaled: Any, one: Curves) -> dict[str, Any]:
+def build_run_line(
+    line: RunLine, hue: str, split: str, most: int, scaled: Any, one: GroupCurves
+) -> dict[str, Any]:
     """One run's, or one member's, line."""
-    kept = lines.thinned(len(line.x), most)
+    kept = chart_style.select_drawn_points(len(line.x), most)
     who = f", {line.who}" if line.who.startswith("member ") else ""
-    return drawn(line.x[kept], scaled(line.y[kept])) | {
+    return build_line_points(line.x[kept], scaled(line.y[kept])) | {
         "line": {"color": hue, "width": 1, "dash": DASHES[split]},
         "opacity": 0.45,
-        "name": escaping.figure(f"{line.name}{who}, {split}"),
+        "name": escaping.escape_plotly_text(f"{line.name}{who}, {split}"),
         "showlegend": False,
         "legendgroup": one.group.key,
     }
 
 
-def mean(one: Curves, hue: str, split: str, scaled: Any, shown: bool, few: bool) -> dict[str, Any]:
+def build_group_mean(
+    one: GroupCurves, hue: str, split: str, scaled: Any, shown: bool, few: bool
+) -> dict[str, Any]:
     """The mean of a group: bold, and by name in the legend, where there are few."""
-    title = escaping.figure(one.group.title)
+    title = escaping.escape_plotly_text(one.group.title)
     of = f" (mean of {one.runs})" if one.runs > 1 else ""
-    hover = f"<b>{escaping.template(one.group.title)}{of}</b>, {split}"
-    return drawn(one.x, scaled(one.mean)) | {
+    hover = f"<b>{escaping.escape_plotly_template(one.group.title)}{of}</b>, {split}"
+    return build_line_points(one.x, scaled(one.mean)) | {
         "line": {"color": hue, "width": 3 if few else 1.5, "dash": DASHES[split]},
         "name": f"{title}{of}",
         "opacity": 1 if few else 0.75,
@@ -169,36 +175,38 @@ def mean(one: Curves, hue: str, split: str, scaled: Any, shown: bool, few: bool)
     }
 
 
-def drawn(x: Doubles, y: Doubles) -> dict[str, Any]:
+def build_line_points(x: Doubles, y: Doubles) -> dict[str, Any]:
     """A line's points, and what stands under the pointer."""
     return {
-        "x": rounded(x),
-        "y": rounded(y),
+        "x": round_line_values(x),
+        "y": round_line_values(y),
         "mode": "lines+markers" if len(x) == 1 else "lines",
         "hovertemplate": "%{fullData.name}<br>%{x:.4~g}: %{y:.4~g}<extra></extra>",
     }
 
 
-def rounded(values: Doubles) -> list[float | None]:
+def round_line_values(values: Doubles) -> list[float | None]:
     """Five significant figures of each, None for what is not finite: small when it is sent."""
     return [float(f"{value:.5g}") if np.isfinite(value) else None for value in values]
 
 
-def table(of_splits: Splits, what: str, x: str) -> pd.DataFrame:
+def tabulate_group_curves(of_splits: CurvesBySplit, what: str, x: str) -> pd.DataFrame:
     """Every point: of each run or member, and of each mean with its band and its runs."""
     found = []
     for split, each in of_splits:
         for one in each:
             for line in one.lines:
-                found.append(frame(one, split, line.run_id, line.who, x, what, line.x, line.y))
-            whole = frame(one, split, "", "mean", x, what, one.x, one.mean)
+                found.append(
+                    build_line_frame(one, split, line.run_id, line.who, x, what, line.x, line.y)
+                )
+            whole = build_line_frame(one, split, "", "mean", x, what, one.x, one.mean)
             found.append(whole.assign(low=one.low, high=one.high, runs=one.n))
     rows = [one for one in found if len(one)]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
 
 
-def frame(
-    one: Curves, split: str, run: str, who: str, x: str, what: str, places: Doubles, y: Doubles
+def build_line_frame(
+    one: GroupCurves, split: str, run: str, who: str, x: str, what: str, places: Doubles, y: Doubles
 ) -> pd.DataFrame:
     """The points of one line."""
     return pd.DataFrame(

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ensemble.comparison.settings import label
-from ensemble.figures import lines
+from ensemble.comparison.compared_settings import humanize_setting_name
+from ensemble.figures import chart_style
 from ensemble.figures.palette import Palette
 from ensemble.sweeps import SweepConfig, Trial
 from ensemble.wording import formats
@@ -12,11 +12,13 @@ from ensemble.wording import formats
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-FEWEST = 10  # complete trials: of fewer a forest of trees learns nothing
-ROW = 38
+MIN_TRIALS = 10  # complete trials: of fewer a forest of trees learns nothing
+ROW_HEIGHT = 38
 
 
-def importances(config: SweepConfig, trials: Sequence[Trial], goal: str) -> dict[str, float]:
+def compute_setting_importances(
+    config: SweepConfig, trials: Sequence[Trial], goal: str
+) -> dict[str, float]:
     """Each setting's share of an objective's variance, the largest first: fANOVA.
 
     Source: Hutter, Hoos and Leyton-Brown 2014, "An efficient approach for assessing
@@ -34,11 +36,11 @@ def importances(config: SweepConfig, trials: Sequence[Trial], goal: str) -> dict
     # Optuna and scikit-learn take a second to import, and only this needs them.
     import optuna
 
-    from ensemble.sweeps.archive import distribution
+    from ensemble.sweeps.study import build_distribution
 
-    place, axes = config.goals.index(goal), config.axes
+    place, axes = config.objective_names.index(goal), config.search_axes
     complete = [one for one in trials if one.state == "complete" and set(one.params) >= set(axes)]
-    if len(complete) < FEWEST or len({one.values[place] for one in complete}) < 2:
+    if len(complete) < MIN_TRIALS or len({one.values[place] for one in complete}) < 2:
         return {}
     study = optuna.create_study()
     study.add_trials(
@@ -46,7 +48,7 @@ def importances(config: SweepConfig, trials: Sequence[Trial], goal: str) -> dict
             optuna.trial.create_trial(
                 params={name: one.params[name] for name in axes},
                 value=one.values[place],
-                distributions={name: distribution(axis) for name, axis in axes.items()},
+                distributions={name: build_distribution(axis) for name, axis in axes.items()},
             )
             for one in complete
         ]
@@ -56,11 +58,13 @@ def importances(config: SweepConfig, trials: Sequence[Trial], goal: str) -> dict
     return {name: float(share) for name, share in found.items()}
 
 
-def figure(shares: Mapping[str, float], title: str, palette: Palette) -> "go.Figure":
+def plot_setting_importances(
+    shares: Mapping[str, float], title: str, palette: Palette
+) -> "go.Figure":
     """A bar a setting, the largest on top, its share at its end.
 
     Args:
-      shares: by the setting's name, from `importances`.
+      shares: by the setting's name, from `compute_setting_importances`.
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
     """
@@ -68,12 +72,12 @@ def figure(shares: Mapping[str, float], title: str, palette: Palette) -> "go.Fig
 
     names = list(shares)[::-1]
     values = [100 * shares[name] for name in names]
-    said = [formats.percent(shares[name], places=0) for name in names]
+    said = [formats.format_percent(shares[name], places=0) for name in names]
     chart = go.Figure(
         go.Bar(
             {
                 "x": values,
-                "y": [label(name) for name in names],
+                "y": [humanize_setting_name(name) for name in names],
                 "orientation": "h",
                 "text": said,
                 "textposition": "outside",
@@ -83,7 +87,9 @@ def figure(shares: Mapping[str, float], title: str, palette: Palette) -> "go.Fig
             }
         )
     )
-    chart.update_layout(lines.layout(title, 150 + ROW * len(names), palette, bargap=0.35))
+    chart.update_layout(
+        chart_style.build_chart_layout(title, 150 + ROW_HEIGHT * len(names), palette, bargap=0.35)
+    )
     chart.update_xaxes(title="share of the variance", ticksuffix=" %", range=[0, 108])
     chart.update_yaxes(automargin=True, showgrid=False)
     return chart

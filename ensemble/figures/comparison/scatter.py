@@ -5,23 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ensemble.figures import lines
+from ensemble.figures import chart_style
 from ensemble.figures.comparison import colors
-from ensemble.figures.comparison.columns import Column
-from ensemble.figures.palette import MUTED, Palette
+from ensemble.figures.comparison.columns import AxisColumn
+from ensemble.figures.palette import MUTED_COLOR, Palette
 from ensemble.wording import escaping
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 HEIGHT = 420
-SIZE = 10
+MARKER_SIZE = 10
 
 
-def figure(
-    x: Column,
-    y: Column,
-    color: Column | None,
+def plot_run_scatter(
+    x: AxisColumn,
+    y: AxisColumn,
+    color: AxisColumn | None,
     names: Sequence[str],
     kept: Sequence[bool],
     title: str,
@@ -42,28 +42,41 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    chart = go.Figure([go.Scatter(trace) for trace in traces(x, y, color, names, kept, palette)])
-    chart.update_layout(lines.layout(title, HEIGHT, palette))
-    chart.update_xaxes(axis(x, "x" in log), title=escaping.figure(x.titled), automargin=True)
-    chart.update_yaxes(axis(y, "y" in log), title=escaping.figure(y.titled), automargin=True)
+    chart = go.Figure(
+        [go.Scatter(trace) for trace in build_scatter_traces(x, y, color, names, kept, palette)]
+    )
+    chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
+    chart.update_xaxes(
+        build_column_axis(x, "x" in log),
+        title=escaping.escape_plotly_text(x.axis_title),
+        automargin=True,
+    )
+    chart.update_yaxes(
+        build_column_axis(y, "y" in log),
+        title=escaping.escape_plotly_text(y.axis_title),
+        automargin=True,
+    )
     return chart
 
 
-def axis(column: Column, log: bool) -> dict[str, Any]:
+def build_column_axis(column: AxisColumn, log: bool) -> dict[str, Any]:
     """How an axis of that column is drawn."""
     if not column.is_number:
-        words = [escaping.figure(word) for word in column.words]
+        words = [escaping.escape_plotly_text(word) for word in column.categories]
         return {"type": "category", "categoryorder": "array", "categoryarray": words}
-    if log and column.may_log:
-        drawn_at = [drawn(column, place) for place in range(len(column.values))]
-        return {"type": "log", **lines.log_marks(drawn_at, " %" if column.percent else "")}
+    if log and column.can_use_log:
+        drawn_at = [convert_axis_value(column, place) for place in range(len(column.values))]
+        return {
+            "type": "log",
+            **chart_style.build_log_ticks(drawn_at, " %" if column.percent else ""),
+        }
     return {"type": "linear", "ticksuffix": " %" if column.percent else ""}
 
 
-def traces(
-    x: Column,
-    y: Column,
-    color: Column | None,
+def build_scatter_traces(
+    x: AxisColumn,
+    y: AxisColumn,
+    color: AxisColumn | None,
     names: Sequence[str],
     kept: Sequence[bool],
     palette: Palette,
@@ -79,35 +92,35 @@ def traces(
     found = []
     if out:
         found.append(
-            points(x, y, color, names, out)
+            build_scatter_points(x, y, color, names, out)
             | {
                 "name": "not brushed",
-                "marker": {"size": 5, "color": MUTED, "opacity": 0.3},
+                "marker": {"size": 5, "color": MUTED_COLOR, "opacity": 0.3},
             }
         )
     if color is None or not color.is_number:
-        return [*found, *by_word(x, y, color, names, in_, palette)]
-    hues = colors.of_values(color)
+        return [*found, *build_category_traces(x, y, color, names, in_, palette)]
+    hues = colors.assign_column_colors(color)
     marker = {
-        "size": SIZE,
+        "size": MARKER_SIZE,
         "color": [hues[place] for place in in_],
         "line": {"color": palette.ground, "width": 1},
     }
     found.append(
-        points(x, y, color, names, in_)
+        build_scatter_points(x, y, color, names, in_)
         | {
             "name": f"brighter: more {color.label}",
             "marker": marker,
             "showlegend": False,
         }
     )
-    return [*found, bar(color)]
+    return [*found, build_color_bar(color)]
 
 
-def by_word(
-    x: Column,
-    y: Column,
-    color: Column | None,
+def build_category_traces(
+    x: AxisColumn,
+    y: AxisColumn,
+    color: AxisColumn | None,
     names: Sequence[str],
     places: Sequence[int],
     palette: Palette,
@@ -115,61 +128,79 @@ def by_word(
     """One trace a word that colours, each in the legend; one for all where nothing does."""
     edge = {"color": palette.ground, "width": 1}
     if color is None:
-        marker = {"size": SIZE, "color": palette.primary, "line": edge}
-        return [points(x, y, None, names, places) | {"marker": marker, "showlegend": False}]
-    hues = dict(zip(color.words, colors.of_groups(len(color.words)), strict=True))
-    said = [(word, word, hue) for word, hue in hues.items()] + [(None, "none", MUTED)]
+        marker = {"size": MARKER_SIZE, "color": palette.primary, "line": edge}
+        return [
+            build_scatter_points(x, y, None, names, places)
+            | {"marker": marker, "showlegend": False}
+        ]
+    hues = dict(
+        zip(color.categories, colors.assign_group_colors(len(color.categories)), strict=True)
+    )
+    said = [(word, word, hue) for word, hue in hues.items()] + [(None, "none", MUTED_COLOR)]
     found = []
     for word, name, hue in said:
         if its := [place for place in places if color.values[place] == word]:
             found.append(
-                points(x, y, color, names, its)
+                build_scatter_points(x, y, color, names, its)
                 | {
-                    "name": escaping.figure(name),
-                    "marker": {"size": SIZE, "color": hue, "line": edge},
+                    "name": escaping.escape_plotly_text(name),
+                    "marker": {"size": MARKER_SIZE, "color": hue, "line": edge},
                 }
             )
     return found
 
 
-def points(
-    x: Column, y: Column, color: Column | None, names: Sequence[str], places: Sequence[int]
+def build_scatter_points(
+    x: AxisColumn,
+    y: AxisColumn,
+    color: AxisColumn | None,
+    names: Sequence[str],
+    places: Sequence[int],
 ) -> dict[str, Any]:
     """The points of some runs, and what each says."""
     columns = list(dict.fromkeys(one for one in (x, y, color) if one is not None))
     says = [
         "<br>".join(
             [
-                f"<b>{escaping.figure(names[place])}</b>",
-                *(escaping.figure(f"{one.label}: {one.say(one.values[place])}") for one in columns),
+                f"<b>{escaping.escape_plotly_text(names[place])}</b>",
+                *(
+                    escaping.escape_plotly_text(
+                        f"{one.label}: {one.format_value(one.values[place])}"
+                    )
+                    for one in columns
+                ),
             ]
         )
         for place in places
     ]
     return {
-        "x": [drawn(x, place) for place in places],
-        "y": [drawn(y, place) for place in places],
+        "x": [convert_axis_value(x, place) for place in places],
+        "y": [convert_axis_value(y, place) for place in places],
         "mode": "markers",
         "hovertext": says,
         "hoverinfo": "text",
     }
 
 
-def drawn(column: Column, place: int) -> Any:
+def convert_axis_value(column: AxisColumn, place: int) -> Any:
     """A value as its axis takes it."""
     value = column.values[place]
     if isinstance(value, str):
-        return escaping.figure(value)
+        return escaping.escape_plotly_text(value)
     return 100 * value if column.percent and value is not None else value
 
 
-def bar(color: Column) -> dict[str, Any]:
+def build_color_bar(color: AxisColumn) -> dict[str, Any]:
     """The scale of the colours beside the picture, by a trace that draws nothing."""
-    known = [at for value in color.values if (at := colors.place(color, value)) is not None]
-    log = color.log and color.may_log
+    known = [
+        at
+        for value in color.values
+        if (at := colors.compute_axis_position(color, value)) is not None
+    ]
+    log = color.log and color.can_use_log
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     ends = [low, high] if high > low else [low]
-    said = [color.say(10**at if log else at) for at in ends]
+    said = [color.format_value(10**at if log else at) for at in ends]
     return {
         "x": [None],
         "y": [None],
@@ -180,10 +211,10 @@ def bar(color: Column) -> dict[str, Any]:
             "color": [low],
             "cmin": low,
             "cmax": high if high > low else low + 1,
-            "colorscale": colors.scale(),
+            "colorscale": colors.build_color_scale(),
             "showscale": True,
             "colorbar": {
-                "title": {"text": escaping.figure(color.titled), "side": "right"},
+                "title": {"text": escaping.escape_plotly_text(color.axis_title), "side": "right"},
                 "tickvals": ends,
                 "ticktext": said,
                 "thickness": 12,
@@ -193,8 +224,8 @@ def bar(color: Column) -> dict[str, Any]:
     }
 
 
-def table(
-    columns: Sequence[Column], ids: Sequence[str], names: Sequence[str], kept: Sequence[bool]
+def tabulate_run_scatter(
+    columns: Sequence[AxisColumn], ids: Sequence[str], names: Sequence[str], kept: Sequence[bool]
 ) -> pd.DataFrame:
     """A row a run: what it is called and each of the columns; at the end whether it is brushed."""
     return pd.DataFrame(

@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ensemble.figures import lines
-from ensemble.figures.comparison.columns import Column
-from ensemble.figures.comparison.scatter import axis, drawn
+from ensemble.figures import chart_style
+from ensemble.figures.comparison.columns import AxisColumn
+from ensemble.figures.comparison.scatter import build_column_axis, convert_axis_value
 from ensemble.figures.palette import Palette
 from ensemble.wording import escaping
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-HEIGHT, SIZE = 330, 9
+HEIGHT, MARKER_SIZE = 330, 9
 
 
-def figure(
-    column: Column,
-    values: Column,
+def plot_setting_slice(
+    column: AxisColumn,
+    values: AxisColumn,
     numbers: Sequence[int],
     best: int | None,
     title: str,
@@ -35,16 +35,31 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    chart = go.Figure([go.Scatter(one) for one in traces(column, values, numbers, best, palette)])
+    chart = go.Figure(
+        [go.Scatter(one) for one in build_slice_traces(column, values, numbers, best, palette)]
+    )
     margin = {"l": 8, "r": 16, "t": 58, "b": 48}
-    chart.update_layout(lines.layout(title, HEIGHT, palette, showlegend=False) | {"margin": margin})
-    chart.update_xaxes(axis(column, column.log), title=escaping.figure(column.titled))
-    chart.update_yaxes(axis(values, False), title=escaping.figure(values.titled), automargin=True)
+    chart.update_layout(
+        chart_style.build_chart_layout(title, HEIGHT, palette, showlegend=False)
+        | {"margin": margin}
+    )
+    chart.update_xaxes(
+        build_column_axis(column, column.log), title=escaping.escape_plotly_text(column.axis_title)
+    )
+    chart.update_yaxes(
+        build_column_axis(values, False),
+        title=escaping.escape_plotly_text(values.axis_title),
+        automargin=True,
+    )
     return chart
 
 
-def traces(
-    column: Column, values: Column, numbers: Sequence[int], best: int | None, palette: Palette
+def build_slice_traces(
+    column: AxisColumn,
+    values: AxisColumn,
+    numbers: Sequence[int],
+    best: int | None,
+    palette: Palette,
 ) -> list[dict[str, Any]]:
     """All trials, and over them the best."""
     there = [
@@ -53,24 +68,24 @@ def traces(
         if value is not None and column.values[place] is not None
     ]
     found = [
-        points(column, values, numbers, there)
+        build_trial_points(column, values, numbers, there)
         | {
-            "marker": {"size": SIZE, "color": palette.primary, "opacity": 0.75},
+            "marker": {"size": MARKER_SIZE, "color": palette.primary, "opacity": 0.75},
         }
     ]
     if best in there:
         ring = {
-            "size": SIZE + 5,
+            "size": MARKER_SIZE + 5,
             "color": palette.ink,
             "symbol": "diamond",
             "line": {"color": palette.ground, "width": 1.5},
         }
-        found.append(points(column, values, numbers, [best]) | {"marker": ring})
+        found.append(build_trial_points(column, values, numbers, [best]) | {"marker": ring})
     return found
 
 
-def points(
-    column: Column, values: Column, numbers: Sequence[int], places: Sequence[int]
+def build_trial_points(
+    column: AxisColumn, values: AxisColumn, numbers: Sequence[int], places: Sequence[int]
 ) -> dict[str, Any]:
     """The points of some trials, and what each says."""
     says = [
@@ -78,7 +93,9 @@ def points(
             [
                 f"<b>trial {numbers[place]}</b>",
                 *(
-                    escaping.figure(f"{one.label}: {one.say(one.values[place])}")
+                    escaping.escape_plotly_text(
+                        f"{one.label}: {one.format_value(one.values[place])}"
+                    )
                     for one in (column, values)
                 ),
             ]
@@ -86,8 +103,8 @@ def points(
         for place in places
     ]
     return {
-        "x": [drawn(column, place) for place in places],
-        "y": [drawn(values, place) for place in places],
+        "x": [convert_axis_value(column, place) for place in places],
+        "y": [convert_axis_value(values, place) for place in places],
         "mode": "markers",
         "hovertext": says,
         "hoverinfo": "text",

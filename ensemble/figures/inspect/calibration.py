@@ -6,29 +6,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.inference.intervals import wilson
-from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.averaging import confidence
-from ensemble.analysis.quality.calibration import Reliability, reliability
-from ensemble.figures import lines
-from ensemble.figures.palette import MUTED, Palette
+from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.averaging import prediction_confidence
+from ensemble.analysis.quality.calibration import ReliabilityBins, reliability_bins
+from ensemble.figures import chart_style
+from ensemble.figures.palette import MUTED_COLOR, Palette
 from ensemble.wording import formats
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def diagrams(made: Predictions) -> tuple[Reliability, list[Reliability]]:
+def compute_reliability_diagrams(
+    made: EnsemblePredictions,
+) -> tuple[ReliabilityBins, list[ReliabilityBins]]:
     """The reliability diagram of the ensemble, and of each member; of one member none."""
     each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
-    members = [reliability(confidence(p), votes == made.labels) for p, votes in each]
-    return reliability(made.confidence, made.right), members
+    members = [
+        reliability_bins(prediction_confidence(p), votes == made.labels) for p, votes in each
+    ]
+    return reliability_bins(made.confidence, made.right), members
 
 
-def figure(
-    ensemble: Reliability,
-    members: Sequence[Reliability],
+def plot_reliability_diagram(
+    ensemble: ReliabilityBins,
+    members: Sequence[ReliabilityBins],
     noun: str,
     title: str,
     palette: Palette,
@@ -51,17 +55,17 @@ def figure(
         y=[0, 1],
         mode="lines",
         name="as often right as it says",
-        line={"color": MUTED, "width": 1.5, "dash": "dash"},
+        line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"},
         hoverinfo="skip",
     )
-    chart.add_traces([go.Scatter(one) for one in thin(members, noun)])
-    chart.add_scatter(**bold(ensemble, bool(members), noun, palette))
-    chart.add_bar(**counts(ensemble, noun), row=2, col=1)
-    chart.update_layout(lines.layout(title, 560, palette, bargap=0.1))
-    chart.update_xaxes(range=[0, 1], **lines.shares(), fixedrange=True)
+    chart.add_traces([go.Scatter(one) for one in build_member_reliability(members, noun)])
+    chart.add_scatter(**build_ensemble_reliability(ensemble, bool(members), noun, palette))
+    chart.add_bar(**build_confidence_counts(ensemble, noun), row=2, col=1)
+    chart.update_layout(chart_style.build_chart_layout(title, 560, palette, bargap=0.1))
+    chart.update_xaxes(range=[0, 1], **chart_style.build_percent_ticks(), fixedrange=True)
     chart.update_yaxes(
         range=[0, 1.02],
-        **lines.shares(),
+        **chart_style.build_percent_ticks(),
         fixedrange=True,
         title="right",
         automargin=True,
@@ -73,7 +77,7 @@ def figure(
         type="log",
         range=[np.log10(0.5), np.log10(2 * top)],
         fixedrange=True,
-        title=f"{plural(noun)}",
+        title=f"{pluralize_noun(noun)}",
         dtick=2 if top > 999 else 1,
         tickformat=",d",
         automargin=True,
@@ -84,29 +88,36 @@ def figure(
     return chart
 
 
-def thin(members: Sequence[Reliability], noun: str) -> list[dict[str, Any]]:
+def build_member_reliability(members: Sequence[ReliabilityBins], noun: str) -> list[dict[str, Any]]:
     """The members' lines, over the bins that hold something."""
     kept = [one.count > 0 for one in members]
     hovers = [
-        [f"Member {m + 1}: {point(one, b, noun)}" for b in np.flatnonzero(kept[m])]
+        [
+            f"Member {m + 1}: {describe_reliability_bin(one, b, noun)}"
+            for b in np.flatnonzero(kept[m])
+        ]
         for m, one in enumerate(members)
     ]
-    return lines.lines(
+    return chart_style.build_member_lines(
         [one.confidence[there] for one, there in zip(members, kept, strict=True)],
         [one.accuracy[there] for one, there in zip(members, kept, strict=True)],
         hovers,
     )
 
 
-def bold(found: Reliability, many: bool, noun: str, palette: Palette) -> dict[str, Any]:
+def build_ensemble_reliability(
+    found: ReliabilityBins, many: bool, noun: str, palette: Palette
+) -> dict[str, Any]:
     """The ensemble's line, with the 95 % interval of each of its points."""
     bins = np.flatnonzero(found.count)
-    ends = np.array([wilson(found.accuracy[b] * found.count[b], int(found.count[b])) for b in bins])
+    ends = np.array(
+        [wilson_interval(found.accuracy[b] * found.count[b], int(found.count[b])) for b in bins]
+    )
     return {
         "x": found.confidence[bins],
         "y": found.accuracy[bins],
         "mode": "lines+markers",
-        "line": lines.bold(palette),
+        "line": chart_style.style_ensemble_line(palette),
         "marker": {"size": 8},
         "cliponaxis": False,
         "name": "ensemble" if many else "the one member",
@@ -118,48 +129,54 @@ def bold(found: Reliability, many: bool, noun: str, palette: Palette) -> dict[st
             "width": 3,
         },
         "hovertext": [
-            f"{'The ensemble' if many else 'It'}: {point(found, b, noun)}<br>95 %: "
-            f"{formats.percents(low, high)}"
+            f"{'The ensemble' if many else 'It'}: {describe_reliability_bin(found, b, noun)}<br>95 "
+            f"%: {formats.format_percent_range(low, high)}"
             for b, (low, high) in zip(bins, ends, strict=True)
         ],
         "hoverinfo": "text",
     }
 
 
-def counts(found: Reliability, noun: str) -> dict[str, Any]:
+def build_confidence_counts(found: ReliabilityBins, noun: str) -> dict[str, Any]:
     """How many answers of the ensemble there are in each bin."""
     return {
         "x": (found.edges[:-1] + found.edges[1:]) / 2,
         "y": found.count,
-        "marker": {"color": MUTED},
+        "marker": {"color": MUTED_COLOR},
         "showlegend": False,
         "hoverinfo": "text",
         "hovertext": [
-            f"{formats.count(int(count), noun)} from {formats.percents(low, high)} sure"
+            f"{formats.format_count(int(count), noun)} from "
+            f"{formats.format_percent_range(low, high)} sure"
             for count, low, high in zip(found.count, found.edges[:-1], found.edges[1:], strict=True)
         ],
     }
 
 
-def point(found: Reliability, b: int | np.integer, noun: str) -> str:
+def describe_reliability_bin(found: ReliabilityBins, b: int | np.integer, noun: str) -> str:
     """One bin in words."""
     return (
-        f"{formats.count(int(found.count[b]), noun)} with "
-        f"{formats.percent(found.confidence[b], places=1)} on average, "
-        f"{formats.percent(found.accuracy[b], places=1)} right"
+        f"{formats.format_count(int(found.count[b]), noun)} with "
+        f"{formats.format_percent(found.confidence[b], places=1)} on average, "
+        f"{formats.format_percent(found.accuracy[b], places=1)} right"
     )
 
 
-def alt(found: Reliability, noun: str) -> str:
+def describe_reliability_chart(found: ReliabilityBins, noun: str) -> str:
     """The picture in words: where most answers are, and how often they are right."""
     b = int(found.count.argmax())
-    return f"Accuracy over confidence in bins. The fullest bin has {point(found, b, noun)}"
+    return (
+        f"Accuracy over confidence in bins. The fullest bin has "
+        f"{describe_reliability_bin(found, b, noun)}"
+    )
 
 
-def table(ensemble: Reliability, members: Sequence[Reliability]) -> pd.DataFrame:
+def tabulate_reliability(
+    ensemble: ReliabilityBins, members: Sequence[ReliabilityBins]
+) -> pd.DataFrame:
     """Every bin of the ensemble and of each member: one row each."""
     named = [("ensemble", ensemble)]
-    named += [(lines.member(m), one) for m, one in enumerate(members)]
+    named += [(chart_style.format_member_name(m), one) for m, one in enumerate(members)]
     return pd.concat(
         pd.DataFrame(
             {
@@ -175,9 +192,9 @@ def table(ensemble: Reliability, members: Sequence[Reliability]) -> pd.DataFrame
     )
 
 
-def sees(noun: str) -> str:
+def explain_reliability_chart(noun: str) -> str:
     """How to read the diagram."""
     return (
-        f"A point above the dashed line: {plural(noun)} that it is more often right about than it "
-        "says. Below the picture, how many answers there are of each confidence."
+        f"A point above the dashed line: {pluralize_noun(noun)} that it is more often right about "
+        "than it says. Below the picture, how many answers there are of each confidence."
     )

@@ -6,49 +6,59 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ensemble.analysis.members import combining
-from ensemble.analysis.members.combining import Combination, Combined
-from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.metrics import MAIN
-from ensemble.analysis.quality.summary import Quality, quality
-from ensemble.figures import lines
-from ensemble.figures.palette import MUTED, Palette, member_color
+from ensemble.analysis.members.combining import CombinationComparison, CombinationResult
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.metrics import MAIN_METRICS
+from ensemble.analysis.quality.quality import Quality, measure_quality
+from ensemble.figures import chart_style
+from ensemble.figures.palette import MUTED_COLOR, Palette, member_color
 from ensemble.wording import formats
-from ensemble.wording.verdicts.combining import RULES
+from ensemble.wording.verdicts.combining import RULE_NAMES
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-NAMES = {metric.name: metric.short for metric in MAIN}
-UNITS = {metric.name: metric.axis for metric in MAIN}
-FAR = 2.0  # so many times as far as all others, and a rule is drawn at the edge
+METRIC_NAMES = {metric.name: metric.capitalized_term for metric in MAIN_METRICS}
+METRIC_AXES = {metric.name: metric.axis_title for metric in MAIN_METRICS}
+MAX_RELATIVE_REACH = 2.0  # so many times as far as all others, and a rule is drawn at the edge
 
 
-def rules(combined: Combined) -> dict[str, Combination]:
+def list_combinations(combined: CombinationComparison) -> dict[str, CombinationResult]:
     """The four ways by their names on the screen."""
-    return {words: getattr(combined, name) for name, words in RULES.items()}
+    return {words: getattr(combined, name) for name, words in RULE_NAMES.items()}
 
 
-def side_by_side(
-    made: Predictions, fit: Predictions | None = None
-) -> tuple[Combined, list[Quality]]:
+def compare_rules_and_members(
+    made: EnsemblePredictions, fit: EnsemblePredictions | None = None
+) -> tuple[CombinationComparison, list[Quality]]:
     """The four ways, and each member alone on the examples that they are judged on.
 
     Args:
       made: what is judged.
-      fit: what the weights are fitted on; see `combining.compare`.
+      fit: what the weights are fitted on; see `combining.compare_combining_rules`.
     """
-    combined = combining.compare(made, fit)
+    combined = combining.compare_combining_rules(made, fit)
     half = combined.judged
-    return combined, [quality(member[half], made.labels[half]) for member in made.probabilities]
+    return combined, [
+        measure_quality(member[half], made.labels[half]) for member in made.probabilities
+    ]
 
 
-def in_words(value: float, name: str, n: int) -> str:
+def format_combination_metric(value: float, name: str, n: int) -> str:
     """A figure as it is written on every screen."""
-    return formats.percent(value, n) if name == "accuracy" else formats.significant(value)
+    return (
+        formats.format_percent(value, n)
+        if name == "accuracy"
+        else formats.format_significant(value)
+    )
 
 
-def figure(
-    combined: Combined, members: Sequence[Quality], name: str, title: str, palette: Palette
+def plot_combinations(
+    combined: CombinationComparison,
+    members: Sequence[Quality],
+    name: str,
+    title: str,
+    palette: Palette,
 ) -> "go.Figure":
     """One figure of every rule and of the single members in rows; the weights as bars below.
 
@@ -63,16 +73,21 @@ def figure(
 
     chart = make_subplots(2, 1, row_heights=[0.62, 0.38], vertical_spacing=0.24)
     scale = 100 if name == "accuracy" else 1
-    low, high = span(combined, members, name)
-    for trace in (*singles(members, name, palette), *dots(combined, name, high, palette)):
+    low, high = compute_metric_span(combined, members, name)
+    for trace in (
+        *build_single_member_dots(members, name, palette),
+        *dots(combined, name, high, palette),
+    ):
         chart.add_scatter(**trace, row=1, col=1)
-    chart.add_bar(**bars(combined), row=2, col=1)
+    chart.add_bar(**build_weight_bars(combined), row=2, col=1)
     chart.add_hline(
-        1 / len(members), line={"color": MUTED, "width": 1.5, "dash": "dash"}, row=2, col=1
+        1 / len(members), line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"}, row=2, col=1
     )
-    chart.update_layout(lines.layout(title, 540, palette, showlegend=False, bargap=0.35))
+    chart.update_layout(
+        chart_style.build_chart_layout(title, 540, palette, showlegend=False, bargap=0.35)
+    )
     chart.update_layout(margin={"b": 50})
-    rows = [*RULES.values(), "each member"]
+    rows = [*RULE_NAMES.values(), "each member"]
     chart.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=rows,
@@ -86,7 +101,7 @@ def figure(
     )
     room = 0.08 * (high - low)
     chart.update_xaxes(
-        title=UNITS[name],
+        title=METRIC_AXES[name],
         range=[scale * (low - room), scale * (high + 2 * room)],
         ticksuffix=" %" if name == "accuracy" else "",
         fixedrange=True,
@@ -109,36 +124,42 @@ def figure(
     return chart
 
 
-def span(combined: Combined, members: Sequence[Quality], name: str) -> tuple[float, float]:
+def compute_metric_span(
+    combined: CombinationComparison, members: Sequence[Quality], name: str
+) -> tuple[float, float]:
     """The ends of the axis: of all that is shown but a rule that lies far beyond."""
-    kept = [one for rule, one in rules(combined).items() if rule != RULES["majority"]]
+    kept = [
+        one for rule, one in list_combinations(combined).items() if rule != RULE_NAMES["majority"]
+    ]
     values = [one.quality[name] for one in kept]
     values += [one[name] for one in members]
     if name == "accuracy":
         values += [end for one in kept for end in (one.quality.low, one.quality.high)]
     low, high = min(values), max(values)
-    reach = FAR * max(high - low, 1e-6)
+    reach = MAX_RELATIVE_REACH * max(high - low, 1e-6)
     vote = combined.majority.quality[name]
     if low - reach <= vote <= high + reach:
         low, high = min(low, vote), max(high, vote)
     return (low, high) if high > low else (low - 1e-3, high + 1e-3)
 
 
-def dots(combined: Combined, name: str, high: float, palette: Palette) -> list[dict[str, Any]]:
+def dots(
+    combined: CombinationComparison, name: str, high: float, palette: Palette
+) -> list[dict[str, Any]]:
     """Each rule's figure with its value written beside it; the arithmetic mean in ink."""
     return [
-        dot(one.quality, words, place, name, high, palette)
-        for place, (words, one) in enumerate(rules(combined).items())
+        build_combination_dot(one.quality, words, place, name, high, palette)
+        for place, (words, one) in enumerate(list_combinations(combined).items())
     ]
 
 
-def dot(
+def build_combination_dot(
     found: Quality, words: str, place: int, name: str, high: float, palette: Palette
 ) -> dict[str, Any]:
     """One rule's figure, accuracy with its interval; one beyond the axis is an arrow at its end."""
     scale, value = 100 if name == "accuracy" else 1, found[name]
     beyond = value > high
-    text = in_words(value, name, found.n)
+    text = format_combination_metric(value, name, found.n)
     trace: dict[str, Any] = {
         "x": [scale * min(value, high)],
         "y": [place],
@@ -146,7 +167,7 @@ def dot(
         "name": words,
         "marker": {
             "size": 12,
-            "color": MUTED if place else palette.ink,
+            "color": MUTED_COLOR if place else palette.ink,
             "symbol": "triangle-right" if beyond else "circle",
         },
         "text": [text],
@@ -166,11 +187,14 @@ def dot(
     return trace
 
 
-def singles(members: Sequence[Quality], name: str, palette: Palette) -> list[dict[str, Any]]:
+def build_single_member_dots(
+    members: Sequence[Quality], name: str, palette: Palette
+) -> list[dict[str, Any]]:
     """Each member alone, all in one row."""
     M, scale = len(members), 100 if name == "accuracy" else 1
     hovers = [
-        [f"Member {m + 1}: {in_words(one[name], name, one.n)}"] for m, one in enumerate(members)
+        [f"Member {m + 1}: {format_combination_metric(one[name], name, one.n)}"]
+        for m, one in enumerate(members)
     ]
     return [
         {
@@ -183,15 +207,15 @@ def singles(members: Sequence[Quality], name: str, palette: Palette) -> list[dic
                 "line": {"color": palette.ground, "width": 1},
             },
         }
-        for trace in lines.lines(
+        for trace in chart_style.build_member_lines(
             [[scale * one[name]] for one in members],
-            [[len(RULES)]] * M,
+            [[len(RULE_NAMES)]] * M,
             hovers,
         )
     ]
 
 
-def bars(combined: Combined) -> dict[str, Any]:
+def build_weight_bars(combined: CombinationComparison) -> dict[str, Any]:
     """The fitted weights, a bar a member."""
     M = len(combined.weights)
     return {
@@ -201,30 +225,30 @@ def bars(combined: Combined) -> dict[str, Any]:
         "name": "weight",
         "marker": {"color": [member_color(m, M) for m in range(M)]},
         "hovertext": [
-            f"Member {m + 1} weighs {formats.percent(weight, places=1)}"
+            f"Member {m + 1} weighs {formats.format_percent(weight, places=1)}"
             for m, weight in enumerate(combined.weights)
         ],
     }
 
 
-def alt(combined: Combined, name: str) -> str:
+def describe_combinations_chart(combined: CombinationComparison, name: str) -> str:
     """The picture in words."""
     told = ", ".join(
-        f"{words} {in_words(one.quality[name], name, one.quality.n)}"
-        for words, one in rules(combined).items()
+        f"{words} {format_combination_metric(one.quality[name], name, one.quality.n)}"
+        for words, one in list_combinations(combined).items()
     )
-    return f"{NAMES[name]} of four ways of combining: {told}"
+    return f"{METRIC_NAMES[name]} of four ways of combining: {told}"
 
 
-def table(combined: Combined) -> pd.DataFrame:
+def tabulate_combinations(combined: CombinationComparison) -> pd.DataFrame:
     """One row a way: its figures, how many verdicts it changes, the members' weights in it."""
     M = len(combined.weights)
     weights = {"arithmetic": [1 / M] * M, "weighted": combined.weights.tolist()}
     rows = []
-    for name, words in RULES.items():
-        one: Combination = getattr(combined, name)
+    for name, words in RULE_NAMES.items():
+        one: CombinationResult = getattr(combined, name)
         rows.append(
-            {"rule": words, **one.quality.as_row(), "verdicts_changed": len(one.changed)}
+            {"rule": words, **one.quality.as_row(), "verdicts_changed": len(one.changed_examples)}
             | {f"weight_{m + 1}": weight for m, weight in enumerate(weights.get(name, ()))}
         )
     return pd.DataFrame(rows)

@@ -6,68 +6,82 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.members import committee as committees
-from ensemble.analysis.members.committee import FIGURES, Committee, Curve
-from ensemble.analysis.members.enough import Enough
-from ensemble.analysis.members.extrapolation import Extrapolation, extrapolate
-from ensemble.analysis.quality.metrics import BY_NAME
-from ensemble.figures import lines
-from ensemble.figures.palette import Palette, wash
+from ensemble.analysis.members import committees as committees
+from ensemble.analysis.members.committees import (
+    COMMITTEE_METRICS,
+    CommitteeCurve,
+    CommitteeEvaluation,
+)
+from ensemble.analysis.members.extrapolation import Extrapolation, extrapolate_committee_curve
+from ensemble.analysis.members.sufficient_size import SufficientSize
+from ensemble.analysis.quality.metrics import METRICS_BY_NAME
+from ensemble.figures import chart_style
+from ensemble.figures.palette import Palette, build_band_color
 from ensemble.wording import formats
 from ensemble.wording.verdicts import committee as words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-NAMES = {name: BY_NAME[name].short for name in FIGURES}
-UNITS = {name: BY_NAME[name].axis for name in FIGURES}
-EXPECTED = "expected, not measured"
+METRIC_NAMES = {name: METRICS_BY_NAME[name].capitalized_term for name in COMMITTEE_METRICS}
+METRIC_AXES = {name: METRICS_BY_NAME[name].axis_title for name in COMMITTEE_METRICS}
+EXPECTED_LABEL = "expected, not measured"
 
 
-def in_words(value: float, name: str, n: int) -> str:
+def format_committee_metric(value: float, name: str, n: int) -> str:
     """A figure as it is written on every screen."""
-    return formats.percent(value, n) if name == "accuracy" else formats.significant(value)
+    return (
+        formats.format_percent(value, n)
+        if name == "accuracy"
+        else formats.format_significant(value)
+    )
 
 
-def figure(
-    judged: Committee, name: str, enough: Enough | None, title: str, palette: Palette
+def plot_committee_curve(
+    judged: CommitteeEvaluation,
+    name: str,
+    enough: SufficientSize | None,
+    title: str,
+    palette: Palette,
 ) -> "go.Figure":
     """One figure over the committee's size: the mean, its band, the single members, enough.
 
     Args:
       judged: the committees.
-      name: one of `FIGURES`.
+      name: one of `COMMITTEE_METRICS`.
       enough: how many members are enough by that figure; None where it has no margin.
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    found = committees.curve(judged, name)
-    beyond = extrapolate(judged, name)
+    found = committees.committee_curve(judged, name)
+    beyond = extrapolate_committee_curve(judged, name)
     last = int(beyond.size[-1]) if beyond else judged.members
     scale = 100 if name == "accuracy" else 1
     traces = [
-        *band(found, scale),
-        mean(found, name, judged.n, palette),
-        *(expected(found, beyond, palette) if beyond else ()),
-        *singles(judged, name, palette),
+        *build_committee_band(found, scale),
+        build_committee_mean(found, name, judged.n, palette),
+        *(build_expected_curve(found, beyond, palette) if beyond else ()),
+        *build_lone_member_dots(judged, name, palette),
     ]
     chart = go.Figure([go.Scatter(trace) for trace in traces])
     if enough:
-        add_margin(chart, enough, float(found.mean[-1]), palette)
-        if enough.passed:
-            add_ring(chart, enough.size, scale * found.mean[enough.size - 1], name, palette, last)
-    chart.update_layout(lines.layout(title, 440, palette))
+        add_margin_band(chart, enough, float(found.mean[-1]), palette)
+        if enough.smallest_sufficient:
+            add_enough_marker(
+                chart, enough.size, scale * found.mean[enough.size - 1], name, palette, last
+            )
+    chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
     chart.update_xaxes(
         title="members in the committee",
         fixedrange=True,
-        range=ends(last),
+        range=compute_size_range(last),
         dtick=1 if last <= 16 else 8 if last > 32 else 4,
         tick0=0,
     )
     chart.update_yaxes(
-        title=UNITS[name],
+        title=METRIC_AXES[name],
         ticksuffix=" %" if name == "accuracy" else "",
         fixedrange=True,
         automargin=True,
@@ -75,7 +89,7 @@ def figure(
     return chart
 
 
-def add_ring(
+def add_enough_marker(
     chart: "go.Figure", at: int, height: float, name: str, palette: Palette, last: int
 ) -> None:
     """Marks the smallest size that is enough, on an axis of sizes up to `last`."""
@@ -91,7 +105,7 @@ def add_ring(
     )
     below = name == "accuracy"
     # To the side that has more room: on a phone half of the figure is all that the words need.
-    left = at > sum(ends(last)) / 2
+    left = at > sum(compute_size_range(last)) / 2
     chart.add_annotation(
         x=at,
         y=height,
@@ -105,9 +119,11 @@ def add_ring(
     )
 
 
-def add_margin(chart: "go.Figure", enough: Enough, whole: float, palette: Palette) -> None:
+def add_margin_band(
+    chart: "go.Figure", enough: SufficientSize, whole: float, palette: Palette
+) -> None:
     """The band of losses that are accepted, from the whole ensemble's value on."""
-    scale, worse = (100, -1) if enough.figure == "accuracy" else (1, 1)
+    scale, worse = (100, -1) if enough.metric == "accuracy" else (1, 1)
     far = whole + worse * enough.margin
     chart.add_hrect(
         y0=scale * min(whole, far),
@@ -117,20 +133,23 @@ def add_margin(chart: "go.Figure", enough: Enough, whole: float, palette: Palett
         fillcolor=palette.primary,
         opacity=0.25,
         layer="below",
-        annotation_text=f"accepted: {words.loss(enough.margin, enough.figure)}",
+        annotation_text=f"accepted: {words.format_committee_loss(enough.margin, enough.metric)}",
         annotation_position="bottom right" if worse < 0 else "top right",
         annotation_yshift=16 * worse,
         annotation_font={"color": palette.ink, "size": 12},
     )
 
 
-def expected(found: Curve, beyond: Extrapolation, palette: Palette) -> list[dict[str, Any]]:
+def build_expected_curve(
+    found: CommitteeCurve, beyond: Extrapolation, palette: Palette
+) -> list[dict[str, Any]]:
     """What is expected of more members than there are: dashed, with its interval."""
     size = np.concatenate([found.size[-1:], beyond.size])
     middle = np.concatenate([found.mean[-1:], beyond.mean])
     hovers = [
-        f"{formats.count(int(k), 'member')}: {formats.significant(value)}, {EXPECTED}<br>95 %: "
-        f"{formats.significant(low)} to {formats.significant(high)}"
+        f"{formats.format_count(int(k), 'member')}: {formats.format_significant(value)}, "
+        f"{EXPECTED_LABEL}<br>95 %: "
+        f"{formats.format_significant(low)} to {formats.format_significant(high)}"
         for k, value, low, high in zip(
             beyond.size, beyond.mean, beyond.low, beyond.high, strict=True
         )
@@ -150,15 +169,15 @@ def expected(found: Curve, beyond: Extrapolation, palette: Palette) -> list[dict
             "y": beyond.high,
             "name": "expected, high",
             "fill": "tonexty",
-            "fillcolor": wash(),
+            "fillcolor": build_band_color(),
         },
         {
             "x": size,
             "y": middle,
             "mode": "lines",
-            "name": EXPECTED,
+            "name": EXPECTED_LABEL,
             "legendgroup": "expected",
-            "line": {**lines.bold(palette), "dash": "dash"},
+            "line": {**chart_style.style_ensemble_line(palette), "dash": "dash"},
             "hoverinfo": "text",
             "hovertext": ["", *hovers],
             "cliponaxis": False,
@@ -166,13 +185,13 @@ def expected(found: Curve, beyond: Extrapolation, palette: Palette) -> list[dict
     ]
 
 
-def ends(last: int) -> list[float]:
+def compute_size_range(last: int) -> list[float]:
     """The ends of the axis of sizes from 1: a little room on both sides."""
     room = 0.03 * last + 0.15
     return [1 - room, last + room]
 
 
-def band(found: Curve, scale: float) -> list[dict[str, Any]]:
+def build_committee_band(found: CommitteeCurve, scale: float) -> list[dict[str, Any]]:
     """From the worst to the best committee of each size."""
     line = {
         "x": found.size,
@@ -188,17 +207,20 @@ def band(found: Curve, scale: float) -> list[dict[str, Any]]:
             "y": scale * found.high,
             "fill": "tonexty",
             "name": "best to worst",
-            "fillcolor": wash(),
+            "fillcolor": build_band_color(),
         },
     ]
 
 
-def mean(found: Curve, name: str, n: int, palette: Palette) -> dict[str, Any]:
+def build_committee_mean(
+    found: CommitteeCurve, name: str, n: int, palette: Palette
+) -> dict[str, Any]:
     """The mean over the committees of each size."""
     hovers = [
-        f"{formats.count(int(size), 'member')}: {in_words(middle, name, n)} on average, "
-        f"{in_words(low, name, n)} to {in_words(high, name, n)}<br>"
-        f"{formats.count(int(count), 'committee')}"
+        f"{formats.format_count(int(size), 'member')}: {format_committee_metric(middle, name, n)} "
+        f"on average, "
+        f"{format_committee_metric(low, name, n)} to {format_committee_metric(high, name, n)}<br>"
+        f"{formats.format_count(int(count), 'committee')}"
         for size, middle, low, high, count in zip(
             found.size, found.mean, found.low, found.high, found.count, strict=True
         )
@@ -208,7 +230,7 @@ def mean(found: Curve, name: str, n: int, palette: Palette) -> dict[str, Any]:
         "y": (100 if name == "accuracy" else 1) * found.mean,
         "mode": "lines+markers" if len(found.size) <= 16 else "lines",
         "marker": {"size": 7},
-        "line": lines.bold(palette),
+        "line": chart_style.style_ensemble_line(palette),
         "name": "mean of the committees",
         "cliponaxis": False,
         "hovertext": hovers,
@@ -216,14 +238,16 @@ def mean(found: Curve, name: str, n: int, palette: Palette) -> dict[str, Any]:
     }
 
 
-def singles(judged: Committee, name: str, palette: Palette) -> list[dict[str, Any]]:
+def build_lone_member_dots(
+    judged: CommitteeEvaluation, name: str, palette: Palette
+) -> list[dict[str, Any]]:
     """Each member alone, a dot at size 1."""
     M, values = judged.members, getattr(judged, name)[: judged.members]
-    traces = lines.lines(
+    traces = chart_style.build_member_lines(
         [[1]] * M,
         [[(100 if name == "accuracy" else 1) * value] for value in values],
         [
-            [f"Member {m + 1} alone: {in_words(value, name, judged.n)}"]
+            [f"Member {m + 1} alone: {format_committee_metric(value, name, judged.n)}"]
             for m, value in enumerate(values)
         ],
         cliponaxis=False,
@@ -238,13 +262,18 @@ def singles(judged: Committee, name: str, palette: Palette) -> list[dict[str, An
     ]
 
 
-def alt(found: Curve, name: str, n: int) -> str:
+def describe_committee_chart(found: CommitteeCurve, name: str, n: int) -> str:
     """The picture in words."""
-    first, last = in_words(found.mean[0], name, n), in_words(found.mean[-1], name, n)
-    return f"Mean {NAMES[name]} over the committee's size, from {first} to {last}"
+    first, last = (
+        format_committee_metric(found.mean[0], name, n),
+        format_committee_metric(found.mean[-1], name, n),
+    )
+    return f"Mean {METRIC_NAMES[name]} over the committee's size, from {first} to {last}"
 
 
-def table(judged: Committee, best: Sequence[tuple[int, ...]]) -> pd.DataFrame:
+def tabulate_committee_sizes(
+    judged: CommitteeEvaluation, best: Sequence[tuple[int, ...]]
+) -> pd.DataFrame:
     """Every size: how many committees, each figure's mean, least and largest; and beyond M.
 
     The column `what` tells the two apart; an expected figure has the ends of its 95 % interval.
@@ -253,7 +282,7 @@ def table(judged: Committee, best: Sequence[tuple[int, ...]]) -> pd.DataFrame:
       judged: the committees.
       best: the members of the best one of each size, from 0, the smallest first.
     """
-    curves = {name: committees.curve(judged, name) for name in FIGURES}
+    curves = {name: committees.committee_curve(judged, name) for name in COMMITTEE_METRICS}
     first = curves["accuracy"]
     columns: dict[str, Any] = {"size": first.size, "committees": first.count}
     for name, found in curves.items():
@@ -264,10 +293,14 @@ def table(judged: Committee, best: Sequence[tuple[int, ...]]) -> pd.DataFrame:
         }
     columns["best_by_nll"] = [" ".join(str(member + 1) for member in who) for who in best]
     columns["what"] = ["measured"] * judged.members
-    laws = {name: law for name in FIGURES if (law := extrapolate(judged, name))}
+    laws = {
+        name: law
+        for name in COMMITTEE_METRICS
+        if (law := extrapolate_committee_curve(judged, name))
+    }
     rows = [pd.DataFrame(columns)]
     for law in list(laws.values())[:1]:
-        more: dict[str, Any] = {"size": law.size, "what": [EXPECTED] * len(law.size)}
+        more: dict[str, Any] = {"size": law.size, "what": [EXPECTED_LABEL] * len(law.size)}
         for name, one in laws.items():
             more |= {
                 f"{name}_mean": one.mean,
@@ -278,7 +311,7 @@ def table(judged: Committee, best: Sequence[tuple[int, ...]]) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
-GLOSS = {
+METRIC_GLOSSES = {
     "accuracy": "the share that is right",
     "nll": "what the label's probability costs, in nats",
     "brier": "the squared distance to the label, 0 to 2",
@@ -286,11 +319,14 @@ GLOSS = {
 }
 
 
-def sees(judged: Committee, found: Curve, name: str) -> str:
+def explain_committee_chart(judged: CommitteeEvaluation, found: CommitteeCurve, name: str) -> str:
     """What to see in the curve of one figure."""
-    first, last = in_words(found.mean[0], name, judged.n), in_words(found.mean[-1], name, judged.n)
+    first, last = (
+        format_committee_metric(found.mean[0], name, judged.n),
+        format_committee_metric(found.mean[-1], name, judged.n),
+    )
     return (
-        f"{NAMES[name]} ({GLOSS[name]}) goes from {first} for one member to {last} for "
-        f"{words.everyone(judged.members)}; the band is from the best to the worst committee of "
-        f"a size. {words.looked_at(judged)}."
+        f"{METRIC_NAMES[name]} ({METRIC_GLOSSES[name]}) goes from {first} for one member to {last} "
+        f"for {words.format_all_members(judged.members)}; the band is from the best to the worst "
+        f"committee of a size. {words.describe_judged_committees(judged)}."
     )

@@ -5,20 +5,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.quality.coverage import Achieved
-from ensemble.figures import lines
-from ensemble.figures.palette import RIGHT, WRONG, Palette
+from ensemble.analysis.quality.coverage import ConformalCoverage
+from ensemble.figures import chart_style
+from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.wording import formats
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-SAID = 12  # sizes in the picture's words
+MAX_LISTED_SIZES = 12  # sizes in the picture's words
 
 
-def figure(found: Achieved, noun: str, title: str, palette: Palette) -> "go.Figure":
+def plot_set_sizes(
+    found: ConformalCoverage, noun: str, title: str, palette: Palette
+) -> "go.Figure":
     """A bar for each size: the sets that hold the label below, those that miss it on top.
 
     Args:
@@ -33,8 +35,8 @@ def figure(found: Achieved, noun: str, title: str, palette: Palette) -> "go.Figu
     missed = found.sizes - found.sizes_covered
     chart = go.Figure()
     for name, counts, color in (
-        (f"✓ holds the {noun}", found.sizes_covered, RIGHT),
-        (f"✗ misses the {noun}", missed, WRONG),
+        (f"✓ holds the {noun}", found.sizes_covered, RIGHT_COLOR),
+        (f"✗ misses the {noun}", missed, WRONG_COLOR),
     ):
         chart.add_bar(
             x=sizes,
@@ -43,41 +45,47 @@ def figure(found: Achieved, noun: str, title: str, palette: Palette) -> "go.Figu
             marker={"color": color},
             hoverinfo="text",
             hovertext=[
-                f"{name}: {formats.count(int(n), 'set')} of {classes(k)}"
+                f"{name}: {formats.format_count(int(n), 'set')} of {format_set_size(k)}"
                 for k, n in enumerate(counts)
             ],
         )
-    chart.update_layout(lines.layout(title, 360, palette, barmode="stack", bargap=0.15))
+    chart.update_layout(
+        chart_style.build_chart_layout(title, 360, palette, barmode="stack", bargap=0.15)
+    )
     last = int(np.flatnonzero(found.sizes).max(initial=1))
-    first = 0 if found.empties else 1
+    first = 0 if found.empty_count else 1
     chart.update_xaxes(
         title="classes in the set",
         dtick=1 if last <= 30 else None,
         range=[first - 0.6, last + 0.6],
         fixedrange=True,
     )
-    chart.update_yaxes(title=f"{plural(noun)}", fixedrange=True, automargin=True, tickformat=",d")
+    chart.update_yaxes(
+        title=f"{pluralize_noun(noun)}", fixedrange=True, automargin=True, tickformat=",d"
+    )
     return chart
 
 
-def classes(size: int) -> str:
+def format_set_size(size: int) -> str:
     """A set's size in words."""
     return "no class" if not size else "1 class" if size == 1 else f"{size} classes"
 
 
-def alt(found: Achieved, noun: str) -> str:
+def describe_set_sizes_chart(found: ConformalCoverage, noun: str) -> str:
     """The picture in words."""
     counted = [(size, count) for size, count in enumerate(found.sizes.tolist()) if count]
-    told = ", ".join(f"{count:,} of {classes(size)}" for size, count in counted[:SAID])
-    if rest := sum(count for _, count in counted[SAID:]):
+    told = ", ".join(
+        f"{count:,} of {format_set_size(size)}" for size, count in counted[:MAX_LISTED_SIZES]
+    )
+    if rest := sum(count for _, count in counted[MAX_LISTED_SIZES:]):
         told += f", {rest:,} of more"
     return (
-        f"Sizes of {found.n:,} sets: {told}; {formats.percent(found.coverage, found.n)} hold the "
-        f"{noun}"
+        f"Sizes of {found.n:,} sets: {told}; {formats.format_percent(found.coverage, found.n)} "
+        f"hold the {noun}"
     )
 
 
-def table(found: Achieved) -> pd.DataFrame:
+def tabulate_set_sizes(found: ConformalCoverage) -> pd.DataFrame:
     """A row for each size: how many sets have it, and how many of these hold the label."""
     return pd.DataFrame(
         {

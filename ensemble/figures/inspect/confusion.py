@@ -7,30 +7,38 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ensemble.analysis.predictions import Predictions
-from ensemble.figures import lines
-from ensemble.figures.palette import RIGHT, WRONG, Palette, mixed, on
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.figures import chart_style
+from ensemble.figures.palette import (
+    RIGHT_COLOR,
+    WRONG_COLOR,
+    Palette,
+    mix_colors,
+    select_text_color,
+)
 from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-PITCH = 40  # pixels from cell to cell: ten of them fit a phone
-WIDE, LEAST = 480, 22  # pixels of more than a dozen together, and of each at least
-MOST = 30  # classes in the picture
-NAME = 24  # letters of a name along an axis
+CELL_PITCH = 40  # pixels from cell to cell: ten of them fit a phone
+MATRIX_WIDTH, MIN_CELL_PITCH = 480, 22  # pixels of more than a dozen together, and of each at least
+MAX_CLASSES = 30  # classes in the picture
+MAX_LABEL_LETTERS = 24  # letters of a name along an axis
 Matrix = NDArray[np.int64]
 Cell = tuple[int, int]  # what it is, what the ensemble says
 
 
-def confusion(made: Predictions) -> Matrix:
+def compute_confusion_matrix(made: EnsemblePredictions) -> Matrix:
     """(C, C): how many images of the row's class the ensemble says are of the column's."""
     classes = made.averaged.shape[1]
     cells = np.bincount(made.labels * classes + made.said, minlength=classes**2)
     return cells.reshape(classes, classes)
 
 
-def most_confused(matrix: Matrix, cell: Cell | None = None, most: int = MOST) -> list[int]:
+def select_most_confused(
+    matrix: Matrix, cell: Cell | None = None, most: int = MAX_CLASSES
+) -> list[int]:
     """The classes of the picture, rising: all, or those of the commonest mistakes.
 
     Mistakes are gone through from the commonest on, and both classes of each taken until there
@@ -55,7 +63,7 @@ def most_confused(matrix: Matrix, cell: Cell | None = None, most: int = MOST) ->
     return sorted(list(found)[:most])
 
 
-def figure(
+def plot_confusion_matrix(
     matrix: Matrix,
     cell: Cell | None,
     names: Sequence[str],
@@ -80,15 +88,20 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    kept = most_confused(matrix, cell)
-    called, ticks = ({c: escaping.figure(one(names[c])) for c in kept} for one in (str, short))
+    kept = select_most_confused(matrix, cell)
+    called, ticks = (
+        {c: escaping.escape_plotly_text(one(names[c])) for c in kept}
+        for one in (str, shorten_axis_label)
+    )
     C, inside = len(kept), matrix[np.ix_(kept, kept)]
-    pitch = PITCH if C <= WIDE // PITCH else max(LEAST, WIDE // C)
+    pitch = (
+        CELL_PITCH if C <= MATRIX_WIDTH // CELL_PITCH else max(MIN_CELL_PITCH, MATRIX_WIDTH // C)
+    )
     cells = [(row, column) for row in kept for column in kept]
     count = inside.ravel().tolist()
     peaks = int(inside.max()), int((inside - np.diag(np.diag(inside))).max())
     fills = [
-        fill(one, row == column, peaks, palette)
+        compute_cell_color(one, row == column, peaks, palette)
         for (row, column), one in zip(cells, count, strict=True)
     ]
     place = {c: at for at, c in enumerate(kept)}
@@ -106,7 +119,10 @@ def figure(
                 "line": {"color": palette.ink, "width": border},
             },
             text=[f"{one:,}" if one else "" for one in count],
-            textfont={"size": 11 if pitch == PITCH else 9, "color": [on(one) for one in fills]},
+            textfont={
+                "size": 11 if pitch == CELL_PITCH else 9,
+                "color": [select_text_color(one) for one in fills],
+            },
             selected={"marker": {"opacity": 1}},
             unselected={"marker": {"opacity": 1}},
             customdata=cells,
@@ -114,11 +130,12 @@ def figure(
             showlegend=False,
             cliponaxis=False,
             hovertext=[
-                tell(one, number, called, noun) for one, number in zip(cells, count, strict=True)
+                describe_confusion_cell(one, number, called, noun)
+                for one, number in zip(cells, count, strict=True)
             ],
         )
     )
-    chart.update_layout(lines.layout(title, pitch * C + 150, palette))
+    chart.update_layout(chart_style.build_chart_layout(title, pitch * C + 150, palette))
     chart.update_layout(margin_b=50)
     axis = {
         "tickvals": list(range(C)),
@@ -139,12 +156,12 @@ def figure(
     return chart
 
 
-def short(name: str) -> str:
+def shorten_axis_label(name: str) -> str:
     """A class's name along an axis, where a long one would leave no room for the picture."""
-    return name if len(name) <= NAME else f"{name[: NAME - 1]}…"
+    return name if len(name) <= MAX_LABEL_LETTERS else f"{name[: MAX_LABEL_LETTERS - 1]}…"
 
 
-def fill(count: int, right: bool, peaks: tuple[int, int], palette: Palette) -> str:
+def compute_cell_color(count: int, right: bool, peaks: tuple[int, int], palette: Palette) -> str:
     """A cell's colour: blue where right, orange where wrong, stronger the more.
 
     Args:
@@ -156,26 +173,26 @@ def fill(count: int, right: bool, peaks: tuple[int, int], palette: Palette) -> s
     if not count:
         return palette.ground
     if right:
-        return mixed(palette.ground, RIGHT, 0.25 + 0.6 * count / peaks[0])
-    return mixed(palette.ground, WRONG, 0.15 + 0.85 * (count / peaks[1]) ** 0.5)
+        return mix_colors(palette.ground, RIGHT_COLOR, 0.25 + 0.6 * count / peaks[0])
+    return mix_colors(palette.ground, WRONG_COLOR, 0.15 + 0.85 * (count / peaks[1]) ** 0.5)
 
 
-def tell(cell: Cell, count: int, names: Mapping[int, str], noun: str) -> str:
+def describe_confusion_cell(cell: Cell, count: int, names: Mapping[int, str], noun: str) -> str:
     """A cell in words."""
-    counted, (row, column) = formats.count(count, noun), cell
+    counted, (row, column) = formats.format_count(count, noun), cell
     if row == column:
         return f"{counted}: {names[row]}, and said to be"
     return f"{counted}: {names[row]}, said to be {names[column]}"
 
 
-def table(matrix: Matrix, names: Sequence[str]) -> pd.DataFrame:
+def tabulate_confusion_matrix(matrix: Matrix, names: Sequence[str]) -> pd.DataFrame:
     """The matrix with the classes' names: a row for what it is."""
     frame = pd.DataFrame(matrix, columns=[f"says {one}" for one in names])
     frame.insert(0, "is", list(names))
     return frame
 
 
-def sees(matrix: Matrix, names: Sequence[str], noun: str) -> str:
+def explain_confusion_chart(matrix: Matrix, names: Sequence[str], noun: str) -> str:
     """The commonest mistake, in Markdown."""
     wrong = matrix - np.diag(np.diag(matrix))
     if not wrong.any():
@@ -183,14 +200,14 @@ def sees(matrix: Matrix, names: Sequence[str], noun: str) -> str:
     row, column = divmod(int(wrong.argmax()), len(wrong))
     some = (
         ""
-        if len(matrix) <= MOST
+        if len(matrix) <= MAX_CLASSES
         else (
-            f"Of {len(matrix):,} classes these are the {MOST} of the commonest mistakes; the table "
-            "has all. "
+            f"Of {len(matrix):,} classes these are the {MAX_CLASSES} of the commonest mistakes; "
+            "the table has all. "
         )
     )
     return some + (
-        f"The commonest mistake is {escaping.markdown(names[row])} taken for "
-        f"{escaping.markdown(names[column])}: "
-        f"{int(wrong.max()):,} of {formats.count(int(wrong.sum()), 'mistake')}. "
+        f"The commonest mistake is {escaping.escape_markdown(names[row])} taken for "
+        f"{escaping.escape_markdown(names[column])}: "
+        f"{int(wrong.max()):,} of {formats.format_count(int(wrong.sum()), 'mistake')}. "
     )

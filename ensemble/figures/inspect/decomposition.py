@@ -6,21 +6,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.members.diversity import Decomposition
-from ensemble.figures import lines
-from ensemble.figures.palette import MUTED, Palette, wash
+from ensemble.analysis.members.diversity import NllDecomposition
+from ensemble.figures import chart_style
+from ensemble.figures.palette import MUTED_COLOR, Palette, build_band_color
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-MARKED = 24  # epochs, up to which each has a mark of its own
-TICKS = 8
-EPOCHS = 24  # of more, so many are looked at
-Found = dict[int, Decomposition]
+MAX_MARKED_EPOCHS = 24  # epochs, up to which each has a mark of its own
+MAX_TICKS = 8
+MAX_EPOCHS = 24  # of more, so many are looked at
+DecompositionByEpoch = dict[int, NllDecomposition]
 
 
-def figure(found: Found, shown: int, title: str, palette: Palette) -> "go.Figure":
+def plot_loss_decomposition(
+    found: DecompositionByEpoch, shown: int, title: str, palette: Palette
+) -> "go.Figure":
     """Two lines and the band between them; a dotted line where the shown epoch is.
 
     Args:
@@ -34,15 +36,15 @@ def figure(found: Found, shown: int, title: str, palette: Palette) -> "go.Figure
     epochs = list(found)
     mean = [one.mean_member_nll for one in found.values()]
     whole = [one.ensemble_nll for one in found.values()]
-    mode = "lines+markers" if len(found) <= MARKED else "lines"
+    mode = "lines+markers" if len(found) <= MAX_MARKED_EPOCHS else "lines"
     told = [
-        f"Epoch {epoch}: diversity {formats.significant(one.diversity)} nats, "
-        f"{formats.percent(one.diversity / (one.mean_member_nll or 1), places=0)} of the mean "
-        "member's NLL"
+        f"Epoch {epoch}: diversity {formats.format_significant(one.diversity)} nats, "
+        f"{formats.format_percent(one.diversity / (one.mean_member_nll or 1), places=0)} of the "
+        "mean member's NLL"
         for epoch, one in found.items()
     ]
     each = [
-        f"Epoch {epoch}: NLL of the mean member {formats.significant(one)} nats"
+        f"Epoch {epoch}: NLL of the mean member {formats.format_significant(one)} nats"
         for epoch, one in zip(epochs, mean, strict=True)
     ]
     line: dict[str, Any] = {"x": epochs, "mode": mode, "hoverinfo": "text"}
@@ -51,46 +53,46 @@ def figure(found: Found, shown: int, title: str, palette: Palette) -> "go.Figure
             go.Scatter(
                 y=mean,
                 name="mean member",
-                line={"color": MUTED, "width": 1.5},
+                line={"color": MUTED_COLOR, "width": 1.5},
                 hovertext=each,
                 **line,
             ),
             go.Scatter(
                 y=whole,
                 name="ensemble",
-                line=lines.bold(palette),
+                line=chart_style.style_ensemble_line(palette),
                 fill="tonexty",
-                fillcolor=wash(),
+                fillcolor=build_band_color(),
                 hovertext=told,
                 **line,
             ),
         ]
     )
-    chart.update_layout(**lines.layout(title, 420, palette))
-    chart.add_vline(shown, line={"color": MUTED, "width": 1, "dash": "dot"})
-    step = -(-(epochs[-1] - epochs[0]) // TICKS) or 1
+    chart.update_layout(**chart_style.build_chart_layout(title, 420, palette))
+    chart.add_vline(shown, line={"color": MUTED_COLOR, "width": 1, "dash": "dot"})
+    step = -(-(epochs[-1] - epochs[0]) // MAX_TICKS) or 1
     chart.update_xaxes(title="epochs", fixedrange=True, tick0=epochs[0], dtick=step)
     chart.update_yaxes(title="NLL (nats)", fixedrange=True)
     return chart
 
 
-def table(found: Found) -> pd.DataFrame:
+def tabulate_loss_decomposition(found: DecompositionByEpoch) -> pd.DataFrame:
     """A row an epoch."""
     return pd.DataFrame([{"epoch": epoch, **vars(one)} for epoch, one in found.items()])
 
 
-def sees(here: Decomposition) -> str:
+def explain_decomposition_chart(here: NllDecomposition) -> str:
     """What the members save by differing, after one epoch."""
     share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
     return (
-        f"The ensemble's NLL of {formats.significant(here.ensemble_nll)} is the mean member's "
-        f"{formats.significant(here.mean_member_nll)} less a diversity of "
-        f"{formats.significant(here.diversity)}: by differing, the members save "
-        f"{formats.percent(share, places=0)}."
+        f"The ensemble's NLL of {formats.format_significant(here.ensemble_nll)} is the mean "
+        f"member's {formats.format_significant(here.mean_member_nll)} less a diversity of "
+        f"{formats.format_significant(here.diversity)}: by differing, the members save "
+        f"{formats.format_percent(share, places=0)}."
     )
 
 
-def spread(epochs: Sequence[int]) -> list[int]:
-    """At most `EPOCHS` of the epochs, both ends kept: each is a file to read."""
-    places = np.linspace(0, len(epochs) - 1, min(len(epochs), EPOCHS)).round().astype(int)
+def select_spread_epochs(epochs: Sequence[int]) -> list[int]:
+    """At most `MAX_EPOCHS` of the epochs, both ends kept: each is a file to read."""
+    places = np.linspace(0, len(epochs) - 1, min(len(epochs), MAX_EPOCHS)).round().astype(int)
     return [epochs[place] for place in places]

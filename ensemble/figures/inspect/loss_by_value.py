@@ -8,35 +8,36 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ensemble.analysis.best_value import BestValue
-from ensemble.figures import lines, palette
+from ensemble.figures import chart_style, palette
 from ensemble.figures.palette import Palette
 from ensemble.runs.final_losses import FinalLosses
 from ensemble.runs.store import Run
 from ensemble.wording import formats
-from ensemble.wording.runs import varied
+from ensemble.wording.runs import member_settings
 from ensemble.wording.verdicts import best_value as words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-FAR = 5  # times the lowest loss: from there on the axis of losses is a log axis as well
-WITHIN = "within the noise of the best"
-ROOM = 0.06  # of the axis on either side
+LOG_AXIS_RATIO = 5  # times the lowest loss: from there on the axis of losses is a log axis as well
+BEST_RANGE_LABEL = "within the noise of the best"
+AXIS_PADDING = 0.06  # of the axis on either side
 
 
 @dataclass(frozen=True)
-class Points:
+class LossPoints:
     """What is drawn of M members.
 
     Attributes:
-      setting: which setting it is, one of `varying.NAMES`.
+      setting: which setting it is, one of `member_values.VARIABLE_SETTINGS`.
       values: (M,), what each member has of it.
       losses: (M,), in nats; None of members that were set aside.
       names: (M,), what the members are called.
       loss: what the losses are: "validation NLL".
-      range: the least and the largest value that are within the noise of the best; None where
+      best_range: the least and the largest value that are within the noise of the best; None where
         that is not known.
-      steps: of members that were set aside, by number from 0, the step at which they were.
+      divergence_steps: of members that were set aside, by number from 0, the step at which they
+        were.
     """
 
     setting: str
@@ -44,16 +45,18 @@ class Points:
     losses: Sequence[float | None]
     names: Sequence[str]
     loss: str
-    range: tuple[float, float] | None
-    steps: Mapping[int, int]
+    best_range: tuple[float, float] | None
+    divergence_steps: Mapping[int, int]
 
     @property
-    def log(self) -> bool:
+    def is_log_axis(self) -> bool:
         """Whether the values stand on a log axis."""
-        return varied.is_log(self.values)
+        return member_settings.is_log_scaled(self.values)
 
 
-def points_of(run: Run, setting: str, losses: FinalLosses, best: BestValue | None) -> Points:
+def collect_loss_points(
+    run: Run, setting: str, losses: FinalLosses, best: BestValue | None
+) -> LossPoints:
     """What is drawn of a run whose members differ in this setting.
 
     Args:
@@ -63,22 +66,22 @@ def points_of(run: Run, setting: str, losses: FinalLosses, best: BestValue | Non
       best: which value was best by them; None where that is not known.
     """
     found, each = (
-        varied.of(run.config),
+        member_settings.collect_varied_settings(run.config),
         dict(zip(losses.members, losses.loss.tolist(), strict=True)),
     )
     values = found[setting]
-    return Points(
+    return LossPoints(
         setting,
         values,
         [each.get(m) for m in range(len(values))],
-        varied.names(found, len(values)),
-        words.LOSSES[losses.on],
-        best.range if best else None,
+        member_settings.list_member_names(found, len(values)),
+        words.LOSS_NAMES[losses.split],
+        best.equivalent_range if best else None,
         run.status.set_aside,
     )
 
 
-def figure(points: Points, title: str, palette: Palette) -> "go.Figure":
+def plot_loss_by_value(points: LossPoints, title: str, palette: Palette) -> "go.Figure":
     """A dot a member in the colour of its curve, joined in the order of values.
 
     Args:
@@ -88,41 +91,43 @@ def figure(points: Points, title: str, palette: Palette) -> "go.Figure":
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    traces = [curve(points, palette), dots(points, palette)]
-    if points.steps:
-        traces.append(crosses(points, palette))
+    traces = [build_mean_loss_line(points, palette), build_member_loss_dots(points, palette)]
+    if points.divergence_steps:
+        traces.append(build_diverged_crosses(points, palette))
     chart = go.Figure([go.Scatter(one) for one in traces])
-    if points.range:
-        add_range(chart, points, palette)
-    chart.update_layout(**lines.layout(title, 380, palette))
-    log = ", log axis" if points.log else ""
+    if points.best_range:
+        add_best_range(chart, points, palette)
+    chart.update_layout(**chart_style.build_chart_layout(title, 380, palette))
+    log = ", log axis" if points.is_log_axis else ""
     chart.update_xaxes(
-        title=f"{varied.TITLES[points.setting]}{log}",
+        title=f"{member_settings.SETTING_TITLES[points.setting]}{log}",
         fixedrange=True,
-        type="log" if points.log else "linear",
-        **ticks(points),
+        type="log" if points.is_log_axis else "linear",
+        **build_value_ticks(points),
     )
     known = [loss for loss in points.losses if loss is not None]
-    far = bool(known) and min(known) > 0 and max(known) > FAR * min(known)
+    far = bool(known) and min(known) > 0 and max(known) > LOG_AXIS_RATIO * min(known)
     chart.update_yaxes(
         title=f"{points.loss} (nats{', log axis' if far else ''})",
         fixedrange=True,
         type="log" if far else "linear",
         automargin=True,
-        **(lines.log_marks(known) if far else {}),
+        **(chart_style.build_log_ticks(known) if far else {}),
     )
     return chart
 
 
-def ticks(points: Points) -> dict[str, Any]:
+def build_value_ticks(points: LossPoints) -> dict[str, Any]:
     """The marks of the axis of values: of a few members the values themselves."""
-    if len(set(points.values)) > lines.TITLE // 4:
-        return lines.log_marks(points.values) if points.log else {}
-    said = dict(zip(points.values, varied.texts(points.values), strict=True))
+    if len(set(points.values)) > chart_style.MAX_TITLE_LETTERS // 4:
+        return chart_style.build_log_ticks(points.values) if points.is_log_axis else {}
+    said = dict(
+        zip(points.values, member_settings.format_distinct_values(points.values), strict=True)
+    )
     return {"tickvals": list(said), "ticktext": list(said.values())}
 
 
-def curve(points: Points, palette: Palette) -> dict[str, Any]:
+def build_mean_loss_line(points: LossPoints, palette: Palette) -> dict[str, Any]:
     """The line through the members' mean at each value."""
     at: dict[float, list[float]] = {}
     for value, loss in zip(points.values, points.losses, strict=True):
@@ -140,9 +145,9 @@ def curve(points: Points, palette: Palette) -> dict[str, Any]:
     }
 
 
-def dots(points: Points, ground: Palette) -> dict[str, Any]:
+def build_member_loss_dots(points: LossPoints, ground: Palette) -> dict[str, Any]:
     """A dot for each member that went on."""
-    hues = palette.along(points.values, points.log)
+    hues = palette.assign_ramp_colors(points.values, points.is_log_axis)
     kept = [m for m, loss in enumerate(points.losses) if loss is not None]
     return {
         "x": [points.values[m] for m in kept],
@@ -152,7 +157,7 @@ def dots(points: Points, ground: Palette) -> dict[str, Any]:
         "hoverinfo": "text",
         "cliponaxis": False,
         "hovertext": [
-            f"{points.names[m]}<br>{points.loss} {formats.significant(points.losses[m])}"
+            f"{points.names[m]}<br>{points.loss} {formats.format_significant(points.losses[m])}"
             for m in kept
         ],
         "marker": {
@@ -163,11 +168,11 @@ def dots(points: Points, ground: Palette) -> dict[str, Any]:
     }
 
 
-def crosses(points: Points, palette: Palette) -> dict[str, Any]:
+def build_diverged_crosses(points: LossPoints, palette: Palette) -> dict[str, Any]:
     """A cross above the others for each member that was set aside: it has no loss."""
     known = [loss for loss in points.losses if loss is not None]
     top = max(known, default=1.0)
-    away = sorted(points.steps)
+    away = sorted(points.divergence_steps)
     return {
         "x": [points.values[m] for m in away],
         "y": [top] * len(away),
@@ -175,19 +180,21 @@ def crosses(points: Points, palette: Palette) -> dict[str, Any]:
         "name": "set aside: no loss any more",
         "hoverinfo": "text",
         "cliponaxis": False,
-        "hovertext": [f"{points.names[m]}<br>set aside at step {points.steps[m]:,}" for m in away],
+        "hovertext": [
+            f"{points.names[m]}<br>set aside at step {points.divergence_steps[m]:,}" for m in away
+        ],
         "marker": {"size": 11, "symbol": "x", "color": palette.ink},
     }
 
 
-def add_range(chart: "go.Figure", points: Points, palette: Palette) -> None:
+def add_best_range(chart: "go.Figure", points: LossPoints, palette: Palette) -> None:
     """Shades the values that are within the noise of the best."""
-    low, high = points.range or (0.0, 0.0)
-    if points.log:
-        room = (max(points.values) / min(points.values)) ** (ROOM / 3)
+    low, high = points.best_range or (0.0, 0.0)
+    if points.is_log_axis:
+        room = (max(points.values) / min(points.values)) ** (AXIS_PADDING / 3)
         low, high = low / room, high * room
     else:
-        room = (max(points.values) - min(points.values)) * ROOM / 3
+        room = (max(points.values) - min(points.values)) * AXIS_PADDING / 3
         low, high = low - room, high + room
     chart.add_vrect(
         x0=low,
@@ -199,12 +206,12 @@ def add_range(chart: "go.Figure", points: Points, palette: Palette) -> None:
         name="range",
     )
     # A shape stands on a log axis by its values, a text by their logarithms.
-    at = math.log10(low) if points.log else low
+    at = math.log10(low) if points.is_log_axis else low
     chart.add_annotation(
         x=at,
         y=1,
         yref="paper",
-        text=WITHIN,
+        text=BEST_RANGE_LABEL,
         showarrow=False,
         xanchor="left",
         yanchor="bottom",
@@ -212,26 +219,28 @@ def add_range(chart: "go.Figure", points: Points, palette: Palette) -> None:
     )
 
 
-def alt(points: Points) -> str:
+def describe_loss_by_value_chart(points: LossPoints) -> str:
     """The picture in words."""
     known = [(loss, m) for m, loss in enumerate(points.losses) if loss is not None]
-    what = f"{points.loss} of each member over its {varied.TITLES[points.setting]}"
+    what = f"{points.loss} of each member over its {member_settings.SETTING_TITLES[points.setting]}"
     if not known:
         return f"{what}: every member was set aside"
     lowest, m = min(known)
-    said = f"{what}; lowest {formats.significant(lowest)}, {points.names[m]}"
-    if points.steps:
-        said += f"; {formats.count(len(points.steps), 'member')} set aside"
+    said = f"{what}; lowest {formats.format_significant(lowest)}, {points.names[m]}"
+    if points.divergence_steps:
+        said += f"; {formats.format_count(len(points.divergence_steps), 'member')} set aside"
     return said
 
 
-def table(points: Points) -> pd.DataFrame:
+def tabulate_loss_by_value(points: LossPoints) -> pd.DataFrame:
     """A row for each member."""
     return pd.DataFrame(
         {
             "member": range(1, len(points.values) + 1),
             points.setting: list(points.values),
             points.loss.replace(" ", "_"): list(points.losses),
-            "set_aside_at_step": [points.steps.get(m) for m in range(len(points.values))],
+            "set_aside_at_step": [
+                points.divergence_steps.get(m) for m in range(len(points.values))
+            ],
         }
     )

@@ -8,43 +8,49 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality import selective
-from ensemble.analysis.quality.averaging import confidence
-from ensemble.analysis.quality.selective import Answers, Choice, RiskCoverage
-from ensemble.figures import lines
-from ensemble.figures.palette import MUTED, Palette
+from ensemble.analysis.quality.averaging import prediction_confidence
+from ensemble.analysis.quality.selective import AnswerConfidences, ConfidenceThreshold, RiskCoverage
+from ensemble.figures import chart_style
+from ensemble.figures.palette import MUTED_COLOR, Palette
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 # Of the very surest few a single error is a large share: the axis need not reach so high.
-STEADY = 0.1
-POINTS = 12_000  # of all curves together
-NOTHING = 0.03  # of the largest risk: what the eye does not tell from none
+MIN_STEADY_COVERAGE = 0.1
+MAX_POINTS = 12_000  # of all curves together
+NEGLIGIBLE_RISK = 0.03  # of the largest risk: what the eye does not tell from none
 
 
-def curves(made: Predictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
+def compute_risk_coverage_curves(
+    made: EnsemblePredictions,
+) -> tuple[RiskCoverage, list[RiskCoverage]]:
     """Risk by coverage of the ensemble and of each member, in the points that are drawn."""
     each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
-    most = max(100, min(lines.POINTS, POINTS // (made.members + 1)))
+    most = max(100, min(chart_style.MAX_LINE_POINTS, MAX_POINTS // (made.members + 1)))
     whole = selective.risk_coverage(made.confidence, made.right)
-    return drawn(whole, most), [
-        drawn(selective.risk_coverage(confidence(p), votes == made.labels), most)
+    return thin_risk_coverage(whole, most), [
+        thin_risk_coverage(
+            selective.risk_coverage(prediction_confidence(p), votes == made.labels), most
+        )
         for p, votes in each
     ]
 
 
-def drawn(curve: RiskCoverage, most: int) -> RiskCoverage:
+def thin_risk_coverage(curve: RiskCoverage, most: int) -> RiskCoverage:
     """A curve in as many points as a screen shows: kept for every member, all would be much."""
-    kept = lines.thinned(len(curve.risk), most)
+    kept = chart_style.select_drawn_points(len(curve.risk), most)
     return replace(
         curve, coverage=curve.coverage[kept], risk=curve.risk[kept], threshold=curve.threshold[kept]
     )
 
 
-def thresholds(made: Predictions, rate: float, fit: Predictions | None = None) -> list[Choice]:
+def choose_error_thresholds(
+    made: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None = None
+) -> list[ConfidenceThreshold]:
     """The threshold for an error rate and what comes of it: the ensemble's, then each member's.
 
     Args:
@@ -53,25 +59,25 @@ def thresholds(made: Predictions, rate: float, fit: Predictions | None = None) -
       fit: the same members' predictions of other examples, to find it on; None: it is found on
         one half of `made` and judged on the other.
     """
-    held = answered(fit) if fit else [None] * (made.members + 1)
+    held = list_confidences(fit) if fit else [None] * (made.members + 1)
     return [
-        selective.choose(sure, right, made.labels, rate, apart)
-        for (sure, right), apart in zip(answered(made), held, strict=False)
+        selective.fit_confidence_threshold(sure, right, made.labels, rate, apart)
+        for (sure, right), apart in zip(list_confidences(made), held, strict=False)
     ]
 
 
-def answered(made: Predictions) -> list[Answers]:
+def list_confidences(made: EnsemblePredictions) -> list[AnswerConfidences]:
     """How sure and where right: the ensemble, then each member where there are several."""
     each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
-    members = [(confidence(p), votes == made.labels) for p, votes in each]
+    members = [(prediction_confidence(p), votes == made.labels) for p, votes in each]
     return [(made.confidence, made.right), *members]
 
 
-def figure(
+def plot_risk_coverage(
     ensemble: RiskCoverage,
     members: Sequence[RiskCoverage],
     rate: float,
-    found: Choice,
+    found: ConfidenceThreshold,
     title: str,
     palette: Palette,
 ) -> "go.Figure":
@@ -88,9 +94,9 @@ def figure(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     who = "ensemble" if members else "the one member"
-    curves = [*thin(members), bold(ensemble, who, palette)]
+    curves = [*build_member_risk_lines(members), build_ensemble_risk_line(ensemble, who, palette)]
     chart = go.Figure([go.Scatter(one) for one in curves])
-    chart.add_hline(100 * rate, line={"color": MUTED, "width": 1.5, "dash": "dash"})
+    chart.add_hline(100 * rate, line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"})
     chart.add_annotation(
         x=0,
         y=100 * rate,
@@ -98,14 +104,14 @@ def figure(
         xanchor="left",
         yanchor="bottom",
         showarrow=False,
-        text=f"accepted: {formats.percent(rate, figures=2)}",
+        text=f"accepted: {formats.format_percent(rate, figures=2)}",
         font={"color": palette.ink, "size": 12},
     )
-    if found.kept:
-        chart.add_scatter(**mark(found, palette))
-    chart.update_layout(lines.layout(title, 440, palette))
+    if found.answered:
+        chart.add_scatter(**build_threshold_marker(found, palette))
+    chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
     top = max(highest(one) for one in (ensemble, *members))
-    start = begin([ensemble, *members], top)
+    start = find_axis_start([ensemble, *members], top)
     chart.update_xaxes(
         title="answered, the surest first",
         ticksuffix=" %",
@@ -125,51 +131,54 @@ def figure(
 
 def highest(curve: RiskCoverage) -> float:
     """The largest risk, but for that of the very surest few."""
-    return float(curve.risk[curve.coverage >= STEADY].max(initial=0.0))
+    return float(curve.risk[curve.coverage >= MIN_STEADY_COVERAGE].max(initial=0.0))
 
 
-def begin(curves: Sequence[RiskCoverage], top: float) -> float:
+def find_axis_start(curves: Sequence[RiskCoverage], top: float) -> float:
     """Where the axis of coverage begins: a tenth or two before the curves leave the ground."""
-    rising = [one.coverage[(one.risk > NOTHING * top) & (one.coverage >= STEADY)] for one in curves]
+    rising = [
+        one.coverage[(one.risk > NEGLIGIBLE_RISK * top) & (one.coverage >= MIN_STEADY_COVERAGE)]
+        for one in curves
+    ]
     first = min((float(found[0]) for found in rising if len(found)), default=1.0)
     return min(0.8, max(0.0, math.floor(10 * first) / 10 - 0.1))
 
 
-def thin(members: Sequence[RiskCoverage]) -> list[dict[str, Any]]:
+def build_member_risk_lines(members: Sequence[RiskCoverage]) -> list[dict[str, Any]]:
     """The members' curves."""
-    return lines.lines(
+    return chart_style.build_member_lines(
         [100 * one.coverage for one in members],
         [100 * one.risk for one in members],
-        [hovers(one, f"Member {m + 1}") for m, one in enumerate(members)],
+        [format_risk_hovers(one, f"Member {m + 1}") for m, one in enumerate(members)],
     )
 
 
-def bold(curve: RiskCoverage, who: str, palette: Palette) -> dict[str, Any]:
+def build_ensemble_risk_line(curve: RiskCoverage, who: str, palette: Palette) -> dict[str, Any]:
     """The ensemble's curve."""
     return {
         "x": 100 * curve.coverage,
         "y": 100 * curve.risk,
         "mode": "lines",
         "name": who,
-        "line": lines.bold(palette),
+        "line": chart_style.style_ensemble_line(palette),
         "hoverinfo": "text",
-        "hovertext": hovers(curve, who.capitalize()),
+        "hovertext": format_risk_hovers(curve, who.capitalize()),
     }
 
 
-def hovers(curve: RiskCoverage, who: str) -> list[str]:
+def format_risk_hovers(curve: RiskCoverage, who: str) -> list[str]:
     """What is said at each point of a curve."""
     return [
-        f"{who}: answers {formats.percent(covered, places=1)}, errs in "
-        f"{formats.percent(risk, places=2)} of them<br>"
-        f"at least {formats.certainty(threshold)} sure"
+        f"{who}: answers {formats.format_percent(covered, places=1)}, errs in "
+        f"{formats.format_percent(risk, places=2)} of them<br>"
+        f"at least {formats.format_confidence_threshold(threshold)} sure"
         for covered, risk, threshold in zip(
             curve.coverage, curve.risk, curve.threshold, strict=True
         )
     ]
 
 
-def mark(found: Choice, palette: Palette) -> dict[str, Any]:
+def build_threshold_marker(found: ConfidenceThreshold, palette: Palette) -> dict[str, Any]:
     """Where the threshold puts the ensemble on what it is judged on, with its interval."""
     return {
         "x": [100 * found.coverage],
@@ -186,39 +195,41 @@ def mark(found: Choice, palette: Palette) -> dict[str, Any]:
             "width": 4,
         },
         "hovertext": [
-            f"At least {formats.certainty(found.threshold)} sure: answers "
-            f"{formats.percent(found.coverage, found.n)}, errs in "
-            f"{formats.percent(found.error, places=2)}"
+            f"At least {formats.format_confidence_threshold(found.threshold)} sure: answers "
+            f"{formats.format_percent(found.coverage, found.n)}, errs in "
+            f"{formats.format_percent(found.error, places=2)}"
         ],
         "hoverinfo": "text",
     }
 
 
-def point_out(chart: "go.Figure", made: Predictions, number: int, noun: str) -> None:
+def mark_image_coverage(
+    chart: "go.Figure", made: EnsemblePredictions, number: int, noun: str
+) -> None:
     """Mark how many are answered by the time that one image is."""
     share = float((made.confidence >= made.confidence[number]).mean())
     chart.add_vline(
         100 * share,
-        line={"color": MUTED, "width": 1.5, "dash": "dot"},
+        line={"color": MUTED_COLOR, "width": 1.5, "dash": "dot"},
         annotation_text=f"this {noun}",
         annotation_position="top left",
     )
 
 
-def alt(ensemble: RiskCoverage, n: int) -> str:
+def describe_risk_coverage_chart(ensemble: RiskCoverage, n: int) -> str:
     """The picture in words."""
     half = int(np.searchsorted(ensemble.coverage, 0.9))
     return (
         f"Share of wrong answers over the share that is answered: "
-        f"{formats.percent(float(ensemble.risk[-1]), n)} of all answers are wrong, and "
-        f"{formats.percent(float(ensemble.risk[half]), n)} of the surest 90 %"
+        f"{formats.format_percent(float(ensemble.risk[-1]), n)} of all answers are wrong, and "
+        f"{formats.format_percent(float(ensemble.risk[half]), n)} of the surest 90 %"
     )
 
 
-def table(ensemble: RiskCoverage, members: Sequence[RiskCoverage]) -> pd.DataFrame:
+def tabulate_risk_coverage(ensemble: RiskCoverage, members: Sequence[RiskCoverage]) -> pd.DataFrame:
     """The points that are drawn, of the ensemble and of each member."""
     named = [("ensemble", ensemble)]
-    named += [(lines.member(m), one) for m, one in enumerate(members)]
+    named += [(chart_style.format_member_name(m), one) for m, one in enumerate(members)]
     return pd.concat(
         pd.DataFrame(
             {"who": name, "coverage": one.coverage, "risk": one.risk, "threshold": one.threshold}

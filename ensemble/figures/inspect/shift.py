@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ensemble.figures import lines
+from ensemble.figures import chart_style
 from ensemble.figures.palette import Palette
-from ensemble.shift import Results
-from ensemble.shift.corruptions import Kind
+from ensemble.shift import StressResults
+from ensemble.shift.corruptions import Corruption
 from ensemble.wording import formats
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Figures = dict[str, Any]
+CorruptionMetrics = dict[str, Any]
 
 # What is drawn: its name in the results, its title, and whether it is a share of images.
 PANELS = (
@@ -27,29 +27,29 @@ PANELS = (
 )
 
 
-TITLES = 24  # pixels
+PANEL_TITLE_HEIGHT = 24  # pixels
 
 
-def layout(title: str, height: int, palette: Palette) -> dict[str, Any]:
+def build_panel_layout(title: str, height: int, palette: Palette) -> dict[str, Any]:
     """The layout of a picture of several panels, with room for the titles of the upper ones."""
-    made = lines.layout(title, height + TITLES, palette)
-    made["margin"]["t"] += TITLES
+    made = chart_style.build_chart_layout(title, height + PANEL_TITLE_HEIGHT, palette)
+    made["margin"]["t"] += PANEL_TITLE_HEIGHT
     return made
 
 
-def amount(kind: Kind, value: float) -> str:
+def format_corruption_amount(kind: Corruption, value: float) -> str:
     """An amount with its unit: "30°", "4 px", "σ 0.3"."""
     before = "σ " if kind.name in ("noise", "blur") else ""
     return f"{before}{value:g}{kind.unit}".replace("-", "−")
 
 
-def figure(
-    curve: Sequence[Figures], kind: Kind, n: int, title: str, palette: Palette
+def plot_corruption_metrics(
+    curve: Sequence[CorruptionMetrics], kind: Corruption, n: int, title: str, palette: Palette
 ) -> "go.Figure":
     """Accuracy, NLL, ECE and mutual information against the amount.
 
     Args:
-      curve: the figures of each amount, as `runs.Results.curve` gives them.
+      curve: the figures of each amount, as `StressResults.list_corruption_steps` gives them.
       kind: the corruption.
       n: how many images they were counted on.
       title: what stands over it, so that a saved picture says what it shows.
@@ -67,13 +67,15 @@ def figure(
     for place, (name, words, share) in enumerate(PANELS):
         row, column = place // 2 + 1, place % 2 + 1
         counted = n if share else 0
-        for trace in traces(curve, kind, name, words, counted, palette, first=not place):
+        for trace in build_panel_traces(
+            curve, kind, name, words, counted, palette, first=not place
+        ):
             chart.add_scatter(**trace, row=row, col=column)
         axis: dict[str, Any] = {"rangemode": "tozero"}
         if share:
-            axis = {**lines.shares(), "range": [0, 1.02]}
+            axis = {**chart_style.build_percent_ticks(), "range": [0, 1.02]}
         chart.update_yaxes(**axis, fixedrange=True, automargin=True, row=row, col=column)
-    chart.update_layout(**layout(title, 600, palette))
+    chart.update_layout(**build_panel_layout(title, 600, palette))
     chart.update_xaxes(
         fixedrange=True,
         tickvals=list(kind.amounts),
@@ -87,9 +89,9 @@ def figure(
     return chart
 
 
-def traces(
-    curve: Sequence[Figures],
-    kind: Kind,
+def build_panel_traces(
+    curve: Sequence[CorruptionMetrics],
+    kind: Corruption,
     name: str,
     words: str,
     n: int,
@@ -107,17 +109,20 @@ def traces(
         one[f"ensemble_{name}" if name != "information" else "mean_information"] for one in curve
     ]
 
-    def hovers(who: str, values: Sequence[float]) -> list[str]:
+    def format_hovers(who: str, values: Sequence[float]) -> list[str]:
         return [
-            f"{who} at {amount(kind, x)}: {written(value, n)} {words}"
+            f"{who} at {format_corruption_amount(kind, x)}: {format_panel_value(value, n)} {words}"
             for x, value in zip(xs, values, strict=True)
         ]
 
     thin = (
-        lines.lines(
+        chart_style.build_member_lines(
             [xs] * len(members),
             members,
-            [hovers(lines.member(m).capitalize(), ys) for m, ys in enumerate(members)],
+            [
+                format_hovers(chart_style.format_member_name(m).capitalize(), ys)
+                for m, ys in enumerate(members)
+            ],
         )
         if len(members) > 1
         else []
@@ -128,24 +133,25 @@ def traces(
         "y": whole,
         "mode": "lines+markers",
         "name": "the one member" if alone else "ensemble",
-        "line": lines.bold(palette),
+        "line": chart_style.style_ensemble_line(palette),
         "marker": {"size": 7, "color": palette.ink},
-        "hovertext": hovers("It" if alone else "The ensemble", whole),
+        "hovertext": format_hovers("It" if alone else "The ensemble", whole),
         "hoverinfo": "text",
         "legendgroup": "ensemble",
     }
     return [{**one, "showlegend": first and one.get("showlegend", True)} for one in [*thin, bold]]
 
 
-def written(value: float, n: int) -> str:
+def format_panel_value(value: float, n: int) -> str:
     """A share of `n` images in percent; any other figure, where n is 0, as it is."""
-    return formats.percent(value, n) if n else formats.significant(value)
+    return formats.format_percent(value, n) if n else formats.format_significant(value)
 
 
-def alt(curve: Sequence[Figures], kind: Kind, n: int) -> str:
+def describe_corruption_chart(curve: Sequence[CorruptionMetrics], kind: Corruption, n: int) -> str:
     """The picture in words: the ensemble's accuracy at both ends."""
     ends = [
-        f"{formats.percent(one['ensemble_accuracy'], n)} at {amount(kind, one['amount'])}"
+        f"{formats.format_percent(one['ensemble_accuracy'], n)} at "
+        f"{format_corruption_amount(kind, one['amount'])}"
         for one in (curve[0], curve[-1])
     ]
     return (
@@ -154,7 +160,7 @@ def alt(curve: Sequence[Figures], kind: Kind, n: int) -> str:
     )
 
 
-def table(curves: Sequence[Sequence[Figures]]) -> pd.DataFrame:
+def tabulate_corruption_metrics(curves: Sequence[Sequence[CorruptionMetrics]]) -> pd.DataFrame:
     """Every kind's figures: a row for each amount and member, and for the ensemble."""
     rows: list[dict[str, Any]] = []
     for one in (one for curve in curves for one in curve):
@@ -171,32 +177,35 @@ def table(curves: Sequence[Sequence[Figures]]) -> pd.DataFrame:
         )
         for m in range(len(one["member_accuracy"])):
             figures = {name: one[f"member_{name}"][m] for name in names}
-            rows.append({**base, "who": lines.member(m), **figures})
+            rows.append({**base, "who": chart_style.format_member_name(m), **figures})
     return pd.DataFrame(rows)
 
 
-def sentence(curve: Sequence[Figures], kind: Kind, n: int, noun: str) -> str:
+def describe_corruption_effect(
+    curve: Sequence[CorruptionMetrics], kind: Corruption, n: int, noun: str
+) -> str:
     """What becomes of accuracy and uncertainty, from the images as they are to the worst."""
     clean, worst = curve[0], curve[-1]
     many = len(clean["member_accuracy"]) > 1
     who = "the ensemble's" if many else "the one member's"
     before = (
-        f"from {formats.percent(clean['ensemble_accuracy'], n)} on the {plural(noun)} as they are"
+        f"from {formats.format_percent(clean['ensemble_accuracy'], n)} on the "
+        f"{pluralize_noun(noun)} as they are"
     )
-    said = f"At {amount(kind, worst['amount'])} {who} accuracy is "
-    said += f"**{formats.percent(worst['ensemble_accuracy'], n)}**, "
-    nll = f"Its NLL is {nats(worst['ensemble_nll'])}"
+    said = f"At {format_corruption_amount(kind, worst['amount'])} {who} accuracy is "
+    said += f"**{formats.format_percent(worst['ensemble_accuracy'], n)}**, "
+    nll = f"Its NLL is {format_nats(worst['ensemble_nll'])}"
     if not many:
-        return f"{said}{before}. {nll}, from {nats(clean['ensemble_nll'])}."
+        return f"{said}{before}. {nll}, from {format_nats(clean['ensemble_nll'])}."
     gain = (worst["ensemble_accuracy"] - fmean(worst["member_accuracy"])) * n
-    said += f"{formats.digits(gain, noun)} over the mean member's, {before}. "
-    said += f"{nll}, the mean member's {nats(fmean(worst['member_nll']))}. "
-    return said + notices(clean["mean_information"], worst["mean_information"])
+    said += f"{formats.format_image_difference(gain, noun)} over the mean member's, {before}. "
+    said += f"{nll}, the mean member's {format_nats(fmean(worst['member_nll']))}. "
+    return said + describe_disagreement_change(clean["mean_information"], worst["mean_information"])
 
 
-def notices(clean: float, worst: float) -> str:
+def describe_disagreement_change(clean: float, worst: float) -> str:
     """Whether the members disagree more where they are more often wrong."""
-    figures = f"mutual information goes from {nats(clean)} to {nats(worst)} nats"
+    figures = f"mutual information goes from {format_nats(clean)} to {format_nats(worst)} nats"
     if worst >= 1.5 * clean:
         return f"The members notice: {figures}, so they disagree more."
     if worst > clean:
@@ -204,12 +213,14 @@ def notices(clean: float, worst: float) -> str:
     return f"The members do not notice: {figures}, so they disagree no more than before."
 
 
-def nats(value: float) -> str:
+def format_nats(value: float) -> str:
     """A figure in nats, to three significant figures."""
-    return formats.significant(value)
+    return formats.format_significant(value)
 
 
-def place(results: Results) -> str:
+def describe_measured_members(results: StressResults) -> str:
     """Which members were measured: "epoch 4", or "epoch 4 and 12 steps"."""
-    more = f" and {formats.count(results.steps_after, 'step')}" if results.steps_after else ""
+    more = (
+        f" and {formats.format_count(results.steps_after, 'step')}" if results.steps_after else ""
+    )
     return f"epoch {results.epoch}{more}"

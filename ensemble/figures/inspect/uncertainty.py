@@ -5,41 +5,41 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ensemble.analysis.members.uncertainty import Uncertainty
-from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.members.uncertainty import UncertaintyMeasures
+from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.figures import lines
-from ensemble.figures.palette import RIGHT, WRONG, Palette
+from ensemble.figures import chart_style
+from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.wording import escaping, formats
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-MOST = 1_500  # points that a browser draws and lets one choose from without a wait
+MAX_POINTS = 1_500  # points that a browser draws and lets one choose from without a wait
 
 
-def points(made: Predictions, measures: Uncertainty) -> Ints:
+def select_drawn_images(made: EnsemblePredictions, measures: UncertaintyMeasures) -> Ints:
     """The images to draw: every wrong one, and of the right ones the surest thinned out."""
     wrong, right = np.flatnonzero(~made.right), np.flatnonzero(made.right)
     by_doubt = right[np.argsort(-measures.predictive[right], kind="stable")]
-    room = max(MOST - len(wrong), MOST // 2)
+    room = max(MAX_POINTS - len(wrong), MAX_POINTS // 2)
     if len(by_doubt) <= room:
         return np.arange(len(made.labels))
     unsure, sure = by_doubt[: room // 2], by_doubt[room // 2 :]
-    return np.concatenate([wrong, unsure, sure[:: thinning(made)]])
+    return np.concatenate([wrong, unsure, sure[:: compute_thinning_factor(made)]])
 
 
-def thinning(made: Predictions) -> int:
+def compute_thinning_factor(made: EnsemblePredictions) -> int:
     """Of how many sure images one is drawn."""
     wrong = int((~made.right).sum())
-    room = max(MOST - wrong, MOST // 2)
+    room = max(MAX_POINTS - wrong, MAX_POINTS // 2)
     return -(-(len(made.labels) - wrong - room // 2) // (room - room // 2))
 
 
-def figure(
-    made: Predictions,
-    measures: Uncertainty,
+def plot_uncertainty_scatter(
+    made: EnsemblePredictions,
+    measures: UncertaintyMeasures,
     drawn: Ints,
     names: Sequence[str],
     noun: str,
@@ -59,11 +59,11 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    names = [escaping.figure(name) for name in names]
+    names = [escaping.escape_plotly_text(name) for name in names]
     traces = []
     for name, kept, mark in (
-        ("right", made.right, {"color": RIGHT, "symbol": "circle", "opacity": 0.6}),
-        ("wrong", ~made.right, {"color": WRONG, "symbol": "x", "opacity": 0.9}),
+        ("right", made.right, {"color": RIGHT_COLOR, "symbol": "circle", "opacity": 0.6}),
+        ("wrong", ~made.right, {"color": WRONG_COLOR, "symbol": "x", "opacity": 0.9}),
     ):
         numbers = drawn[kept[drawn]]
         traces.append(
@@ -74,22 +74,22 @@ def figure(
                 name=f"{name} {int(kept.sum()):,}",
                 marker={"size": 7, **mark},
                 customdata=facts(made, numbers, names),
-                hovertemplate=hover(noun),
+                hovertemplate=build_hover_template(noun),
             )
         )
     chart = go.Figure(traces)
-    chart.update_layout(**lines.layout(title, 480, palette))
+    chart.update_layout(**chart_style.build_chart_layout(title, 480, palette))
     chart.update_xaxes(title="aleatoric (nats)", rangemode="tozero", zeroline=False)
     chart.update_yaxes(title="epistemic (nats)", rangemode="tozero", zeroline=False)
     return chart
 
 
-def facts(made: Predictions, numbers: Ints, names: Sequence[str]) -> list[list[Any]]:
+def facts(made: EnsemblePredictions, numbers: Ints, names: Sequence[str]) -> list[list[Any]]:
     """For each image its number, what the ensemble says and what it is."""
     return [[int(n), names[made.said[n]], names[made.labels[n]]] for n in numbers]
 
 
-def hover(noun: str) -> str:
+def build_hover_template(noun: str) -> str:
     """What is said at a point."""
     return (
         f"{noun.capitalize()} %{{customdata[0]}}: says %{{customdata[1]}}, is %{{customdata[2]}}"
@@ -97,7 +97,7 @@ def hover(noun: str) -> str:
     )
 
 
-GLOSS = (
+UNCERTAINTY_GLOSS = (
     "Aleatoric: what each member is unsure of by itself, as of one that is hard to tell "
     "(the mean of the members' entropies). Epistemic: what the members disagree about, as of "
     "one unlike those they learnt from (mutual information). Together they are the entropy of "
@@ -105,7 +105,9 @@ GLOSS = (
 )
 
 
-def sees(made: Predictions, measures: Uncertainty, noun: str) -> str:
+def explain_uncertainty_chart(
+    made: EnsemblePredictions, measures: UncertaintyMeasures, noun: str
+) -> str:
     """Whether the wrong ones stand apart from the right ones."""
     right = made.right
     if right.all():
@@ -114,15 +116,18 @@ def sees(made: Predictions, measures: Uncertainty, noun: str) -> str:
         return f"The ensemble gets no {noun} right: every point is a cross."
     median = np.median(measures.predictive[~right])
     share = float((measures.predictive[right] < median).mean())
-    surer = formats.percent(share, len(right))
-    said = f"Half of the mistakes are less sure than {surer} of the {plural(noun)} it gets right"
+    surer = formats.format_percent(share, len(right))
+    said = (
+        f"Half of the mistakes are less sure than {surer} of the {pluralize_noun(noun)} it gets "
+        f"right"
+    )
     part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
-    doubt = formats.percent(part, places=0)
+    doubt = formats.format_percent(part, places=0)
     return f"{said}; {doubt} of the doubt about mistakes is the members' disagreement."
 
 
-def point_out(
-    chart: "go.Figure", measures: Uncertainty, number: int, noun: str, palette: Palette
+def mark_image_uncertainty(
+    chart: "go.Figure", measures: UncertaintyMeasures, number: int, noun: str, palette: Palette
 ) -> None:
     """Ring one image, whether it is among those that are drawn or not."""
     chart.add_scatter(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.planning.equivalents import Curve, Equivalent
-from ensemble.figures import lines
+from ensemble.analysis.planning.equivalents import LikelihoodCurve, MemberEquivalent
+from ensemble.figures import chart_style
 from ensemble.figures.palette import MEMBER_HUES, Palette
 from ensemble.wording import escaping
 from ensemble.wording.verdicts import plan as words
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def figure(
-    known: Curve, candidates: Mapping[str, tuple[float, Equivalent]], title: str, palette: Palette
+def plot_member_equivalents(
+    known: LikelihoodCurve,
+    candidates: Mapping[str, tuple[float, MemberEquivalent]],
+    title: str,
+    palette: Palette,
 ) -> "go.Figure":
     """The calibrated log-likelihood over the members, and each candidate at its height.
 
@@ -34,22 +37,22 @@ def figure(
         x=known.sizes,
         y=known.mean,
         mode="lines+markers",
-        line=lines.bold(palette),
+        line=chart_style.style_ensemble_line(palette),
         name="independent members",
         cliponaxis=False,
         hovertemplate="%{x} members: %{y:.4f} nats<extra></extra>",
     )
     for number, (name, (height, found)) in enumerate(candidates.items()):
         at, (low, high) = (
-            placed(found.value, found),
-            (placed(found.low, found), placed(found.high, found)),
+            clip_to_axis(found.value, found),
+            (clip_to_axis(found.low, found), clip_to_axis(found.high, found)),
         )
         color = MEMBER_HUES[number % len(MEMBER_HUES)]
         chart.add_scatter(
             x=[at],
             y=[height],
             mode="markers",
-            name=escaping.figure(name),
+            name=escaping.escape_plotly_text(name),
             cliponaxis=False,
             marker={"color": color, "size": 11, "symbol": "diamond"},
             error_x={
@@ -61,21 +64,24 @@ def figure(
                 "thickness": 2,
             },
             hoverinfo="text",
-            hovertext=f"{escaping.figure(name)}: worth {words.equivalent(found)}",
+            hovertext=f"{escaping.escape_plotly_text(name)}: worth "
+            f"{words.format_member_equivalent(found)}",
         )
     last = int(known.sizes[-1])
-    chart.update_layout(lines.layout(title, 400, palette))
+    chart.update_layout(chart_style.build_chart_layout(title, 400, palette))
     chart.update_xaxes(title="independent members", range=[0.4, last + 1], fixedrange=True)
     chart.update_yaxes(title="calibrated log-likelihood, nats", fixedrange=True, automargin=True)
     return chart
 
 
-def placed(value: float, found: Equivalent) -> float:
+def clip_to_axis(value: float, found: MemberEquivalent) -> float:
     """Where a number of members stands on the axis: beyond the last, or before the first."""
     return float(np.clip(value, 0.5, found.members + 0.5))
 
 
-def table(candidates: Mapping[str, tuple[float, Equivalent]]) -> pd.DataFrame:
+def tabulate_member_equivalents(
+    candidates: Mapping[str, tuple[float, MemberEquivalent]],
+) -> pd.DataFrame:
     """Each candidate: its log-likelihood, what it is worth and the ends of the interval."""
     return pd.DataFrame(
         [

@@ -9,20 +9,20 @@ from ensemble.cluster.task_array import SchedulerBackend
 from ensemble.errors import RunError
 from ensemble.jobs.job import STATUS_FILE, Job
 from ensemble.jobs.outcome import Outcome
-from ensemble.jobs.placement import Placement, backend_for, read_placement
-from ensemble.jobs.remote.inside import FOLDER
-from ensemble.jobs.remote.submission import PATIENCE_SECONDS, POLL_SECONDS, Submission
+from ensemble.jobs.placement import Placement, create_scheduler_backend, read_placement
+from ensemble.jobs.remote.submission import CANCEL_AFTER_SECONDS, POLL_SECONDS, TaskSubmission
+from ensemble.jobs.remote.task_process import TASK_FOLDER
 from ensemble.jobs.status import HEARTBEAT_SECONDS, JobStatus, StatusWriter
-from ensemble.storage.atomic import read_json
-from ensemble.storage.private import private_folder
+from ensemble.storage.atomic_files import read_json
+from ensemble.storage.private_folder import create_private_folder
 
 # The disk that the nodes share may show a task's last word so long after the scheduler does.
 GRACE_SECONDS = 10.0
 # Of a status what is its writer's own.
-OWN = ("pid", "pid_created", "pid_ticks", "host", "queued", "updated")
+WRITER_FIELDS = ("pid", "pid_created", "pid_ticks", "host", "queued", "updated")
 
 
-class Follower:
+class TaskFollower:
     """Follows a job's task to its end, and is the only writer of the job's status.
 
     Args:
@@ -44,45 +44,45 @@ class Follower:
         placement: Placement,
     ) -> None:
         self._job, self._status, self._stop, self._report = job, status, stop, report
-        self._folder, self._where = job.path / FOLDER, backend.title
-        self._task = Submission(job, backend, placement.settings)
+        self._folder, self._where = job.path / TASK_FOLDER, backend.title
+        self._task = TaskSubmission(job, backend, placement.settings)
         self._told: dict[str, Any] = {}
         # The task's last heartbeat, and when that came on this machine's clock.
         self._beat = (0.0, 0.0)
 
-    def follow(self) -> Outcome:
+    def follow_task(self) -> Outcome:
         """Go on until the task has ended, or the job is stopped.
 
         Raises:
           ClusterError, ConfigError, RunError: the task is not taken, with what to do.
         """
-        private_folder(self._folder)
+        create_private_folder(self._folder)
         try:
-            self._task.begin()
-            while (outcome := self._look()) is None:
+            self._task.submit_or_find()
+            while (outcome := self._poll_task()) is None:
                 time.sleep(POLL_SECONDS)
         except BaseException:
-            self._task.give_up()
+            self._task.abandon_task()
             raise
-        self._task.over()
+        self._task.mark_ended()
         if outcome.state == "failed":
-            self._task.show_log()
+            self._task.print_log()
         return outcome
 
-    def _look(self) -> Outcome | None:
+    def _poll_task(self) -> Outcome | None:
         """One look at everything; how it ended, where it has."""
-        self._task.look()
-        said = self._read()
+        self._task.poll_task()
+        said = self._read_task_status()
         if said and self._has_ended(said):
-            return self._outcome(said)
+            return self._copy_outcome(said)
         if self._stop():
-            self._task.stop()
-        if outcome := self._lost(said):
+            self._task.stop_task()
+        if outcome := self._build_lost_outcome(said):
             return outcome
-        self._tell(self._words(said))
+        self._update_status(self._build_status_fields(said))
         return None
 
-    def _read(self) -> JobStatus | None:
+    def _read_task_status(self) -> JobStatus | None:
         """What the task says of itself; None before it has, or where that cannot be read."""
         try:
             said = type(self._job.status).from_dict(read_json(self._folder / STATUS_FILE))
@@ -94,19 +94,19 @@ class Follower:
 
     def _has_ended(self, said: JobStatus) -> bool:
         # One that stops unasked was told to make room, and may be put back into the queue.
-        asked = said.state != "stopped" or bool(self._task.stopped)
-        return asked and said.state in self._job.kind.ended
+        asked = said.state != "stopped" or bool(self._task.stopped_at)
+        return asked and said.state in self._job.kind.ended_states
 
-    def _outcome(self, said: JobStatus) -> Outcome:
+    def _copy_outcome(self, said: JobStatus) -> Outcome:
         """As the task said it, with all the figures of its last words."""
-        self._status.update(**{**mirrored(said), "state": self._status.status.state})
+        self._status.update(**{**mirror_status_fields(said), "state": self._status.status.state})
         return Outcome(said.state, said.message)
 
-    def _lost(self, said: JobStatus | None) -> Outcome | None:
+    def _build_lost_outcome(self, said: JobStatus | None) -> Outcome | None:
         """How it ended, where the task has without the last word that one would wait for."""
-        now, stopped, ended = time.monotonic(), self._task.stopped, self._task.ended
+        now, stopped, ended = time.monotonic(), self._task.stopped_at, self._task.ended_at
         name = f"its task {self._task.record.id}"
-        if stopped and now - stopped > 2 * PATIENCE_SECONDS:
+        if stopped and now - stopped > 2 * CANCEL_AFTER_SECONDS:
             return Outcome(
                 "stopped",
                 f"Stopped. Whether {name} has ended {self._where} did not say: look there.",
@@ -117,7 +117,7 @@ class Follower:
             return Outcome("stopped", f"Stopped while it waited in {self._where}'s queue.")
         if now - ended < GRACE_SECONDS:
             return None
-        kept = self._job.kind.what_is_kept(self._job.path)
+        kept = self._job.kind.describe_kept_work(self._job.path)
         if said and said.state == "stopped":
             return Outcome(
                 "stopped",
@@ -131,43 +131,43 @@ class Follower:
             )
         return Outcome(
             "failed",
-            f"{name[0].upper()}{name[1:]}{self._on} ended without a word: it "
+            f"{name[0].upper()}{name[1:]}{self._node_suffix} ended without a word: it "
             f"was killed, or asked for too little memory or time. {kept}",
         )
 
-    def _words(self, said: JobStatus | None) -> dict[str, Any]:
+    def _build_status_fields(self, said: JobStatus | None) -> dict[str, Any]:
         """What the job's status is to say now."""
         state = self._task.record.state
-        if said and said.state in self._job.kind.active:
+        if said and said.state in self._job.kind.active_states:
             # A node that died is noticed late, and its task is put back: its last words are old.
             fresh = time.monotonic() - self._beat[1] < 3 * HEARTBEAT_SECONDS
             if fresh or state != "waiting":
-                return mirrored(said)
+                return mirror_status_fields(said)
         elif said is None and state != "waiting":
-            return {"state": "starting", "message": f"Its task starts{self._on}."}
+            return {"state": "starting", "message": f"Its task starts{self._node_suffix}."}
         why = f" ({self._task.record.reason})" if self._task.record.reason else ""
-        message = f"Waits in {self._where}'s queue{why}. {self._task.refused}".rstrip()
+        message = f"Waits in {self._where}'s queue{why}. {self._task.refusal}".rstrip()
         return {"state": "queued", "message": message, "seconds_left": None}
 
     @property
-    def _on(self) -> str:
+    def _node_suffix(self) -> str:
         return f" on {self._task.record.node}" if self._task.record.node else ""
 
-    def _tell(self, changes: dict[str, Any]) -> None:
+    def _update_status(self, changes: dict[str, Any]) -> None:
         if changes != self._told:
             self._told = changes
             self._status.update(**changes)
             self._report(self._status.status)
 
 
-def mirrored(said: JobStatus) -> dict[str, Any]:
+def mirror_status_fields(said: JobStatus) -> dict[str, Any]:
     """What a task's status says of the job: all but who wrote it."""
-    names = (one.name for one in dataclasses.fields(said) if one.name not in OWN)
+    names = (one.name for one in dataclasses.fields(said) if one.name not in WRITER_FIELDS)
     values = {name: getattr(said, name) for name in names}
     return {**values, "state": "starting" if said.state == "queued" else said.state}
 
 
-def follow(
+def follow_placed_job(
     job: Job, status: StatusWriter[Any], stop: Callable[[], bool], report: Callable[[Any], None]
 ) -> Outcome:
     """Have a placed job done where it is to run; its placement is in its folder.
@@ -184,5 +184,5 @@ def follow(
         ) from error
     if placement is None:
         raise RunError("Where this job is to run has been removed meanwhile: start it again.")
-    backend = backend_for(placement, job.path / FOLDER, nodes=1)
-    return Follower(job, status, stop, report, backend, placement).follow()
+    backend = create_scheduler_backend(placement, job.path / TASK_FOLDER, nodes=1)
+    return TaskFollower(job, status, stop, report, backend, placement).follow_task()

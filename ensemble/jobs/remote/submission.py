@@ -7,20 +7,20 @@ import sys
 import time
 from typing import Any
 
-from ensemble.cluster.task_array import SchedulerBackend, Task, TaskArray
+from ensemble.cluster.task_array import SchedulerBackend, TaskArray, TaskStatus
 from ensemble.errors import ClusterError, RunError
-from ensemble.jobs.job import STATUS_FILE, STOP_FILE, Job, forget_stop
-from ensemble.jobs.remote.inside import FOLDER, VARIABLE, word
-from ensemble.jobs.remote.record import Record, read_record, write_record
+from ensemble.jobs.job import STATUS_FILE, STOP_FILE, Job, clear_stop_request
+from ensemble.jobs.remote.task_process import TASK_FOLDER, TASK_VARIABLE, format_task_key
+from ensemble.jobs.remote.task_record import TaskRecord, read_task_record, write_task_record
 
 POLL_SECONDS = 0.5
 # A task that was told to stop is cancelled after so long, and given up after as long again.
-PATIENCE_SECONDS = 60.0
+CANCEL_AFTER_SECONDS = 60.0
 LOG_BYTES = 8_000
-ONLY = 1  # the number of a job's one task
+ONLY_TASK = 1  # the number of a job's one task
 
 
-class Submission:
+class TaskSubmission:
     """The one task of a job. It outlives this process; the next one for the job finds it.
 
     Args:
@@ -30,117 +30,117 @@ class Submission:
 
     Attributes:
       record: how it stands, as was last heard.
-      ended: when it was first heard to have ended, on this machine's clock; None before.
-      stopped: when it was told to stop; None before.
+      ended_at: when it was first heard to have ended, on this machine's clock; None before.
+      stopped_at: when it was told to stop; None before.
       cancelled: whether it was also taken back.
     """
 
     def __init__(self, job: Job, backend: SchedulerBackend, settings: dict[str, Any]) -> None:
         self._job, self._backend, self._settings = job, backend, settings
-        self._folder = job.path / FOLDER
-        self.record, self._tasks = Record(""), self._array_of(Record(""))
-        self.ended: float | None = None
-        self.stopped: float | None = None
+        self._folder = job.path / TASK_FOLDER
+        self.record, self._tasks = TaskRecord(""), self._create_task_array(TaskRecord(""))
+        self.ended_at: float | None = None
+        self.stopped_at: float | None = None
         self.cancelled = False
 
     @property
-    def refused(self) -> str:
+    def refusal(self) -> str:
         """Why nothing was heard at the last look; "" where something was."""
-        return self._tasks.refused
+        return self._tasks.refusal
 
-    def begin(self) -> None:
+    def submit_or_find(self) -> None:
         """Find the task that does what is asked for, or hand one in; another is ended first.
 
         Raises:
           ClusterError, ConfigError: the task is not taken, with what to do.
           RunError: that of an earlier request does not end.
         """
-        asked, left = self._job.status.asked, read_record(self._job.path)
-        forget_stop(self._folder)
+        asked, left = self._job.status.job_request, read_task_record(self._job.path)
+        clear_stop_request(self._folder)
         # One that has said its last word may be seen to work for a while yet.
         if left and left.state != "ended":
             same = (left.asked, left.settings) == (asked, self._settings)
-            self._tasks = self._array_of(left)
+            self._tasks = self._create_task_array(left)
             if self._tasks.find_alive():
                 if same:
                     self.record = left
-                    return self._note(self._tasks.tasks[ONLY])
-                self._outlive()
-                forget_stop(self._folder)
+                    return self._record_task(self._tasks.tasks[ONLY_TASK])
+                self._end_old_task()
+                clear_stop_request(self._folder)
             elif same and not asked and (self._folder / STATUS_FILE).exists():
                 # What is done once for all may be done already; the first look tells.
                 self.record = left
                 return None
-        self._hand_in(asked)
+        self._submit_task(asked)
         return None
 
-    def _array_of(self, record: Record) -> TaskArray:
+    def _create_task_array(self, record: TaskRecord) -> TaskArray:
         # How long its end is waited for is the follower's affair, who reads what it said last.
-        return TaskArray(self._backend, record.name, {ONLY: record.task}, sure=1)
+        return TaskArray(self._backend, record.name, {ONLY_TASK: record.task_status}, sure=1)
 
-    def _hand_in(self, asked: dict[str, Any]) -> None:
+    def _submit_task(self, asked: dict[str, Any]) -> None:
         (self._folder / STATUS_FILE).unlink(missing_ok=True)
         name = f"{self._job.id} {self._job.kind.name} {secrets.token_hex(2)}"
         # Noted beforehand: whoever is killed before it knows the id has left its name.
-        self.record = Record(name, asked=asked, settings=self._settings)
-        write_record(self._job.path, self.record)
-        self._tasks = self._array_of(self.record)
+        self.record = TaskRecord(name, asked=asked, settings=self._settings)
+        write_task_record(self._job.path, self.record)
+        self._tasks = self._create_task_array(self.record)
         words = (self._job.kind.command, self._job.id)
-        self._tasks.submit({ONLY: words}, {VARIABLE: word(self._job)})
-        self._note(self._tasks.tasks[ONLY])
+        self._tasks.submit({ONLY_TASK: words}, {TASK_VARIABLE: format_task_key(self._job)})
+        self._record_task(self._tasks.tasks[ONLY_TASK])
 
-    def look(self) -> None:
+    def poll_task(self) -> None:
         """Note how the scheduler says that it stands; where it says nothing, all is as before."""
-        self._note(self._tasks.look()[ONLY])
+        self._record_task(self._tasks.poll_tasks()[ONLY_TASK])
 
-    def stop(self) -> None:
+    def stop_task(self) -> None:
         """Have it stop: a file tells one that works; one that waits, or is late, is cancelled."""
         now = time.monotonic()
-        if self.stopped is None:
-            self.stopped = now
+        if self.stopped_at is None:
+            self.stopped_at = now
             (self._folder / STOP_FILE).touch()
-        late = now - self.stopped > PATIENCE_SECONDS
+        late = now - self.stopped_at > CANCEL_AFTER_SECONDS
         if not self.cancelled and (late or self.record.state == "waiting"):
             with contextlib.suppress(ClusterError):  # It is asked again at the next look.
-                self._tasks.cancel(ONLY)
+                self._tasks.cancel(ONLY_TASK)
                 self.cancelled = True
 
-    def over(self) -> None:
+    def mark_ended(self) -> None:
         """Note that it has said its last word, whatever the scheduler still has to tidy up."""
-        self._note(Task("ended", self.record.id))
+        self._record_task(TaskStatus("ended", self.record.id))
 
-    def give_up(self) -> None:
+    def abandon_task(self) -> None:
         """Leave none at work that nobody follows any more."""
         if self.record.id:
             with contextlib.suppress(OSError, ClusterError):
                 (self._folder / STOP_FILE).touch()
-                self._tasks.cancel(ONLY)
+                self._tasks.cancel(ONLY_TASK)
 
-    def show_log(self) -> None:
+    def print_log(self) -> None:
         """Put the end of what it printed where the job's own log is."""
         with contextlib.suppress(OSError):
             tail = self._backend.log_file(self.record.id).read_bytes()[-LOG_BYTES:]
             print(tail.decode(errors="replace"), file=sys.stderr, flush=True)
 
-    def _note(self, task: Task) -> None:
+    def _record_task(self, task: TaskStatus) -> None:
         node = task.node or self.record.node
         now = dataclasses.replace(
             self.record, id=task.id, state=task.state, node=node, reason=task.reason
         )
         if now != self.record:
             self.record = now
-            write_record(self._job.path, now)
-        self.ended = (self.ended or time.monotonic()) if task.state == "ended" else None
+            write_task_record(self._job.path, now)
+        self.ended_at = (self.ended_at or time.monotonic()) if task.state == "ended" else None
 
-    def _outlive(self) -> None:
+    def _end_old_task(self) -> None:
         """End a task that does not do what is asked for now, and wait until it has."""
         (self._folder / STOP_FILE).touch()
-        self._tasks.cancel(ONLY)
-        end = time.monotonic() + PATIENCE_SECONDS
+        self._tasks.cancel(ONLY_TASK)
+        end = time.monotonic() + CANCEL_AFTER_SECONDS
         while self._tasks.find_alive():
             if time.monotonic() > end:
                 raise RunError(
-                    f"The task {self._tasks.tasks[ONLY].id} of an earlier request works still: try "
-                    f"again when {self._backend.title} has ended it."
+                    f"The task {self._tasks.tasks[ONLY_TASK].id} of an earlier request works "
+                    f"still: try again when {self._backend.title} has ended it."
                 )
             time.sleep(POLL_SECONDS)

@@ -15,27 +15,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, ClassVar
 
-from ensemble.access import Action, audit, check, limits, owners
+from ensemble.access import Action, audit_log, check_permission, owners, usage_limits
 from ensemble.errors import DataError, RunError, StorageError
 from ensemble.jobs import worker
-from ensemble.jobs.job import Job, forget_stop
-from ensemble.jobs.kinds import UPLOAD, Kind
+from ensemble.jobs.job import Job, clear_stop_request
+from ensemble.jobs.kinds import UPLOAD, JobKind
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
-from ensemble.jobs.queue import without_worker
+from ensemble.jobs.queue import exclude_worker
 from ensemble.jobs.status import JobStatus, StatusWriter
-from ensemble.jobs.uploads import handed_in, trial
-from ensemble.jobs.uploads.handed_in import Request
-from ensemble.storage.atomic import read_json, write_json
+from ensemble.jobs.uploads import upload_preview, upload_request
+from ensemble.jobs.uploads.upload_request import UploadRequest
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.storage.disk_errors import describe_os_error, describe_remedy
 from ensemble.storage.folders import data_folder
-from ensemble.storage.records.fields import Figure, read_as
-from ensemble.storage.refusals import remedy, why
+from ensemble.storage.records.field_checks import MetricValue, parse_dataclass
 
-ID = re.compile(r"[0-9a-f]{16}")
-CHUNK = 2**20
-QUIET_SECONDS = 0.25
-KEPT_SECONDS = 24 * 3600.0
-STATUS, REQUEST = "status.json", "request.json"
+UPLOAD_ID_PATTERN = re.compile(r"[0-9a-f]{16}")
+COPY_CHUNK_BYTES = 2**20
+REPORT_INTERVAL_SECONDS = 0.25
+MAX_AGE_SECONDS = 24 * 3600.0
+STATUS_FILE, REQUEST_FILE = "status.json", "request.json"
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class UploadStatus(JobStatus):
       fraction: share of the work done, in [0, 1]; None when it cannot be said.
     """
 
-    kind: ClassVar[Kind] = UPLOAD
+    kind: ClassVar[JobKind] = UPLOAD
 
-    fraction: Figure | None = None
+    fraction: MetricValue | None = None
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ class UploadJob(Job):
     name: str
     path: Path
     status: UploadStatus
-    request: Request
-    kind: Kind = UPLOAD
+    request: UploadRequest
+    kind: JobKind = UPLOAD
 
 
-class StoppedError(Exception):
+class UploadStoppedError(Exception):
     """Somebody asked the reading to stop while it was at it."""
 
 
@@ -72,20 +72,20 @@ def uploads_folder() -> Path:
     return data_folder() / "uploads"
 
 
-def read(ident: str) -> UploadJob | None:
+def read_upload_job(ident: str) -> UploadJob | None:
     """The upload of that id; None where there is none, or none any more."""
-    if not ID.fullmatch(ident):
+    if not UPLOAD_ID_PATTERN.fullmatch(ident):
         return None
     folder = uploads_folder() / ident
     try:
-        status = UploadStatus.from_dict(read_json(folder / STATUS))
-        request = read_as(Request, read_json(folder / REQUEST))
+        status = UploadStatus.from_dict(read_json(folder / STATUS_FILE))
+        request = parse_dataclass(UploadRequest, read_json(folder / REQUEST_FILE))
     except (OSError, ValueError):
         return None
     return UploadJob(ident, f"the reading of {request.file}", folder, status, request)
 
 
-def receive(content: BinaryIO, request: Request) -> UploadJob:
+def receive_upload(content: BinaryIO, request: UploadRequest) -> UploadJob:
     """Take an upload in, and begin to read it.
 
     Raises:
@@ -93,28 +93,29 @@ def receive(content: BinaryIO, request: Request) -> UploadJob:
       DataError: it is no file of a kind that is read.
       StorageError: the disk does not take it; nothing is left of it.
     """
-    check(Action.ADD_DATA)
+    check_permission(Action.ADD_DATA)
     name, folder = request.stem + request.suffix, uploads_folder() / secrets.token_hex(8)
     try:
         uploads_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        sweep()
-        limits.check_reading(_being_read)
+        remove_expired_uploads()
+        usage_limits.check_pending_uploads(_count_active_uploads)
         folder.mkdir(mode=0o700)
-        owners.keep_owner(folder)
-        audit.write(Action.ADD_DATA, name)
-        (folder / handed_in.SOURCE).mkdir()
-        with (folder / handed_in.SOURCE / name).open("xb") as file:
-            shutil.copyfileobj(content, file, CHUNK)
-        return start(folder.name, request)
+        owners.write_owner(folder)
+        audit_log.write_audit_entry(Action.ADD_DATA, name)
+        (folder / upload_request.SOURCE_FOLDER).mkdir()
+        with (folder / upload_request.SOURCE_FOLDER / name).open("xb") as file:
+            shutil.copyfileobj(content, file, COPY_CHUNK_BYTES)
+        return start_upload_reading(folder.name, request)
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise StorageError(
-            f"The upload cannot be kept in {uploads_folder()} ({why(error)}): {remedy(error)}, or "
+            f"The upload cannot be kept in {uploads_folder()} ({describe_os_error(error)}): "
+            f"{describe_remedy(error)}, or "
             "point ENSEMBLE_DATA at a folder that you can write to."
         ) from error
 
 
-def start(ident: str, request: Request) -> UploadJob:
+def start_upload_reading(ident: str, request: UploadRequest) -> UploadJob:
     """Begin to read an upload, or to prepare it once more in another way.
 
     Raises:
@@ -123,78 +124,88 @@ def start(ident: str, request: Request) -> UploadJob:
       RunError: a process is at it still, or the upload is gone.
       OSError: the disk refuses.
     """
-    request.how  # noqa: B018 (it is checked when it is made)
+    request.preparation  # noqa: B018 (it is checked when it is made)
     folder, now = uploads_folder() / ident, time.time()
-    owners.check_own(Action.CHANGE, folder)
-    with without_worker(folder, f"{request.file:.60} is being read still: try again in a moment."):
-        if (there := read(ident)) and there.awaited:
+    owners.check_folder_access(Action.CHANGE, folder)
+    with exclude_worker(folder, f"{request.file:.60} is being read still: try again in a moment."):
+        if (there := read_upload_job(ident)) and there.has_pending_or_remote_worker:
             return there  # Two pressed at once.
-        forget_stop(folder)
-        write_json(folder / REQUEST, dataclasses.asdict(request))
+        clear_stop_request(folder)
+        write_json(folder / REQUEST_FILE, dataclasses.asdict(request))
         status = UploadStatus(queued=now, updated=now, message="Starting")
-        write_json(folder / STATUS, dataclasses.asdict(status))
-    if (job := read(ident)) is None:
+        write_json(folder / STATUS_FILE, dataclasses.asdict(status))
+    if (job := read_upload_job(ident)) is None:
         raise RunError("This upload is no longer here: upload the file again.")
     start_worker(job)
     return job
 
 
-def forget(ident: str) -> None:
+def discard_upload(ident: str) -> None:
     """Let an upload go with all that was made of it, unless a process is at it.
 
     Raises:
       AccessError: it is somebody else's.
       RunError: one is.
     """
-    if ID.fullmatch(ident) and (folder := uploads_folder() / ident).is_dir():
-        owners.check_own(Action.DELETE, folder)
-        _remove(folder)
+    if UPLOAD_ID_PATTERN.fullmatch(ident) and (folder := uploads_folder() / ident).is_dir():
+        owners.check_folder_access(Action.DELETE, folder)
+        _remove_upload_folder(folder)
 
 
-def _remove(folder: Path) -> None:
-    with without_worker(folder, "The upload is being read still: stop that first."):
+def _remove_upload_folder(folder: Path) -> None:
+    with exclude_worker(folder, "The upload is being read still: stop that first."):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _being_read(who: str) -> int:
+def _count_active_uploads(who: str) -> int:
     """How many uploads of somebody's have a process at them, or are about to."""
     mine = (one for one in uploads_folder().iterdir() if owners.read_owner(one) == who)
-    return sum((job := read(one.name)) is not None and job.active for one in mine)
+    return sum((job := read_upload_job(one.name)) is not None and job.active for one in mine)
 
 
-def sweep() -> None:
+def remove_expired_uploads() -> None:
     """Let uploads of earlier days go that nobody accepted."""
     for folder in uploads_folder().iterdir():
         with suppress(OSError, RunError):
-            if ID.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-                _remove(folder)
+            if (
+                UPLOAD_ID_PATTERN.fullmatch(folder.name)
+                and time.time() - folder.stat().st_mtime > MAX_AGE_SECONDS
+            ):
+                _remove_upload_folder(folder)
 
 
-def work(ident: str) -> None:
-    """Read an upload in this process, to its end; see `jobs.worker.do`."""
-    if job := read(ident):
-        worker.do(job, lambda status, stop: _read(job, status, stop), lambda status: None)
+def execute_upload(ident: str) -> None:
+    """Read an upload in this process, to its end; see `jobs.worker.execute_job`."""
+    if job := read_upload_job(ident):
+        worker.execute_job(
+            job, lambda status, stop: _prepare_upload(job, status, stop), lambda status: None
+        )
 
 
-def _read(job: UploadJob, status: StatusWriter[UploadStatus], stop: StopRequest) -> Outcome:
+def _prepare_upload(
+    job: UploadJob, status: StatusWriter[UploadStatus], stop: StopRequest
+) -> Outcome:
     said_at = 0.0
 
-    def progress(fraction: float | None, message: str) -> None:
+    def report_progress(fraction: float | None, message: str) -> None:
         nonlocal said_at
         if stop():
-            raise StoppedError
-        if time.monotonic() - said_at > QUIET_SECONDS:
+            raise UploadStoppedError
+        if time.monotonic() - said_at > REPORT_INTERVAL_SECONDS:
             said_at = time.monotonic()
             status.update(state="running", fraction=fraction, message=message)
 
     try:
-        progress(None, "Opening")
-        trial.prepare(
-            handed_in.opened(job.path, job.request, progress), job.path, job.request.how, progress
+        report_progress(None, "Opening")
+        upload_preview.prepare_preview(
+            upload_request.unpack_upload(job.path, job.request, report_progress),
+            job.path,
+            job.request.preparation,
+            report_progress,
         )
-    except StoppedError:
+    except UploadStoppedError:
         return Outcome("stopped", "Stopped. Nothing of it was added.")
     except DataError as error:
-        return Outcome("failed", handed_in.on_the_page(str(error), job.path))
+        return Outcome("failed", upload_request.rephrase_for_page(str(error), job.path))
     status.update(fraction=1.0)
     return Outcome("done", "Read: look at it, then add it.")

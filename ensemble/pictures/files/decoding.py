@@ -23,18 +23,22 @@ from PIL.WebPImagePlugin import WebPImageFile
 
 from ensemble.errors import ImageError
 from ensemble.pictures.files import formats, heif
-from ensemble.pictures.files.timing import Clock, TimedBytes
+from ensemble.pictures.files.decoding_deadline import DecodingDeadline, TimedBytes
 
 MAX_BYTES = 20 * 1024 * 1024  # what .streamlit/config.toml lets through
-MEMORY = 600 * 1000**2  # bytes that opening one picture may take at its peak, beside the file's
-FIXED = 150 * 1000**2  # of them: copies of the file, and the picture on its way to working size
-LARGE = 100 * 1000**2  # beyond these for its pixels, pictures wait for one another
+MAX_MEMORY_BYTES = (
+    600 * 1000**2
+)  # bytes that opening one picture may take at its peak, beside the file's
+FIXED_MEMORY_BYTES = (
+    150 * 1000**2
+)  # of them: copies of the file, and the picture on its way to working size
+LARGE_PICTURE_BYTES = 100 * 1000**2  # beyond these for its pixels, pictures wait for one another
 MAX_PIXELS = 250_000_000  # however little memory they take: a phone's 200 megapixels, not more
 MAX_SIDE = 65_535
 MAX_SCANS = 100  # a camera writes 10; each of 100,000 would be one more pass over all pixels
-MAX_PASSED = 2_500_000_000  # pixels, counted anew with each scan: some 2 s of a processor
-MAX_RUNS = 2_000_000  # pixels of a BMP in runs, which Pillow unpacks in Python
-DRAFT = 1600  # a JPEG is not decoded to a longest side smaller than this
+MAX_SCANNED_PIXELS = 2_500_000_000  # pixels, counted anew with each scan: some 2 s of a processor
+MAX_BMP_RUN_PIXELS = 2_000_000  # pixels of a BMP in runs, which Pillow unpacks in Python
+MIN_DRAFT_SIDE = 1600  # a JPEG is not decoded to a longest side smaller than this
 MAX_FRAMES = 1000  # counted; there may be more
 
 OPENERS: dict[str, type[ImageFile.ImageFile]] = {
@@ -47,44 +51,48 @@ OPENERS: dict[str, type[ImageFile.ImageFile]] = {
     "AVIF": AvifImageFile,
 }
 # Bytes that one pixel takes at the peak of decoding, measured with the worst kind of each
-# format (getrusage, one process a picture) and rounded up. JPEG and TIFF: `cost_of`.
-DEEP_HEIC = 13.0  # of more than 8 bits, or with transparency
-COSTS = {"PNG": 4.5, "WebP": 14.0, "BMP": 4.5, "GIF": 4.5, "HEIC": 9.0, "AVIF": 22.0}
-DAMAGED = "The picture is damaged and cannot be read to its end: save it again, or take another."
-SMALLER = "The picture has too many pixels to be opened safely: save it smaller."
+# format (getrusage, one process a picture) and rounded up. JPEG and TIFF: `estimate_decoding_cost`.
+DEEP_HEIC_BYTES_PER_PIXEL = 13.0  # of more than 8 bits, or with transparency
+BYTES_PER_PIXEL = {"PNG": 4.5, "WebP": 14.0, "BMP": 4.5, "GIF": 4.5, "HEIC": 9.0, "AVIF": 22.0}
+DAMAGED_MESSAGE = (
+    "The picture is damaged and cannot be read to its end: save it again, or take another."
+)
+TOO_MANY_PIXELS_MESSAGE = "The picture has too many pixels to be opened safely: save it smaller."
 
-ONE_LARGE = threading.Lock()
+LARGE_DECODE_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Decoded:
+class DecodedPicture:
     """A picture as its decoder leaves it.
 
     Attributes:
       image: of any mode, as stored and not upright; a JPEG perhaps at a half, quarter or eighth.
       size: (width, height) of the whole picture as stored.
-      format: its name in `signatures.FORMATS`.
+      format: its name in `formats.FORMATS`.
       frames: how many frames or pages there are, `MAX_FRAMES` if there are more.
-      clock: the time that is left.
+      deadline: the time that is left.
     """
 
     image: Image.Image
     size: tuple[int, int]
     format: str
     frames: int
-    clock: Clock
+    deadline: DecodingDeadline
 
 
 @contextmanager
-def decoded(content: bytes) -> Iterator[Decoded]:
+def open_decoded_picture(content: bytes) -> Iterator[DecodedPicture]:
     """The first frame of a file, to be done with before the block ends.
 
-    So that `MEMORY` bounds the process and not each of its threads, only one picture that
-    takes more than `LARGE` is in such a block at a time; the others wait before they decode.
+    So that `MAX_MEMORY_BYTES` bounds the process and not each of its threads, only one picture that
+    takes more than `LARGE_PICTURE_BYTES` is in such a block at a time; the others wait before they
+    decode.
 
     Raises:
-      ImageError: it cannot be read, or would take more than `MEMORY` bytes, or takes longer than
-        `timing.SECONDS`: looked at with each block that is read, and with each strip after that.
+      ImageError: it cannot be read, or would take more than `MAX_MEMORY_BYTES` bytes, or takes
+        longer than `timing.SECONDS`: looked at with each block that is read, and with each strip
+        after that.
     """
     if len(content) > MAX_BYTES:
         raise ImageError(
@@ -92,41 +100,41 @@ def decoded(content: bytes) -> Iterator[Decoded]:
             "or take another."
         )
     with ExitStack() as held:
-        yield decode(content, held)
+        yield decode_picture(content, held)
 
 
-def decode(content: bytes, held: ExitStack) -> Decoded:
-    """`decoded`, with the lock in `held`."""
-    name = formats.recognise(content)
-    opener, clock = heif.opener() if name == "HEIC" else OPENERS[name], Clock()
+def decode_picture(content: bytes, held: ExitStack) -> DecodedPicture:
+    """`open_decoded_picture`, with the lock in `held`."""
+    name = formats.recognize_format(content)
+    opener, clock = heif.load_heif_opener() if name == "HEIC" else OPENERS[name], DecodingDeadline()
     try:
-        with quiet():
+        with silence_decoder_warnings():
             if name == "WebP":  # its canvas is made as soon as it is opened
-                check_size(formats.webp_size(content), COSTS[name])
+                check_picture_size(formats.read_webp_size(content), BYTES_PER_PIXEL[name])
             image = opener(TimedBytes(content, clock))
             size = image.size
-            if check(name, image, content) > LARGE:
-                clock.wait_for(ONE_LARGE, held)
+            if check_decoding_cost(name, image, content) > LARGE_PICTURE_BYTES:
+                clock.enter_lock(LARGE_DECODE_LOCK, held)
             frames = count_frames(name, image, content)
             if name == "JPEG":
-                image.draft("RGB", drafted(size))
+                image.draft("RGB", compute_draft_size(size))
             image.load()
-            clock.in_time()
+            clock.check_deadline()
     except ImageError:
         raise
     except Image.DecompressionBombError as error:
-        raise ImageError(SMALLER) from error
+        raise ImageError(TOO_MANY_PIXELS_MESSAGE) from error
     except MemoryError as error:
         raise ImageError(
             "There is not enough memory for this picture just now: save it smaller."
         ) from error
     except Exception as error:  # decoders meet hostile bytes with exceptions of every kind
-        raise ImageError(DAMAGED) from error
-    return Decoded(image, size, name, frames, clock)
+        raise ImageError(DAMAGED_MESSAGE) from error
+    return DecodedPicture(image, size, name, frames, clock)
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silence_decoder_warnings() -> Iterator[None]:
     """No warnings of the decoders' own: they speak of the file, to a person's terminal.
 
     Only theirs are silenced, so that another thread's warnings pass meanwhile.
@@ -136,23 +144,23 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def check(name: str, image: ImageFile.ImageFile, content: bytes) -> float:
+def check_decoding_cost(name: str, image: ImageFile.ImageFile, content: bytes) -> float:
     """Refuses by the header what would take too much memory or time; bytes its pixels take."""
-    size, cost = cost_of(name, image, content)
-    check_size(size, cost)
+    size, cost = estimate_decoding_cost(name, image, content)
+    check_picture_size(size, cost)
     scans = content.count(b"\xff\xda") if name == "JPEG" and cost > 1 else 0
-    if scans > MAX_SCANS or scans * size[0] * size[1] > MAX_PASSED:
+    if scans > MAX_SCANS or scans * size[0] * size[1] > MAX_SCANNED_PIXELS:
         raise ImageError("This JPEG is put together in an unusual way: save it as PNG.")
     runs = image.info.get("compression") in (1, 2)
-    if name == "BMP" and runs and image.width * image.height > MAX_RUNS:
+    if name == "BMP" and runs and image.width * image.height > MAX_BMP_RUN_PIXELS:
         raise ImageError("This BMP is compressed in an old way: save it as PNG.")
     return size[0] * size[1] * cost
 
 
-def check_size(size: tuple[int, int], cost: float) -> None:
+def check_picture_size(size: tuple[int, int], cost: float) -> None:
     """Refuses a picture whose pixels, at `cost` bytes each, are too many."""
     width, height = size
-    most = min(MAX_PIXELS, int((MEMORY - FIXED) / cost))
+    most = min(MAX_PIXELS, int((MAX_MEMORY_BYTES - FIXED_MEMORY_BYTES) / cost))
     if width < 1 or height < 1:
         raise ImageError("The picture has no pixels: save it again, or take another.")
     if width * height > most:
@@ -166,49 +174,51 @@ def check_size(size: tuple[int, int], cost: float) -> None:
         )
 
 
-def cost_of(name: str, image: ImageFile.ImageFile, content: bytes) -> tuple[tuple[int, int], float]:
+def estimate_decoding_cost(
+    name: str, image: ImageFile.ImageFile, content: bytes
+) -> tuple[tuple[int, int], float]:
     """How many pixels (width, height) are decoded at once, and the bytes that each takes."""
     width, height = image.size
     if name == "JPEG":
-        return image.size, jpeg_cost(image, content)
+        return image.size, estimate_jpeg_cost(image, content)
     if name == "TIFF" and isinstance(image, TiffImageFile):
         bits = image.tag_v2.get(258, (1,))
         tile = [image.tag_v2.get(tag, 0) for tag in (322, 323)]
         return (max(width, tile[0]), max(height, tile[1])), 8.5 + sum(bits) / 8
     if name == "HEIC" and (image.mode != "RGB" or image.info.get("bit_depth", 8) > 8):
-        return image.size, DEEP_HEIC
-    return image.size, COSTS[name]
+        return image.size, DEEP_HEIC_BYTES_PER_PIXEL
+    return image.size, BYTES_PER_PIXEL[name]
 
 
-def jpeg_cost(image: ImageFile.ImageFile, content: bytes) -> float:
+def estimate_jpeg_cost(image: ImageFile.ImageFile, content: bytes) -> float:
     """Bytes a pixel of the whole picture takes: its coefficients too, if it comes in scans."""
     width, height = image.size
-    least = drafted(image.size)
+    least = compute_draft_size(image.size)
     shrink = max(s for s in (1, 2, 4, 8) if width // s >= least[0] and height // s >= least[1])
     drawn = 4.5 / shrink**2
-    if not formats.jpeg_in_scans(content):
+    if not formats.is_multi_scan_jpeg(content):
         return drawn
     areas = [across * down for _, across, down, _ in getattr(image, "layer", ())]
     return drawn + 2.2 * sum(areas) / max(areas)  # 16 bits each, and their blocks' edges
 
 
-def drafted(size: tuple[int, int]) -> tuple[int, int]:
+def compute_draft_size(size: tuple[int, int]) -> tuple[int, int]:
     """The least size to decode a JPEG of `size` to."""
-    share = min(1.0, DRAFT / max(size))
+    share = min(1.0, MIN_DRAFT_SIDE / max(size))
     return max(1, int(size[0] * share)), max(1, int(size[1] * share))
 
 
 def count_frames(name: str, image: ImageFile.ImageFile, content: bytes) -> int:
     """How many frames or pages there are, counting to `MAX_FRAMES`; the first stays current."""
     if name == "TIFF":
-        return count_pages(image)
+        return count_tiff_pages(image)
     # Pillow counts a GIF's frames by walking over all of them. Each stands behind a zero byte.
     if name == "GIF" and len(re.findall(rb"\x00,", content)) > MAX_FRAMES:
         return MAX_FRAMES
     return min(int(getattr(image, "n_frames", 1)), MAX_FRAMES)
 
 
-def count_pages(image: ImageFile.ImageFile) -> int:
+def count_tiff_pages(image: ImageFile.ImageFile) -> int:
     """`count_frames` of a TIFF, whose later pages may be broken or go round in a circle."""
     page = 1
     try:

@@ -6,7 +6,7 @@ import struct
 from ensemble.errors import ImageError
 
 FORMATS = ("PNG", "JPEG", "WebP", "BMP", "GIF", "TIFF", "HEIC", "AVIF")
-NAMES = ", ".join(FORMATS[:-1]) + " or " + FORMATS[-1]
+FORMAT_LIST = ", ".join(FORMATS[:-1]) + " or " + FORMATS[-1]
 
 SIGNATURES = (
     (b"\x89PNG", "PNG"),
@@ -21,7 +21,7 @@ SIGNATURES = (
 HEIF_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"heif"}
 AVIF_BRANDS = {b"avif", b"avis"}
 # What people hand in by mistake: how it begins, and what it is called.
-OTHERS = (
+UNSUPPORTED_SIGNATURES = (
     (b"%PDF", "a PDF"),
     (b"%!PS", "a PostScript drawing"),
     (b"8BPS", "a Photoshop file"),
@@ -32,7 +32,7 @@ OTHERS = (
 )
 
 
-def recognise(content: bytes) -> str:
+def recognize_format(content: bytes) -> str:
     """The name in `FORMATS` of what `content` begins like.
 
     Raises:
@@ -46,11 +46,11 @@ def recognise(content: bytes) -> str:
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "WebP"
     if content[4:8] == b"ftyp":
-        return in_boxes(content)
-    raise ImageError(said_of(content))
+        return recognize_heif_format(content)
+    raise ImageError(describe_unsupported_file(content))
 
 
-def in_boxes(content: bytes) -> str:
+def recognize_heif_format(content: bytes) -> str:
     """HEIC or AVIF, by the brands that such a file (ISO/IEC 14496-12) names at its start.
 
     Raises:
@@ -65,27 +65,27 @@ def in_boxes(content: bytes) -> str:
     raise ImageError("This is a video, not a picture: take a photo, or save one frame as PNG.")
 
 
-def said_of(content: bytes) -> str:
+def describe_unsupported_file(content: bytes) -> str:
     """One sentence on a file that is none of `FORMATS`."""
     head = content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if b"<svg" in head:
         return "This is an SVG drawing, which cannot be read here: save it as PNG."
-    for start, what in OTHERS:
+    for start, what in UNSUPPORTED_SIGNATURES:
         if content.startswith(start):
             return f"This is {what}, which cannot be read here: save it as PNG."
-    if is_text(content[:1024]):
-        return f"This is text, not a picture: take a {NAMES} file."
-    return f"This is not a picture that can be read: take a {NAMES} file."
+    if is_text_content(content[:1024]):
+        return f"This is text, not a picture: take a {FORMAT_LIST} file."
+    return f"This is not a picture that can be read: take a {FORMAT_LIST} file."
 
 
-def is_text(head: bytes) -> bool:
+def is_text_content(head: bytes) -> bool:
     """Whether a file that begins like this was written to be read as words."""
     # "ignore" drops a letter that the cut has split; what is not UTF-8 at all loses more.
     words = head.decode("utf-8", "ignore")
     return len(words.encode()) > len(head) - 4 and not re.search(r"[\x00-\x08\x0e-\x1a]", words)
 
 
-def webp_size(content: bytes) -> tuple[int, int]:
+def read_webp_size(content: bytes) -> tuple[int, int]:
     """(width, height) by a WebP file's header (RFC 9649); struct.error where it is cut off."""
     kind, head = content[12:16], content[20:30]
     if len(head) < 10:
@@ -100,7 +100,7 @@ def webp_size(content: bytes) -> tuple[int, int]:
     return width & 0x3FFF, height & 0x3FFF
 
 
-def jpeg_in_scans(content: bytes) -> bool:
+def is_multi_scan_jpeg(content: bytes) -> bool:
     """Whether a JPEG has to be held whole while it is decoded (ITU-T T.81, annex B).
 
     True for a progressive one, and for one whose first scan lacks a component. What cannot be

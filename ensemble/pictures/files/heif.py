@@ -4,13 +4,13 @@ from PIL import ImageFile
 
 from ensemble.errors import ImageError
 
-MISSING = (
+MISSING_HEIF_MESSAGE = (
     "HEIC pictures cannot be read here: save it as JPEG or PNG, or install pillow-heif "
     "beside this program."
 )
 
 
-def opener() -> type[ImageFile.ImageFile]:
+def load_heif_opener() -> type[ImageFile.ImageFile]:
     """The class that opens a HEIC file, as Pillow's own classes open theirs.
 
     Raises:
@@ -19,5 +19,5 @@ def opener() -> type[ImageFile.ImageFile]:
     try:
         import pillow_heif
     except ImportError as error:
-        raise ImageError(MISSING) from error
+        raise ImageError(MISSING_HEIF_MESSAGE) from error
     return pillow_heif.HeifImageFile

@@ -15,21 +15,23 @@ from ensemble.errors import ImageError
 from ensemble.pictures.ink import cut_outs, polarity, ruled_lines, specks
 from ensemble.pictures.ink import illumination as lights
 
-SMALL = 320  # longest side of the copy on which paper and polarity are found
-SURE = 1.35  # times the threshold: what the surest pixel of a stroke has
-NOISE = 4.0  # deviations of the paper around it that ink is clear by
+ANALYSIS_SIDE = 320  # longest side of the copy on which paper and polarity are found
+HIGH_THRESHOLD_FACTOR = 1.35  # times the threshold: what the surest pixel of a stroke has
+NOISE_FACTOR = 4.0  # deviations of the paper around it that ink is clear by
 MOST_GRAIN = 0.75  # of the core: chalk's own grain must not hide it
-CLEAR = 5.0  # the same for the whole picture's ink
-PALE = 0.5  # of the threshold: what a stroke may have between its surer places
-CRUMBS = 2.5  # times as many components as there are with that: the stroke has come apart
-MORE = 1.8  # times as much ink: with more it was paper
-LINED = 220  # pixels, with its margin: smaller cut-outs have no printed lines
+GLOBAL_NOISE_FACTOR = 5.0  # the same for the whole picture's ink
+LOW_THRESHOLD_FACTOR = 0.5  # of the threshold: what a stroke may have between its surer places
+FRAGMENTATION_FACTOR = (
+    2.5  # times as many components as there are with that: the stroke has come apart
+)
+MAX_INK_GROWTH = 1.8  # times as much ink: with more it was paper
+MIN_RULED_SIDE = 220  # pixels, with its margin: smaller cut-outs have no printed lines
 INKS = ("auto", "dark", "light")
 FITS = ("crop", "whole")
 
 
 @dataclass(frozen=True)
-class Choices:
+class PictureOptions:
     """What a person has decided about a picture; all automatic at first.
 
     Attributes:
@@ -86,31 +88,33 @@ class Ink:
     offset: tuple[int, int] = (0, 0)
 
 
-def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
+def find_ink(pixels: NDArray[np.uint8], choices: PictureOptions = PictureOptions()) -> Ink:
     """Finds the ink in an upright picture uint8 (H, W, 3)."""
-    left, top, right, bottom = crop_box(pixels.shape[:2], choices.crop)
+    left, top, right, bottom = compute_crop_box(pixels.shape[:2], choices.crop)
     part = np.ascontiguousarray(pixels[top:bottom, left:right])
-    part, wide = cut_outs.with_margin(part, choices.ink)
-    found = ink_in(part, choices, ruled=not wide or max(part.shape) > LINED)
+    part, wide = cut_outs.add_paper_margin(part, choices.ink)
+    found = extract_ink(part, choices, ruled=not wide or max(part.shape) > MIN_RULED_SIDE)
     own = slice(wide, -wide or None)
     grey, even = found.grey[own, own], found.even[own, own]
     return replace(found, grey=grey, even=even, mask=found.mask[own, own], offset=(left, top))
 
 
-def ink_in(pixels: NDArray[np.uint8], choices: Choices, *, ruled: bool = True) -> Ink:
+def extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bool = True) -> Ink:
     """The ink of all of an upright picture uint8 (H, W, 3); printed lines are looked for if asked.
 
     In a small cut-out a digit's own side is as long and as straight as a printed line.
     """
     image = Image.fromarray(pixels)
-    factor = max(1, -(-max(image.size) // SMALL))
-    weights = lights.mix(np.asarray(image.reduce(factor)))
-    toned = lights.to_grey(image, weights)
-    look, copy = polarity.drawn(np.asarray(toned), choices.ink), 1.0
+    factor = max(1, -(-max(image.size) // ANALYSIS_SIDE))
+    weights = lights.compute_channel_weights(np.asarray(image.reduce(factor)))
+    toned = lights.mix_to_gray(image, weights)
+    look, copy = polarity.find_drawing_polarity(np.asarray(toned), choices.ink), 1.0
     if look is None:
-        small = np.asarray(lights.to_copy(toned, SMALL), np.float32) / np.float32(255)
+        small = np.asarray(
+            lights.create_analysis_copy(toned, ANALYSIS_SIDE), np.float32
+        ) / np.float32(255)
         copy = max(small.shape) / max(image.size)
-        look = polarity.choose(small, choices.ink, copy)
+        look = polarity.choose_polarity(small, choices.ink, copy)
     # Pencil and chalk leave grains, and sensors noise: less than a stroke wide, they blur away.
     stroke = look.stroke
     wide = stroke / copy
@@ -118,39 +122,43 @@ def ink_in(pixels: NDArray[np.uint8], choices: Choices, *, ruled: bool = True) -
         radius = min(3.0, wide / 10) if stroke > 2.5 else 0.7
         toned = toned.filter(ImageFilter.BoxBlur(radius))
     grey = np.asarray(toned, np.float32) / np.float32(255)
-    away = lights.contrast(grey, lights.enlarge(look.ground, grey.shape), look.light)
-    ruled = ruled and (look.side > 0 or spans(away))
-    along, across = take_out(away) if ruled else ([], [])
+    away = lights.compute_paper_contrast(
+        grey, lights.enlarge_to_shape(look.paper, grey.shape), look.light
+    )
+    ruled = ruled and (look.side > 0 or is_ink_spanning(away))
+    along, across = remove_printed_lines(away) if ruled else ([], [])
     if look.score < 0 and choices.threshold >= 0:  # nothing but soft shadows
         away[:] = 0
-    even, mask, threshold = above_noise(away, choices.threshold)
+    even, mask, threshold = threshold_above_noise(away, choices.threshold)
     for line in along:
-        ruled_lines.mend(mask, line)
+        ruled_lines.mend_strokes(mask, line)
     for line in across:
-        ruled_lines.mend(mask.T, line)
-    mask, stroke = specks.clean(mask)
+        ruled_lines.mend_strokes(mask.T, line)
+    mask, stroke = specks.remove_specks(mask)
     count = len(along) + len(across)
     return Ink(grey, even, mask, look.light, threshold, stroke, count)
 
 
-def spans(away: NDArray[np.float32]) -> bool:
+def is_ink_spanning(away: NDArray[np.float32]) -> bool:
     """Whether ink on bare paper stretches far enough for a printed line to be part of it."""
-    ink = away > lights.LEAST
-    return max(ink.any(axis=0).mean(), ink.any(axis=1).mean()) >= ruled_lines.PART
+    ink = away > lights.MIN_INK_CONTRAST
+    return max(ink.any(axis=0).mean(), ink.any(axis=1).mean()) >= ruled_lines.PARTIAL_SPAN_SHARE
 
 
-def take_out(away: NDArray[np.float32]) -> tuple[list[ruled_lines.Line], list[ruled_lines.Line]]:
+def remove_printed_lines(
+    away: NDArray[np.float32],
+) -> tuple[list[ruled_lines.RuledLine], list[ruled_lines.RuledLine]]:
     """Erases printed lines from contrasts (H, W), in place; those along rows and along columns."""
-    along = ruled_lines.find_lines(away)
-    across = ruled_lines.find_lines(away.T)
+    along = ruled_lines.find_ruled_lines(away)
+    across = ruled_lines.find_ruled_lines(away.T)
     for line in along:
-        ruled_lines.erase(away, line)
+        ruled_lines.erase_ruled_line(away, line)
     for line in across:
-        ruled_lines.erase(away.T, line)
+        ruled_lines.erase_ruled_line(away.T, line)
     return along, across
 
 
-def crop_box(
+def compute_crop_box(
     shape: tuple[int, ...], crop: tuple[float, float, float, float] | None
 ) -> tuple[int, int, int, int]:
     """Left, top, right, bottom in pixels of a picture (H, W); at least one pixel."""
@@ -162,46 +170,50 @@ def crop_box(
     return left, top, max(right, left + 1), max(bottom, top + 1)
 
 
-def above_noise(
+def threshold_above_noise(
     away: NDArray[np.float32], wish: float
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_], float]:
     """Contrast brought to 0 paper .. 1 ink, the ink in it, and the threshold that it is above.
 
     Args:
       away: float32 (H, W), contrast with the paper.
-      wish: -1..1, as in `Choices`.
+      wish: -1..1, as in `PictureOptions`.
     """
     factor = 2.0**wish
     threshold = lights.THRESHOLD * factor
-    noise, level = noise_map(away, lights.clear_core(away, lights.LEAST)[0])
+    noise, level = estimate_noise_map(
+        away, lights.estimate_core_contrast(away, lights.MIN_INK_CONTRAST)[0]
+    )
     # Who asks for more ink on a sheet that seems blank is shown also what hardly stands out.
     for ease in (1.0, min(1.0, factor**2)):
-        core, paper = lights.clear_core(
-            away, ease * max(CLEAR * float(np.median(noise)), lights.LEAST)
+        core, paper = lights.estimate_core_contrast(
+            away, ease * max(GLOBAL_NOISE_FACTOR * float(np.median(noise)), lights.MIN_INK_CONTRAST)
         )
         if core:
             break
     else:
         return np.zeros_like(away), np.zeros(away.shape, bool), threshold
     even = ((away - paper) / core).clip(0, 1).astype(np.float32)
-    grain = np.minimum(factor * (level - paper + NOISE * noise) / core, MOST_GRAIN).astype(
+    grain = np.minimum(factor * (level - paper + NOISE_FACTOR * noise) / core, MOST_GRAIN).astype(
         np.float32
     )
     low: NDArray[np.float32] | float = threshold
     if grain.max() > threshold:
-        low = np.maximum(lights.enlarge(grain.clip(0, 1), away.shape), np.float32(threshold))
-    sure = even > min(0.95, SURE * threshold)
-    mask, components = specks.hysteresis(even > low, sure)
-    if components >= CRUMBS:
+        low = np.maximum(
+            lights.enlarge_to_shape(grain.clip(0, 1), away.shape), np.float32(threshold)
+        )
+    sure = even > min(0.95, HIGH_THRESHOLD_FACTOR * threshold)
+    mask, components = specks.apply_hysteresis_threshold(even > low, sure)
+    if components >= FRAGMENTATION_FACTOR:
         # Grainy pencil and chalk come apart at pale places. Where a lower threshold finds far
         # fewer components with little more ink, these belong together.
-        whole, fewer = specks.hysteresis(even > PALE * low, sure)
-        if components >= CRUMBS * fewer and whole.sum() < MORE * mask.sum():
+        whole, fewer = specks.apply_hysteresis_threshold(even > LOW_THRESHOLD_FACTOR * low, sure)
+        if components >= FRAGMENTATION_FACTOR * fewer and whole.sum() < MAX_INK_GROWTH * mask.sum():
             mask = whole
     return even, mask, threshold
 
 
-def noise_map(
+def estimate_noise_map(
     away: NDArray[np.float32], core: float
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Deviation of the paper's or the table's own grain around each place, and its level.
@@ -217,14 +229,16 @@ def noise_map(
     here = sample[:-2, :-2]
     apart = np.abs(sample[2:, :-2] - here) + np.abs(sample[:-2, 2:] - here)
     # The sum of two such differences of normal noise has a median of 2.1 deviations.
-    fine = in_tiles(apart, 0.5) / np.float32(2.1)
-    level = in_tiles(here, 0.5)
-    coarse = level - np.maximum(in_tiles(here, 0.16), 0)  # below 0 lies the foot of a shadow
+    fine = compute_tile_quantiles(apart, 0.5) / np.float32(2.1)
+    level = compute_tile_quantiles(here, 0.5)
+    coarse = level - np.maximum(
+        compute_tile_quantiles(here, 0.16), 0
+    )  # below 0 lies the foot of a shadow
     paper = level < 0.3 * core
     return np.maximum(fine, np.where(paper, coarse, 0)), np.where(paper, level.clip(0), 0)
 
 
-def in_tiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
+def compute_tile_quantiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
     """The quantile of values (H, W) in each of a grid of tiles (h, w) 24 pixels wide or more."""
     rows, columns = (max(1, side // 24) for side in values.shape)
     deep, broad = values.shape[0] // rows, values.shape[1] // columns

@@ -15,11 +15,11 @@ from PIL import Image
 Grey = NDArray[np.float32]
 LUMINANCE = (0.299, 0.587, 0.114)
 THRESHOLD = 0.42  # of the core of a stroke: what has more contrast is ink
-LEAST = 0.045  # contrast below which nothing is ink: one grey in twenty
-FLOOR = 0.12  # of full white: keeps the ratio of two blacks from being noise
+MIN_INK_CONTRAST = 0.045  # contrast below which nothing is ink: one grey in twenty
+CONTRAST_FLOOR = 0.12  # of full white: keeps the ratio of two blacks from being noise
 
 
-def mix(small: NDArray[np.uint8]) -> tuple[float, float, float]:
+def compute_channel_weights(small: NDArray[np.uint8]) -> tuple[float, float, float]:
     """Weights of red, green and blue, of sum 1, that set this picture's ink off from its paper.
 
     Args:
@@ -50,12 +50,12 @@ def mix(small: NDArray[np.uint8]) -> tuple[float, float, float]:
     return red_share, green_share, blue_share
 
 
-def to_grey(image: Image.Image, weights: tuple[float, float, float]) -> Image.Image:
+def mix_to_gray(image: Image.Image, weights: tuple[float, float, float]) -> Image.Image:
     """The picture (mode RGB) in one channel of 8 bits, mixed by weights of sum 1."""
     return image.convert("L", (*weights, 0.0))
 
 
-def to_copy(image: Image.Image, side: int) -> Image.Image:
+def create_analysis_copy(image: Image.Image, side: int) -> Image.Image:
     """A copy about `side` pixels long that paper and polarity can be found on.
 
     Very small pictures are enlarged: squares that strokes fit into need pixels to be told apart.
@@ -67,7 +67,7 @@ def to_copy(image: Image.Image, side: int) -> Image.Image:
     return image.resize((image.width * factor, image.height * factor), Image.Resampling.BICUBIC)
 
 
-def paper(small: Grey, side: int, light: bool) -> Grey:
+def estimate_paper(small: Grey, side: int, light: bool) -> Grey:
     """The grey of the paper everywhere, also under ink narrower than `side` pixels.
 
     Args:
@@ -78,25 +78,25 @@ def paper(small: Grey, side: int, light: bool) -> Grey:
     from scipy import ndimage
 
     if light:
-        return 1 - paper(1 - small, side, light=False)
+        return 1 - estimate_paper(1 - small, side, light=False)
     widest = ndimage.maximum_filter(small, side, mode="nearest")
     closed = ndimage.minimum_filter(widest, side, mode="nearest")
     # One pixel narrower on the bright side of an edge: enlarged, it must not shine into a shadow.
     return ndimage.minimum_filter(closed, 3, mode="nearest")
 
 
-def contrast(grey: Grey, ground: Grey, light: bool) -> Grey:
+def compute_paper_contrast(grey: Grey, ground: Grey, light: bool) -> Grey:
     """How far each pixel is from its paper: 0 paper, 1 as black as ink gets; for light ink open.
 
     Dividing takes away light that falls on ink and paper alike (Gatos, Pratikakis and Perantonis,
     "Adaptive degraded document image binarization", 2006).
     """
     if light:
-        return ((grey - ground) / (ground + FLOOR)).astype(np.float32)
-    return ((ground - grey) / (ground + FLOOR)).astype(np.float32)
+        return ((grey - ground) / (ground + CONTRAST_FLOOR)).astype(np.float32)
+    return ((ground - grey) / (ground + CONTRAST_FLOOR)).astype(np.float32)
 
 
-def enlarge(small: Grey, shape: tuple[int, int]) -> Grey:
+def enlarge_to_shape(small: Grey, shape: tuple[int, int]) -> Grey:
     """A reduced copy in 0..1 at its full size (H, W) again, in steps of 1/255."""
     if small.shape == shape:
         return small
@@ -105,7 +105,7 @@ def enlarge(small: Grey, shape: tuple[int, int]) -> Grey:
     return np.asarray(large) * np.float32(1 / 255)
 
 
-def clear_core(away: NDArray[np.float32], least: float) -> tuple[float, float]:
+def estimate_core_contrast(away: NDArray[np.float32], least: float) -> tuple[float, float]:
     """Contrast of a clear stroke's core with the paper, and the paper's own level.
 
     It is a mean in which high contrast counts more, so that a little ink on much uneven paper

@@ -13,33 +13,44 @@ from ensemble.pictures.ink import illumination as lights
 
 Grey = NDArray[np.float32]
 MOST_DARK = 0.7  # of what lies near sharp edges: real pictures have below 0.64 or above 0.75
-SOFT = 0.15  # of the core's contrast, a pixel: the rim of a shadow or gradient is softer
-EVEN, GRAIN = 0.6, 12  # share of a drawing that is bare paper; greys that a camera adds to it
-SHARP = 0.7  # of the edges of ink: those of shadows have up to 0.55, of filled strokes from 0.95
-LIKE = 0.25  # of the way to paper: what is nearer to ink than this is ink, too
+MIN_RIM_CONTRAST = (
+    0.15  # of the core's contrast, a pixel: the rim of a shadow or gradient is softer
+)
+MIN_PAPER_SHARE, MAX_PAPER_GRAIN = (
+    0.6,
+    12,
+)  # share of a drawing that is bare paper; greys that a camera adds to it
+MIN_EDGE_RATIO = (
+    0.7  # of the edges of ink: those of shadows have up to 0.55, of filled strokes from 0.95
+)
+SAME_INK_DISTANCE = 0.25  # of the way to paper: what is nearer to ink than this is ink, too
 MOST_BORDER = 0.35  # of the picture's rim: what covers more is the table, not a large digit
-SHARES = (
+SQUARE_SHARES = (
     1 / 20,
     1 / 9,
     1 / 4,
     1 / 2.2,
 )  # of the longest side: squares that the strokes fit into
-CRISP = 0.3  # of a look's score: noise on a blank sheet in uneven light has half of it
-SOLID = (1 / 1.4, 1.0, 2.0)  # the same for a filled shape, in whose middle the others fit, too
+MIN_SHAPE_SCORE = 0.3  # of a look's score: noise on a blank sheet in uneven light has half of it
+FILLED_SQUARE_SHARES = (
+    1 / 1.4,
+    1.0,
+    2.0,
+)  # the same for a filled shape, in whose middle the others fit, too
 
 
-class Look(NamedTuple):
+class PolarityCandidate(NamedTuple):
     """One way to look at a picture, and what it shows on the small copy."""
 
     light: bool
     side: int
-    ground: Grey
+    paper: Grey
     mask: NDArray[np.bool_]
     score: float
     stroke: float = 0.0  # typical width, in pixels of the copy
 
 
-def choose(small: Grey, ink: str, enlarged: float = 1.0) -> Look:
+def choose_polarity(small: Grey, ink: str, enlarged: float = 1.0) -> PolarityCandidate:
     """The way of looking that shows the clearest ink.
 
     Args:
@@ -50,33 +61,40 @@ def choose(small: Grey, ink: str, enlarged: float = 1.0) -> Look:
     from scipy import ndimage
 
     edges = np.hypot(ndimage.sobel(small, 0), ndimage.sobel(small, 1)) / 8
-    edges = ndimage.maximum_filter(edges / (ndimage.maximum_filter(small, 3) + lights.FLOOR), 3)
+    edges = ndimage.maximum_filter(
+        edges / (ndimage.maximum_filter(small, 3) + lights.CONTRAST_FLOOR), 3
+    )
     if ink == "auto":
         # Half the pixels a side tell the same in a quarter of the time.
         step = 2 if max(small.shape) > 160 else 1
-        light = darker_share(small[::step, ::step], edges[::step, ::step]) > MOST_DARK
+        light = compute_dark_side_share(small[::step, ::step], edges[::step, ::step]) > MOST_DARK
     else:
         light = ink == "light"
-    looks = [look(small, edges, light, share, SOFT / max(1.0, enlarged)) for share in SHARES]
+    looks = [
+        evaluate_polarity(small, edges, light, share, MIN_RIM_CONTRAST / max(1.0, enlarged))
+        for share in SQUARE_SHARES
+    ]
     best = max(range(len(looks)), key=lambda number: looks[number].score)
-    while best + 1 < len(looks) and outlines(small, edges, looks[best], looks[best + 1]):
+    while best + 1 < len(looks) and is_ink_outline(small, edges, looks[best], looks[best + 1]):
         best += 1
     # Where strokes cross they are wider than along their way, and must fit in there too.
-    while (stroke := stroke_width(looks[best].mask)) * 2.6 > looks[best].side:
+    while (stroke := estimate_typical_stroke(looks[best].mask)) * 2.6 > looks[best].side:
         if best + 1 == len(looks):
             break
         best += 1
     found = looks[best]
-    if solid(small, found, looks[-1].ground):
+    if is_filled_shape(small, found, looks[-1].paper):
         # Those beyond are asked about such shapes alone: in uneven light they show shadows.
-        for share in SOLID:
-            wider = look(small, edges, light, share, SOFT / max(1.0, enlarged))
-            if outlines(small, edges, found, wider):
-                found, stroke = wider, stroke_width(wider.mask)
+        for share in FILLED_SQUARE_SHARES:
+            wider = evaluate_polarity(
+                small, edges, light, share, MIN_RIM_CONTRAST / max(1.0, enlarged)
+            )
+            if is_ink_outline(small, edges, found, wider):
+                found, stroke = wider, estimate_typical_stroke(wider.mask)
     return found._replace(stroke=stroke)
 
 
-def drawn(toned: NDArray[np.uint8], ink: str) -> Look | None:
+def find_drawing_polarity(toned: NDArray[np.uint8], ink: str) -> PolarityCandidate | None:
     """The look of a picture that no camera has taken: on one even colour, to the bit.
 
     Args:
@@ -88,31 +106,38 @@ def drawn(toned: NDArray[np.uint8], ink: str) -> Look | None:
     """
     counts = np.bincount(toned.ravel(), minlength=256)
     paper = int(counts.argmax())
-    near = counts[max(paper - GRAIN, 0) : paper + GRAIN + 1].sum() - counts[paper]
-    if counts[paper] < EVEN * toned.size or near > 0.01 * toned.size:
+    near = (
+        counts[max(paper - MAX_PAPER_GRAIN, 0) : paper + MAX_PAPER_GRAIN + 1].sum() - counts[paper]
+    )
+    if counts[paper] < MIN_PAPER_SHARE * toned.size or near > 0.01 * toned.size:
         return None
-    lighter, darker = counts[paper + GRAIN + 1 :].sum(), counts[: max(paper - GRAIN, 0)].sum()
+    lighter, darker = (
+        counts[paper + MAX_PAPER_GRAIN + 1 :].sum(),
+        counts[: max(paper - MAX_PAPER_GRAIN, 0)].sum(),
+    )
     light = bool(lighter > darker) if ink == "auto" else ink == "light"
     other = darker if light else lighter
     if ink == "auto" and other > 0.1 * max(lighter, darker):
         return None
     ground = np.full((1, 1), paper / 255, np.float32)
-    return Look(light, 0, ground, np.zeros((1, 1), bool), 1.0)
+    return PolarityCandidate(light, 0, ground, np.zeros((1, 1), bool), 1.0)
 
 
-def solid(small: Grey, found: Look, ground: Grey) -> bool:
+def is_filled_shape(small: Grey, found: PolarityCandidate, ground: Grey) -> bool:
     """Whether somewhere the widest square's own paper is as dark as ink: it fits into a shape.
 
     What is left there is the shape without the square. Tables and shadows look the same here:
-    `outlines` tells them apart, but for what noise on bare paper makes of them.
+    `is_ink_outline` tells them apart, but for what noise on bare paper makes of them.
     """
-    if found.score < CRISP or found.mask.all():
+    if found.score < MIN_SHAPE_SCORE or found.mask.all():
         return False
     ink, paper = np.median(small[found.mask]), np.median(small[~found.mask])
-    return bool((np.abs(ground - ink) < LIKE * abs(paper - ink)).any())
+    return bool((np.abs(ground - ink) < SAME_INK_DISTANCE * abs(paper - ink)).any())
 
 
-def outlines(small: Grey, edges: Grey, narrow: Look, wide: Look) -> bool:
+def is_ink_outline(
+    small: Grey, edges: Grey, narrow: PolarityCandidate, wide: PolarityCandidate
+) -> bool:
     """Whether the ink that one look shows is but the outline of what a wider square shows.
 
     Strokes broader than the square have paper's place in their own middle, which is about as
@@ -124,29 +149,29 @@ def outlines(small: Grey, edges: Grey, narrow: Look, wide: Look) -> bool:
     more = wide.mask & ~narrow.mask
     if wide.score <= 0 or not narrow.mask.any() or more.sum() < 0.5 * narrow.mask.sum():
         return False
-    if around(more).mean() > MOST_BORDER or wide.mask.all():
+    if collect_border_pixels(more).mean() > MOST_BORDER or wide.mask.all():
         return False
-    new = rim(wide.mask) & ~ndimage.binary_dilation(narrow.mask, np.ones((5, 5)))
-    if new.any() and edges[new].mean() < SHARP * edges[rim(narrow.mask)].mean():
+    new = find_ink_rim(wide.mask) & ~ndimage.binary_dilation(narrow.mask, np.ones((5, 5)))
+    if new.any() and edges[new].mean() < MIN_EDGE_RATIO * edges[find_ink_rim(narrow.mask)].mean():
         return False
     ink, within = np.median(small[narrow.mask]), np.median(small[more])
     paper = np.median(small[~wide.mask])
-    return bool(abs(within - ink) < LIKE * abs(paper - ink))
+    return bool(abs(within - ink) < SAME_INK_DISTANCE * abs(paper - ink))
 
 
-def rim(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def find_ink_rim(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The outermost pixels of ink that does not end with the picture."""
     from scipy import ndimage
 
     return mask & ~ndimage.binary_erosion(mask, border_value=1)
 
 
-def around(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def collect_border_pixels(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The pixels along the four sides of a mask."""
     return np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
 
 
-def stroke_width(mask: NDArray[np.bool_]) -> float:
+def estimate_typical_stroke(mask: NDArray[np.bool_]) -> float:
     """Typical width of a stroke, in pixels of the mask, from the distances to its edge."""
     from scipy import ndimage
 
@@ -161,7 +186,7 @@ def stroke_width(mask: NDArray[np.bool_]) -> float:
     return float(2 * np.median(inside[ridge]))
 
 
-def darker_share(small: Grey, edges: Grey) -> float:
+def compute_dark_side_share(small: Grey, edges: Grey) -> float:
     """How much of what lies near sharp edges is on their dark side, 0..1; ink is the lesser part.
 
     Sides are told by the middle between the darkest and the lightest grey around (Bernsen,
@@ -172,7 +197,7 @@ def darker_share(small: Grey, edges: Grey) -> float:
 
     sharp = edges > 0.5 * np.quantile(edges, 0.995)
     shares = []
-    for share in SHARES[2:]:
+    for share in SQUARE_SHARES[2:]:
         side = max(3, round(share * max(small.shape)) | 1)
         near = ndimage.maximum_filter(sharp, side)
         low, high = ndimage.minimum_filter(small, side), ndimage.maximum_filter(small, side)
@@ -180,24 +205,26 @@ def darker_share(small: Grey, edges: Grey) -> float:
     return float(np.mean(shares))
 
 
-def look(small: Grey, edges: Grey, light: bool, share: float, soft: float = SOFT) -> Look:
+def evaluate_polarity(
+    small: Grey, edges: Grey, light: bool, share: float, soft: float = MIN_RIM_CONTRAST
+) -> PolarityCandidate:
     """Looks for ink of one polarity and of strokes narrower than a share of the picture."""
     side = max(3, round(share * max(small.shape)) | 1)
-    ground = lights.paper(small, side, light)
-    away = lights.contrast(small, ground, light)
-    core, level = lights.clear_core(away, lights.LEAST)
+    ground = lights.estimate_paper(small, side, light)
+    away = lights.compute_paper_contrast(small, ground, light)
+    core, level = lights.estimate_core_contrast(away, lights.MIN_INK_CONTRAST)
     mask = away > level + lights.THRESHOLD * core if core else np.zeros(away.shape, bool)
     if not mask.any():
-        return Look(light, side, ground, mask, 0.0)
-    outline = rim(mask)
+        return PolarityCandidate(light, side, ground, mask, 0.0)
+    outline = find_ink_rim(mask)
     if light:
         core /= 1 + core  # of the lighter side, as edges are and as for dark ink
     if edges[outline].mean() < soft * core:
-        return Look(light, side, ground, mask, -1.0)
+        return PolarityCandidate(light, side, ground, mask, -1.0)
     strength = edges[outline].sum() / np.sqrt(max(1, outline.sum()))
     covered = mask.mean()
-    border = around(mask).mean()
-    return Look(
+    border = collect_border_pixels(mask).mean()
+    return PolarityCandidate(
         light,
         side,
         ground,

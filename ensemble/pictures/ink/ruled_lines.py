@@ -14,63 +14,69 @@ from numpy.typing import NDArray
 
 Away = NDArray[np.float32]
 STRIPS = 32
-LEAN = 0.14  # tangent of the largest tilt: 8 degrees
-BEND = 2.0  # pixels, at a length of 1000, that a line may leave the course of its last strips
-CLEAR = 4.0  # deviations of a strip's profile that a line stands out by
-WHOLE, PART, ALIKE = 0.9, 0.55, 4  # share of the side that a line spans; that ALIKE of them span
-MOST = 90  # peaks of a strip that are followed, the highest ones
-SEEN = 0.6  # share of the strips between its ends in which a line is seen
+MAX_TILT = 0.14  # tangent of the largest tilt: 8 degrees
+MAX_BEND = 2.0  # pixels, at a length of 1000, that a line may leave the course of its last strips
+MIN_PEAK_NOISE_RATIO = 4.0  # deviations of a strip's profile that a line stands out by
+FULL_SPAN_SHARE, PARTIAL_SPAN_SHARE, MIN_SIMILAR_LINES = (
+    0.9,
+    0.55,
+    4,
+)  # share of the side that a line spans; that ALIKE of them span
+MAX_PEAKS_PER_STRIP = 90  # peaks of a strip that are followed, the highest ones
+MIN_STRIP_SHARE = 0.6  # share of the strips between its ends in which a line is seen
 
 
-class Line(NamedTuple):
+class RuledLine(NamedTuple):
     """A printed line, nearly along the rows of the array in which it was found.
 
     Attributes:
       rows: float (W,) its middle at every column.
       start, stop: columns between which it runs.
-      half: half its width in pixels.
+      half_width: half its width in pixels.
       contrast: how far it is from paper, as the array says it.
     """
 
     rows: NDArray[np.floating]
     start: int
     stop: int
-    half: float
+    half_width: float
     contrast: float
 
 
-class Profiles(NamedTuple):
+class StripProfiles(NamedTuple):
     """Peaks of each strip's profile: their rows, refined, and how high they are."""
 
-    wide: float
+    strip_width: float
     rows: list[NDArray[np.floating]]
     heights: list[NDArray[np.floating]]
     profile: Away
 
 
-def find_lines(away: Away) -> list[Line]:
+def find_ruled_lines(away: Away) -> list[RuledLine]:
     """Printed lines nearly along the rows of a picture of contrasts float32 (H, W)."""
     height, width = away.shape
     if width < 2 * STRIPS or height < 48:
         return []
-    profiles = find_peaks(away)
+    profiles = find_strip_peaks(away)
     # Far fewer strips have a peak at all in a drawing than a line would need.
-    if sum(rows.size > 0 for rows in profiles.rows) < PART * SEEN * STRIPS:
+    if sum(rows.size > 0 for rows in profiles.rows) < PARTIAL_SPAN_SHARE * MIN_STRIP_SHARE * STRIPS:
         return []
     tracks: list[dict[int, int]] = []
     used: set[tuple[int, int]] = set()
     for seed in (STRIPS // 2, STRIPS // 4, 3 * STRIPS // 4):
-        for peak in np.argsort(-profiles.heights[seed])[:MOST]:
+        for peak in np.argsort(-profiles.heights[seed])[:MAX_PEAKS_PER_STRIP]:
             if (seed, int(peak)) not in used:
-                track = follow(profiles, seed, int(peak), max(width, height))
-                if len(track) >= PART * SEEN * STRIPS:
+                track = track_ruled_line(profiles, seed, int(peak), max(width, height))
+                if len(track) >= PARTIAL_SPAN_SHARE * MIN_STRIP_SHARE * STRIPS:
                     used |= set(track.items())
                     tracks.append(track)
-    lines = [line for track in tracks if (line := fit(profiles, track, away)) is not None]
-    return sorted(keep(lines, width), key=lambda line: float(line.rows.mean()))
+    lines = [
+        line for track in tracks if (line := fit_ruled_line(profiles, track, away)) is not None
+    ]
+    return sorted(filter_ruled_lines(lines, width), key=lambda line: float(line.rows.mean()))
 
 
-def find_peaks(away: Away) -> Profiles:
+def find_strip_peaks(away: Away) -> StripProfiles:
     """Local maxima of the mean over each of `STRIPS` vertical strips, clear of its noise."""
     from scipy import ndimage
 
@@ -86,22 +92,24 @@ def find_peaks(away: Away) -> Profiles:
     around = ndimage.uniform_filter1d(profile, max(15, height // 40) | 1, axis=0)
     apart = smooth - around
     noise = 1.4826 * np.median(np.abs(apart - np.median(apart, axis=0)), axis=0) + 1e-3
-    top = (apart == ndimage.maximum_filter1d(apart, 7, axis=0)) & (apart > CLEAR * noise)
+    top = (apart == ndimage.maximum_filter1d(apart, 7, axis=0)) & (
+        apart > MIN_PEAK_NOISE_RATIO * noise
+    )
     rows = [np.flatnonzero(top[:, strip]) for strip in range(STRIPS)]
     heights = [apart[row, strip] for strip, row in enumerate(rows)]
-    return Profiles(wide, [row.astype(float) for row in rows], heights, apart)
+    return StripProfiles(wide, [row.astype(float) for row in rows], heights, apart)
 
 
-def follow(profiles: Profiles, seed: int, peak: int, longest: int) -> dict[int, int]:
+def track_ruled_line(profiles: StripProfiles, seed: int, peak: int, longest: int) -> dict[int, int]:
     """Strip: number of its peak, for the line through one peak of the strip `seed`."""
     track = {seed: peak}
-    reach = LEAN * profiles.wide + 1
-    tight = 1.0 + BEND * longest / 1000
+    reach = MAX_TILT * profiles.strip_width + 1
+    tight = 1.0 + MAX_BEND * longest / 1000
     for step in (1, -1):
         missed, strip = 0, seed + step
         while 0 <= strip < STRIPS and missed < 5:
-            expected, room = course(profiles, track, strip, reach, tight)
-            found = nearest(profiles, strip, expected, room, profiles.heights[seed][peak])
+            expected, room = predict_line_course(profiles, track, strip, reach, tight)
+            found = find_nearest_peak(profiles, strip, expected, room, profiles.heights[seed][peak])
             if found is None:
                 missed += 1
             else:
@@ -110,8 +118,8 @@ def follow(profiles: Profiles, seed: int, peak: int, longest: int) -> dict[int, 
     return track
 
 
-def course(
-    profiles: Profiles, track: dict[int, int], strip: int, reach: float, tight: float
+def predict_line_course(
+    profiles: StripProfiles, track: dict[int, int], strip: int, reach: float, tight: float
 ) -> tuple[float, float]:
     """Where a track should cross a strip, and how far from there it may."""
     near = sorted(track, key=lambda other: abs(other - strip))[:6]
@@ -126,7 +134,9 @@ def course(
     return float(level - slope * mean), tight + 0.25 * away
 
 
-def nearest(profiles: Profiles, strip: int, row: float, room: float, height: float) -> int | None:
+def find_nearest_peak(
+    profiles: StripProfiles, strip: int, row: float, room: float, height: float
+) -> int | None:
     """The peak of a strip nearest to a row, if one of a like height is in reach."""
     rows, heights = profiles.rows[strip], profiles.heights[strip]
     if not rows.size:
@@ -136,15 +146,15 @@ def nearest(profiles: Profiles, strip: int, row: float, room: float, height: flo
     return best if off[best] <= room else None
 
 
-def fit(profiles: Profiles, track: dict[int, int], away: Away) -> Line | None:
+def fit_ruled_line(profiles: StripProfiles, track: dict[int, int], away: Away) -> RuledLine | None:
     """The smooth curve through a track's peaks; None where it is not one thin line."""
     height, width = away.shape
     strips = np.array(sorted(track))
-    left = (width - profiles.wide * STRIPS) / 2
-    columns = left + (strips + 0.5) * profiles.wide
+    left = (width - profiles.strip_width * STRIPS) / 2
+    columns = left + (strips + 0.5) * profiles.strip_width
     rows = np.array([profiles.rows[strip][track[strip]] for strip in strips])
-    ends = strips[0] * profiles.wide, (strips[-1] + 1) * profiles.wide + 2 * left
-    if len(strips) < SEEN * (strips[-1] - strips[0] + 1):
+    ends = strips[0] * profiles.strip_width, (strips[-1] + 1) * profiles.strip_width + 2 * left
+    if len(strips) < MIN_STRIP_SHARE * (strips[-1] - strips[0] + 1):
         return None
     centred = columns / width - 0.5
     curve = np.polyfit(centred, rows, 2)
@@ -156,10 +166,12 @@ def fit(profiles: Profiles, track: dict[int, int], away: Away) -> Line | None:
     course = np.polyval(curve, np.arange(width) / width - 0.5)
     if course.min() < 1 or course.max() > height - 2:
         course = course.clip(1, height - 2)
-    return measure(away, course, int(ends[0]), int(min(width, ends[1])))
+    return measure_ruled_line(away, course, int(ends[0]), int(min(width, ends[1])))
 
 
-def measure(away: Away, course: NDArray[np.floating], start: int, stop: int) -> Line | None:
+def measure_ruled_line(
+    away: Away, course: NDArray[np.floating], start: int, stop: int
+) -> RuledLine | None:
     """The line's width and contrast, from the rows around its course; None for a thick one."""
     height = len(away)
     most = max(3, round(0.009 * max(away.shape)))
@@ -179,44 +191,44 @@ def measure(away: Away, course: NDArray[np.floating], start: int, stop: int) -> 
     if half > most:
         return None
     shift = (down + up) / 2 - 3 * most
-    return Line(course + shift, start, stop, half, float(peak))
+    return RuledLine(course + shift, start, stop, half, float(peak))
 
 
-def keep(lines: list[Line], width: int) -> list[Line]:
+def filter_ruled_lines(lines: list[RuledLine], width: int) -> list[RuledLine]:
     """Those that run through the picture, and those of which there are several alike."""
     span = np.array([line.stop - line.start for line in lines]) / max(1, width)
     slope = np.array([line.rows[-1] - line.rows[0] for line in lines]) / max(1, width)
     alike = [(np.abs(slope - own) < 0.02).sum() for own in slope]
-    kept: list[Line] = []
+    kept: list[RuledLine] = []
     for line, share, like in zip(lines, span, alike, strict=True):
-        if share >= WHOLE or (share >= PART and like >= ALIKE):
-            new = all(np.abs(line.rows - other.rows).mean() > line.half + 2 for other in kept)
+        if share >= FULL_SPAN_SHARE or (share >= PARTIAL_SPAN_SHARE and like >= MIN_SIMILAR_LINES):
+            new = all(np.abs(line.rows - other.rows).mean() > line.half_width + 2 for other in kept)
             if new:
                 kept.append(line)
     return kept
 
 
-def band(line: Line, height: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def select_line_pixels(line: RuledLine, height: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows (B, L) and columns (1, L) of the pixels that a line covers, with its soft edges."""
-    half = int(np.ceil(line.half + 1))
+    half = int(np.ceil(line.half_width + 1))
     around = np.arange(-half, half + 1)
     columns = np.arange(line.start, line.stop)
     rows = np.rint(line.rows[line.start : line.stop]).astype(np.intp) + around[:, None]
     return rows.clip(0, height - 1), columns[None]
 
 
-def erase(away: Away, line: Line) -> None:
+def erase_ruled_line(away: Away, line: RuledLine) -> None:
     """Puts paper where a line is, in place; what is far darker than the line is ink and stays."""
-    rows, columns = band(line, len(away))
+    rows, columns = select_line_pixels(line, len(away))
     under = away[rows, columns]
     away[rows, columns] = np.where(under < 1.6 * line.contrast, np.minimum(under, 0), under)
 
 
-def mend(mask: NDArray[np.bool_], line: Line) -> None:
+def mend_strokes(mask: NDArray[np.bool_], line: RuledLine) -> None:
     """Joins, in place, strokes that end on both sides of an erased line."""
     from scipy import ndimage
 
-    half = int(np.ceil(line.half + 1))
+    half = int(np.ceil(line.half_width + 1))
     height = len(mask)
     reach = np.arange(-2 * half - 2, 2 * half + 3)
     columns = np.arange(line.start, line.stop)
@@ -227,13 +239,13 @@ def mend(mask: NDArray[np.bool_], line: Line) -> None:
         return
     joined = np.zeros_like(strip)
     for lean in (-1.0, -0.5, 0.0, 0.5, 1.0):
-        joined |= ndimage.binary_closing(strip, slanted(2 * half + 2, lean))
+        joined |= ndimage.binary_closing(strip, build_slanted_segment(2 * half + 2, lean))
     inner = np.abs(reach) <= half
     strip[inner] |= joined[inner]
     mask[rows, columns[None]] = strip
 
 
-def slanted(length: int, lean: float) -> NDArray[np.bool_]:
+def build_slanted_segment(length: int, lean: float) -> NDArray[np.bool_]:
     """A one pixel wide segment of so many rows that leans by columns for each row."""
     steps = np.rint(np.arange(length) * lean).astype(int)
     segment = np.zeros((length, int(steps.max() - steps.min()) + 1), bool)

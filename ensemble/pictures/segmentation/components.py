@@ -11,28 +11,38 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.pictures.segmentation.clutter import usual_height
-from ensemble.pictures.segmentation.run_lengths import RunLengths, connect, paint, run_lengths_of
+from ensemble.pictures.segmentation.clutter import estimate_digit_height
+from ensemble.pictures.segmentation.run_lengths import (
+    RunLengths,
+    encode_run_lengths,
+    label_run_components,
+    paint_run_lengths,
+)
 
-MOST = 400  # components looked at, the largest ones: a page of text has thousands
-POINTS = 300  # of a component's edge at most, for distances between components
-LOW = 0.6  # of the digits' height: what is lower may be a piece of a digit
-CRACK = 0.9  # widths of a stroke: pieces nearer than this are one stroke, broken
-STACKED = 0.22  # of the height of both: how far apart pieces above each other may be
-BESIDE = 0.1  # the same where they are rather beside each other
-FEW, NARROW = 8, 1.1  # pieces; widths for a height: all of them together may be one digit
-FLAT = 0.3  # heights for a width: what is lower lies
-TALL = 1.35  # of the digits' height: what is joined grows no higher
-PAIRS = 600  # pairs of components whose distance is measured, the nearest ones
-BROAD = 1.5  # widths for a height: nor any broader
-BROKEN = 1.85  # the same where there is nothing else and a low piece is next to the other
+MAX_COMPONENTS = 400  # components looked at, the largest ones: a page of text has thousands
+MAX_EDGE_POINTS = 300  # of a component's edge at most, for distances between components
+LOW_PIECE_HEIGHT = 0.6  # of the digits' height: what is lower may be a piece of a digit
+MAX_CRACK_WIDTH = 0.9  # widths of a stroke: pieces nearer than this are one stroke, broken
+MAX_STACKED_GAP = 0.22  # of the height of both: how far apart pieces above each other may be
+MAX_BESIDE_GAP = 0.1  # the same where they are rather beside each other
+MAX_NARROW_PIECES, MAX_NARROW_ASPECT = (
+    8,
+    1.1,
+)  # pieces; widths for a height: all of them together may be one digit
+MAX_FLAT_ASPECT = 0.3  # heights for a width: what is lower lies
+MAX_JOINED_HEIGHT = 1.35  # of the digits' height: what is joined grows no higher
+MAX_PAIRS = 600  # pairs of components whose distance is measured, the nearest ones
+MAX_JOINED_ASPECT = 1.5  # widths for a height: nor any broader
+MAX_BROKEN_ASPECT = (
+    1.85  # the same where there is nothing else and a low piece is next to the other
+)
 
 Box = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Components:
-    """The connected components of a mask, from the largest to the smallest, at most `MOST`.
+class ConnectedComponents:
+    """The connected components of a mask, the largest first, at most `MAX_COMPONENTS`.
 
     Attributes:
       run_lengths: the mask's, sorted by component.
@@ -48,21 +58,21 @@ class Components:
     areas: NDArray[np.intp]
     stroke: float
 
-    def paint(self, group: list[int], box: Box) -> NDArray[np.bool_]:
+    def paint_mask(self, group: list[int], box: Box) -> NDArray[np.bool_]:
         """The ink of these components as a mask of the box, in which they have to lie."""
         chosen = np.concatenate([np.arange(*self.bounds[component]) for component in group])
-        return paint(self.run_lengths.take(chosen), box)
+        return paint_run_lengths(self.run_lengths.take(chosen), box)
 
 
-def find_components(mask: NDArray[np.bool_], stroke: float) -> Components:
+def find_connected_components(mask: NDArray[np.bool_], stroke: float) -> ConnectedComponents:
     """The components of a mask of ink, bool (H, W); pixels that touch at a corner connect."""
-    found = run_lengths_of(mask)
-    count, component = connect(found)
+    found = encode_run_lengths(mask)
+    count, component = label_run_components(found)
     order = np.argsort(component, kind="stable")
     found, component = found.take(order), component[order]
     if not count:
         none = np.zeros((0, 4), np.intp)
-        return Components(found, none[:, :2], none, none[:, 0], stroke)
+        return ConnectedComponents(found, none[:, :2], none, none[:, 0], stroke)
     first = np.searchsorted(component, np.arange(count))
     bounds = np.stack([first, np.append(first[1:], len(component))], axis=1)
     areas = np.add.reduceat(found.ends - found.starts, first)
@@ -70,28 +80,28 @@ def find_components(mask: NDArray[np.bool_], stroke: float) -> Components:
     # The sort is stable: the runs of a component are still in the order of their rows.
     top, bottom = found.rows[bounds[:, 0]], found.rows[bounds[:, 1] - 1] + 1
     boxes = np.stack([left, top, right, bottom], axis=1)
-    largest = np.argsort(-areas, kind="stable")[:MOST]
-    return Components(found, bounds[largest], boxes[largest], areas[largest], stroke)
+    largest = np.argsort(-areas, kind="stable")[:MAX_COMPONENTS]
+    return ConnectedComponents(found, bounds[largest], boxes[largest], areas[largest], stroke)
 
 
-def join(components: Components) -> list[list[int]]:
+def group_components(components: ConnectedComponents) -> list[list[int]]:
     """The components of each digit: lists of indices into `components`, largest first."""
-    usual = usual_height(components.boxes)
+    usual = estimate_digit_height(components.boxes)
     boxes: list[Box] = [tuple(box) for box in components.boxes.tolist()]
     groups = [[k] for k in range(len(boxes))]
     member_of = list(range(len(boxes)))
-    pairs = near_pairs(components, usual)
-    narrow = len(boxes) <= FEW and one_digit_wide(components.boxes)
+    pairs = find_near_pairs(components, usual)
+    narrow = len(boxes) <= MAX_NARROW_PIECES and is_one_digit_wide(components.boxes)
     for _ in range(2):  # what has become one piece may be a piece of more
         for gap, a, b in pairs:
             a, b = member_of[a], member_of[b]
             alone = narrow or sum(map(len, groups)) == len(groups[a]) + len(groups[b])
-            if a == b or not belong(
+            if a == b or not is_same_digit(
                 boxes[a], boxes[b], gap, components.stroke, 0 if alone else usual
             ):
                 continue
             a, b = min(a, b), max(a, b)
-            boxes[a] = around(boxes[a], boxes[b])
+            boxes[a] = compute_union_box(boxes[a], boxes[b])
             for k in groups[b]:
                 member_of[k] = a
             groups[a] += groups[b]
@@ -99,15 +109,15 @@ def join(components: Components) -> list[list[int]]:
     return [sorted(group) for group in groups if group]
 
 
-def one_digit_wide(boxes: NDArray[np.intp]) -> bool:
+def is_one_digit_wide(boxes: NDArray[np.intp]) -> bool:
     """Whether all boxes (P, 4) together are no broader than high: there is no row of digits."""
     if not len(boxes):
         return False
     left, top, right, bottom = boxes.T
-    return bool(right.max() - left.min() <= NARROW * (bottom.max() - top.min()))
+    return bool(right.max() - left.min() <= MAX_NARROW_ASPECT * (bottom.max() - top.min()))
 
 
-def belong(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bool:
+def is_same_digit(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bool:
     """Whether two pieces of ink, `gap` pixels apart, are of one digit.
 
     Args:
@@ -119,72 +129,76 @@ def belong(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bool:
     """
     if b[3] - b[1] > a[3] - a[1]:
         a, b = b, a
-    whole = around(a, b)
+    whole = compute_union_box(a, b)
     width, height = whole[2] - whole[0], whole[3] - whole[1]
     digit = max(usual, a[3] - a[1])
-    low = b[3] - b[1] <= LOW * digit
+    low = b[3] - b[1] <= LOW_PIECE_HEIGHT * digit
     share = (min(a[2], b[2]) - max(a[0], b[0])) / min(a[2] - a[0], b[2] - b[0])
-    if share >= 0.5 and gap <= CRACK / 2 * stroke + 1:
+    if share >= 0.5 and gap <= MAX_CRACK_WIDTH / 2 * stroke + 1:
         return True
-    broken = not usual and low and gap <= CRACK * stroke + 1
-    if width > (BROKEN if broken else BROAD) * max(height, digit) or (
-        usual and height > TALL * digit
+    broken = not usual and low and gap <= MAX_CRACK_WIDTH * stroke + 1
+    if width > (MAX_BROKEN_ASPECT if broken else MAX_JOINED_ASPECT) * max(height, digit) or (
+        usual and height > MAX_JOINED_HEIGHT * digit
     ):
         return False
-    if gap <= CRACK * stroke + 1:
+    if gap <= MAX_CRACK_WIDTH * stroke + 1:
         return low or share >= 0.5
     over = (min(a[3], b[3]) - max(a[1], b[1])) / min(a[3] - a[1], b[3] - b[1])
-    if not usual and gap <= 2 * CRACK * stroke + 1 and (over < 0.5 or (share >= 0.5 and over > 0)):
+    if (
+        not usual
+        and gap <= 2 * MAX_CRACK_WIDTH * stroke + 1
+        and (over < 0.5 or (share >= 0.5 and over > 0))
+    ):
         return True
     # A dot or a comma is no piece: a bar is longer than its stroke is wide. What lies flat below
     # a digit underlines it.
     bar = max(b[2] - b[0], b[3] - b[1]) > 1.8 * stroke
-    flat = b[3] - b[1] < FLAT * (b[2] - b[0]) and b[1] + b[3] > a[1] + a[3]
-    reach = min(BESIDE + 0.3 * share, STACKED) * height
+    flat = b[3] - b[1] < MAX_FLAT_ASPECT * (b[2] - b[0]) and b[1] + b[3] > a[1] + a[3]
+    reach = min(MAX_BESIDE_GAP + 0.3 * share, MAX_STACKED_GAP) * height
     return low and bar and not flat and share > 0 and gap <= reach
 
 
-def around(a: Box, b: Box) -> Box:
+def compute_union_box(a: Box, b: Box) -> Box:
     """The box around two boxes."""
     return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
 
 
-def near_pairs(components: Components, usual: float) -> list[tuple[float, int, int]]:
+def find_near_pairs(components: ConnectedComponents, usual: float) -> list[tuple[float, int, int]]:
     """Pairs of components that may belong together: the gap between their inks, nearest first."""
-    limit = max(2 * CRACK * components.stroke + 1, 2 * STACKED * usual)
+    limit = max(2 * MAX_CRACK_WIDTH * components.stroke + 1, 2 * MAX_STACKED_GAP * usual)
     left, top, right, bottom = components.boxes.T
     across = np.maximum(left[:, None], left) - np.minimum(right[:, None], right)
     down = np.maximum(top[:, None], top) - np.minimum(bottom[:, None], bottom)
     apart = np.hypot(across.clip(0), down.clip(0))
     height = bottom - top
-    low = np.minimum(height[:, None], height) <= LOW * np.maximum(
+    low = np.minimum(height[:, None], height) <= LOW_PIECE_HEIGHT * np.maximum(
         usual, np.maximum(height[:, None], height)
     )
     first, second = np.nonzero(np.triu((apart <= limit) & (low | (across < 0)), 1))
-    order = np.argsort(apart[first, second], kind="stable")[:PAIRS]
+    order = np.argsort(apart[first, second], kind="stable")[:MAX_PAIRS]
     points: dict[int, NDArray[np.intp]] = {}
     found = []
     for k in order:
         a, b = int(first[k]), int(second[k])
         for component in (a, b):
             if component not in points:
-                points[component] = edge_points(components, component)
-        gap = distance(points[a], points[b])
+                points[component] = sample_edge_points(components, component)
+        gap = measure_pixel_gap(points[a], points[b])
         if gap <= limit:
             found.append((gap, a, b))
     return sorted(found)
 
 
-def edge_points(components: Components, component: int) -> NDArray[np.intp]:
-    """Pixels (N, 2) on a component's edge, evenly thinned where there are more than `POINTS`."""
+def sample_edge_points(components: ConnectedComponents, component: int) -> NDArray[np.intp]:
+    """Pixels (N, 2) on a component's edge, thinned evenly to `MAX_EDGE_POINTS`."""
     left, top, right, bottom = components.boxes[component]
-    ink = np.pad(components.paint([component], (left, top, right, bottom)), 1)
+    ink = np.pad(components.paint_mask([component], (left, top, right, bottom)), 1)
     inner = ink[1:-1, 1:-1] & ink[:-2, 1:-1] & ink[2:, 1:-1] & ink[1:-1, :-2] & ink[1:-1, 2:]
     points = np.argwhere(ink[1:-1, 1:-1] & ~inner)
-    return points[:: -(-len(points) // POINTS)] + np.array((top, left))
+    return points[:: -(-len(points) // MAX_EDGE_POINTS)] + np.array((top, left))
 
 
-def distance(a: NDArray[np.intp], b: NDArray[np.intp]) -> float:
+def measure_pixel_gap(a: NDArray[np.intp], b: NDArray[np.intp]) -> float:
     """Pixels of ground between the nearest of two sets of pixels, (N, 2) and (K, 2)."""
     from scipy.spatial import cKDTree
 

@@ -10,45 +10,45 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-ROWS = 40  # cells of a piece's height, at which paths are looked for
-DRIFT = 8  # cells that a path may leave its column to either side
-EDGE = 6  # cells at the left and right that belong to the outermost digits
-ASIDE = 0.02  # cost of a step aside, and a tenth of that of each cell away: ink costs 1
-APART = 6  # cells between the means of two paths
-MOST = 6
+CELL_ROWS = 40  # cells of a piece's height, at which paths are looked for
+MAX_DRIFT = 8  # cells that a path may leave its column to either side
+EDGE_CELLS = 6  # cells at the left and right that belong to the outermost digits
+SIDESTEP_COST = 0.02  # cost of a step aside, and a tenth of that of each cell away: ink costs 1
+MIN_PATH_DISTANCE = 6  # cells between the means of two paths
+MAX_PATHS = 6
 
 
-class Path(NamedTuple):
+class CutPath(NamedTuple):
     """A way through a piece of ink, in cells."""
 
     columns: NDArray[np.intp]  # (ROWS,): what lies left of it is one side
     ink: int  # cells of ink crossed
 
 
-def paths_through(ink: NDArray[np.bool_]) -> list[Path]:
-    """The ways from above to below that cross little ink, the least first, at most `MOST`.
+def find_cut_paths(ink: NDArray[np.bool_]) -> list[CutPath]:
+    """The ways from above to below that cross little ink, the least first, at most `MAX_PATHS`.
 
     Args:
       ink: bool (ROWS, w).
     """
     width = ink.shape[1]
-    middles = np.arange(EDGE, width - EDGE, 2)
+    middles = np.arange(EDGE_CELLS, width - EDGE_CELLS, 2)
     if not len(middles):
         return []
-    totals, steps = spread(ink, middles)
+    totals, steps = compute_path_costs(ink, middles)
     ends = totals.argmin(axis=1)
     least = totals[np.arange(len(middles)), ends]
-    found: list[Path] = []
+    found: list[CutPath] = []
     for k in np.argsort(least, kind="stable"):
-        columns = trace(steps, int(k), int(ends[k])) + middles[k] - DRIFT
-        if all(abs(columns.mean() - other.columns.mean()) >= APART for other in found):
-            found.append(Path(columns, int(ink[np.arange(ROWS), columns].sum())))
-        if len(found) == MOST:
+        columns = trace_path_columns(steps, int(k), int(ends[k])) + middles[k] - MAX_DRIFT
+        if all(abs(columns.mean() - other.columns.mean()) >= MIN_PATH_DISTANCE for other in found):
+            found.append(CutPath(columns, int(ink[np.arange(CELL_ROWS), columns].sum())))
+        if len(found) == MAX_PATHS:
             break
     return found
 
 
-def spread(
+def compute_path_costs(
     ink: NDArray[np.bool_], middles: NDArray[np.intp]
 ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
     """The least cost of arriving at each cell of the last row, and the steps that lead there.
@@ -60,28 +60,30 @@ def spread(
     Returns:
       costs (n, 2·DRIFT + 1) and steps (ROWS, n, 2·DRIFT + 1): -1, 0 or 1 column in the row above.
     """
-    cost = np.full((ROWS, ink.shape[1] + 2 * DRIFT), 1000, np.float32)
-    cost[:, DRIFT + EDGE // 2 : -DRIFT - EDGE // 2] = ink[:, EDGE // 2 : -(EDGE // 2)]
-    window = np.arange(2 * DRIFT + 1)
+    cost = np.full((CELL_ROWS, ink.shape[1] + 2 * MAX_DRIFT), 1000, np.float32)
+    cost[:, MAX_DRIFT + EDGE_CELLS // 2 : -MAX_DRIFT - EDGE_CELLS // 2] = ink[
+        :, EDGE_CELLS // 2 : -(EDGE_CELLS // 2)
+    ]
+    window = np.arange(2 * MAX_DRIFT + 1)
     here = cost[:, middles[:, None] + window]  # (ROWS, n, window)
-    here += (0.1 * ASIDE * np.abs(window - DRIFT)).astype(np.float32)
+    here += (0.1 * SIDESTEP_COST * np.abs(window - MAX_DRIFT)).astype(np.float32)
     total = here[0]
     steps = np.zeros(here.shape, np.int8)
     ways = np.full((3, *total.shape), np.inf, np.float32)
-    for row in range(1, ROWS):
+    for row in range(1, CELL_ROWS):
         ways[0, :, 1:] = total[:, :-1]
         ways[1] = total
         ways[2, :, :-1] = total[:, 1:]
-        ways[::2] += 0.41 * here[row] + ASIDE  # a step aside crosses √2 as much
+        ways[::2] += 0.41 * here[row] + SIDESTEP_COST  # a step aside crosses √2 as much
         steps[row] = ways.argmin(axis=0) - 1
         total = ways.min(axis=0) + here[row]
     return total, steps
 
 
-def trace(steps: NDArray[np.int8], k: int, end: int) -> NDArray[np.intp]:
+def trace_path_columns(steps: NDArray[np.int8], k: int, end: int) -> NDArray[np.intp]:
     """The columns (ROWS,) in the window of path `k`, back from where it ends."""
-    columns = np.empty(ROWS, np.intp)
-    for row in range(ROWS - 1, -1, -1):
+    columns = np.empty(CELL_ROWS, np.intp)
+    for row in range(CELL_ROWS - 1, -1, -1):
         columns[row] = end
         end += int(steps[row, k, end])
     return columns

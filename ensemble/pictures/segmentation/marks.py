@@ -6,17 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.pictures.ink.extraction import Ink
-from ensemble.pictures.segmentation.clutter import without_clutter
-from ensemble.pictures.segmentation.components import Box, Components, around, find_components, join
-from ensemble.pictures.segmentation.mnist_form import ink_box, to_mnist
-from ensemble.pictures.segmentation.reading_order import reading_order
-from ensemble.pictures.segmentation.touching_digits import Decide, split
+from ensemble.pictures.segmentation.clutter import exclude_clutter
+from ensemble.pictures.segmentation.components import (
+    Box,
+    ConnectedComponents,
+    compute_union_box,
+    find_connected_components,
+    group_components,
+)
+from ensemble.pictures.segmentation.mnist_form import convert_to_mnist, find_ink_box
+from ensemble.pictures.segmentation.reading_order import determine_reading_order
+from ensemble.pictures.segmentation.touching_digits import ClassifyDigits, split_touching_digits
 
 MAX_MARKS = 100
-LARGE = 240  # pixels: what is larger has edges enough without soft ones
-AROUND = 0.15  # of a mark's longer side: so far from it the paper is looked at
-PAPER = 0.15  # of full ink: bare paper is of one lightness, whatever falls on it, within that
-LOOP = 0.004  # of a mark's box: what ink goes around is no smaller
+MAX_SOFT_SIDE = 240  # pixels: what is larger has edges enough without soft ones
+SURROUND_SHARE = 0.15  # of a mark's longer side: so far from it the paper is looked at
+PAPER_TOLERANCE = (
+    0.15  # of full ink: bare paper is of one lightness, whatever falls on it, within that
+)
+MIN_LOOP_SHARE = 0.004  # of a mark's box: what ink goes around is no smaller
 SOFT_EDGES = 2  # pixels around ink in which edges fade
 
 
@@ -30,7 +38,7 @@ class Mark:
       image: uint8 (28, 28, 1) as the networks know digits.
       cut: uint8 (h, w) its ink before scaling, 255 where a pixel is all ink.
       piece: number of the piece of ink that it was cut from with others; -1: of its own.
-      ground: how much of what is around its ink is no bare paper, in [0, 1].
+      non_paper_share: how much of what is around its ink is no bare paper, in [0, 1].
       loops: how many places its ink goes around, as large as it was.
     """
 
@@ -39,12 +47,12 @@ class Mark:
     image: NDArray[np.uint8]
     cut: NDArray[np.uint8]
     piece: int = -1
-    ground: float = 0.0
+    non_paper_share: float = 0.0
     loops: int = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class InkPiece:
     """The ink of one mark in the working picture.
 
     Attributes:
@@ -59,7 +67,7 @@ class Piece:
 
 
 def find_marks(
-    ink: Ink, scale: float, decide: Decide | None = None
+    ink: Ink, scale: float, decide: ClassifyDigits | None = None
 ) -> tuple[tuple[Mark, ...], tuple[str, ...]]:
     """Marks in reading order, at most `MAX_MARKS`, and notes on what was left out.
 
@@ -68,45 +76,47 @@ def find_marks(
       scale: pixels of the original for one of the working picture.
       decide: as `touching.split` takes it.
     """
-    components = find_components(ink.mask, ink.stroke)
-    pieces = [piece_of(ink, components, group) for group in join(components)]
+    components = find_connected_components(ink.mask, ink.stroke)
+    pieces = [extract_ink_piece(ink, components, group) for group in group_components(components)]
     boxes = np.array([piece.box for piece in pieces], np.intp).reshape(-1, 4)
-    digits, said = without_clutter(boxes, (ink.mask.shape[1], ink.mask.shape[0]))
+    digits, said = exclude_clutter(boxes, (ink.mask.shape[1], ink.mask.shape[0]))
     pieces = [piece for piece, keep in zip(pieces, digits, strict=True) if keep]
     notes = list(said)
     if len(pieces) <= MAX_MARKS:
         pieces = [
             digit
             for number, piece in enumerate(pieces)
-            for digit in digits_in(piece, decide, number)
+            for digit in split_ink_piece(piece, decide, number)
         ]
     if len(pieces) > MAX_MARKS:
         notes.append(f"{len(pieces)} marks: the {MAX_MARKS} largest were taken.")
         pieces = sorted(pieces, key=lambda piece: -height(piece.box))[:MAX_MARKS]
     if not pieces:
         return (), ("No ink was found.", *notes)
-    order, lines = reading_order(np.array([piece.box for piece in pieces], np.intp))
-    return tuple(mark_of(pieces[k], int(lines[k]), ink, scale) for k in order), tuple(notes)
+    order, lines = determine_reading_order(np.array([piece.box for piece in pieces], np.intp))
+    return tuple(build_mark(pieces[k], int(lines[k]), ink, scale) for k in order), tuple(notes)
 
 
-def piece_of(ink: Ink, components: Components, group: list[int]) -> Piece:
+def extract_ink_piece(ink: Ink, components: ConnectedComponents, group: list[int]) -> InkPiece:
     """The components of one digit, cut from the picture, with soft edges where it is small."""
     left, top, right, bottom = components.boxes[group[0]].tolist()
     for k in group[1:]:
-        left, top, right, bottom = around((left, top, right, bottom), tuple(components.boxes[k]))
+        left, top, right, bottom = compute_union_box(
+            (left, top, right, bottom), tuple(components.boxes[k])
+        )
     tall, broad = ink.mask.shape
-    soft = SOFT_EDGES if max(right - left, bottom - top) < LARGE else 0
+    soft = SOFT_EDGES if max(right - left, bottom - top) < MAX_SOFT_SIDE else 0
     left, top = max(left - soft, 0), max(top - soft, 0)
     right, bottom = min(right + soft, broad), min(bottom + soft, tall)
     rows, columns = slice(top, bottom), slice(left, right)
-    own = components.paint(group, (left, top, right, bottom))
+    own = components.paint_mask(group, (left, top, right, bottom))
     cut = own.astype(np.uint8) * np.uint8(255)
     if soft:
-        cut = soften(own, ink.mask[rows, columns], ink.even[rows, columns], ink.threshold)
-    return placed(cut, left, top)
+        cut = soften_edges(own, ink.mask[rows, columns], ink.even[rows, columns], ink.threshold)
+    return create_ink_piece(cut, left, top)
 
 
-def soften(
+def soften_edges(
     own: NDArray[np.bool_],
     ink: NDArray[np.bool_],
     even: NDArray[np.float32],
@@ -129,20 +139,20 @@ def soften(
     return np.where(own, inside.clip(128, 255), outside).astype(np.uint8)
 
 
-def digits_in(piece: Piece, decide: Decide | None, number: int) -> list[Piece]:
+def split_ink_piece(piece: InkPiece, decide: ClassifyDigits | None, number: int) -> list[InkPiece]:
     """The digits of a piece, if it is of several that touch; otherwise the piece itself."""
-    cuts = split(piece.cut, decide)
+    cuts = split_touching_digits(piece.cut, decide)
     if len(cuts) == 1:
         return [piece]
-    inside = ink_box(piece.cut > 127) or (0, 0, 0, 0)
+    inside = find_ink_box(piece.cut > 127) or (0, 0, 0, 0)
     x, y = piece.box[0] - inside[0], piece.box[1] - inside[1]
-    return [placed(cut, x, y, number) for cut in cuts]
+    return [create_ink_piece(cut, x, y, number) for cut in cuts]
 
 
-def placed(cut: NDArray[np.uint8], x: int, y: int, number: int = -1) -> Piece:
+def create_ink_piece(cut: NDArray[np.uint8], x: int, y: int, number: int = -1) -> InkPiece:
     """A piece whose array begins at pixel (x, y) of the working picture."""
-    left, top, right, bottom = ink_box(cut > 127) or (0, 0, 1, 1)
-    return Piece((left + x, top + y, right + x, bottom + y), cut, number)
+    left, top, right, bottom = find_ink_box(cut > 127) or (0, 0, 1, 1)
+    return InkPiece((left + x, top + y, right + x, bottom + y), cut, number)
 
 
 def height(box: Box) -> int:
@@ -150,7 +160,7 @@ def height(box: Box) -> int:
     return box[3] - box[1]
 
 
-def mark_of(piece: Piece, line: int, ink: Ink, scale: float) -> Mark:
+def build_mark(piece: InkPiece, line: int, ink: Ink, scale: float) -> Mark:
     """A piece as a mark, its box in the original picture."""
     left, top = ink.offset
     west, north, east, south = piece.box
@@ -160,24 +170,24 @@ def mark_of(piece: Piece, line: int, ink: Ink, scale: float) -> Mark:
         round((east + left) * scale),
         round((south + top) * scale),
     )
-    ground = not_paper(ink, piece.box)
-    around_in = loops_of(piece.cut)
-    return Mark(box, line, to_mnist(piece.cut), piece.cut, piece.number, ground, around_in)
+    ground = measure_non_paper(ink, piece.box)
+    around_in = count_loops(piece.cut)
+    return Mark(box, line, convert_to_mnist(piece.cut), piece.cut, piece.number, ground, around_in)
 
 
-def loops_of(cut: NDArray[np.uint8]) -> int:
+def count_loops(cut: NDArray[np.uint8]) -> int:
     """How many places ink uint8 (h, w) goes around; the grain of a pencil leaves smaller ones."""
     from scipy import ndimage
 
-    left, top, right, bottom = ink_box(cut > 127) or (0, 0, 1, 1)
+    left, top, right, bottom = find_ink_box(cut > 127) or (0, 0, 1, 1)
     ground, count = ndimage.label(~np.pad(cut[top:bottom, left:right] > 127, 1))
     if count < 2:
         return 0
     areas = np.bincount(ground.ravel())[2:]  # 0 is ink, and 1 what is around it
-    return int((areas > LOOP * (right - left) * (bottom - top)).sum())
+    return int((areas > MIN_LOOP_SHARE * (right - left) * (bottom - top)).sum())
 
 
-def not_paper(ink: Ink, box: Box) -> float:
+def measure_non_paper(ink: Ink, box: Box) -> float:
     """How much around a mark's ink is neither ink nor bare paper, in [0, 1].
 
     Ink ends at paper, and what is left between them is the edge of a stroke, which does not count
@@ -187,10 +197,12 @@ def not_paper(ink: Ink, box: Box) -> float:
     from scipy import ndimage
 
     left, top, right, bottom = box
-    room = max(4, round(ink.stroke), round(AROUND * max(right - left, bottom - top)))
+    room = max(4, round(ink.stroke), round(SURROUND_SHARE * max(right - left, bottom - top)))
     rows = slice(max(top - room, 0), bottom + room)
     columns = slice(max(left - room, 0), right + room)
     wide = max(2, round(ink.stroke / 4))
     near = ndimage.binary_dilation(ink.mask[rows, columns], iterations=wide)
     beside = ink.even[rows, columns][~near]
-    return float((np.abs(beside - np.median(beside)) > PAPER).mean()) if beside.size else 0.0
+    return (
+        float((np.abs(beside - np.median(beside)) > PAPER_TOLERANCE).mean()) if beside.size else 0.0
+    )

@@ -8,12 +8,12 @@ layout analysis", 1993), and what then overlaps in height stands on one line.
 import numpy as np
 from numpy.typing import NDArray
 
-STEEPEST = 0.2  # rise for a step: 11 degrees, about twice what people write on blank paper
-REACH = 4.0  # heights of a mark, in which its neighbour is looked for
-SHARED = 0.4  # of the lower mark's height, that two on one line have in common
+MAX_SLOPE = 0.2  # rise for a step: 11 degrees, about twice what people write on blank paper
+NEIGHBOR_REACH = 4.0  # heights of a mark, in which its neighbour is looked for
+MIN_LINE_OVERLAP = 0.4  # of the lower mark's height, that two on one line have in common
 
 
-def reading_order(boxes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def determine_reading_order(boxes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The order in which marks are read, and their lines.
 
     Args:
@@ -22,12 +22,12 @@ def reading_order(boxes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np
     Returns:
       order (N,), indices into `boxes` as they are read, and lines (N,) from 0, of `boxes`.
     """
-    lines = lines_of(boxes, slope_of(boxes))
+    lines = assign_text_lines(boxes, estimate_line_slope(boxes))
     middle = boxes[:, 0] + boxes[:, 2]
     return np.lexsort((middle, lines)), lines
 
 
-def slope_of(boxes: NDArray[np.intp]) -> float:
+def estimate_line_slope(boxes: NDArray[np.intp]) -> float:
     """How much the lines fall for a step to the right: the median from mark to next mark."""
     if len(boxes) < 2:
         return 0.0
@@ -37,7 +37,12 @@ def slope_of(boxes: NDArray[np.intp]) -> float:
     common = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
     lower = np.minimum(height[:, None], height)
     tall = np.maximum(height[:, None], height)
-    fit = (step > 0) & (step < REACH * tall) & (common >= SHARED * lower) & (lower >= tall / 2)
+    fit = (
+        (step > 0)
+        & (step < NEIGHBOR_REACH * tall)
+        & (common >= MIN_LINE_OVERLAP * lower)
+        & (lower >= tall / 2)
+    )
     step = np.where(fit, step, np.inf)
     nearest = step.argmin(axis=1)
     here = np.flatnonzero(np.isfinite(step.min(axis=1)))
@@ -49,10 +54,10 @@ def slope_of(boxes: NDArray[np.intp]) -> float:
     slopes = np.concatenate([top[there] - top[here], bottom[there] - bottom[here]]) / steps
     order = np.argsort(slopes)
     half = np.searchsorted(np.cumsum(steps[order]), steps.sum() / 2)
-    return float(np.clip(slopes[order][half], -STEEPEST, STEEPEST))
+    return float(np.clip(slopes[order][half], -MAX_SLOPE, MAX_SLOPE))
 
 
-def lines_of(boxes: NDArray[np.intp], slope: float) -> NDArray[np.intp]:
+def assign_text_lines(boxes: NDArray[np.intp], slope: float) -> NDArray[np.intp]:
     """The line (N,) of each mark, from 0 for the topmost, once the slope is taken out."""
     left, top, right, bottom = boxes.T.astype(float)
     level = slope * (left + right) / 2
@@ -60,9 +65,9 @@ def lines_of(boxes: NDArray[np.intp], slope: float) -> NDArray[np.intp]:
     lines: list[list[int]] = []
     # The highest marks found the lines; commas and dashes then join them.
     for mark in np.argsort(top - bottom, kind="stable"):
-        shares = [share_of(top, bottom, line, mark) for line in lines]
+        shares = [compute_line_overlap(top, bottom, line, mark) for line in lines]
         best = int(np.argmax(shares)) if shares else -1
-        if best >= 0 and shares[best] >= SHARED:
+        if best >= 0 and shares[best] >= MIN_LINE_OVERLAP:
             lines[best].append(int(mark))
         else:
             lines.append([int(mark)])
@@ -73,7 +78,7 @@ def lines_of(boxes: NDArray[np.intp], slope: float) -> NDArray[np.intp]:
     return numbers
 
 
-def share_of(
+def compute_line_overlap(
     top: NDArray[np.float64], bottom: NDArray[np.float64], line: list[int], mark: int
 ) -> float:
     """How much of a mark's height lies between the usual top and bottom of a line's marks."""

@@ -29,7 +29,7 @@ class RunLengths(NamedTuple):
         return RunLengths(self.rows[which], self.starts[which], self.ends[which])
 
 
-def run_lengths_of(mask: NDArray[np.bool_]) -> RunLengths:
+def encode_run_lengths(mask: NDArray[np.bool_]) -> RunLengths:
     """The run lengths of a mask, bool (H, W)."""
     inked = np.flatnonzero(mask.any(axis=1))
     if not len(inked):
@@ -45,7 +45,7 @@ def run_lengths_of(mask: NDArray[np.bool_]) -> RunLengths:
     return RunLengths(rows + top, changes[::2] - rows * width, changes[1::2] - rows * width)
 
 
-def connect(run_lengths: RunLengths) -> tuple[int, NDArray[np.int32]]:
+def label_run_components(run_lengths: RunLengths) -> tuple[int, NDArray[np.int32]]:
     """The number of connected components, and that of each run, (R,), from 0; corners connect."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
@@ -65,7 +65,7 @@ def connect(run_lengths: RunLengths) -> tuple[int, NDArray[np.int32]]:
     return connected_components(links, directed=False)
 
 
-def paint(run_lengths: RunLengths, box: tuple[int, int, int, int]) -> NDArray[np.bool_]:
+def paint_run_lengths(run_lengths: RunLengths, box: tuple[int, int, int, int]) -> NDArray[np.bool_]:
     """A mask of the box's size; all runs have to lie in the box (left, top, right, bottom)."""
     left, top, right, bottom = box
     steps = np.zeros((bottom - top, right - left + 1), np.int8)

@@ -18,25 +18,35 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ensemble.pictures.segmentation.cut_paths import ROWS, Path, paths_through
-from ensemble.pictures.segmentation.mnist_form import ink_box, stroke_width, to_mnist
+from ensemble.pictures.segmentation.cut_paths import CELL_ROWS, CutPath, find_cut_paths
+from ensemble.pictures.segmentation.mnist_form import (
+    convert_to_mnist,
+    find_ink_box,
+    measure_stroke_width,
+)
 
-Decide = Callable[[NDArray[np.uint8]], NDArray[np.floating]]
+ClassifyDigits = Callable[[NDArray[np.uint8]], NDArray[np.floating]]
 
-LEAST = 0.75  # widths for a height: what is narrower is one digit
-MOST = 8.0  # and what is broader no row of digits
-ALONE = 1.85  # no digit of MNIST's is broader: its neighbours in the row are no single digits
-TRIED = 4  # paths of a piece
-ROUNDS = 4  # halvings: 16 digits in a row
-FLECK = 0.25  # of a side's largest part: what a path cut off goes back to the other side
-# Log-odds for each of `Features`, and from where on a piece is cut: what one or two of 1,000 of the
-# lone broad digits reach, and so less than one of 1,000 of all.
-SHAPE, SHAPE_AT_0, SHAPE_SURE = np.array([4.4, -3.0, 13.5, 2.0, 2.4]), -15.4, 2.3
+MIN_CUT_ASPECT = 0.75  # widths for a height: what is narrower is one digit
+MAX_CUT_ASPECT = 8.0  # and what is broader no row of digits
+MAX_DIGIT_ASPECT = (
+    1.85  # no digit of MNIST's is broader: its neighbours in the row are no single digits
+)
+MAX_PATHS_TRIED = 4  # paths of a piece
+MAX_SPLIT_DEPTH = 4  # halvings: 16 digits in a row
+MAX_FLECK_SHARE = 0.25  # of a side's largest part: what a path cut off goes back to the other side
+# Log-odds for each of `CutFeatures`, and from where on a piece is cut: what one or two of 1,000 of
+# the lone broad digits reach, and so less than one of 1,000 of all.
+SHAPE_WEIGHTS, SHAPE_BIAS, SHAPE_THRESHOLD = np.array([4.4, -3.0, 13.5, 2.0, 2.4]), -15.4, 2.3
 # The same with the logarithms of how unsure of the whole, and of the less sure side, one is.
-BOTH, BOTH_AT_0, BOTH_SURE = np.array([2.0, -2.0, 11.9, 1.6, 2.1, 0.85, -0.42]), -9.5, 2.6
+RECOGNITION_WEIGHTS, RECOGNITION_BIAS, RECOGNITION_THRESHOLD = (
+    np.array([2.0, -2.0, 11.9, 1.6, 2.1, 0.85, -0.42]),
+    -9.5,
+    2.6,
+)
 
 
-class Features(NamedTuple):
+class CutFeatures(NamedTuple):
     """What tells a path between two digits from one through a digit."""
 
     aspect: float  # width of the piece for its height
@@ -46,7 +56,9 @@ class Features(NamedTuple):
     narrower: float  # width of the narrower side, for the height of the whole
 
 
-def split(cut: NDArray[np.uint8], decide: Decide | None = None) -> list[NDArray[np.uint8]]:
+def split_touching_digits(
+    cut: NDArray[np.uint8], decide: ClassifyDigits | None = None
+) -> list[NDArray[np.uint8]]:
     """The digits in a piece of ink, from the left, each in an array of the piece's size.
 
     Args:
@@ -54,56 +66,63 @@ def split(cut: NDArray[np.uint8], decide: Decide | None = None) -> list[NDArray[
       decide: gives class probabilities (K, C) of pictures uint8 (K, 28, 28, 1). Without it,
         only what shape makes clear is cut.
     """
-    return split_further(cut, decide, ROUNDS)
+    return split_piece_recursively(cut, decide, MAX_SPLIT_DEPTH)
 
 
-def split_further(
-    cut: NDArray[np.uint8], decide: Decide | None, rounds: int
+def split_piece_recursively(
+    cut: NDArray[np.uint8], decide: ClassifyDigits | None, rounds: int
 ) -> list[NDArray[np.uint8]]:
-    """`split` with at most `rounds` cuts one within the other."""
-    sides = halves(cut, decide) if rounds else None
+    """`split_touching_digits` with at most `rounds` cuts one within the other."""
+    sides = find_best_cut(cut, decide) if rounds else None
     if sides is None:
         return [cut]
-    return [digit for side in sides for digit in split_further(side, decide, rounds - 1)]
+    return [digit for side in sides for digit in split_piece_recursively(side, decide, rounds - 1)]
 
 
-def halves(
-    cut: NDArray[np.uint8], decide: Decide | None
+def find_best_cut(
+    cut: NDArray[np.uint8], decide: ClassifyDigits | None
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]] | None:
     """The two sides of the likeliest cut; None if it is not clear that there is one."""
-    box = ink_box(cut > 127)
-    if box is None or not LEAST <= (aspect := (box[2] - box[0]) / (box[3] - box[1])) <= MOST:
+    box = find_ink_box(cut > 127)
+    if (
+        box is None
+        or not MIN_CUT_ASPECT <= (aspect := (box[2] - box[0]) / (box[3] - box[1])) <= MAX_CUT_ASPECT
+    ):
         return None
-    cells = in_cells(cut[box[1] : box[3], box[0] : box[2]])
-    stroke = stroke_width(np.pad(cells, 1)).stroke
+    cells = scale_to_cells(cut[box[1] : box[3], box[0] : box[2]])
+    stroke = measure_stroke_width(np.pad(cells, 1)).stroke
     tried = []
-    for path in paths_through(cells)[:TRIED]:
-        features = describe(cells, path, stroke)
+    for path in find_cut_paths(cells)[:MAX_PATHS_TRIED]:
+        features = compute_cut_features(cells, path, stroke)
         if features is not None:
-            tried.append((weigh(features), features, path))
+            tried.append((score_cut_shape(features), features, path))
     if not tried:
         return None
-    if decide is None or aspect > ALONE:
+    if decide is None or aspect > MAX_DIGIT_ASPECT:
         odds, _, path = max(tried, key=lambda one: one[0])
-        return sides_of(cut, box, path) if odds > SHAPE_SURE else None
-    sides = [sides_of(cut, box, path) for _, _, path in tried]
-    odds_of = settle([features for _, features, _ in tried], cut, sides, decide)
+        return cut_along_path(cut, box, path) if odds > SHAPE_THRESHOLD else None
+    sides = [cut_along_path(cut, box, path) for _, _, path in tried]
+    odds_of = score_recognized_cuts([features for _, features, _ in tried], cut, sides, decide)
     best = int(np.argmax(odds_of))
-    if odds_of[best] > BOTH_SURE:
+    if odds_of[best] > RECOGNITION_THRESHOLD:
         return sides[best]
-    likely = [k for k, (shape, *_) in enumerate(tried) if shape > SHAPE_SURE and odds_of[k] > 0]
+    likely = [
+        k for k, (shape, *_) in enumerate(tried) if shape > SHAPE_THRESHOLD and odds_of[k] > 0
+    ]
     return sides[max(likely, key=odds_of.__getitem__)] if likely else None
 
 
-def in_cells(cut: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """The ink scaled to a height of `ROWS` cells: bool (ROWS, w)."""
+def scale_to_cells(cut: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """The ink scaled to a height of `CELL_ROWS` cells: bool (ROWS, w)."""
     height, width = cut.shape
-    size = (max(1, round(width * ROWS / height)), ROWS)
-    resampling = Image.Resampling.BOX if height > ROWS else Image.Resampling.BICUBIC
+    size = (max(1, round(width * CELL_ROWS / height)), CELL_ROWS)
+    resampling = Image.Resampling.BOX if height > CELL_ROWS else Image.Resampling.BICUBIC
     return np.asarray(Image.fromarray(cut).resize(size, resampling)) > 127
 
 
-def describe(ink: NDArray[np.bool_], path: Path, stroke: float) -> Features | None:
+def compute_cut_features(
+    ink: NDArray[np.bool_], path: CutPath, stroke: float
+) -> CutFeatures | None:
     """What a path divides; None if it divides nothing, or opens a loop.
 
     Args:
@@ -113,15 +132,17 @@ def describe(ink: NDArray[np.bool_], path: Path, stroke: float) -> Features | No
     """
     left = ink & (np.arange(ink.shape[1]) < path.columns[:, None])
     right = ink & ~left
-    boxes = ink_box(left), ink_box(right)
+    boxes = find_ink_box(left), find_ink_box(right)
     if boxes[0] is None or boxes[1] is None:
         return None
-    lower = min(box[3] - box[1] for box in boxes if box) / ROWS
-    narrower = min(box[2] - box[0] for box in boxes if box) / ROWS
+    lower = min(box[3] - box[1] for box in boxes if box) / CELL_ROWS
+    narrower = min(box[2] - box[0] for box in boxes if box) / CELL_ROWS
     loops = int(has_loop(left)) + int(has_loop(right))
     if not loops and has_loop(ink):  # a path that opens a loop goes through a 0, 6, 8 or 9
         return None
-    return Features(ink.shape[1] / ROWS, path.ink / max(stroke, 1.0), lower, loops, narrower)
+    return CutFeatures(
+        ink.shape[1] / CELL_ROWS, path.ink / max(stroke, 1.0), lower, loops, narrower
+    )
 
 
 def has_loop(ink: NDArray[np.bool_]) -> bool:
@@ -132,47 +153,50 @@ def has_loop(ink: NDArray[np.bool_]) -> bool:
     return count > 1 and int((np.bincount(ground.ravel())[1:] > 4).sum()) > 1
 
 
-def bounded(features: Features) -> NDArray[np.float64]:
+def clip_cut_features(features: CutFeatures) -> NDArray[np.float64]:
     """Features where they tell something: beyond these bounds, more of one is no better."""
     low, high = (0.7, 0.0, 0.55, 0.0, 0.1), (1.6, 4.0, 0.9, 2.0, 0.5)
     return np.clip(np.array(features, float), low, high)
 
 
-def weigh(features: Features) -> float:
+def score_cut_shape(features: CutFeatures) -> float:
     """The log-odds, by shape alone, that a path lies between two digits."""
-    return float(SHAPE @ bounded(features)) + SHAPE_AT_0
+    return float(SHAPE_WEIGHTS @ clip_cut_features(features)) + SHAPE_BIAS
 
 
-def settle(
-    features: list[Features],
+def score_recognized_cuts(
+    features: list[CutFeatures],
     whole: NDArray[np.uint8],
     sides: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]],
-    decide: Decide,
+    decide: ClassifyDigits,
 ) -> list[float]:
     """The log-odds by shape and recognition for each way to cut `whole`."""
-    images = [to_mnist(whole)] + [to_mnist(side) for pair in sides for side in pair]
+    images = [convert_to_mnist(whole)] + [convert_to_mnist(side) for pair in sides for side in pair]
     unsure = np.log(1 - np.asarray(decide(np.stack(images))).max(axis=1) + 1e-3)
     odds = []
     for k, one in enumerate(features):
         worse = max(unsure[1 + 2 * k], unsure[2 + 2 * k])
-        odds.append(float(BOTH @ np.array([*bounded(one), unsure[0], worse])) + BOTH_AT_0)
+        odds.append(
+            float(RECOGNITION_WEIGHTS @ np.array([*clip_cut_features(one), unsure[0], worse]))
+            + RECOGNITION_BIAS
+        )
     return odds
 
 
-def sides_of(
-    cut: NDArray[np.uint8], box: tuple[int, int, int, int], path: Path
+def cut_along_path(
+    cut: NDArray[np.uint8], box: tuple[int, int, int, int], path: CutPath
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """The ink left and right of a path that was found in the box of the ink."""
     left, top, _, bottom = box
-    scale = (bottom - top) / ROWS
+    scale = (bottom - top) / CELL_ROWS
     rows = (np.arange(len(cut)) - top + 0.5) / scale - 0.5
-    columns = left + scale * np.interp(rows, np.arange(ROWS), path.columns)
+    columns = left + scale * np.interp(rows, np.arange(CELL_ROWS), path.columns)
     before = np.arange(cut.shape[1]) < columns[:, None]
-    before ^= flecks(cut, before) | flecks(cut, ~before)
+    before ^= find_detached_flecks(cut, before) | find_detached_flecks(cut, ~before)
     return np.where(before, cut, 0).astype(np.uint8), np.where(before, 0, cut).astype(np.uint8)
 
 
-def flecks(cut: NDArray[np.uint8], side: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def find_detached_flecks(cut: NDArray[np.uint8], side: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Small components of a side that hung together with the other side before they were cut."""
     from scipy import ndimage
 
@@ -181,7 +205,7 @@ def flecks(cut: NDArray[np.uint8], side: NDArray[np.bool_]) -> NDArray[np.bool_]
     if count < 2:
         return np.zeros_like(side)
     areas = np.bincount(labels.ravel(), minlength=count + 1)
-    small = areas < FLECK * areas[1:].max()
+    small = areas < MAX_FLECK_SHARE * areas[1:].max()
     small[0] = False
     beside = ndimage.binary_dilation(ink & ~side, np.ones((3, 3)))
     small[np.setdiff1d(np.arange(count + 1), labels[beside])] = False

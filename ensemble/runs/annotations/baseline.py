@@ -4,14 +4,14 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from ensemble.access import Action, audit, check
+from ensemble.access import Action, audit_log, check_permission
 from ensemble.errors import RunError
-from ensemble.jobs.folders import changing, folder_of
-from ensemble.storage.atomic import read_json, write_json
+from ensemble.jobs.folders import change_job_files, find_run_folder
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.storage.file_lock import lock_within_grace
 from ensemble.storage.folders import runs_folder
-from ensemble.storage.lock import lock_soon
 
-FILE, LOCK = "baselines.json", ".baselines.lock"
+BASELINES_FILE, BASELINES_LOCK_FILE = "baselines.json", ".baselines.lock"
 
 
 def read_baselines() -> dict[str, str]:
@@ -19,7 +19,11 @@ def read_baselines() -> dict[str, str]:
 
     One whose run is gone, however it went, is left out; whatever else is in the file, too.
     """
-    return {dataset: run_id for dataset, run_id in _read().items() if _is_there(run_id)}
+    return {
+        dataset: run_id
+        for dataset, run_id in _read_baselines_file().items()
+        if _has_run_folder(run_id)
+    }
 
 
 def read_baseline(dataset: str) -> str | None:
@@ -35,15 +39,15 @@ def write_baseline(dataset: str, run_id: str | None) -> None:
       UnknownRunError: there is no such run.
       RunError: the folder of runs cannot be written.
     """
-    check(Action.CHANGE)  # Of a dataset, not of a run: any member's.
+    check_permission(Action.CHANGE)  # Of a dataset, not of a run: any member's.
     if run_id is not None:
-        folder_of(run_id)
-    with _changing() as pinned:
+        find_run_folder(run_id)
+    with _edit_baselines() as pinned:
         if run_id is None:
             pinned.pop(dataset, None)
         else:
             pinned[dataset] = run_id
-    audit.write(Action.CHANGE, f"baseline of {dataset}")
+    audit_log.write_audit_entry(Action.CHANGE, f"baseline of {dataset}")
 
 
 def forget_baseline(run_id: str) -> None:
@@ -52,36 +56,36 @@ def forget_baseline(run_id: str) -> None:
     Raises:
       RunError: the folder of runs cannot be written.
     """
-    if run_id in _read().values():
-        with _changing() as pinned:
+    if run_id in _read_baselines_file().values():
+        with _edit_baselines() as pinned:
             for dataset in [one for one, pin in pinned.items() if pin == run_id]:
                 del pinned[dataset]
 
 
-def _read() -> dict[str, str]:
+def _read_baselines_file() -> dict[str, str]:
     try:
-        found = read_json(runs_folder() / FILE)
+        found = read_json(runs_folder() / BASELINES_FILE)
     except (OSError, ValueError):
         return {}  # Whatever it is, it names no baselines.
     return {dataset: run_id for dataset, run_id in found.items() if isinstance(run_id, str)}
 
 
-def _is_there(run_id: str) -> bool:
+def _has_run_folder(run_id: str) -> bool:
     try:
-        return os.path.lexists(folder_of(run_id))
+        return os.path.lexists(find_run_folder(run_id))
     except RunError:
         return False
 
 
 @contextlib.contextmanager
-def _changing() -> Iterator[dict[str, str]]:
+def _edit_baselines() -> Iterator[dict[str, str]]:
     # Two tabs may pin the baselines of two datasets at once, and neither may be lost.
     folder = runs_folder()
-    with changing(folder, "The baseline could not be kept", action=None):
-        held = lock_soon(folder / LOCK)
+    with change_job_files(folder, "The baseline could not be kept", action=None):
+        held = lock_within_grace(folder / BASELINES_LOCK_FILE)
         if held is None:
             raise RunError("Another process is changing the baselines: try again in a moment.")
         with held:
-            pinned = _read()
+            pinned = _read_baselines_file()
             yield pinned
-            write_json(folder / FILE, pinned)
+            write_json(folder / BASELINES_FILE, pinned)

@@ -1,35 +1,39 @@
 """notes.md: what a person wrote about a run."""
 
 from ensemble.errors import RunError
-from ensemble.jobs.folders import changing, folder_of
+from ensemble.jobs.folders import change_job_files, find_run_folder
 from ensemble.runs.store import Run
-from ensemble.storage.atomic import write_bytes
-from ensemble.storage.reading import read_beginning
+from ensemble.storage.atomic_files import write_bytes
+from ensemble.storage.plain_files import read_text_beginning
 
-FILE = "notes.md"
-NOTE_LENGTH = 4000
+NOTE_FILE = "notes.md"
+MAX_NOTE_LENGTH = 4000
 
 
-def read_note(run: Run) -> str:
+def read_run_note(run: Run) -> str:
     """The note, "" when there is none; at most 4,000 characters of it."""
     try:
-        return read_beginning(run.path / FILE, 4 * NOTE_LENGTH)[:NOTE_LENGTH].strip()
+        return read_text_beginning(run.path / NOTE_FILE, 4 * MAX_NOTE_LENGTH)[
+            :MAX_NOTE_LENGTH
+        ].strip()
     except OSError:
         return ""
 
 
-def write_note(run_id: str, text: str) -> None:
+def write_run_note(run_id: str, text: str) -> None:
     """Keep a note; an empty one takes it away.
 
     Raises:
       UnknownRunError: there is no such run.
       RunError: longer than 4,000 characters, or the folder cannot be written.
     """
-    folder, text = folder_of(run_id), text.strip()
-    if len(text) > NOTE_LENGTH:
-        raise RunError(f"A note has at most {NOTE_LENGTH:,} characters; this has {len(text):,}.")
-    with changing(folder, "The note could not be kept"):
+    folder, text = find_run_folder(run_id), text.strip()
+    if len(text) > MAX_NOTE_LENGTH:
+        raise RunError(
+            f"A note has at most {MAX_NOTE_LENGTH:,} characters; this has {len(text):,}."
+        )
+    with change_job_files(folder, "The note could not be kept"):
         if text:
-            write_bytes(folder / FILE, (text + "\n").encode())
+            write_bytes(folder / NOTE_FILE, (text + "\n").encode())
         else:
-            (folder / FILE).unlink(missing_ok=True)
+            (folder / NOTE_FILE).unlink(missing_ok=True)

@@ -4,17 +4,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ensemble.errors import RunError
-from ensemble.jobs.folders import changing, folder_of
-from ensemble.storage.atomic import read_json, write_json
+from ensemble.jobs.folders import change_job_files, find_run_folder
+from ensemble.storage.atomic_files import read_json, write_json
 
-FILE = "tags.json"
-TAG_LENGTH, MOST = 40, 20
+TAGS_FILE = "tags.json"
+MAX_TAG_LENGTH, MAX_TAGS = 40, 20
 
 
 def read_tags(folder: Path) -> tuple[str, ...]:
     """The tags of the run in `folder`, in the order in which they were given; () for none."""
     try:
-        return checked_tags(read_json(folder / FILE)["tags"])
+        return normalize_tags(read_json(folder / TAGS_FILE)["tags"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RunError):
         return ()  # Whatever it is, it is no tags.
 
@@ -26,30 +26,30 @@ def write_tags(run_id: str, tags: Iterable[str]) -> None:
       UnknownRunError: there is no such run.
       RunError: a tag too long, or too many; or the folder cannot be written.
     """
-    folder, tags = folder_of(run_id), checked_tags(tags)
-    with changing(folder, "The tags could not be kept"):
-        keep_tags(folder, tags)
+    folder, tags = find_run_folder(run_id), normalize_tags(tags)
+    with change_job_files(folder, "The tags could not be kept"):
+        write_tags_file(folder, tags)
 
 
-def keep_tags(folder: Path, tags: tuple[str, ...]) -> None:
+def write_tags_file(folder: Path, tags: tuple[str, ...]) -> None:
     """Write the tags of the run in `folder`; none takes the file away."""
     if tags:
-        write_json(folder / FILE, {"tags": list(tags)})
+        write_json(folder / TAGS_FILE, {"tags": list(tags)})
     else:
-        (folder / FILE).unlink(missing_ok=True)
+        (folder / TAGS_FILE).unlink(missing_ok=True)
 
 
-def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+def normalize_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Tags on one line each, without empty ones, each once.
 
     Raises:
       RunError: longer than 40 characters, or more than 20.
     """
     found = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in tags))))
-    if len(found) > MOST:
-        raise RunError(f"A run has at most {MOST} tags; these are {len(found):,}.")
-    if long := next((tag for tag in found if len(tag) > TAG_LENGTH), ""):
-        raise RunError(f"A tag has at most {TAG_LENGTH} characters; this has {len(long):,}.")
+    if len(found) > MAX_TAGS:
+        raise RunError(f"A run has at most {MAX_TAGS} tags; these are {len(found):,}.")
+    if long := next((tag for tag in found if len(tag) > MAX_TAG_LENGTH), ""):
+        raise RunError(f"A tag has at most {MAX_TAG_LENGTH} characters; this has {len(long):,}.")
     return found
 
 
@@ -59,5 +59,5 @@ def change_tags(run_id: str, add: Iterable[str] = (), remove: Iterable[str] = ()
     Raises:
       As `write_tags`.
     """
-    gone, now = set(checked_tags(remove)), read_tags(folder_of(run_id))
+    gone, now = set(normalize_tags(remove)), read_tags(find_run_folder(run_id))
     write_tags(run_id, [*(tag for tag in now if tag not in gone), *add])

@@ -5,48 +5,48 @@ import re
 from pathlib import Path
 
 from ensemble.errors import RunError
-from ensemble.runs.status import read_status
+from ensemble.runs.status import read_run_status
 
-FOLDER = "checkpoints"
+CHECKPOINTS_FOLDER = "checkpoints"
 # What a kill left half-written has another name, and is no checkpoint.
-TICK = re.compile(r"[0-9]{1,18}")
+TICK_PATTERN = re.compile(r"[0-9]{1,18}")
 
 
-def checkpoint_ticks(run_folder: Path) -> list[int]:
+def list_checkpoint_ticks(run_folder: Path) -> list[int]:
     """The places at which a checkpoint is kept, in order; see `Progress.tick`.
 
     Raises:
       RunError: the folder of checkpoints is there and cannot be read.
     """
     try:
-        with os.scandir(run_folder / FOLDER) as every:
-            return sorted(int(one.name) for one in every if _is_checkpoint(one))
+        with os.scandir(run_folder / CHECKPOINTS_FOLDER) as every:
+            return sorted(int(one.name) for one in every if _is_checkpoint_folder(one))
     except FileNotFoundError:
         return []
     except OSError as error:
         raise RunError(
             f"The checkpoints of the run “{run_folder.name}” cannot be read ({error.strerror}). "
-            f"Nothing was changed: make {run_folder / FOLDER} readable, then try again."
+            f"Nothing was changed: make {run_folder / CHECKPOINTS_FOLDER} readable, then try again."
         ) from error
 
 
-def last_tick(run_folder: Path) -> int | None:
+def find_last_tick(run_folder: Path) -> int | None:
     """The place of a run's last checkpoint; None where there is none."""
-    return max(checkpoint_ticks(run_folder), default=None)
+    return max(list_checkpoint_ticks(run_folder), default=None)
 
 
-def what_is_kept(run_folder: Path) -> str:
+def describe_saved_progress(run_folder: Path) -> str:
     """A sentence on how far a run that broke off is kept, and what resuming it does."""
     if (run_folder / "groups").is_dir():
         return "Every group of its members keeps its own place; resume continues from there."
     try:
-        tick = last_tick(run_folder)
+        tick = find_last_tick(run_folder)
     except RunError:
         return "Its checkpoints cannot be read at the moment."
     if tick is None:
         return "No checkpoint was written yet: resume begins anew."
     try:
-        status = read_status(run_folder)
+        status = read_run_status(run_folder)
         # A tick is a step or an epoch's evaluation.
         epoch, step = divmod(tick, status.steps // status.epochs + 1)
     except (OSError, ValueError, TypeError, ZeroDivisionError):
@@ -56,5 +56,5 @@ def what_is_kept(run_folder: Path) -> str:
     return f"Everything up to {until} is kept; resume continues from there."
 
 
-def _is_checkpoint(entry: "os.DirEntry[str]") -> bool:
-    return bool(TICK.fullmatch(entry.name)) and entry.is_dir()
+def _is_checkpoint_folder(entry: "os.DirEntry[str]") -> bool:
+    return bool(TICK_PATTERN.fullmatch(entry.name)) and entry.is_dir()

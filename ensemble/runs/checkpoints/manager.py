@@ -17,16 +17,21 @@ from typing import Any
 import numpy as np
 
 from ensemble.errors import RunError
-from ensemble.hosts.company import current
-from ensemble.runs.checkpoints.folders import FOLDER, checkpoint_ticks
+from ensemble.hosts.process_group import get_process_group
+from ensemble.runs.checkpoints.folders import CHECKPOINTS_FOLDER, list_checkpoint_ticks
 from ensemble.runs.training.progress import Progress
-from ensemble.storage.checksums import find_damage, has_sums, write_sums
+from ensemble.storage.checksums import find_checksum_damage, has_checksums, write_checksums
 
-ITEM = "default"  # what orbax calls a checkpoint's only tree
-ASIDE = "damaged"  # in the run's folder
+ORBAX_ITEM = "default"  # what orbax calls a checkpoint's only tree
+QUARANTINE_FOLDER = "damaged"  # in the run's folder
 # Beside the arrays: orbax's own notes, and a place for the last words of a worker.
-MORE_BYTES = 2**20
-FULL = ("RESOURCE_EXHAUSTED", "No space left", "os_error_code='28'", "os_error_code='122'")
+MARGIN_BYTES = 2**20
+DISK_FULL_MESSAGES = (
+    "RESOURCE_EXHAUSTED",
+    "No space left",
+    "os_error_code='28'",
+    "os_error_code='122'",
+)
 
 
 class Checkpoints:
@@ -37,14 +42,15 @@ class Checkpoints:
       read_only: change nothing; for everyone but the run's worker.
 
     Attributes:
-      set_aside: a sentence on each damaged checkpoint that `restore` met and set aside, or skipped.
+      quarantined: a sentence on each damaged checkpoint that `restore` met and set aside, or
+        skipped.
     """
 
     def __init__(self, folder: Path, read_only: bool = False) -> None:
         self._run_folder = folder.absolute()
-        self._folder = self._run_folder / FOLDER
+        self._folder = self._run_folder / CHECKPOINTS_FOLDER
         self._read_only = read_only
-        self.set_aside: list[str] = []
+        self.quarantined: list[str] = []
         self._retention = LastTwoAndBest()
 
     @functools.cached_property
@@ -52,8 +58,8 @@ class Checkpoints:
         # Imported late: a new run's first steps need not wait for it.
         import orbax.checkpoint as ocp
 
-        self._remove_torn()
-        alone = _alone()
+        self._remove_partial_writes()
+        alone = _build_single_process_options()
         if alone:  # Orbax makes the folder only together with the others.
             self._folder.mkdir(exist_ok=True)
         options = ocp.CheckpointManagerOptions(
@@ -80,19 +86,19 @@ class Checkpoints:
         import orbax.checkpoint as ocp
 
         tick, tree = progress.tick, progress.as_tree()
-        if tick in checkpoint_ticks(self._run_folder):
+        if tick in list_checkpoint_ticks(self._run_folder):
             return
         # Before orbax begins, whose threads would go on writing into a full disk.
-        _see_to_room(self._run_folder, _bytes_of(tree) + MORE_BYTES)
+        _check_disk_space(self._run_folder, _count_tree_bytes(tree) + MARGIN_BYTES)
         try:
             self._retention.best = best
             self._manager.save(tick, args=ocp.args.StandardSave(tree), force=True)
         except Exception as error:
-            self._remove_torn()
-            if any(word in str(error) for word in FULL):
+            self._remove_partial_writes()
+            if any(word in str(error) for word in DISK_FULL_MESSAGES):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
             raise
-        write_sums(self._folder / str(tick))
+        write_checksums(self._folder / str(tick))
 
     def restore(self, like: Progress, tick: int | None = None) -> Progress | None:
         """The latest place that is undamaged, or None where there is no checkpoint.
@@ -105,24 +111,24 @@ class Checkpoints:
           RunError: a checkpoint is there and cannot be read, or does not fit the settings;
             or all there are have been damaged.
         """
-        every = checkpoint_ticks(self._run_folder)
+        every = list_checkpoint_ticks(self._run_folder)
         places = every if tick is None else [tick] if tick in every else []
         for place in reversed(places):
-            if damage := self._damage(place):
-                self._put_aside(place, damage)
-            elif found := self._read(place, like):
+            if damage := self._find_damage(place):
+                self._quarantine_checkpoint(place, damage)
+            elif found := self._read_checkpoint(place, like):
                 return found
-        if self.set_aside and tick is None and not self._read_only:
+        if self.quarantined and tick is None and not self._read_only:
             raise RunError(
-                " ".join(self.set_aside) + " No other is left: resume once more to train the "
+                " ".join(self.quarantined) + " No other is left: resume once more to train the "
                 "run from its beginning."
             )
         return None
 
-    def _damage(self, place: int) -> str | None:
+    def _find_damage(self, place: int) -> str | None:
         """What is wrong with a checkpoint's files; None where they are as they were written."""
         try:
-            return find_damage(self._folder / str(place))
+            return find_checksum_damage(self._folder / str(place))
         except OSError as error:
             raise RunError(
                 f"Checkpoint {place} of the run “{self._run_folder.name}” cannot be read "
@@ -130,21 +136,21 @@ class Checkpoints:
                 "try again."
             ) from error
 
-    def _read(self, place: int, like: Progress) -> Progress | None:
+    def _read_checkpoint(self, place: int, like: Progress) -> Progress | None:
         """The place; None where an earlier version's, without checksums, is damaged."""
         import orbax.checkpoint as ocp
 
         folder, wanted = self._folder / str(place), like.as_tree()
         try:
-            with ocp.StandardCheckpointer(**_alone()) as reader:
+            with ocp.StandardCheckpointer(**_build_single_process_options()) as reader:
                 # Orbax's own complaint leaves tasks behind that complain as well.
-                fits = _stored_shape(reader, folder / ITEM) == like.loss.shape
-                tree = reader.restore(folder / ITEM, wanted) if fits else None
+                fits = _read_stored_shape(reader, folder / ORBAX_ITEM) == like.loss.shape
+                tree = reader.restore(folder / ORBAX_ITEM, wanted) if fits else None
         except MemoryError:
             raise
         except Exception as error:  # orbax's and tensorstore's are of every kind
-            if not has_sums(folder):
-                self._put_aside(place, f"{error}"[:300])
+            if not has_checksums(folder):
+                self._quarantine_checkpoint(place, f"{error}"[:300])
                 return None
             traceback.print_exc()
             raise RunError(
@@ -159,21 +165,23 @@ class Checkpoints:
             )
         return Progress.from_tree(tree)
 
-    def _put_aside(self, place: int, damage: str) -> None:
+    def _quarantine_checkpoint(self, place: int, damage: str) -> None:
         """Say that a checkpoint is damaged and, as the run's worker, move it out of the way."""
         said = f"Checkpoint {place} is damaged"
         if self._read_only:
-            self.set_aside.append(f"{said} and was skipped.")
-            return print(f"{self.set_aside[-1]} {damage}.", flush=True)
-        aside = self._run_folder / ASIDE
+            self.quarantined.append(f"{said} and was skipped.")
+            return print(f"{self.quarantined[-1]} {damage}.", flush=True)
+        aside = self._run_folder / QUARANTINE_FOLDER
         aside.mkdir(exist_ok=True)
         names = (f"checkpoint-{place}{again}" for again in ("", *(f"-{n}" for n in range(2, 999))))
         free = next(name for name in names if not (aside / name).exists())
         (self._folder / str(place)).rename(aside / free)
-        self.set_aside.append(f"{said} and was set aside, in the run's folder “{ASIDE}”.")
-        print(f"{self.set_aside[-1]} {damage}.", flush=True)
+        self.quarantined.append(
+            f"{said} and was set aside, in the run's folder “{QUARANTINE_FOLDER}”."
+        )
+        print(f"{self.quarantined[-1]} {damage}.", flush=True)
 
-    def _remove_torn(self) -> None:
+    def _remove_partial_writes(self) -> None:
         """Remove what a kill or a full disk left half-written: orbax gives it another name."""
         for torn in self._folder.glob("*.orbax-checkpoint-tmp*"):
             shutil.rmtree(torn, ignore_errors=True)
@@ -193,9 +201,9 @@ class LastTwoAndBest:
         return [one.step in wanted for one in checkpoints]
 
 
-def _alone() -> dict[str, Any]:
+def _build_single_process_options() -> dict[str, Any]:
     """Options that have orbax wait for none of the other processes of a program; {} for one."""
-    if current() is None:
+    if get_process_group() is None:
         return {}
     import orbax.checkpoint as ocp
 
@@ -206,18 +214,18 @@ def _alone() -> dict[str, Any]:
     }
 
 
-def _see_to_room(folder: Path, size: int) -> None:
+def _check_disk_space(folder: Path, size: int) -> None:
     if shutil.disk_usage(folder).free < size:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _bytes_of(tree: Any) -> int:
+def _count_tree_bytes(tree: Any) -> int:
     import jax
 
     return sum(np.asarray(leaf).nbytes for leaf in jax.tree.leaves(tree))
 
 
-def _stored_shape(reader: Any, folder: Path) -> tuple[int, ...]:
+def _read_stored_shape(reader: Any, folder: Path) -> tuple[int, ...]:
     """(M, S), which is what a run's settings decide of a checkpoint's arrays."""
     log = logging.getLogger("absl")
     before = log.level

@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
-from ensemble.datasets.split import held_out
-from ensemble.engine import blank_members, steps_per_epoch
+from ensemble.datasets.split import count_holdout_images
+from ensemble.engine import count_steps_per_epoch, create_blank_members
 from ensemble.errors import RunError
 from ensemble.optimizers import OPTIMIZERS
-from ensemble.runs.checkpoints.folders import checkpoint_ticks
+from ensemble.runs.checkpoints.folders import list_checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
-from ensemble.runs.contents import SOURCES_FILE
-from ensemble.runs.parameters import kept_epochs, network_of_run, read_parameters
-from ensemble.runs.status import remaining_at
-from ensemble.runs.store import Run, trained_here
+from ensemble.runs.parameters import list_parameter_epochs, load_run_network, read_parameters
+from ensemble.runs.run_folder import SOURCES_FILE
+from ensemble.runs.status import list_remaining_at_step
+from ensemble.runs.store import Run, require_training_config
 from ensemble.runs.training.progress import Progress
 
 
@@ -23,27 +23,31 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
 
     Args:
       run: whose.
-      epoch: the end of this epoch instead; one of `checkpoint_epochs`.
+      epoch: the end of this epoch instead; one of `list_checkpoint_epochs`.
 
     Raises:
       RunError: there is no such checkpoint, or none that can be read.
     """
-    steps, members = _steps(run), run.config.members
-    if run.origin and not kept_epochs(run.path):
-        raise without_members(run)
+    steps, members = _count_steps_per_epoch(run), run.config.members
+    if run.origin and not list_parameter_epochs(run.path):
+        raise build_missing_members_error(run)
     if run.in_groups or run.origin or (run.path / SOURCES_FILE).exists():
-        return _of_groups(run, members, steps, epoch)
+        return _load_group_progress(run, members, steps, epoch)
     tick = None if epoch is None else epoch * (steps + 1)
     with Checkpoints(run.path, read_only=True) as checkpoints:
-        like = _blank(run, members, steps)
+        like = _create_blank_progress(run, members, steps)
         progress = checkpoints.restore(like, tick)
-    if checkpoints.set_aside and epoch is None and (kept := _last_parameters(run, like, steps)):
+    if (
+        checkpoints.quarantined
+        and epoch is None
+        and (kept := _load_last_parameters(run, like, steps))
+    ):
         return kept
     if progress:
-        return _without_set_aside(run, progress)
-    if checkpoints.set_aside:
+        return _drop_diverged_members(run, progress)
+    if checkpoints.quarantined:
         raise RunError(
-            " ".join(checkpoints.set_aside) + " These members are not kept otherwise: choose "
+            " ".join(checkpoints.quarantined) + " These members are not kept otherwise: choose "
             f"another epoch of the run “{run.id}”, or resume it."
         )
     if epoch is not None:
@@ -53,7 +57,7 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
     )
 
 
-def without_members(run: Run) -> RunError:
+def build_missing_members_error(run: Run) -> RunError:
     """What to say where a run came in a report, and its members are needed."""
     return RunError(
         f"The run “{run.id}” came in a report without its members: have the report written again "
@@ -61,9 +65,9 @@ def without_members(run: Run) -> RunError:
     )
 
 
-def _of_groups(run: Run, members: int, steps: int, epoch: int | None) -> Progress:
+def _load_group_progress(run: Run, members: int, steps: int, epoch: int | None) -> Progress:
     """The end of an epoch that every group has closed, the last if none is said."""
-    kept = kept_epochs(run.path)
+    kept = list_parameter_epochs(run.path)
     if epoch is not None and epoch not in kept:
         raise RunError(f"The run “{run.id}” keeps nothing of epoch {epoch}: choose another epoch.")
     if not kept:
@@ -72,46 +76,48 @@ def _of_groups(run: Run, members: int, steps: int, epoch: int | None) -> Progres
             "them has closed an epoch."
         )
     epoch = kept[-1] if epoch is None else epoch
-    blank = _blank(run, members, steps)
+    blank = _create_blank_progress(run, members, steps)
     state = blank.state._replace(params=read_parameters(run.id, epoch))
     return replace(blank, state=state, step=epoch * steps, evaluated=epoch)
 
 
-def _without_set_aside(run: Run, progress: Progress) -> Progress:
+def _drop_diverged_members(run: Run, progress: Progress) -> Progress:
     """The place with the parameters of the others alone: theirs are no numbers, mostly."""
     import jax
 
-    members = remaining_at(run.status, run.config.members, progress.step)
+    members = list_remaining_at_step(run.status, run.config.members, progress.step)
     if len(members) == run.config.members:
         return progress
     params = jax.tree.map(lambda leaf: leaf[list(members)], progress.state.params)
     return replace(progress, state=progress.state._replace(params=params))
 
 
-def _blank(run: Run, members: int, steps: int) -> Progress:
+def _create_blank_progress(run: Run, members: int, steps: int) -> Progress:
     """The place before the first step, all zero."""
-    optimizer = OPTIMIZERS[trained_here(run).optimizer]
-    return Progress.blank(blank_members(network_of_run(run), members, optimizer), members, steps)
+    optimizer = OPTIMIZERS[require_training_config(run).optimizer]
+    return Progress.blank(
+        create_blank_members(load_run_network(run), members, optimizer), members, steps
+    )
 
 
-def _last_parameters(run: Run, blank: Progress, steps: int) -> Progress | None:
+def _load_last_parameters(run: Run, blank: Progress, steps: int) -> Progress | None:
     """The place of the last checkpoint by the parameters of its epoch; None where none are kept."""
-    ended, more = divmod(max(checkpoint_ticks(run.path), default=0), steps + 1)
-    if more or ended not in kept_epochs(run.path):
+    ended, more = divmod(max(list_checkpoint_ticks(run.path), default=0), steps + 1)
+    if more or ended not in list_parameter_epochs(run.path):
         return None
     state = blank.state._replace(params=read_parameters(run.id, ended))
     return replace(blank, state=state, step=ended * steps, evaluated=ended)
 
 
-def checkpoint_epochs(run: Run) -> list[int]:
+def list_checkpoint_epochs(run: Run) -> list[int]:
     """The epochs at whose end a checkpoint is kept, in order; told without starting orbax."""
     # An epoch's end is S steps and one evaluation further than the one before.
-    whole = _steps(run) + 1
-    ticks = checkpoint_ticks(run.path)
+    whole = _count_steps_per_epoch(run) + 1
+    ticks = list_checkpoint_ticks(run.path)
     return [tick // whole for tick in ticks if tick and tick % whole == 0]
 
 
-def _steps(run: Run) -> int:
-    config = trained_here(run)
-    held = held_out(run.data.divisible, config.validation)
-    return steps_per_epoch(run.data.train_size - held, config.batch_size, held)
+def _count_steps_per_epoch(run: Run) -> int:
+    config = require_training_config(run)
+    held = count_holdout_images(run.data.splittable_size, config.validation)
+    return count_steps_per_epoch(run.data.train_size - held, config.batch_size, held)

@@ -9,25 +9,25 @@ from types import FrameType
 from ensemble.cluster.schedulers import KUBERNETES
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
-from ensemble.jobs.folders import changing
-from ensemble.jobs.job import Job, stop_requested
-from ensemble.jobs.launch import worker_environment
-from ensemble.jobs.outcome import told_to_end
+from ensemble.jobs.folders import change_job_files
+from ensemble.jobs.job import Job, is_stop_requested
+from ensemble.jobs.launch import build_worker_environment
+from ensemble.jobs.outcome import catch_end_signals
 from ensemble.jobs.placement import Placement
-from ensemble.machine.python_command import build_command
-from ensemble.runs.groups.applied import make_once, take_up
-from ensemble.runs.groups.part import find_group
-from ensemble.runs.groups.worker import PARENT
-from ensemble.runs.store import Run, find
-from ensemble.storage.reading import opened_to_append
+from ensemble.machine.python_command import build_python_command
+from ensemble.runs.groups.group import find_group
+from ensemble.runs.groups.shared_creation import create_run_once, take_up_submission
+from ensemble.runs.groups.worker import PARENT_VARIABLE
+from ensemble.runs.store import Run, find_run
+from ensemble.storage.plain_files import open_plain_append
 
 POLL_SECONDS = 0.1
 # Exit statuses: what Kubernetes is to begin anew ends with one that is neither of the first.
-DONE, DIVERGED, FAILED, GO_ON = 0, 3, 1, 75
-Find = Callable[[], Job]
+EXIT_DONE, EXIT_DIVERGED, EXIT_FAILED, EXIT_RESTART = 0, 3, 1, 75
+JobFinder = Callable[[], Job]
 
 
-def work_pod(run_id: str, config: EnsembleConfig, index: int, submission: str) -> int:
+def execute_pod(run_id: str, config: EnsembleConfig, index: int, submission: str) -> int:
     """Train the group of this pod to its end, as far as it comes.
 
     Args:
@@ -49,17 +49,19 @@ def work_pod(run_id: str, config: EnsembleConfig, index: int, submission: str) -
             f"The pod's index is {index}, but the run has {config.groups} groups, from 0: apply "
             "the manifest as it was printed."
         )
-    with _Ending() as ending:
-        run = take_up(make_once(run_id, config, Placement(KUBERNETES.name)), submission)
-        works: list[Find] = [lambda: find_group(f"{run_id}:{index + 1}")]
+    with _EndSignal() as ending:
+        run = take_up_submission(
+            create_run_once(run_id, config, Placement(KUBERNETES.name)), submission
+        )
+        works: list[JobFinder] = [lambda: find_group(f"{run_id}:{index + 1}")]
         if index == 0:
-            works.append(lambda: find(run_id))
-        if not _nothing_left(run, index):
-            _do_all(works, ending)
-    return _whole_status(run_id, works)
+            works.append(lambda: find_run(run_id))
+        if not _is_pod_done(run, index):
+            _run_pod_jobs(works, ending)
+    return _combine_exit_statuses(run_id, works)
 
 
-class _Ending:
+class _EndSignal:
     """Notes that this pod is told to end, so that its processes can be told.
 
     Before it has any it ends at once: the first process of a container is not ended by a signal
@@ -69,28 +71,28 @@ class _Ending:
     def __init__(self) -> None:
         self.asked = self.at_work = False
 
-    def __enter__(self) -> "_Ending":
-        self._told = told_to_end(self._note)
+    def __enter__(self) -> "_EndSignal":
+        self._told = catch_end_signals(self._note_signal)
         self._told.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._told.__exit__(None, None, None)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _note_signal(self, number: int, frame: FrameType | None) -> None:
         self.asked = True
         if not self.at_work:
-            raise SystemExit(GO_ON)
+            raise SystemExit(EXIT_RESTART)
 
 
-def _nothing_left(run: Run, index: int) -> bool:
+def _is_pod_done(run: Run, index: int) -> bool:
     """Whether the run is at its end, or stopped and nobody waits for this pod to say so."""
     if run.status.state in ("finished", "diverged"):
         return True
-    return stop_requested(run) and (index > 0 or run.status.state == "stopped")
+    return is_stop_requested(run) and (index > 0 or run.status.state == "stopped")
 
 
-def _do_all(works: list[Find], ending: _Ending) -> None:
+def _run_pod_jobs(works: list[JobFinder], ending: _EndSignal) -> None:
     """Have a process do each of these, and wait for them; where one fails, the others end too.
 
     Begun anew, the pod has all of them again: alone, the merging would wait for its own group.
@@ -99,9 +101,9 @@ def _do_all(works: list[Find], ending: _Ending) -> None:
     told, ending.at_work = False, True
     try:
         for work in works:
-            children.append(_start(work()))
+            children.append(_start_pod_job(work()))
         while any(child.poll() is None for child in children):
-            if not told and (ending.asked or _one_failed(works, children)):
+            if not told and (ending.asked or _has_failed_job(works, children)):
                 told = True
                 for child in children:
                     child.terminate()
@@ -113,45 +115,47 @@ def _do_all(works: list[Find], ending: _Ending) -> None:
                 child.wait()
 
 
-def _start(job: Job) -> "subprocess.Popen[bytes]":
+def _start_pod_job(job: Job) -> "subprocess.Popen[bytes]":
     """The worker of a job, which ends with this process and writes to the job's log."""
     print(f"{job.kind.title}: {job.id}", flush=True)
-    with changing(job.path), opened_to_append(job.path / "log.txt") as log:
+    with change_job_files(job.path), open_plain_append(job.path / "log.txt") as log:
         return subprocess.Popen(
-            build_command(job.kind.command, job.id),
+            build_python_command(job.kind.command, job.id),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env={**worker_environment(), PARENT: str(os.getpid())},
+            env={**build_worker_environment(), PARENT_VARIABLE: str(os.getpid())},
         )
 
 
-def _one_failed(works: list[Find], children: list["subprocess.Popen[bytes]"]) -> bool:
+def _has_failed_job(works: list[JobFinder], children: list["subprocess.Popen[bytes]"]) -> bool:
     ended = [work for work, child in zip(works, children, strict=True) if child.poll() is not None]
-    return any(_status(work()) in (FAILED, GO_ON) for work in ended)
+    return any(_compute_exit_status(work()) in (EXIT_FAILED, EXIT_RESTART) for work in ended)
 
 
-def _whole_status(run_id: str, works: list[Find]) -> int:
+def _combine_exit_statuses(run_id: str, works: list[JobFinder]) -> int:
     """What the pod ends with: the worst that became of its jobs, unless the run is at its end."""
-    if find(run_id).status.state == "finished":
-        return DONE
+    if find_run(run_id).status.state == "finished":
+        return EXIT_DONE
     jobs = [work() for work in works]
     for job in jobs:
         print(f"{job.id} is {job.state}. {job.message}".strip(), flush=True)
-    found = [_status(job) for job in jobs]
-    return next((one for one in (DIVERGED, FAILED, GO_ON) if one in found), DONE)
+    found = [_compute_exit_status(job) for job in jobs]
+    return next(
+        (one for one in (EXIT_DIVERGED, EXIT_FAILED, EXIT_RESTART) if one in found), EXIT_DONE
+    )
 
 
-def _status(job: Job) -> int:
+def _compute_exit_status(job: Job) -> int:
     """The exit status for a job that nothing is at any more."""
     state = job.status.state
     if state in ("finished", "diverged"):
-        return DONE if state == "finished" else DIVERGED
+        return EXIT_DONE if state == "finished" else EXIT_DIVERGED
     # A person asks by a file, Kubernetes by a signal.
-    if stop_requested(job) or stop_requested(_run_of(job)):
-        return DONE
-    return GO_ON if state == "stopped" else FAILED
+    if is_stop_requested(job) or is_stop_requested(_find_run_of_job(job)):
+        return EXIT_DONE
+    return EXIT_RESTART if state == "stopped" else EXIT_FAILED
 
 
-def _run_of(job: Job) -> Run:
-    return find(job.id.partition(":")[0])
+def _find_run_of_job(job: Job) -> Run:
+    return find_run(job.id.partition(":")[0])

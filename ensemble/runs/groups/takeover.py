@@ -12,32 +12,32 @@ import time
 from pathlib import Path
 
 from ensemble.jobs.status import HEARTBEAT_SECONDS
-from ensemble.runs.groups.part import Group
-from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.reading import opened
+from ensemble.runs.groups.group import Group
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.storage.plain_files import open_plain_file
 
-FILE = "task.json"
+LEASE_FILE = "task.json"
 # Three heartbeats that did not come.
-QUIET_SECONDS = 3 * HEARTBEAT_SECONDS
-LOOK_SECONDS = 1.0
+LEASE_EXPIRY_SECONDS = 3 * HEARTBEAT_SECONDS
+LEASE_CHECK_SECONDS = 1.0
 
 
-def is_heard_elsewhere(group: Group) -> bool:
+def has_remote_heartbeat(group: Group) -> bool:
     """Whether a task of another host is at a group, by its heartbeat and the disk's own clock."""
     status = group.status
-    if status.state not in group.kind.active or status.pid is None:
+    if status.state not in group.kind.active_states or status.pid is None:
         return False
     if status.host == socket.gethostname():  # Its lock has told.
         return False
     try:
-        with opened(group.status_file) as file:
+        with open_plain_file(group.status_file) as file:
             beat = os.fstat(file.fileno()).st_mtime
-        return _disk_time(group.path) - beat < QUIET_SECONDS
+        return _read_disk_time(group.path) - beat < LEASE_EXPIRY_SECONDS
     except OSError:
         return False
 
 
-class Place:
+class GroupLease:
     """A task's place at a group, which another may take; made by the one that is to have it.
 
     Raises:
@@ -45,14 +45,14 @@ class Place:
     """
 
     def __init__(self, group: Group) -> None:
-        self._file, self._title = group.path / FILE, group.title
+        self._file, self._title = group.path / LEASE_FILE, group.title
         self._token, self._looked = secrets.token_hex(8), time.monotonic()
         who = {"host": socket.gethostname(), "pid": os.getpid()}
         write_json(self._file, {"token": self._token, **who})
 
-    def check(self, status: object = None) -> None:
+    def exit_if_taken_over(self, status: object = None) -> None:
         """End this process, here and now, if another has the place: nothing more is written."""
-        if time.monotonic() - self._looked < LOOK_SECONDS:
+        if time.monotonic() - self._looked < LEASE_CHECK_SECONDS:
             return
         self._looked = time.monotonic()
         try:
@@ -64,7 +64,7 @@ class Place:
             os._exit(0)
 
 
-def _disk_time(folder: Path) -> float:
+def _read_disk_time(folder: Path) -> float:
     """What the disk takes the time to be: it stamps files with it, whoever writes them."""
     path = folder / f".now-{secrets.token_hex(8)}"
     try:

@@ -7,36 +7,36 @@ from pathlib import Path
 from typing import Protocol
 
 from ensemble.cluster.local_processes import LocalProcesses
-from ensemble.cluster.task_array import SchedulerBackend, Task, TaskArray
+from ensemble.cluster.task_array import SchedulerBackend, TaskArray, TaskStatus
 from ensemble.jobs import slots
-from ensemble.jobs.folders import changing
-from ensemble.jobs.launch import worker_environment
-from ensemble.runs.groups.part import FOLDER, Group
-from ensemble.runs.groups.worker import CORES, PARENT
+from ensemble.jobs.folders import change_job_files
+from ensemble.jobs.launch import build_worker_environment
+from ensemble.runs.groups.group import GROUPS_FOLDER, Group
+from ensemble.runs.groups.worker import CORES_VARIABLE, PARENT_VARIABLE
 from ensemble.runs.store import Run
-from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.records.fields import read_as
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.storage.records.field_checks import parse_dataclass
 
-FILE = "tasks.json"
-THIS_MACHINE = LocalProcesses.title
+TASKS_FILE = "tasks.json"
+LOCAL_TITLE = LocalProcesses.title
 
 
-class Tasks(Protocol):
+class GroupTaskControl(Protocol):
     """Starts tasks of groups. What they do is read from the groups' files, not asked of it."""
 
-    where: str
+    place_title: str
     """What people call the place: "this machine", "Slurm"."""
 
-    def start(self, groups: Sequence[Group]) -> None:
+    def start_tasks(self, groups: Sequence[Group]) -> None:
         """See to it that these groups, which have no task, get one as soon as there is room."""
 
-    def look(self) -> Mapping[int, Task]:
+    def poll_tasks(self) -> Mapping[int, TaskStatus]:
         """How the tasks of groups stand, by the groups' numbers; those it knows of."""
 
-    def end(self) -> None:
+    def cancel_waiting(self) -> None:
         """Take back what has not begun. Whatever works is told by a file, and ends by itself."""
 
-    def kill(self, group: Group) -> None:
+    def kill_task(self, group: Group) -> None:
         """End the task of a group that does not answer, from its last checkpoint on."""
 
 
@@ -49,10 +49,10 @@ class GroupTasks:
     """
 
     def __init__(self, array: TaskArray, folder: Path) -> None:
-        self._array, self._folder, self.where = array, folder, array.title
+        self._array, self._folder, self.place_title = array, folder, array.title
         self._killed: set[str] = set()
 
-    def start(self, groups: Sequence[Group]) -> None:
+    def start_tasks(self, groups: Sequence[Group]) -> None:
         """Have tasks for those of these groups that have none.
 
         Raises:
@@ -62,18 +62,18 @@ class GroupTasks:
         """
         words = {group.number: (group.kind.command, group.id) for group in groups}
         logs = {group.number: group.path / "log.txt" for group in groups}
-        with changing(self._folder, action=None):
+        with change_job_files(self._folder, action=None):
             self._array.submit(words, {}, logs)
 
-    def look(self) -> Mapping[int, Task]:
+    def poll_tasks(self) -> Mapping[int, TaskStatus]:
         """How they stand, as was last heard."""
-        return self._array.look()
+        return self._array.poll_tasks()
 
-    def end(self) -> None:
+    def cancel_waiting(self) -> None:
         """Take back those that wait; a scheduler may put one that works into its queue yet."""
-        self._array.take_back()
+        self._array.take_back_waiting()
 
-    def kill(self, group: Group) -> None:
+    def kill_task(self, group: Group) -> None:
         """Have the task of a group that does not answer ended."""
         task = self._array.tasks.get(group.number)
         if task and task.state != "ended" and task.id not in self._killed:
@@ -81,7 +81,7 @@ class GroupTasks:
             self._array.try_to_cancel(group.number)
 
 
-def tasks_here(run: Run, cards: Sequence[str], cores: Sequence[int]) -> GroupTasks:
+def create_local_tasks(run: Run, cards: Sequence[str], cores: Sequence[int]) -> GroupTasks:
     """Tasks on this machine, which end with this process: each has cores or cards of its own.
 
     Args:
@@ -91,19 +91,21 @@ def tasks_here(run: Run, cards: Sequence[str], cores: Sequence[int]) -> GroupTas
     """
     processes = LocalProcesses(
         cards or [str(core) for core in cores],
-        slots.VISIBLE if cards else CORES,
-        {**worker_environment(), PARENT: str(os.getpid())},
+        slots.VISIBLE_CARDS_VARIABLE if cards else CORES_VARIABLE,
+        {**build_worker_environment(), PARENT_VARIABLE: str(os.getpid())},
     )
     return GroupTasks(TaskArray(processes, run.id, sure=1), run.path)
 
 
-def tasks_at(run: Run, backend: SchedulerBackend) -> GroupTasks:
+def create_scheduler_tasks(run: Run, backend: SchedulerBackend) -> GroupTasks:
     """Tasks at a scheduler, with those that another process has submitted for the run before."""
-    known = {number: task for number, task in read_tasks(run.path).items() if task.id}
+    known = {number: task for number, task in read_group_tasks(run.path).items() if task.id}
     return GroupTasks(TaskArray(backend, run.id, known), run.path)
 
 
-def over(tasks: Mapping[int, Task], groups: Sequence[Group]) -> dict[int, Task]:
+def mark_completed_tasks(
+    tasks: Mapping[int, TaskStatus], groups: Sequence[Group]
+) -> dict[int, TaskStatus]:
     """Tasks, those of groups that have said their last word as ended before a scheduler says so."""
     done = {one.number for one in groups if one.status.state in ("finished", "diverged")}
     return {
@@ -112,24 +114,26 @@ def over(tasks: Mapping[int, Task], groups: Sequence[Group]) -> dict[int, Task]:
     }
 
 
-def write_tasks(run_folder: Path, tasks: Mapping[int, Task]) -> None:
+def write_group_tasks(run_folder: Path, tasks: Mapping[int, TaskStatus]) -> None:
     """Note how the tasks of a run stand, for whoever shows them."""
     values = {str(number): asdict(task) for number, task in sorted(tasks.items())}
-    write_json(run_folder / FOLDER / FILE, values)
+    write_json(run_folder / GROUPS_FOLDER / TASKS_FILE, values)
 
 
-def read_tasks(run_folder: Path) -> dict[int, Task]:
+def read_group_tasks(run_folder: Path) -> dict[int, TaskStatus]:
     """How the tasks of a run stood last, by their groups' numbers; what cannot be read is not."""
     try:
-        found = read_json(run_folder / FOLDER / FILE)
-        return {int(number): read_as(Task, values) for number, values in found.items()}
+        found = read_json(run_folder / GROUPS_FOLDER / TASKS_FILE)
+        return {
+            int(number): parse_dataclass(TaskStatus, values) for number, values in found.items()
+        }
     except (OSError, ValueError):
         return {}
 
 
-def said_of_lost(where: str) -> str:
+def describe_lost_task(where: str) -> str:
     """What is to be said of a task that ended again and again before it said anything."""
-    if where == THIS_MACHINE:
+    if where == LOCAL_TITLE:
         return "its task ended without a word: see its log."
     return (
         f"its task on {where} ended without a word. See that the folder of runs is on a disk that "
@@ -137,7 +141,7 @@ def said_of_lost(where: str) -> str:
     )
 
 
-def said_of_waiting(waiting: Sequence[Task], of: int, where: str) -> str:
+def describe_waiting_groups(waiting: Sequence[TaskStatus], of: int, where: str) -> str:
     """What so many of a run's groups wait for: a place for their tasks."""
     reasons = ", ".join(sorted({task.reason for task in waiting if task.reason}))
     many = len(waiting)

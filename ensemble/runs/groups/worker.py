@@ -10,33 +10,33 @@ from ensemble import hosts
 from ensemble.jobs import worker
 from ensemble.jobs.job import LOCK_FILE, STOP_FILE
 from ensemble.jobs.outcome import Outcome, StopRequest
-from ensemble.jobs.placement import nodes_of
+from ensemble.jobs.placement import read_node_count
 from ensemble.jobs.status import StatusWriter
-from ensemble.runs.groups.part import Group, GroupStatus, find_group
-from ensemble.runs.groups.takeover import Place, is_heard_elsewhere
-from ensemble.runs.training.stretch import train
-from ensemble.storage.lock import is_held
+from ensemble.runs.groups.group import Group, GroupStatus, find_group
+from ensemble.runs.groups.takeover import GroupLease, has_remote_heartbeat
+from ensemble.runs.training.run_training import train_run
+from ensemble.storage.file_lock import is_locked
 
 # Set for a task that is to end with the process that started it.
-PARENT = "ENSEMBLE_PARENT"
-CORES = "ENSEMBLE_CORES"  # which it may use, separated by commas
+PARENT_VARIABLE = "ENSEMBLE_PARENT"
+CORES_VARIABLE = "ENSEMBLE_CORES"  # which it may use, separated by commas
 WAIT_SECONDS = 1.0
 
 
-class TaskStop(StopRequest):
+class GroupStopRequest(StopRequest):
     """As a run's, and also when the process that started this task is there no more."""
 
     def __init__(self, group: Group) -> None:
         super().__init__(group.path / STOP_FILE)
-        self._parent = int(os.environ.get(PARENT) or 0)
+        self._parent = int(os.environ.get(PARENT_VARIABLE) or 0)
 
     def __call__(self) -> bool:
         """Whether it is time to stop."""
         return super().__call__() or bool(self._parent and os.getppid() != self._parent)
 
 
-def work(name: str) -> None:
-    """Bring a group to its end in this process; see `jobs.worker.do`.
+def execute_group(name: str) -> None:
+    """Bring a group to its end in this process; see `jobs.worker.execute_job`.
 
     A second task on the same group, as a scheduler may start one that took the first for dead,
     waits until that has ended, and then goes on where it was, if anything is left.
@@ -47,24 +47,24 @@ def work(name: str) -> None:
     Raises:
       RunError: the group's folder is missing, or belongs to another run.
     """
-    keep_to_cores()
-    if nodes_of(find_group(name).path.parents[1]) == 1:
-        _work(name)
+    pin_to_cores()
+    if read_node_count(find_group(name).path.parents[1]) == 1:
+        _execute_group_here(name)
         return
-    with hosts.joined() as company:
+    with hosts.join_process_group() as company:
         if company is None:
-            _work(name)
+            _execute_group_here(name)
             return
         # Its modules start JAX, which is told of the others by now.
-        from ensemble.runs.training.distributed import take_part
+        from ensemble.runs.training.distributed import train_across_hosts
 
-        take_part(company, lambda: _work(name))
+        train_across_hosts(company, lambda: _execute_group_here(name))
 
 
-def _work(name: str) -> Group:
+def _execute_group_here(name: str) -> Group:
     group = find_group(name)
     told = False
-    while is_held(group.path / LOCK_FILE) or is_heard_elsewhere(group):
+    while is_locked(group.path / LOCK_FILE) or has_remote_heartbeat(group):
         if not told:
             print(f"{group.title} has a task already: this one waits until it ends.", flush=True)
             told = True
@@ -75,16 +75,16 @@ def _work(name: str) -> Group:
         print(f"{group.title} is trained already.", flush=True)
         return group
 
-    def begin(status: StatusWriter[GroupStatus], stop: StopRequest) -> Outcome:
+    def train_group(status: StatusWriter[GroupStatus], stop: StopRequest) -> Outcome:
         status.update(state="starting", message="", started=time.time())
-        return train(group, status, stop, Place(group).check)
+        return train_run(group, status, stop, GroupLease(group).exit_if_taken_over)
 
-    worker.do(group, begin, lambda status: None, TaskStop(group))
+    worker.execute_job(group, train_group, lambda status: None, GroupStopRequest(group))
     return find_group(name)
 
 
-def keep_to_cores() -> None:
+def pin_to_cores() -> None:
     """Keep this process to the processor cores that it was given, where it was given any."""
-    given = os.environ.get(CORES, "")
+    given = os.environ.get(CORES_VARIABLE, "")
     if given and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {int(one) for one in given.split(",")})

@@ -16,10 +16,10 @@ TEST_COST = 0.4
 
 # Nothing is shown before so many seconds of steps were seen in so many calls, after the first:
 # that one still warms up. By then the rate is steady, and a run that has less left is over soon.
-SEEN_SECONDS, SEEN_CALLS = 2.0, 3
+MIN_MEASURED_SECONDS, MIN_MEASURED_CALLS = 2.0, 3
 # The rate is that of the last 20 seconds or so. Where others slow the machine down to a half,
 # nothing could have told: what is shown is right again within a minute.
-RATE_SECONDS = 20.0
+RATE_WINDOW_SECONDS = 20.0
 # What is shown moves towards a new estimate within a quarter of the time left, in these bounds.
 DRIFT_SECONDS, DRIFT_SHARE = (2.0, 30.0), 0.25
 
@@ -38,17 +38,17 @@ class Countdown:
         self._seen = self._steps = self._seconds = 0.0
         self._shown: tuple[float, float] | None = None  # (seconds left, as of when)
 
-    def trained(self, steps: int, seconds: float) -> None:
+    def record_steps(self, steps: int, seconds: float) -> None:
         """Note a call of so many steps; the first of a process is no measure of the next."""
         self._calls += 1
         if self._calls < 1 or steps < 1:
             return
         self._seen += seconds
-        kept = math.exp(-seconds / RATE_SECONDS)
+        kept = math.exp(-seconds / RATE_WINDOW_SECONDS)
         self._steps = kept * self._steps + steps
         self._seconds = kept * self._seconds + seconds
 
-    def closed(self, seconds: float) -> None:
+    def record_epoch_end(self, seconds: float) -> None:
         """Note the end of an epoch: its test but for compiling, and what was written.
 
         Counted in steps: on a machine that others slow down, it takes longer as they do.
@@ -62,7 +62,7 @@ class Countdown:
         """How fast it trains now; None before there is a call to go by."""
         return self._steps / self._seconds if self._seconds > 0 else None
 
-    def left(self, steps: int, epochs: int, now: float) -> float | None:
+    def estimate_seconds_left(self, steps: int, epochs: int, now: float) -> float | None:
         """Seconds until so many steps and ends of epochs are done; None where that is not known.
 
         Args:
@@ -71,7 +71,7 @@ class Countdown:
           now: seconds on a clock that is not set, to go by between two questions.
         """
         rate = self.steps_per_second
-        if rate is None or self._seen < SEEN_SECONDS or self._calls < SEEN_CALLS:
+        if rate is None or self._seen < MIN_MEASURED_SECONDS or self._calls < MIN_MEASURED_CALLS:
             return None
         estimate = (steps + epochs * self._closing) / rate
         if self._shown is not None:
@@ -94,7 +94,7 @@ class TrainingClock:
       config: the run's settings.
       steps_per_epoch: S.
       test_images: how many images each epoch is tested on.
-      compiled: of compiling, in the stretches of training before this one.
+      compiled: seconds of compiling, in the stretches of training before this one.
     """
 
     def __init__(
@@ -104,37 +104,39 @@ class TrainingClock:
         self._epochs, self._steps = config.epochs, config.epochs * steps_per_epoch
         self._countdown = Countdown(closing=TEST_COST * test_images / config.batch_size)
         self._compiled, self._sharing = compiled, 1
-        self.closed = self._countdown.closed
+        self.record_epoch_end = self._countdown.record_epoch_end
 
-    def compiled(self, seconds: float) -> None:
+    def record_compile_time(self, seconds: float) -> None:
         """Note so many seconds of compiling."""
         self._compiled += seconds
 
-    def trained(self, steps: int, seconds: float, sharing: int = 1) -> None:
-        """Note a call of so many steps, which as many runs shared; see `Countdown.trained`."""
+    def record_steps(self, steps: int, seconds: float, sharing: int = 1) -> None:
+        """Note a call of so many steps, which as many runs shared; see `Countdown.record_steps`."""
         self._sharing = sharing
-        self._countdown.trained(steps, seconds)
+        self._countdown.record_steps(steps, seconds)
 
-    def now(self, seconds: float) -> dict[str, Any]:
+    def summarize_now(self, seconds: float) -> dict[str, Any]:
         """The time so far, and the speed now: images times members a second."""
         rate = self._countdown.steps_per_second
         speed = None if rate is None else rate * self._images * self._sharing
-        return self._said(seconds, speed)
+        return self._build_speed_fields(seconds, speed)
 
-    def place(self, seconds: float, step: int, evaluated: int) -> dict[str, Any]:
-        """`now`, the compiling, and the time left after so many steps and epochs."""
-        left = self._countdown.left(self._steps - step, self._epochs - evaluated, time.monotonic())
+    def summarize_progress(self, seconds: float, step: int, evaluated: int) -> dict[str, Any]:
+        """`summarize_now`, the compiling, and the time left after so many steps and epochs."""
+        left = self._countdown.estimate_seconds_left(
+            self._steps - step, self._epochs - evaluated, time.monotonic()
+        )
         left = None if left is None else round(left, 1)
-        return {**self.now(seconds), **self._apart(), "seconds_left": left}
+        return {**self.summarize_now(seconds), **self._build_compile_fields(), "seconds_left": left}
 
-    def whole(self, seconds: float, step: int) -> dict[str, Any]:
+    def summarize_total(self, seconds: float, step: int) -> dict[str, Any]:
         """The time of all stretches together, and the speed over all of it."""
         speed = step * self._images / seconds if seconds > 0 else None
-        return {**self._said(seconds, speed), **self._apart()}
+        return {**self._build_speed_fields(seconds, speed), **self._build_compile_fields()}
 
-    def _said(self, seconds: float, speed: float | None) -> dict[str, Any]:
+    def _build_speed_fields(self, seconds: float, speed: float | None) -> dict[str, Any]:
         rounded = None if speed is None else round(speed, 1)
         return {"seconds": round(seconds, 3), "img_member_per_s": rounded}
 
-    def _apart(self) -> dict[str, Any]:
+    def _build_compile_fields(self) -> dict[str, Any]:
         return {"compile_seconds": round(self._compiled, 3)}

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ensemble.engine import Evaluation, StepFigures
+from ensemble.engine import Evaluation, TrainingMetrics
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
-from ensemble.runs.store import Run, trained_here
+from ensemble.runs.store import Run, require_training_config
 from ensemble.runs.training.progress import Progress
 
 
-class Lost:
+class DivergenceMonitor:
     """Looks whose loss is no number, sets them aside where others go on, and writes down who.
 
     A group of members alone ends with any of its own: the run's figures are of all groups.
@@ -37,17 +37,19 @@ class Lost:
         self, run: Run, aside: Callable[[Sequence[int]], None], status: StatusWriter[Any]
     ) -> None:
         self._run, self._train_no_more, self._status = run, aside, status
-        self._differ = bool(trained_here(run).vary)
+        self._differ = bool(require_training_config(run).vary)
 
-    def begin(self, progress: Progress) -> None:
+    def watch_progress(self, progress: Progress) -> None:
         """Watch over this progress, from its place on: who was set aside before it still is."""
         self._progress = progress
         before = self._status.status.set_aside
         if before:
             self._status.update(set_aside={})
-        self._set_aside({place: step for place, step in before.items() if step <= progress.step})
+        self._freeze_members(
+            {place: step for place, step in before.items() if step <= progress.step}
+        )
 
-    def in_training(self, figures: StepFigures, count: int) -> tuple[int, Outcome | None]:
+    def check_step_losses(self, figures: TrainingMetrics, count: int) -> tuple[int, Outcome | None]:
         """How many steps of a call count, and how the run ended by what they say.
 
         Args:
@@ -55,21 +57,25 @@ class Lost:
           count: how many these are.
         """
         bad = ~np.isfinite(figures.loss)
-        bad[list(self._progress.aside)] = False
+        bad[list(self._progress.diverged_members)] = False
         lost = {int(place): int(bad[place].argmax()) for place in np.flatnonzero(bad.any(axis=1))}
         if not lost:
             return count, None
         done = self._progress.step
-        if not self._goes_on:
+        if not self._can_continue:
             first = min(lost, key=lambda place: (lost[place], place))
-            return lost[first], self._end(first, "loss", done + lost[first], "at step {}")
-        self._set_aside({place: done + step + 1 for place, step in lost.items()})
-        if self._anyone_left:
+            return lost[first], self._build_member_outcome(
+                first, "loss", done + lost[first], "at step {}"
+            )
+        self._freeze_members({place: done + step + 1 for place, step in lost.items()})
+        if self._has_members_left:
             return count, None
         last = max(lost.values())
-        return last, self._all_lost() if done + last else no_number_at_all("Every member")
+        return last, self._build_final_outcome() if done + last else build_first_loss_outcome(
+            "Every member"
+        )
 
-    def in_judging(self, judged: Mapping[str, Evaluation]) -> bool:
+    def check_epoch_losses(self, judged: Mapping[str, Evaluation]) -> bool:
         """Whether an epoch cannot be closed by these figures: see `outcome`.
 
         Args:
@@ -78,49 +84,53 @@ class Lost:
         lost: dict[int, str] = {}
         for split, one in judged.items():
             for place in np.flatnonzero(~np.isfinite(one.loss)).tolist():
-                if place not in self._progress.aside:
+                if place not in self._progress.diverged_members:
                     lost.setdefault(place, split)
         if not lost:
             return False
         step = self._progress.step
-        if not self._goes_on:
+        if not self._can_continue:
             place, split = next(iter(lost.items()))
-            self.outcome = self._end(place, f"{split} loss", step, f"after step {step}")
+            self.outcome = self._build_member_outcome(
+                place, f"{split} loss", step, f"after step {step}"
+            )
             return True
-        self._set_aside(dict.fromkeys(lost, step))
-        self.outcome = None if self._anyone_left else self._all_lost()
+        self._freeze_members(dict.fromkeys(lost, step))
+        self.outcome = None if self._has_members_left else self._build_final_outcome()
         return True
 
     @property
-    def _goes_on(self) -> bool:
-        return self._differ and self._run.whole
+    def _can_continue(self) -> bool:
+        return self._differ and self._run.has_all_members
 
     @property
-    def _anyone_left(self) -> bool:
-        return len(self._progress.aside) < len(self._run.numbers)
+    def _has_members_left(self) -> bool:
+        return len(self._progress.diverged_members) < len(self._run.member_numbers)
 
-    def _set_aside(self, steps: dict[int, int]) -> None:
+    def _freeze_members(self, steps: dict[int, int]) -> None:
         """Train and ask these members no more, each since a step."""
         if not steps:
             return
         every = {**self._status.status.set_aside, **steps}
-        self._progress.aside = tuple(sorted(every))
+        self._progress.diverged_members = tuple(sorted(every))
         self._train_no_more(sorted(steps))
         self._status.update(set_aside=every)
 
-    def _end(self, place: int, what: str, done: int, where: str) -> Outcome:
-        who = f"Member {self._run.numbers[place] + 1}"
+    def _build_member_outcome(self, place: int, what: str, done: int, where: str) -> Outcome:
+        who = f"Member {self._run.member_numbers[place] + 1}"
         if not done:
-            return no_number_at_all(who)
+            return build_first_loss_outcome(who)
         epoch = self._progress.evaluated + 1
-        return diverged(f"{who}'s {what}", where.format(done + 1), epoch, self._differ)
+        return build_diverged_outcome(
+            f"{who}'s {what}", where.format(done + 1), epoch, self._differ
+        )
 
-    def _all_lost(self) -> Outcome:
+    def _build_final_outcome(self) -> Outcome:
         last = max(self._status.status.set_aside.values())
-        return all_diverged(last, self._progress.evaluated + 1)
+        return build_all_diverged_outcome(last, self._progress.evaluated + 1)
 
 
-def diverged(what: str, where: str, epoch: int, differ: bool = False) -> Outcome:
+def build_diverged_outcome(what: str, where: str, epoch: int, differ: bool = False) -> Outcome:
     """The run ended since a loss is no number.
 
     Args:
@@ -145,7 +155,7 @@ def diverged(what: str, where: str, epoch: int, differ: bool = False) -> Outcome
     )
 
 
-def all_diverged(step: int, epoch: int) -> Outcome:
+def build_all_diverged_outcome(step: int, epoch: int) -> Outcome:
     """The run ended since every member that it had was set aside, the last at this step."""
     return Outcome(
         "diverged",
@@ -155,7 +165,7 @@ def all_diverged(step: int, epoch: int) -> Outcome:
     )
 
 
-def no_number_at_all(who: str) -> Outcome:
+def build_first_loss_outcome(who: str) -> Outcome:
     """The run ended before its first step was done: who is "Member 2", or "Every member"."""
     return Outcome(
         "diverged",

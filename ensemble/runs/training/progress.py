@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ensemble.analysis.members import disagreement
-from ensemble.engine import Evaluation, StepFigures, Trainer
+from ensemble.engine import Evaluation, Trainer, TrainingMetrics
 
-Figures = dict[str, Any]
+Metrics = dict[str, Any]
 
 
 @dataclass
@@ -29,7 +29,8 @@ class Progress:
       loss, accuracy: (M, S) of the running epoch, zero where it has not come to.
       ensemble_nll, ensemble_accuracy: (S,) likewise; NaN where members see different views.
       seconds: training time so far.
-      aside: the places of members that go on no more: they count in no mean. Not kept with the
+      diverged_members: the places of members that go on no more: they count in no mean. Not kept
+        with the
         rest: the run's status says who.
     """
 
@@ -41,7 +42,7 @@ class Progress:
     ensemble_nll: np.ndarray
     ensemble_accuracy: np.ndarray
     seconds: float
-    aside: tuple[int, ...] = ()
+    diverged_members: tuple[int, ...] = ()
 
     @classmethod
     def blank(cls, state: Any, members: int, steps: int) -> "Progress":
@@ -64,7 +65,7 @@ class Progress:
         """Steps done in the running epoch; S when only its evaluation is left."""
         return self.step - self.evaluated * self.steps_per_epoch
 
-    def record(self, figures: StepFigures, count: int) -> None:
+    def record_steps(self, figures: TrainingMetrics, count: int) -> None:
         """Count `count` steps as done, and keep their figures."""
         rows = slice(self.step_in_epoch, self.step_in_epoch + count)
         self.loss[:, rows] = figures.loss[:, :count]
@@ -76,10 +77,10 @@ class Progress:
             kept[rows] = np.nan if new is None else new[:count]
         self.step += count
 
-    def recorded(
-        self, figures: StepFigures, count: int, line_steps: int | None = None
-    ) -> Iterator[Figures]:
-        """`record`, and a line of the history for each stretch of steps that is then done.
+    def record_history_lines(
+        self, figures: TrainingMetrics, count: int, line_steps: int | None = None
+    ) -> Iterator[Metrics]:
+        """`record_steps`, and a line of the history for each stretch of steps that is then done.
 
         Args:
           figures: of the steps.
@@ -88,10 +89,10 @@ class Progress:
             cut into calls; None for one line of all `count`.
         """
         before = self.step_in_epoch
-        self.record(figures, count)
+        self.record_steps(figures, count)
         whole, done = self.step, self.step_in_epoch
         if line_steps is None:
-            yield {"kind": "steps", **self.place(), **self.training_figures(count)}
+            yield {"kind": "steps", **self.history_position(), **self.training_metrics(count)}
             return
         begin = before - before % line_steps
         for first in range(begin, done, line_steps):
@@ -99,7 +100,11 @@ class Progress:
             if last > done:
                 break
             self.step = whole - done + last
-            yield {"kind": "steps", **self.place(), **self.training_figures(last - first)}
+            yield {
+                "kind": "steps",
+                **self.history_position(),
+                **self.training_metrics(last - first),
+            }
         self.step = whole
 
     def close_epoch(self) -> None:
@@ -108,12 +113,12 @@ class Progress:
         for figures in (self.loss, self.accuracy, self.ensemble_nll, self.ensemble_accuracy):
             figures[:] = 0
 
-    def place(self) -> Figures:
+    def history_position(self) -> Metrics:
         """Where the history's next line stands."""
         share = self.step / self.steps_per_epoch
         return {"epoch": self.evaluated + 1, "step": self.step, "progress": round(share, 6)}
 
-    def training_figures(self, last: int | None = None) -> Figures:
+    def training_metrics(self, last: int | None = None) -> Metrics:
         """Means over the last so many steps of the running epoch, by default over all done."""
         done = self.step_in_epoch
         rows = slice(0 if last is None else done - last, done)
@@ -121,20 +126,20 @@ class Progress:
         return {
             "train_loss": loss,
             "train_accuracy": self.accuracy[:, rows].mean(-1, dtype=np.float64),
-            "ensemble_train_loss": mean_of_others(loss, self.aside),
+            "ensemble_train_loss": mean_remaining_loss(loss, self.diverged_members),
             "ensemble_train_nll": self.ensemble_nll[rows].mean(dtype=np.float64),
             "ensemble_train_accuracy": self.ensemble_accuracy[rows].mean(dtype=np.float64),
-            **({"set_aside": list(self.aside)} if self.aside else {}),
+            **({"set_aside": list(self.diverged_members)} if self.diverged_members else {}),
         }
 
-    def as_tree(self) -> Figures:
+    def as_tree(self) -> Metrics:
         """A tree of arrays, for a checkpoint."""
         whole = {name: np.array(getattr(self, name)) for name in ("step", "evaluated", "seconds")}
-        kept = {name: one for name, one in vars(self).items() if name != "aside"}
+        kept = {name: one for name, one in vars(self).items() if name != "diverged_members"}
         return {**kept, **whole}
 
     @classmethod
-    def from_tree(cls, tree: Figures) -> "Progress":
+    def from_tree(cls, tree: Metrics) -> "Progress":
         """The inverse of `as_tree`."""
         return cls(
             state=tree["state"],
@@ -148,13 +153,15 @@ class Progress:
         )
 
 
-def judge(trainer: Trainer, state: Any, stop: Callable[[], bool]) -> dict[str, Evaluation]:
+def evaluate_splits(
+    trainer: Trainer, state: Any, stop: Callable[[], bool]
+) -> dict[str, Evaluation]:
     """The members on the images held out, where some are, and on the test images, by split.
 
     Empty where `stop`, asked about once a second, says so meanwhile.
     """
     ask = {"test": trainer.evaluate}
-    if trainer.validates:
+    if trainer.has_validation_set:
         ask = {"validation": trainer.validate, **ask}
     judged: dict[str, Evaluation] = {}
     for split, evaluate in ask.items():
@@ -164,13 +171,13 @@ def judge(trainer: Trainer, state: Any, stop: Callable[[], bool]) -> dict[str, E
     return judged
 
 
-def mean_of_others(loss: np.ndarray, aside: Sequence[int]) -> np.float64:
+def mean_remaining_loss(loss: np.ndarray, aside: Sequence[int]) -> np.float64:
     """The mean over members (M,) but for those set aside; NaN where nobody is left."""
     left = np.delete(loss, list(aside))
     return left.mean() if len(left) else np.float64(np.nan)
 
 
-def figures_on(split: str, evaluation: Evaluation, aside: Sequence[int] = ()) -> Figures:
+def compute_split_metrics(split: str, evaluation: Evaluation, aside: Sequence[int] = ()) -> Metrics:
     """What an epoch's line says of the "test" or the "validation" images.
 
     Args:
@@ -181,13 +188,13 @@ def figures_on(split: str, evaluation: Evaluation, aside: Sequence[int] = ()) ->
     return {
         f"{split}_loss": evaluation.loss,
         f"{split}_accuracy": evaluation.accuracy,
-        f"ensemble_{split}_loss": mean_of_others(evaluation.loss, aside),
+        f"ensemble_{split}_loss": mean_remaining_loss(evaluation.loss, aside),
         f"ensemble_{split}_nll": evaluation.ensemble_nll,
         f"ensemble_{split}_accuracy": evaluation.ensemble_accuracy,
     }
 
 
-def differences(evaluation: Evaluation, aside: Sequence[int] = ()) -> Figures:
+def compute_member_disagreement(evaluation: Evaluation, aside: Sequence[int] = ()) -> Metrics:
     """What an epoch's line says of how often members differ on the test images.
 
     Args:
@@ -197,7 +204,9 @@ def differences(evaluation: Evaluation, aside: Sequence[int] = ()) -> Figures:
     members = np.arange(len(evaluation.loss))
     there = np.setdiff1d(members, np.array(aside, np.intp))
     whole = len(there) == len(members)
-    differ = disagreement.measure(evaluation.probabilities[slice(None) if whole else there])
+    differ = disagreement.measure_disagreement(
+        evaluation.probabilities[slice(None) if whole else there]
+    )
     each = np.full(len(members), np.nan)
     each[there] = differ.of_members
     return {"disagreement": differ.pairwise, "member_disagreement": each}

@@ -9,19 +9,19 @@ from ensemble.errors import EnsembleError
 from ensemble.jobs import worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.status import StatusWriter
-from ensemble.jobs.worker import Report
+from ensemble.jobs.worker import ReportStatus
 from ensemble.runs.status import Status
-from ensemble.runs.store import Run, find, trained_here
-from ensemble.runs.training.stretch import train
+from ensemble.runs.store import Run, find_run, require_training_config
+from ensemble.runs.training.run_training import train_run
 
 
-def work(
+def execute_run(
     run_id: str,
-    report: Report = lambda status: None,
+    report: ReportStatus = lambda status: None,
     stop: StopRequest | None = None,
     turn: bool = True,
 ) -> Run:
-    """Bring a queued run to its end in this process; see `jobs.worker.do`.
+    """Bring a queued run to its end in this process; see `jobs.worker.execute_job`.
 
     Args:
       run_id: a run in state `queued`.
@@ -29,53 +29,61 @@ def work(
       stop: asked whether to stop, where the caller wants to know as well.
       turn: whether it takes turns with others on this machine; not where the caller has a turn.
     """
-    if hosts.asked() and hosts.current() is None:
-        with hosts.joined() as company:
+    if hosts.is_distributed_requested() and hosts.get_process_group() is None:
+        with hosts.join_process_group() as company:
             if company:
                 # Its modules start JAX, which is told of the others by now.
-                from ensemble.runs.training.distributed import take_part
+                from ensemble.runs.training.distributed import train_across_hosts
 
-                take_part(company, lambda: _work(run_id, report, stop, turn))
-                return find(run_id)
-    return _work(run_id, report, stop, turn)
+                train_across_hosts(company, lambda: _execute_run_here(run_id, report, stop, turn))
+                return find_run(run_id)
+    return _execute_run_here(run_id, report, stop, turn)
 
 
-def _work(run_id: str, report: Report, stop: StopRequest | None, turn: bool) -> Run:
-    run = find(run_id)
-    begin = _coordinate if run.in_groups and not hosts.current() else _train
-    worker.do(
+def _execute_run_here(
+    run_id: str, report: ReportStatus, stop: StopRequest | None, turn: bool
+) -> Run:
+    run = find_run(run_id)
+    begin = (
+        _coordinate_groups
+        if run.in_groups and not hosts.get_process_group()
+        else _start_run_training
+    )
+    worker.execute_job(
         run,
         lambda status, stop: begin(run, status, stop, report),
         report,
         stop,
-        trained_here(run).devices,
-        turn=turn and hosts.current() is None,
+        require_training_config(run).devices,
+        turn=turn and hosts.get_process_group() is None,
     )
-    return find(run_id)
+    return find_run(run_id)
 
 
-def compile_for(settings: dict[str, object]) -> None:
+def compile_likely_run(settings: dict[str, object]) -> None:
     """Make ready what a run with these settings compiles; this process then keeps the programs."""
     from ensemble.engine import Trainer
 
     likely = EnsembleConfig.from_disk(settings)
     # What is amiss with the settings or the dataset is said to the run that comes to have them.
     with contextlib.suppress(EnsembleError):
-        Trainer(likely, datasets.load(likely.dataset)).start()
+        Trainer(likely, datasets.load_dataset(likely.dataset)).start()
 
 
-def _coordinate(
-    run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report
+def _coordinate_groups(
+    run: Run, status: StatusWriter[Status], stop: StopRequest, report: ReportStatus
 ) -> Outcome:
-    from ensemble.runs.groups.coordinator import Coordinator
-    from ensemble.runs.groups.external import ExternalTasks, Follower
-    from ensemble.runs.groups.places import tasks_for
+    from ensemble.runs.groups.coordinator import GroupCoordinator
+    from ensemble.runs.groups.external_tasks import ExternalTaskCoordinator, ExternalTasks
+    from ensemble.runs.groups.task_placement import create_group_tasks
 
-    tasks = tasks_for(run)
-    follows = Follower if isinstance(tasks, ExternalTasks) else Coordinator
-    return follows(run, status, stop, report, tasks).follow()
+    tasks = create_group_tasks(run)
+    follows = ExternalTaskCoordinator if isinstance(tasks, ExternalTasks) else GroupCoordinator
+    return follows(run, status, stop, report, tasks).follow_groups()
 
 
-def _train(run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report) -> Outcome:
+def _start_run_training(
+    run: Run, status: StatusWriter[Status], stop: StopRequest, report: ReportStatus
+) -> Outcome:
     status.update(started=time.time())
-    return train(run, status, stop, report)
+    return train_run(run, status, stop, report)

@@ -8,17 +8,20 @@ import zipfile
 from ensemble.errors import DataError
 
 UTF8 = 0x800  # the flag that says a name is in UTF-8; others are in the tool's own encoding
-DEEPEST = 12  # folders within folders
-LONGEST, LONGEST_PART = 1000, 255  # bytes of a path and of each of its parts, as disks take them
-SHOWN = 80  # letters of a name that are said
+MAX_DEPTH = 12  # folders within folders
+MAX_PATH_BYTES, MAX_PART_BYTES = (
+    1000,
+    255,
+)  # bytes of a path and of each of its parts, as disks take them
+MAX_QUOTED_LETTERS = 80  # letters of a name that are said
 DRIVE = re.compile(r"[A-Za-z]:")
 # What Windows takes for a device, with any ending.
 DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 # Beside the pictures lies what systems put there for themselves.
-SYSTEMS_OWN = {"__macosx", "thumbs.db", "desktop.ini", "$recycle.bin"}
+SYSTEM_NAMES = {"__macosx", "thumbs.db", "desktop.ini", "$recycle.bin"}
 
 
-def decoded(info: zipfile.ZipInfo) -> str:
+def decode_entry_name(info: zipfile.ZipInfo) -> str:
     """An entry's name as it was meant.
 
     Many tools write UTF-8 and do not say so, which then reads as letters of the first PC's.
@@ -32,20 +35,20 @@ def decoded(info: zipfile.ZipInfo) -> str:
         return name
 
 
-def quoted(name: str) -> str:
+def quote_entry_name(name: str) -> str:
     """The name for a sentence: one line, not too long."""
-    shown = name if len(name) <= SHOWN else name[: SHOWN - 1] + "…"
+    shown = name if len(name) <= MAX_QUOTED_LETTERS else name[: MAX_QUOTED_LETTERS - 1] + "…"
     plain = "".join(letter if letter.isprintable() else "�" for letter in shown)
     return f"“{plain}”"
 
 
-def checked(name: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
+def parse_entry_path(name: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
     """The parts of a path that stays below its folder; () for that folder itself.
 
     Raises:
       DataError: it leads elsewhere, or no disk would take it.
     """
-    said, mend = quoted(name), "pack the folder again, from within"
+    said, mend = quote_entry_name(name), "pack the folder again, from within"
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
         raise DataError(
             f"The name {said} in the archive holds letters that cannot be shown: rename the file."
@@ -62,25 +65,25 @@ def checked(name: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
     parts = tuple(part for part in name.split("/") if part not in ("", "."))
     if ".." in parts:
         raise DataError(f"{said} in the archive leads out of it (..): {mend}.")
-    if len(parts) > DEEPEST:
+    if len(parts) > MAX_DEPTH:
         raise DataError(
-            f"{said} in the archive lies more than {DEEPEST} folders deep: "
+            f"{said} in the archive lies more than {MAX_DEPTH} folders deep: "
             "put one folder a class, with its images in it."
         )
     sizes = [len(part.encode()) for part in parts]
-    if sum(sizes) + len(sizes) > LONGEST or max(sizes, default=0) > LONGEST_PART:
+    if sum(sizes) + len(sizes) > MAX_PATH_BYTES or max(sizes, default=0) > MAX_PART_BYTES:
         raise DataError(f"The name {said} in the archive is too long for a disk: shorten it.")
     if windows:
-        _check_windows(parts, said)
+        _check_windows_name(parts, said)
     return parts
 
 
-def is_systems_own(parts: tuple[str, ...]) -> bool:
+def is_system_entry(parts: tuple[str, ...]) -> bool:
     """Whether it is hidden, or a system's own, as `__MACOSX` and Thumbs.db are."""
-    return any(part.startswith(".") or part.lower() in SYSTEMS_OWN for part in parts)
+    return any(part.startswith(".") or part.lower() in SYSTEM_NAMES for part in parts)
 
 
-class Tree:
+class EntryTree:
     """Names that were met so far: each stands once, also for a disk that knows no case."""
 
     def __init__(self) -> None:
@@ -89,11 +92,11 @@ class Tree:
     def add_file(self, parts: tuple[str, ...]) -> None:
         """Note a file and its folders; DataError where something else has its name."""
         self.add_folder(parts[:-1])
-        key = _same(parts)
+        key = _normalize_entry_path(parts)
         if key in self._spelled:
-            other = quoted("/".join(self._spelled[key][0]))
+            other = quote_entry_name("/".join(self._spelled[key][0]))
             raise DataError(
-                f"{quoted('/'.join(parts))} and {other} in the archive would be one "
+                f"{quote_entry_name('/'.join(parts))} and {other} in the archive would be one "
                 "file, at least where upper and lower case are the same: rename one "
                 "of them."
             )
@@ -103,21 +106,21 @@ class Tree:
         """Note a folder and those that it is in; DataError where one is spelt in two ways."""
         for end in range(len(parts), 0, -1):
             here = parts[:end]
-            known, is_file = self._spelled.setdefault(_same(here), (here, False))
+            known, is_file = self._spelled.setdefault(_normalize_entry_path(here), (here, False))
             if known != here or is_file:
                 raise DataError(
-                    f"{quoted('/'.join(here))} and {quoted('/'.join(known))} in the "
-                    "archive would be one, at least where upper and lower case are "
+                    f"{quote_entry_name('/'.join(here))} and {quote_entry_name('/'.join(known))} "
+                    "in the archive would be one, at least where upper and lower case are "
                     "the same: rename one of them."
                 )
 
 
-def _same(parts: tuple[str, ...]) -> tuple[str, ...]:
+def _normalize_entry_path(parts: tuple[str, ...]) -> tuple[str, ...]:
     """What two names share that are one on some disk."""
     return tuple(unicodedata.normalize("NFC", part).casefold() for part in parts)
 
 
-def _check_windows(parts: tuple[str, ...], said: str) -> None:
+def _check_windows_name(parts: tuple[str, ...], said: str) -> None:
     for part in parts:
         if DEVICE.fullmatch(part) or part[-1] in ". " or set(part) & set(':*?"<>|'):
             raise DataError(

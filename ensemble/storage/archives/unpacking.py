@@ -14,26 +14,26 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from ensemble.errors import DataError, StorageError
-from ensemble.storage.archives.contents import (
-    AGAIN,
-    LIMITS,
-    Limits,
-    Plan,
+from ensemble.storage.archives.archive_contents import (
+    DEFAULT_LIMITS,
+    REPACK_ADVICE,
+    ArchiveLimits,
     PlannedFile,
-    planned,
-    too_many,
+    UnpackPlan,
+    plan_unpacking,
+    too_many_files_error,
 )
-from ensemble.storage.arrays.npz import ODDITIES
+from ensemble.storage.arrays.npz import ZIP_ERRORS
 
 CHUNK = 2**20
 Progress = Callable[[float | None, str], None]
 
 ENTRY_MARK = b"PK\1\2"  # begins each line of the list of contents
-RESERVE = 64 * 2**20  # bytes of the disk that are left to others
+RESERVED_BYTES = 64 * 2**20  # bytes of the disk that are left to others
 
 
 @dataclass(frozen=True)
-class Unpacked:
+class UnpackResult:
     """What came out of an archive.
 
     Attributes:
@@ -49,9 +49,12 @@ class Unpacked:
     nested: tuple[str, ...]
 
 
-def unpack(
-    file: BinaryIO, folder: Path, limits: Limits = LIMITS, progress: Progress | None = None
-) -> Unpacked:
+def unpack_archive(
+    file: BinaryIO,
+    folder: Path,
+    limits: ArchiveLimits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
+) -> UnpackResult:
     """Unpack a .zip into a folder that is made for it.
 
     Whatever is raised, by `progress` too, leaves no folder.
@@ -67,22 +70,22 @@ def unpack(
       StorageError: it would not fit on the disk.
       OSError: the disk refuses.
     """
-    with _opened(file, limits) as archive:
-        plan = planned(archive, limits)
-        _check_room(folder.parent, plan.nbytes)
+    with _open_archive(file, limits) as archive:
+        plan = plan_unpacking(archive, limits)
+        _check_free_space(folder.parent, plan.nbytes)
         folder.mkdir(mode=0o700)
         try:
-            _write(archive, plan, folder, progress)
+            _write_planned_files(archive, plan, folder, progress)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-    return Unpacked(len(plan.files), plan.nbytes, plan.skipped, plan.nested)
+    return UnpackResult(len(plan.files), plan.nbytes, plan.skipped, plan.nested)
 
 
-class _Bounded:
+class _BoundedFile:
     """A file that gives no more at once than a list of contents may take, nor too long a list."""
 
-    def __init__(self, file: BinaryIO, limits: Limits) -> None:
+    def __init__(self, file: BinaryIO, limits: ArchiveLimits) -> None:
         self._file, self._limits, self.opening = file, limits, True
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
@@ -92,22 +95,22 @@ class _Bounded:
         if size > limits.contents:
             raise DataError(
                 f"The archive's list of contents takes over {limits.contents / 1e6:,.0f} MB: "
-                f"{AGAIN}."
+                f"{REPACK_ADVICE}."
             )
         # Without a size it is the archive's last record, which is sought near its end.
         found = self._file.read(size if size >= 0 else limits.contents)
         # Each line of the list takes memory, however short it is: count before they are parsed.
         if self.opening and found.count(ENTRY_MARK) > limits.files:
-            raise too_many(limits)
+            raise too_many_files_error(limits)
         return found
 
 
-def _opened(file: BinaryIO, limits: Limits) -> zipfile.ZipFile:
+def _open_archive(file: BinaryIO, limits: ArchiveLimits) -> zipfile.ZipFile:
     """The archive, its list of contents read."""
-    bounded = _Bounded(file, limits)
+    bounded = _BoundedFile(file, limits)
     try:
         archive = zipfile.ZipFile(cast(BinaryIO, bounded))
-    except (*ODDITIES, NotImplementedError) as error:
+    except (*ZIP_ERRORS, NotImplementedError) as error:
         if isinstance(error.__context__, OSError) and error.__context__.errno:
             raise error.__context__ from None
         raise DataError(
@@ -118,17 +121,19 @@ def _opened(file: BinaryIO, limits: Limits) -> zipfile.ZipFile:
     return archive
 
 
-def _check_room(folder: Path, nbytes: int) -> None:
+def _check_free_space(folder: Path, nbytes: int) -> None:
     """StorageError where so much would not fit beside what is there."""
     free = shutil.disk_usage(folder).free
-    if nbytes + RESERVE > free:
+    if nbytes + RESERVED_BYTES > free:
         raise StorageError(
             f"Unpacked the archive takes {nbytes / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free "
             "where datasets are kept: free some, or point ENSEMBLE_DATA at another disk."
         )
 
 
-def _write(archive: zipfile.ZipFile, plan: Plan, folder: Path, progress: Progress | None) -> None:
+def _write_planned_files(
+    archive: zipfile.ZipFile, plan: UnpackPlan, folder: Path, progress: Progress | None
+) -> None:
     """The files, in their folders; DataError where one is not what the archive says of it."""
     done, made = 0, {folder}
     for number, one in enumerate(plan.files):
@@ -139,30 +144,30 @@ def _write(archive: zipfile.ZipFile, plan: Plan, folder: Path, progress: Progres
         written = 0
         # "x": nothing that is there is written through, whatever its name meant.
         with path.open("xb") as target:
-            for piece in _content(archive, one):
+            for piece in _read_entry_pieces(archive, one):
                 written += len(piece)
                 if written > one.info.file_size:
-                    raise _damaged(one)
+                    raise _damaged_entry_error(one)
                 target.write(piece)
         if written != one.info.file_size:
-            raise _damaged(one)
+            raise _damaged_entry_error(one)
         done += written
         if progress and (number % 64 == 0 or number == len(plan.files) - 1):
             progress(done / plan.nbytes if plan.nbytes else 1.0, f"Unpacking: {number + 1:,} files")
 
 
-def _content(archive: zipfile.ZipFile, one: PlannedFile) -> Iterator[bytes]:
+def _read_entry_pieces(archive: zipfile.ZipFile, one: PlannedFile) -> Iterator[bytes]:
     """A file's bytes, piece by piece."""
     try:
         with archive.open(one.info) as source:
             while piece := source.read(CHUNK):
                 yield piece
-    except (*ODDITIES, NotImplementedError) as error:
-        raise _damaged(one) from error
+    except (*ZIP_ERRORS, NotImplementedError) as error:
+        raise _damaged_entry_error(one) from error
 
 
-def _damaged(one: PlannedFile) -> DataError:
+def _damaged_entry_error(one: PlannedFile) -> DataError:
     return DataError(
-        f"{one.said} in the archive is damaged, or its size is not what the archive says: "
-        f"{AGAIN}, and upload it whole."
+        f"{one.quoted_name} in the archive is damaged, or its size is not what the archive says: "
+        f"{REPACK_ADVICE}, and upload it whole."
     )

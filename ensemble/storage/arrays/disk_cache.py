@@ -15,19 +15,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.digest import digest_of_arrays
+from ensemble.storage.arrays.array_digest import digest_named_arrays
+from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npz import Arrays, read_arrays, write_arrays
 from ensemble.storage.folders import data_folder
 
-FOLDER = "kept"  # below the data folder; the name is documented
-MOST_BYTES = 256 * 1024 * 1024  # of the whole cache; what was used last stays
+CACHE_FOLDER = "kept"  # below the data folder; the name is documented
+MAX_CACHE_BYTES = 256 * 1024 * 1024  # of the whole cache; what was used last stays
 PACKAGES = ("jax", "numpy", "scipy", "pillow")
 # Folders that draw and say what others have reckoned: no number depends on them.
-WITHOUT_NUMBERS = {"cli", "figures", "ui", "wording"}
+IGNORED_PACKAGES = {"cli", "figures", "ui", "wording"}
 
 
-def cached(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
+def load_or_compute_arrays(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
     """The arrays that `make` makes, read from the cache where they are there.
 
     Args:
@@ -35,41 +35,43 @@ def cached(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
       made_from: what it depends on beside the program: a dataset, a digest of parameters.
       make: called where the file is missing or damaged. A full disk raises nothing.
     """
-    digest = hashlib.sha256(f"{name} {made_from} {program()}".encode()).hexdigest()[:20]
-    path = data_folder() / FOLDER / f"{name}-{digest}.npz"
+    digest = hashlib.sha256(f"{name} {made_from} {digest_program_source()}".encode()).hexdigest()[
+        :20
+    ]
+    path = data_folder() / CACHE_FOLDER / f"{name}-{digest}.npz"
     try:
-        found = read_arrays(path, None, MOST_BYTES, need_checksum=True)
+        found = read_arrays(path, None, MAX_CACHE_BYTES, need_checksum=True)
         os.utime(path)
         return found
     except (OSError, DamagedFileError):
         made = make()
         with contextlib.suppress(OSError):  # A full disk costs the next one seconds, no more.
-            _write(path, made)
+            _write_cache_file(path, made)
         return made
 
 
-def digest_of(tree: list[NDArray[np.generic]]) -> str:
+def digest_array_list(tree: list[NDArray[np.generic]]) -> str:
     """SHA-256 of the arrays' types, shapes and bytes, in their order."""
-    return digest_of_arrays((str(number), array) for number, array in enumerate(tree))
+    return digest_named_arrays((str(number), array) for number, array in enumerate(tree))
 
 
 @functools.cache
-def program() -> str:
+def digest_program_source() -> str:
     """SHA-256 of the source that numbers depend on, and of the packages' versions."""
     root = Path(__file__).resolve().parents[2]
     digest = hashlib.sha256(" ".join(map(version, PACKAGES)).encode())
     for file in sorted(root.rglob("*.py")):
-        if file.relative_to(root).parts[0] not in WITHOUT_NUMBERS:
+        if file.relative_to(root).parts[0] not in IGNORED_PACKAGES:
             digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
-def _write(path: Path, arrays: Arrays) -> None:
+def _write_cache_file(path: Path, arrays: Arrays) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_arrays(path, arrays)
     files = sorted(path.parent.glob("*.npz"), key=lambda one: one.stat().st_mtime, reverse=True)
     total = 0
     for file in files:
         total += file.stat().st_size
-        if total > MOST_BYTES:
+        if total > MAX_CACHE_BYTES:
             file.unlink(missing_ok=True)

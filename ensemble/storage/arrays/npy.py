@@ -23,22 +23,22 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.reading import opened as plain_file
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.plain_files import open_plain_file as plain_file
 
-KINDS = "biufU"  # of types: numbers and text; never objects, which are pickled, nor records
-MOST_HEADER_BYTES = 4096  # NumPy's own takes 128, with a few axes
-MOST_AT_ONCE = 2**17  # bytes that a file may have us read in one go
-PICKLED = "an array holds Python objects, which would have to be unpickled"
-LENGTHS = {b"\1\0": "<H", b"\2\0": "<I", b"\3\0": "<I"}  # of the header, by version
-HEADER = re.compile(
+DTYPE_KINDS = "biufU"  # of types: numbers and text; never objects, which are pickled, nor records
+MAX_HEADER_BYTES = 4096  # NumPy's own takes 128, with a few axes
+MAX_READ_BYTES = 2**17  # bytes that a file may have us read in one go
+PICKLED_MESSAGE = "an array holds Python objects, which would have to be unpickled"
+HEADER_LENGTH_FORMATS = {b"\1\0": "<H", b"\2\0": "<I", b"\3\0": "<I"}  # of the header, by version
+HEADER_PATTERN = re.compile(
     r"\{'descr': '(\|O|[<>|][a-zA-Z]\d{1,9})', 'fortran_order': (True|False), "
     r"'shape': \((|\d{1,18},|\d{1,18}(?:, \d{1,18}){1,31})\), \} *\n"
 )
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedArray:
     """What an array has to be.
 
     Attributes:
@@ -57,7 +57,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Header:
+class ArrayHeader:
     """What a file says of its array; `start` is where in the file its bytes begin."""
 
     dtype: "np.dtype[Any]"
@@ -70,12 +70,12 @@ class Header:
         """What the array takes."""
         return math.prod(self.shape) * self.dtype.itemsize
 
-    def array(self, content: NDArray[np.uint8]) -> NDArray[Any]:
+    def view_as_array(self, content: NDArray[np.uint8]) -> NDArray[Any]:
         """The array of these bytes, uint8 (nbytes,); a view of them."""
         flat = content.view(self.dtype)
         return flat.reshape(self.shape[::-1]).T if self.fortran_order else flat.reshape(self.shape)
 
-    def check(self, name: str, expected: Expected, axes: dict[str, int]) -> None:
+    def check_expected(self, name: str, expected: ExpectedArray, axes: dict[str, int]) -> None:
         """Compare with what is expected.
 
         Args:
@@ -96,10 +96,10 @@ class Header:
             if wanted == list(self.shape):
                 return
         said = ", ".join(str(axes.get(str(axis), axis)) for axis in expected.shape)
-        raise DamagedFileError(f"{name} has shape {shortly(self.shape)}, not ({said})")
+        raise DamagedFileError(f"{name} has shape {format_shape(self.shape)}, not ({said})")
 
 
-class Bounded(io.BufferedReader):
+class BoundedReader(io.BufferedReader):
     """A file that is read in small pieces and within its ends, whatever its content asks for."""
 
     @functools.cached_property
@@ -110,7 +110,7 @@ class Bounded(io.BufferedReader):
     def read(self, size: int | None = -1, /) -> bytes:
         """At most `size` bytes; DamagedFileError where that is more than anything needs."""
         size = self.size - self.tell() if size is None or size < 0 else size
-        if size > MOST_AT_ONCE:
+        if size > MAX_READ_BYTES:
             raise DamagedFileError("it says an impossible length")
         return super().read(size)
 
@@ -124,7 +124,7 @@ class Bounded(io.BufferedReader):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Bounded]:
+def open_bounded_file(path: Path) -> Iterator[BoundedReader]:
     """A file to read from.
 
     Raises:
@@ -137,11 +137,11 @@ def opened(path: Path) -> Iterator[Bounded]:
         if error.errno == errno.EINVAL:
             raise DamagedFileError("it is no file") from error
         raise
-    with Bounded(found.detach()) as file:
+    with BoundedReader(found.detach()) as file:
         yield file
 
 
-def read_header(file: BinaryIO) -> Header:
+def read_header(file: BinaryIO) -> ArrayHeader:
     """The header of the array at the beginning of a file; the place after that is its data's.
 
     Raises:
@@ -149,31 +149,31 @@ def read_header(file: BinaryIO) -> Header:
         PICKLED where they are Python objects.
     """
     version = file.read(8).removeprefix(b"\x93NUMPY")
-    if version not in LENGTHS:
+    if version not in HEADER_LENGTH_FORMATS:
         raise DamagedFileError("it holds no array")
-    form = LENGTHS[version]
+    form = HEADER_LENGTH_FORMATS[version]
     size = file.read(struct.calcsize(form))
     length = struct.unpack(form, size)[0] if len(size) == struct.calcsize(form) else 0
-    if length > MOST_HEADER_BYTES:
+    if length > MAX_HEADER_BYTES:
         raise DamagedFileError("an array's header is too long")
-    found = HEADER.fullmatch(file.read(length).decode("ascii", "replace"))
+    found = HEADER_PATTERN.fullmatch(file.read(length).decode("ascii", "replace"))
     if not found:
         raise DamagedFileError("an array's header cannot be read")
     descr, order, lengths = found.groups()
     shape = tuple(int(one) for one in lengths.split(",") if one)
-    return Header(_dtype(descr), shape, order == "True", 8 + len(size) + length)
+    return ArrayHeader(_parse_dtype(descr), shape, order == "True", 8 + len(size) + length)
 
 
-def map_npy(path: Path, expected: Expected) -> NDArray[Any]:
+def map_npy(path: Path, expected: ExpectedArray) -> NDArray[Any]:
     """The array of a .npy file as a read-only memory map: read as it is used.
 
     Raises:
       DamagedFileError: it is not what is expected, or its length does not fit.
       OSError: it cannot be read; FileNotFoundError where there is none.
     """
-    with opened(path) as file:
+    with open_bounded_file(path) as file:
         header = read_header(cast(BinaryIO, file))
-        header.check("the array", expected, {})
+        header.check_expected("the array", expected, {})
         if file.size != header.start + header.nbytes or not header.nbytes:
             raise DamagedFileError("its length is not that of its array")
         shape = header.shape[::-1] if header.fortran_order else header.shape
@@ -181,18 +181,18 @@ def map_npy(path: Path, expected: Expected) -> NDArray[Any]:
         return mapped.T if header.fortran_order else mapped
 
 
-def shortly(shape: tuple[int, ...]) -> str:
+def format_shape(shape: tuple[int, ...]) -> str:
     """A shape for people, cut where a file says it has twenty axes."""
     return str(shape) if len(shape) <= 6 else f"of {len(shape)} axes"
 
 
-def _dtype(descr: str) -> "np.dtype[Any]":
+def _parse_dtype(descr: str) -> "np.dtype[Any]":
     if descr == "|O":
-        raise DamagedFileError(PICKLED)
+        raise DamagedFileError(PICKLED_MESSAGE)
     try:
         dtype = np.dtype(descr)
     except TypeError:
         raise DamagedFileError("an array has no type that there is") from None
-    if dtype.kind not in KINDS or not dtype.itemsize:
+    if dtype.kind not in DTYPE_KINDS or not dtype.itemsize:
         raise DamagedFileError("an array holds no numbers")
     return dtype

@@ -1,8 +1,9 @@
 """Several arrays in one .npz file, which any tool reads: written as a whole, checked when read.
 
-The archive's comment is `sha256:` and the digest of all that it holds (digest.py). A file of an
-earlier version, without one, is read on the CRC-32 that each entry has. What a file says of itself
-is checked before any of it is read, unpacked or allocated: entries, names, sizes, types, shapes.
+The archive's comment is `sha256:` and the digest of all that it holds (array_digest.py). A file of
+an earlier version, without one, is read on the CRC-32 that each entry has. What a file says of
+itself is checked before any of it is read, unpacked or allocated: entries, names, sizes, types,
+shapes.
 """
 
 import errno
@@ -21,30 +22,30 @@ import numpy as np
 from numpy.lib import format as numpy_format
 from numpy.typing import NDArray
 
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.digest import CHUNK, ArrayDigest, bytes_of
+from ensemble.storage.arrays.array_digest import CHUNK_BYTES, ArrayDigest, view_array_bytes
+from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import (
-    KINDS,
-    MOST_HEADER_BYTES,
-    Bounded,
-    Expected,
-    Header,
-    opened,
+    DTYPE_KINDS,
+    MAX_HEADER_BYTES,
+    ArrayHeader,
+    BoundedReader,
+    ExpectedArray,
+    open_bounded_file,
     read_header,
 )
-from ensemble.storage.atomic import writing
+from ensemble.storage.atomic_files import open_atomic_write
 
 Arrays = dict[str, NDArray[Any]]
 
-CHECKSUM = re.compile(rb"sha256:([0-9a-f]{64})")
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+CHECKSUM_PATTERN = re.compile(rb"sha256:([0-9a-f]{64})")
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # Bits of an entry that change nothing for us: how hard it was packed, sizes after it, UTF-8.
 HARMLESS_FLAGS = 0x2 | 0x4 | 0x8 | 0x800
-MOST_ENTRIES = 1000
-ZIP_BYTES = 2**17  # of the archive's own records, at most
-END_BYTES = 22  # of its last record, without the comment
+MAX_ENTRIES = 1000
+MAX_ZIP_OVERHEAD = 2**17  # of the archive's own records, at most
+END_RECORD_BYTES = 22  # of its last record, without the comment
 # What zipfile is known to raise of a damaged archive, beside OSError.
-ODDITIES = (
+ZIP_ERRORS = (
     zipfile.BadZipFile,
     ValueError,
     EOFError,
@@ -56,7 +57,7 @@ ODDITIES = (
 
 
 @dataclass(frozen=True)
-class Joined:
+class ArrayParts:
     """An array by its parts, one after another along its first axis: not all need be there at once.
 
     Attributes:
@@ -72,7 +73,7 @@ class Joined:
 
 def write_arrays(
     path: Path,
-    arrays: Mapping[str, NDArray[Any]] | Iterable[tuple[str, NDArray[Any] | Joined]],
+    arrays: Mapping[str, NDArray[Any]] | Iterable[tuple[str, NDArray[Any] | ArrayParts]],
     *,
     compressed: bool = False,
 ) -> None:
@@ -90,16 +91,19 @@ def write_arrays(
     """
     pairs = arrays.items() if isinstance(arrays, Mapping) else arrays
     digest = ArrayDigest()
-    with writing(path) as raw, zipfile.ZipFile(raw, "w", METHODS[compressed]) as archive:
+    with (
+        open_atomic_write(path) as raw,
+        zipfile.ZipFile(raw, "w", ZIP_METHODS[compressed]) as archive,
+    ):
         for name, array in pairs:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                _write(cast(BinaryIO, file), name, array, digest)
+                _write_npz_entry(cast(BinaryIO, file), name, array, digest)
         archive.comment = f"sha256:{digest.hexdigest()}".encode()
 
 
 def read_arrays(
     path: Path,
-    expected: Mapping[str, Expected] | None,
+    expected: Mapping[str, ExpectedArray] | None,
     most_bytes: int | None = None,
     *,
     need_checksum: bool = False,
@@ -123,86 +127,90 @@ def read_arrays(
     if most_bytes is None:
         most_bytes = sum(one.nbytes for one in (expected or {}).values())
     try:
-        with opened(path) as file:
+        with open_bounded_file(path) as file:
             # Packing makes what cannot be packed a little longer.
-            if file.size > most_bytes + most_bytes // 100 + ZIP_BYTES:
+            if file.size > most_bytes + most_bytes // 100 + MAX_ZIP_OVERHEAD:
                 raise DamagedFileError("it is longer than its arrays can be")
             with zipfile.ZipFile(file) as archive:
-                checksum = _checksum(file, archive.comment)
+                checksum = _read_npz_checksum(file, archive.comment)
                 if need_checksum and checksum is None:
                     raise DamagedFileError("it has no checksum")
-                entries = _entries(archive, most_bytes, file.size)
+                entries = _check_npz_entries(archive, most_bytes, file.size)
                 if only is not None:
                     entries = {name: one for name, one in entries.items() if name == only}
                     checksum = None if entries else checksum
-                headers = _headers(archive, entries, expected, most_bytes)
-                return _read(archive, entries, headers, checksum)
+                headers = _read_npz_headers(archive, entries, expected, most_bytes)
+                return _read_npz_arrays(archive, entries, headers, checksum)
     except DamagedFileError:
         raise
     except MemoryError as error:  # Not the file's doing: what it may ask for is bounded.
         raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)) from error
-    except ODDITIES as error:
+    except ZIP_ERRORS as error:
         if isinstance(error.__context__, OSError):  # zipfile takes that for a bad end
             raise error.__context__ from None
         raise DamagedFileError("its content is not what was written") from error
 
 
-def _write(file: BinaryIO, name: str, array: NDArray[Any] | Joined, digest: ArrayDigest) -> None:
-    if not isinstance(array, Joined):
+def _write_npz_entry(
+    file: BinaryIO, name: str, array: NDArray[Any] | ArrayParts, digest: ArrayDigest
+) -> None:
+    if not isinstance(array, ArrayParts):
         array = np.asarray(array, order="C")
-        array = Joined(array.shape, array.dtype, [array])
-    if array.dtype.kind not in KINDS:
+        array = ArrayParts(array.shape, array.dtype, [array])
+    if array.dtype.kind not in DTYPE_KINDS:
         raise ValueError("Object arrays cannot be saved: they would have to be pickled.")
     form = numpy_format.dtype_to_descr(array.dtype)
     header = {"descr": form, "fortran_order": False, "shape": array.shape}
     numpy_format.write_array_header_1_0(file, header)
     digest.begin(name, array.dtype, array.shape)
     for part in array.parts:
-        content = bytes_of(part)
-        for start in range(0, len(content), CHUNK):
-            piece = content[start : start + CHUNK]
+        content = view_array_bytes(part)
+        for start in range(0, len(content), CHUNK_BYTES):
+            piece = content[start : start + CHUNK_BYTES]
             digest.update(piece)
             file.write(piece.data)
 
 
-def _checksum(file: Bounded, comment: bytes) -> str | None:
+def _read_npz_checksum(file: BoundedReader, comment: bytes) -> str | None:
     """What the comment says; a cut or changed one is damage, and not an earlier version's file."""
-    file.seek(-END_BYTES - len(comment), os.SEEK_END)
+    file.seek(-END_RECORD_BYTES - len(comment), os.SEEK_END)
     if file.read(4) != b"PK\5\6":
         raise DamagedFileError("its end is not that of an archive")
-    found = CHECKSUM.fullmatch(comment)
+    found = CHECKSUM_PATTERN.fullmatch(comment)
     if comment and not found:
         raise DamagedFileError("its checksum cannot be read")
     return found[1].decode() if found else None
 
 
-def _entries(archive: zipfile.ZipFile, most_bytes: int, size: int) -> dict[str, zipfile.ZipInfo]:
+def _check_npz_entries(
+    archive: zipfile.ZipFile, most_bytes: int, size: int
+) -> dict[str, zipfile.ZipInfo]:
     """The archive's entries by their arrays' names, once what it says of them is possible."""
     found = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
     infos = list(found.values())
-    if len(infos) != len(archive.infolist()) or len(infos) > MOST_ENTRIES:
+    if len(infos) != len(archive.infolist()) or len(infos) > MAX_ENTRIES:
         raise DamagedFileError("its arrays are not those that were written")
     for one in infos:
         stored = one.compress_type == zipfile.ZIP_STORED
-        if one.compress_type not in METHODS or one.flag_bits & ~HARMLESS_FLAGS:
+        if one.compress_type not in ZIP_METHODS or one.flag_bits & ~HARMLESS_FLAGS:
             raise DamagedFileError("it is packed in another way than was written")
         if stored and one.compress_size != one.file_size:
             raise DamagedFileError("its sizes do not fit together")
     unpacked = sum(one.file_size for one in infos)
     if (
-        unpacked > most_bytes + len(infos) * MOST_HEADER_BYTES
+        unpacked > most_bytes + len(infos) * MAX_HEADER_BYTES
         or sum(one.compress_size for one in infos) > size
     ):
         raise DamagedFileError("it says that it holds more than it can")
     return found
 
 
-def _headers(
+def _read_npz_headers(
     archive: zipfile.ZipFile,
     entries: Mapping[str, zipfile.ZipInfo],
-    expected: Mapping[str, Expected] | None,
+    expected: Mapping[str, ExpectedArray] | None,
     most_bytes: int,
-) -> dict[str, Header]:
+) -> dict[str, ArrayHeader]:
     """Each array's header, once it is as expected and its entry has just the bytes for it."""
     if expected is not None and entries.keys() != expected.keys():
         raise DamagedFileError("its arrays have other names than were written")
@@ -211,7 +219,7 @@ def _headers(
         with archive.open(info) as file:
             header = read_header(cast(BinaryIO, file))
         if expected is not None:
-            header.check(name, expected[name], axes)
+            header.check_expected(name, expected[name], axes)
         if info.file_size != header.start + header.nbytes:
             raise DamagedFileError("an array's shape does not fit its length")
         if max(header.shape, default=0) > most_bytes:  # beside an axis of no length
@@ -220,10 +228,10 @@ def _headers(
     return headers
 
 
-def _read(
+def _read_npz_arrays(
     archive: zipfile.ZipFile,
     entries: Mapping[str, zipfile.ZipInfo],
-    headers: Mapping[str, Header],
+    headers: Mapping[str, ArrayHeader],
     checksum: str | None,
 ) -> Arrays:
     found, digest = {}, ArrayDigest()
@@ -232,12 +240,12 @@ def _read(
         content = np.empty(header.nbytes, np.uint8)
         with archive.open(entries[name]) as file:
             file.read(header.start)
-            for start in range(0, len(content), CHUNK):
-                piece = content[start : start + CHUNK]
+            for start in range(0, len(content), CHUNK_BYTES):
+                piece = content[start : start + CHUNK_BYTES]
                 if cast(io.BufferedIOBase, file).readinto(piece.data) != len(piece):
                     raise DamagedFileError("an array is cut short")
                 digest.update(piece)
-        found[name] = header.array(content)
+        found[name] = header.view_as_array(content)
     if checksum not in (None, digest.hexdigest()):
         raise DamagedFileError("its checksum is another one than was written")
     return found

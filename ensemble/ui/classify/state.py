@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ensemble.pictures.ink.extraction import Choices
+    from ensemble.pictures.ink.extraction import PictureOptions
 
-NAME = 120  # characters of a name that are kept
-WHOLE = (0.0, 0.0, 1.0, 1.0)
+MAX_NAME_LENGTH = 120  # characters of a name that are kept
+WHOLE_PICTURE = (0.0, 0.0, 1.0, 1.0)
 Crop = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
-class Source:
+class InputPicture:
     """A picture as it came.
 
     Attributes:
@@ -31,15 +31,17 @@ class Source:
     key: str
 
 
-def source(name: str, content: bytes, ident: str = "") -> Source:
+def create_input_picture(name: str, content: bytes, ident: str = "") -> InputPicture:
     """A picture of that name; without an `ident` it goes by what is in it."""
     key = hashlib.sha256(content).hexdigest()[:16]
-    return Source(ident or key, " ".join(name.split())[:NAME] or "Picture", content, key)
+    return InputPicture(
+        ident or key, " ".join(name.split())[:MAX_NAME_LENGTH] or "Picture", content, key
+    )
 
 
 @dataclass(frozen=True)
-class Overrule:
-    """The choices of `ensemble.pictures.ink.extraction.Choices`, without what importing it costs.
+class PreparationOverrides:
+    """The choices of `ink.extraction.PictureOptions`, without what importing it costs.
 
     Attributes:
       ink: "auto", "dark" or "light".
@@ -50,27 +52,29 @@ class Overrule:
 
     ink: str = "auto"
     threshold: float = 0.0
-    crop: Crop = WHOLE
+    crop: Crop = WHOLE_PICTURE
     fit: str = "crop"
 
     @property
-    def word(self) -> str:
+    def cache_key(self) -> str:
         """Differs when any of them does: for the keys of caches."""
         sides = "".join(f",{side:.4f}" for side in self.crop)
         return f"{self.ink}{self.threshold:+.2f}{sides}{self.fit}"
 
-    def choices(self) -> Choices:
+    def to_choices(self) -> PictureOptions:
         """As the preparation takes them."""
-        from ensemble.pictures.ink.extraction import Choices
+        from ensemble.pictures.ink.extraction import PictureOptions
 
         ink: Any = self.ink
-        return Choices(ink, self.threshold, None if self.crop == WHOLE else self.crop, self.fit)
+        return PictureOptions(
+            ink, self.threshold, None if self.crop == WHOLE_PICTURE else self.crop, self.fit
+        )
 
 
 @dataclass(frozen=True)
-class Row:
+class ReadingRow:
     """What is said of a picture, for a list: text, confidence, and why not."""
 
-    said: str
-    sure: str
+    answer: str
+    confidence: str
     note: str

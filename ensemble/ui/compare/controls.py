@@ -5,14 +5,14 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble.ui.predictions.controls import stamp
-from ensemble.ui.shared import widget
-from ensemble.ui.shared.address import Several, Word, bound
+from ensemble.ui.predictions.controls import hash_options
+from ensemble.ui.shared import widget_state
+from ensemble.ui.shared.address import ListParameter, QueryParameter, show_address_widget
 from ensemble.wording import escaping
 
 
-def several(
-    word: Several, label: str, options: Mapping[str, str], default: Sequence[str], **more: Any
+def select_several_options(
+    word: ListParameter, label: str, options: Mapping[str, str], default: Sequence[str], **more: Any
 ) -> tuple[str, ...]:
     """A multiselect; returns those of the options that the address names, else `default`.
 
@@ -25,16 +25,16 @@ def several(
     """
     asked = tuple(one for one in word.read() if one in options)
     value = asked or tuple(one for one in default if one in options)
-    bound(
-        f"compare_{word.name}_{stamp([*options, *options.values()])}",
+    show_address_widget(
+        f"compare_{word.name}_{hash_options([*options, *options.values()])}",
         list(value),
         lambda key: st.multiselect(
             label,
             list(options),
             format_func=options.__getitem__,
             key=key,
-            default=widget.held(key),
-            on_change=follow_several,
+            default=widget_state.get_widget_default(key),
+            on_change=update_options_address,
             args=(word, key, tuple(default)),
             **more,
         ),
@@ -42,37 +42,37 @@ def several(
     return value
 
 
-def pills(
-    word: Several,
+def select_option_pills(
+    word: ListParameter,
     label: str,
     options: Mapping[str, str],
     default: Sequence[str],
     nothing: str = "",
     **more: Any,
 ) -> tuple[str, ...]:
-    """As `several`, of a few options that all stand there to be pressed.
+    """As `select_several_options`, of a few options that all stand there to be pressed.
 
     Args:
       word: its word in the address.
       label: what stands over it.
-      options: what can be chosen, as of `several`.
+      options: what can be chosen, as of `select_several_options`.
       default: the choice where the address names none of them.
       more: for `st.pills`.
       nothing: what the address says where none of them is pressed; "" where one has to be.
     """
     asked = tuple(one for one in options if one in word.read())
     value = asked or (() if nothing and nothing in word.read() else tuple(default))
-    bound(
-        f"compare_{word.name}_{stamp(options)}",
+    show_address_widget(
+        f"compare_{word.name}_{hash_options(options)}",
         list(value),
         lambda key: st.pills(
             label,
             list(options),
             selection_mode="multi",
             key=key,
-            default=widget.held(key),
-            on_change=follow_several,
-            format_func=lambda one: escaping.markdown(options[one]),
+            default=widget_state.get_widget_default(key),
+            on_change=update_options_address,
+            format_func=lambda one: escaping.escape_markdown(options[one]),
             args=(word, key, tuple(default), nothing),
             **more,
         ),
@@ -80,21 +80,23 @@ def pills(
     return value
 
 
-def one(word: Word[Any], label: str, options: Mapping[str, str], default: str, **more: Any) -> str:
+def select_one_option(
+    word: QueryParameter[Any], label: str, options: Mapping[str, str], default: str, **more: Any
+) -> str:
     """A box to choose one of many options; returns the one that the address names, else `default`.
 
-    As `several`, for one.
+    As `select_several_options`, for one.
     """
-    value = word.among(options, default)
-    bound(
-        f"compare_{word.name}_{stamp([*options, *options.values()])}",
+    value = word.read_option(options, default)
+    show_address_widget(
+        f"compare_{word.name}_{hash_options([*options, *options.values()])}",
         value,
         lambda key: st.selectbox(
             label,
             list(options),
             format_func=options.__getitem__,
             key=key,
-            on_change=follow_one,
+            on_change=update_option_address,
             args=(word, key, default),
             **more,
         ),
@@ -102,12 +104,14 @@ def one(word: Word[Any], label: str, options: Mapping[str, str], default: str, *
     return value
 
 
-def follow_several(word: Several, key: str, default: tuple[str, ...], nothing: str = "") -> None:
+def update_options_address(
+    word: ListParameter, key: str, default: tuple[str, ...], nothing: str = ""
+) -> None:
     """Callback: the address follows; with nothing chosen it says so, or is as usual again."""
-    chosen = tuple(widget.value(key))
-    word.put(chosen or ((nothing,) if nothing and default else ()), default)
+    chosen = tuple(widget_state.get_widget_value(key))
+    word.set_value(chosen or ((nothing,) if nothing and default else ()), default)
 
 
-def follow_one(word: Word[Any], key: str, default: str) -> None:
+def update_option_address(word: QueryParameter[Any], key: str, default: str) -> None:
     """Callback: the address follows."""
-    word.put(widget.value(key), default)
+    word.set_value(widget_state.get_widget_value(key), default)

@@ -8,12 +8,12 @@ from ensemble import runs
 from ensemble.ui.compare import controls
 from ensemble.ui.plan import panel
 from ensemble.ui.shared import address
-from ensemble.wording.run_names import told_apart
+from ensemble.wording.run_names import format_unique_run_name
 
 
-def show(every: Sequence[runs.Run]) -> None:
+def show_comparison_plan(every: Sequence[runs.Run]) -> None:
     """A run to choose, and its plan."""
-    kept = [run for run in every if run.trained and runs.prediction_epochs(run.id)]
+    kept = [run for run in every if run.training_config and runs.list_prediction_epochs(run.id)]
     if not kept:
         st.info(
             "None of these runs was trained here and has closed an epoch: a plan is made of "
@@ -21,9 +21,9 @@ def show(every: Sequence[runs.Run]) -> None:
             icon=":material/event_busy:",
         )
         return
-    names = {run.id: told_apart(run) for run in kept}
-    ours = [run for run in kept if run.trained is not None]  # of others there is no plan
-    chosen = controls.one(
+    names = {run.id: format_unique_run_name(run) for run in kept}
+    ours = [run for run in kept if run.training_config is not None]  # of others there is no plan
+    chosen = controls.select_one_option(
         address.RUN,
         "Plan from",
         names,
@@ -32,4 +32,4 @@ def show(every: Sequence[runs.Run]) -> None:
         help="From the predictions that this run keeps of every epoch.",
     )
     run = next(one for one in kept if one.id == chosen)
-    panel.show(run)
+    panel.show_plan_panel(run)

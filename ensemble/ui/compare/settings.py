@@ -6,20 +6,20 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.figures.comparison import colors, scatter
-from ensemble.figures.comparison.columns import Column
-from ensemble.ui.compare import controls, coordinates, selection
-from ensemble.ui.compare.selection import Selection
+from ensemble.figures.comparison.columns import AxisColumn
+from ensemble.ui.compare import controls, parallel_coordinates, run_filter
+from ensemble.ui.compare.run_filter import RunFilter
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import address, figure_panel, theme
-from ensemble.wording.formats import count
-from ensemble.wording.run_names import called, told_apart
+from ensemble.wording.formats import format_count
+from ensemble.wording.run_names import format_run_name, format_unique_run_name
 
-MOST_AXES = 8  # of settings, where nobody has chosen
-MEASURED = ("accuracy", "nll")
-LOGS = {"x": "log x", "y": "log y"}
+MAX_SETTING_AXES = 8  # of settings, where nobody has chosen
+DEFAULT_METRICS = ("accuracy", "nll")
+LOG_AXES = {"x": "log x", "y": "log y"}
 
 
-def show(every: Sequence[runs.Run], kept: Selection) -> None:
+def show_settings_comparison(every: Sequence[runs.Run], kept: RunFilter) -> None:
     """Both pictures, and the runs that are left."""
     columns = {column.name: column for column in kept.columns}
     labels = {name: column.label for name, column in columns.items()}
@@ -27,106 +27,124 @@ def show(every: Sequence[runs.Run], kept: Selection) -> None:
         horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_settings"
     ):
         with st.popover("Choose axes", icon=":material/view_column:", key="compare_choose_axes"):
-            axes = controls.several(address.AXES, "Axes", labels, usual_axes(kept.columns))
-        colored = controls.one(address.COLOR, "Colour by", labels, usual_color(columns), width=240)
+            axes = controls.select_several_options(
+                address.AXES, "Axes", labels, select_default_axes(kept.columns)
+            )
+        colored = controls.select_one_option(
+            address.COLOR, "Colour by", labels, select_default_color(columns), width=240
+        )
     color = columns[colored]
     st.caption(
         "Drag along an axis to brush, press it to clear; with the keyboard, Tab to an end of an "
         "axis and press the arrows. What is brushed holds for every view."
     )
-    coordinates.show(
+    parallel_coordinates.show_run_coordinates(
         every,
         [columns[name] for name in axes],
-        colors.of_values(color),
+        colors.assign_column_colors(color),
         kept.brushes,
-        selection.keep,
+        run_filter.update_brushes_address,
     )
-    against(every, kept, columns, color)
-    table(every, kept, [columns[name] for name in axes])
+    show_settings_scatter(every, kept, columns, color)
+    show_filtered_runs(every, kept, [columns[name] for name in axes])
 
 
-def usual_axes(columns: Sequence[Column]) -> tuple[str, ...]:
+def select_default_axes(columns: Sequence[AxisColumn]) -> tuple[str, ...]:
     """The settings that differ, and what came of them; the seed only where no other does."""
-    differ = [one.name for one in columns if one.varies and not one.is_figure]
+    differ = [one.name for one in columns if one.varies and not one.is_metric]
     # What differs by member is a text, and stands in the setting that it names: no axis for it.
     settings = [name for name in differ if name not in ("seed", "vary")] or differ
     known = [one.name for one in columns]
-    measured = [name for name in MEASURED if name in known]
-    return (*settings[:MOST_AXES], *measured) or tuple(known[:1])
+    measured = [name for name in DEFAULT_METRICS if name in known]
+    return (*settings[:MAX_SETTING_AXES], *measured) or tuple(known[:1])
 
 
-def usual_x(columns: Sequence[Column]) -> str:
+def select_default_x(columns: Sequence[AxisColumn]) -> str:
     """The first setting that differs and is a number, else the first that differs."""
-    names = usual_axes(columns)
+    names = select_default_axes(columns)
     numbers = [one.name for one in columns if one.name in names and one.is_number]
     return (numbers or list(names))[0]
 
 
-def usual_color(columns: dict[str, Column]) -> str:
+def select_default_color(columns: dict[str, AxisColumn]) -> str:
     """What colours the lines where nobody has chosen: what is to become better."""
     return next((name for name in ("nll", "accuracy") if name in columns), next(iter(columns)))
 
 
-def against(
-    every: Sequence[runs.Run], kept: Selection, columns: dict[str, Column], color: Column
+def show_settings_scatter(
+    every: Sequence[runs.Run], kept: RunFilter, columns: dict[str, AxisColumn], color: AxisColumn
 ) -> None:
     """Any figure against any setting."""
     labels = {name: column.label for name, column in columns.items()}
-    first = usual_x(kept.columns)
+    first = select_default_x(kept.columns)
     with st.container(
         horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_scatter"
     ):
-        x = columns[controls.one(address.X, "Across", labels, first, width=240)]
-        y = columns[controls.one(address.Y, "Up", labels, usual_color(columns), width=240)]
-        suits = tuple(axis for axis, one in (("x", x), ("y", y)) if one.log and one.may_log)
-        log = controls.pills(address.LOGS, "Axes", LOGS, suits, "none")
-    names = [told_apart(run) for run in every]
-    title = f"{y.label} by {x.spoken} · {count(len(every), 'run')}"
-    figure_panel.show(
-        scatter.figure(x, y, color, names, kept.kept, title, theme.palette(), log),
+        x = columns[controls.select_one_option(address.X, "Across", labels, first, width=240)]
+        y = columns[
+            controls.select_one_option(
+                address.Y, "Up", labels, select_default_color(columns), width=240
+            )
+        ]
+        suits = tuple(axis for axis, one in (("x", x), ("y", y)) if one.log and one.can_use_log)
+        log = controls.select_option_pills(address.LOGS, "Axes", LOG_AXES, suits, "none")
+    names = [format_unique_run_name(run) for run in every]
+    title = f"{y.label} by {x.label_in_sentence} · {format_count(len(every), 'run')}"
+    figure_panel.show_figure_panel(
+        scatter.plot_run_scatter(
+            x, y, color, names, kept.mask, title, theme.get_page_palette(), log
+        ),
         key="compare_scatter",
         name=f"{y.name}-by-{x.name}",
         title=title,
-        alt=alt(x, y, kept),
-        table=lambda: scatter.table(kept.columns, [run.id for run in every], names, kept.kept),
-        sees=f"A point a run: its {y.spoken} by its {x.spoken}, coloured by its "
-        f"{color.spoken}.{left_out(kept)}",
+        alt=describe_settings_chart(x, y, kept),
+        table=lambda: scatter.tabulate_run_scatter(
+            kept.columns, [run.id for run in every], names, kept.mask
+        ),
+        sees=f"A point a run: its {y.label_in_sentence} by its {x.label_in_sentence}, coloured by "
+        f"its "
+        f"{color.label_in_sentence}.{describe_unbrushed_points(kept)}",
     )
 
 
-def left_out(kept: Selection) -> str:
+def describe_unbrushed_points(kept: RunFilter) -> str:
     """What the small points are."""
-    return "" if kept.whole else " Small and grey: not brushed."
+    return "" if kept.is_complete else " Small and grey: not brushed."
 
 
-def alt(x: Column, y: Column, kept: Selection) -> str:
+def describe_settings_chart(x: AxisColumn, y: AxisColumn, kept: RunFilter) -> str:
     """The picture in words: where the least and the most of it stand."""
     pairs = [
         (a, b)
-        for a, b, stays in zip(x.values, y.values, kept.kept, strict=True)
+        for a, b, stays in zip(x.values, y.values, kept.mask, strict=True)
         if stays and a is not None and isinstance(b, int | float)
     ]
     if not pairs:
         return f"{y.label} by {x.label}: no run has both"
     low, high = min(pairs, key=lambda pair: pair[1]), max(pairs, key=lambda pair: pair[1])
     return (
-        f"{y.label} by {x.label} of {count(len(pairs), 'run')}: least {y.say(low[1])} at "
-        f"{x.say(low[0])}, most {y.say(high[1])} at {x.say(high[0])}"
+        f"{y.label} by {x.label} of {format_count(len(pairs), 'run')}: least "
+        f"{y.format_value(low[1])} at "
+        f"{x.format_value(low[0])}, most {y.format_value(high[1])} at {x.format_value(high[0])}"
     )
 
 
-def table(every: Sequence[runs.Run], kept: Selection, columns: Sequence[Column]) -> None:
+def show_filtered_runs(
+    every: Sequence[runs.Run], kept: RunFilter, columns: Sequence[AxisColumn]
+) -> None:
     """The runs that are left, a row each."""
-    left = [place for place, stays in enumerate(kept.kept) if stays]
+    left = [place for place, stays in enumerate(kept.mask) if stays]
     frame = (
-        scatter.table(columns, [run.id for run in every], [called(run) for run in every], kept.kept)
+        scatter.tabulate_run_scatter(
+            columns, [run.id for run in every], [format_run_name(run) for run in every], kept.mask
+        )
         .iloc[left]
         .drop(columns="brushed")
     )
-    shown = downloads.on_screen(frame)
+    shown = downloads.style_downloadable_table(frame)
     for column in columns:
         if column.is_number:
-            shown = shown.format(column.say, subset=[column.name], na_rep="–")
+            shown = shown.format(column.format_value, subset=[column.name], na_rep="–")
     config = {column.name: column.label for column in columns}
     st.dataframe(
         shown,
@@ -138,5 +156,5 @@ def table(every: Sequence[runs.Run], kept: Selection, columns: Sequence[Column])
             "run": None,
             "name": st.column_config.TextColumn("Run", pinned=True),
         },
-        alt=f"{count(len(left), 'run')} with their settings and figures",
+        alt=f"{format_count(len(left), 'run')} with their settings and figures",
     )

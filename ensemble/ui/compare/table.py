@@ -5,50 +5,61 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ensemble import runs
-from ensemble.comparison import table as compared
-from ensemble.comparison.groups import Group, grouped
-from ensemble.comparison.settings import differing, settings_of
+from ensemble.comparison import comparison_table as compared
+from ensemble.comparison.compared_settings import collect_run_settings, find_differing_settings
+from ensemble.comparison.run_groups import RunGroup, group_runs
 from ensemble.runs.annotations.baseline import read_baselines
-from ensemble.ui.compare import controls, loader
+from ensemble.ui.compare import comparison_cache, controls
 from ensemble.ui.render import render_view
 from ensemble.ui.shared import address
-from ensemble.views.side_by_side import compare_side_by_side
-from ensemble.wording.run_names import made, told_apart
+from ensemble.views.side_by_side import side_by_side_view
+from ensemble.wording.run_names import format_creation_time, format_unique_run_name
 
-WHICH = {"differ": "Those that differ", "all": "All"}
-EACH = {"groups": "Groups", "runs": "Runs"}
-NONE = "none"
+SETTING_ROWS = {"differ": "Those that differ", "all": "All"}
+COLUMN_SUBJECTS = {"groups": "Groups", "runs": "Runs"}
+NO_BASELINE = "none"
 
 
-def show(groups: Sequence[Group], every: Sequence[runs.Run]) -> None:
+def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run]) -> None:
     """The controls, what the table shows, and the table."""
     with st.container(
         horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_table"
     ):
-        each = address.choose(address.COLUMNS, "A column for each of the", EACH, "groups")
+        each = address.select_address_option(
+            address.COLUMNS, "A column for each of the", COLUMN_SUBJECTS, "groups"
+        )
         if each == "runs":
-            groups = one_by_one(every)
-        differ = address.choose(address.ROWS, "Settings", WHICH, "differ") == "differ"
-        baseline = choose_baseline(groups)
-    seen = loader.stamp(every)
+            groups = group_runs_singly(every)
+        differ = (
+            address.select_address_option(address.ROWS, "Settings", SETTING_ROWS, "differ")
+            == "differ"
+        )
+        baseline = select_comparison_baseline(groups)
+    seen = comparison_cache.compute_runs_fingerprint(every)
     keys = tuple(group.key for group in groups)
-    found = loader.once("table", seen, (keys, baseline), lambda: compared.table(groups, baseline))
-    render_view(compare_side_by_side(found, only_differing=differ))
+    found = comparison_cache.compute_shared_comparison(
+        "table", seen, (keys, baseline), lambda: compared.build_comparison_table(groups, baseline)
+    )
+    render_view(side_by_side_view(found, only_differing=differ))
 
 
-def one_by_one(every: Sequence[runs.Run]) -> list[Group]:
+def group_runs_singly(every: Sequence[runs.Run]) -> list[RunGroup]:
     """Each run as a group of its own, by its name, else by what tells it apart from the others."""
-    names = differing(settings_of(run) for run in every)
+    names = find_differing_settings(collect_run_settings(run) for run in every)
     found = []
-    for group in grouped(every, names or ("seed",)):
+    for group in group_runs(every, names or ("seed",)):
         for run in group.runs:
-            alone = group.title if len(group.runs) == 1 else f"{group.title} · {made(run.id)}"
-            title = alone if run.name == run.id else told_apart(run)
-            found.append(Group(title, run.id, (run,)))
+            alone = (
+                group.title
+                if len(group.runs) == 1
+                else f"{group.title} · {format_creation_time(run.id)}"
+            )
+            title = alone if run.name == run.id else format_unique_run_name(run)
+            found.append(RunGroup(title, run.id, (run,)))
     return found
 
 
-def choose_baseline(groups: Sequence[Group]) -> str | None:
+def select_comparison_baseline(groups: Sequence[RunGroup]) -> str | None:
     """The id of a run of the group that the others are held against; None for none.
 
     As long as nobody chooses, the one that is pinned on Runs, else the first.
@@ -63,10 +74,10 @@ def choose_baseline(groups: Sequence[Group]) -> str | None:
         (name for name, group in first.items() if pinned & {run.id for run in group.runs}),
         next(iter(first)),
     )
-    value = NONE if wanted == NONE else own or default
-    options = {**{name: group.title for name, group in first.items()}, NONE: "No baseline"}
-    key = f"compare_baseline_{controls.stamp([*options, *options.values()])}"
-    address.bound(
+    value = NO_BASELINE if wanted == NO_BASELINE else own or default
+    options = {**{name: group.title for name, group in first.items()}, NO_BASELINE: "No baseline"}
+    key = f"compare_baseline_{controls.hash_options([*options, *options.values()])}"
+    address.show_address_widget(
         key,
         value,
         lambda key: st.selectbox(
@@ -75,11 +86,11 @@ def choose_baseline(groups: Sequence[Group]) -> str | None:
             format_func=options.__getitem__,
             key=key,
             width=320,
-            on_change=controls.follow_one,
+            on_change=controls.update_option_address,
             args=(address.BASELINE, key, default),
             help="What the others are held against, on the same test images.",
         ),
     )
-    if wanted not in (None, NONE) and own is None:
+    if wanted not in (None, NO_BASELINE) and own is None:
         st.caption("The baseline of the address is none of these.", width="content")
-    return None if value == NONE else value
+    return None if value == NO_BASELINE else value

@@ -3,80 +3,89 @@
 import streamlit as st
 
 from ensemble import runs
-from ensemble.comparison.groups import Group, grouped
-from ensemble.comparison.settings import NAMES, differing, label, settings_of
-from ensemble.ui.compare import controls, curves, selection, which
-from ensemble.ui.compare.selection import Selection
+from ensemble.comparison.compared_settings import (
+    SETTING_NAMES,
+    collect_run_settings,
+    find_differing_settings,
+    humanize_setting_name,
+)
+from ensemble.comparison.run_groups import RunGroup, group_runs
+from ensemble.ui.compare import controls, curves, run_filter, selected_runs
+from ensemble.ui.compare.run_filter import RunFilter
 from ensemble.ui.shared import address, loaders
-from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared.guard import guard_page
 
 VIEWS = {"curves": "Curves", "table": "Table", "settings": "Settings", "plan": "Plan"}
-USUAL = "curves"
-SECONDS_BETWEEN = 5.0
+DEFAULT_VIEW = "curves"
+POLL_INTERVAL_S = 5.0
 
 
-def show(found: which.Chosen) -> None:
+def show_comparison_view(found: selected_runs.SelectedRuns) -> None:
     """The view that the address names; looks again by itself while a run is active."""
     active = any(run.active for run in found.runs)
-    st.fragment(body, run_every=SECONDS_BETWEEN if active else None)(active)
+    st.fragment(refresh_comparison_view, run_every=POLL_INTERVAL_S if active else None)(active)
 
 
-def body(was_active: bool) -> None:
-    """The body of `show`."""
-    with guarded():
-        found = which.of_address()
+def refresh_comparison_view(was_active: bool) -> None:
+    """The body of `show_comparison_view`."""
+    with guard_page():
+        found = selected_runs.read_selected_runs()
         if not found.runs or any(run.active for run in found.runs) != was_active:
             loaders.forget_runs()
             st.rerun()
-        which.remember()
-        view = address.VIEW.among(VIEWS, USUAL)
+        selected_runs.remember_selected_runs()
+        view = address.VIEW.read_option(VIEWS, DEFAULT_VIEW)
         with st.container(
             horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls"
         ):
-            address.choose(address.VIEW, "View", VIEWS, USUAL)
+            address.select_address_option(address.VIEW, "View", VIEWS, DEFAULT_VIEW)
             if view != "plan":
-                by_control(found.runs)
-                selection.top_control()
+                show_grouping_control(found.runs)
+                run_filter.show_top_control()
             if view == "curves":
-                curves.band_controls()
-        kept = selection.selected(found.runs, wanted=view == "settings")
+                curves.show_band_controls()
+        kept = run_filter.read_run_filter(found.runs, wanted=view == "settings")
         # There even when it is empty: else what follows would be drawn anew, and lose the keyboard.
         with st.container(key="compare_left_out"):
             if view != "plan":
-                selection.line(kept)
+                run_filter.show_filter_summary(kept)
         with st.container(key="compare_view"):
-            draw(view, found.runs, kept)
+            draw_comparison_view(view, found.runs, kept)
 
 
-def draw(view: str, every: tuple[runs.Run, ...], kept: Selection) -> None:
+def draw_comparison_view(view: str, every: tuple[runs.Run, ...], kept: RunFilter) -> None:
     """Draw one view."""
-    left = kept.of(every)
+    left = kept.filter_runs(every)
     if not left and view in ("curves", "table"):
         st.info("No run is left: brush less, or show all.", icon=":material/filter_alt_off:")
         return
     if view == "curves":
-        curves.show(groups_of(left))
+        curves.show_comparison_curves(group_compared_runs(left))
     elif view == "table":
         from ensemble.ui.compare import table
 
-        table.show(groups_of(left), left)
+        table.show_comparison_table(group_compared_runs(left), left)
     elif view == "settings":
         from ensemble.ui.compare import settings
 
-        settings.show(every, kept)
+        settings.show_settings_comparison(every, kept)
     else:
         from ensemble.ui.compare import plan
 
-        plan.show(every)
+        plan.show_comparison_plan(every)
 
 
-def by_control(every: tuple[runs.Run, ...]) -> None:
+def show_grouping_control(every: tuple[runs.Run, ...]) -> None:
     """Which settings part the runs into groups."""
-    apart = differing(settings_of(run) for run in every)
-    asked = [name for name in address.BY.read() if name in NAMES]
-    options = {name: label(name).capitalize() for name in NAMES if name in (*apart, *asked)}
+    apart = find_differing_settings(collect_run_settings(run) for run in every)
+    asked = [name for name in address.BY.read() if name in SETTING_NAMES]
+    options = {
+        name: humanize_setting_name(name).capitalize()
+        for name in SETTING_NAMES
+        if name in (*apart, *asked)
+    }
     if options:
-        controls.several(
+        controls.select_several_options(
             address.BY,
             "One curve for runs alike in",
             options,
@@ -88,7 +97,7 @@ def by_control(every: tuple[runs.Run, ...]) -> None:
         )
 
 
-def groups_of(every: list[runs.Run]) -> list[Group]:
+def group_compared_runs(every: list[runs.Run]) -> list[RunGroup]:
     """The runs in groups as the address asks for it."""
-    names = [name for name in address.BY.read() if name in NAMES]
-    return grouped(every, names or None)
+    names = [name for name in address.BY.read() if name in SETTING_NAMES]
+    return group_runs(every, names or None)

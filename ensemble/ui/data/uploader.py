@@ -6,13 +6,13 @@ from streamlit.typing import UploadedFile
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.jobs.uploads import dataset_upload
-from ensemble.jobs.uploads.handed_in import Request
-from ensemble.ui.classify.input.sources import MOST_BYTES
-from ensemble.ui.shared import address, guard, widget
+from ensemble.jobs.uploads.upload_request import UploadRequest
+from ensemble.ui.classify.input.input_methods import MAX_TAB_UPLOAD_BYTES
+from ensemble.ui.shared import address, guard, widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 
-TREE = """\
+FOLDER_EXAMPLE = """\
 leaves.zip
 ├── train
 │   ├── maple   1.png  2.jpg  …
@@ -20,7 +20,7 @@ leaves.zip
 └── test
     ├── maple   …
     └── oak     …"""
-TAKES = """\
+ACCEPTED_FORMATS = """\
 - A **.zip** of a folder that holds one folder of images a class, within `train` and `test` or
   without: then a share of each class is held out to test with.
 - An **.npz** of `train_images` (N, H, W) or (N, H, W, 3) and `train_labels` (N,), and the same of
@@ -28,19 +28,22 @@ TAKES = """\
 - Grey or colour, of any size; 2 to 1,000 classes. You see what was found before it is added."""
 
 
-def show() -> None:
+def show_dataset_uploader() -> None:
     """The uploader, beside it what it takes."""
     st.subheader("Add your own images", anchor=False)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        key, full = f"data_upload_{tab.data_uploads}", tab.uploaded_bytes >= MOST_BYTES
+        key, full = (
+            f"data_upload_{tab.data_uploader_count}",
+            tab.uploaded_bytes >= MAX_TAB_UPLOAD_BYTES,
+        )
         st.file_uploader(
             "A .zip or .npz with your images",
             type=["zip", "npz"],
             key=key,
-            on_change=uploaded,
+            on_change=receive_uploaded_dataset,
             args=(key,),
-            **rights.given(
+            **rights.build_control_arguments(
                 Action.ADD_DATA,
                 disabled=full,
                 help="It is opened by a process of its own, and kept on this server for a day at "
@@ -54,46 +57,48 @@ def show() -> None:
                 "to upload more.",
                 icon=":material/memory:",
             )
-        st.markdown(TAKES)
+        st.markdown(ACCEPTED_FORMATS)
     with right:
-        st.code(TREE, language=None)
+        st.code(FOLDER_EXAMPLE, language=None)
         st.caption("The names of the folders become the classes.")
 
 
-def uploaded(key: str) -> None:
+def receive_uploaded_dataset(key: str) -> None:
     """Callback: hands the file to a process that reads it."""
-    file = widget.value(key, None)
+    file = widget_state.get_widget_value(key, None)
     if not isinstance(file, UploadedFile):
         return
     try:
-        job = dataset_upload.receive(file, Request(file.name[:200]))
+        job = dataset_upload.receive_upload(file, UploadRequest(file.name[:200]))
     except EnsembleError as error:
-        tab.data_said = "error", str(error)
+        tab.data_message = "error", str(error)
     else:
-        address.DATASET.put(None)
-        address.UPLOAD.put(job.id)
+        address.DATASET.set_value(None)
+        address.UPLOAD.set_value(job.id)
     finally:
         tab.uploaded_bytes += file.size
         # A new uploader takes the place of this one, empty.
-        tab.data_uploads += 1
+        tab.data_uploader_count += 1
 
 
-def again() -> None:
+def show_upload_again_button() -> None:
     """A button back to the uploader."""
-    st.button("Upload another file", icon=":material/upload:", key="data_again", on_click=leave)
+    st.button(
+        "Upload another file", icon=":material/upload:", key="data_again", on_click=leave_upload
+    )
 
 
-def leave(ident: str = "") -> None:
+def leave_upload(ident: str = "") -> None:
     """Callback: back to the list, and let an upload go where one is named."""
-    address.UPLOAD.put(None)
+    address.UPLOAD.set_value(None)
     if ident:
         try:
-            dataset_upload.forget(ident)
+            dataset_upload.discard_upload(ident)
         except EnsembleError as error:
-            tab.data_said = "error", str(error)
+            tab.data_message = "error", str(error)
 
 
-def problem(error: EnsembleError) -> None:
+def show_upload_problem(error: EnsembleError) -> None:
     """Why an upload cannot be gone on with, and the way back."""
-    guard.problem(error)
-    again()
+    guard.show_error_message(error)
+    show_upload_again_button()

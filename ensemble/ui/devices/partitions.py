@@ -9,47 +9,52 @@ from ensemble import runs
 from ensemble.cluster.scheduler import Partition, QueueEntry
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job
-from ensemble.runs.groups.part import groups_of
-from ensemble.runs.groups.tasks import read_tasks
+from ensemble.runs.groups.group import list_run_groups
+from ensemble.runs.groups.tasks import read_group_tasks
 from ensemble.storage.folders import runs_folder
 from ensemble.ui.devices import schedulers
 from ensemble.ui.shared import loaders
-from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared.guard import guard_page
 from ensemble.wording import escaping, formats
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 
-SECONDS_BETWEEN = 5.0
-ROW, MOST_ROWS = 35, 12
+POLL_INTERVAL_S = 5.0
+ROW_HEIGHT_PX, MAX_ROWS = 35, 12
 
 
-def show() -> None:
+def show_cluster() -> None:
     """The cluster, looked at again and again; nothing where there is none."""
-    if schedulers.look().there:
-        st.fragment(body, run_every=SECONDS_BETWEEN)()
+    if schedulers.read_scheduler_snapshot().is_present:
+        st.fragment(refresh_cluster, run_every=POLL_INTERVAL_S)()
 
 
-def body() -> None:
-    """The body of `show`."""
-    with guarded():
-        found = schedulers.look()
+def refresh_cluster() -> None:
+    """The body of `show_cluster`."""
+    with guard_page():
+        found = schedulers.read_scheduler_snapshot()
         st.markdown(f"**{found.scheduler.title}**")
         if found.problem:
-            st.warning(escaping.markdown(found.problem), icon=":material/cloud_off:")
+            st.warning(escaping.escape_markdown(found.problem), icon=":material/cloud_off:")
         if found.partitions:
-            table(partitions(found.partitions), "What each partition has, and what of it is free")
-        if tasks := ours(found.tasks):
-            table(jobs(tasks), "The tasks of this program on the cluster")
+            show_cluster_table(
+                tabulate_partitions(found.partitions),
+                "What each partition has, and what of it is free",
+            )
+        if tasks := filter_own_tasks(found.tasks):
+            show_cluster_table(
+                tabulate_cluster_tasks(tasks), "The tasks of this program on the cluster"
+            )
         elif found.partitions:
             st.caption("None of your runs has a task there.")
 
 
-def table(columns: dict[str, list[str]], alt: str) -> None:
+def show_cluster_table(columns: dict[str, list[str]], alt: str) -> None:
     """Rows of words."""
-    rows = min(len(next(iter(columns.values()))), MOST_ROWS)
-    st.dataframe(columns, hide_index=True, height=ROW * (rows + 1) + 3, alt=alt)
+    rows = min(len(next(iter(columns.values()))), MAX_ROWS)
+    st.dataframe(columns, hide_index=True, height=ROW_HEIGHT_PX * (rows + 1) + 3, alt=alt)
 
 
-def partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
+def tabulate_partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
     """A row for each partition."""
     return {
         "partition": [one.name + " (default)" * one.default for one in there],
@@ -60,52 +65,54 @@ def partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
         ],
         "memory of a node": [f"{one.memory_gb:,.0f} GB" for one in there],
         "time limit": [
-            formats.duration(60 * one.minutes) if one.minutes else "none" for one in there
+            formats.format_duration(60 * one.minutes) if one.minutes else "none" for one in there
         ],
         "state": ["takes tasks" if one.up else "takes none now" for one in there],
     }
 
 
-def ours(tasks: Sequence[QueueEntry]) -> list[QueueEntry]:
+def filter_own_tasks(tasks: Sequence[QueueEntry]) -> list[QueueEntry]:
     """Those that wait or work for a run that is here: they are called by its id."""
     names = {path.name for path in runs_folder().iterdir()} if runs_folder().is_dir() else set()
     return [one for one in tasks if one.state != "ended" and one.name in names]
 
 
-def jobs(tasks: Sequence[QueueEntry]) -> dict[str, list[str]]:
+def tabulate_cluster_tasks(tasks: Sequence[QueueEntry]) -> dict[str, list[str]]:
     """A row for each task."""
-    known: dict[str, Job] = {run.id: run for run in loaders.all_runs()}
-    since = {name: times(name) for name in {one.name for one in tasks}}
+    known: dict[str, Job] = {run.id: run for run in loaders.list_cached_runs()}
+    since = {name: format_task_durations(name) for name in {one.name for one in tasks}}
     return {
         "job": [one.id for one in tasks],
-        "run": [called(known[one.name]) if one.name in known else one.name for one in tasks],
-        "state": [in_words(one) for one in tasks],
+        "run": [
+            format_run_name(known[one.name]) if one.name in known else one.name for one in tasks
+        ],
+        "state": [describe_task_state(one) for one in tasks],
         "node": [one.nodes for one in tasks],
         "time": [since[one.name].get(one.id, "–") for one in tasks],
     }
 
 
-def in_words(task: QueueEntry) -> str:
+def describe_task_state(task: QueueEntry) -> str:
     """ "running", "waits: no node is free"."""
     if task.state != "waiting":
         return task.state
     return f"waits: {task.reason}" if task.reason else "waits"
 
 
-def times(run_id: str) -> dict[str, str]:
+def format_task_durations(run_id: str) -> dict[str, str]:
     """How long each task of a run has waited, or has worked, by its id."""
     try:
-        run = runs.find(run_id)
-        tasks, now = read_tasks(run.path), time.time()
+        run = runs.find_run(run_id)
+        tasks, now = read_group_tasks(run.path), time.time()
         return {
-            task.id: formats.duration(now - (begun(group.status) or now))
-            for group in groups_of(run)
+            task.id: formats.format_duration(now - (find_task_start(group.status) or now))
+            for group in list_run_groups(run)
             if (task := tasks.get(group.number))
         }
     except EnsembleError:  # it is of another kind, or cannot be read
         return {}
 
 
-def begun(status: runs.Status) -> float | None:
+def find_task_start(status: runs.Status) -> float | None:
     """When a task began to work, or else to wait."""
     return status.queued if status.state == "queued" else status.started

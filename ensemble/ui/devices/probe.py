@@ -14,18 +14,18 @@ from typing import Annotated, Any, TypedDict
 
 import streamlit as st
 
-from ensemble.jobs.launch import worker_environment
-from ensemble.machine.jax_settings import cpu_cores, cpu_devices
-from ensemble.machine.python_command import build_command
-from ensemble.storage.atomic import read_json, write_json
+from ensemble.jobs.launch import build_worker_environment
+from ensemble.machine.jax_settings import count_cpu_cores, count_cpu_devices
+from ensemble.machine.python_command import build_python_command
+from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.folders import data_folder
-from ensemble.storage.reading import parse_json
-from ensemble.storage.records.fields import Within, checked
+from ensemble.storage.plain_files import parse_json
+from ensemble.storage.records.field_checks import NumberRange, check_json_value
 
-COMMAND = build_command("devices", "--json")
+COMMAND = build_python_command("devices", "--json")
 PATIENCE_SECONDS = 120.0
 # What decides which devices JAX finds: an answer for other values is not this machine's.
-DECISIVE = (
+DEVICE_VARIABLES = (
     "JAX_PLATFORMS",
     "JAX_NUM_CPU_DEVICES",
     "XLA_FLAGS",
@@ -36,7 +36,7 @@ DECISIVE = (
 
 
 @dataclass(frozen=True)
-class Machine:
+class DeviceInventory:
     """What the probe found: platform, kind of each device, processor cores."""
 
     platform: str
@@ -49,7 +49,7 @@ class Machine:
         return len(self.kinds)
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The devices in words: "4 GPUs (NVIDIA H200)", "1 CPU device"."""
         plural = "s" if self.devices != 1 else ""
         if self.platform == "cpu":
@@ -57,41 +57,41 @@ class Machine:
         return f"{self.devices} {self.platform.upper()}{plural} ({self.kinds[0]})"
 
 
-class Device(TypedDict):
+class DeviceRecord(TypedDict):
     """One device, as `devices --json` has it."""
 
     kind: str
 
 
-class Answer(TypedDict):
+class ProbeOutput(TypedDict):
     """What is read of what `devices --json` prints."""
 
     platform: str
-    devices: list[Device]
-    cores: Annotated[int, Within(1, 2**20)]
+    devices: list[DeviceRecord]
+    cores: Annotated[int, NumberRange(1, 2**20)]
 
 
-def parse(answer: Any) -> Machine:
+def parse_device_inventory(answer: Any) -> DeviceInventory:
     """A Machine from the JSON that `python -m ensemble devices --json` prints.
 
     Raises:
       ValueError: it is something else.
     """
-    found: Answer = checked(Answer, answer, "answer")
+    found: ProbeOutput = check_json_value(ProbeOutput, answer, "answer")
     kinds = tuple(device["kind"] for device in found["devices"])
     if not kinds:
         raise ValueError("there is no device")
-    return Machine(found["platform"], kinds, found["cores"])
+    return DeviceInventory(found["platform"], kinds, found["cores"])
 
 
-def only_cpus() -> Machine | None:
+def build_cpu_inventory() -> DeviceInventory | None:
     """This machine, where it cannot have anything but its CPU."""
-    count = cpu_devices()
-    return Machine("cpu", ("cpu",) * count, cpu_cores()) if count else None
+    count = count_cpu_devices()
+    return DeviceInventory("cpu", ("cpu",) * count, count_cpu_cores()) if count else None
 
 
-class Probe:
-    """One question to the machine: `answer` is None until it is there, `failed` says why not.
+class DeviceProbe:
+    """One question to the machine: `inventory` is None until it is there, `failed` says why not.
 
     Args:
       folder: where the last answer is cached.
@@ -103,19 +103,19 @@ class Probe:
         self.failed = ""
         self.started = time.monotonic()
         self.process: subprocess.Popen[str] | None = None
-        self.machine = None if command else only_cpus()
+        self.machine = None if command else build_cpu_inventory()
         if self.machine is None:
-            self.machine = self._remembered()
-            self._ask(command or COMMAND)
+            self.machine = self._read_cache()
+            self._start_process(command or COMMAND)
 
-    def _ask(self, command: tuple[str, ...]) -> None:
+    def _start_process(self, command: tuple[str, ...]) -> None:
         try:
             self.process = subprocess.Popen(
                 command,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
-                env=worker_environment(),
+                env=build_worker_environment(),
             )
             # Importing JAX keeps a core busy: the page that is being opened goes first.
             os.setpriority(os.PRIO_PROCESS, self.process.pid, 10)
@@ -123,17 +123,17 @@ class Probe:
             self.failed = str(error)
 
     @property
-    def answer(self) -> Machine | None:
+    def inventory(self) -> DeviceInventory | None:
         """The machine as far as it is known: now, else as it was found the last time."""
-        self._listen()
+        self._poll_process()
         return self.machine
 
     @property
-    def waiting(self) -> bool:
+    def is_pending(self) -> bool:
         """Whether there is nothing to show yet, but will be."""
-        return self.answer is None and not self.failed
+        return self.inventory is None and not self.failed
 
-    def _listen(self) -> None:
+    def _poll_process(self) -> None:
         if self.process is None:
             return
         if self.process.poll() is None:
@@ -144,34 +144,38 @@ class Probe:
         self.process = None
         try:
             answer = parse_json(text.encode())
-            self.machine = parse(answer)
+            self.machine = parse_device_inventory(answer)
         except ValueError:
             self.failed = "it did not answer"
         else:
-            self._remember(answer)
+            self._write_cache(answer)
 
-    def _remember(self, answer: dict[str, Any]) -> None:
+    def _write_cache(self, answer: dict[str, Any]) -> None:
         try:
             self.cache.parent.mkdir(parents=True, exist_ok=True)
-            write_json(self.cache, {"answer": answer, "for": circumstances()})
+            write_json(self.cache, {"answer": answer, "for": collect_probe_circumstances()})
         except OSError:
             pass  # it only saves the next start a wait
 
-    def _remembered(self) -> Machine | None:
+    def _read_cache(self) -> DeviceInventory | None:
         try:
             cached = read_json(self.cache)
-            return parse(cached.get("answer")) if cached.get("for") == circumstances() else None
+            return (
+                parse_device_inventory(cached.get("answer"))
+                if cached.get("for") == collect_probe_circumstances()
+                else None
+            )
         except (OSError, ValueError):
             return None
 
 
-def circumstances() -> dict[str, str]:
+def collect_probe_circumstances() -> dict[str, str]:
     """What an answer depends on: this machine's name and the settings JAX looks at."""
-    found = {name: os.environ[name] for name in DECISIVE if name in os.environ}
+    found = {name: os.environ[name] for name in DEVICE_VARIABLES if name in os.environ}
     return {"host": os.uname().nodename, **found}
 
 
 @st.cache_resource(show_spinner=False)
-def probe() -> Probe:
+def get_device_probe() -> DeviceProbe:
     """The server's one probe, started with the first page that asks."""
-    return Probe(data_folder())
+    return DeviceProbe(data_folder())

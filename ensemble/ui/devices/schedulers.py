@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 
 from ensemble.cluster import settings
-from ensemble.cluster.asking import NotSetUpError
 from ensemble.cluster.scheduler import Partition, QueueEntry, Scheduler
 from ensemble.cluster.schedulers import SCHEDULERS, SLURM
+from ensemble.cluster.slurm_commands import SlurmNotSetUpError
 from ensemble.errors import ClusterError, ConfigError
 
 # An answer is used for so long, and one that there is no cluster; the first is waited for so long.
@@ -16,7 +16,7 @@ FRESH_SECONDS, ABSENT_SECONDS, PATIENCE_SECONDS = 5.0, 60.0, 0.4
 
 
 @dataclass(frozen=True)
-class Answer:
+class SchedulerSnapshot:
     """What is known of a scheduler by now.
 
     Attributes:
@@ -24,92 +24,94 @@ class Answer:
       partitions: those of the cluster, in its order; none where it does not answer.
       tasks: this user's, by id.
       problem: why it does not answer, or its settings cannot be read; "" where all is well.
-      there: whether there is a cluster, or ensemble.toml names one: else nobody is told of it.
+      is_present: whether there is a cluster, or ensemble.toml names one: else nobody is told of it.
     """
 
     scheduler: Scheduler = SLURM
     partitions: tuple[Partition, ...] = ()
     tasks: tuple[QueueEntry, ...] = ()
     problem: str = ""
-    there: bool = False
+    is_present: bool = False
 
 
-class Question:
+class SchedulerPoller:
     """Asks a scheduler again and again, as somebody looks, and never twice at once."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._answer: Answer | None = None
+        self._answer: SchedulerSnapshot | None = None
         self._asked, self._waited = 0.0, False
 
-    def look(self) -> Answer:
+    def read_snapshot(self) -> SchedulerSnapshot:
         """The last answer; the first is waited for, but not for long."""
         if not shutil.which(self._scheduler.commands[0]):
-            return named_only(self._scheduler)
+            return build_absent_snapshot(self._scheduler)
         with self._lock:
-            lasts = FRESH_SECONDS if self._answer is None or self._answer.there else ABSENT_SECONDS
+            lasts = (
+                FRESH_SECONDS if self._answer is None or self._answer.is_present else ABSENT_SECONDS
+            )
             stale = self._answer is None or time.monotonic() - self._asked > lasts
             if stale and not (self._thread and self._thread.is_alive()):
-                self._thread = threading.Thread(target=self._ask, daemon=True)
+                self._thread = threading.Thread(target=self._update_snapshot, daemon=True)
                 self._thread.start()
             first, self._waited = not self._waited, True
             thread = self._thread
         if first and thread:
             thread.join(PATIENCE_SECONDS)
-        return self._answer or named_only(self._scheduler)
+        return self._answer or build_absent_snapshot(self._scheduler)
 
-    def forget(self) -> None:
+    def invalidate_snapshot(self) -> None:
         """Ask anew at the next look."""
         with self._lock:
             self._answer, self._waited = None, False
 
-    def _ask(self) -> None:
+    def _update_snapshot(self) -> None:
         try:
-            found = asked(self._scheduler)
+            found = query_scheduler(self._scheduler)
         finally:
             self._asked = time.monotonic()
         self._answer = found
 
 
-def asked(scheduler: Scheduler) -> Answer:
+def query_scheduler(scheduler: Scheduler) -> SchedulerSnapshot:
     """What it answers now; as long as that takes."""
     try:
         partitions, tasks = scheduler.partitions(), scheduler.queue().values()
-    except NotSetUpError:
-        return named_only(scheduler)
+    except SlurmNotSetUpError:
+        return build_absent_snapshot(scheduler)
     except ClusterError as error:
-        return Answer(scheduler, problem=str(error), there=True)
-    return Answer(scheduler, tuple(partitions), tuple(tasks), there=True)
+        return SchedulerSnapshot(scheduler, problem=str(error), is_present=True)
+    return SchedulerSnapshot(scheduler, tuple(partitions), tuple(tasks), is_present=True)
 
 
-def named_only(scheduler: Scheduler) -> Answer:
+def build_absent_snapshot(scheduler: Scheduler) -> SchedulerSnapshot:
     """Where it does not answer: whether ensemble.toml names it all the same."""
     try:
-        named = settings.table(scheduler.name) is not None
+        named = settings.read_settings_table(scheduler.name) is not None
     except ConfigError:
         named = False
     if not named:
-        return Answer(scheduler)
-    return Answer(
+        return SchedulerSnapshot(scheduler)
+    return SchedulerSnapshot(
         scheduler,
         problem=f"ensemble.toml names {scheduler.title}, but there is none on this machine: start "
         "this on one of the cluster's.",
-        there=True,
+        is_present=True,
     )
 
 
-_questions = [Question(one) for one in SCHEDULERS.values()]
+_pollers = [SchedulerPoller(one) for one in SCHEDULERS.values()]
 
 
-def look() -> Answer:
+def read_scheduler_snapshot() -> SchedulerSnapshot:
     """Of the first scheduler that there is; of the first of all where there is none."""
-    answers = [one.look() for one in _questions]
-    return next((one for one in answers if one.there), answers[0])
+    answers = [one.read_snapshot() for one in _pollers]
+    return next((one for one in answers if one.is_present), answers[0])
 
 
-def forget() -> None:
+def invalidate_scheduler_snapshots() -> None:
     """Ask anew at the next look."""
-    for one in _questions:
-        one.forget()
+    for one in _pollers:
+        one.invalidate_snapshot()

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from ensemble.figures.palette import MEMBER_HUES, RIGHT, WRONG, Palette
+from ensemble.figures.palette import MEMBER_HUES, RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.wording import escaping
-from ensemble.wording.provenance import version
+from ensemble.wording.provenance import format_program_version
 
-FONT = 12  # pixels of a figure's usual text, as Plotly counts them
+FIGURE_FONT_PX = 12  # pixels of a figure's usual text, as Plotly counts them
 # In the order in which one needs what the others hold.
 SCRIPTS = ("dom.js", "recolor.js", "paths.js", "pdf.js", "png.js", "sized.js", "figures.js")
 
 
 @dataclass(frozen=True)
-class Size:
+class FigureSize:
     """A size to save a figure at.
 
     Attributes:
@@ -35,20 +35,20 @@ class Size:
 
 
 SIZES = {
-    "screen": Size("As on screen"),
-    "column": Size("Journal column (85 mm, 8 pt)", 85, 8),
-    "page": Size("Journal page (178 mm, 8 pt)", 178, 8),
-    "slide": Size("Slide (16:9, 254 mm, 18 pt)", 254, 18, 9 / 16),
-    "poster": Size("Poster (400 mm, 36 pt)", 400, 36),
+    "screen": FigureSize("As on screen"),
+    "column": FigureSize("Journal column (85 mm, 8 pt)", 85, 8),
+    "page": FigureSize("Journal page (178 mm, 8 pt)", 178, 8),
+    "slide": FigureSize("Slide (16:9, 254 mm, 18 pt)", 254, 18, 9 / 16),
+    "poster": FigureSize("Poster (400 mm, 36 pt)", 400, 36),
 }
-GROUNDS = {
+BACKGROUNDS = {
     "white": "White (screen: as here)",
     "clear": "Transparent, for white paper",
     "clear-dark": "Transparent, for dark slides",
 }
 
 
-def listen(light: Palette, dark: Palette) -> None:
+def install_figure_menus(light: Palette, dark: Palette) -> None:
     """Let the menus of every figure on the page work; once a page is enough.
 
     Args:
@@ -59,19 +59,19 @@ def listen(light: Palette, dark: Palette) -> None:
         {
             "light": asdict(light),
             "dark": asdict(dark),
-            "hues": [RIGHT, WRONG, *MEMBER_HUES],
+            "hues": [RIGHT_COLOR, WRONG_COLOR, *MEMBER_HUES],
             "sizes": {word: asdict(size) for word, size in SIZES.items()},
-            "font": FONT,
-            "program": version(),
+            "font": FIGURE_FONT_PX,
+            "program": format_program_version(),
         }
     )
     with st.container(key="figure_menus"):
         # The script is the program's own, and holds nothing that a person has written but colours.
-        st.html(f"<script>{script(known)}</script>", unsafe_allow_javascript=True)
+        st.html(f"<script>{build_menu_script(known)}</script>", unsafe_allow_javascript=True)
 
 
 @functools.lru_cache(maxsize=4)
-def script(known: str) -> str:
+def build_menu_script(known: str) -> str:
     """What listens, in the browser, told what is known here; it does nothing a second time."""
     folder = Path(__file__).parent / "js"
     every = "\n".join((folder / name).read_text("utf-8") for name in SCRIPTS)
@@ -82,7 +82,7 @@ def script(known: str) -> str:
     )
 
 
-def options(key: str, title: str, caption: str) -> str:
+def render_menu_options(key: str, title: str, caption: str) -> str:
     """The controls of a menu that a browser keeps to itself, as HTML: size, ground, caption.
 
     Args:
@@ -90,16 +90,18 @@ def options(key: str, title: str, caption: str) -> str:
       title: of the saved file.
       caption: what stands below the figure, and in the file's own description.
     """
-    said, called, of = (html.escape(escaping.seen(one)) for one in (caption, title, key))
+    said, called, of = (
+        html.escape(escaping.remove_invisible_characters(one)) for one in (caption, title, key)
+    )
     return (
         f'<div class="figure-options" data-figure="{of}" data-title="{called}">'
-        f"{_choice('size', 'Size', {word: size.title for word, size in SIZES.items()})}"
-        f"{_choice('ground', 'Ground', GROUNDS)}"
+        f"{_render_menu_select('size', 'Size', {word: size.title for word, size in SIZES.items()})}"
+        f"{_render_menu_select('ground', 'Ground', BACKGROUNDS)}"
         '<label class="figure-under"><input type="checkbox" name="under"> Caption below the figure'
         f'</label><p class="figure-caption">{said}</p></div>'
     )
 
 
-def _choice(name: str, label: str, words: dict[str, str]) -> str:
+def _render_menu_select(name: str, label: str, words: dict[str, str]) -> str:
     listed = "".join(f'<option value="{word}">{said}</option>' for word, said in words.items())
     return f'<label>{label}<select name="{name}">{listed}</select></label>'

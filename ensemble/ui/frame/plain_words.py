@@ -2,40 +2,40 @@
 
 import streamlit as st
 
-from ensemble.ui.shared import address, widget
+from ensemble.ui.shared import address, widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import terms
 
-HIDDEN = "hidden"
+TERMS_HIDDEN = "hidden"
 KEY = "plain_words"
 
 
-def on() -> bool:
+def is_plain_wording_on() -> bool:
     """Whether this tab shows plain words instead of terms: the address says so, or said so."""
-    if address.TERMS.read() == HIDDEN:
+    if address.TERMS.read() == TERMS_HIDDEN:
         tab.plain_words = True
     elif tab.plain_words:  # On another page than where it was switched on.
-        address.TERMS.put(HIDDEN)
+        address.TERMS.set_value(TERMS_HIDDEN)
     return tab.plain_words
 
 
-def control() -> None:
+def show_terms_control() -> None:
     """A button that opens both."""
     with st.popover("Terms", type="tertiary", key="terms"):
-        address.bound(
+        address.show_address_widget(
             KEY,
-            on(),
+            is_plain_wording_on(),
             lambda key: st.toggle(
                 "Plain words",
                 key=key,
-                on_change=switched,
+                on_change=update_plain_wording,
                 help="Figures and sentences in plain words; the term stands behind the “?”.",
             ),
         )
-        st.markdown("\n".join(f"- {line(term)}" for term in terms.TERMS))
+        st.markdown("\n".join(f"- {describe_term(term)}" for term in terms.TERMS))
 
 
-def line(term: terms.Term) -> str:
+def describe_term(term: terms.Term) -> str:
     """A term, its plain words and what it means; its name leads to where Inspect shows it."""
     run = address.RUN.read()
     query = f"{f'run={run}&' if run and run.replace('-', '').isalnum() else ''}view={term.view}"
@@ -43,17 +43,17 @@ def line(term: terms.Term) -> str:
     return f"{name}, {term.plain}: {term.gloss}"
 
 
-def switched() -> None:
+def update_plain_wording() -> None:
     """Callback: the address and the tab follow the switch."""
-    tab.plain_words = bool(widget.value(KEY))
-    address.TERMS.put(HIDDEN if tab.plain_words else None)
+    tab.plain_words = bool(widget_state.get_widget_value(KEY))
+    address.TERMS.set_value(TERMS_HIDDEN if tab.plain_words else None)
 
 
-def heading(name: str) -> str:
+def choose_term_heading(name: str) -> str:
     """What stands over a figure, as the switch has it."""
-    return terms.heading(name, on())
+    return terms.format_term_heading(name, is_plain_wording_on())
 
 
-def reworded(sentence: str) -> str:
+def apply_plain_wording(sentence: str) -> str:
     """A sentence as the switch has it."""
-    return terms.reworded(sentence, on())
+    return terms.replace_abbreviations(sentence, is_plain_wording_on())

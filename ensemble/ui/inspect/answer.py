@@ -7,129 +7,147 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ensemble.analysis.members.gain import gain_over_mean
-from ensemble.analysis.members.subsets import EXACT_UP_TO
-from ensemble.analysis.quality.summary import Qualities, qualities
-from ensemble.ui.frame.plain_words import heading, on, reworded
-from ensemble.ui.inspect.metrics import HELP, ece_help, metrics
+from ensemble.analysis.members.gain import gain_over_mean_member
+from ensemble.analysis.members.subsets import MAX_MEMBERS_EXACT
+from ensemble.analysis.quality.quality import EnsembleQualities, measure_qualities
+from ensemble.ui.frame.plain_words import (
+    apply_plain_wording,
+    choose_term_heading,
+    is_plain_wording_on,
+)
+from ensemble.ui.inspect.metrics import METRIC_HELP, describe_ece_metric, show_inspect_metrics
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import controls, downloads
-from ensemble.ui.render import read_choice
+from ensemble.ui.render import read_view_choice
 from ensemble.ui.shared.tab import tab
-from ensemble.views.answer import list_evidence, state_headline
-from ensemble.views.committee import KEEP, MARGIN_VALUES, SHARES, decide_enough, offer_margins
+from ensemble.views.answer import describe_answer_headline, list_answer_evidence
+from ensemble.views.committee import (
+    KEEP_CHOICE,
+    MARGIN_VALUES,
+    SHARES,
+    decide_enough_members,
+    offer_margins,
+)
 from ensemble.wording import formats
-from ensemble.wording.terms import behind
+from ensemble.wording.terms import format_term_help
 from ensemble.wording.verdicts import committee as committee_words
-from ensemble.wording.verdicts import inspect as inspect_words
+from ensemble.wording.verdicts import ensemble_gain as inspect_words
 
-ENDS = ("accuracy low", "accuracy high")
-INTERVAL = {
+INTERVAL_COLUMNS = ("accuracy low", "accuracy high")
+INTERVAL_HELP = {
     "from": "The lower end of the 95 % Wilson interval of the accuracy.",
     "to": "The upper end of it.",
 }
-ELSEWHERE = "Committee tells how many members are enough."
-WAITING = "Judging how many members are enough …"
+COMMITTEE_HINT = "Committee tells how many members are enough."
+JUDGING_NOTE = "Judging how many members are enough …"
 
 
 @dataclass(frozen=True)
-class Places:
+class AnswerPlaces:
     """Where on the screen comes what is drawn later.
 
     Attributes:
-      enough: how many members are enough: see `finish`.
-      behind: all figures and what they hold for, folded away.
-      figures: the row of figures.
+      enough_members: how many members are enough: see `complete_inspect_answer`.
+      details: all figures and what they hold for, folded away.
+      metrics: the row of figures.
     """
 
-    enough: DeltaGenerator
-    behind: DeltaGenerator
-    figures: DeltaGenerator
+    enough_members: DeltaGenerator
+    details: DeltaGenerator
+    metrics: DeltaGenerator
 
 
-def show(shown: SharedEpoch) -> Places:
+def show_inspect_answer(shown: SharedEpoch) -> AnswerPlaces:
     """Draw both verdicts and a line of evidence; returns the places of what comes later."""
-    st.markdown(f"#### {state_headline(shown)}")
+    st.markdown(f"#### {describe_answer_headline(shown)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         with st.container(gap="xxsmall", key="verdicts"):
             place = st.empty()
             # Its end is remembered, so that it does not come and go with each press.
-            rest = tab.enough.get(asked(shown), WAITING) if counts(shown) else ""
-            if shown.members > EXACT_UP_TO:
-                rest = ELSEWHERE
+            rest = (
+                tab.sufficient_member_texts.get(build_verdict_key(shown), JUDGING_NOTE)
+                if can_count_committees(shown)
+                else ""
+            )
+            if shown.members > MAX_MEMBERS_EXACT:
+                rest = COMMITTEE_HINT
             with place:
                 st.markdown(rest)
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 if shown.members > 1:
-                    gained = shown.measure(gain_over_mean)
-                    said = inspect_words.brief(shown.predictions, gained, shown.noun)
-                    st.caption(reworded(said), width="content")
+                    gained = shown.measure(gain_over_mean_member)
+                    said = inspect_words.summarize_gain_evidence(
+                        shown.predictions, gained, shown.noun
+                    )
+                    st.caption(apply_plain_wording(said), width="content")
                 behind = st.popover("Figures behind this", type="tertiary", key="behind")
-        controls.epoch(shown.epochs, shown.epoch, shown.run)
+        controls.show_predictions_epoch_slider(shown.epochs, shown.epoch, shown.run)
     with behind:
         inner = st.container(key="behind_figures")
-    return Places(place, inner, st.container(horizontal=True, gap="medium", key="figures"))
+    return AnswerPlaces(place, inner, st.container(horizontal=True, gap="medium", key="figures"))
 
 
-def identity(shown: SharedEpoch) -> tuple[Any, ...]:
+def build_answer_key(shown: SharedEpoch) -> tuple[Any, ...]:
     """What the sentence is of."""
     return shown.run.id, shown.epoch, shown.version
 
 
-def asked(shown: SharedEpoch) -> tuple[Any, ...]:
+def build_verdict_key(shown: SharedEpoch) -> tuple[Any, ...]:
     """What the end of the sentence is of: also of the margin that is accepted, and of whom."""
-    return *identity(shown), *read_margin()
+    return *build_answer_key(shown), *read_accepted_margin()
 
 
-def read_margin() -> tuple[float, float]:
+def read_accepted_margin() -> tuple[float, float]:
     """The loss of accuracy that is accepted, and the share of committees that have to keep it."""
-    margin, share = read_choice(offer_margins("accuracy")), read_choice(KEEP)
+    margin, share = read_view_choice(offer_margins("accuracy")), read_view_choice(KEEP_CHOICE)
     return MARGIN_VALUES["accuracy"][margin], SHARES[share]
 
 
-def counts(shown: SharedEpoch) -> bool:
+def can_count_committees(shown: SharedEpoch) -> bool:
     """Whether all committees can be counted while one waits."""
-    return 1 < shown.members <= EXACT_UP_TO
+    return 1 < shown.members <= MAX_MEMBERS_EXACT
 
 
-def finish(shown: SharedEpoch, places: Places) -> None:
+def complete_inspect_answer(shown: SharedEpoch, places: AnswerPlaces) -> None:
     """Complete the answer with how many members are enough: after all else is drawn."""
-    if not counts(shown):
+    if not can_count_committees(shown):
         return
-    found = decide_enough(shown, "accuracy", *read_margin())
-    rest = committee_words.verdict(found, shown.noun)
-    tab.enough = {asked(shown): rest}
-    with places.enough:
+    found = decide_enough_members(shown, "accuracy", *read_accepted_margin())
+    rest = committee_words.describe_enough_members(found, shown.noun)
+    tab.sufficient_member_texts = {build_verdict_key(shown): rest}
+    with places.enough_members:
         st.markdown(rest)
 
 
-def fill(shown: SharedEpoch, places: Places) -> None:
+def show_answer_metrics(shown: SharedEpoch, places: AnswerPlaces) -> None:
     """Draw the figures in their two places."""
-    with places.figures:
-        metrics(shown)
-    with places.behind:
-        details(shown)
+    with places.metrics:
+        show_inspect_metrics(shown)
+    with places.details:
+        show_answer_details(shown)
 
 
-def details(shown: SharedEpoch) -> None:
+def show_answer_details(shown: SharedEpoch) -> None:
     """What the verdict rests on, what got worse with more members, and all figures."""
-    st.caption("\n\n".join(map(reworded, list_evidence(shown))))
-    table(shown, shown.measure(qualities))
+    st.caption("\n\n".join(map(apply_plain_wording, list_answer_evidence(shown))))
+    show_quality_table(shown, shown.measure(measure_qualities))
 
 
-def table(shown: SharedEpoch, found: Qualities) -> None:
+def show_quality_table(shown: SharedEpoch, found: EnsembleQualities) -> None:
     """Every figure of the ensemble, the mean member and each member; and as a file."""
     columns = {
         name: st.column_config.NumberColumn(
-            heading(name),
-            help=behind(name, text, on()),
-            format=formatting(name, shown.n),
+            choose_term_heading(name),
+            help=format_term_help(name, text, is_plain_wording_on()),
+            format=select_column_format(name, shown.n),
             width="small",
         )
-        for name, text in (HELP | {"ECE": ece_help(shown)} | INTERVAL).items()
+        for name, text in (
+            METRIC_HELP | {"ECE": describe_ece_metric(shown)} | INTERVAL_HELP
+        ).items()
     }
     st.dataframe(
-        frame(found),
+        tabulate_qualities(found),
         column_config=columns,
         hide_index=True,
         key="inspect_figures",
@@ -137,7 +155,7 @@ def table(shown: SharedEpoch, found: Qualities) -> None:
     )
     st.download_button(
         "Figures (CSV)",
-        lambda: downloads.csv(inspect_words.exact_frame(found)),
+        lambda: downloads.encode_table_csv(inspect_words.tabulate_exact_metrics(found)),
         f"{shown.file_stem}-quality.csv",
         "text/csv",
         icon=":material/table:",
@@ -146,13 +164,15 @@ def table(shown: SharedEpoch, found: Qualities) -> None:
     )
 
 
-def formatting(name: str, n: int) -> str:
+def select_column_format(name: str, n: int) -> str:
     """How a column's numbers read."""
-    return formats.percent_column(n) if name in {"accuracy", *INTERVAL} else "%.4f"
+    return formats.build_percent_format(n) if name in {"accuracy", *INTERVAL_HELP} else "%.4f"
 
 
-def frame(found: Qualities) -> pd.DataFrame:
+def tabulate_qualities(found: EnsembleQualities) -> pd.DataFrame:
     """The figures to look at: percentages of accuracy and both ends of its interval."""
-    exact = inspect_words.exact_frame(found).rename(columns=dict(zip(ENDS, INTERVAL, strict=True)))
-    exact[["accuracy", *INTERVAL]] *= 100
+    exact = inspect_words.tabulate_exact_metrics(found).rename(
+        columns=dict(zip(INTERVAL_COLUMNS, INTERVAL_HELP, strict=True))
+    )
+    exact[["accuracy", *INTERVAL_HELP]] *= 100
     return exact

@@ -8,16 +8,16 @@ import streamlit as st
 
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
-from ensemble.ui.predictions import address, detail, grid
+from ensemble.ui.predictions import image_dialog, image_grid, predictions_view
 from ensemble.ui.shared.tab import tab
 
 
-def begin() -> None:
+def reset_image_lists() -> None:
     """Said once before the views: no list of images stands on the screen yet."""
     tab.image_lists = {}
 
 
-def show(
+def show_image_page(
     shown: SharedEpoch,
     numbers: Ints,
     *,
@@ -37,33 +37,33 @@ def show(
     if not len(numbers):
         return
     tab.image_lists = {**tab.image_lists, key: numbers}
-    size = rows * grid.columns(key)
+    size = rows * image_grid.get_grid_columns(key)
     count = -(-len(numbers) // size)
-    place = min(page_of(key, numbers), count - 1)
+    place = min(find_image_page(key, numbers), count - 1)
     page = numbers[place * size : (place + 1) * size]
-    grid.grid(
+    image_grid.show_image_grid(
         shown.dataset.tiles[page],
         shown.predictions,
         page,
         shown.class_names,
         shown.noun,
-        lambda number: opened(key, number),
+        lambda number: open_pressed_image(key, number),
         key=key,
         under=under,
     )
     if count > 1:
-        pager(key, place, size, len(numbers))
+        show_image_pager(key, place, size, len(numbers))
 
 
-def page_of(key: str, numbers: Ints) -> int:
+def find_image_page(key: str, numbers: Ints) -> int:
     """The page that was turned to; the first where these are other images than before."""
     mark = zlib.crc32(np.ascontiguousarray(numbers).tobytes())
-    if tab.images_of[key] != mark:
-        tab.images_of[key], tab.images_page[key] = mark, 0
+    if tab.listed_images_hash[key] != mark:
+        tab.listed_images_hash[key], tab.images_page[key] = mark, 0
     return tab.images_page[key]
 
 
-def pager(key: str, place: int, size: int, total: int) -> None:
+def show_image_pager(key: str, place: int, size: int, total: int) -> None:
     """Buttons to the page before and after, and which images these are."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for step, label, icon in ((-1, "Previous", "chevron_left"), (1, "Next", "chevron_right")):
@@ -72,27 +72,27 @@ def pager(key: str, place: int, size: int, total: int) -> None:
                 key=f"{key}_{label.lower()}",
                 help=f"{label} page",
                 disabled=not 0 <= (place + step) * size < total,
-                on_click=turn,
+                on_click=turn_image_page,
                 args=(key, place + step),
             )
         last = min(total, (place + 1) * size)
         st.caption(f"{place * size + 1:,}–{last:,} of {total:,}", width="content")
 
 
-def turn(key: str, place: int) -> None:
+def turn_image_page(key: str, place: int) -> None:
     """Callback: another page."""
     tab.images_page[key] = place
 
 
-def opened(key: str, number: int) -> None:
+def open_pressed_image(key: str, number: int) -> None:
     """Callback: the address names the image that was pressed; its neighbours are this list's."""
     tab.image_list_pressed = key
-    address.put(digit=number)
+    predictions_view.update_predictions_view(digit=number)
 
 
-def end(shown: SharedEpoch) -> None:
+def show_open_image(shown: SharedEpoch) -> None:
     """Said once after the views: the image that the address names stands open over the page."""
-    number = address.read().digit
+    number = predictions_view.read_predictions_view().digit
     if number is None or number >= shown.n:
         return
     lists, pressed = tab.image_lists, tab.image_list_pressed
@@ -100,8 +100,8 @@ def end(shown: SharedEpoch) -> None:
     holding = [lists[key] for key in asked if number in lists[key]]
     numbers = holding[0] if holding else np.array([number])
     place = f"{shown.run.id} · epoch {shown.epoch}"
-    detail.show(
-        detail.Shown(
+    image_dialog.show_image_dialog(
+        image_dialog.ImageDialogContext(
             shown.predictions,
             shown.dataset,
             numbers,

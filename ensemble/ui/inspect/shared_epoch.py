@@ -15,24 +15,24 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble import runs, shift
-from ensemble.analysis.members.diversity import Decomposition, decomposition
-from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.members.diversity import NllDecomposition, nll_decomposition
+from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.errors import RunError
-from ensemble.figures.inspect.decomposition import EPOCHS
+from ensemble.figures.inspect.decomposition import MAX_EPOCHS
 from ensemble.figures.palette import Palette
-from ensemble.shift.results import scores_path
-from ensemble.ui.predictions import fitting
-from ensemble.ui.predictions.fitting import Fitting
+from ensemble.shift.results import ood_scores_path
+from ensemble.ui.predictions import validation_source
+from ensemble.ui.predictions.validation_source import ValidationSource
 from ensemble.ui.shared import loaders, theme
 from ensemble.ui.train.example import recording
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 Result = TypeVar("Result")
-MANY = 50_000_000  # probabilities: with more a measure may take seconds
+MANY_PROBABILITIES = 50_000_000  # probabilities: with more a measure may take seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +46,15 @@ class SharedEpoch(EvaluatedEpoch):
     version: tuple[int, int] = (0, 0)
 
     @property
-    def fitting(self) -> Fitting | None:
+    def fitting(self) -> ValidationSource | None:
         """Where the predictions to fit on are; None: one half of the test images, or all."""
-        return fitting.of(self.run, self.epoch)
+        return validation_source.find_validation_source(self.run, self.epoch)
 
     @property
-    def fit(self) -> Predictions | None:  # type: ignore[override]
+    def fit(self) -> EnsemblePredictions | None:  # type: ignore[override]
         """The predictions of the images that the run holds out; None where there are none."""
         where = self.fitting
-        return where.made if where else None
+        return where.predictions if where else None
 
     def measure(
         self,
@@ -67,34 +67,34 @@ class SharedEpoch(EvaluatedEpoch):
         name = f"{function.__module__}.{function.__qualname__}"
         place = self.run.id, self.epoch, self.version
         size = self.predictions.probabilities.size
-        if size > MANY and not wait:
+        if size > MANY_PROBABILITIES and not wait:
             wait = f"Computing with {size / 1e6:,.0f} million probabilities …"
         where = self.fitting if fitted else None
         with st.spinner(wait) if wait else contextlib.nullcontext():
-            result: Result = _measure(
+            result: Result = _compute_shared_measure(
                 name, place, arguments, where, fitted, function, self.predictions
             )
         return result
 
-    def decompose_loss(self, epoch: int) -> Decomposition | None:
+    def decompose_loss(self, epoch: int) -> NllDecomposition | None:
         """The parts of the NLL after one epoch; None where its predictions are damaged."""
         path = self.run.path / "predictions" / f"epoch-{epoch:04d}.npz"
-        return _decompose_loss(self.run.id, epoch, loaders.version(path), self.run)
+        return _decompose_epoch_loss(self.run.id, epoch, loaders.get_file_version(path), self.run)
 
     def read_history(self) -> list[dict[str, Any]]:
         """The lines of the run's history."""
-        if recording.is_recorded(self.run):
-            return recording.history()
-        return loaders.history(self.run)
+        if recording.is_recorded_run(self.run):
+            return recording.load_recorded_history()
+        return loaders.load_run_history(self.run)
 
     def read_scores(self, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
         """The scores of a set of images that was measured under shift; None where they are gone."""
-        seen = loaders.version(scores_path(self.run.path, key))
-        return _read_scores(str(self.run.path), key, tick, seen)
+        seen = loaders.get_file_version(ood_scores_path(self.run.path, key))
+        return _load_shift_scores(str(self.run.path), key, tick, seen)
 
     def list_runs(self) -> list[runs.Run]:
         """Every run, at most two seconds old."""
-        return loaders.all_runs()
+        return loaders.list_cached_runs()
 
     def draw(self, draw: "Callable[[Palette], go.Figure]", *drawn_from: Any) -> "go.Figure":
         """A figure in the page's look, drawn once for each.
@@ -105,29 +105,29 @@ class SharedEpoch(EvaluatedEpoch):
           draw: draws it in the page's colours.
           drawn_from: the figure's name and all else that it follows from, small and hashable.
         """
-        place = self.run.id, called(self.run), self.epoch, self.version
-        figure: go.Figure = _draw(place, theme.palette(), drawn_from, draw)
+        place = self.run.id, format_run_name(self.run), self.epoch, self.version
+        figure: go.Figure = _draw_shared_figure(place, theme.get_page_palette(), drawn_from, draw)
         return figure
 
 
 # The largest, figures of every example or of every committee, take half a megabyte.
 @st.cache_resource(max_entries=96, show_spinner=False)
-def _measure(
+def _compute_shared_measure(
     name: str,
     place: tuple[Any, ...],
     arguments: tuple[Any, ...],
-    where: Fitting | None,
+    where: ValidationSource | None,
     fitted: bool,
     _function: Callable[..., Any],
-    _predictions: Predictions,
+    _predictions: EnsemblePredictions,
 ) -> Any:
-    more = ((where.made if where else None),) if fitted else ()
+    more = ((where.predictions if where else None),) if fitted else ()
     return _function(_predictions, *arguments, *more)
 
 
 # The largest, of a point for each of 1,500 images, takes some hundred kilobytes.
 @st.cache_resource(max_entries=48, show_spinner=False)
-def _draw(
+def _draw_shared_figure(
     place: tuple[Any, ...],
     palette: Palette,
     drawn_from: tuple[Any, ...],
@@ -136,22 +136,26 @@ def _draw(
     return _draw(palette)
 
 
-@st.cache_resource(max_entries=20 * EPOCHS, show_spinner=False)
-def _decompose_loss(
+@st.cache_resource(max_entries=20 * MAX_EPOCHS, show_spinner=False)
+def _decompose_epoch_loss(
     run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run
-) -> Decomposition | None:
-    recorded = recording.is_recorded(_run)
-    labels = (recording.test_set() if recorded else loaders.test_set(_run)).labels
+) -> NllDecomposition | None:
+    recorded = recording.is_recorded_run(_run)
+    labels = (
+        recording.load_recorded_test_set() if recorded else loaders.load_run_test_set(_run)
+    ).labels
     try:
-        probabilities = recording.read_predictions(_run, epoch)
+        probabilities = recording.load_member_probabilities(_run, epoch)
     except RunError:
         return None
-    return decomposition(probabilities, labels) if probabilities.shape[1] == len(labels) else None
+    return (
+        nll_decomposition(probabilities, labels) if probabilities.shape[1] == len(labels) else None
+    )
 
 
 # 64 members on 10,000 images take 2.5 MB.
 @st.cache_resource(max_entries=12, show_spinner=False)
-def _read_scores(
+def _load_shift_scores(
     folder: str, key: str, tick: int, seen: tuple[int, int]
 ) -> dict[str, NDArray[np.float32]] | None:
-    return shift.read_scores(Path(folder), key, tick)
+    return shift.read_ood_scores(Path(folder), key, tick)

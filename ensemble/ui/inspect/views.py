@@ -7,10 +7,10 @@ import streamlit as st
 
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.render import render_view
-from ensemble.ui.shared import address, widget
-from ensemble.ui.train.example.recording import is_recorded
+from ensemble.ui.shared import address, widget_state
+from ensemble.ui.train.example.recording import is_recorded_run
 from ensemble.views.registry import VIEWS as VIEWS_OF_ALL_FACES
-from ensemble.views.selective import is_too_small
+from ensemble.views.selective import has_too_few_images
 from ensemble.wording import escaping
 
 # By the question that they answer: the word in the address, and the label on the screen.
@@ -29,40 +29,44 @@ GROUPS = {
     "Robust?": {"shift": "Shift", "digit": "One image"},
 }
 VIEWS = {word: label for views in GROUPS.values() for word, label in views.items()}
-USUAL = next(iter(VIEWS))
+DEFAULT_VIEW = next(iter(VIEWS))
 
-# What a page alone can do: modules below this package, each with a `show`.
-ON_PAGES = {"shift": "shift.corruptions", "digit": "shift.one_image", "compare": "compare"}
+# What a page alone can do: a module below this package, imported when shown, and its function.
+PAGE_ONLY_VIEWS = {
+    "shift": ("shift.shift_view", "show_shift_view"),
+    "digit": ("shift.one_image", "show_corrupted_image"),
+    "compare": ("run_comparison", "show_run_comparison"),
+}
 # Two views under one name on the screen: what chooses between them in the address.
-UNCERTAINTIES = {"scatter": "Aleatoric and epistemic", "confusion": "Confusion matrix"}
-CONFUSION = "What each class is taken for: a row a class, a column an answer."
-MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
+UNCERTAINTY_PICTURES = {"scatter": "Aleatoric and epistemic", "confusion": "Confusion matrix"}
+CONFUSION_CAPTION = "What each class is taken for: a row a class, a column an answer."
+SELECTIVE_MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 
-ASK_THE_MEMBERS = ("shift", "digit")
+VIEWS_ASKING_MEMBERS = ("shift", "digit")
 
 
-def choose(noun: str) -> str:
+def select_inspect_view(noun: str) -> str:
     """The controls, a group a question; returns the view that the address names.
 
     Args:
       noun: what an image of the run is called.
     """
-    value = address.VIEW.among(VIEWS, USUAL)
+    value = address.VIEW.read_option(VIEWS, DEFAULT_VIEW)
     with st.container(horizontal=True, gap="medium", key="views"):
         for place, (question, views) in enumerate(GROUPS.items()):
-            group(place, question, views | titled(noun, views), value)
+            show_view_group(place, question, views | build_noun_titles(noun, views), value)
     return value
 
 
-def titled(noun: str, views: dict[str, str]) -> dict[str, str]:
+def build_noun_titles(noun: str, views: dict[str, str]) -> dict[str, str]:
     """The titles that name what an image is called."""
-    return {"digit": f"One {escaping.markdown(noun)}"} if "digit" in views else {}
+    return {"digit": f"One {escaping.escape_markdown(noun)}"} if "digit" in views else {}
 
 
-def group(place: int, question: str, views: dict[str, str], value: str) -> None:
+def show_view_group(place: int, question: str, views: dict[str, str], value: str) -> None:
     """The views of one question: none of them is marked where another question's is shown."""
     chosen = value if value in views else None
-    address.bound(
+    address.show_address_widget(
         f"address_view_{place}",
         chosen,
         lambda key: st.segmented_control(
@@ -71,72 +75,73 @@ def group(place: int, question: str, views: dict[str, str], value: str) -> None:
             key=key,
             format_func=views.__getitem__,
             wrap=True,
-            on_change=follow,
+            on_change=update_view_address,
             args=(key,),
         ),
     )
 
 
-def follow(key: str) -> None:
+def update_view_address(key: str) -> None:
     """Callback: the address follows, and forgets what belonged to the view before.
 
     A view that is pressed again has nothing chosen to follow, and stays.
     """
-    chosen: Any = widget.value(key)
+    chosen: Any = widget_state.get_widget_value(key)
     if chosen:
-        address.keep_only(address.RUN, address.EPOCH)
-        address.VIEW.put(chosen, USUAL)
+        address.drop_other_parameters(address.RUN, address.EPOCH)
+        address.VIEW.set_value(chosen, DEFAULT_VIEW)
 
 
-def show(key: str, shown: SharedEpoch) -> None:
+def show_inspect_view(key: str, shown: SharedEpoch) -> None:
     """Draw the view of that key; of a run that brought no members, those that ask them say so."""
-    if key in (*ASK_THE_MEMBERS, "compare") and is_recorded(shown.run):
+    if key in (*VIEWS_ASKING_MEMBERS, "compare") and is_recorded_run(shown.run):
         st.info(
             f"{VIEWS[key]} needs runs of your own: of the recorded example only its "
             "predictions are here.",
             icon=":material/history:",
         )
         return
-    if key in ASK_THE_MEMBERS and shown.run.trained is None:
+    if key in VIEWS_ASKING_MEMBERS and shown.run.training_config is None:
         st.info(
             f"{VIEWS[key]} asks the members themselves about changed images: this run was "
             "trained elsewhere and brought their predictions alone.",
             icon=":material/upload_file:",
         )
         return
-    if key in ON_PAGES:
-        import_module(f"ensemble.ui.inspect.{ON_PAGES[key]}").show(shown)
+    if key in PAGE_ONLY_VIEWS:
+        module, function = PAGE_ONLY_VIEWS[key]
+        getattr(import_module(f"ensemble.ui.inspect.{module}"), function)(shown)
     elif key == "uncertainty":
-        show_uncertainty(shown)
+        show_uncertainty_views(shown)
     elif key == "selective":
-        show_selective(shown)
+        show_selective_views(shown)
     else:
         render_view(VIEWS_OF_ALL_FACES[key].build(shown), shown)
 
 
-def show_uncertainty(shown: SharedEpoch) -> None:
+def show_uncertainty_views(shown: SharedEpoch) -> None:
     """Both uncertainties, or the confusion matrix; of one member a word on the first, and that."""
     if shown.members == 1:
         render_view(VIEWS_OF_ALL_FACES["uncertainty"].build(shown), shown)
         render_view(VIEWS_OF_ALL_FACES["confusion"].build(shown), shown)
         return
-    which = address.choose(
-        address.PICTURE, "Picture", UNCERTAINTIES, "scatter", label_visibility="collapsed"
+    which = address.select_address_option(
+        address.PICTURE, "Picture", UNCERTAINTY_PICTURES, "scatter", label_visibility="collapsed"
     )
     if which == "confusion":
-        st.caption(CONFUSION)
+        st.caption(CONFUSION_CAPTION)
     view = "uncertainty" if which == "scatter" else "confusion"
     render_view(VIEWS_OF_ALL_FACES[view].build(shown), shown)
 
 
-def show_selective(shown: SharedEpoch) -> None:
+def show_selective_views(shown: SharedEpoch) -> None:
     """Two ways to be wrong less often: to answer only where it is sure, or with a set."""
     mode = "answers"
-    if not is_too_small(shown):
-        mode = address.choose(
+    if not has_too_few_images(shown):
+        mode = address.select_address_option(
             address.MODE,
             "What it may do where it is not sure",
-            MODES,
+            SELECTIVE_MODES,
             "answers",
             label_visibility="collapsed",
         )

@@ -6,30 +6,30 @@ import streamlit as st
 
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
-from ensemble.storage.refusals import said_of
-from ensemble.ui.frame import danger
-from ensemble.ui.jobs import picker
-from ensemble.ui.jobs.screen import J, JobScreen, forget_jobs
+from ensemble.storage.disk_errors import describe_disk_error
+from ensemble.ui.frame import destructive_buttons
+from ensemble.ui.jobs import job_picker
+from ensemble.ui.jobs.job_screen import J, JobScreen, forget_jobs
 from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
-from ensemble.wording.run_names import called, told_apart
+from ensemble.wording.run_names import format_run_name, format_unique_run_name
 
 
-def is_asked(screen: JobScreen[J], job: J) -> bool:
-    """Whether the first press was on Delete: then only `sure` stands there."""
+def is_deletion_requested(screen: JobScreen[J], job: J) -> bool:
+    """Whether the first press was on Delete: then only `show_delete_confirmation` stands there."""
     return tab.job_to_delete[screen.word.name] == job.id
 
 
-def ask_button(screen: JobScreen[J], job: J) -> None:
+def show_delete_button(screen: JobScreen[J], job: J) -> None:
     """The first press, which only asks."""
-    danger.ask_button(
+    destructive_buttons.show_destructive_button(
         "Delete…",
         key=f"{screen.prefix}delete",
-        on_click=ask,
+        on_click=request_job_deletion,
         args=(screen, job.id),
-        **rights.given(
+        **rights.build_control_arguments(
             Action.DELETE,
             job.path,
             disabled=job.active,
@@ -38,7 +38,7 @@ def ask_button(screen: JobScreen[J], job: J) -> None:
     )
 
 
-def sure(
+def show_delete_confirmation(
     screen: JobScreen[J], job: J, deleting: Callable[[Callable[[], None]], bool] | None = None
 ) -> None:
     """The second question, and both answers to it.
@@ -47,51 +47,59 @@ def sure(
       screen: that is about it.
       job: which.
       deleting: does what it is given, which deletes the job, and keeps what is to be told of
-        that; whether it was done. `attempt` by default.
+        that; whether it was done. `attempt_job_action` by default.
     """
-    name, which = escaping.markdown(called(job)), escaping.markdown(told_apart(job))
-    st.warning(f"Delete {which}{screen.deleted_with_it}", icon=":material/delete_forever:")
+    name, which = (
+        escaping.escape_markdown(format_run_name(job)),
+        escaping.escape_markdown(format_unique_run_name(job)),
+    )
+    st.warning(f"Delete {which}{screen.deletion_question_end}", icon=":material/delete_forever:")
     with st.container(horizontal=True):
-        danger.sure_button(
+        destructive_buttons.show_confirmation_button(
             f"Delete {name} for good",
             key=f"{screen.prefix}delete_sure",
-            on_click=delete,
-            args=(screen, job.id, deleting or (lambda act: attempt(screen, act))),
+            on_click=delete_confirmed_job,
+            args=(screen, job.id, deleting or (lambda act: attempt_job_action(screen, act))),
         )
-        st.button("Keep it", key=f"{screen.prefix}keep", on_click=ask, args=(screen, None))
+        st.button(
+            "Keep it",
+            key=f"{screen.prefix}keep",
+            on_click=request_job_deletion,
+            args=(screen, None),
+        )
 
 
-def ask(screen: JobScreen[J], job_id: str | None) -> None:
+def request_job_deletion(screen: JobScreen[J], job_id: str | None) -> None:
     """Callback: the first press on Delete, or Keep it."""
     tab.job_to_delete[screen.word.name] = job_id
 
 
-def delete(
+def delete_confirmed_job(
     screen: JobScreen[J], job_id: str, deleting: Callable[[Callable[[], None]], bool]
 ) -> None:
     """Callback: the second press."""
-    ask(screen, None)
+    request_job_deletion(screen, None)
     if deleting(lambda: screen.store.delete(job_id)):
-        picker.forget(screen)
+        job_picker.forget_shown_job(screen)
 
 
-def attempt(screen: JobScreen[J], act: Callable[[], object]) -> bool:
-    """Do it, or keep the reason why it cannot be done, for `tell`; whether it was done."""
+def attempt_job_action(screen: JobScreen[J], act: Callable[[], object]) -> bool:
+    """Do it, or keep the reason why not for `show_job_action_problem`; whether it was done."""
     problem = ""
     try:
         act()
     except EnsembleError as error:
         problem = str(error)
     except OSError as error:
-        if not (problem := said_of(error) or ""):
+        if not (problem := describe_disk_error(error) or ""):
             raise
     finally:
         forget_jobs()
-    tab.job_said[screen.word.name] = problem
+    tab.job_error[screen.word.name] = problem
     return not problem
 
 
-def tell(screen: JobScreen[J]) -> None:
+def show_job_action_problem(screen: JobScreen[J]) -> None:
     """Why the last press could not be obeyed: told once."""
-    if said := tab.job_said.take(screen.word.name):
-        guard.problem(said)
+    if said := tab.job_error.pop(screen.word.name):
+        guard.show_error_message(said)

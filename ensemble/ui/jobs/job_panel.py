@@ -7,8 +7,8 @@ import streamlit as st
 
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
-from ensemble.jobs.job import Job, request_stop, stop_requested
-from ensemble.storage.reading import opened
+from ensemble.jobs.job import Job, is_stop_requested, request_job_stop
+from ensemble.storage.plain_files import open_plain_file
 from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.ui.sign_in import rights
@@ -17,7 +17,7 @@ from ensemble.wording import escaping
 LOG_LINES, LOG_BYTES = 40, 20_000
 
 
-def show(
+def show_job_progress(
     job: Job, said: str, *, prefix: str = "", resume: Callable[[], object] | None = None
 ) -> None:
     """How far a job is, beside the button that stops it, or goes on with it.
@@ -29,16 +29,16 @@ def show(
       resume: goes on with it; None where it cannot be gone on with.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(job.status.share, text=escaping.markdown(said))
+        st.progress(job.status.share, text=escaping.escape_markdown(said))
         if job.active:
-            stop_button(job, prefix)
+            show_stop_button(job, prefix)
         elif resume and job.state in job.kind.resumable:
-            resume_button(resume, prefix, job.path)
+            show_resume_button(resume, prefix, job.path)
 
 
-def stop_button(job: Job, prefix: str = "") -> None:
+def show_stop_button(job: Job, prefix: str = "") -> None:
     """Asks the job to stop; says so until it has, in every tab."""
-    if stop_requested(job):
+    if is_stop_requested(job):
         st.button("Stopping…", disabled=True, key=f"{prefix}stopping", help=job.kind.stopping_help)
     else:
         # It may just have ended: then there is nobody to ask, which the page shows next.
@@ -46,23 +46,23 @@ def stop_button(job: Job, prefix: str = "") -> None:
             "Stop",
             icon=":material/stop:",
             key=f"{prefix}stop",
-            on_click=stop,
+            on_click=request_worker_stop,
             args=(job,),
-            **rights.given(Action.STOP, job.path, help=job.kind.stop_help),
+            **rights.build_control_arguments(Action.STOP, job.path, help=job.kind.stop_help),
         )
-        if said := Tab.stop_problem.take():
-            guard.problem(said)
+        if said := Tab.stop_problem.pop():
+            guard.show_error_message(said)
 
 
-def stop(job: Job) -> None:
+def request_worker_stop(job: Job) -> None:
     """Callback: ask the worker to stop, or keep the reason why it cannot be asked."""
     try:
-        request_stop(job)
+        request_job_stop(job)
     except EnsembleError as error:
         tab.stop_problem = str(error)
 
 
-def resume_button(
+def show_resume_button(
     resume: Callable[[], object], prefix: str = "", folder: Path | None = None
 ) -> None:
     """Goes on where the job in `folder` ended, or says why not."""
@@ -71,33 +71,33 @@ def resume_button(
         icon=":material/resume:",
         key=f"{prefix}resume",
         type="primary",
-        **rights.given(Action.CHANGE, folder),
+        **rights.build_control_arguments(Action.CHANGE, folder),
     ):
         return
     try:
         resume()
     except EnsembleError as error:
-        guard.problem(error)
+        guard.show_error_message(error)
         return
     st.rerun()
 
 
-def ended(job: Job) -> None:
+def show_job_ending(job: Job) -> None:
     """A sentence where a job was stopped or failed, with the end of its log for who wants it."""
     if job.state == "stopped":
-        said = job.message or f"Stopped: {job.kind.kept}."
-        st.info(escaping.markdown(said), icon=":material/stop:")
+        said = job.message or f"Stopped: {job.kind.kept_clause}."
+        st.info(escaping.escape_markdown(said), icon=":material/stop:")
     elif job.state == "failed":
-        guard.problem(job.message or f"It ended unexpectedly; {job.kind.kept}.")
-        if tail := log_tail(job.path / "log.txt"):
+        guard.show_error_message(job.message or f"It ended unexpectedly; {job.kind.kept_clause}.")
+        if tail := read_log_tail(job.path / "log.txt"):
             with st.expander("The end of its log"):
                 st.code(tail, language=None)
 
 
-def log_tail(path: Path) -> str:
+def read_log_tail(path: Path) -> str:
     """The last lines of a log, "" when there is none."""
     try:
-        with opened(path) as file:
+        with open_plain_file(path) as file:
             file.seek(max(0, path.stat().st_size - LOG_BYTES))
             text = file.read(LOG_BYTES).decode(errors="replace")
     except OSError:

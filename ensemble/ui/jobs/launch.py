@@ -10,8 +10,8 @@ import streamlit as st
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.queue import comes_first
-from ensemble.ui.jobs.screen import J, JobScreen, forget_jobs
+from ensemble.jobs.queue import list_blocking_jobs
+from ensemble.ui.jobs.job_screen import J, JobScreen, forget_jobs
 from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
@@ -24,7 +24,7 @@ C = TypeVar("C")
 
 
 @dataclass(frozen=True)
-class Plan(Generic[C]):
+class LaunchPlan(Generic[C]):
     """What the button will do: the config of the job, or the reason why it cannot be launched."""
 
     config: C | None
@@ -34,15 +34,15 @@ class Plan(Generic[C]):
     placement: Placement | None = None
 
 
-Press = Callable[[C, Placement | None], None]
+LaunchFunction = Callable[[C, Placement | None], None]
 
 
-def launch_button(
+def show_launch_button(
     key: str,
-    make_plan: Callable[[], Plan[C]],
+    make_plan: Callable[[], LaunchPlan[C]],
     still_asked: Callable[[], bool],
-    press: Press[C],
-    below: Callable[[Plan[C]], None],
+    press: LaunchFunction[C],
+    below: Callable[[LaunchPlan[C]], None],
 ) -> None:
     """The button that starts what the settings say, with the reason where it cannot.
 
@@ -54,28 +54,28 @@ def launch_button(
       below: what else stands below it.
     """
 
-    def body(was_waiting: bool) -> None:
+    def refresh_button(was_waiting: bool) -> None:
         """Looks again until all is known."""
         if still_asked() != was_waiting:
             st.rerun()
-        button(planned := make_plan(), key, press)
+        show_planned_button(planned := make_plan(), key, press)
         if planned.reason:
-            st.caption(f":material/block: {escaping.markdown(planned.reason)}")
+            st.caption(f":material/block: {escaping.escape_markdown(planned.reason)}")
         if planned.note:
-            st.caption(escaping.markdown(planned.note))
+            st.caption(escaping.escape_markdown(planned.note))
         below(planned)
 
     waiting = still_asked()
-    st.fragment(body, run_every=0.5 if waiting else None)(waiting)
+    st.fragment(refresh_button, run_every=0.5 if waiting else None)(waiting)
 
 
-def starts_after(planned: Plan[C]) -> None:
+def show_queue_note(planned: LaunchPlan[C]) -> None:
     """What a job that is launched on this machine waits for."""
-    if (after := jobs_words.starts_after(comes_first())) and not planned.reason:
-        st.caption(escaping.markdown(after))
+    if (after := jobs_words.describe_start_order(list_blocking_jobs())) and not planned.reason:
+        st.caption(escaping.escape_markdown(after))
 
 
-def button(planned: Plan[C], key: str, press: Press[C]) -> None:
+def show_planned_button(planned: LaunchPlan[C], key: str, press: LaunchFunction[C]) -> None:
     """A button that does what is planned."""
     pressed = st.button(
         planned.label,
@@ -83,13 +83,13 @@ def button(planned: Plan[C], key: str, press: Press[C]) -> None:
         icon=":material/play_arrow:",
         key=key,
         width="stretch",
-        **rights.given(Action.LAUNCH, disabled=planned.config is None),
+        **rights.build_control_arguments(Action.LAUNCH, disabled=planned.config is None),
     )
     if pressed and planned.config:
         press(planned.config, planned.placement)
 
 
-def launch(
+def launch_job_once(
     screen: JobScreen[J],
     asked: object,
     begin: Callable[[], J],
@@ -109,7 +109,7 @@ def launch(
     try:
         job = begin()
     except EnsembleError as error:
-        guard.problem(error)
+        guard.show_error_message(error)
         return
     tab.launched_at = time.monotonic()
     tab.job_launched[screen.word.name] = asked, tab.launched_at

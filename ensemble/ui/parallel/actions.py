@@ -6,30 +6,30 @@ from ensemble import regression
 from ensemble.access import Action
 from ensemble.ui.jobs import deletion
 from ensemble.ui.parallel import launch, settings
-from ensemble.ui.parallel.screen import SCREEN
+from ensemble.ui.parallel.screen import REGRESSION_SCREEN
 from ensemble.ui.sign_in import rights
 
 
-def actions(solve: regression.Solve) -> None:
+def show_regression_actions(solve: regression.Regression) -> None:
     """The same again, its settings again, and Delete, which asks first."""
-    deletion.tell(SCREEN)
-    if deletion.is_asked(SCREEN, solve):
-        deletion.sure(SCREEN, solve)
+    deletion.show_job_action_problem(REGRESSION_SCREEN)
+    if deletion.is_deletion_requested(REGRESSION_SCREEN, solve):
+        deletion.show_delete_confirmation(REGRESSION_SCREEN, solve)
         return
     with st.container(horizontal=True, gap="small"):
         if not solve.active and st.button(
             "Solve the same again",
             key="solve_again",
             icon=":material/play_arrow:",
-            **rights.given(Action.LAUNCH),
+            **rights.build_control_arguments(Action.LAUNCH),
         ):
-            launch.launch(solve.config)
+            launch.launch_and_show_regression(solve.config)
         st.button(
             "Use these settings again",
             key="solve_reuse",
             icon=":material/replay:",
-            on_click=settings.fill,
+            on_click=settings.fill_regression_settings,
             args=(solve.config,),
             help="Copies these settings to the controls, ready to change and launch.",
         )
-        deletion.ask_button(SCREEN, solve)
+        deletion.show_delete_button(REGRESSION_SCREEN, solve)

@@ -10,145 +10,168 @@ from ensemble import regression
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.regression.worker import MOST_CPU_DEVICES
-from ensemble.ui.devices import probe, where
-from ensemble.ui.devices.probe import Machine
+from ensemble.regression.worker import MAX_CPU_DEVICES
+from ensemble.ui.devices import placement_control, probe
+from ensemble.ui.devices.probe import DeviceInventory
+from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
-from ensemble.ui.jobs import picker
-from ensemble.ui.jobs.launch import Plan
+from ensemble.ui.jobs.launch import LaunchPlan
 from ensemble.ui.parallel import settings
-from ensemble.ui.parallel.screen import SCREEN
-from ensemble.ui.shared import widget
-from ensemble.ui.train.launch import rounded
+from ensemble.ui.parallel.screen import REGRESSION_SCREEN
+from ensemble.ui.shared import widget_state
+from ensemble.ui.train.launch import round_duration
 from ensemble.wording import formats
 
-WHERE = "solve_where"
-TIMES_THE_SAMPLES = 2.5  # what solving holds at most, of the samples' own size
-QUICK = LbfgsConfig(samples=5_000, iterations=30)
+PLACE_KEY = "solve_where"
+PEAK_MEMORY_FACTOR = 2.5  # what solving holds at most, of the samples' own size
+QUICK_EXAMPLE = LbfgsConfig(samples=5_000, iterations=30)
 
 
-def controls() -> None:
+def show_regression_controls() -> None:
     """Every setting as a widget; those that a first solve can leave alone stand under More."""
-    settings.dataset_control()
-    if settings.value("dataset") == "synthetic":
-        for name in settings.DRAWN:
-            settings.control(name)
+    settings.show_regression_dataset_control()
+    if settings.get_regression_setting("dataset") == "synthetic":
+        for name in settings.SYNTHETIC_FIELDS:
+            settings.show_regression_setting(name)
     for name in ("iterations", "linesearch", "stepsize"):
-        settings.control(name)
-    here = probe.probe().answer
-    settings.devices_control(most_devices(here) if here else 0)
-    settings.pmap_control()
-    where.control(WHERE, where.ONE_TASK)
+        settings.show_regression_setting(name)
+    here = probe.get_device_probe().inventory
+    settings.show_device_count_control(count_possible_devices(here) if here else 0)
+    settings.show_pmap_control()
+    placement_control.select_placement(PLACE_KEY, placement_control.SINGLE_TASK_HELP)
     more = st.expander("More", key="solve_more", on_change="rerun")
     if more.open:
         with more:
-            for name in settings.MORE:
-                settings.control(name)
-    elif said := settings.unusual_now():
+            for name in settings.ADVANCED_FIELDS:
+                settings.show_regression_setting(name)
+    elif said := settings.describe_changed_regression_controls():
         st.caption(f"Also: {said}.")
 
 
-def most_devices(here: Machine) -> int:
+def count_possible_devices(here: DeviceInventory) -> int:
     """How many devices a regression can be given: a CPU can be split into several."""
     if here.platform != "cpu":
         return here.devices
-    return int(os.environ.get("JAX_NUM_CPU_DEVICES") or MOST_CPU_DEVICES)
+    return int(os.environ.get("JAX_NUM_CPU_DEVICES") or MAX_CPU_DEVICES)
 
 
-def all_devices(here: Machine) -> int:
+def count_default_devices(here: DeviceInventory) -> int:
     """How many devices "all" are: of a CPU, no more than it has cores."""
-    return min(here.cores, most_devices(here)) if here.platform == "cpu" else here.devices
+    return min(here.cores, count_possible_devices(here)) if here.platform == "cpu" else here.devices
 
 
-def plan(config: LbfgsConfig) -> Plan[LbfgsConfig]:
+def plan_regression_launch(config: LbfgsConfig) -> LaunchPlan[LbfgsConfig]:
     """What the button will do with these settings."""
-    how = settings.HOW[config.pmap]
-    if place := widget.value(WHERE, where.HERE):
-        label = f"Solve {settings.shape(config)} {how} on {where.describe(place)}"
-        return Plan(config, label, note="One task on one node, with the devices that it has there.")
-    here = probe.probe().answer
-    devices = config.devices or (all_devices(here) if here else 0)
-    on = f"on {formats.count(devices, 'device')}" if devices else "on all devices"
+    how = settings.PMAP_PHRASES[config.pmap]
+    if place := widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
+        label = (
+            f"Solve {settings.format_problem_size(config)} {how} on "
+            f"{placement_control.describe_placement_choice(place)}"
+        )
+        return LaunchPlan(
+            config, label, note="One task on one node, with the devices that it has there."
+        )
+    here = probe.get_device_probe().inventory
+    devices = config.devices or (count_default_devices(here) if here else 0)
+    on = f"on {formats.format_count(devices, 'device')}" if devices else "on all devices"
     if config.pmap == "without":
         on = "on 1 device"
-    label = f"Solve {settings.shape(config)} {how} {on}"
-    if here and devices > most_devices(here):
-        return Plan(
+    label = f"Solve {settings.format_problem_size(config)} {how} {on}"
+    if here and devices > count_possible_devices(here):
+        return LaunchPlan(
             None,
             label,
-            f"This machine has {formats.count(most_devices(here), 'device')}: "
+            f"This machine has {formats.format_count(count_possible_devices(here), 'device')}: "
             "choose at most that, or all.",
         )
-    if reason := too_large(config):
-        return Plan(None, label, reason)
-    return Plan(config, label, note=about(config))
+    if reason := describe_memory_shortage(config):
+        return LaunchPlan(None, label, reason)
+    return LaunchPlan(config, label, note=describe_solve_time(config))
 
 
-def about(config: LbfgsConfig) -> str:
+def describe_solve_time(config: LbfgsConfig) -> str:
     """About how long it will take, where one of the same size has been solved on this machine."""
-    for past in SCREEN.list_jobs():
+    for past in REGRESSION_SCREEN.list_jobs():
         status = past.status
-        alike = settings.size(past.config) == settings.size(config)
-        here = status.host == socket.gethostname() and status.started and not past.placed
+        alike = settings.compute_problem_size(past.config) == settings.compute_problem_size(config)
+        here = status.host == socket.gethostname() and status.started and not past.is_placed
         same = (past.config.sweep, past.config.pmap) == (config.sweep, config.pmap)
         if alike and here and past.state == "finished" and same:
             share = config.iterations / past.config.iterations
             seconds = share * (status.updated - (status.started or 0.0))
-            return f"About {formats.duration(rounded(seconds))}, as one of this size took before."
+            return (
+                f"About {formats.format_duration(round_duration(seconds))}, as one of this size "
+                f"took before."
+            )
     return ""
 
 
-def too_large(config: LbfgsConfig) -> str:
+def describe_memory_shortage(config: LbfgsConfig) -> str:
     """Why the samples do not fit into the memory that is free; "" where they do."""
-    samples, features, _ = settings.size(config)
-    needed = TIMES_THE_SAMPLES * 4 * samples * features
+    samples, features, _ = settings.compute_problem_size(config)
+    needed = PEAK_MEMORY_FACTOR * 4 * samples * features
     free = psutil.virtual_memory().available
     if needed <= free:
         return ""
     return (
-        f"Solving {settings.shape(config)} takes about {gigabytes(needed)} of memory, and "
-        f"{gigabytes(free)} are free: take fewer samples or features."
+        f"Solving {settings.format_problem_size(config)} takes about {format_gigabytes(needed)} of "
+        f"memory, and {format_gigabytes(free)} are free: take fewer samples or features."
     )
 
 
-def gigabytes(size: float) -> str:
+def format_gigabytes(size: float) -> str:
     """Bytes as "3.1 GB"."""
     return f"{size / 1e9:,.1f} GB"
 
 
-def plan_chosen() -> Plan[LbfgsConfig]:
+def plan_selected_regression() -> LaunchPlan[LbfgsConfig]:
     """What the button will do with the settings as they stand."""
     try:
-        return plan(settings.chosen())
+        return plan_regression_launch(settings.collect_regression_config())
     except ConfigError as error:
-        return Plan(None, "Solve with and without pmap", str(error))
+        return LaunchPlan(None, "Solve with and without pmap", str(error))
 
 
-def launch_button() -> None:
+def show_regression_launch_button() -> None:
     """The button that starts what the settings say, with the reason where it cannot."""
-    launching.launch_button(
-        "solve_launch", plan_chosen, lambda: probe.probe().waiting, launch, below
+    launching.show_launch_button(
+        "solve_launch",
+        plan_selected_regression,
+        lambda: probe.get_device_probe().is_pending,
+        launch_and_show_regression,
+        show_regression_wait_note,
     )
 
 
-def below(planned: Plan[LbfgsConfig]) -> None:
+def show_regression_wait_note(planned: LaunchPlan[LbfgsConfig]) -> None:
     """What it waits for, where it is solved on this machine."""
-    if not widget.value(WHERE, where.HERE):
-        launching.starts_after(planned)
+    if not widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
+        launching.show_queue_note(planned)
 
 
-def quick_button() -> None:
+def show_quick_regression_button() -> None:
     """The button of the first visit: an example that is solved in seconds."""
-    iterations = formats.count(QUICK.iterations, "iteration")
-    said = f"Solve a quick example: {settings.shape(QUICK)}, {iterations}"
-    launching.button(Plan(QUICK, said, too_large(QUICK)), "solve_quick", launch)
+    iterations = formats.format_count(QUICK_EXAMPLE.iterations, "iteration")
+    said = f"Solve a quick example: {settings.format_problem_size(QUICK_EXAMPLE)}, {iterations}"
+    launching.show_planned_button(
+        LaunchPlan(QUICK_EXAMPLE, said, describe_memory_shortage(QUICK_EXAMPLE)),
+        "solve_quick",
+        launch_and_show_regression,
+    )
 
 
-def launch(config: LbfgsConfig, placement: Placement | None = None) -> None:
+def launch_and_show_regression(config: LbfgsConfig, placement: Placement | None = None) -> None:
     """Start `config` where that is chosen and show it."""
 
-    def begin() -> regression.Solve:
-        place = where.placement(widget.value(WHERE, where.HERE))
-        return regression.launch_solve(config, place)
+    def start_regression() -> regression.Regression:
+        place = placement_control.build_placement(
+            widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE)
+        )
+        return regression.launch_regression(config, place)
 
-    launching.launch(SCREEN, config, begin, lambda solve: picker.show_next(SCREEN, solve))
+    launching.launch_job_once(
+        REGRESSION_SCREEN,
+        config,
+        start_regression,
+        lambda solve: job_picker.set_next_shown_job(REGRESSION_SCREEN, solve),
+    )

@@ -3,59 +3,63 @@
 import streamlit as st
 
 from ensemble import regression
-from ensemble.figures.solves import both
-from ensemble.jobs.queue import ahead_of
+from ensemble.figures.regression_charts import list_started_solves
+from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.ui.jobs import job_panel
-from ensemble.ui.jobs.screen import forget_jobs, shown_state
-from ensemble.ui.parallel import answer, loader, pictures
-from ensemble.ui.shared.guard import guarded
+from ensemble.ui.jobs.job_screen import find_displayed_state, forget_jobs
+from ensemble.ui.parallel import answer, figures, loader
+from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.train import live
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import regression as regression_words
 
-SECONDS_BETWEEN = 1.0
-SECONDS_BETWEEN_PICTURES = 3.0  # Plotly draws a picture with new data from the ground up.
+REFRESH_INTERVAL_S = 1.0
+FIGURE_REFRESH_INTERVAL_S = 3.0  # Plotly draws a picture with new data from the ground up.
 
 
-def watch(solve: regression.Solve) -> None:
+def show_live_regression(solve: regression.Regression) -> None:
     """Show `solve`, and again while it is active: figures every second, pictures less often."""
-    every = SECONDS_BETWEEN if solve.active else None
-    st.fragment(watched, run_every=every)(solve.id, shown_state(solve))
+    every = REFRESH_INTERVAL_S if solve.active else None
+    st.fragment(refresh_live_regression, run_every=every)(solve.id, find_displayed_state(solve))
     # The first pictures are waited for.
-    begins = solve.active and not both(loader.traces(solve))
-    later = SECONDS_BETWEEN if begins else SECONDS_BETWEEN_PICTURES
-    st.fragment(pictured, run_every=later if solve.active else None)(solve.id, begins)
+    begins = solve.active and not list_started_solves(loader.load_solve_traces(solve))
+    later = REFRESH_INTERVAL_S if begins else FIGURE_REFRESH_INTERVAL_S
+    st.fragment(refresh_regression_figures, run_every=later if solve.active else None)(
+        solve.id, begins
+    )
 
 
-def watched(solve_id: str, last_state: str) -> None:
-    """The body of `watch`: what changes while a regression goes on."""
-    with guarded():
-        solve = regression.find_solve(solve_id)
-        if shown_state(solve) != last_state:
+def refresh_live_regression(solve_id: str, last_state: str) -> None:
+    """The body of `show_live_regression`: what changes while a regression goes on."""
+    with guard_page():
+        solve = regression.find_regression(solve_id)
+        if find_displayed_state(solve) != last_state:
             forget_jobs()
             st.rerun()
-        answer.show(solve, loader.traces(solve))
-        state(solve)
+        answer.show_regression_answer(solve, loader.load_solve_traces(solve))
+        show_regression_progress(solve)
 
 
-def pictured(solve_id: str, waited: bool) -> None:
+def refresh_regression_figures(solve_id: str, waited: bool) -> None:
     """The pictures, or room for them; reruns the page once when the first can be drawn."""
-    with guarded():
-        solve = regression.find_solve(solve_id)
-        traces = loader.traces(solve)
-        if waited and both(traces):
+    with guard_page():
+        solve = regression.find_regression(solve_id)
+        traces = loader.load_solve_traces(solve)
+        if waited and list_started_solves(traces):
             st.rerun()
-        if both(traces):
-            pictures.show(solve, traces)
+        if list_started_solves(traces):
+            figures.show_regression_figures(solve, traces)
         elif solve.active:
-            live.place_for("The pictures stand here from the first iterations on.")
+            live.show_placeholder("The pictures stand here from the first iterations on.")
 
 
-def state(solve: regression.Solve) -> None:
+def show_regression_progress(solve: regression.Regression) -> None:
     """How far it is with Stop beside it, or how it ended where it has not finished."""
     if solve.active:
-        ahead = ahead_of(solve) if solve.state == "queued" else []
-        said = jobs_words.stage(solve, ahead, regression_words.iterations(solve))
-        job_panel.show(solve, said, prefix="solve_")
+        ahead = list_jobs_ahead(solve) if solve.state == "queued" else []
+        said = jobs_words.describe_job_stage(
+            solve, ahead, regression_words.format_iteration_progress(solve)
+        )
+        job_panel.show_job_progress(solve, said, prefix="solve_")
     else:
-        job_panel.ended(solve)
+        job_panel.show_job_ending(solve)

@@ -9,11 +9,15 @@ from ensemble import regression
 from ensemble.ui.shared import loaders
 
 
-def traces(solve: regression.Solve) -> regression.Traces:
+def load_solve_traces(solve: regression.Regression) -> regression.RegressionTraces:
     """What a regression has measured so far."""
-    return _traces(str(solve.path), loaders.version(solve.path / "history.jsonl"), solve)
+    return _read_cached_traces(
+        str(solve.path), loaders.get_file_version(solve.path / "history.jsonl"), solve
+    )
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
-def _traces(folder: str, seen: tuple[int, int], _solve: regression.Solve) -> regression.Traces:
-    return regression.read_traces(_solve.path)
+def _read_cached_traces(
+    folder: str, seen: tuple[int, int], _solve: regression.Regression
+) -> regression.RegressionTraces:
+    return regression.read_regression_traces(_solve.path)

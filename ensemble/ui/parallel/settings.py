@@ -5,28 +5,28 @@ from typing import Any
 
 from ensemble import datasets
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.settings import choices_of
-from ensemble.ui.shared import settings, widget
+from ensemble.settings import list_setting_choices
+from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
-from ensemble.wording.runs.regression import shape, size
+from ensemble.wording.runs.regression import compute_problem_size, format_problem_size
 
-FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}
-DRAWN = ("samples", "features", "classes")
-MORE = ("l2", "history", "seed", "sweep")
-TITLES = {"synthetic": "Synthetic", "digits": "Digits", "mnist": "MNIST"}
-HOW = {
+REGRESSION_FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}
+SYNTHETIC_FIELDS = ("samples", "features", "classes")
+ADVANCED_FIELDS = ("l2", "history", "seed", "sweep")
+DATASET_TITLES = {"synthetic": "Synthetic", "digits": "Digits", "mnist": "MNIST"}
+PMAP_PHRASES = {
     "both": "with and without pmap",
     "with": "with pmap",
     "without": "without pmap",
     "faster": "the faster way, with or without pmap",
 }
-PMAP = {
+PMAP_LABELS = {
     "both": "Both, to compare",
     "with": "With pmap",
     "without": "Without pmap",
     "faster": "What is faster here",
 }
-LABELS = {
+FIELD_LABELS = {
     "dataset": "Data",
     "linesearch": "Line search",
     "stepsize": "Step size, 0 searches",
@@ -34,7 +34,7 @@ LABELS = {
     "history": "Steps remembered",
     "sweep": "Also on 1, 2, 4 and 8 devices",
 }
-STEPS: dict[str, float] = {
+FIELD_STEPS: dict[str, float] = {
     "samples": 1000,
     "features": 10,
     "iterations": 10,
@@ -43,61 +43,67 @@ STEPS: dict[str, float] = {
 }
 
 
-def key(name: str) -> str:
+def format_regression_key(name: str) -> str:
     """The key of the widget that holds the setting."""
     return f"solve_set_{name}"
 
 
-def value(name: str) -> Any:
+def get_regression_setting(name: str) -> Any:
     """A setting as it stands in its widget, else its default."""
-    return widget.value(key(name), FIELDS[name].default)
+    return widget_state.get_widget_value(
+        format_regression_key(name), REGRESSION_FIELDS[name].default
+    )
 
 
-def control(name: str) -> None:
+def show_regression_setting(name: str) -> None:
     """The widget that fits a setting's type and range; what is set stays for other visits."""
-    field = FIELDS[name]
+    field = REGRESSION_FIELDS[name]
     about: dict[str, Any] = {}
-    if choices_of(field):
+    if list_setting_choices(field):
         about = {"buttons": True, "format_func": str.capitalize}
     elif isinstance(field.default, float):
         about = {"format": "%g"}
     draw_field_control(
         field,
-        key(name),
-        LABELS.get(name, name.capitalize()),
+        format_regression_key(name),
+        FIELD_LABELS.get(name, name.capitalize()),
         typed=True,
-        step=STEPS.get(name, 1),
+        step=FIELD_STEPS.get(name, 1),
         **about,
     )
 
 
-def dataset_control() -> None:
+def show_regression_dataset_control() -> None:
     """Which samples; a dataset can be chosen once it is there."""
-    held = key("dataset")
-    there = [name for name in TITLES if name == "synthetic" or datasets.is_prepared(name)]
-    if widget.begin(held, FIELDS["dataset"].default) not in there:
-        widget.put(held, FIELDS["dataset"].default)
+    held = format_regression_key("dataset")
+    there = [
+        name for name in DATASET_TITLES if name == "synthetic" or datasets.is_dataset_prepared(name)
+    ]
+    if widget_state.initialize_widget(held, REGRESSION_FIELDS["dataset"].default) not in there:
+        widget_state.set_widget_value(held, REGRESSION_FIELDS["dataset"].default)
     draw_field_control(
-        FIELDS["dataset"],
+        REGRESSION_FIELDS["dataset"],
         held,
-        LABELS["dataset"],
+        FIELD_LABELS["dataset"],
         choices=there,
-        format_func=TITLES.__getitem__,
+        format_func=DATASET_TITLES.__getitem__,
     )
 
 
-def devices_control(most: int) -> None:
+def show_device_count_control(most: int) -> None:
     """How many devices: all, or a power of two of them; `most` is 0 while that is not known.
 
     The words of a choice must not depend on what is known: the browser sends them back.
     """
-    held = key("devices")
-    if not isinstance(widget.begin(held, FIELDS["devices"].default), int):
-        widget.put(held, FIELDS["devices"].default)
+    held = format_regression_key("devices")
+    if not isinstance(
+        widget_state.initialize_widget(held, REGRESSION_FIELDS["devices"].default), int
+    ):
+        widget_state.set_widget_value(held, REGRESSION_FIELDS["devices"].default)
     powers = {1 << power for power in range(11) if 1 << power <= most}
-    options = sorted({0, *powers, widget.value(held)})
+    options = sorted({0, *powers, widget_state.get_widget_value(held)})
     draw_field_control(
-        FIELDS["devices"],
+        REGRESSION_FIELDS["devices"],
         held,
         "Devices",
         choices=options,
@@ -105,45 +111,63 @@ def devices_control(most: int) -> None:
     )
 
 
-def pmap_control() -> None:
+def show_pmap_control() -> None:
     """With pmap and without, one of them, or the faster when both are tried."""
     draw_field_control(
-        FIELDS["pmap"], key("pmap"), "Solve", choices=list(PMAP), format_func=PMAP.__getitem__
+        REGRESSION_FIELDS["pmap"],
+        format_regression_key("pmap"),
+        "Solve",
+        choices=list(PMAP_LABELS),
+        format_func=PMAP_LABELS.__getitem__,
     )
 
 
-def fill(config: LbfgsConfig) -> None:
+def fill_regression_settings(config: LbfgsConfig) -> None:
     """Set every widget to `config`: for a callback, which runs before the widgets are made."""
     for name, chosen in config.as_dict().items():
-        widget.put(key(name), chosen)
+        widget_state.set_widget_value(format_regression_key(name), chosen)
 
 
-def chosen() -> LbfgsConfig:
+def collect_regression_config() -> LbfgsConfig:
     """The settings as they stand in the widgets; ConfigError where one cannot be."""
-    return LbfgsConfig.from_dict({name: value(name) for name in FIELDS})
+    return LbfgsConfig.from_dict({name: get_regression_setting(name) for name in REGRESSION_FIELDS})
 
 
-def summary(config: LbfgsConfig) -> str:
+def summarize_regression_settings(config: LbfgsConfig) -> str:
     """One line: the problem and how it is solved; of what stands under More, the unusual."""
-    source = "Synthetic" if config.dataset == "synthetic" else datasets.info(config.dataset).title
+    source = (
+        "Synthetic"
+        if config.dataset == "synthetic"
+        else datasets.find_dataset_info(config.dataset).title
+    )
     search = f"step size {config.stepsize:g}" if config.stepsize else f"{config.linesearch} search"
-    said = [source, f"{shape(config)}, {size(config)[2]} classes"]
+    said = [source, f"{format_problem_size(config)}, {compute_problem_size(config)[2]} classes"]
     said += [f"{config.iterations:,} iteration{'s' if config.iterations > 1 else ''}", search]
-    said += [PMAP[config.pmap].lower()] if config.pmap != FIELDS["pmap"].default else []
-    return " · ".join(said + unusual(config.as_dict()))
+    said += (
+        [PMAP_LABELS[config.pmap].lower()]
+        if config.pmap != REGRESSION_FIELDS["pmap"].default
+        else []
+    )
+    return " · ".join(said + list_changed_regression_settings(config.as_dict()))
 
 
-def unusual_now() -> str:
+def describe_changed_regression_controls() -> str:
     """Those settings under More that are not at their default, as the widgets stand."""
-    return ", ".join(unusual({name: value(name) for name in MORE}))
+    return ", ".join(
+        list_changed_regression_settings(
+            {name: get_regression_setting(name) for name in ADVANCED_FIELDS}
+        )
+    )
 
 
-def unusual(values: dict[str, Any]) -> list[str]:
+def list_changed_regression_settings(values: dict[str, Any]) -> list[str]:
     """The settings under More that are not at their default, in words."""
     words = {
-        "l2": f"L2 {settings.shown(values['l2'])}",
+        "l2": f"L2 {settings.format_slider_value(values['l2'])}",
         "history": f"{values['history']} remembered",
         "seed": f"seed {values['seed']}",
         "sweep": "no sweep over devices",
     }
-    return [words[name] for name in MORE if values[name] != FIELDS[name].default]
+    return [
+        words[name] for name in ADVANCED_FIELDS if values[name] != REGRESSION_FIELDS[name].default
+    ]

@@ -3,45 +3,47 @@
 import streamlit as st
 
 from ensemble import runs
-from ensemble.analysis.planning.grid import Grid, Plan
-from ensemble.planning.costs import Costs
-from ensemble.ui.predictions.controls import stamp
-from ensemble.ui.shared import address, loaders, widget
-from ensemble.wording.run_names import told_apart
+from ensemble.analysis.planning.plan_grid import EnsemblePlan, PlanGrid
+from ensemble.planning.plan_costs import PlanCosts
+from ensemble.ui.predictions.controls import hash_options
+from ensemble.ui.shared import address, loaders, widget_state
+from ensemble.wording.run_names import format_unique_run_name
 from ensemble.wording.verdicts import plan as words
 
-THIS = "this run"
+THIS_RUN = "this run"
 
 
-def budgets(found: Grid) -> list[int]:
+def list_plan_budgets(found: PlanGrid) -> list[int]:
     """The budgets to choose from, in passes, rising: what the plans of a map cost."""
     return sorted({plan.cost for plan in found.plans})
 
 
-def asked_budget(found: Grid) -> int:
+def get_requested_budget(found: PlanGrid) -> int:
     """The budget that the address names, or the largest below it that pays for a plan."""
-    options = budgets(found)
-    wanted = address.BUDGET.within(options[-1], options[0], options[-1])
+    options = list_plan_budgets(found)
+    wanted = address.BUDGET.read_within(options[-1], options[0], options[-1])
     return max(one for one in options if one <= wanted)
 
 
-def choose(found: Grid, costs: Costs) -> tuple[str, int]:
+def select_metric_and_budget(found: PlanGrid, costs: PlanCosts) -> tuple[str, int]:
     """The controls for the figure and the budget; what they say: (figure, passes)."""
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
-        figure = address.choose(address.FIGURE, "Judged by", words.NAMES, "nll", width="content")
-        options, budget = budgets(found), asked_budget(found)
+        figure = address.select_address_option(
+            address.FIGURE, "Judged by", words.METRIC_NAMES, "nll", width="content"
+        )
+        options, budget = list_plan_budgets(found), get_requested_budget(found)
         if len(options) > 1:
-            address.bound(
-                f"plan_budget_{stamp(options)}",
+            address.show_address_widget(
+                f"plan_budget_{hash_options(options)}",
                 budget,
                 lambda key: st.select_slider(
                     "You may spend",
                     options,
                     key=key,
                     width=420,
-                    on_change=address.follow,
+                    on_change=address.update_address,
                     args=(address.BUDGET, key, options[-1]),
-                    format_func=lambda passes: words.budget(costs, passes),
+                    format_func=lambda passes: words.format_budget(costs, passes),
                     help="Training, in images times members, and in seconds at the speed that this "
                     "run had. The last is what the run itself has cost.",
                 ),
@@ -49,45 +51,52 @@ def choose(found: Grid, costs: Costs) -> tuple[str, int]:
     return figure, budget
 
 
-def choose_plan(word: address.Pair, label: str, found: Grid, costs: Costs, default: Plan) -> Plan:
+def select_plan(
+    word: address.PairParameter,
+    label: str,
+    found: PlanGrid,
+    costs: PlanCosts,
+    default: EnsemblePlan,
+) -> EnsemblePlan:
     """A control for one of the map's plans, whose choice stands in the address."""
-    options = {address.Pair("").text(plan): plan for plan in found.plans}
-    usual = word.text(default)
+    options = {address.PairParameter("").format(plan): plan for plan in found.plans}
+    usual = word.format(default)
     named = word.read()
-    value = word.text(named) if named and word.text(named) in options else usual
-    address.bound(
-        f"plan_{word.name}_{stamp(options)}",
+    value = word.format(named) if named and word.format(named) in options else usual
+    address.show_address_widget(
+        f"plan_{word.name}_{hash_options(options)}",
         value,
         lambda key: st.selectbox(
             label,
             list(options),
             key=key,
             width=320,
-            on_change=follow,
+            on_change=update_plan_address,
             args=(word, key, usual),
             format_func=lambda text: (
-                f"{words.called(options[text])} · {words.budget(costs, options[text].cost)}"
+                f"{words.format_plan(options[text])} · "
+                f"{words.format_budget(costs, options[text].cost)}"
             ),
         ),
     )
     return options[value]
 
 
-def follow(word: address.Pair, key: str, usual: str) -> None:
+def update_plan_address(word: address.PairParameter, key: str, usual: str) -> None:
     """Callback: the address follows the control of a plan."""
-    text = widget.value(key)
-    word.put(None if text == usual else word.parse(text))
+    text = widget_state.get_widget_value(key)
+    word.set_value(None if text == usual else word.parse(text))
 
 
-def choose_other(run: runs.Run) -> runs.Run | None:
+def select_second_run(run: runs.Run) -> runs.Run | None:
     """A control for another run on the same images, if there is any; None for this run."""
-    others = {one.id: one for one in loaders.all_runs() if same_images(run, one)}
+    others = {one.id: one for one in loaders.list_cached_runs() if has_same_test_images(run, one)}
     if not others:
         return None
-    names = {THIS: THIS, **{one.id: told_apart(one) for one in others.values()}}
-    value = address.WITH.among(others, THIS)
-    address.bound(
-        f"plan_with_{stamp(names.values())}",
+    names = {THIS_RUN: THIS_RUN, **{one.id: format_unique_run_name(one) for one in others.values()}}
+    value = address.WITH.read_option(others, THIS_RUN)
+    address.show_address_widget(
+        f"plan_with_{hash_options(names.values())}",
         value,
         lambda key: st.selectbox(
             "The second is of",
@@ -95,8 +104,8 @@ def choose_other(run: runs.Run) -> runs.Run | None:
             key=key,
             width=320,
             format_func=names.__getitem__,
-            on_change=address.follow,
-            args=(address.WITH, key, THIS),
+            on_change=address.update_address,
+            args=(address.WITH, key, THIS_RUN),
             help="A run that was trained for fewer epochs, with a schedule of its own, tells more "
             "of "
             "them than the middle of a longer one.",
@@ -105,12 +114,12 @@ def choose_other(run: runs.Run) -> runs.Run | None:
     return others.get(value)
 
 
-def same_images(run: runs.Run, other: runs.Run) -> bool:
+def has_same_test_images(run: runs.Run, other: runs.Run) -> bool:
     """Whether another run that was trained here was tested on the same images."""
     same = other.config.dataset == run.config.dataset
     return bool(
         same
-        and other.trained
+        and other.training_config
         and other.id != run.id
         and other.status.epoch
         and other.data.fingerprint == run.data.fingerprint

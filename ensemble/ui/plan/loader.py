@@ -8,21 +8,21 @@ from typing import Any
 import streamlit as st
 
 from ensemble import runs
-from ensemble.analysis.planning.choice import Choice, choose
-from ensemble.planning.maps import Maps, maps_of
+from ensemble.analysis.planning.plan_choice import PlanChoice, choose_best_plan
+from ensemble.planning.plan_grids import PlanGrids, load_plan_grids
 from ensemble.ui.shared import loaders
 
-Place = tuple[Any, ...]
+PlanCacheKey = tuple[Any, ...]
 
 
-def place(run: runs.Run) -> Place:
+def build_plan_cache_key(run: runs.Run) -> PlanCacheKey:
     """Changes when the predictions of a run do."""
     # A file that is replaced or added changes its folder's time.
-    folders = (loaders.version(run.path / what) for what in ("predictions", "validation"))
+    folders = (loaders.get_file_version(run.path / what) for what in ("predictions", "validation"))
     return run.id, run.config.dataset, run.data.fingerprint, *folders
 
 
-def maps(run: runs.Run) -> Maps:
+def load_plan_maps(run: runs.Run) -> PlanGrids:
     """The maps of a run.
 
     Raises:
@@ -30,22 +30,24 @@ def maps(run: runs.Run) -> Maps:
       RunError: it was trained elsewhere, or has no predictions that can be read.
     """
     with st.spinner("Judging committees of every size after every epoch …"):
-        found: Maps = _maps(place(run), run)
+        found: PlanGrids = _compute_plan_maps(build_plan_cache_key(run), run)
     return found
 
 
 # At most 80 MB each, of 8 members on 10,000 images after 10 epochs 6 MB.
 @st.cache_resource(max_entries=3, show_spinner=False)
-def _maps(place: Place, _run: runs.Run) -> Maps:
-    return maps_of(_run)
+def _compute_plan_maps(place: PlanCacheKey, _run: runs.Run) -> PlanGrids:
+    return load_plan_grids(_run)
 
 
-def choice(run: runs.Run, found: Maps, budget: int, figure: str) -> Choice | None:
+def load_best_plan(run: runs.Run, found: PlanGrids, budget: int, figure: str) -> PlanChoice | None:
     """The best plan of a run for a budget in passes, by a figure."""
-    chosen: Choice | None = _choice(place(run), budget, figure, found)
+    chosen: PlanChoice | None = _compute_best_plan(build_plan_cache_key(run), budget, figure, found)
     return chosen
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _choice(place: Place, budget: int, figure: str, _found: Maps) -> Choice | None:
-    return choose(_found.test, budget, figure, _found.validation)
+def _compute_best_plan(
+    place: PlanCacheKey, budget: int, figure: str, _found: PlanGrids
+) -> PlanChoice | None:
+    return choose_best_plan(_found.test, budget, figure, _found.validation)

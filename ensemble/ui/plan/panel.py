@@ -3,25 +3,25 @@
 import streamlit as st
 
 from ensemble import runs
-from ensemble.analysis.planning.choice import Choice
+from ensemble.analysis.planning.plan_choice import PlanChoice
 from ensemble.errors import EnsembleError
-from ensemble.figures.planning import heatmap
-from ensemble.figures.planning import losses as intervals
-from ensemble.planning.cautions import cautions_of
-from ensemble.planning.costs import Costs, costs_of
-from ensemble.planning.maps import Maps
-from ensemble.planning.two_plans import half_the_cost
-from ensemble.ui.plan import controls, loader, pair, worth
+from ensemble.figures.planning import plan_heatmap
+from ensemble.figures.planning import plan_losses as intervals
+from ensemble.planning.plan_cautions import list_plan_cautions
+from ensemble.planning.plan_comparison import compute_half_budget_loss
+from ensemble.planning.plan_costs import PlanCosts, estimate_plan_costs
+from ensemble.planning.plan_grids import PlanGrids
+from ensemble.ui.plan import cheaper_members, controls, loader, plan_comparison
 from ensemble.ui.shared import address, guard, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import escaping
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts import plan as words
 
-DETAILS = {"losses": "What the others lose", "two": "Two plans", "cheaper": "Cheaper members"}
+DETAIL_LABELS = {"losses": "What the others lose", "two": "Two plans", "cheaper": "Cheaper members"}
 
 
-def show(run: runs.Run, compact: bool = False) -> None:
+def show_plan_panel(run: runs.Run, compact: bool = False) -> None:
     """How a budget is best spent, from what the run has kept.
 
     Args:
@@ -29,51 +29,53 @@ def show(run: runs.Run, compact: bool = False) -> None:
       compact: without what stands below the map.
     """
     try:
-        maps, costs = loader.maps(run), costs_of(run)
+        maps, costs = loader.load_plan_maps(run), estimate_plan_costs(run)
     except EnsembleError as error:
-        guard.problem(error)
+        guard.show_error_message(error)
         return
     said = st.container()
-    figure, budget = controls.choose(maps.test, costs)
-    found = loader.choice(run, maps, budget, figure)
+    figure, budget = controls.select_metric_and_budget(maps.test, costs)
+    found = loader.load_best_plan(run, maps, budget, figure)
     assert found is not None  # the budgets are those of the plans
     with said:
-        tell(run, maps, costs, found)
-    picture(run, maps, costs, found)
+        show_plan_verdict(run, maps, costs, found)
+    show_plan_heatmap(run, maps, costs, found)
     if not compact:
-        details(run, maps, costs, found)
+        show_plan_details(run, maps, costs, found)
 
 
-def tell(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
+def show_plan_verdict(run: runs.Run, maps: PlanGrids, costs: PlanCosts, found: PlanChoice) -> None:
     """The verdict in a line, what carries it in the next, and what to bear in mind."""
     n, whole = maps.test.n, max(one.cost for one in maps.test.plans)
-    line = words.headline(found, n)
+    line = words.describe_best_plan(found, n)
     if found.budget == whole:
-        line = words.cheaper(found, half_the_cost(maps, found))
+        line = words.describe_half_budget(found, compute_half_budget_loss(maps, found))
     st.markdown(f"##### {line}")
-    first = words.headline(found, n) if found.budget == whole else ""
-    second = words.runner_up(found, costs, n, maps.test.members)
-    evidence = words.evidence(found, costs, maps.chosen_on)
+    first = words.describe_best_plan(found, n) if found.budget == whole else ""
+    second = words.describe_runner_up(found, costs, n, maps.test.members)
+    evidence = words.describe_plan_evidence(found, costs, maps.selection_split)
     st.caption(f"{first} {evidence}".strip())
     if second:
         st.caption(second)
-    notes = [words.CAUTIONS[name] for name in cautions_of(run, maps, found.best)]
-    for note in (*notes, *map(escaping.markdown, maps.left_out)):
+    notes = [words.CAUTIONS[name] for name in list_plan_cautions(run, maps, found.best)]
+    for note in (*notes, *map(escaping.escape_markdown, maps.left_out)):
         st.caption(note)
 
 
-def picture(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
+def show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, found: PlanChoice) -> None:
     """The map."""
-    name = words.NAMES[found.figure]
-    title = f"{name} by members and epochs · {called(run)} · test images"
-    pictures.show(
-        heatmap.figure(maps.test, found, costs, found.figure, title, theme.palette()),
+    name = words.METRIC_NAMES[found.metric]
+    title = f"{name} by members and epochs · {format_run_name(run)} · test images"
+    pictures.show_figure_panel(
+        plan_heatmap.plot_plan_heatmap(
+            maps.test, found, costs, found.metric, title, theme.get_page_palette()
+        ),
         key="plan",
         of=run,
-        name=f"{run.id}-plan-{found.figure}",
+        name=f"{run.id}-plan-{found.metric}",
         title="The map of all plans",
-        alt=heatmap.alt(maps.test, found, found.figure),
-        table=lambda: heatmap.table(maps.test, found, costs),
+        alt=plan_heatmap.describe_plan_heatmap_chart(maps.test, found, found.metric),
+        table=lambda: plan_heatmap.tabulate_plans(maps.test, found, costs),
         sees="The bluer, the better. Each cell is the mean over all committees of that size after "
         "that epoch; along a dotted line training costs the same share of the whole run.",
         help="Thick frame: the best plan that the budget (the thick line) pays for. Thin frames: "
@@ -82,10 +84,12 @@ def picture(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
     )
 
 
-def details(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
+def show_plan_details(run: runs.Run, maps: PlanGrids, costs: PlanCosts, found: PlanChoice) -> None:
     """What the other plans lose, two plans side by side, or what cheaper members are worth."""
-    options = {name: said for name, said in DETAILS.items() if found.losses or name != "losses"}
-    which = address.choose(
+    options = {
+        name: said for name, said in DETAIL_LABELS.items() if found.losses or name != "losses"
+    }
+    which = address.select_address_option(
         address.PLANS,
         "Show",
         options,
@@ -94,23 +98,23 @@ def details(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
         label_visibility="collapsed",
     )
     if which == "two":
-        pair.show(run, maps, costs, found)
+        plan_comparison.show_plan_comparison(run, maps, costs, found)
         return
     if which == "cheaper":
-        worth.show(run)
+        cheaper_members.show_cheaper_members(run)
         return
-    title = f"What other plans lose · {called(run)} · test images"
-    pictures.show(
-        intervals.figure(found, title, theme.palette()),
+    title = f"What other plans lose · {format_run_name(run)} · test images"
+    pictures.show_figure_panel(
+        intervals.plot_plan_losses(found, title, theme.get_page_palette()),
         key="plan_losses",
         of=run,
-        name=f"{run.id}-plan-losses-{found.figure}",
+        name=f"{run.id}-plan-losses-{found.metric}",
         title="What other plans lose",
-        alt=intervals.alt(found),
-        table=lambda: heatmap.table(maps.test, found, costs),
+        alt=intervals.describe_plan_losses_chart(found),
+        table=lambda: plan_heatmap.tabulate_plans(maps.test, found, costs),
         sees="Each plan that can be the best for the budget against this one, on the same images; "
         "right of 0 it is worse. The intervals hold all together (95 %).",
         help="They count both that other test images would be drawn and that other members would "
-        f"be trained. Of many plans the {intervals.MOST} that lose least are drawn; the table "
+        f"be trained. Of many plans the {intervals.MAX_PLANS} that lose least are drawn; the table "
         "has all.",
     )

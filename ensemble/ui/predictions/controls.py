@@ -8,14 +8,19 @@ from typing import Any
 import streamlit as st
 
 from ensemble import runs
-from ensemble.analysis.predictions import ORDERS, SHOWS, Predictions, chosen
-from ensemble.ui.predictions import address
-from ensemble.ui.predictions.address import View
-from ensemble.ui.shared import widget
-from ensemble.ui.shared.address import bound
-from ensemble.wording.verdicts import chosen as chosen_words
+from ensemble.analysis.predictions import (
+    EXAMPLE_FILTERS,
+    EXAMPLE_ORDERS,
+    EnsemblePredictions,
+    filter_examples,
+)
+from ensemble.ui.predictions import predictions_view
+from ensemble.ui.predictions.predictions_view import PredictionsView
+from ensemble.ui.shared import widget_state
+from ensemble.ui.shared.address import show_address_widget
+from ensemble.wording.verdicts import selection_basis as chosen_words
 
-ORDER_WORDS = {
+ORDER_LABELS = {
     "unsure": "Least sure first",
     "sure": "Surest first",
     "split": "Most disagreement first",
@@ -23,10 +28,12 @@ ORDER_WORDS = {
     "number": "As in the test set",
     "sets": "Largest set first",
 }
-EVERY = -1
+EVERY_CLASS = -1
 
 
-def fitting(view: View, made: Predictions, classes: int, sets_too: bool) -> View:
+def restrict_predictions_view(
+    view: PredictionsView, made: EnsemblePredictions, classes: int, sets_too: bool
+) -> PredictionsView:
     """`view` without what these predictions cannot show: an address may come from another run."""
     if view.label is not None and view.label >= classes:
         view = replace(view, label=None)
@@ -35,78 +42,86 @@ def fitting(view: View, made: Predictions, classes: int, sets_too: bool) -> View
     if made.members == 1 and view.show == "split":
         view = replace(view, show="all")
     if made.members == 1 and view.order in ("split", "united"):
-        view = replace(view, order=View.order)
+        view = replace(view, order=PredictionsView.order)
     if view.order == "sets" and not sets_too:
-        view = replace(view, order=View.order)
+        view = replace(view, order=PredictionsView.order)
     return view
 
 
-def epoch(epochs: Sequence[int], shown: int, run: runs.Run) -> None:
+def show_predictions_epoch_slider(epochs: Sequence[int], shown: int, run: runs.Run) -> None:
     """The epoch whose predictions are shown, where there is a choice."""
     if len(epochs) < 2:
         return
-    bound(
-        f"digits_epoch_{stamp(epochs)}",
+    show_address_widget(
+        f"digits_epoch_{hash_options(epochs)}",
         shown,
         lambda key: st.select_slider(
             "Epoch",
             epochs,
             key=key,
             width=260,
-            on_change=follow,
+            on_change=update_filter_address,
             args=(key, "epoch", epochs[-1]),
             help="Every epoch's predictions are kept. The last is shown until you choose another. "
-            f"{best_epoch(run)}",
+            f"{describe_best_epoch_choice(run)}",
         ),
     )
 
 
-def best_epoch(run: runs.Run) -> str:
+def describe_best_epoch_choice(run: runs.Run) -> str:
     """Which epoch was best and on what that was chosen, as a sentence; "" before there is one."""
     status = run.status
     if status.best_epoch is None:
         return ""
-    return f"Best: epoch {status.best_epoch}, {chosen_words.how(status.best_on)}."
+    return (
+        f"Best: epoch {status.best_epoch}, {chosen_words.describe_selection_basis(status.best_on)}."
+    )
 
 
-def filters(made: Predictions, view: View, names: Sequence[str], noun: str, sets_too: bool) -> None:
+def show_image_filters(
+    made: EnsemblePredictions,
+    view: PredictionsView,
+    names: Sequence[str],
+    noun: str,
+    sets_too: bool,
+) -> None:
     """Which images, and in which order."""
-    counts = {show: len(chosen(made, show, view.label)) for show in SHOWS}
+    counts = {show: len(filter_examples(made, show, view.label)) for show in EXAMPLE_FILTERS}
     words = {"all": "All", "wrong": "Wrong", "split": "Members disagree"}
-    shows = [show for show in SHOWS if show != "split" or made.members > 1]
-    orders = [one for one in ORDERS if made.members > 1 or one not in ("split", "united")]
+    shows = [show for show in EXAMPLE_FILTERS if show != "split" or made.members > 1]
+    orders = [one for one in EXAMPLE_ORDERS if made.members > 1 or one not in ("split", "united")]
     if not sets_too:
         orders.remove("sets")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        bound(
-            f"digits_show_{stamp(counts.values())}",
+        show_address_widget(
+            f"digits_show_{hash_options(counts.values())}",
             view.show,
             lambda key: st.segmented_control(
                 "Show",
                 shows,
                 key=key,
                 required=True,
-                on_change=follow,
+                on_change=update_filter_address,
                 args=(key, "show"),
                 format_func=lambda show: f"{words[show]} {counts[show]:,}",
             ),
         )
-        label = EVERY if view.label is None else view.label
-        bound(
-            f"digits_class_{stamp(names)}",
+        label = EVERY_CLASS if view.label is None else view.label
+        show_address_widget(
+            f"digits_class_{hash_options(names)}",
             label,
             lambda key: st.selectbox(
                 "Class",
-                [EVERY, *range(len(names))],
+                [EVERY_CLASS, *range(len(names))],
                 key=key,
                 width=140,
-                on_change=follow,
-                args=(key, "label", EVERY),
+                on_change=update_filter_address,
+                args=(key, "label", EVERY_CLASS),
                 help=f"What the {noun} is, whatever the ensemble says.",
-                format_func=lambda c: "Every class" if c == EVERY else names[c],
+                format_func=lambda c: "Every class" if c == EVERY_CLASS else names[c],
             ),
         )
-        bound(
+        show_address_widget(
             f"digits_order_{len(orders)}",
             view.order,
             lambda key: st.selectbox(
@@ -114,9 +129,9 @@ def filters(made: Predictions, view: View, names: Sequence[str], noun: str, sets
                 orders,
                 key=key,
                 width=206,
-                on_change=follow,
+                on_change=update_filter_address,
                 args=(key, "order"),
-                format_func=ORDER_WORDS.__getitem__,
+                format_func=ORDER_LABELS.__getitem__,
                 help="Sure: the averaged probability of what the ensemble says. Disagreement: the "
                 "share of pairs of members that vote differently, then how far their probabilities "
                 "lie apart. Set: the conformal set, at the rate chosen below the answer.",
@@ -124,13 +139,13 @@ def filters(made: Predictions, view: View, names: Sequence[str], noun: str, sets
         )
 
 
-def pages(total: int, size: int, first: int) -> int:
+def select_gallery_page(total: int, size: int, first: int) -> int:
     """Page buttons where there is more than one page; returns the page's first place."""
     count = max(1, -(-total // size))
     page = min(first // size, count - 1)
     if count > 1:
-        turn("Previous page", ":material/chevron_left:", page - 1, count, size)
-        bound(
+        show_page_button("Previous page", ":material/chevron_left:", page - 1, count, size)
+        show_address_widget(
             f"digits_page_{count}",
             page,
             lambda key: st.selectbox(
@@ -140,29 +155,29 @@ def pages(total: int, size: int, first: int) -> int:
                 width=150,
                 label_visibility="collapsed",
                 format_func=lambda page: f"Page {page + 1:,} of {count:,}",
-                on_change=turned,
+                on_change=update_page_address,
                 args=(key, size),
             ),
         )
-        turn("Next page", ":material/chevron_right:", page + 1, count, size)
+        show_page_button("Next page", ":material/chevron_right:", page + 1, count, size)
     return page * size
 
 
-def turn(label: str, icon: str, page: int, count: int, size: int) -> None:
+def show_page_button(label: str, icon: str, page: int, count: int, size: int) -> None:
     """A button to the page before or after."""
     st.button(
         icon,
         key=label.lower().replace(" ", "_"),
         help=label,
-        on_click=address.put,
+        on_click=predictions_view.update_predictions_view,
         kwargs={"first": page * size},
         disabled=not 0 <= page < count,
     )
 
 
-def opener(total: int, noun: str) -> None:
+def show_image_number_input(total: int, noun: str) -> None:
     """Opens an image by its number, also from the keyboard."""
-    bound(
+    show_address_widget(
         f"digits_number_{total}",
         None,
         lambda key: st.number_input(
@@ -171,7 +186,7 @@ def opener(total: int, noun: str) -> None:
             total - 1,
             key=key,
             width=240,
-            on_change=opened,
+            on_change=open_image_by_number,
             args=(key,),
             placeholder=f"Open {noun} 0 to {total - 1:,}",
             label_visibility="collapsed",
@@ -181,24 +196,24 @@ def opener(total: int, noun: str) -> None:
     )
 
 
-def stamp(parts: Iterable[object]) -> str:
+def hash_options(parts: Iterable[object]) -> str:
     """A short word that differs when `parts` do."""
     return f"{zlib.crc32(' '.join(map(str, parts)).encode()):08x}"
 
 
-def follow(key: str, field: str, default: Any = None) -> None:
+def update_filter_address(key: str, field: str, default: Any = None) -> None:
     """Callback: the address follows the widget; what was open or paged to is left."""
-    value = widget.value(key)
+    value = widget_state.get_widget_value(key)
     value = None if value == default else value
     kept = {} if field == "epoch" else {"first": None, "digit": None}
-    address.put(**{**kept, field: value})
+    predictions_view.update_predictions_view(**{**kept, field: value})
 
 
-def turned(key: str, size: int) -> None:
+def update_page_address(key: str, size: int) -> None:
     """Callback of the page picker."""
-    address.put(first=widget.value(key) * size)
+    predictions_view.update_predictions_view(first=widget_state.get_widget_value(key) * size)
 
 
-def opened(key: str) -> None:
+def open_image_by_number(key: str) -> None:
     """Callback of the number box."""
-    address.put(digit=widget.value(key))
+    predictions_view.update_predictions_view(digit=widget_state.get_widget_value(key))

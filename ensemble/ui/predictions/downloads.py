@@ -5,11 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.predictions import Predictions
-from ensemble.storage import csv_cells
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.storage import csv_format
 
 
-def members_table(made: Predictions, number: int, names: Sequence[str]) -> pd.DataFrame:
+def tabulate_member_probabilities(
+    made: EnsemblePredictions, number: int, names: Sequence[str]
+) -> pd.DataFrame:
     """One image: a row for the ensemble and each member, a column for each class."""
     rows = np.vstack([made.averaged[number], made.probabilities[:, number]])
     who = ["ensemble", *(f"member {m + 1}" for m in range(made.members))]
@@ -19,43 +21,43 @@ def members_table(made: Predictions, number: int, names: Sequence[str]) -> pd.Da
     return frame
 
 
-def of_one(made: Predictions, number: int, names: Sequence[str]) -> bytes:
-    """`members_table` as a CSV file."""
-    return csv(members_table(made, number, names))
+def encode_image_csv(made: EnsemblePredictions, number: int, names: Sequence[str]) -> bytes:
+    """`tabulate_member_probabilities` as a CSV file."""
+    return encode_table_csv(tabulate_member_probabilities(made, number, names))
 
 
-def csv(frame: pd.DataFrame) -> bytes:
+def encode_table_csv(frame: pd.DataFrame) -> bytes:
     """A table as a CSV file, six figures to a number; no text in it is a formula."""
-    return defused(frame).to_csv(index=False, float_format="%.6g").encode()
+    return escape_table_formulas(frame).to_csv(index=False, float_format="%.6g").encode()
 
 
-def defused(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with its texts and its columns' names as `csv_cells.defused` makes them."""
-    safe = frame.rename(columns=csv_cells.defused)
-    for at in texts(safe):
-        safe.isetitem(at, safe.iloc[:, at].map(csv_cells.defused))
+def escape_table_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with its texts and column names as `csv_format.escape_csv_formula` makes them."""
+    safe = frame.rename(columns=csv_format.escape_csv_formula)
+    for at in find_text_columns(safe):
+        safe.isetitem(at, safe.iloc[:, at].map(csv_format.escape_csv_formula))
     return safe
 
 
-def texts(frame: pd.DataFrame) -> list[int]:
+def find_text_columns(frame: pd.DataFrame) -> list[int]:
     """The places of the columns that may hold text."""
     return [at for at, kind in enumerate(frame.dtypes) if kind.kind not in "biufM"]
 
 
-def on_screen(frame: pd.DataFrame) -> "pd.io.formats.style.Styler":
+def style_downloadable_table(frame: pd.DataFrame) -> "pd.io.formats.style.Styler":
     """A table for the screen, whose own button makes a CSV file of it without asking us.
 
     The file has what a cell holds, defused; the screen shows the text as it is.
     """
-    safe = defused(frame)
+    safe = escape_table_formulas(frame)
     style = safe.style
-    for at in texts(frame):
+    for at in find_text_columns(frame):
         changed = safe.index[(safe.iloc[:, at] != frame.iloc[:, at]) & frame.iloc[:, at].notna()]
         if len(changed):
-            style = style.format(undone, subset=(changed, [safe.columns[at]]))
+            style = style.format(unescape_formula_cell, subset=(changed, [safe.columns[at]]))
     return style
 
 
-def undone(cell: str) -> str:
+def unescape_formula_cell(cell: str) -> str:
     """A text without what defuses it."""
     return cell.removeprefix("'")

@@ -3,56 +3,76 @@
 import streamlit as st
 
 from ensemble import runs
-from ensemble.analysis.predictions import Predictions, chosen, ordered
+from ensemble.analysis.predictions import EnsemblePredictions, filter_examples, sort_examples
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import thumbnails
-from ensemble.ui.predictions import address, controls, downloads, fitting, grid, sets
-from ensemble.ui.predictions.address import View
+from ensemble.ui.predictions import (
+    conformal_sets,
+    controls,
+    downloads,
+    image_grid,
+    predictions_view,
+    validation_source,
+)
+from ensemble.ui.predictions.predictions_view import PredictionsView
 from ensemble.views import example_table
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 
 
-def show(
-    run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, view: View, noun: str
+def show_image_gallery(
+    run: runs.Run,
+    epoch: int,
+    made: EnsemblePredictions,
+    dataset: runs.TestSet,
+    view: PredictionsView,
+    noun: str,
 ) -> Ints:
     """Draw the page of images that `view` asks for; returns all that it asks for, in order."""
     by_sets = view.order == "sets"
-    sizes = sets.of(made, fitting.of(run, epoch)).sum(axis=1) if by_sets else None
-    numbers = ordered(made, chosen(made, view.show, view.label), view.order, sizes)
+    sizes = (
+        conformal_sets.load_conformal_sets(
+            made, validation_source.find_validation_source(run, epoch)
+        ).sum(axis=1)
+        if by_sets
+        else None
+    )
+    numbers = sort_examples(made, filter_examples(made, view.show, view.label), view.order, sizes)
     if not len(numbers):
-        nothing(made, view, dataset, noun)
+        show_empty_gallery(made, view, dataset, noun)
         return numbers
-    size = grid.per_page()
+    size = image_grid.count_page_images()
     with st.container(horizontal=True, vertical_alignment="center", key="digits_pages"):
-        first = controls.pages(len(numbers), size, view.first)
+        first = controls.select_gallery_page(len(numbers), size, view.first)
         page = numbers[first : first + size]
         if len(numbers) > 1:
             st.caption(f"{first + 1:,}–{first + len(page):,} of {len(numbers):,}", width="content")
     if dataset.images is None:
         st.caption(f"No images were imported: a blank tile stands for each {noun}.")
     images = dataset.tiles[page]
-    grid.grid(images, made, page, dataset.class_names, noun, open_digit)
-    below(run, epoch, made, dataset, numbers, page, noun)
+    image_grid.show_image_grid(images, made, page, dataset.class_names, noun, open_gallery_image)
+    show_gallery_downloads(run, epoch, made, dataset, numbers, page, noun)
     return numbers
 
 
-def probabilities(count: int) -> str:
+def describe_probability_columns(count: int) -> str:
     """Which of so many averaged probabilities a table has, in words."""
-    if count <= example_table.MOST:
+    if count <= example_table.MAX_PROBABILITIES:
         return "the averaged probabilities"
-    return f"the averaged probabilities of its {example_table.LISTED} likeliest classes"
+    return f"the averaged probabilities of its {example_table.LISTED_CLASSES} likeliest classes"
 
 
-def open_digit(number: int) -> None:
+def open_gallery_image(number: int) -> None:
     """Callback: the address names the image that was pressed."""
-    address.put(digit=number)
+    predictions_view.update_predictions_view(digit=number)
 
 
-def nothing(made: Predictions, view: View, dataset: runs.TestSet, noun: str) -> None:
+def show_empty_gallery(
+    made: EnsemblePredictions, view: PredictionsView, dataset: runs.TestSet, noun: str
+) -> None:
     """No image is of this kind: say so, and the way back."""
-    label = "" if view.label is None else escaping.markdown(dataset.class_names[view.label])
+    label = "" if view.label is None else escaping.escape_markdown(dataset.class_names[view.label])
     of_class = f" that is {label}" if label else ""
     said = {
         "all": f"There is no test {noun}{of_class}.",
@@ -60,18 +80,18 @@ def nothing(made: Predictions, view: View, dataset: runs.TestSet, noun: str) -> 
         "split": f"The members agree about every {noun}{of_class}.",
     }[view.show]
     st.info(said, icon=":material/check:")
-    st.button(f"Show all {len(made.labels):,}", on_click=show_all, key="show_all")
+    st.button(f"Show all {len(made.labels):,}", on_click=clear_image_filters, key="show_all")
 
 
-def show_all() -> None:
+def clear_image_filters() -> None:
     """Callback: no filter."""
-    address.put(show=None, label=None, first=None, digit=None)
+    predictions_view.update_predictions_view(show=None, label=None, first=None, digit=None)
 
 
-def below(
+def show_gallery_downloads(
     run: runs.Run,
     epoch: int,
-    made: Predictions,
+    made: EnsemblePredictions,
     dataset: runs.TestSet,
     numbers: Ints,
     page: Ints,
@@ -79,13 +99,16 @@ def below(
 ) -> None:
     """What can be kept as files."""
     names, stem = dataset.class_names, f"{run.id}-epoch-{epoch}"
-    title = f"{called(run)} · epoch {epoch} · {images_words.answer(made, noun)}"
+    title = (
+        f"{format_run_name(run)} · epoch {epoch} · "
+        f"{images_words.describe_disagreement_warning(made, noun)}"
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
-        controls.opener(len(made.labels), noun)
+        controls.show_image_number_input(len(made.labels), noun)
         st.space("stretch")
         st.download_button(
             "This page (PNG)",
-            lambda: thumbnails.sheet(dataset.tiles[page], made, page, names, title),
+            lambda: thumbnails.render_image_sheet(dataset.tiles[page], made, page, names, title),
             f"{stem}.png",
             "image/png",
             icon=":material/image:",
@@ -94,12 +117,14 @@ def below(
         )
         st.download_button(
             f"These {len(numbers):,} (CSV)" if len(numbers) > 1 else "This one (CSV)",
-            lambda: downloads.csv(example_table.tabulate_examples(made, numbers, names)),
+            lambda: downloads.encode_table_csv(
+                example_table.tabulate_examples(made, numbers, names)
+            ),
             f"{stem}.csv",
             "text/csv",
             icon=":material/table:",
             key="save_csv",
             on_click="ignore",
             help="Number, label, what the ensemble says and how surely, each member's vote, and "
-            f"{probabilities(len(numbers) * len(names))}.",
+            f"{describe_probability_columns(len(numbers) * len(names))}.",
         )

@@ -5,15 +5,15 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.predictions import Predictions, judge
-from ensemble.datasets.split import validation_indices
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
+from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import RunError
 from ensemble.ui.shared import loaders
 
-LARGE = 200_000_000  # bytes of a file: of larger ones fewer are kept
+LARGE_FILE_BYTES = 200_000_000  # bytes of a file: of larger ones fewer are kept
 
 
-def predictions(run: runs.Run, epoch: int) -> Predictions:
+def load_test_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
     """What the run's members said of the test images after `epoch`.
 
     Raises:
@@ -21,17 +21,17 @@ def predictions(run: runs.Run, epoch: int) -> Predictions:
       RunError: the predictions are not there, or cannot be read.
     """
     path = run.path / "predictions" / f"epoch-{epoch:04d}.npz"
-    seen = loaders.version(path)
-    if seen[1] <= LARGE:
-        return _predictions(run.id, epoch, seen, run)
+    seen = loaders.get_file_version(path)
+    if seen[1] <= LARGE_FILE_BYTES:
+        return _load_cached_test_predictions(run.id, epoch, seen, run)
     with st.spinner(f"Reading {seen[1] / 1e9:.1f} GB of predictions …"):
-        return _large(run.id, epoch, seen, run)
+        return _load_large_predictions(run.id, epoch, seen, run)
 
 
-def validation(run: runs.Run, epoch: int) -> Predictions | None:
+def load_validation_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions | None:
     """What the run's members said after `epoch` of the images held out; None where none are.
 
-    Examples are in the order of `datasets.split.validation_indices`. What is chosen by them
+    Examples are in the order of `select_validation_indices`. What is chosen by them
     (a temperature, weights, a committee, a threshold) may be reported on the test images.
 
     Raises:
@@ -41,41 +41,49 @@ def validation(run: runs.Run, epoch: int) -> Predictions | None:
     if not run.config.validation:
         return None
     path = run.path / "validation" / f"epoch-{epoch:04d}.npz"
-    return _validation(run.id, epoch, loaders.version(path), run)
+    return _load_cached_validation_predictions(run.id, epoch, loaders.get_file_version(path), run)
 
 
 # At most half of 60,000 images: 10 members on a tenth of them take 5 MB.
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _validation(run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run) -> Predictions:
-    config = runs.trained_here(_run)
-    labels = loaders.dataset(config.dataset).train_labels
-    held = validation_indices(config, labels)
-    return _judged(runs.read_validation(run_id, epoch), labels[held], epoch, _run)
+def _load_cached_validation_predictions(
+    run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run
+) -> EnsemblePredictions:
+    config = runs.require_training_config(_run)
+    labels = loaders.load_cached_dataset(config.dataset).train_labels
+    held = select_validation_indices(config, labels)
+    return _evaluate_probabilities(
+        runs.read_validation_predictions(run_id, epoch), labels[held], epoch, _run
+    )
 
 
 # 10 members on 10,000 images take 9 MB, 64 members 31 MB.
 @st.cache_resource(max_entries=6, show_spinner=False)
-def _predictions(run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run) -> Predictions:
-    return judged(_run, epoch)
+def _load_cached_test_predictions(
+    run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run
+) -> EnsemblePredictions:
+    return load_uncached_predictions(_run, epoch)
 
 
 # Two, so that one can be compared with another; half as much again as their files.
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _large(run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run) -> Predictions:
-    return judged(_run, epoch)
+def _load_large_predictions(
+    run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run
+) -> EnsemblePredictions:
+    return load_uncached_predictions(_run, epoch)
 
 
-def judged(run: runs.Run, epoch: int) -> Predictions:
-    """As `predictions`, read anew and not kept: for whoever keeps only what it draws of them."""
-    labels = loaders.test_set(run).labels
-    return _judged(runs.read_predictions(run.id, epoch), labels, epoch, run)
+def load_uncached_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
+    """As `load_test_predictions`, read anew and not kept, for who keeps only what it draws."""
+    labels = loaders.load_run_test_set(run).labels
+    return _evaluate_probabilities(runs.read_run_predictions(run.id, epoch), labels, epoch, run)
 
 
-def _judged(
+def _evaluate_probabilities(
     probabilities: NDArray[np.float32], labels: NDArray[np.int32], epoch: int, run: runs.Run
-) -> Predictions:
+) -> EnsemblePredictions:
     try:
-        return judge(probabilities, labels)
+        return evaluate_predictions(probabilities, labels)
     except ValueError as error:
         raise RunError(
             f"The predictions of epoch {epoch} cannot be read: the file is damaged, or made with "

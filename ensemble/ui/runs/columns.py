@@ -8,20 +8,20 @@ from typing import Any
 import streamlit as st
 
 from ensemble.config import EnsembleConfig
-from ensemble.settings import setting_fields
-from ensemble.ui.shared import address, settings, widget
+from ensemble.settings import list_setting_fields
+from ensemble.ui.shared import address, settings, widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import visitors
 from ensemble.wording import formats
-from ensemble.wording.verdicts import chosen as chosen_words
+from ensemble.wording.verdicts import selection_basis as chosen_words
 
-ENSEMBLE = "Share of the test images that the averaged probabilities get right"
-KEY = "runs_columns"
-OWNER = "owner"
+ENSEMBLE_ACCURACY_HELP = "Share of the test images that the averaged probabilities get right"
+COLUMNS_KEY = "runs_columns"
+OWNER_COLUMN = "owner"
 
 
 @dataclass(frozen=True)
-class Column:
+class RunColumn:
     """One column.
 
     Attributes:
@@ -29,164 +29,179 @@ class Column:
       kind: "text", "number" (float64, NaN where there is none) or "when".
       width: in pixels.
       help: a line on what it is.
-      said: how a number reads; None where that depends on the run.
-      first: whether it is there until a person has chosen.
+      formatter: how a number reads; None where that depends on the run.
+      is_default: whether it is there until a person has chosen.
     """
 
     title: str
     kind: str = "text"
     width: int = 90
     help: str | None = None
-    said: Callable[[float], str] | None = None
-    first: bool = True
+    formatter: Callable[[float], str] | None = None
+    is_default: bool = True
 
 
-def signed(gain: float) -> str:
+def format_signed_gain(gain: float) -> str:
     """A gain in images: "+18", "−1", "±0"."""
-    return formats.digits(gain, "").strip().removesuffix(" s")
+    return formats.format_image_difference(gain, "").strip().removesuffix(" s")
 
 
-def number(value: float) -> str:
+def format_setting_number(value: float) -> str:
     """A setting's number: "0.05", "4", "4,096"."""
-    return formats.plain(int(value) if value == int(value) else value)
+    return formats.format_plain_number(int(value) if value == int(value) else value)
 
 
-def of_setting(field: "dataclasses.Field[Any]") -> Column:
+def build_run_setting_column(field: "dataclasses.Field[Any]") -> RunColumn:
     """The column of a setting."""
-    title = settings.label(field.name)
+    title = settings.format_setting_title(field.name)
     first = field.name in ("network", "members", "learning_rate", "momentum", "batch_size")
     if isinstance(field.default, str | bool):
-        return Column(title, "text", 110, field.metadata["help"], None, first)
-    said = str_of_whole if field.name == "seed" else number
-    return Column(title, "number", 110, field.metadata["help"], said, first)
+        return RunColumn(title, "text", 110, field.metadata["help"], None, first)
+    said = format_seed if field.name == "seed" else format_setting_number
+    return RunColumn(title, "number", 110, field.metadata["help"], said, first)
 
 
-def str_of_whole(value: float) -> str:
+def format_seed(value: float) -> str:
     """A whole number that counts nothing: "2026"."""
     return f"{value:.0f}"
 
 
-OF_SETTINGS = {
-    field.name: of_setting(field)
-    for name in settings.MAIN + tuple(n for n in settings.FIELDS if n not in settings.MAIN)
-    for field in setting_fields(EnsembleConfig)
+SETTING_COLUMNS = {
+    field.name: build_run_setting_column(field)
+    for name in settings.MAIN_FIELDS
+    + tuple(n for n in settings.RUN_FIELDS if n not in settings.MAIN_FIELDS)
+    for field in list_setting_fields(EnsembleConfig)
     if field.name == name != "dataset"
 }
 # What a run reached stands before what it was set to: a window of 400 pixels shows up to the
 # accuracy, with nothing cut off.
-COLUMNS: dict[str, Column] = {
-    "name": Column("Name", width=184),
-    "state": Column("State", width=78),
-    "best": Column(
+RUN_COLUMNS: dict[str, RunColumn] = {
+    "name": RunColumn("Name", width=184),
+    "state": RunColumn("State", width=78),
+    "best": RunColumn(
         "Best",
         "number",
         68,
-        f"{ENSEMBLE}, at its best epoch: that of the lowest "
-        f"validation NLL where the run has one, else {chosen_words.ON_TEST}",
+        f"{ENSEMBLE_ACCURACY_HELP}, at its best epoch: that of the lowest "
+        f"validation NLL where the run has one, else {chosen_words.CHOSEN_ON_TEST}",
     ),
-    "gain": Column(
+    "gain": RunColumn(
         "Gain",
         "number",
         58,
         "How many more test images the ensemble gets right than its mean member, at the last epoch",
-        signed,
+        format_signed_gain,
     ),
-    "baseline": Column(
-        "Baseline", width=80, help="The run that others on its data are compared with", first=False
+    "baseline": RunColumn(
+        "Baseline",
+        width=80,
+        help="The run that others on its data are compared with",
+        is_default=False,
     ),
-    "nll": Column(
+    "nll": RunColumn(
         "NLL",
         "number",
         70,
         "Negative log-likelihood of the test labels under the "
         "averaged probabilities, mean in nats, at the last epoch: less is better",
-        formats.significant,
+        formats.format_significant,
     ),
-    "ece": Column(
+    "ece": RunColumn(
         "ECE",
         "number",
         75,
         "Expected calibration error on the test images at the last "
         "epoch, over 15 bins: how far confidence is from accuracy",
-        formats.significant,
-        first=False,
+        formats.format_significant,
+        is_default=False,
     ),
-    "done": Column(
+    "done": RunColumn(
         "Done",
         width=150,
         help="How much of it, or how many epochs; of one that waits, "
         "how many jobs come before it; of one in groups how many of them work",
     ),
-    "last": Column("Last", "number", 75, f"{ENSEMBLE}, at its last epoch"),
-    "mean": Column(
+    "last": RunColumn("Last", "number", 75, f"{ENSEMBLE_ACCURACY_HELP}, at its last epoch"),
+    "mean": RunColumn(
         "Mean member", "number", 110, "The mean of the members' own accuracies at the last epoch"
     ),
-    "time": Column("Time", "number", 90, "Spent on training and testing", formats.duration),
-    "data": Column("Data", width=110),
-    **OF_SETTINGS,
-    "tags": Column("Tags", width=160, help="Words to find and compare runs by"),
-    "settings": Column("Settings", width=300),
-    "made": Column("Made", "when", 140),
-    "note": Column("Note", width=200),
-    OWNER: Column("Owner", width=170, help="Who launched it: they and admins may change it"),
+    "time": RunColumn(
+        "Time", "number", 90, "Spent on training and testing", formats.format_duration
+    ),
+    "data": RunColumn("Data", width=110),
+    **SETTING_COLUMNS,
+    "tags": RunColumn("Tags", width=160, help="Words to find and compare runs by"),
+    "settings": RunColumn("Settings", width=300),
+    "made": RunColumn("Made", "when", 140),
+    "note": RunColumn("Note", width=200),
+    OWNER_COLUMN: RunColumn(
+        "Owner", width=170, help="Who launched it: they and admins may change it"
+    ),
 }
-ALWAYS = "name"
+PINNED_COLUMN = "name"
 
 
-def there_are() -> list[str]:
+def list_available_columns() -> list[str]:
     """The columns to choose from: on a machine of one's own every run is one's own."""
-    return [name for name in COLUMNS if name != OWNER or visitors.is_shared()]
+    return [name for name in RUN_COLUMNS if name != OWNER_COLUMN or visitors.is_server_shared()]
 
 
-def chosen(first: Collection[str] = ()) -> list[str]:
+def list_shown_columns(first: Collection[str] = ()) -> list[str]:
     """The columns that are shown, in their order: as the address says, else as this tab remembers.
 
     Args:
       first: columns to show beside the usual ones until a person has chosen.
     """
-    asked = [name for name in address.FIELDS.read() if name in there_are()]
+    asked = [name for name in address.FIELDS.read() if name in list_available_columns()]
     wanted = asked or tab.runs_columns
     if wanted:
         tab.runs_columns = tuple(wanted)
-        address.FIELDS.put(tuple(wanted))
+        address.FIELDS.set_value(tuple(wanted))
     else:
-        wanted = [name for name, one in COLUMNS.items() if one.first or name in first]
-    return [name for name in there_are() if name == ALWAYS or name in wanted]
+        wanted = [name for name, one in RUN_COLUMNS.items() if one.is_default or name in first]
+    return [name for name in list_available_columns() if name == PINNED_COLUMN or name in wanted]
 
 
-def choice(shown: list[str]) -> None:
+def show_column_picker(shown: list[str]) -> None:
     """The way to other columns than those that are shown."""
     with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
-        wanted = [name for name in shown if name != ALWAYS]
-        if set(widget.value(KEY, ())) != set(wanted):  # else what is pressed now would come back
-            widget.put(KEY, wanted)
+        wanted = [name for name in shown if name != PINNED_COLUMN]
+        if set(widget_state.get_widget_value(COLUMNS_KEY, ())) != set(
+            wanted
+        ):  # else what is pressed now would come back
+            widget_state.set_widget_value(COLUMNS_KEY, wanted)
         st.pills(
             "Columns of the table",
-            [name for name in there_are() if name != ALWAYS],
+            [name for name in list_available_columns() if name != PINNED_COLUMN],
             selection_mode="multi",
-            format_func=lambda name: COLUMNS[name].title,
-            key=KEY,
-            default=widget.held(KEY),
-            on_change=choose,
+            format_func=lambda name: RUN_COLUMNS[name].title,
+            key=COLUMNS_KEY,
+            default=widget_state.get_widget_default(COLUMNS_KEY),
+            on_change=save_column_choice,
             help="Kept in this tab, and in the address for a link.",
         )
-        st.button("The usual ones", key="runs_columns_usual", on_click=usual, type="tertiary")
+        st.button(
+            "The usual ones",
+            key="runs_columns_usual",
+            on_click=reset_column_choice,
+            type="tertiary",
+        )
 
 
-def choose() -> None:
+def save_column_choice() -> None:
     """Callback: the address and the tab follow the choice."""
-    wanted = {ALWAYS, *widget.value(KEY)}
-    tab.runs_columns = tuple(name for name in COLUMNS if name in wanted)
-    address.FIELDS.put(tab.runs_columns)
+    wanted = {PINNED_COLUMN, *widget_state.get_widget_value(COLUMNS_KEY)}
+    tab.runs_columns = tuple(name for name in RUN_COLUMNS if name in wanted)
+    address.FIELDS.set_value(tab.runs_columns)
 
 
-def usual() -> None:
+def reset_column_choice() -> None:
     """Callback: the columns that there are until a person has chosen."""
     del tab.runs_columns
-    address.FIELDS.put(None)
+    address.FIELDS.set_value(None)
 
 
-def config(shown: list[str]) -> dict[str, Any]:
+def build_column_config(shown: list[str]) -> dict[str, Any]:
     """How Streamlit is to show these columns; a run's id is with them and not seen."""
     kinds: dict[str, Callable[..., Any]] = {
         "text": st.column_config.TextColumn,
@@ -197,7 +212,7 @@ def config(shown: list[str]) -> dict[str, Any]:
     }
     found: dict[str, Any] = {}
     for name in shown:
-        one = COLUMNS[name]
-        pinned = {"pinned": True} if name == ALWAYS else {}
+        one = RUN_COLUMNS[name]
+        pinned = {"pinned": True} if name == PINNED_COLUMN else {}
         found[name] = kinds[one.kind](one.title, width=one.width, help=one.help, **pinned)
     return {**found, "id": None}

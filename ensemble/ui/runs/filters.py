@@ -6,17 +6,19 @@ from collections.abc import Collection, Mapping, Sequence
 import streamlit as st
 
 from ensemble import architectures, runs
-from ensemble.ui.runs.table import row
-from ensemble.ui.shared import address, widget
+from ensemble.ui.runs.table import load_run_row
+from ensemble.ui.shared import address, widget_state
 from ensemble.wording import formats
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 
-MANY = 6  # with as few runs there are no filters
-SWEEP = re.compile(r"sweep-\d{4}-\d{6}(-\d+)?")  # a sweep's id, which is a tag of its trials
-FOLD = "runs_trials"
+MAX_UNFILTERED_RUNS = 6  # with as few runs there are no filters
+SWEEP_ID_PATTERN = re.compile(
+    r"sweep-\d{4}-\d{6}(-\d+)?"
+)  # a sweep's id, which is a tag of its trials
+SHOW_TRIALS_KEY = "runs_trials"
 
 
-def filtered(every: Sequence[runs.Run], ticked: Collection[str]) -> list[runs.Run]:
+def filter_listed_runs(every: Sequence[runs.Run], ticked: Collection[str]) -> list[runs.Run]:
     """The runs that the filters leave.
 
     Args:
@@ -24,22 +26,22 @@ def filtered(every: Sequence[runs.Run], ticked: Collection[str]) -> list[runs.Ru
       ticked: the ids of those that are ticked: of these no trial is folded away.
     """
     found, asked = list(every), False
-    if len(every) > MANY:
-        found, asked = asked_for(every)
-    trials = {run.id: sweep for run in found if (sweep := sweep_of(run))}
+    if len(every) > MAX_UNFILTERED_RUNS:
+        found, asked = select_filtered_runs(every)
+    trials = {run.id: sweep for run in found if (sweep := find_run_sweep(run))}
     # Where there is nothing else they are not in the way of anything.
-    if not trials or asked or len(trials) == len(found) or unfolded(trials):
+    if not trials or asked or len(trials) == len(found) or select_trials_shown(trials):
         return found
     return [run for run in found if run.id not in trials or run.id in ticked]
 
 
-def asked_for(every: Sequence[runs.Run]) -> tuple[list[runs.Run], bool]:
+def select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], bool]:
     """The runs that a person asks for by words and kinds, and whether by a word or a tag."""
-    titles = {run.config.dataset: run.data.title for run in every if run.trained}
-    if any(not run.trained for run in every):
+    titles = {run.config.dataset: run.data.title for run in every if run.training_config}
+    if any(not run.training_config for run in every):
         titles["imported"] = "Imported"
     states = {run.state for run in every}
-    learners = {run.trained.network for run in every if run.trained}
+    learners = {run.training_config.network for run in every if run.training_config}
     tags = sorted({tag for run in every for tag in run.tags})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
@@ -50,18 +52,28 @@ def asked_for(every: Sequence[runs.Run]) -> tuple[list[runs.Run], bool]:
             placeholder="Name, setting, note",
             persist_state="session",
         )
-        state = several("State", {one: one for one in runs.STATES if one in states}, "Every state")
-        data = several("Data", titles, "All data", key="datasets")
+        state = select_filter_values(
+            "State", {one: one for one in runs.STATES if one in states}, "Every state"
+        )
+        data = select_filter_values("Data", titles, "All data", key="datasets")
         network = (
-            several("Network", {one: architectures.title(one) for one in sorted(learners)}, "All")
+            select_filter_values(
+                "Network",
+                {one: architectures.format_network_title(one) for one in sorted(learners)},
+                "All",
+            )
             if len(learners) > 1
             else []
         )
-        tag = several("Tags", {one: one for one in tags}, "With or without", 230) if tags else []
-    return matching(every, text, state, data, network, tag), bool(text.strip() or tag)
+        tag = (
+            select_filter_values("Tags", {one: one for one in tags}, "With or without", 230)
+            if tags
+            else []
+        )
+    return find_matching_runs(every, text, state, data, network, tag), bool(text.strip() or tag)
 
 
-def several(
+def select_filter_values(
     label: str, options: Mapping[str, str], nothing: str, width: int = 170, key: str = ""
 ) -> list[str]:
     """A filter of which several can be chosen; those that are.
@@ -75,7 +87,9 @@ def several(
     """
     key = f"runs_{key or label.lower()}"
     # What a person chose may be gone with the last run that was like it.
-    widget.follow(key, [one for one in widget.value(key, []) if one in options])
+    widget_state.sync_widget_value(
+        key, [one for one in widget_state.get_widget_value(key, []) if one in options]
+    )
     return st.multiselect(
         label,
         list(options),
@@ -87,31 +101,31 @@ def several(
     )
 
 
-def unfolded(trials: Mapping[str, str]) -> bool:
+def select_trials_shown(trials: Mapping[str, str]) -> bool:
     """Whether the trials of sweeps are to stand in the table, by a switch that says how many."""
-    sweeps = formats.count(len(set(trials.values())), "sweep")
+    sweeps = formats.format_count(len(set(trials.values())), "sweep")
     value = address.TRIALS.read() == "shown"
-    widget.follow(FOLD, value)
+    widget_state.sync_widget_value(SHOW_TRIALS_KEY, value)
     return st.toggle(
-        f"Show {formats.count(len(trials), 'trial')} of {sweeps}",
-        key=FOLD,
-        on_change=unfold,
+        f"Show {formats.format_count(len(trials), 'trial')} of {sweeps}",
+        key=SHOW_TRIALS_KEY,
+        on_change=update_trials_address,
         help="Trials are runs that a sweep made. A word or a tag that you look for finds them "
         "folded, too.",
     )
 
 
-def unfold() -> None:
+def update_trials_address() -> None:
     """Callback: the address follows the switch."""
-    address.TRIALS.put("shown" if widget.value(FOLD) else None)
+    address.TRIALS.set_value("shown" if widget_state.get_widget_value(SHOW_TRIALS_KEY) else None)
 
 
-def sweep_of(run: runs.Run) -> str:
+def find_run_sweep(run: runs.Run) -> str:
     """The id of the sweep whose trial this is; "" of a run that a person launched."""
-    return next((tag for tag in run.tags if SWEEP.fullmatch(tag)), "")
+    return next((tag for tag in run.tags if SWEEP_ID_PATTERN.fullmatch(tag)), "")
 
 
-def matching(
+def find_matching_runs(
     every: Sequence[runs.Run],
     text: str = "",
     states: Collection[str] = (),
@@ -135,13 +149,13 @@ def matching(
         for run in every
         if (not states or run.state in states)
         and (not datasets or run.config.dataset in datasets)
-        and (not learners or (run.trained and run.trained.network in learners))
+        and (not learners or (run.training_config and run.training_config.network in learners))
         and wanted <= set(run.tags)
-        and (not words or holds(run, words))
+        and (not words or has_all_words(run, words))
     ]
 
 
-def holds(run: runs.Run, words: Sequence[str]) -> bool:
+def has_all_words(run: runs.Run, words: Sequence[str]) -> bool:
     """Whether all of these words are said of the run."""
-    said = f"{called(run)} {run.state} {row(run)['words']}".casefold()
+    said = f"{format_run_name(run)} {run.state} {load_run_row(run)['words']}".casefold()
     return all(word in said for word in words)

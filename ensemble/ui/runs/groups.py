@@ -10,14 +10,16 @@ from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
 from ensemble.wording.runs import groups as words
-from ensemble.wording.runs.groups import Standing
+from ensemble.wording.runs.groups import GroupStanding
 
-FEW = 4  # groups that are shown a line each; more are summed up in one, until that is opened
-ROW, MOST_ROWS = 35, 12
-WIDTHS = {"group": 60, "members": 80, "state": 290, "where": 190, "speed": 150}
+MAX_LISTED_GROUPS = (
+    4  # groups that are shown a line each; more are summed up in one, until that is opened
+)
+ROW_HEIGHT_PX, MAX_ROWS = 35, 12
+COLUMN_WIDTHS = {"group": 60, "members": 80, "state": 290, "where": 190, "speed": 150}
 
 
-def show(run: runs.Run, prefix: str = "") -> None:
+def show_run_groups(run: runs.Run, prefix: str = "") -> None:
     """How the groups of a run stand; nothing for a run without.
 
     Args:
@@ -25,70 +27,74 @@ def show(run: runs.Run, prefix: str = "") -> None:
       prefix: begins the keys of what can be pressed.
     """
     try:
-        every = words.standings(run)
+        every = words.list_group_standings(run)
     except EnsembleError as error:  # The run's curves are shown all the same.
-        st.warning(escaping.markdown(error), icon=":material/folder_off:")
+        st.warning(escaping.escape_markdown(error), icon=":material/folder_off:")
         return
     if not every:
         return
     with st.container(key=f"{prefix}groups", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            if few := len(every) <= FEW:
-                lines = "  \n".join(escaping.markdown(words.line(one)) for one in every)
+            if few := len(every) <= MAX_LISTED_GROUPS:
+                lines = "  \n".join(
+                    escaping.escape_markdown(words.describe_group(one)) for one in every
+                )
                 st.caption(lines, width="stretch")
-            is_open = not few and unfolded(run, every, prefix)
+            is_open = not few and show_groups_fold(run, every, prefix)
             st.space("stretch")  # What changes with each look does not push the toggle about.
             wanted = st.toggle("The end of a group's log", key=f"{prefix}groups_log")
         if is_open:
-            table(every)
+            show_groups_table(every)
         if wanted:
-            log(every, prefix)
+            show_group_log(every, prefix)
 
 
-def unfolded(run: runs.Run, every: Sequence[Standing], prefix: str) -> bool:
+def show_groups_fold(run: runs.Run, every: Sequence[GroupStanding], prefix: str) -> bool:
     """The line that sums many groups up, and whether a person has opened it."""
-    is_open = tab.groups_unfolded == run.id
+    is_open = tab.unfolded_groups_run_id == run.id
     # A button, for an expander with another label is another expander, and would close.
     st.button(
-        escaping.markdown(f"{len(every)} groups: {words.summary(every)}"),
+        escaping.escape_markdown(f"{len(every)} groups: {words.summarize_group_activities(every)}"),
         type="tertiary",
         icon=f":material/{'expand_more' if is_open else 'chevron_right'}:",
         key=f"{prefix}groups_fold",
-        on_click=unfold,
+        on_click=unfold_run_groups,
         args=("" if is_open else run.id,),
     )
     return is_open
 
 
-def unfold(run_id: str) -> None:
+def unfold_run_groups(run_id: str) -> None:
     """Callback: list the groups of this run, or of none."""
-    tab.groups_unfolded = run_id
+    tab.unfolded_groups_run_id = run_id
 
 
-def table(every: Sequence[Standing]) -> None:
+def show_groups_table(every: Sequence[GroupStanding]) -> None:
     """A row for each group."""
     groups = [one.group for one in every]
     rows = {
         "group": [one.number for one in groups],
-        "members": [f"{one.first + 1}–{one.first + one.count}" for one in groups],
-        "state": [words.doing(one) for one in every],
-        "where": [words.where(one) for one in every],
-        "speed": [words.speed(one) for one in every],
+        "members": [
+            f"{one.first_member + 1}–{one.first_member + one.member_count}" for one in groups
+        ],
+        "state": [words.describe_group_activity(one) for one in every],
+        "where": [words.describe_group_host(one) for one in every],
+        "speed": [words.format_group_speed(one) for one in every],
     }
     st.dataframe(
         rows,
         hide_index=True,
-        height=ROW * (min(len(every), MOST_ROWS) + 1) + 3,
+        height=ROW_HEIGHT_PX * (min(len(every), MAX_ROWS) + 1) + 3,
         alt="What each group of the run is doing, where, and how fast",
-        column_config={name: st.column_config.Column(width=WIDTHS[name]) for name in rows},
+        column_config={name: st.column_config.Column(width=COLUMN_WIDTHS[name]) for name in rows},
     )
 
 
-def log(every: Sequence[Standing], prefix: str) -> None:
+def show_group_log(every: Sequence[GroupStanding], prefix: str) -> None:
     """The last lines of one group's log, for who looks at them."""
     # One that failed is what is looked for.
-    order = sorted(every, key=lambda one: one.at != "failed")
-    titles = {one.group.number: words.named(one.group) for one in order}
+    order = sorted(every, key=lambda one: one.activity != "failed")
+    titles = {one.group.number: words.format_group_name(one.group) for one in order}
     chosen = st.selectbox(
         "Group",
         list(titles),
@@ -98,4 +104,6 @@ def log(every: Sequence[Standing], prefix: str) -> None:
         label_visibility="collapsed",
     )
     [path] = [one.group.path for one in every if one.group.number == chosen]
-    st.code(job_panel.log_tail(path / "log.txt") or "It has written nothing yet.", language=None)
+    st.code(
+        job_panel.read_log_tail(path / "log.txt") or "It has written nothing yet.", language=None
+    )

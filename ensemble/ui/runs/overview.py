@@ -9,78 +9,87 @@ from ensemble import runs
 from ensemble.access import Action
 from ensemble.errors import RunError
 from ensemble.runs.annotations.baseline import read_baselines
-from ensemble.ui.frame import room
-from ensemble.ui.runs import actions, columns, doing, ece, filters, summary, ticked, ways
+from ensemble.ui.frame import disk_quota
+from ensemble.ui.runs import (
+    calibration_error,
+    columns,
+    compare_links,
+    filters,
+    run_action_panel,
+    run_actions,
+    selection,
+    summary,
+)
 from ensemble.ui.runs import table as runs_table
-from ensemble.ui.shared import loaders, widget
-from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared import loaders, widget_state
+from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 
-SECONDS_BETWEEN, SECONDS_TO_READ_ON = 2.0, 0.4
-ROW, MOST_ROWS = 35, 10
+REFRESH_INTERVAL_S, UNREAD_INTERVAL_S = 2.0, 0.4
+ROW_HEIGHT_PX, MAX_ROWS = 35, 10
 
 
-def show() -> None:
+def show_runs_overview() -> None:
     """All runs; looks again by itself while one is active, or is still to be read."""
-    live = seconds_between(loaders.all_runs())
-    st.fragment(body, run_every=live)(live)
+    live = get_runs_refresh_interval(loaders.list_cached_runs())
+    st.fragment(refresh_runs_overview, run_every=live)(live)
 
 
-def seconds_between(every: Sequence[runs.Run]) -> float | None:
+def get_runs_refresh_interval(every: Sequence[runs.Run]) -> float | None:
     """After how many seconds the list is drawn again; None where it stays as it is."""
-    if tab.runs_unread:
-        return SECONDS_TO_READ_ON
-    return SECONDS_BETWEEN if any(run.active for run in every) else None
+    if tab.unread_error_count:
+        return UNREAD_INTERVAL_S
+    return REFRESH_INTERVAL_S if any(run.active for run in every) else None
 
 
-def body(was_live: float | None) -> None:
-    """The body of `show`, drawn again after `was_live` seconds."""
-    with guarded():
-        every = loaders.all_runs()
-        if not every or seconds_between(every) != was_live:
+def refresh_runs_overview(was_live: float | None) -> None:
+    """The body of `show_runs_overview`, drawn again after `was_live` seconds."""
+    with guard_page():
+        every = loaders.list_cached_runs()
+        if not every or get_runs_refresh_interval(every) != was_live:
             st.rerun()
-        room.tell()
-        doing.tell()
-        st.markdown(f"#### {summary.answer(every)}")
-        if best := summary.best(every):
+        disk_quota.show_quota_warning()
+        run_actions.show_run_action_result()
+        st.markdown(f"#### {summary.describe_run_counts(every)}")
+        if best := summary.describe_best_runs(every):
             st.caption(f"Best ensembles so far: {best}.")
-        shown = filters.filtered(every, ticked.ids())
-        if names := table(shown):
-            below(shown, every, names)
-        chosen(every, [run.id for run in shown])
-        broken()
-        if seconds_between(every) != was_live:
+        shown = filters.filter_listed_runs(every, selection.get_selected_run_ids())
+        if names := show_runs_table(shown):
+            show_runs_table_footer(shown, every, names)
+        show_selected_runs(every, [run.id for run in shown])
+        show_unreadable_runs()
+        if get_runs_refresh_interval(every) != was_live:
             st.rerun()  # More is to be read, or all is.
 
 
-def broken() -> None:
+def show_unreadable_runs() -> None:
     """Runs that cannot be read: said, so that nobody looks for them in vain."""
-    if not (found := loaders.unreadable_runs()):
+    if not (found := loaders.list_unreadable_runs()):
         return
     are = "is" if len(found) == 1 else "are"
-    said = f"{formats.count(len(found), 'run')} cannot be read and {are} not listed."
+    said = f"{formats.format_count(len(found), 'run')} cannot be read and {are} not listed."
     st.warning(said, icon=":material/folder_off:")
     with st.expander("Which, and why"):
         for why in found.values():
             st.text(why)
 
 
-def chosen(every: Sequence[runs.Run], listed: Sequence[str]) -> None:
+def show_selected_runs(every: Sequence[runs.Run], listed: Sequence[str]) -> None:
     """What can be done with the run that is ticked, or with those that are."""
-    wanted = ticked.ids()
+    wanted = selection.get_selected_run_ids()
     if not wanted:
         st.caption(
             "Tick a row to open a run, or several to compare."
-            if rights.why_not(Action.CHANGE)
+            if rights.describe_missing_right(Action.CHANGE)
             else "Tick a row to open, rename, tag, resume or delete a run; several to compare."
         )
         return
     known = {run.id: run for run in every}
     found = [known[one] for one in wanted if one in known]
     if len(wanted) == 1:
-        return of_address(wanted[0], every)
+        return show_run_from_address(wanted[0], every)
     if gone := len(wanted) - len(found):
         are = "is" if gone == 1 else "are"
         st.warning(
@@ -88,58 +97,65 @@ def chosen(every: Sequence[runs.Run], listed: Sequence[str]) -> None:
             icon=":material/link_off:",
         )
     if len(found) == 1:
-        actions.panel(found[0], every)
+        run_action_panel.show_run_action_panel(found[0], every)
     elif found:
-        ticked.panel(found, listed, every)
+        selection.show_selection_panel(found, listed, every)
 
 
-def of_address(wanted: str, every: Sequence[runs.Run]) -> None:
+def show_run_from_address(wanted: str, every: Sequence[runs.Run]) -> None:
     """The run that the address names, and what can be done with it."""
     chosen = next((run for run in every if run.id == wanted), None)
     if chosen:
-        return actions.panel(chosen, every)
+        return run_action_panel.show_run_action_panel(chosen, every)
     try:
-        actions.panel(runs.find(wanted), every)  # made within the last moment
+        run_action_panel.show_run_action_panel(
+            runs.find_run(wanted), every
+        )  # made within the last moment
     except RunError as error:
-        st.warning(escaping.markdown(error), icon=":material/link_off:")
+        st.warning(escaping.escape_markdown(error), icon=":material/link_off:")
 
 
-def table(shown: Sequence[runs.Run]) -> list[str]:
+def show_runs_table(shown: Sequence[runs.Run]) -> list[str]:
     """The table, of which what is ticked goes into the address; its columns, none without runs."""
-    tab.runs_unread = 0
+    tab.unread_error_count = 0
     if not shown:
         st.info("No run is like that: take a filter away.", icon=":material/search_off:")
         return []
     ids = tuple(run.id for run in shown)
     baselines = set(read_baselines().values())
-    names = columns.chosen(["baseline"] if baselines.intersection(ids) else [])
+    names = columns.list_shown_columns(["baseline"] if baselines.intersection(ids) else [])
     known: dict[str, float] = {}
     if "ece" in names:
-        known, tab.runs_unread = ece.of_runs(shown)
-    frame = runs_table.table(shown, names, baselines=baselines, ece=known)
+        known, tab.unread_error_count = calibration_error.load_ece_of_runs(shown)
+    frame = runs_table.tabulate_runs(shown, names, baselines=baselines, ece=known)
     # Rows are ticked by place: another list of runs is another table, with the same runs ticked.
     key = f"runs_table_{zlib.crc32(' '.join((*ids, *names)).encode()):08x}"
-    wanted = set(ticked.ids())
+    wanted = set(selection.get_selected_run_ids())
     rows = [at for at, one in enumerate(ids) if one in wanted]
-    held = widget.value(key, None)
+    held = widget_state.get_widget_value(key, None)
     if held is None or sorted(held["selection"]["rows"]) != rows:
         # Only then: what is ticked while this is drawn would be taken back by what is sent.
-        widget.put(key, {"selection": {"rows": rows, "columns": [], "cells": []}})
+        widget_state.set_widget_value(
+            key, {"selection": {"rows": rows, "columns": [], "cells": []}}
+        )
     st.dataframe(
-        runs_table.styled(frame, [run.data.test_size for run in shown]),
+        runs_table.style_runs_table(frame, [run.data.test_size for run in shown]),
         hide_index=True,
         key=key,
-        on_select=lambda: ticked.pressed(key, ids),
+        on_select=lambda: selection.update_table_selection(key, ids),
         selection_mode="multi-row",
-        height=ROW * (min(len(shown), MOST_ROWS) + 1) + 3,
-        column_config=columns.config(names),
+        height=ROW_HEIGHT_PX * (min(len(shown), MAX_ROWS) + 1) + 3,
+        column_config=columns.build_column_config(names),
         placeholder="–",
-        alt=f"{formats.count(len(shown), 'run')}, newest first, with state, accuracy and gain",
+        alt=f"{formats.format_count(len(shown), 'run')}, newest first, with state, accuracy and "
+        f"gain",
     )
     return names
 
 
-def below(shown: Sequence[runs.Run], every: Sequence[runs.Run], names: list[str]) -> None:
+def show_runs_table_footer(
+    shown: Sequence[runs.Run], every: Sequence[runs.Run], names: list[str]
+) -> None:
     """Under the table: its columns, its file, and the way to all with the tag that is looked for.
 
     Args:
@@ -148,10 +164,13 @@ def below(shown: Sequence[runs.Run], every: Sequence[runs.Run], names: list[str]
       names: of the columns.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        columns.choice(names)
-        ticked.csv(shown, "runs_csv", "shown")
-        for tag in widget.value("runs_tags", [])[: ways.MOST_TAGS]:
-            ways.of_tag(tag, every)
-        if tab.runs_unread:
-            read = f"{len(shown) - tab.runs_unread:,} of {formats.count(len(shown), 'run')}"
+        columns.show_column_picker(names)
+        selection.show_runs_csv_button(shown, "runs_csv", "shown")
+        for tag in widget_state.get_widget_value("runs_tags", [])[: compare_links.MAX_TAG_LINKS]:
+            compare_links.show_tag_compare_link(tag, every)
+        if tab.unread_error_count:
+            read = (
+                f"{len(shown) - tab.unread_error_count:,} of "
+                f"{formats.format_count(len(shown), 'run')}"
+            )
             st.caption(f"ECE: {read} read so far", width="content")

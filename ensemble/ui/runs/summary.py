@@ -9,41 +9,46 @@ import pandas as pd
 
 from ensemble import runs
 from ensemble.datasets import registry
-from ensemble.runs.annotations.notes import read_note
+from ensemble.runs.annotations.notes import read_run_note
 from ensemble.wording import escaping, formats
-from ensemble.wording.run_names import called
-from ensemble.wording.verdicts import chance, chosen
+from ensemble.wording.run_names import format_run_name
+from ensemble.wording.verdicts import chance_level, selection_basis
 
 
-def answer(every: Sequence[runs.Run]) -> str:
+def describe_run_counts(every: Sequence[runs.Run]) -> str:
     """How many runs there are, and how many of them are going on."""
     going = [
         f"{count:,} {state}"
         for state in runs.ACTIVE[::-1]
         if (count := sum(run.state == state for run in every))
     ]
-    return ", ".join([formats.count(len(every), "run"), *going])
+    return ", ".join([formats.format_count(len(every), "run"), *going])
 
 
-def best(every: Sequence[runs.Run]) -> str:
+def describe_best_runs(every: Sequence[runs.Run]) -> str:
     """The best run on each dataset, and on what it was chosen.
 
     "Digits 97.8 % (my run) · MNIST 99.12 % (another); chosen on the test images: …"
     """
     said: dict[str, list[str]] = {}
     # What was imported says nothing of how it came: it is no rival of what was trained here.
-    trained = [run for run in every if run.trained and not run.origin]
-    for dataset in registry.names():
-        if found := best_on(trained, dataset):
+    trained = [run for run in every if run.training_config and not run.origin]
+    for dataset in registry.list_dataset_names():
+        if found := find_best_run(trained, dataset):
             run, on = found
-            share = formats.percent(run.status.best_ensemble_test_accuracy, run.data.test_size)
-            name = escaping.markdown(called(run))
-            title = escaping.markdown(run.data.title)
+            share = formats.format_percent(
+                run.status.best_ensemble_test_accuracy, run.data.test_size
+            )
+            name = escaping.escape_markdown(format_run_name(run))
+            title = escaping.escape_markdown(run.data.title)
             said.setdefault(on, []).append(f"{title} {share} ({name})")
-    return ". ".join(f"{' · '.join(each)}; {chosen.how(on)}" for on, each in said.items())
+    return ". ".join(
+        f"{' · '.join(each)}; {selection_basis.describe_selection_basis(on)}"
+        for on, each in said.items()
+    )
 
 
-def best_on(every: Sequence[runs.Run], dataset: str) -> tuple[runs.Run, str] | None:
+def find_best_run(every: Sequence[runs.Run], dataset: str) -> tuple[runs.Run, str] | None:
     """The best run on one dataset, and what it was chosen on: "validation" or "test".
 
     By the validation NLL where all of them have one, by the test accuracy otherwise.
@@ -53,7 +58,7 @@ def best_on(every: Sequence[runs.Run], dataset: str) -> tuple[runs.Run, str] | N
         for run in every
         if run.config.dataset == dataset
         and (share := run.status.best_ensemble_test_accuracy) is not None
-        and not chance.is_chance(share, run.data)
+        and not chance_level.is_chance_accuracy(share, run.data)
     ]
     if not found:
         return None
@@ -64,12 +69,12 @@ def best_on(every: Sequence[runs.Run], dataset: str) -> tuple[runs.Run, str] | N
     return max(found, key=lambda run: run.status.best_ensemble_test_accuracy or 0.0), "test"
 
 
-def export(shown: Sequence[runs.Run]) -> pd.DataFrame:
+def tabulate_runs_export(shown: Sequence[runs.Run]) -> pd.DataFrame:
     """The runs with every setting and figure, as a program wants them: shares in [0, 1]."""
-    return pd.DataFrame([exported(run) for run in shown])
+    return pd.DataFrame([build_export_row(run) for run in shown])
 
 
-def exported(run: runs.Run) -> dict[str, Any]:
+def build_export_row(run: runs.Run) -> dict[str, Any]:
     """One run: what it is, what it reached, what it was asked."""
     status = run.status
     members = [share for share in status.member_test_accuracy if share is not None]
@@ -89,5 +94,5 @@ def exported(run: runs.Run) -> dict[str, Any]:
         "last_mean_member_test_accuracy": fmean(members) if members else None,
         **run.config.as_dict(),
         "tags": ", ".join(run.tags),
-        "note": read_note(run),
+        "note": read_run_note(run),
     }

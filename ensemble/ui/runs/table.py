@@ -10,31 +10,31 @@ import pandas as pd
 
 from ensemble import runs
 from ensemble.access import owners
-from ensemble.jobs.queue import QueuedJob, in_order, place_of
-from ensemble.runs.annotations.notes import FILE as NOTE
-from ensemble.runs.annotations.notes import read_note
-from ensemble.storage.folder_index import version
+from ensemble.jobs.queue import QueuedJob, list_queued_jobs, locate_in_queue
+from ensemble.runs.annotations.notes import NOTE_FILE as NOTE
+from ensemble.runs.annotations.notes import read_run_note
+from ensemble.storage.folder_index import file_version
 from ensemble.ui.predictions import downloads
-from ensemble.ui.runs.columns import COLUMNS, OF_SETTINGS
+from ensemble.ui.runs.columns import RUN_COLUMNS, SETTING_COLUMNS
 from ensemble.ui.shared import settings
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 from ensemble.wording.runs import groups as groups_words
-from ensemble.wording.verdicts import chance
+from ensemble.wording.verdicts import chance_level
 
-NOTE_SHOWN = 60
-SHARES, LESS_IS_BETTER = ("best", "last", "mean"), ("nll", "ece")
-MOST = 4096  # runs whose rows are remembered
+NOTE_PREVIEW_LENGTH = 60
+PERCENT_COLUMNS, LOWER_IS_BETTER_COLUMNS = ("best", "last", "mean"), ("nll", "ece")
+MAX_CACHED_ROWS = 4096  # runs whose rows are remembered
 
 # A run's row, with the run as it was read then and the version of its note: a list of a thousand
 # is drawn every two seconds while one of them goes on.
-_rows: dict[str, tuple[runs.Run, Any, dict[str, Any]]] = {}
+_row_cache: dict[str, tuple[runs.Run, Any, dict[str, Any]]] = {}
 
 
-def table(
+def tabulate_runs(
     shown: Sequence[runs.Run],
-    columns: Sequence[str] = tuple(COLUMNS),
+    columns: Sequence[str] = tuple(RUN_COLUMNS),
     *,
     baselines: Collection[str] = (),
     ece: Mapping[str, float] | None = None,
@@ -47,134 +47,148 @@ def table(
       baselines: the ids of runs that are one.
       ece: of those of which it is known, by id.
     """
-    line = in_order() if any(run.status.state == "queued" for run in shown) else []
+    line = list_queued_jobs() if any(run.status.state == "queued" for run in shown) else []
     ece = ece or {}
     late = {
-        "name": called,
-        "done": lambda run: done(run, line),
-        "state": chance.in_a_word,
+        "name": format_run_name,
+        "done": lambda run: format_run_progress(run, line),
+        "state": chance_level.format_short_state,
         "baseline": lambda run: "pinned" if run.id in baselines else "",
         "ece": lambda run: ece.get(run.id),
         "owner": lambda run: owners.read_owner(run.path),
     }
-    rows = [row(run) for run in shown]
+    rows = [load_run_row(run) for run in shown]
     frame = pd.DataFrame(index=pd.RangeIndex(len(rows)))
     for name in columns:
         of = late.get(name)
         cells = [of(run) for run in shown] if of else [known[name] for known in rows]
         # Where nobody has a number the column is one of numbers all the same, and sorts as such.
-        frame[name] = pd.Series(cells, frame.index, float if is_number(name) else None)
+        frame[name] = pd.Series(cells, frame.index, float if is_number_column(name) else None)
     frame["id"] = [run.id for run in shown]
     return frame
 
 
-def is_number(name: str) -> bool:
+def is_number_column(name: str) -> bool:
     """Whether a column holds numbers."""
-    return COLUMNS[name].kind == "number"
+    return RUN_COLUMNS[name].kind == "number"
 
 
-def row(run: runs.Run) -> dict[str, Any]:
+def load_run_row(run: runs.Run) -> dict[str, Any]:
     """What a run's row says that changes only with its files."""
-    seen = version(f"{run.path}/{NOTE}")
-    cached = _rows.get(run.id)
+    seen = file_version(f"{run.path}/{NOTE}")
+    cached = _row_cache.get(run.id)
     if cached is None or cached[0] is not run or cached[1] != seen:
-        if len(_rows) >= MOST:
-            _rows.clear()
-        cached = _rows[run.id] = run, seen, made_row(run)
+        if len(_row_cache) >= MAX_CACHED_ROWS:
+            _row_cache.clear()
+        cached = _row_cache[run.id] = run, seen, build_run_row(run)
     return cached[2]
 
 
-def made_row(run: runs.Run) -> dict[str, Any]:
-    """`row`, read and reckoned."""
+def build_run_row(run: runs.Run) -> dict[str, Any]:
+    """`load_run_row`, read and reckoned."""
     status = run.status
     last = status.ensemble_test_accuracy
     members = [share for share in status.member_test_accuracy if share is not None]
     mean = fmean(members) if members else None
     gain = (last - mean) * run.data.test_size if len(members) > 1 and last and mean else None
-    note = read_note(run)
+    note = read_run_note(run)
     return {
-        "best": percentage(status.best_ensemble_test_accuracy),
-        "last": percentage(last),
-        "mean": percentage(mean) if len(members) > 1 else None,
-        "gain": None if gain is None else formats.nearest(gain),
+        "best": convert_to_percent(status.best_ensemble_test_accuracy),
+        "last": convert_to_percent(last),
+        "mean": convert_to_percent(mean) if len(members) > 1 else None,
+        "gain": None if gain is None else formats.round_half_away(gain),
         "nll": status.ensemble_test_nll,
         "time": status.seconds or None,
         "data": run.data.title,
-        **{name: setting(run, name) for name in OF_SETTINGS},
+        **{name: format_run_setting_cell(run, name) for name in SETTING_COLUMNS},
         "tags": ", ".join(run.tags),
-        "settings": settings.summary(run.config),
+        "settings": settings.summarize_run_settings(run.config),
         "made": datetime.fromtimestamp(status.created),
-        "note": first_line(note),
-        "words": spoken(run, note),
+        "note": format_note_preview(note),
+        "words": build_search_text(run, note),
     }
 
 
-def setting(run: runs.Run, name: str) -> Any:
+def format_run_setting_cell(run: runs.Run, name: str) -> Any:
     """A setting in its column; none where members differ in it, or where it is not known."""
-    if run.trained and name in run.trained.per_member and f"{name}=" in run.trained.vary:
+    if (
+        run.training_config
+        and name in run.training_config.member_values
+        and f"{name}=" in run.training_config.vary
+    ):
         return None
     value = getattr(run.config, name, None)
     if isinstance(value, bool):
         return "yes" if value else ""
-    return value if value is not None or is_number(name) else ""
+    return value if value is not None or is_number_column(name) else ""
 
 
-def spoken(run: runs.Run, note: str) -> str:
+def build_search_text(run: runs.Run, note: str) -> str:
     """All the words by which a run can be found, but for its name and state."""
-    said = (run.id, settings.summary(run.config), note, run.config.dataset, run.data.title)
-    network = run.trained.network if run.trained else ""
+    said = (
+        run.id,
+        settings.summarize_run_settings(run.config),
+        note,
+        run.config.dataset,
+        run.data.title,
+    )
+    network = run.training_config.network if run.training_config else ""
     return " ".join([*said, network, *run.tags]).casefold()
 
 
-def percentage(share: float | None) -> float | None:
+def convert_to_percent(share: float | None) -> float | None:
     """A share in [0, 1] in percent."""
     return None if share is None else 100 * share
 
 
-def first_line(note: str) -> str:
+def format_note_preview(note: str) -> str:
     """The beginning of a note."""
     line = note.split("\n", 1)[0]
-    return line if len(line) <= NOTE_SHOWN else line[: NOTE_SHOWN - 1] + "…"
+    return line if len(line) <= NOTE_PREVIEW_LENGTH else line[: NOTE_PREVIEW_LENGTH - 1] + "…"
 
 
-def done(run: runs.Run, line: Sequence[QueuedJob]) -> str:
+def format_run_progress(run: runs.Run, line: Sequence[QueuedJob]) -> str:
     """How far a run is: "40 %", "3 of 10" epochs, or of one that waits "2 before it", "next".
 
     Of one of which not all groups are at work also that: "40 %, 2 of 4 groups".
     """
     status = run.status
     state = run.state
-    if state == "queued" and (place := groups_words.placed(run)):
-        return f"in {groups_words.queue(place)}"
+    if state == "queued" and (place := groups_words.find_scheduler_title(run)):
+        return f"in {groups_words.format_queue_name(place)}"
     if state == "queued":
-        before = jobs_words.place([job for job in line if place_of(job) < place_of(run)])
+        before = jobs_words.describe_queue_position(
+            [job for job in line if locate_in_queue(job) < locate_in_queue(run)]
+        )
         return before.removeprefix("queued, ")
     if state == "training" and status.steps:
-        share = formats.progress(status.step / status.steps)
-        return ", ".join(filter(None, (share, groups_words.at_work(run))))
+        share = formats.format_progress(status.step / status.steps)
+        return ", ".join(filter(None, (share, groups_words.describe_working_groups(run))))
     return f"{status.epoch:,} of {status.epochs:,}"
 
 
-def styled(frame: pd.DataFrame, sizes: Sequence[int]) -> "pd.io.formats.style.Styler":
+def style_runs_table(frame: pd.DataFrame, sizes: Sequence[int]) -> "pd.io.formats.style.Styler":
     """The table with its figures as everywhere: "97.8 %", "+18"; the cells sort as numbers.
 
     Args:
-      frame: from `table`.
+      frame: from `tabulate_runs`.
       sizes: of the test set of each of its runs.
     """
     # Where less is better those without a figure come after the best, and not before it.
-    late = {name: np.inf for name in frame if name in LESS_IS_BETTER}
-    style = downloads.on_screen(frame.fillna(late))
-    numbers = [name for name in frame if name in COLUMNS and is_number(str(name))]
-    if shares := [name for name in numbers if name in SHARES]:
+    late = {name: np.inf for name in frame if name in LOWER_IS_BETTER_COLUMNS}
+    style = downloads.style_downloadable_table(frame.fillna(late))
+    numbers = [name for name in frame if name in RUN_COLUMNS and is_number_column(str(name))]
+    if shares := [name for name in numbers if name in PERCENT_COLUMNS]:
         of_size = pd.Series(sizes, frame.index, dtype=int)
         for size, rows in frame.groupby(of_size).groups.items():
             style = style.format(
-                lambda share, n=int(str(size)): formats.percent(share / 100, n),
+                lambda share, n=int(str(size)): formats.format_percent(share / 100, n),
                 na_rep="–",
                 subset=(rows, shares),
             )
-    said = {name: COLUMNS[str(name)].said for name in numbers if name not in SHARES}
+    said = {
+        name: RUN_COLUMNS[str(name)].formatter for name in numbers if name not in PERCENT_COLUMNS
+    }
     if said:  # pandas: without a formatter at all it would undo the others
         style = style.format(said, na_rep="–", subset=list(said))
     return style

@@ -11,25 +11,25 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from ensemble.analysis.predictions import ORDERS, SHOWS
+from ensemble.analysis.predictions import EXAMPLE_FILTERS, EXAMPLE_ORDERS
 from ensemble.analysis.quality.conformal import METHODS
-from ensemble.ui.shared import widget
+from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
 
 T = TypeVar("T")
-MOST = 99_999_999
-Cell = tuple[int, int]
+MAX_NUMBER = 99_999_999
+NumberPair = tuple[int, int]
 
 
-def whole(text: str | None) -> int | None:
+def parse_whole_number(text: str | None) -> int | None:
     """A number from 0 to 99,999,999 as people write it in an address; None for all else."""
     ok = text is not None and text.isascii() and text.isdigit() and len(text) <= 8
     return int(text) if ok and text is not None else None
 
 
 @dataclass(frozen=True)
-class Word(Generic[T]):
+class QueryParameter(Generic[T]):
     """One word of the address: each kind says how it is parsed.
 
     Attributes:
@@ -39,35 +39,35 @@ class Word(Generic[T]):
     name: str
 
     def parse(self, text: str | None) -> T:
-        """What `text` says; the default where it is None or makes no sense."""
+        """What `format` says; the default where it is None or makes no sense."""
         raise NotImplementedError
 
     def read(self) -> T:
         """What this tab's address says."""
         return self.parse(st.query_params.get(self.name))
 
-    def among(self, options: Iterable[str], default: str) -> str:
+    def read_option(self, options: Iterable[str], default: str) -> str:
         """The one of `options` that the address names; else `default`."""
         found = self.read()
         return str(found) if found is not None and str(found) in list(options) else default
 
-    def put(self, value: T | str | None, default: T | str | None = None) -> None:
+    def set_value(self, value: T | str | None, default: T | str | None = None) -> None:
         """Write it into the address; None, the default or its own default leaves it."""
         if value in (None, default, self.parse(None)):
             st.query_params.pop(self.name, None)
-        elif st.query_params.get(self.name) != (text := self.text(value)):
+        elif st.query_params.get(self.name) != (text := self.format(value)):
             st.query_params[self.name] = text
 
-    def text(self, value: Any) -> str:
+    def format(self, value: Any) -> str:
         """A value as the address has it."""
         return str(value)
 
-    def link(self, value: T) -> dict[str, str]:
+    def build_query(self, value: T) -> dict[str, str]:
         """An address that says only this: for a link to a screen."""
-        return {self.name: self.text(value)}
+        return {self.name: self.format(value)}
 
 
-class Text(Word[str | None]):
+class TextParameter(QueryParameter[str | None]):
     """It stands for itself, such as a run's id: whoever reads it checks it. None for none."""
 
     def parse(self, text: str | None) -> str | None:
@@ -75,21 +75,21 @@ class Text(Word[str | None]):
         return text or None
 
 
-class Whole(Word[int | None]):
+class OptionalIntParameter(QueryParameter[int | None]):
     """A whole number that has no default: None where there is none."""
 
     def parse(self, text: str | None) -> int | None:
         """The number."""
-        return whole(text)
+        return parse_whole_number(text)
 
-    def within(self, default: int, low: int, high: int) -> int:
+    def read_within(self, default: int, low: int, high: int) -> int:
         """What the address says, brought within bounds that the data set; else `default`."""
         found = self.read()
         return default if found is None else min(max(found, low), high)
 
 
 @dataclass(frozen=True)
-class Number(Word[int]):
+class BoundedIntParameter(QueryParameter[int]):
     """A whole number with a default and bounds, which it is brought within."""
 
     default: int
@@ -98,12 +98,12 @@ class Number(Word[int]):
 
     def parse(self, text: str | None) -> int:
         """The number within its bounds."""
-        found = whole(text)
+        found = parse_whole_number(text)
         return self.default if found is None else min(max(found, self.low), self.high)
 
 
 @dataclass(frozen=True)
-class OneOf(Word[str]):
+class ChoiceParameter(QueryParameter[str]):
     """One of a few words; the first of them is the default."""
 
     options: tuple[str, ...]
@@ -113,109 +113,148 @@ class OneOf(Word[str]):
         return text if text in self.options and text is not None else self.options[0]
 
 
-class Pair(Word[Cell | None]):
+class PairParameter(QueryParameter[NumberPair | None]):
     """Two whole numbers, such as "4-9"; None for none."""
 
-    def parse(self, text: str | None) -> Cell | None:
+    def parse(self, text: str | None) -> NumberPair | None:
         """Both numbers."""
         first, _, second = (text or "").partition("-")
-        found = whole(first), whole(second)
+        found = parse_whole_number(first), parse_whole_number(second)
         return None if found[0] is None or found[1] is None else (found[0], found[1])
 
-    def text(self, value: Any) -> str:
+    def format(self, value: Any) -> str:
         """Both numbers as the address has them."""
         return f"{value[0]}-{value[1]}"
 
 
-class Several(Word[tuple[str, ...]]):
+class ListParameter(QueryParameter[tuple[str, ...]]):
     """A few texts, such as "a,b"; each once, in the order given."""
 
     def parse(self, text: str | None) -> tuple[str, ...]:
         """The texts."""
         return tuple(dict.fromkeys(filter(None, map(str.strip, (text or "").split(",")))))
 
-    def text(self, value: Any) -> str:
+    def format(self, value: Any) -> str:
         """The texts as the address has them."""
         return ",".join(value)
 
 
 # Whatever the screen: the run or regression it is about, and the epoch, the last if None.
-RUN, SOLVE, EPOCH = Text("run"), Text("solve"), Whole("epoch")
+RUN, SOLVE, EPOCH = TextParameter("run"), TextParameter("solve"), OptionalIntParameter("epoch")
 
 # Which test images are shown: of which kind and class, in which order, from which place on;
 # and the one that is open.
-SHOW, CLASS, ORDER = OneOf("show", SHOWS), Whole("class"), OneOf("order", ORDERS)
-FIRST, DIGIT = Number("first", 0, 0, MOST), Whole("digit")
+SHOW, CLASS, ORDER = (
+    ChoiceParameter("show", EXAMPLE_FILTERS),
+    OptionalIntParameter("class"),
+    ChoiceParameter("order", EXAMPLE_ORDERS),
+)
+FIRST, DIGIT = BoundedIntParameter("first", 0, 0, MAX_NUMBER), OptionalIntParameter("digit")
 
 # Inspect: its view, and which of two it is. What is chosen in a view has its words there, in
 # `ensemble.views`; those that other screens have as well are here too.
-VIEW, MEASURE, PICTURE, FIGURE = Text("view"), Text("measure"), Text("picture"), Text("figure")
-KEEP = Text("keep")
+VIEW, MEASURE, PICTURE, FIGURE = (
+    TextParameter("view"),
+    TextParameter("measure"),
+    TextParameter("picture"),
+    TextParameter("figure"),
+)
+KEEP = TextParameter("keep")
 # To pass on what is unsure or to answer with a set; the share of conformal sets that may miss the
 # label, in per cent, and the kind of sets: these two also on Predictions and Classify.
-MODE, MISS, SETS = Text("mode"), Text("miss"), OneOf("sets", METHODS)
+MODE, MISS, SETS = TextParameter("mode"), TextParameter("miss"), ChoiceParameter("sets", METHODS)
 # The kind of corruption and how much of it, and the image that is corrupted.
-KIND, AMOUNT, NUMBER = Text("kind"), Text("amount"), Whole("number")
+KIND, AMOUNT, NUMBER = (
+    TextParameter("kind"),
+    TextParameter("amount"),
+    OptionalIntParameter("number"),
+)
 # Another run to compare with, its epoch, and which of the differences.
-WITH, WITH_EPOCH, SIDE = Text("with"), Whole("with_epoch"), Text("side")
+WITH, WITH_EPOCH, SIDE = (
+    TextParameter("with"),
+    OptionalIntParameter("with_epoch"),
+    TextParameter("side"),
+)
 
 # Compare: the runs, or what they have in common; the settings that part them into groups, and the
 # run or group that all others are compared with. What is brushed is called KEEP there.
-RUNS, TAG, SWEEP = Several("runs"), Text("tag"), Text("sweep")
-BY, BASELINE = Several("by"), Text("baseline")
+RUNS, TAG, SWEEP = ListParameter("runs"), TextParameter("tag"), TextParameter("sweep")
+BY, BASELINE = ListParameter("by"), TextParameter("baseline")
 # How many per cent of the runs, the best; of the curves whose and of which images, over what, with
 # which band, on which log axes; of the table which rows; the axes of the pictures.
-TOP, WHO, SPLITS = Number("top", 100, 1, 100), Text("who"), Several("splits")
-OVER, BAND, LOG, LOGS = Text("over"), Text("band"), Several("log"), Several("logs")
-ROWS, COLUMNS, AXES = Text("rows"), Text("columns"), Several("axes")
-X, Y, COLOR = Text("x"), Text("y"), Text("color")
+TOP, WHO, SPLITS = (
+    BoundedIntParameter("top", 100, 1, 100),
+    TextParameter("who"),
+    ListParameter("splits"),
+)
+OVER, BAND, LOG, LOGS = (
+    TextParameter("over"),
+    TextParameter("band"),
+    ListParameter("log"),
+    ListParameter("logs"),
+)
+ROWS, COLUMNS, AXES = TextParameter("rows"), TextParameter("columns"), ListParameter("axes")
+X, Y, COLOR = TextParameter("x"), TextParameter("y"), TextParameter("color")
 
 # Runs: the columns of its table, and whether the trials of sweeps stand in it.
-FIELDS, TRIALS = Several("fields"), OneOf("trials", ("folded", "shown"))
+FIELDS, TRIALS = ListParameter("fields"), ChoiceParameter("trials", ("folded", "shown"))
 
 # Plan: what may be spent, in passes of one member over the training images; what is shown below the
 # map; two plans, members and epochs each, the second of another run where `WITH` names one; and
 # whether Train shows it.
-BUDGET, PLANS, PLAN, AGAINST = Whole("budget"), Text("plans"), Pair("plan"), Pair("against")
-CHEAPER = OneOf("cheaper", ("no", "yes"))
+BUDGET, PLANS, PLAN, AGAINST = (
+    OptionalIntParameter("budget"),
+    TextParameter("plans"),
+    PairParameter("plan"),
+    PairParameter("against"),
+)
+CHEAPER = ChoiceParameter("cheaper", ("no", "yes"))
 
 # Data: the dataset that is chosen, and the upload that is looked at.
-DATASET, UPLOAD = Text("data"), Text("upload")
+DATASET, UPLOAD = TextParameter("data"), TextParameter("upload")
 
 # Why: the image, and which of its steps. On every screen: whether terms of the trade are hidden.
-IMAGE, STEP, TERMS = Whole("image"), Number("step", 1, 1, 5), OneOf("terms", ("shown", "hidden"))
+IMAGE, STEP, TERMS = (
+    OptionalIntParameter("image"),
+    BoundedIntParameter("step", 1, 1, 5),
+    ChoiceParameter("terms", ("shown", "hidden")),
+)
 
 # Classify: the way in, the detail, and how many of 100 real digits may be rejected.
-INPUT, DETAIL, REFUSE = Text("input"), Text("detail"), Number("refuse", 3, 1, 50)
+INPUT, DETAIL, REFUSE = (
+    TextParameter("input"),
+    TextParameter("detail"),
+    BoundedIntParameter("refuse", 3, 1, 50),
+)
 
 
-def every() -> dict[str, str]:
+def get_query_parameters() -> dict[str, str]:
     """All words of this tab's address."""
     return st.query_params.to_dict()
 
 
-def keep_only(*words: Word[Any]) -> None:
+def drop_other_parameters(*words: QueryParameter[Any]) -> None:
     """Take every other word out of the address."""
     for name in set(st.query_params) - {word.name for word in words}:
         del st.query_params[name]
 
 
-def bound(key: str, value: Any, make: Callable[[str], Any]) -> None:
+def show_address_widget(key: str, value: Any, make: Callable[[str], Any]) -> None:
     """Makes a widget that shows `value`, whatever it showed before: the address is the truth.
 
     The browser sends a choice back by its words. Where the words depend on the data, so must
     the key: else a choice among the former options comes back as one that there is not.
     """
-    if tab.page:
-        widget.follow(key, value)
+    if tab.current_page:
+        widget_state.sync_widget_value(key, value)
     else:
         # A drawing that was cut short may have set it and never reached the browser.
-        widget.put(key, value)
+        widget_state.set_widget_value(key, value)
     make(key)
 
 
-def choose(
-    word: Word[Any], label: str, options: Mapping[str, str], default: str, **more: Any
+def select_address_option(
+    word: QueryParameter[Any], label: str, options: Mapping[str, str], default: str, **more: Any
 ) -> str:
     """A segmented control whose choice stands in the address; returns the choice.
 
@@ -226,9 +265,9 @@ def choose(
       default: the choice where the address names none; it is not written there.
       more: for `st.segmented_control`.
     """
-    value = word.among(options, default)
-    more.setdefault("on_change", follow)
-    bound(
+    value = word.read_option(options, default)
+    more.setdefault("on_change", update_address)
+    show_address_widget(
         f"address_{word.name}_{len(options)}",
         value,
         lambda key: st.segmented_control(
@@ -236,8 +275,8 @@ def choose(
             list(options),
             key=key,
             required=True,
-            default=widget.held(key),
-            format_func=lambda one: escaping.markdown(options[one]),
+            default=widget_state.get_widget_default(key),
+            format_func=lambda one: escaping.escape_markdown(options[one]),
             args=(word, key, default),
             **more,
         ),
@@ -245,6 +284,6 @@ def choose(
     return value
 
 
-def follow(word: Word[Any], key: str, default: object) -> None:
+def update_address(word: QueryParameter[Any], key: str, default: object) -> None:
     """Callback: the address follows the control."""
-    word.put(widget.value(key), default)
+    word.set_value(widget_state.get_widget_value(key), default)

@@ -1,7 +1,7 @@
 """A widget from a field of settings: its range, choices and help say which widget, and which not.
 
 Runs, regressions, sweeps and what a task asks a cluster for are dataclasses whose fields are made
-by `ensemble.settings.setting`; every widget that sets one of them is made here.
+by `ensemble.settings.declare_setting`; every widget that sets one of them is made here.
 """
 
 import dataclasses
@@ -10,10 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble.settings import choices_of
-from ensemble.ui.shared import widget
+from ensemble.settings import list_setting_choices
+from ensemble.ui.shared import widget_state
 
-DRAGGED_UP_TO = 100  # over a longer range a slider moves by more than one value at a time
+MAX_SLIDER_VALUE = 100  # over a longer range a slider moves by more than one value at a time
 FRACTION_STEP = 0.5  # of a slider over numbers with a fraction
 
 
@@ -33,7 +33,7 @@ def draw_field_control(
     """Draw the widget that fits a field's type and range; what is set stays for other visits.
 
     Args:
-      field: a field that `ensemble.settings.setting` made.
+      field: a field that `ensemble.settings.declare_setting` made.
       key: of the widget.
       label: of the widget.
       start: what it holds at first, if not the field's default.
@@ -48,9 +48,9 @@ def draw_field_control(
     Returns:
       The value that the widget holds.
     """
-    now = widget.begin(key, field.default if start is None else start)
+    now = widget_state.initialize_widget(key, field.default if start is None else start)
     about = {"key": key, "help": field.metadata["help"], "persist_state": "session", **more}
-    if listed := choices or choices_of(field):
+    if listed := choices or list_setting_choices(field):
         if buttons:
             return st.segmented_control(label, listed, required=True, **about)
         return st.selectbox(label, listed, **about)
@@ -63,6 +63,6 @@ def draw_field_control(
     kind: type[int] | type[float] = int if isinstance(field.default, int) else float
     low, high = kind(field.metadata["low"]), kind(field.metadata["high"])
     width = kind(step or (1 if kind is int else FRACTION_STEP))
-    if typed or high > DRAGGED_UP_TO:
+    if typed or high > MAX_SLIDER_VALUE:
         return st.number_input(label, low, high, step=width, **about)
     return st.slider(label, low, high, step=width, **about)

@@ -9,14 +9,14 @@ from ensemble.jobs.job import Job
 from ensemble.ui.frame import figure_menu, plain_words
 from ensemble.ui.predictions import downloads
 from ensemble.wording import escaping
-from ensemble.wording.provenance import figure_caption, version
+from ensemble.wording.provenance import format_figure_caption, format_program_version
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
 # What its menu offers besides the table, by the word in the buttons' keys; see `frame.figure_menu`.
-PICTURES = {
+SAVE_OPTIONS = {
     "png": ("Save as PNG", ":material/image:"),
     "svg": ("Save as SVG", ":material/shape_line:"),
     "pdf": ("Save as PDF", ":material/picture_as_pdf:"),
@@ -26,7 +26,7 @@ PICTURES = {
 OnSelect = Callable[[], None] | Literal["ignore", "rerun"]
 
 
-def show(
+def show_figure_panel(
     figure: "go.Figure",
     *,
     key: str,
@@ -61,19 +61,23 @@ def show(
       What of it is chosen (`.selection`), where it can be.
     """
     with st.container(horizontal=True, gap="small", key=f"{key}_sees"):
-        st.markdown(plain_words.reworded(sees), help=help, width="stretch")
-        menu(key, name, title, table, figure_caption(of, title, epoch) if of else "")
+        st.markdown(plain_words.apply_plain_wording(sees), help=help, width="stretch")
+        show_figure_menu(
+            key, name, title, table, format_figure_caption(of, title, epoch) if of else ""
+        )
     return st.plotly_chart(
         figure,
         key=key,
         alt=alt,
-        config=config(name, on_select, selection_mode),
+        config=build_figure_toolbar_config(name, on_select, selection_mode),
         on_select=on_select,
         selection_mode=tuple(selection_mode),
     )
 
 
-def config(name: str, on_select: OnSelect, selection_mode: Iterable[str]) -> dict[str, Any]:
+def build_figure_toolbar_config(
+    name: str, on_select: OnSelect, selection_mode: Iterable[str]
+) -> dict[str, Any]:
     """What the toolbar offers: how to choose points, if one can.
 
     Its button for the picture is there too, but hidden by the page's style: the menu presses it.
@@ -94,12 +98,12 @@ def config(name: str, on_select: OnSelect, selection_mode: Iterable[str]) -> dic
         "toImageButtonOptions": {
             "format": "png",
             "scale": 3,
-            "filename": escaping.file_name(name),
+            "filename": escaping.sanitize_file_name(name),
         },
     }
 
 
-def menu(
+def show_figure_menu(
     key: str, name: str, title: str, table: "Callable[[], pd.DataFrame]", caption: str = ""
 ) -> None:
     """The picture as a file or to be pasted, at a size for paper or slides; its figures as a table.
@@ -113,15 +117,19 @@ def menu(
     """
     opened = st.popover("⋯", type="tertiary", key=f"{key}_menu", help=f"Save or copy “{title}”")
     with opened, st.container(gap=None):
-        st.html(figure_menu.options(key, title, caption or f"{title} · {version()}"))
+        st.html(
+            figure_menu.render_menu_options(
+                key, title, caption or f"{title} · {format_program_version()}"
+            )
+        )
         with st.container(horizontal=True, gap=None, key=f"{key}_saves"):
-            for word, (label, icon) in PICTURES.items():
+            for word, (label, icon) in SAVE_OPTIONS.items():
                 # Pressed in the browser: Streamlit hears of it only where no script runs.
                 st.button(label, icon=icon, key=f"figure_{word}_{key}", type="tertiary")
             st.download_button(
                 "Figures as CSV",
-                lambda: downloads.csv(table()),
-                f"{escaping.file_name(name)}.csv",
+                lambda: downloads.encode_table_csv(table()),
+                f"{escaping.sanitize_file_name(name)}.csv",
                 "text/csv",
                 icon=":material/table:",
                 key=f"{key}_csv",

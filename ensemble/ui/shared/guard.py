@@ -7,27 +7,27 @@ from contextlib import contextmanager
 import streamlit as st
 
 from ensemble.errors import EnsembleError
-from ensemble.storage.refusals import said_of
+from ensemble.storage.disk_errors import describe_disk_error
 from ensemble.wording import escaping
 
-BUG = (
+BUG_MESSAGE = (
     "Something went wrong here that should not have: it is a fault of the program, not yours. "
     "Runs and settings are kept. Reload the page; the details are in the server's log."
 )
 
 
-def problem(why: EnsembleError | str, icon: str = ":material/error:") -> None:
+def show_error_message(why: EnsembleError | str, icon: str = ":material/error:") -> None:
     """Shows what went wrong, letter by letter: it may quote an address, a name or a file.
 
     Args:
       why: what happened, what is kept and what to do next.
       icon: the sign beside it.
     """
-    st.error(escaping.markdown(why), icon=icon)
+    st.error(escaping.escape_markdown(why), icon=icon)
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
+def guard_page() -> Iterator[None]:
     """Shows an EnsembleError in its own words, and anything else as a bug, logged in full.
 
     What the disk refuses is logged as well, but said in a sentence.
@@ -38,10 +38,10 @@ def guarded() -> Iterator[None]:
     try:
         yield
     except EnsembleError as error:
-        problem(error)
+        show_error_message(error)
     except Exception as error:
         logging.getLogger("ensemble").exception("A page failed")
-        if isinstance(error, OSError) and (said := said_of(error)):
-            problem(said)
+        if isinstance(error, OSError) and (said := describe_disk_error(error)):
+            show_error_message(said)
         else:
-            st.error(BUG, icon=":material/bug_report:")
+            st.error(BUG_MESSAGE, icon=":material/bug_report:")

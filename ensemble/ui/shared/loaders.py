@@ -13,15 +13,15 @@ import streamlit as st
 from ensemble import datasets, regression, runs
 from ensemble.datasets import Dataset
 from ensemble.errors import ConfigError
-from ensemble.jobs.placement import placed_on
-from ensemble.runs.store import RUNS
+from ensemble.jobs.placement import read_place_name
+from ensemble.runs.store import RUN_STORE
 from ensemble.runs.test_set import LABELS_FILE
 from ensemble.storage.folders import runs_folder
-from ensemble.storage.records.tail import JsonlTail
-from ensemble.ui.jobs import screen
+from ensemble.storage.records.jsonl_tail import JsonlTail
+from ensemble.ui.jobs import job_screen
 
 
-def version(path: Path) -> tuple[int, int]:
+def get_file_version(path: Path) -> tuple[int, int]:
     """Changes when the file does: (modified in ns, bytes); (0, 0) when there is none."""
     try:
         stat = path.stat()
@@ -30,78 +30,78 @@ def version(path: Path) -> tuple[int, int]:
     return stat.st_mtime_ns, stat.st_size
 
 
-def history(run: runs.Run) -> list[dict[str, Any]]:
+def load_run_history(run: runs.Run) -> list[dict[str, Any]]:
     """The lines of a run's history; the same list until there are more.
 
     Raises:
       RunError: it cannot be read.
     """
-    return _history(str(run.path), run.config.members).lines()
+    return _open_history_tail(str(run.path), run.config.members).read_lines()
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
-def _history(folder: str, members: int) -> JsonlTail:
+def _open_history_tail(folder: str, members: int) -> JsonlTail:
     return JsonlTail(Path(folder) / "history.jsonl", members)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def dataset(name: str) -> Dataset:
+def load_cached_dataset(name: str) -> Dataset:
     """A dataset's images and labels."""
-    return datasets.load(name)
+    return datasets.load_dataset(name)
 
 
-def test_set(run: runs.Run) -> runs.TestSet:
+def load_run_test_set(run: runs.Run) -> runs.TestSet:
     """The labels and images that a run was tested on, and what they are.
 
     Raises:
       NotPreparedError: the run's dataset is not on this machine any more.
       RunError: it was imported, and what it brought cannot be read.
     """
-    if run.trained is None or run.origin:
-        seen = version(run.path / LABELS_FILE)
-        return _test_set(str(run.path), f"{seen} {_is_here(run)}", run)
-    return _test_set(run.config.dataset, run.data.fingerprint, run)
+    if run.training_config is None or run.origin:
+        seen = get_file_version(run.path / LABELS_FILE)
+        return _load_cached_test_set(str(run.path), f"{seen} {_is_run_dataset_prepared(run)}", run)
+    return _load_cached_test_set(run.config.dataset, run.data.fingerprint, run)
 
 
-def _is_here(run: runs.Run) -> bool:
+def _is_run_dataset_prepared(run: runs.Run) -> bool:
     """Whether what a run was trained on is on this machine: one that came in a report asks anew."""
     try:
-        return run.trained is not None and datasets.is_prepared(run.config.dataset)
+        return run.training_config is not None and datasets.is_dataset_prepared(run.config.dataset)
     except ConfigError:
         return False
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def _test_set(place: str, seen: str, _run: runs.Run) -> runs.TestSet:
-    return runs.test_set(_run)
+def _load_cached_test_set(place: str, seen: str, _run: runs.Run) -> runs.TestSet:
+    return runs.load_test_set(_run)
 
 
 def forget_test_sets() -> None:
     """Have test sets read anew: for after a dataset was replaced by another of its name."""
-    _test_set.clear()
+    _load_cached_test_set.clear()
 
 
-def all_runs() -> list[runs.Run]:
+def list_cached_runs() -> list[runs.Run]:
     """Every run, newest first, at most two seconds old."""
-    return screen.list_jobs(RUNS)
+    return job_screen.list_store_jobs(RUN_STORE)
 
 
 def forget_runs() -> None:
     """Have the list read anew: for after a launch, a rename or a deletion."""
-    screen.forget_jobs()
-    _unreadable.clear()
+    job_screen.forget_jobs()
+    _list_cached_unreadable_runs.clear()
 
 
-def unreadable_runs() -> dict[str, str]:
+def list_unreadable_runs() -> dict[str, str]:
     """Runs that cannot be read, and why; at most ten seconds old."""
-    return _unreadable(str(runs_folder()))
+    return _list_cached_unreadable_runs(str(runs_folder()))
 
 
 @st.cache_resource(max_entries=2, ttl=10.0, show_spinner=False)
-def _unreadable(folder: str) -> dict[str, str]:
-    return {**regression.unreadable_solves(), **runs.unreadable()}
+def _list_cached_unreadable_runs(folder: str) -> dict[str, str]:
+    return {**regression.list_unreadable_regressions(), **runs.list_unreadable_runs()}
 
 
-def shown_state(run: runs.Run) -> str:
+def get_displayed_run_state(run: runs.Run) -> str:
     """As of every job; but in a cluster's queue a run may wait for hours."""
-    return run.state if placed_on(run.path) else screen.shown_state(run)
+    return run.state if read_place_name(run.path) else job_screen.find_displayed_state(run)

@@ -11,11 +11,11 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.errors import EnsembleError
-from ensemble.jobs.warm_worker import wanted
+from ensemble.jobs.warm_worker import is_warm_worker_enabled
 
-SECONDS_TO_READ = 3.0
+READING_TIME_S = 3.0
 # The screens that take longest to come up for the first time, and what they draw with.
-HEAVY = (
+HEAVY_MODULES = (
     "pandas",
     "pyarrow",
     "plotly.graph_objects",
@@ -26,31 +26,33 @@ HEAVY = (
     "ensemble.ui.inspect.answer",
     "ensemble.ui.inspect.views",
     "ensemble.views.agreement",
-    "ensemble.ui.classify.answer.read",
+    "ensemble.ui.classify.answer.picture_answer",
 )
 
 
 @st.cache_resource(show_spinner=False)
-def start() -> threading.Thread:
+def start_preload() -> threading.Thread:
     """The thread that imports, started once for each server."""
-    gc.freeze()  # What Streamlit and the first page have imported; see `set_aside`.
-    thread = threading.Thread(target=import_them, name="imports", daemon=True)
-    if wanted(os.environ):  # As with the warm worker: who wants none gets nothing ready.
+    gc.freeze()  # What Streamlit and the first page have imported; see `freeze_loaded_objects`.
+    thread = threading.Thread(target=import_heavy_modules, name="imports", daemon=True)
+    if is_warm_worker_enabled(
+        os.environ
+    ):  # As with the warm worker: who wants none gets nothing ready.
         thread.start()
     return thread
 
 
-def import_them() -> None:
+def import_heavy_modules() -> None:
     """Import one after the other, when no run is on its way to its first curve."""
-    for name in HEAVY:
-        time.sleep(SECONDS_TO_READ if name == HEAVY[0] else 0.05)
-        while launching():
-            time.sleep(SECONDS_TO_READ)
+    for name in HEAVY_MODULES:
+        time.sleep(READING_TIME_S if name == HEAVY_MODULES[0] else 0.05)
+        while is_run_launching():
+            time.sleep(READING_TIME_S)
         importlib.import_module(name)
-    set_aside()
+    freeze_loaded_objects()
 
 
-def set_aside() -> None:
+def freeze_loaded_objects() -> None:
     """Take what stays for good, such as modules, out of the garbage collector's sight.
 
     Streamlit collects garbage after each drawing of a page, and all threads wait for it. With
@@ -60,7 +62,7 @@ def set_aside() -> None:
     gc.freeze()
 
 
-def launching() -> bool:
+def is_run_launching() -> bool:
     """Whether a run is about to train."""
     with contextlib.suppress(EnsembleError, OSError):
         return any(run.active and run.state != "training" for run in runs.list_runs())

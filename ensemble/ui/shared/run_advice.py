@@ -9,68 +9,74 @@ from ensemble.config import EnsembleConfig
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared import address, guard, settings
 from ensemble.wording import escaping
-from ensemble.wording.runs import varied
-from ensemble.wording.verdicts import chance
+from ensemble.wording.runs import member_settings
+from ensemble.wording.verdicts import chance_level
 
 
-def show(run: runs.Run) -> None:
+def show_run_advice(run: runs.Run) -> None:
     """A sentence and the next step, for runs that ended; and who goes on no more meanwhile."""
     # Once it has finished its message says so.
     if run.state != "finished" and (
-        said := runs.who_was_set_aside(run.status, run.config.members, over=not run.active)
+        said := runs.describe_diverged_members(run.status, run.config.members, over=not run.active)
     ):
-        st.caption(f":material/person_off: {escaping.markdown(said)}")
-    if run.state in chance.ENDED:
-        guesses(run)
+        st.caption(f":material/person_off: {escaping.escape_markdown(said)}")
+    if run.state in chance_level.ENDED_STATES:
+        show_chance_warning(run)
         if run.message:
-            st.info(escaping.markdown(run.message), icon=":material/info:")
+            st.info(escaping.escape_markdown(run.message), icon=":material/info:")
     elif run.state == "stopped":
         said = run.message or "What was learnt is kept: resume it, or launch anew."
-        st.caption(escaping.markdown(said))
+        st.caption(escaping.escape_markdown(said))
     elif run.state == "diverged":
-        diverged(run)
+        show_divergence_advice(run)
     elif run.state == "failed":
-        job_panel.ended(run)
+        job_panel.show_job_ending(run)
 
 
-def way_on(run: runs.Run) -> None:
+def show_predictions_link(run: runs.Run) -> None:
     """A link to what a finished run predicts."""
-    if run.state in chance.ENDED:
+    if run.state in chance_level.ENDED_STATES:
         noun = run.data.noun
         st.page_link(
             "pages/predictions.py",
             label=f"See what it predicts, {noun} by {noun}",
             icon=":material/arrow_forward:",
-            query_params=address.RUN.link(run.id),
+            query_params=address.RUN.build_query(run.id),
         )
 
 
-def guesses(run: runs.Run) -> None:
+def show_chance_warning(run: runs.Run) -> None:
     """It is no better than guessing, or some of its members are: why, and what to try."""
-    if said := chance.found(run):
-        st.warning(escaping.markdown(said), icon=":material/casino:")
-        if (config := run.trained) is None:
+    if said := chance_level.describe_guessing(run):
+        st.warning(escaping.escape_markdown(said), icon=":material/casino:")
+        if (config := run.training_config) is None:
             return
-        st.caption(escaping.markdown(chance.advice(config, run.status.step)))
-        if rate := chance.rate_to_try(config, run.status.step):
-            another_rate(config, rate)
+        st.caption(
+            escaping.escape_markdown(chance_level.explain_chance_level(config, run.status.step))
+        )
+        if rate := chance_level.suggest_learning_rate(config, run.status.step):
+            show_other_rate_button(config, rate)
 
 
-def diverged(run: runs.Run) -> None:
+def show_divergence_advice(run: runs.Run) -> None:
     """The loss ran away: a lower rate is the usual cure, one press away."""
-    guard.problem(run.message or "The loss ran away to infinity.", ":material/trending_up:")
-    config = runs.trained_here(run)
-    if "learning_rate" in varied.of(config):  # another one would change nothing
+    guard.show_error_message(
+        run.message or "The loss ran away to infinity.", ":material/trending_up:"
+    )
+    config = runs.require_training_config(run)
+    if "learning_rate" in member_settings.collect_varied_settings(
+        config
+    ):  # another one would change nothing
         return
-    another_rate(config, max(0.00001, float(f"{config.learning_rate / 3:.0e}")))
+    show_other_rate_button(config, max(0.00001, float(f"{config.learning_rate / 3:.0e}")))
 
 
-def another_rate(config: EnsembleConfig, rate: float) -> None:
+def show_other_rate_button(config: EnsembleConfig, rate: float) -> None:
     """A button that sets up the same run with this learning rate."""
     st.button(
-        f"Set up the same run with learning rate {settings.shown(rate)}",
+        f"Set up the same run with learning rate {settings.format_slider_value(rate)}",
         type="primary",
-        on_click=settings.fill,
+        on_click=settings.fill_run_settings,
         args=(replace(config, learning_rate=rate),),
         key="lower_rate",
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import streamlit as st
 
-from ensemble.ui.classify.state import Overrule, Row, Source
+from ensemble.ui.classify.state import InputPicture, PreparationOverrides, ReadingRow
 
 if TYPE_CHECKING:
     from ensemble.analysis.quality.averaging import Ints
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Remembered(Generic[T]):
+class TabValue(Generic[T]):
     """One thing that a tab remembers.
 
     Attributes:
@@ -33,10 +33,10 @@ class Remembered(Generic[T]):
         self.key, self.default = key, default
 
     @overload
-    def __get__(self, tab: None, owner: type) -> Remembered[T]: ...
+    def __get__(self, tab: None, owner: type) -> TabValue[T]: ...
     @overload
     def __get__(self, tab: Tab, owner: type) -> T: ...
-    def __get__(self, tab: Tab | None, owner: type) -> Remembered[T] | T:
+    def __get__(self, tab: Tab | None, owner: type) -> TabValue[T] | T:
         return self if tab is None else self.read()
 
     def __set__(self, tab: Tab, value: T) -> None:
@@ -50,24 +50,24 @@ class Remembered(Generic[T]):
         found: T = st.session_state.get(self.key, self.default)
         return found
 
-    def take(self) -> T:
+    def pop(self) -> T:
         """As `read`, and forgets it: for what is told once."""
         found: T = st.session_state.pop(self.key, self.default)
         return found
 
 
-class RememberedEach(Generic[T]):
+class KeyedTabValue(Generic[T]):
     """Something that is remembered of several: `tab.grid_columns["digits_grid"]`.
 
     Attributes:
-      key: as of `Remembered`, with {} where the name of the one stands.
-      default: as of `Remembered`.
+      key: as of `TabValue`, with {} where the name of the one stands.
+      default: as of `TabValue`.
     """
 
     def __init__(self, key: str, default: T) -> None:
         self.key, self.default = key, default
 
-    def __get__(self, tab: Tab | None, owner: type) -> RememberedEach[T]:
+    def __get__(self, tab: Tab | None, owner: type) -> KeyedTabValue[T]:
         return self
 
     def __getitem__(self, name: str) -> T:
@@ -80,8 +80,8 @@ class RememberedEach(Generic[T]):
     def __delitem__(self, name: str) -> None:
         st.session_state.pop(self.key.format(name), None)
 
-    def take(self, name: str) -> T:
-        """As of `Remembered`."""
+    def pop(self, name: str) -> T:
+        """As of `TabValue`."""
         found: T = st.session_state.pop(self.key.format(name), self.default)
         return found
 
@@ -90,138 +90,138 @@ class Tab:
     """All that a tab remembers, screen by screen."""
 
     # Every screen.
-    # Whether `app.py` has run, and not a page alone: see `entry.through_app`.
-    through_app = Remembered[bool]("came_through_app", False)
+    # Whether `app.py` has run, and not a page alone: see `navigation.redirect_through_app`.
+    entered_through_app = TabValue[bool]("came_through_app", False)
     # The page that stands in the tab, by its word in the address; "" while it is being opened.
-    page = Remembered[str]("page_standing", "")
+    current_page = TabValue[str]("page_standing", "")
 
     # Screens about a job: a run, a regression or a sweep, by its word in the address.
     # The one that was shown last, for screens that are opened without one in their address.
-    job_shown = RememberedEach[str]("{}_last_shown", "")
+    job_shown = KeyedTabValue[str]("{}_last_shown", "")
     # The one just launched, and when: shown next, whatever the address says by then.
-    job_next = RememberedEach[tuple[str, float]]("{}_next", ("", 0.0))
+    job_next = KeyedTabValue[tuple[str, float]]("{}_next", ("", 0.0))
     # What was launched last, and when: a second click within a moment does not launch two.
-    job_launched = RememberedEach[tuple[object, float]]("{}_launched", (None, 0.0))
+    job_launched = KeyedTabValue[tuple[object, float]]("{}_launched", (None, 0.0))
     # When any was.
-    launched_at = Remembered[float]("launched_at", 0.0)
+    launched_at = TabValue[float]("launched_at", 0.0)
     # The one whose deletion is asked about, and why the last press was in vain: told once.
-    job_to_delete = RememberedEach[str | None]("{}_delete_asked", None)
-    job_said = RememberedEach[str]("{}_said", "")
+    job_to_delete = KeyedTabValue[str | None]("{}_delete_asked", None)
+    job_error = KeyedTabValue[str]("{}_said", "")
 
     # On a shared server: who this tab was opened by, and why its visitor was refused; each is
     # written down once.
-    seen_as = Remembered[str]("seen_as", "")
-    refused_because = Remembered[str]("refused_because", "")
+    audited_visitor = TabValue[str]("seen_as", "")
+    audited_refusal = TabValue[str]("refused_because", "")
 
     # Whether terms of the trade are hidden; the address says so too.
-    plain_words = Remembered[bool]("plain_words_on", False)
+    plain_words = TabValue[bool]("plain_words_on", False)
 
     # Why: what the person took an image for, by its run and number; None for no answer of theirs.
-    guesses = Remembered[Mapping[tuple[str, int], int | None]]("why_guesses", {})
+    guesses = TabValue[Mapping[tuple[str, int], int | None]]("why_guesses", {})
 
     # Why a job could not be asked to stop: told once.
-    stop_problem = Remembered[str]("stop_problem", "")
+    stop_problem = TabValue[str]("stop_problem", "")
 
     # Train.
     # The run beside which the settings are unfolded.
-    unfolded = Remembered[str]("settings_unfolded", "")
+    unfolded_run_id = TabValue[str]("settings_unfolded", "")
     # The run whose groups, where they are many, are listed.
-    groups_unfolded = Remembered[str]("groups_unfolded", "")
+    unfolded_groups_run_id = TabValue[str]("groups_unfolded", "")
 
     # Runs.
     # Whether predictions are being handed in.
-    importing = Remembered[bool]("importing", False)
+    import_dialog_open = TabValue[bool]("importing", False)
     # The uploaded files that were read last, by their ids, and what they hold or why they cannot
     # be taken.
-    import_read: Remembered[tuple[tuple[str, ...], MemberOutputs | list[Capsule] | str] | None] = (
-        Remembered("import_read", None)
-    )
+    import_contents: TabValue[
+        tuple[tuple[str, ...], MemberOutputs | list[Capsule] | str] | None
+    ] = TabValue("import_read", None)
 
     # Predictions, Inspect and Classify.
     # The run that they were last about: with another one they begin at its last epoch.
-    epoch_run = Remembered[str]("predictions_of", "")
+    predictions_run_id = TabValue[str]("predictions_of", "")
     # A run and the epoch that is shown of it, which stays while the run goes on.
-    epoch_held = Remembered[tuple[str, int]]("predictions_epoch", ("", 0))
+    held_epoch = TabValue[tuple[str, int]]("predictions_epoch", ("", 0))
     # How many images fit side by side in a grid, as far as the browser has said.
-    grid_columns = RememberedEach[int]("digits_grid_columns_{}", 12)
+    grid_columns = KeyedTabValue[int]("digits_grid_columns_{}", 12)
 
     # Inspect.
     # The run whose answer stands on the screen.
-    inspected = Remembered[str]("inspect_run", "")
+    inspected_run_id = TabValue[str]("inspect_run", "")
     # How many members would do, in words, by what it was counted of: one at a time.
-    enough = Remembered[Mapping[tuple[Any, ...], str]]("inspect_enough", {})
+    sufficient_member_texts = TabValue[Mapping[tuple[Any, ...], str]]("inspect_enough", {})
     # The lists of images on the screen, by their grids, and the grid that was pressed last.
-    image_lists: Remembered[Mapping[str, Ints]] = Remembered("inspect_lists", {})
-    image_list_pressed = Remembered[str]("inspect_last_list", "")
+    image_lists: TabValue[Mapping[str, Ints]] = TabValue("inspect_lists", {})
+    image_list_pressed = TabValue[str]("inspect_last_list", "")
     # Which images a grid is of, and the page of them that was turned to.
-    images_of = RememberedEach[int | None]("{}_of", None)
-    images_page = RememberedEach[int]("{}_page", 0)
+    listed_images_hash = KeyedTabValue[int | None]("{}_of", None)
+    images_page = KeyedTabValue[int]("{}_page", 0)
     # Why measuring could not be started: told once.
-    stress_problem = Remembered[str]("stress_problem", "")
+    stress_problem = TabValue[str]("stress_problem", "")
 
     # Classify: the pictures.
     # Those that were handed in, the latest first, and which of them is open.
-    pictures = Remembered[Sequence[Source]]("classify_tray", ())
-    picture_open = Remembered[str]("classify_open", "")
+    pictures = TabValue[Sequence[InputPicture]]("classify_tray", ())
+    picture_open = TabValue[str]("classify_open", "")
     # How many uploaders there have been: each is replaced, empty, when it has been used.
-    uploads = Remembered[int]("classify_uploads", 0)
+    classify_uploader_count = TabValue[int]("classify_uploads", 0)
     # The ids of files that were taken out of uploaders, which a browser may send once more.
-    uploaded = Remembered[Sequence[str]]("classify_uploaded", ())
+    consumed_upload_ids = TabValue[Sequence[str]]("classify_uploaded", ())
     # How many bytes were uploaded, here and on Data: Streamlit keeps them until the tab is closed.
-    uploaded_bytes = Remembered[int]("classify_uploaded_bytes", 0)
+    uploaded_bytes = TabValue[int]("classify_uploaded_bytes", 0)
     # How many pictures were left out of those that were handed in last.
-    pictures_cut = Remembered[int]("classify_cut", 0)
+    dropped_picture_count = TabValue[int]("classify_cut", 0)
     # The last photograph, for when another way in has been looked at.
-    photograph = Remembered[Source | None]("classify_photo", None)
+    photograph = TabValue[InputPicture | None]("classify_photo", None)
     # What is on the sheet: strokes, their serial, pen, width and height.
-    drawing = Remembered[Mapping[str, Any]]("classify_drawing", {})
+    drawing = TabValue[Mapping[str, Any]]("classify_drawing", {})
     # How many test images have been tried.
-    tried = Remembered[int]("classify_tried", 0)
+    tried_image_count = TabValue[int]("classify_tried", 0)
 
     # Classify: what is said of them.
     # A picture, and which of its marks is open.
-    mark_open = Remembered[tuple[str, int]]("classify_mark", ("", 0))
+    mark_open = TabValue[tuple[str, int]]("classify_mark", ("", 0))
     # What was overruled, by the pictures' ids, the latest last.
-    overruled = Remembered[Mapping[str, Overrule]]("classify_overrules", {})
+    overrules = TabValue[Mapping[str, PreparationOverrides]]("classify_overrules", {})
     # Who read the pictures of the list, and the rows: by id, with what they were read from.
-    rows_of = Remembered[tuple[Any, ...] | None]("classify_files_of", None)
-    rows = Remembered[Mapping[str, tuple[str, Row]]]("classify_files_rows", {})
+    rows_source = TabValue[tuple[Any, ...] | None]("classify_files_of", None)
+    rows = TabValue[Mapping[str, tuple[str, ReadingRow]]]("classify_files_rows", {})
     # When reading them began, and how many were read by then.
-    rows_since = Remembered[tuple[float, int] | None]("classify_files_since", None)
+    rows_reading_start = TabValue[tuple[float, int] | None]("classify_files_since", None)
     # Whether a row has just been pressed.
-    row_pressed = Remembered[bool]("classify_files_chosen", False)
+    row_pressed = TabValue[bool]("classify_files_chosen", False)
     # Why a correction could not be kept: told once.
-    correction_problem = Remembered[str]("classify_correction_problem", "")
+    correction_problem = TabValue[str]("classify_correction_problem", "")
 
     # Compare.
     # The words of the address that said what was compared last.
-    compared = Remembered[Mapping[str, str]]("compared_last", {})
+    compared_address = TabValue[Mapping[str, str]]("compared_last", {})
 
     # Data.
     # The dataset whose removal is asked about; what came of the last press, told once, as on Runs.
-    data_to_remove = Remembered[str | None]("data_remove_asked", None)
-    data_said = Remembered[tuple[str, str]]("data_said", ("", ""))
+    data_to_remove = TabValue[str | None]("data_remove_asked", None)
+    data_message = TabValue[tuple[str, str]]("data_said", ("", ""))
     # How many uploaders there have been: each is replaced, empty, when it has been used.
-    data_uploads = Remembered[int]("data_uploads", 0)
+    data_uploader_count = TabValue[int]("data_uploads", 0)
 
     # Runs.
     # The columns of the table that were chosen; () until then.
-    runs_columns = Remembered[tuple[str, ...]]("runs_columns_chosen", ())
+    runs_columns = TabValue[tuple[str, ...]]("runs_columns_chosen", ())
     # The runs that are ticked where they are too many for an address.
-    runs_ticked = Remembered[tuple[str, ...]]("runs_ticked", ())
+    selected_run_ids = TabValue[tuple[str, ...]]("runs_ticked", ())
     # The runs whose deletion is asked about, all at once.
-    runs_to_delete = Remembered[tuple[str, ...]]("runs_delete_all_asked", ())
+    runs_to_delete = TabValue[tuple[str, ...]]("runs_delete_all_asked", ())
     # How often tags could not be kept: each time their box is replaced by one as it was.
-    runs_untagged = Remembered[int]("runs_untagged", 0)
+    tag_failure_count = TabValue[int]("runs_untagged", 0)
     # How many runs are still to be read for their calibration error.
-    runs_unread = Remembered[int]("runs_unread", 0)
+    unread_error_count = TabValue[int]("runs_unread", 0)
     # What came of the last press, told once: "error" or "done", and the words.
-    runs_said = Remembered[tuple[str, str]]("runs_said", ("", ""))
+    runs_message = TabValue[tuple[str, str]]("runs_said", ("", ""))
 
 
 tab = Tab()
 
 
-def may_end() -> None:
+def allow_script_stop() -> None:
     """Lets Streamlit end this run of the script here, where the person has gone elsewhere."""
-    Tab.page.key in st.session_state  # noqa: B015 (it looks when its state is asked for)
+    Tab.current_page.key in st.session_state  # noqa: B015 (it looks when its state is asked for)

@@ -10,7 +10,7 @@ import streamlit as st
 from ensemble.figures.palette import DARK, LIGHT, Palette
 
 # A palette's colours by the names of Streamlit's options.
-OPTIONS = {
+COLOR_OPTIONS = {
     "ink": "textColor",
     "ground": "backgroundColor",
     "panel": "secondaryBackgroundColor",
@@ -19,15 +19,15 @@ OPTIONS = {
 }
 
 
-def palette() -> Palette:
+def get_page_palette() -> Palette:
     """The colours that this browser shows the page in."""
-    return of_page(DARK if st.context.theme.type == "dark" else LIGHT)
+    return build_page_palette(DARK if st.context.theme.type == "dark" else LIGHT)
 
 
-def of_page(usual: Palette) -> Palette:
+def build_page_palette(usual: Palette) -> Palette:
     """The page's colours in the theme of this palette, as whoever runs the app has set them."""
     colors = {
         name: str(st.get_option(f"theme.{usual.mode}.{option}") or getattr(usual, name))
-        for name, option in OPTIONS.items()
+        for name, option in COLOR_OPTIONS.items()
     }
     return Palette(usual.mode, **colors)

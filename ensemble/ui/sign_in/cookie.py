@@ -12,11 +12,11 @@ from typing import Any
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 
-NAME = "_streamlit_user"
-_CHUNKS = re.compile(r"chunks-([1-9][0-9]?)")
+COOKIE_NAME = "_streamlit_user"
+_CHUNKS_PATTERN = re.compile(r"chunks-([1-9][0-9]?)")
 
 
-def claims_in(
+def parse_cookie_claims(
     cookies: Mapping[str, str], secret: str, origin: str, most_seconds: float
 ) -> dict[str, Any]:
     """What the provider said of who sends these cookies; {} of who has not signed in.
@@ -30,17 +30,19 @@ def claims_in(
     if not secret or not origin:
         return {}
 
-    def part(name: str) -> str:
+    def load_cookie_part(name: str) -> str:
         said = URLSafeTimedSerializer(secret, salt=name).loads(
             cookies[name], max_age=int(most_seconds) + 1
         )
         return str(said)
 
     try:
-        text = part(NAME)
-        if match := _CHUNKS.fullmatch(text):
+        text = load_cookie_part(COOKIE_NAME)
+        if match := _CHUNKS_PATTERN.fullmatch(text):
             count = int(match[1])
-            text = "".join(part(f"{NAME}_{number}") for number in range(1, count + 1))
+            text = "".join(
+                load_cookie_part(f"{COOKIE_NAME}_{number}") for number in range(1, count + 1)
+            )
         found = json.loads(text)
     except (KeyError, BadData, ValueError):
         return {}

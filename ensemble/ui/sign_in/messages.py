@@ -9,11 +9,14 @@ import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-ANYBODYS = {"rerun_script", "stop_script", "app_heartbeat"}
-OPERATIONS = {"deferred_file", "dataframe_chunk"}  # a download made when it is asked for, a table
+PUBLIC_MESSAGES = {"rerun_script", "stop_script", "app_heartbeat"}
+PAGE_OPERATIONS = {
+    "deferred_file",
+    "dataframe_chunk",
+}  # a download made when it is asked for, a table
 
 
-def is_for_pages(content: bytes | None, admitted: bool) -> bool:
+def is_message_allowed(content: bytes | None, admitted: bool) -> bool:
     """Whether a message is one that a page's browser sends by itself, or for its visitor.
 
     Args:
@@ -29,13 +32,13 @@ def is_for_pages(content: bytes | None, admitted: bool) -> bool:
     except Exception:  # protobuf's own, whose package is none of what this one requires
         return True
     asked = message.WhichOneof("type")
-    if asked in ANYBODYS or not admitted:
-        return asked in ANYBODYS
+    if asked in PUBLIC_MESSAGES or not admitted:
+        return asked in PUBLIC_MESSAGES
     operation = message.backend_operation_request.WhichOneof("payload")
-    return asked == "file_urls_request" or operation in OPERATIONS
+    return asked == "file_urls_request" or operation in PAGE_OPERATIONS
 
 
-def leave() -> bytes:
+def build_leave_message() -> bytes:
     """Has a browser leave what its tab shows for the page that asks to sign in.
 
     A closed connection alone leaves everything standing on the screen. Only a page that is being

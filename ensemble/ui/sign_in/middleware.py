@@ -16,35 +16,41 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ensemble.access import Person, limits
-from ensemble.access.exposure import HOW, Sharing, is_loopback
+from ensemble.access import Person, usage_limits
+from ensemble.access.server_access import SIGN_IN_ADVICE, AccessMode, is_loopback_address
 from ensemble.ui.sign_in import uploads, visitors
-from ensemble.ui.sign_in.messages import is_for_pages, leave
+from ensemble.ui.sign_in.messages import build_leave_message, is_message_allowed
 
 SIGN_IN_FIRST = "Sign in first: open this server's page in a browser.\n"
-NOT_SHARED = f"This server is for its own machine alone. To let others in, {HOW}.\n"
-TOO_MANY = "You have uploaded many files within a minute: wait for one, then go on.\n"
-TOO_MUCH = (
+NOT_SHARED = f"This server is for its own machine alone. To let others in, {SIGN_IN_ADVICE}.\n"
+TOO_MANY_UPLOADS = "You have uploaded many files within a minute: wait for one, then go on.\n"
+UPLOAD_MEMORY_EXCEEDED = (
     "What you have uploaded takes all the memory that one person may have here: take files out, or "
     "close the tabs that they are in, then go on.\n"
 )
-NOT_PLAIN = "This is no answer of a provider: open this server's page, and sign in from there.\n"
-NOT_ASKED = "Another site asked to sign you out: do that on this server's page, if you want to.\n"
-LOGOUT, UPLOAD = "/auth/logout", "/_stcore/upload_file/"
-CALLBACK = "/oauth2callback"
-CONTROL = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")  # in UTF-8
+INVALID_CALLBACK = (
+    "This is no answer of a provider: open this server's page, and sign in from there.\n"
+)
+CROSS_SITE_LOGOUT = (
+    "Another site asked to sign you out: do that on this server's page, if you want to.\n"
+)
+LOGOUT_PATH, UPLOAD_PATH = "/auth/logout", "/_stcore/upload_file/"
+CALLBACK_PATH = "/oauth2callback"
+CONTROL_CHARACTERS = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")  # in UTF-8
 # What tells nothing of what is here: Streamlit's own files, the pages' empty frame (one for all),
 # and the way to the provider and back.
-OPEN = re.compile(
+PUBLIC_PATHS = re.compile(
     r"/([a-z][a-z-]*)?|/static/(?!.*\.\.).+|/favicon\.[a-z]+|(/[a-z-]+)?/_stcore/(health|host-config)"
 )
-WAY_IN = re.compile(r"/auth/(login|logout)|/oauth2callback")
+SIGN_IN_PATHS = re.compile(r"/auth/(login|logout)|/oauth2callback")
 # A tab that is open learns within so many seconds that its visitor may no longer see what it
 # shows; nothing is sent to it, and nothing taken from it, a second after that is so.
-LOOK_SECONDS, FRESH_SECONDS = 5.0, 1.0
+CHECK_INTERVAL_S, ADMISSION_TTL_S = 5.0, 1.0
 # So many tabs may ask to sign in at once: each takes four open files, and costs who asks nothing.
-MOST_VISITORS, FULL = 200, 1013
-REFUSED = 1008  # a WebSocket's word for it: the browser opens another, and is asked to sign in
+MAX_VISITORS, CLOSE_CODE_FULL = 200, 1013
+CLOSE_CODE_REFUSED = (
+    1008  # a WebSocket's word for it: the browser opens another, and is asked to sign in
+)
 
 
 class SignInMiddleware:
@@ -57,39 +63,48 @@ class SignInMiddleware:
         """Answer, as ASGI has it."""
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
-        if visitors.sharing() is Sharing.ALONE and is_from_elsewhere(scope):
-            return await _refuse(scope, receive, send, NOT_SHARED, 403)
-        if not visitors.is_shared():
+        if visitors.get_sharing_mode() is AccessMode.ALONE and is_remote_request(scope):
+            return await _refuse_request(scope, receive, send, NOT_SHARED, 403)
+        if not visitors.is_server_shared():
             return await self._app(scope, receive, send)
         if scope["type"] == "websocket":
-            return await Watched(self._app, scope, receive, send).serve()
+            return await TabConnection(self._app, scope, receive, send).serve()
         connection = HTTPConnection(scope)
-        if path_of(scope) == CALLBACK and CONTROL.search(unquote_to_bytes(scope["query_string"])):
+        if get_request_path(scope) == CALLBACK_PATH and CONTROL_CHARACTERS.search(
+            unquote_to_bytes(scope["query_string"])
+        ):
             # Streamlit logs what a provider says, and anybody may say that they are one.
-            return await _refuse(scope, receive, send, NOT_PLAIN, 400)
-        if path_of(scope) == LOGOUT:
+            return await _refuse_request(scope, receive, send, INVALID_CALLBACK, 400)
+        if get_request_path(scope) == LOGOUT_PATH:
             if connection.headers.get("sec-fetch-site") == "cross-site":
-                return await _refuse(scope, receive, send, NOT_ASKED, 403)
-            visitors.sign_out(connection)
-        if is_open(scope):
+                return await _refuse_request(scope, receive, send, CROSS_SITE_LOGOUT, 403)
+            visitors.sign_out_connection(connection)
+        if is_public_request(scope):
             return await self._app(scope, receive, send)
-        if not (visit := visitors.behind(connection)).admitted:
-            return await _refuse(scope, receive, send, SIGN_IN_FIRST, 401)
-        if is_upload(scope):
-            return await self._upload(visit.person, scope, receive, send)
+        if not (visit := visitors.identify_connection(connection)).is_admitted:
+            return await _refuse_request(scope, receive, send, SIGN_IN_FIRST, 401)
+        if is_upload_request(scope):
+            return await self._admit_upload(visit.person, scope, receive, send)
         await self._app(scope, receive, send)
 
-    async def _upload(self, person: Person, scope: Scope, receive: Receive, send: Send) -> None:
-        if not limits.may_upload(person):
-            return await _refuse(scope, receive, send, TOO_MANY, 429)
-        tab, nbytes = path_of(scope).removeprefix(UPLOAD).partition("/")[0], uploads.size_of(scope)
-        with uploads.coming(person.name, tab, nbytes, limits.upload_bytes(person)) as fits:
+    async def _admit_upload(
+        self, person: Person, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        if not usage_limits.register_upload(person):
+            return await _refuse_request(scope, receive, send, TOO_MANY_UPLOADS, 429)
+        tab, nbytes = (
+            get_request_path(scope).removeprefix(UPLOAD_PATH).partition("/")[0],
+            uploads.get_upload_size(scope),
+        )
+        with uploads.reserve_upload(
+            person.name, tab, nbytes, usage_limits.upload_bytes_per_person(person)
+        ) as fits:
             if not fits:
-                return await _refuse(scope, receive, send, TOO_MUCH, 413)
+                return await _refuse_request(scope, receive, send, UPLOAD_MEMORY_EXCEEDED, 413)
             await self._app(scope, receive, send)
 
 
-class Watched:
+class TabConnection:
     """A tab's WebSocket, which is closed once its visitor may no longer come in.
 
     Attributes:
@@ -104,64 +119,64 @@ class Watched:
 
     async def serve(self) -> None:
         """The tab, to its end."""
-        if self._may():
-            return await self._serve()
-        if Watched.visitors >= MOST_VISITORS:
-            return await self._send({"type": "websocket.close", "code": FULL})
-        self._scope = anonymous(self._scope)
-        Watched.visitors += 1
+        if self._is_admitted():
+            return await self._serve_app()
+        if TabConnection.visitors >= MAX_VISITORS:
+            return await self._send({"type": "websocket.close", "code": CLOSE_CODE_FULL})
+        self._scope = strip_session_token(self._scope)
+        TabConnection.visitors += 1
         try:
-            await self._serve()
+            await self._serve_app()
         finally:
-            Watched.visitors -= 1
+            TabConnection.visitors -= 1
 
-    async def _serve(self) -> None:
-        looking = asyncio.create_task(self._look())
+    async def _serve_app(self) -> None:
+        looking = asyncio.create_task(self._poll_admission())
         try:
-            await self._app(self._scope, self._taken, self._told)
+            await self._app(self._scope, self._receive_message, self._send_message)
         finally:
             looking.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await looking
 
-    def _may(self) -> bool:
+    def _is_admitted(self) -> bool:
         """Whether they may come in still; who never might has nothing to lose."""
         now = time.monotonic()
-        if now - self._looked >= FRESH_SECONDS or not self._looked:
+        if now - self._looked >= ADMISSION_TTL_S or not self._looked:
             was, self._looked = self._admitted, now
-            self._admitted = visitors.behind(HTTPConnection(self._scope)).admitted
+            self._admitted = visitors.identify_connection(HTTPConnection(self._scope)).is_admitted
             self._closed = self._closed or (was and not self._admitted)
         return self._admitted
 
-    async def _look(self) -> None:
+    async def _poll_admission(self) -> None:
         while not self._closed:
-            await asyncio.sleep(LOOK_SECONDS)
-            self._may()
+            await asyncio.sleep(CHECK_INTERVAL_S)
+            self._is_admitted()
         await self._close()
 
     async def _close(self) -> None:
         with contextlib.suppress(Exception):  # It may be gone already.
-            await self._send({"type": "websocket.send", "bytes": leave()})
-            await self._send({"type": "websocket.close", "code": REFUSED})
+            await self._send({"type": "websocket.send", "bytes": build_leave_message()})
+            await self._send({"type": "websocket.close", "code": CLOSE_CODE_REFUSED})
 
-    async def _taken(self) -> Message:
+    async def _receive_message(self) -> Message:
         while (message := await self._receive())["type"] == "websocket.receive":
-            self._may()
+            self._is_admitted()
             if self._closed:
                 await self._close()
-                return {"type": "websocket.disconnect", "code": REFUSED}
-            if is_for_pages(message.get("bytes"), self._admitted):
+                return {"type": "websocket.disconnect", "code": CLOSE_CODE_REFUSED}
+            if is_message_allowed(message.get("bytes"), self._admitted):
                 break
         return message
 
-    async def _told(self, message: Message) -> None:
+    async def _send_message(self, message: Message) -> None:
         if message["type"] == "websocket.send":
-            self._may()
+            self._is_admitted()
         if not self._closed:
             await self._send(message)
 
 
-def anonymous(scope: Scope) -> Scope:
+def strip_session_token(scope: Scope) -> Scope:
     """A WebSocket's request without the tab that it wants to go on with: it begins a new one."""
     scope = {**scope, "headers": list(scope["headers"])}
     headers = MutableHeaders(scope=scope)
@@ -172,20 +187,20 @@ def anonymous(scope: Scope) -> Scope:
     return scope
 
 
-def is_open(scope: Scope) -> bool:
+def is_public_request(scope: Scope) -> bool:
     """Whether a request is for what anybody may have, so that they can sign in."""
-    path = path_of(scope)
-    if visitors.sharing() is Sharing.SIGN_IN and WAY_IN.fullmatch(path):
+    path = get_request_path(scope)
+    if visitors.get_sharing_mode() is AccessMode.SIGN_IN and SIGN_IN_PATHS.fullmatch(path):
         return scope["method"] in ("GET", "HEAD")
-    return scope["method"] in ("GET", "HEAD") and OPEN.fullmatch(path) is not None
+    return scope["method"] in ("GET", "HEAD") and PUBLIC_PATHS.fullmatch(path) is not None
 
 
-def is_upload(scope: Scope) -> bool:
+def is_upload_request(scope: Scope) -> bool:
     """Whether a request hands a file in."""
-    return scope["method"] in ("PUT", "POST") and path_of(scope).startswith(UPLOAD)
+    return scope["method"] in ("PUT", "POST") and get_request_path(scope).startswith(UPLOAD_PATH)
 
 
-def path_of(scope: Scope) -> str:
+def get_request_path(scope: Scope) -> str:
     """A request's path as Streamlit's routes read it, below `server.baseUrlPath`."""
     path, root = str(scope["path"]), str(scope.get("root_path", "")).rstrip("/")
     base = st.get_option("server.baseUrlPath").strip("/")
@@ -195,18 +210,20 @@ def path_of(scope: Scope) -> str:
     return path
 
 
-def is_from_elsewhere(scope: Scope) -> bool:
+def is_remote_request(scope: Scope) -> bool:
     """Whether a request came in by an address of this machine that others reach."""
     server = scope.get("server")
     at = str(server[0]) if server else ""
     # A number is what it listens on; a name is none, such as a test's.
-    return bool(re.fullmatch(r"[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.%\w]*", at)) and not is_loopback(
-        at.removeprefix("::ffff:")
-    )
+    return bool(
+        re.fullmatch(r"[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.%\w]*", at)
+    ) and not is_loopback_address(at.removeprefix("::ffff:"))
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send, said: str, status: int) -> None:
+async def _refuse_request(
+    scope: Scope, receive: Receive, send: Send, said: str, status: int
+) -> None:
     if scope["type"] == "websocket":
-        return await send({"type": "websocket.close", "code": REFUSED})
+        return await send({"type": "websocket.close", "code": CLOSE_CODE_REFUSED})
     headers = {"Cache-Control": "no-store"}
     await PlainTextResponse(said, status, headers)(scope, receive, send)

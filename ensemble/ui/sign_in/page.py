@@ -2,30 +2,30 @@
 
 import streamlit as st
 
-from ensemble.access import actions, audit
-from ensemble.access.claims import Visit
-from ensemble.access.exposure import Sharing
+from ensemble.access import actions, audit_log
+from ensemble.access.server_access import AccessMode
+from ensemble.access.visitor_claims import Visit
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import provider, visitors
 from ensemble.wording import escaping
 
-ROLES = {
+ROLE_DESCRIPTIONS = {
     "viewer": "you may look and classify",
     "member": "you may launch, and change what is yours",
     "admin": "you may change everything",
 }
 
 
-def show(visit: Visit) -> None:
+def show_sign_in_page(visit: Visit) -> None:
     """All that a visitor sees who may not come in: the way in, or why there is none."""
     with st.container(key="sign_in"):
         st.title("Deep ensembles", anchor=False)
-        if visit.why:
-            if tab.refused_because != visit.why:
-                tab.refused_because = visit.why
-                audit.write(actions.REFUSED, visit.why, visit.person)
-            st.warning(escaping.markdown(visit.why), icon=":material/lock:")
-        elif visitors.sharing() is Sharing.PROXY:
+        if visit.refusal:
+            if tab.audited_refusal != visit.refusal:
+                tab.audited_refusal = visit.refusal
+                audit_log.write_audit_entry(actions.REFUSAL_EVENT, visit.refusal, visit.person)
+            st.warning(escaping.escape_markdown(visit.refusal), icon=":material/lock:")
+        elif visitors.get_sharing_mode() is AccessMode.PROXY:
             st.warning(
                 "The proxy in front of this server did not say who you are: open the page "
                 "by its address.",
@@ -33,15 +33,15 @@ def show(visit: Visit) -> None:
             )
         else:
             st.markdown("Sign in to see the runs of this server.")
-        if visitors.sharing() is Sharing.SIGN_IN:
-            buttons(again=bool(visit.why))
+        if visitors.get_sharing_mode() is AccessMode.SIGN_IN:
+            show_sign_in_buttons(again=bool(visit.refusal))
 
 
-def buttons(again: bool) -> None:
+def show_sign_in_buttons(again: bool) -> None:
     """A button for each provider; who has signed in in vain signs out first."""
     with st.container(horizontal=True):
-        for name in provider.names():
-            with_ = "" if name == "default" else f" with {escaping.markdown(name.title())}"
+        for name in provider.list_provider_names():
+            with_ = "" if name == "default" else f" with {escaping.escape_markdown(name.title())}"
             st.button(
                 f"Sign in{with_}",
                 key=f"sign_in_{name}",
@@ -54,13 +54,13 @@ def buttons(again: bool) -> None:
             st.button("Sign out", key="sign_out", on_click=st.logout)
 
 
-def line(visit: Visit) -> None:
+def show_visitor_line(visit: Visit) -> None:
     """Who is signed in, and as what, above every page of a shared server; nothing on one's own."""
-    if not visitors.is_shared():
+    if not visitors.is_server_shared():
         return
-    if tab.seen_as != visit.person.name:
-        tab.seen_as = visit.person.name
-        audit.write(actions.OPENED, "a tab", visit.person)
+    if tab.audited_visitor != visit.person.name:
+        tab.audited_visitor = visit.person.name
+        audit_log.write_audit_entry(actions.OPEN_EVENT, "a tab", visit.person)
     role = visit.person.role.name.lower()
     with st.container(
         horizontal=True,
@@ -70,11 +70,13 @@ def line(visit: Visit) -> None:
         gap="small",
     ):
         # What is grey on a page is so for a reason, which no phone shows behind a button.
-        more = f": {ROLES[role]}, an admin may give you more" if role == "viewer" else ""
-        st.caption(
-            f"{escaping.markdown(visit.person.name)} · {role}{more}",
-            width="content",
-            help=f"As {role} {ROLES[role]}.",
+        more = (
+            f": {ROLE_DESCRIPTIONS[role]}, an admin may give you more" if role == "viewer" else ""
         )
-        if visitors.sharing() is Sharing.SIGN_IN:
+        st.caption(
+            f"{escaping.escape_markdown(visit.person.name)} · {role}{more}",
+            width="content",
+            help=f"As {role} {ROLE_DESCRIPTIONS[role]}.",
+        )
+        if visitors.get_sharing_mode() is AccessMode.SIGN_IN:
             st.button("Sign out", key="sign_out", type="tertiary", on_click=st.logout)

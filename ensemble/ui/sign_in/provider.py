@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-NEEDED = ("client_id", "client_secret", "server_metadata_url")
-CALLBACK = "/oauth2callback"
-LEAST_SECRET = 32  # letters: it signs who people are
-UNREADABLE = "a secrets.toml that can be read"
+REQUIRED_KEYS = ("client_id", "client_secret", "server_metadata_url")
+CALLBACK_PATH = "/oauth2callback"
+MIN_SECRET_LENGTH = 32  # letters: it signs who people are
+UNREADABLE_SECRETS = "a secrets.toml that can be read"
 
 
-def section() -> dict[str, Any]:
+def read_auth_section() -> dict[str, Any]:
     """What stands under [auth]; {} where there is nothing, or no secrets."""
     if not st.secrets.load_if_toml_exists():
         return {}
@@ -21,72 +21,76 @@ def section() -> dict[str, Any]:
     return {key: found[key] for key in found} if isinstance(found, Mapping) else {}
 
 
-def is_begun() -> bool:
+def has_auth_settings() -> bool:
     """Whether somebody began to configure one, be it in a file that cannot be read."""
-    return bool(section()) or _is_unreadable()
+    return bool(read_auth_section()) or _has_unreadable_secrets()
 
 
-def missing() -> str:
+def describe_missing_auth_settings() -> str:
     """What is still to be configured, in words that name no secret; "" where nothing is."""
-    if _is_unreadable():
-        return UNREADABLE
-    auth = section()
+    if _has_unreadable_secrets():
+        return UNREADABLE_SECRETS
+    auth = read_auth_section()
     if not auth:
         return "a provider"
     lacks = [name for name in ("redirect_uri", "cookie_secret") if not auth.get(name)]
-    if not _is_callback(str(auth.get("redirect_uri", ""))) and "redirect_uri" not in lacks:
-        lacks.append(f"a redirect_uri such as https://ensemble.example.org{CALLBACK}")
-    if "cookie_secret" not in lacks and len(str(auth["cookie_secret"])) < LEAST_SECRET:
-        lacks.append(f"a cookie_secret of at least {LEAST_SECRET} letters")
-    if not names():
-        lacks += [name for name in NEEDED if not auth.get(name)]
+    if not _is_callback_uri(str(auth.get("redirect_uri", ""))) and "redirect_uri" not in lacks:
+        lacks.append(f"a redirect_uri such as https://ensemble.example.org{CALLBACK_PATH}")
+    if "cookie_secret" not in lacks and len(str(auth["cookie_secret"])) < MIN_SECRET_LENGTH:
+        lacks.append(f"a cookie_secret of at least {MIN_SECRET_LENGTH} letters")
+    if not list_provider_names():
+        lacks += [name for name in REQUIRED_KEYS if not auth.get(name)]
     return ", ".join(lacks)
 
 
-def names() -> list[str]:
+def list_provider_names() -> list[str]:
     """The providers that there are; "default" is the one without a name of its own."""
-    auth = section()
-    named = [name for name, found in auth.items() if isinstance(found, Mapping) and _whole(found)]
-    return ["default", *named] if _whole(auth) else named
+    auth = read_auth_section()
+    named = [
+        name
+        for name, found in auth.items()
+        if isinstance(found, Mapping) and _is_complete_provider(found)
+    ]
+    return ["default", *named] if _is_complete_provider(auth) else named
 
 
-def origin() -> str:
+def get_server_origin() -> str:
     """Where browsers find this server, as the provider sends them back to it; "" if unknown."""
     try:
-        said = urlsplit(str(section().get("redirect_uri", "")))
+        said = urlsplit(str(read_auth_section().get("redirect_uri", "")))
         port = st.get_option("server.port")
         return f"{said.scheme}://{said.netloc.replace('{port}', str(port))}" if said.netloc else ""
     except ValueError:
         return ""
 
 
-def host() -> str:
+def get_server_host() -> str:
     """The name under which browsers find this server; "" if unknown."""
-    return urlsplit(origin()).hostname or ""
+    return urlsplit(get_server_origin()).hostname or ""
 
 
-def cookie_secret() -> str:
+def get_cookie_secret() -> str:
     """What signs the cookie of who signed in; "" where there is none."""
-    return str(section().get("cookie_secret", ""))
+    return str(read_auth_section().get("cookie_secret", ""))
 
 
-def _whole(found: Mapping[str, Any]) -> bool:
-    return all(found.get(name) for name in NEEDED)
+def _is_complete_provider(found: Mapping[str, Any]) -> bool:
+    return all(found.get(name) for name in REQUIRED_KEYS)
 
 
-def _is_callback(redirect_uri: str) -> bool:
+def _is_callback_uri(redirect_uri: str) -> bool:
     try:
         said = urlsplit(redirect_uri.replace("{port}", "1"))
         return bool(
             said.scheme in ("http", "https")
             and said.hostname
             and said.port != 0
-            and said.path.endswith(CALLBACK)
+            and said.path.endswith(CALLBACK_PATH)
         )
     except ValueError:
         return False
 
 
-def _is_unreadable() -> bool:
+def _has_unreadable_secrets() -> bool:
     files = st.get_option("secrets.files") or []
     return any(Path(one).exists() for one in files) and not st.secrets.load_if_toml_exists()

@@ -10,35 +10,37 @@ from ensemble.access import Action, owners, permissions
 from ensemble.ui.sign_in import visitors
 
 
-class Given(TypedDict):
+class ControlArguments(TypedDict):
     """Arguments of a control: whether it can be used, and what stands behind its "?"."""
 
     disabled: bool
     help: str | None
 
 
-def why_not(action: Action, folder: Path | None = None) -> str:
+def describe_missing_right(action: Action, folder: Path | None = None) -> str:
     """Why this person may not do this, in a sentence; "" where they may.
 
     Args:
       action: what.
       folder: of what it is done to; None where that has no owner.
     """
-    if not visitors.is_shared():
+    if not visitors.is_server_shared():
         return ""
-    return permissions.why_not(action, None if folder is None else owners.owner_of(folder))
+    return permissions.describe_denied_action(
+        action, None if folder is None else owners.find_owner(folder)
+    )
 
 
-def given(
+def build_control_arguments(
     action: Action, folder: Path | None = None, *, disabled: bool = False, help: str | None = None
-) -> Given:
+) -> ControlArguments:
     """The arguments of a control that does this.
 
     Args:
       action: what it does.
-      folder: as of `why_not`.
+      folder: as of `describe_missing_right`.
       disabled: whether it cannot be used just now, whoever wants to.
       help: what it says to who may.
     """
-    why = why_not(action, folder)
+    why = describe_missing_right(action, folder)
     return {"disabled": disabled or bool(why), "help": why or help}

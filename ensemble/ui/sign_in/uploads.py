@@ -13,12 +13,12 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 from streamlit import runtime
 
-_owners: dict[str, str] = {}  # of tabs with files, by the tab's id
-_coming: Counter[str] = Counter()  # bytes that are on their way, by person
+_tab_owners: dict[str, str] = {}  # of tabs with files, by the tab's id
+_pending_bytes: Counter[str] = Counter()  # bytes that are on their way, by person
 
 
 @contextmanager
-def coming(person: str, tab: str, nbytes: int, most: float) -> Iterator[bool]:
+def reserve_upload(person: str, tab: str, nbytes: int, most: float) -> Iterator[bool]:
     """Within this an upload comes in; whether it may, beside what the person has here already.
 
     Args:
@@ -27,35 +27,35 @@ def coming(person: str, tab: str, nbytes: int, most: float) -> Iterator[bool]:
       nbytes: of the upload.
       most: bytes that one person may have at once.
     """
-    there = in_memory()
-    for gone in _owners.keys() - there.keys() - {tab}:
-        del _owners[gone]
-    _owners[tab] = person
+    there = list_files_in_memory()
+    for gone in _tab_owners.keys() - there.keys() - {tab}:
+        del _tab_owners[gone]
+    _tab_owners[tab] = person
     held = sum(
         len(file.data)
-        for one in [one for one, owner in _owners.items() if owner == person]
+        for one in [one for one, owner in _tab_owners.items() if owner == person]
         for file in tuple(there.get(one, {}).values())
     )
-    if held + _coming[person] + nbytes > most:
+    if held + _pending_bytes[person] + nbytes > most:
         yield False
         return
-    _coming[person] += nbytes
+    _pending_bytes[person] += nbytes
     try:
         yield True
     finally:
-        _coming[person] -= nbytes
-        if not _coming[person]:
-            del _coming[person]
+        _pending_bytes[person] -= nbytes
+        if not _pending_bytes[person]:
+            del _pending_bytes[person]
 
 
-def in_memory() -> Mapping[str, Mapping[str, Any]]:
+def list_files_in_memory() -> Mapping[str, Mapping[str, Any]]:
     """The files that Streamlit keeps, by tab and by their own ids."""
     if not runtime.exists():
         return {}
     return dict(getattr(runtime.get_instance().uploaded_file_mgr, "file_storage", {}))
 
 
-def size_of(scope: Scope) -> int:
+def get_upload_size(scope: Scope) -> int:
     """How many bytes a request hands in, at most; what it does not say is bounded by Streamlit."""
     said = Headers(scope=scope).get("content-length", "")
     if said.isascii() and said.isdecimal() and len(said) < 16:
@@ -63,7 +63,7 @@ def size_of(scope: Scope) -> int:
     return int(st.get_option("server.maxUploadSize")) << 20
 
 
-def forget() -> None:
+def reset_upload_records() -> None:
     """As when the server starts."""
-    _owners.clear()
-    _coming.clear()
+    _tab_owners.clear()
+    _pending_bytes.clear()

@@ -7,112 +7,129 @@ from typing import Any
 import streamlit as st
 from starlette.requests import HTTPConnection
 
-from ensemble.access import LOCAL, NOBODY, Person, actions, audit, claims, exposure, identify_by
-from ensemble.access.claims import Visit
-from ensemble.access.exposure import Sharing, Start
+from ensemble.access import (
+    LOCAL,
+    NOBODY,
+    Person,
+    actions,
+    audit_log,
+    server_access,
+    set_person_source,
+    visitor_claims,
+)
+from ensemble.access.server_access import AccessMode, ServerStart
+from ensemble.access.visitor_claims import Visit
 from ensemble.ui.sign_in import cookie, provider
 
-HEADERS = "server.trustedUserHeaders"
+TRUSTED_HEADERS_OPTION = "server.trustedUserHeaders"
 
 
-class _Server:
+class _IdentityState:
     """How this process knows who asks; set once, before it listens."""
 
     begun = False
-    sharing = Sharing.ALONE
+    sharing = AccessMode.ALONE
     header = ""
     # Who signed out before their time, by whom and since when they were signed in, until when
     # their cookie could still be shown.
     signed_out: dict[tuple[str, float], float] = {}  # noqa: RUF012 (one a process)
 
 
-def begin() -> Sharing:
+def start_identification() -> AccessMode:
     """Find out how this server is to know who asks, and have it asked from now on.
 
     Raises:
       ConfigError: others could reach it, and it would not know them; it says what to do.
     """
-    trusted = st.get_option(HEADERS) or {}
-    _Server.header = next((name for name, user in trusted.items() if user == "email"), "")
-    _Server.sharing = exposure.settle(
-        Start(
+    trusted = st.get_option(TRUSTED_HEADERS_OPTION) or {}
+    _IdentityState.header = next((name for name, user in trusted.items() if user == "email"), "")
+    _IdentityState.sharing = server_access.determine_access_mode(
+        ServerStart(
             address=st.get_option("server.address") or "",
-            provider=provider.is_begun(),
-            missing=provider.missing(),
-            header=_Server.header,
+            provider=provider.has_auth_settings(),
+            missing=provider.describe_missing_auth_settings(),
+            header=_IdentityState.header,
             headers=bool(trusted),
             hosts=tuple(st.get_option("server.allowedHosts")),
         )
     )
-    identify_by(person if is_shared() else None)
-    _Server.begun = True
-    return _Server.sharing
+    set_person_source(get_current_person if is_server_shared() else None)
+    _IdentityState.begun = True
+    return _IdentityState.sharing
 
 
-def has_begun() -> bool:
+def is_identification_started() -> bool:
     """Whether this process found out; a page that is served without `app.py` did not."""
-    return _Server.begun
+    return _IdentityState.begun
 
 
-def sharing() -> Sharing:
+def get_sharing_mode() -> AccessMode:
     """How this server knows who asks."""
-    return _Server.sharing
+    return _IdentityState.sharing
 
 
-def is_shared() -> bool:
+def is_server_shared() -> bool:
     """Whether it tells people apart at all."""
-    return _Server.sharing in (Sharing.SIGN_IN, Sharing.PROXY)
+    return _IdentityState.sharing in (AccessMode.SIGN_IN, AccessMode.PROXY)
 
 
-def behind(connection: HTTPConnection) -> Visit:
+def identify_connection(connection: HTTPConnection) -> Visit:
     """Who sends a request, or opens a WebSocket."""
-    if not is_shared():
+    if not is_server_shared():
         return Visit(LOCAL)
-    if _Server.sharing is Sharing.PROXY:
-        return _named(connection.headers.getlist(_Server.header))
-    return _of(
-        cookie.claims_in(
-            connection.cookies, provider.cookie_secret(), provider.origin(), claims.longest()
+    if _IdentityState.sharing is AccessMode.PROXY:
+        return _build_proxy_visit(connection.headers.getlist(_IdentityState.header))
+    return _build_visit(
+        cookie.parse_cookie_claims(
+            connection.cookies,
+            provider.get_cookie_secret(),
+            provider.get_server_origin(),
+            visitor_claims.read_sign_in_seconds(),
         )
     )
 
 
-def here() -> Visit:
+def identify_tab_visitor() -> Visit:
     """Whose tab is being drawn, or pressed a button in it."""
-    if not is_shared():
+    if not is_server_shared():
         return Visit(LOCAL)
-    if _Server.sharing is Sharing.PROXY:
-        return _named(st.context.headers.get_all(_Server.header))
+    if _IdentityState.sharing is AccessMode.PROXY:
+        return _build_proxy_visit(st.context.headers.get_all(_IdentityState.header))
     said = st.user.to_dict()
-    return _of(said if said.get("is_logged_in") is True else {})
+    return _build_visit(said if said.get("is_logged_in") is True else {})
 
 
-def person() -> Person:
+def get_current_person() -> Person:
     """Who asks now; nobody where that cannot be told, as in a thread of its own."""
-    return here().person
+    return identify_tab_visitor().person
 
 
-def sign_out(connection: HTTPConnection) -> None:
+def sign_out_connection(connection: HTTPConnection) -> None:
     """What this cookie allowed, it allows no longer, in whichever tab or program holds it."""
-    found = cookie.claims_in(
-        connection.cookies, provider.cookie_secret(), provider.origin(), claims.longest()
+    found = cookie.parse_cookie_claims(
+        connection.cookies,
+        provider.get_cookie_secret(),
+        provider.get_server_origin(),
+        visitor_claims.read_sign_in_seconds(),
     )
-    if (key := _key(found)) and key not in _Server.signed_out:
+    if (key := _get_sign_in_key(found)) and key not in _IdentityState.signed_out:
         now = time.time()
-        audit.write(actions.SIGNED_OUT, "", _of(found).person)
-        old = [one for one, until in _Server.signed_out.items() if until < now]
+        audit_log.write_audit_entry(actions.SIGN_OUT_EVENT, "", _build_visit(found).person)
+        old = [one for one, until in _IdentityState.signed_out.items() if until < now]
         for one in old:
-            del _Server.signed_out[one]
-        _Server.signed_out[key] = now + claims.longest() + claims.SKEW_SECONDS
+            del _IdentityState.signed_out[one]
+        _IdentityState.signed_out[key] = (
+            now + visitor_claims.read_sign_in_seconds() + visitor_claims.MAX_CLOCK_SKEW_S
+        )
 
 
-def _of(found: Mapping[str, Any]) -> Visit:
-    if _key(found) in _Server.signed_out:
+def _build_visit(found: Mapping[str, Any]) -> Visit:
+    if _get_sign_in_key(found) in _IdentityState.signed_out:
         return Visit()
-    return claims.of_claims(found, time.time())
+    return visitor_claims.identify_visitor(found, time.time())
 
 
-def _key(found: Mapping[str, Any]) -> tuple[str, float] | None:
+def _get_sign_in_key(found: Mapping[str, Any]) -> tuple[str, float] | None:
     """One signing-in of one person; None where nobody signed in."""
     who, issued = found.get("sub") or found.get("email"), found.get("iat")
     if isinstance(who, str) and isinstance(issued, int | float):
@@ -120,6 +137,6 @@ def _key(found: Mapping[str, Any]) -> tuple[str, float] | None:
     return None
 
 
-def _named(values: list[str]) -> Visit:
+def _build_proxy_visit(values: list[str]) -> Visit:
     # Two of them are no proxy's doing: one was sent by the visitor.
-    return claims.of_address(values[0]) if len(values) == 1 else Visit(NOBODY)
+    return visitor_claims.identify_address(values[0]) if len(values) == 1 else Visit(NOBODY)

@@ -8,146 +8,159 @@ from ensemble.datasets import DatasetInfo, registry
 from ensemble.jobs import dataset_fetch
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared import settings
-from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
-from ensemble.ui.train import network, precision, presets, where
-from ensemble.ui.train.varied import control as varied
+from ensemble.ui.train import network_control, placement_control, precision_control, presets
+from ensemble.ui.train.varied import variation_control as varied
 from ensemble.wording import escaping, run_names
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
 
 
-def panel(shown: runs.Run | None) -> None:
+def show_train_settings(shown: runs.Run | None) -> None:
     """The settings of the next run; beside a run one line, until a person unfolds it.
 
     Args:
       shown: the run on the page. With another one, and so after a launch, they fold again.
     """
-    leave_removed()
-    network.leave_removed()
+    reset_removed_dataset()
+    network_control.reset_removed_network()
     if not shown:
-        every()
+        show_all_settings()
         return
-    folded = is_folded(shown)
+    folded = has_folded_settings(shown)
     # A button, for an expander with another label is another expander, and would close.
     st.button(
-        escaping.markdown(run_names.learner(*map(settings.value, run_names.LEARNER))),
+        escaping.escape_markdown(
+            run_names.format_learner_settings(
+                *map(settings.get_run_setting, run_names.LEARNER_SETTINGS)
+            )
+        ),
         icon=f":material/{'chevron_right' if folded else 'expand_more'}:",
         key="fold",
         width="stretch",
-        on_click=fold,
+        on_click=set_unfolded_run,
         args=(shown.id if folded else "",),
     )
     if not folded:
-        every()
-    presets.of_the_run(shown)
-    chosen = datasets.info(settings.value("dataset"))
+        show_all_settings()
+    presets.show_settings_difference(shown)
+    chosen = datasets.find_dataset_info(settings.get_run_setting("dataset"))
     if folded and not chosen.prepared:
-        fetch_panel(chosen)
+        show_fetch_panel(chosen)
 
 
-def is_folded(shown: runs.Run | None) -> bool:
+def has_folded_settings(shown: runs.Run | None) -> bool:
     """Whether the settings are a line, as beside a run until a person unfolds them."""
-    return shown is not None and tab.unfolded != shown.id
+    return shown is not None and tab.unfolded_run_id != shown.id
 
 
-def leave_removed() -> None:
+def reset_removed_dataset() -> None:
     """Where the chosen dataset is no longer there, as one's own once removed, take the first."""
-    if (gone := settings.value("dataset")) not in registry.names():
-        settings.reset("dataset")
-        said = escaping.markdown(f"The dataset {gone} is no longer there: another is chosen.")
+    if (gone := settings.get_run_setting("dataset")) not in registry.list_dataset_names():
+        settings.reset_run_setting("dataset")
+        said = escaping.escape_markdown(
+            f"The dataset {gone} is no longer there: another is chosen."
+        )
         st.warning(said, icon=":material/folder_off:")
 
 
-def fold(run_id: str) -> None:
+def set_unfolded_run(run_id: str) -> None:
     """Callback: unfold the settings beside this run, or beside none."""
-    tab.unfolded = run_id
+    tab.unfolded_run_id = run_id
 
 
-def every() -> None:
+def show_all_settings() -> None:
     """Every setting as a widget; those that a first run can leave alone stand under More.
 
     Dataset, network and the five that are turned first come before all else, close together, so
     that they stand in view at once.
     """
-    differ = varied.names()
+    differ = varied.list_chosen_variations()
     with st.container(gap="xxsmall", key="first_settings"):
-        dataset_control()
-        network.control()
-        for name in settings.FIRST:
-            settings.control(name, **varied.instead(name, differ))
-    network.rate_doubt()
-    chosen = datasets.info(settings.value("dataset"))
+        show_dataset_control()
+        network_control.show_network_control()
+        for name in settings.PRIMARY_FIELDS:
+            settings.select_run_setting(name, **varied.build_varied_control_arguments(name, differ))
+    network_control.show_rate_warning()
+    chosen = datasets.find_dataset_info(settings.get_run_setting("dataset"))
     if not chosen.prepared:
-        fetch_panel(chosen)
-    presets.control()
-    network.draw_details()
-    varied.control()
-    settings.control("seed")
-    precision.control()
-    where.control()
-    more_controls()
+        show_fetch_panel(chosen)
+    presets.show_preset_buttons()
+    network_control.show_network_details()
+    varied.show_variation_control()
+    settings.select_run_setting("seed")
+    precision_control.show_precision_control()
+    placement_control.show_placement_control()
+    show_advanced_settings()
 
 
-def more_controls() -> None:
+def show_advanced_settings() -> None:
     """The rest, made only when asked for: each widget takes the browser time at every visit."""
     more = st.expander("More", key="more", on_change="rerun")
     if more.open:
         with more:
-            for name in settings.MORE:
-                if name == "groups" and where.choice():
+            for name in settings.ADVANCED_FIELDS:
+                if name == "groups" and placement_control.get_selected_place():
                     continue  # It stands beside where they are to run.
-                settings.control(name, **varied.instead(name, varied.names()))
+                settings.select_run_setting(
+                    name,
+                    **varied.build_varied_control_arguments(name, varied.list_chosen_variations()),
+                )
                 if name == "flip":
-                    chosen = datasets.info(settings.value("dataset"))
-                    st.caption(escaping.markdown(networks_words.flip(chosen)))
-    elif said := settings.unusual_now():
+                    chosen = datasets.find_dataset_info(settings.get_run_setting("dataset"))
+                    st.caption(
+                        escaping.escape_markdown(networks_words.describe_flip_advice(chosen))
+                    )
+    elif said := settings.describe_changed_run_controls():
         st.caption(f"Also: {said}.")
 
 
-def dataset_control() -> None:
+def show_dataset_control() -> None:
     """Which images; those that are there come first, and of these MNIST."""
-    known = sorted(datasets.infos(), key=lambda info: (not info.prepared, info.name != "mnist"))
-    titles = {info.name: titled(info) for info in known}
-    settings.control("dataset", choices=list(titles), format_func=titles.__getitem__)
+    known = sorted(
+        datasets.list_dataset_infos(), key=lambda info: (not info.prepared, info.name != "mnist")
+    )
+    titles = {info.name: format_dataset_title(info) for info in known}
+    settings.select_run_setting("dataset", choices=list(titles), format_func=titles.__getitem__)
 
 
-def offer_mnist() -> None:
+def show_mnist_offer() -> None:
     """Where MNIST is not there: a button that fetches it, and why that takes a button."""
-    chosen = settings.value("dataset")
-    if chosen != "mnist" and not datasets.is_prepared("mnist"):
-        fetch_panel(datasets.info("mnist"))
+    chosen = settings.get_run_setting("dataset")
+    if chosen != "mnist" and not datasets.is_dataset_prepared("mnist"):
+        show_fetch_panel(datasets.find_dataset_info("mnist"))
 
 
-def titled(info: DatasetInfo) -> str:
+def format_dataset_title(info: DatasetInfo) -> str:
     """A dataset and how much of it there is: "MNIST · 60,000 images"."""
     return f"{info.title} · " + (f"{info.train_size:,} images" if info.prepared else "not here yet")
 
 
-def fetch_panel(info: DatasetInfo) -> None:
+def show_fetch_panel(info: DatasetInfo) -> None:
     """A button that fetches `info`, then how far it is; looks again by itself while it runs."""
-    job = dataset_fetch.read(info.name)
+    job = dataset_fetch.read_fetch_job(info.name)
     active = job is not None and job.active
-    st.fragment(fetch_progress, run_every=1.0 if active else None)(info, active)
+    st.fragment(refresh_fetch_panel, run_every=1.0 if active else None)(info, active)
 
 
-def fetch_progress(info: DatasetInfo, was_active: bool) -> None:
-    """The body of `fetch_panel`: reruns the page when fetching begins or ends."""
-    job = dataset_fetch.read(info.name)
+def refresh_fetch_panel(info: DatasetInfo, was_active: bool) -> None:
+    """The body of `show_fetch_panel`: reruns the page when fetching begins or ends."""
+    job = dataset_fetch.read_fetch_job(info.name)
     if (job is not None and job.active) != was_active:
         st.rerun()
     if job and job.active:
-        job_panel.show(
+        job_panel.show_job_progress(
             job,
-            f"{jobs_words.stage(job, [])}. You can go on meanwhile.",
+            f"{jobs_words.describe_job_stage(job, [])}. You can go on meanwhile.",
             prefix=f"fetch_{info.name}_",
         )
         return
     if job and job.state == "failed":
-        st.warning(escaping.markdown(job.message), icon=":material/cloud_off:")
+        st.warning(escaping.escape_markdown(job.message), icon=":material/cloud_off:")
     elif job and job.state == "stopped":
-        st.info(escaping.markdown(job.message), icon=":material/stop:")
+        st.info(escaping.escape_markdown(job.message), icon=":material/stop:")
     megabytes = f"{info.nbytes_download / 1e6:.1f} MB"
     help = (
         f"{info.source}. {info.train_size:,} images to learn from and {info.test_size:,} to test."
@@ -157,10 +170,10 @@ def fetch_progress(info: DatasetInfo, was_active: bool) -> None:
         icon=":material/download:",
         key=f"fetch_{info.name}",
         width="stretch",
-        **rights.given(Action.ADD_DATA, help=help),
+        **rights.build_control_arguments(Action.ADD_DATA, help=help),
     ):
-        with guarded():
-            dataset_fetch.start(info.name)
+        with guard_page():
+            dataset_fetch.start_fetch(info.name)
             st.rerun()
     st.caption(
         f"{info.title} does not come with the program: it is fetched once, over the network. "

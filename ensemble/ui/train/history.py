@@ -5,30 +5,30 @@ from typing import Any
 
 import numpy as np
 
-from ensemble.runs.groups.rows import UNFINISHED
+from ensemble.runs.groups.history_lines import UNFINISHED_KIND
 
-FIGURES = ("loss", "accuracy")
+METRICS = ("loss", "accuracy")
 
 
 @dataclass(frozen=True)
-class Curve:
+class LearningCurve:
     """One line of a chart.
 
     Attributes:
-      who: "ensemble", "mean" (the mean member), "pairs" (the mean over pairs of members) or
+      series: "ensemble", "mean" (the mean member), "pairs" (the mean over pairs of members) or
         "member 1", "member 2", ...
       split: "train", "validation" or "test".
       x: epochs done when each value was measured, rising, shape (P,).
       y: the values, shape (P,); NaN where the run had no finite one.
     """
 
-    who: str
+    series: str
     split: str
     x: np.ndarray
     y: np.ndarray
 
 
-def floats(rows: list[dict[str, Any]], name: str) -> np.ndarray:
+def stack_history_field(rows: list[dict[str, Any]], name: str) -> np.ndarray:
     """Field `name` of every row, null and absent as NaN: shape (P,) or (P, M)."""
     values = [row.get(name) for row in rows]
     width = max((len(value) for value in values if isinstance(value, list)), default=0)
@@ -41,7 +41,7 @@ def floats(rows: list[dict[str, Any]], name: str) -> np.ndarray:
     return np.array(whole, float).reshape(-1, width)
 
 
-def averaged(rows: list[dict[str, Any]], own_views: bool) -> list[dict[str, Any]]:
+def drop_own_view_metrics(rows: list[dict[str, Any]], own_views: bool) -> list[dict[str, Any]]:
     """The lines without training figures of an ensemble whose members saw different pixels.
 
     Earlier versions wrote such figures where each member shifts and turns its images.
@@ -51,7 +51,7 @@ def averaged(rows: list[dict[str, Any]], own_views: bool) -> list[dict[str, Any]
     return [{**row, "ensemble_train_nll": None, "ensemble_train_accuracy": None} for row in rows]
 
 
-def curves(rows: list[dict[str, Any]], figure: str) -> list[Curve]:
+def build_metric_curves(rows: list[dict[str, Any]], figure: str) -> list[LearningCurve]:
     """Every curve of `figure` ("loss" or "accuracy"), train before test, members first.
 
     Of the validation images, where there are any, only the curve that choices are made by: the
@@ -63,30 +63,38 @@ def curves(rows: list[dict[str, Any]], figure: str) -> list[Curve]:
     are points of the members that have, and neither mean nor ensemble.
     """
     steps = [row for row in rows if row.get("kind") == "steps"]
-    epochs = [row for row in rows if row.get("kind") in ("epoch", UNFINISHED)]
-    held = of_split(epochs, "validation", figure)[-1:]
-    return [*of_split(steps or epochs, "train", figure), *held, *of_split(epochs, "test", figure)]
+    epochs = [row for row in rows if row.get("kind") in ("epoch", UNFINISHED_KIND)]
+    held = build_split_curves(epochs, "validation", figure)[-1:]
+    return [
+        *build_split_curves(steps or epochs, "train", figure),
+        *held,
+        *build_split_curves(epochs, "test", figure),
+    ]
 
 
-def of_split(rows: list[dict[str, Any]], split: str, figure: str) -> list[Curve]:
+def build_split_curves(rows: list[dict[str, Any]], split: str, figure: str) -> list[LearningCurve]:
     """The curves of one split: M members, their mean, and the ensemble where it is known.
 
     Of "validation" there are some only where the run holds training images out.
     """
     if not any(f"{split}_{figure}" in row for row in rows):
         return []
-    x = floats(rows, "progress")
-    members = floats(rows, f"{split}_{figure}").reshape(len(rows), -1)
-    found = [Curve(f"member {m + 1}", split, x, members[:, m]) for m in range(members.shape[1])]
+    x = stack_history_field(rows, "progress")
+    members = stack_history_field(rows, f"{split}_{figure}").reshape(len(rows), -1)
+    found = [
+        LearningCurve(f"member {m + 1}", split, x, members[:, m]) for m in range(members.shape[1])
+    ]
     if members.shape[1] > 1:
-        found.append(Curve("mean", split, x, mean_of_others(rows, members)))
-        whole = floats(rows, f"ensemble_{split}_{'nll' if figure == 'loss' else figure}")
+        found.append(LearningCurve("mean", split, x, average_remaining_members(rows, members)))
+        whole = stack_history_field(
+            rows, f"ensemble_{split}_{'nll' if figure == 'loss' else figure}"
+        )
         if np.isfinite(whole).any():
-            found.append(Curve("ensemble", split, x, whole))
+            found.append(LearningCurve("ensemble", split, x, whole))
     return found
 
 
-def mean_of_others(rows: list[dict[str, Any]], members: np.ndarray) -> np.ndarray:
+def average_remaining_members(rows: list[dict[str, Any]], members: np.ndarray) -> np.ndarray:
     """The mean over members (P, M) of each line, but for those that the line says are set aside."""
     if not any(row.get("set_aside") for row in rows):
         return members.mean(axis=1)
@@ -98,36 +106,39 @@ def mean_of_others(rows: list[dict[str, Any]], members: np.ndarray) -> np.ndarra
     return np.divide(total, count, out=np.full(len(rows), np.nan), where=count > 0)
 
 
-def diversity(rows: list[dict[str, Any]]) -> list[Curve]:
+def build_diversity_curves(rows: list[dict[str, Any]]) -> list[LearningCurve]:
     """The mean member's NLL on the test images and the ensemble's, after each epoch.
 
     What lies between the two is what the members' differences buy: by Jensen's inequality the
     NLL of the averaged probabilities is never above the mean of the members' own.
     """
-    found = of_split(ends(rows), "test", "loss")
-    return [curve for curve in found if curve.who in ("mean", "ensemble")]
+    found = build_split_curves(select_epoch_rows(rows), "test", "loss")
+    return [curve for curve in found if curve.series in ("mean", "ensemble")]
 
 
-def disagreement(rows: list[dict[str, Any]]) -> list[Curve]:
+def build_disagreement_curves(rows: list[dict[str, Any]]) -> list[LearningCurve]:
     """The share of test images on which each member differs from the ensemble, and pairs differ.
 
     Only epochs that recorded it count; there are none before the first epoch's end.
     """
-    closed = [row for row in ends(rows) if row.get("disagreement") is not None]
+    closed = [row for row in select_epoch_rows(rows) if row.get("disagreement") is not None]
     if not closed:
         return []
-    x, members = floats(closed, "progress"), floats(closed, "member_disagreement")
+    x, members = (
+        stack_history_field(closed, "progress"),
+        stack_history_field(closed, "member_disagreement"),
+    )
     each = members.reshape(len(closed), -1).T
-    found = [Curve(f"member {m + 1}", "test", x, y) for m, y in enumerate(each)]
-    return [*found, Curve("pairs", "test", x, floats(closed, "disagreement"))]
+    found = [LearningCurve(f"member {m + 1}", "test", x, y) for m, y in enumerate(each)]
+    return [*found, LearningCurve("pairs", "test", x, stack_history_field(closed, "disagreement"))]
 
 
-def ends(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def select_epoch_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The lines that close an epoch, where test figures stand."""
     return [row for row in rows if row.get("kind") == "epoch"]
 
 
-def smooth(y: np.ndarray, weight: float) -> np.ndarray:
+def smooth_series(y: np.ndarray, weight: float) -> np.ndarray:
     """An exponential moving average of `y` along its first axis that starts without a bias.
 
     Each value counts `weight` times as much as the one after it; 0 leaves `y` as it is.
@@ -154,19 +165,21 @@ def smooth(y: np.ndarray, weight: float) -> np.ndarray:
     return smoothed
 
 
-def smoothed(curves: list[Curve], split: str, weight: float) -> list[Curve]:
-    """`curves` with those of one split, which share their x, smoothed."""
+def smooth_split_curves(
+    curves: list[LearningCurve], split: str, weight: float
+) -> list[LearningCurve]:
+    """`build_metric_curves` with those of one split, which share their x, smoothed."""
     chosen = [curve for curve in curves if curve.split == split]
     if not chosen or not 0 < weight < 1:
         return curves
-    columns = smooth(np.stack([curve.y for curve in chosen], axis=1), weight).T
-    means = {curve.who: column for curve, column in zip(chosen, columns, strict=True)}
+    columns = smooth_series(np.stack([curve.y for curve in chosen], axis=1), weight).T
+    means = {curve.series: column for curve, column in zip(chosen, columns, strict=True)}
     return [
-        replace(curve, y=means[curve.who]) if curve.split == split else curve for curve in curves
+        replace(curve, y=means[curve.series]) if curve.split == split else curve for curve in curves
     ]
 
 
-def thin(curve: Curve, most: int) -> Curve:
+def thin_curve(curve: LearningCurve, most: int) -> LearningCurve:
     """At most `most` points of a curve, every peak of it among them, or all if they are fewer.
 
     Of each group of neighbours the lowest and the highest are kept, as measured, and of the
@@ -193,24 +206,24 @@ def thin(curve: Curve, most: int) -> Curve:
     lowest = starts + np.where(empty, np.inf, table).argmin(axis=1)
     highest = starts + np.where(empty, -np.inf, table).argmax(axis=1)
     kept = np.unique(np.concatenate([lowest, highest, [points - 1]]))
-    return Curve(curve.who, curve.split, curve.x[kept], curve.y[kept])
+    return LearningCurve(curve.series, curve.split, curve.x[kept], curve.y[kept])
 
 
-def latest(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
+def find_latest_epoch_row(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The last end of an epoch, where test figures stand; None before the first."""
     return next((row for row in reversed(rows) if row.get("kind") == "epoch"), None)
 
 
-def table(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def tabulate_history(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """The whole history as columns for a CSV file: one row a line, members side by side."""
     columns: dict[str, list[Any]] = {}
-    flat = [flatten(row) for row in rows]
+    flat = [flatten_history_row(row) for row in rows]
     for name in dict.fromkeys(name for row in flat for name in row):
         columns[name] = [row.get(name) for row in flat]
     return columns
 
 
-def flatten(row: dict[str, Any]) -> dict[str, Any]:
+def flatten_history_row(row: dict[str, Any]) -> dict[str, Any]:
     """One line with its per-member lists spread out: "test_loss" -> "test_loss_1", ..."""
     flat: dict[str, Any] = {}
     for name, value in row.items():

@@ -7,138 +7,158 @@ from ensemble import architectures, datasets, runs
 from ensemble.access import Action
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
-from ensemble.datasets.entry import Entry
-from ensemble.datasets.registry import find
-from ensemble.datasets.split import held_out
+from ensemble.datasets.entry import DatasetEntry
+from ensemble.datasets.registry import find_dataset_entry
+from ensemble.datasets.split import count_holdout_images
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.queue import comes_first, in_order
-from ensemble.machine.arrangement import groups_here
-from ensemble.machine.estimate import Past, estimate, members_per_device, memory
-from ensemble.machine.network_cost import Cost
-from ensemble.machine.this_machine import machine
-from ensemble.ui.devices import loader, probe
-from ensemble.ui.devices import where as places
-from ensemble.ui.frame import room
+from ensemble.jobs.queue import list_blocking_jobs, list_queued_jobs
+from ensemble.machine.group_count import choose_group_count
+from ensemble.machine.machine_info import read_machine_info
+from ensemble.machine.network_cost import NetworkCost
+from ensemble.machine.run_estimate import (
+    PastRun,
+    describe_members_per_device,
+    estimate_memory_bytes,
+    estimate_training_time,
+)
+from ensemble.ui.devices import placement_control as places
+from ensemble.ui.devices import probe, race_results
+from ensemble.ui.frame import disk_quota
+from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
-from ensemble.ui.jobs import picker
-from ensemble.ui.jobs.launch import Plan
+from ensemble.ui.jobs.launch import LaunchPlan
 from ensemble.ui.shared import loaders, run_panel, settings
 from ensemble.ui.sign_in import rights
-from ensemble.ui.train import network, where
+from ensemble.ui.train import network_control, placement_control
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
 
-TOLD_BY = {
+ESTIMATE_SOURCES = {
     "runs": "as runs before it took",
     "race": "by the speed measured on Devices",
     "guess": "a rough guess, no run to go by yet",
 }
 
 
-def plan() -> Plan[EnsembleConfig]:
+def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
     """What Launch will do with the settings as they stand."""
-    members = settings.value("members")
-    label = f"Launch {formats.count(members, 'member')}"
-    if why := rights.why_not(Action.LAUNCH):
-        return Plan(None, label, why)
+    members = settings.get_run_setting("members")
+    label = f"Launch {formats.format_count(members, 'member')}"
+    if why := rights.describe_missing_right(Action.LAUNCH):
+        return LaunchPlan(None, label, why)
     try:
-        config = settings.chosen()
+        config = settings.collect_run_config()
     except ConfigError as error:
-        return Plan(None, label, str(error))
-    info = datasets.info(config.dataset)
+        return LaunchPlan(None, label, str(error))
+    info = datasets.find_dataset_info(config.dataset)
     if not info.prepared:
-        return Plan(None, label, f"{info.title} is not here yet: fetch it, or choose Digits.")
-    held = held_out(info.train_size, config.validation)
+        return LaunchPlan(None, label, f"{info.title} is not here yet: fetch it, or choose Digits.")
+    held = count_holdout_images(info.train_size, config.validation)
     if config.batch_size > info.train_size - held:
         beside = f" beside the {held:,} of validation" if held else ""
-        return Plan(
+        return LaunchPlan(
             None,
             label,
             f"A batch of {config.batch_size:,} is more than the "
             f"{info.train_size - held:,} training images{beside}: choose a smaller "
             "one.",
         )
-    found = network.known(config.network, info, config.width)
-    reason = network.unfit(config, found)
+    found = network_control.probe_network(config.network, info, config.width)
+    reason = network_control.describe_unfit_network(config, found)
     if reason or found.cost is None:
-        return Plan(None, label, reason)
-    if choice := where.choice():
-        return on_cluster(config, label, choice)
-    return on_machine(config, replace(info, train_size=info.train_size - held), label, found.cost)
+        return LaunchPlan(None, label, reason)
+    if choice := placement_control.get_selected_place():
+        return plan_cluster_launch(config, label, choice)
+    return plan_local_launch(
+        config, replace(info, train_size=info.train_size - held), label, found.cost
+    )
 
 
-def on_machine(
-    config: EnsembleConfig, info: DatasetInfo, label: str, cost: Cost
-) -> Plan[EnsembleConfig]:
+def plan_local_launch(
+    config: EnsembleConfig, info: DatasetInfo, label: str, cost: NetworkCost
+) -> LaunchPlan[EnsembleConfig]:
     """The plan in full once it is known which devices there are."""
-    found = probe.probe()
-    if (here := found.answer) is None:
-        unknown = "Looking for devices…" if found.waiting else "The devices could not be asked."
-        return Plan(config, label, note=unknown)
+    found = probe.get_device_probe()
+    if (here := found.inventory) is None:
+        unknown = "Looking for devices…" if found.is_pending else "The devices could not be asked."
+        return LaunchPlan(config, label, note=unknown)
     devices = min(config.devices or here.devices, here.devices)
     held = ""
     if here.platform == "cpu":
-        needed = memory(config, cost, find(info.name).nbytes_prepared, devices)
-        if needed > (there := machine().memory_bytes):
-            return Plan(None, label, networks_words.too_much_memory(needed, there))
-        held = f" About {networks_words.memory(needed)} of memory."
-    guess = estimate(
+        needed = estimate_memory_bytes(
+            config, cost, find_dataset_entry(info.name).nbytes_prepared, devices
+        )
+        if needed > (there := read_machine_info().memory_bytes):
+            return LaunchPlan(None, label, networks_words.describe_memory_excess(needed, there))
+        held = f" About {networks_words.format_memory(needed)} of memory."
+    guess = estimate_training_time(
         config,
         info.train_size,
         platform=here.platform,
         devices=devices,
         cores=here.cores,
         host=socket.gethostname(),
-        past=past_runs(info, cost, here.devices),
-        raced=raced(config, devices),
+        past=list_past_speeds(info, cost, here.devices),
+        raced=find_raced_speed(config, devices),
         work=cost.flops,
     )
-    on = formats.count(devices, "device")
-    groups = config.groups or groups_here(config, find(config.dataset).train_size)
+    on = formats.format_count(devices, "device")
+    groups = config.groups or choose_group_count(
+        config, find_dataset_entry(config.dataset).train_size
+    )
     if groups > 1:
         spread = f"in {groups} groups, each with a process and cores of its own"
     else:
-        spread = members_per_device(config.members, min(devices, config.members))
-    how = TOLD_BY[guess.told_by]
-    after = jobs_words.starts_after(comes_first())
-    note = f"On {here.said}, {spread}.{held} The time is {how}. {after}".rstrip()
-    return Plan(
-        config, f"{label} on {on}, about {formats.duration(rounded(guess.seconds))}", note=note
+        spread = describe_members_per_device(config.members, min(devices, config.members))
+    how = ESTIMATE_SOURCES[guess.source]
+    after = jobs_words.describe_start_order(list_blocking_jobs())
+    note = f"On {here.summary}, {spread}.{held} The time is {how}. {after}".rstrip()
+    return LaunchPlan(
+        config,
+        f"{label} on {on}, about {formats.format_duration(round_duration(guess.seconds))}",
+        note=note,
     )
 
 
-def on_cluster(config: EnsembleConfig, label: str, choice: str) -> Plan[EnsembleConfig]:
+def plan_cluster_launch(
+    config: EnsembleConfig, label: str, choice: str
+) -> LaunchPlan[EnsembleConfig]:
     """The plan for a cluster, which is not waited for: how long it takes nobody here knows."""
     try:
-        placement = places.fitting_placement(choice)
+        placement = places.build_fitting_placement(choice)
     except EnsembleError as error:
-        return Plan(None, label, str(error))
-    groups = config.groups or groups_here(config, find(config.dataset).train_size)
-    how = formats.count(groups, "task")
-    note = f"Each task trains {share(config.members, groups)}. {places.note(choice)}"
-    return Plan(
+        return LaunchPlan(None, label, str(error))
+    groups = config.groups or choose_group_count(
+        config, find_dataset_entry(config.dataset).train_size
+    )
+    how = formats.format_count(groups, "task")
+    note = (
+        f"Each task trains {format_members_per_group(config.members, groups)}. "
+        f"{places.describe_task_end(choice)}"
+    )
+    return LaunchPlan(
         config,
-        f"{label} in {how} on {places.scheduler_of(choice).title}",
+        f"{label} in {how} on {places.parse_choice_scheduler(choice).title}",
         note=note,
         placement=placement,
     )
 
 
-def share(members: int, groups: int) -> str:
+def format_members_per_group(members: int, groups: int) -> str:
     """How many members each group has: "4 members", "2 or 3 members"."""
     least, more = divmod(members, groups)
-    return f"{least} or {least + 1} members" if more else formats.count(least, "member")
+    return f"{least} or {least + 1} members" if more else formats.format_count(least, "member")
 
 
-def rounded(seconds: float) -> float:
+def round_duration(seconds: float) -> float:
     """An estimate without figures that it does not hold: to 5 s, 10 s, 1 min, ..."""
     grain = next((g for limit, g in ((60, 5), (300, 10), (3600, 60)) if seconds < limit), 600)
     return max(grain, round(seconds / grain) * grain)
 
 
-def past_runs(info: DatasetInfo, cost: Cost, all_devices: int) -> list[Past]:
+def list_past_speeds(info: DatasetInfo, cost: NetworkCost, all_devices: int) -> list[PastRun]:
     """What earlier runs tell of this machine's speed, newest first.
 
     Args:
@@ -148,16 +168,16 @@ def past_runs(info: DatasetInfo, cost: Cost, all_devices: int) -> list[Past]:
       all_devices: how many there are.
     """
     return [
-        Past(
+        PastRun(
             theirs.devices or all_devices,
             run.status.img_member_per_s,
             run.status.host,
             theirs.precision,
-            cost.flops * pixels(run.data) / pixels(info),
+            cost.flops * count_image_pixels(run.data) / count_image_pixels(info),
             (str(theirs.network), theirs.width),
         )
-        for run in loaders.all_runs()[:50]
-        if (theirs := run.trained)
+        for run in loaders.list_cached_runs()[:50]
+        if (theirs := run.training_config)
         and run.status.img_member_per_s
         and run.status.host
         # Groups may have waited for a place, or been trained on other machines than their worker's.
@@ -165,54 +185,60 @@ def past_runs(info: DatasetInfo, cost: Cost, all_devices: int) -> list[Past]:
     ]
 
 
-def pixels(data: DatasetInfo | Entry) -> int:
+def count_image_pixels(data: DatasetInfo | DatasetEntry) -> int:
     """How many one image has."""
     return data.image_shape[0] * data.image_shape[1]
 
 
-def raced(config: EnsembleConfig, devices: int) -> float | None:
+def find_raced_speed(config: EnsembleConfig, devices: int) -> float | None:
     """The speed that the last race found for such a run; None where it had other devices."""
-    race = loader.latest()
-    if race is None or race.devices != devices or not race.agrees(config.precision):
+    race = race_results.find_latest_race()
+    if race is None or race.devices != devices or not race.agrees_with_howto(config.precision):
         return None
-    return race.rate(config.precision, config.members)
+    return race.find_rate(config.precision, config.members)
 
 
-def launch_button(key: str) -> None:
+def show_run_launch_button(key: str) -> None:
     """The button that starts the run, with the reason beside it where it cannot."""
-    launching.launch_button(key, plan, still_asked, launch, lambda planned: room.tell())
+    launching.show_launch_button(
+        key,
+        plan_run_launch,
+        is_launch_pending,
+        launch_and_show_run,
+        lambda planned: disk_quota.show_quota_warning(),
+    )
 
 
-def still_asked() -> bool:
+def is_launch_pending() -> bool:
     """Whether the devices, or the network, are still to say what they are."""
-    return probe.probe().waiting or network.still_asked()
+    return probe.get_device_probe().is_pending or network_control.is_network_pending()
 
 
-def make_ready(drawn: bool = True) -> None:
+def prepare_next_worker(drawn: bool = True) -> None:
     """Have a process ready for the next run; not while a run needs the machine for itself.
 
     Args:
       drawn: whether the settings are on the page: what will likely be run is compiled then.
     """
-    found = probe.probe()
+    found = probe.get_device_probe()
     # Until the devices are known, asking for them keeps a core busy; then the page draws anew.
-    if not found.waiting and not in_order():
-        here = found.answer
+    if not found.is_pending and not list_queued_jobs():
+        here = found.inventory
         on_cpu = here is not None and here.platform == "cpu"
-        planned = plan() if drawn and on_cpu else None
+        planned = plan_run_launch() if drawn and on_cpu else None
         # What only follows its groups compiles nothing.
         likely = planned.config if planned and not planned.placement else None
         likely = likely if likely and likely.groups == 1 else None
         # Code of one's own is imported for its run alone: it may change before that.
-        own = likely is not None and architectures.is_own(likely.network)
+        own = likely is not None and architectures.is_custom_network(likely.network)
         runs.keep_warm_worker(None if own else likely)
 
 
-def launch(config: EnsembleConfig, placement: Placement | None = None) -> None:
+def launch_and_show_run(config: EnsembleConfig, placement: Placement | None = None) -> None:
     """Start `config` in the background and show it."""
-    launching.launch(
-        run_panel.SCREEN,
+    launching.launch_job_once(
+        run_panel.RUN_SCREEN,
         (config, placement),
-        lambda: runs.launch(config, placement),
-        lambda run: picker.remember(run_panel.SCREEN, run),
+        lambda: runs.launch_run(config, placement),
+        lambda run: job_picker.remember_shown_job(run_panel.RUN_SCREEN, run),
     )

@@ -8,146 +8,148 @@ from typing import Any
 import streamlit as st
 
 from ensemble import runs
-from ensemble.jobs.queue import ahead_of
-from ensemble.storage import csv_cells
+from ensemble.jobs.queue import list_jobs_ahead
+from ensemble.storage import csv_format
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.runs import groups
-from ensemble.ui.shared import loaders, run_advice, run_figures, settings
-from ensemble.ui.shared.guard import guarded
-from ensemble.ui.shared.tab import may_end
-from ensemble.ui.train import disputed, history, measured
-from ensemble.ui.train.curves import TITLE, learning_curves
-from ensemble.ui.train.varied import best
+from ensemble.ui.shared import loaders, run_advice, run_metrics, settings
+from ensemble.ui.shared.guard import guard_page
+from ensemble.ui.shared.tab import allow_script_stop
+from ensemble.ui.train import disagreement_backfill, disputed_images, history
+from ensemble.ui.train.learning_curves import CURVES_TITLE, show_learning_curves
+from ensemble.ui.train.varied import best_value
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
-from ensemble.wording.provenance import figure_caption
-from ensemble.wording.run_names import called
+from ensemble.wording.provenance import format_figure_caption
+from ensemble.wording.run_names import format_run_name
 from ensemble.wording.runs import groups as groups_words
+from ensemble.wording.runs import member_settings
 from ensemble.wording.runs import training as training_words
-from ensemble.wording.runs import varied
 
-SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
+FIRST_CURVE_INTERVAL_S, REFRESH_INTERVAL_S, MAX_REFRESH_INTERVAL_S = 0.5, 1.0, 5.0
 # Of each pause before the first curve the server spends so long looking at the file: that costs
 # next to nothing, where drawing anew costs the browser what compiling could do with.
-SECONDS_OF_WAITING, SECONDS_OF_A_WINK = 0.4, 0.02
+FAST_POLL_DURATION_S, POLL_INTERVAL_S = 0.4, 0.02
 # A worker that has fallen silent, or compiles for long, is not watched so closely for ever.
-LOOKS_IN_HASTE = 240
-FIGURES_A_SECOND = 60_000
+MAX_FAST_POLLS = 240
+VALUES_PER_SECOND = 60_000
 
 
-def watch(run: runs.Run) -> None:
+def show_live_run(run: runs.Run) -> None:
     """Show `run`, and again every second while it is active; its own part of the page only."""
-    figures = len(loaders.history(run)) * run.config.members
-    state, looks = loaders.shown_state(run), itertools.count()
-    every = pause(figures, state) if run.active else None
-    st.fragment(watched, run_every=every)(run.id, state, figures > 0, looks)
+    figures = len(loaders.load_run_history(run)) * run.config.members
+    state, looks = loaders.get_displayed_run_state(run), itertools.count()
+    every = compute_refresh_interval(figures, state) if run.active else None
+    st.fragment(refresh_live_run, run_every=every)(run.id, state, figures > 0, looks)
 
 
-def pause(figures: int, state: str) -> float:
+def compute_refresh_interval(figures: int, state: str) -> float:
     """Seconds between two looks at a run with so many figures.
 
     A second, but more for an hour of a large ensemble, whose history takes a good part of
     a second to read: a core that reads does not train. The first curves are waited for.
     """
     if not figures and state != "queued":
-        return SECONDS_TO_THE_FIRST
-    return min(SECONDS_BETWEEN + figures / FIGURES_A_SECOND, SECONDS_AT_MOST)
+        return FIRST_CURVE_INTERVAL_S
+    return min(REFRESH_INTERVAL_S + figures / VALUES_PER_SECOND, MAX_REFRESH_INTERVAL_S)
 
 
-def watched(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int]) -> None:
-    """The body of `watch`: what changes while a run goes on."""
-    with guarded():
-        run = runs.find(run_id)
-        rows = history.averaged(loaders.history(run), run.config.own_views)
+def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int]) -> None:
+    """The body of `show_live_run`: what changes while a run goes on."""
+    with guard_page():
+        run = runs.find_run(run_id)
+        rows = history.drop_own_view_metrics(
+            loaders.load_run_history(run), run.config.has_member_views
+        )
         first = run.active and bool(rows) and not had_figures
-        if loaders.shown_state(run) != last_state and not first:
+        if loaders.get_displayed_run_state(run) != last_state and not first:
             loaders.forget_runs()
             st.rerun()
-        run_figures.show(run, rows)
-        progress(run)
+        run_metrics.show_run_metrics(run, rows)
+        show_run_progress(run)
         if run.state != "finished":
-            groups.show(run)
-        run_advice.show(run)
-        if run.trained is None and len(rows) == 1:  # one point a member is no curve
-            elsewhere(run)
-            members(run, rows)
+            groups.show_run_groups(run)
+        run_advice.show_run_advice(run)
+        if run.training_config is None and len(rows) == 1:  # one point a member is no curve
+            show_no_curves_notice(run)
+            show_member_table(run, rows)
         elif rows or run.active:
             answer = st.container()
-            charts(run, rows)
-            best.show(run, rows, answer)
-            members(run, rows)
+            show_run_curves(run, rows)
+            best_value.show_best_value(run, rows, answer)
+            show_member_table(run, rows)
         else:
-            run_advice.way_on(run)
+            run_advice.show_predictions_link(run)
         if first:
             # The first curves are on their way, before the rest of the page says that the run
             # trains; from now on they are looked at less often.
             loaders.forget_runs()
             st.rerun()
         # At the first look the rest of the page is still to be drawn.
-        in_haste = 0 < next(looks) < LOOKS_IN_HASTE
+        in_haste = 0 < next(looks) < MAX_FAST_POLLS
         if in_haste and run.active and last_state != "queued" and not rows:
-            wait_for_the_first(run)
+            wait_for_first_curves(run)
 
 
-def wait_for_the_first(run: runs.Run) -> None:
+def wait_for_first_curves(run: runs.Run) -> None:
     """Draw the first curves as soon as they are there, if they come within a moment."""
-    end = time.monotonic() + SECONDS_OF_WAITING
+    end = time.monotonic() + FAST_POLL_DURATION_S
     while time.monotonic() < end:
-        if loaders.history(run):
+        if loaders.load_run_history(run):
             st.rerun(scope="fragment")
-        may_end()
-        time.sleep(SECONDS_OF_A_WINK)
+        allow_script_stop()
+        time.sleep(POLL_INTERVAL_S)
 
 
-def place_for(words: str) -> None:
+def show_placeholder(words: str) -> None:
     """Room for what will come. Still: a skeleton's shimmer takes time from the training."""
     with st.container(height=340, border=True, vertical_alignment="center"):
         st.caption(words, text_alignment="center")
 
 
-def progress(run: runs.Run) -> None:
+def show_run_progress(run: runs.Run) -> None:
     """How far the run is, and the button that stops it or goes on with it."""
     if run.state not in ("finished", "diverged", "imported"):
-        again = (lambda: resume(run)) if run.may_resume else None
-        job_panel.show(run, stage(run), resume=again)
+        again = (lambda: resume_shown_run(run)) if run.can_resume else None
+        job_panel.show_job_progress(run, describe_run_stage(run), resume=again)
 
 
-def stage(run: runs.Run) -> str:
+def describe_run_stage(run: runs.Run) -> str:
     """What the run is doing, in words."""
     status = run.status
-    if run.state == "queued" and groups_words.placed(run):
-        return groups_words.in_queue(run)
+    if run.state == "queued" and groups_words.find_scheduler_title(run):
+        return groups_words.describe_cluster_wait(run)
     if run.state == "queued":
-        return jobs_words.waits_for(ahead_of(run))
+        return jobs_words.describe_queue_wait(list_jobs_ahead(run))
     if run.state == "starting":
         return run.message or "Starting: reading the images and compiling the step."
     if run.state != "training":
-        done = formats.count(status.epoch, "epoch")
+        done = formats.format_count(status.epoch, "epoch")
         return f"{run.state.capitalize()} after {done} of {status.epochs}"
     said = f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}"
-    if run.trained and run.trained.groups > 1:  # They need not be at the same one.
-        said = f"{status.epoch} of {formats.count(status.epochs, 'epoch')} by every group"
+    if run.training_config and run.training_config.groups > 1:  # They need not be at the same one.
+        said = f"{status.epoch} of {formats.format_count(status.epochs, 'epoch')} by every group"
     if status.img_member_per_s:
-        said += f" · {formats.throughput(status.img_member_per_s)}"
-    return f"{said}{jobs_words.no_news(status)}"
+        said += f" · {formats.format_throughput(status.img_member_per_s)}"
+    return f"{said}{jobs_words.describe_silence(status)}"
 
 
-def resume(run: runs.Run) -> None:
+def resume_shown_run(run: runs.Run) -> None:
     """Go on where the run ended."""
-    runs.resume(run.id)
+    runs.resume_run(run.id)
     loaders.forget_runs()
 
 
-def elsewhere(run: runs.Run) -> None:
+def show_no_curves_notice(run: runs.Run) -> None:
     """What stands in place of the curves of a run that brought one epoch's predictions."""
     st.caption(
         "It was trained elsewhere and brought one epoch's predictions: there are no "
         "learning curves."
     )
-    run_advice.way_on(run)
+    run_advice.show_predictions_link(run)
 
 
-def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Loss, accuracy and disagreement over the epochs, and how to draw them."""
     # One low row: what is above the pictures they have not.
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -173,29 +175,34 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
                 help="Averages the dashed training curves over neighbouring steps. Test curves "
                 "are always shown as measured.",
             )
-        run_advice.way_on(run)
+        run_advice.show_predictions_link(run)
     info = run.data
-    learning_curves(
+    show_learning_curves(
         run.id,
-        measured.completed(run, rows),
-        caption=f"{called(run)} · {info.title} · {settings.summary(run.config)}",
-        about=figure_caption(run, TITLE),
+        disagreement_backfill.fill_missing_disagreement(run, rows),
+        caption=f"{format_run_name(run)} · {info.title} · "
+        f"{settings.summarize_run_settings(run.config)}",
+        about=format_figure_caption(run, CURVES_TITLE),
         epochs=run.config.epochs,
         members=run.config.members,
         n_test=info.test_size,
         validation=bool(run.config.validation),
         log=scale == "Log",
         smoothing=smoothing,
-        images=disputed.latest(run, rows),
-        varied=varied.of(run.config),
+        images=disputed_images.load_disputed_images(run, rows),
+        varied=member_settings.collect_varied_settings(run.config),
     )
-    if said := training_words.no_training_curve(run):
+    if said := training_words.explain_missing_training_curve(run):
         st.caption(said)
 
 
-def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+def show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Each member's latest figures, and the whole history as a file."""
-    if not (table := run_figures.member_table(rows, run.data, varied.of(run.config))):
+    if not (
+        table := run_metrics.tabulate_latest_member_metrics(
+            rows, run.data, member_settings.collect_varied_settings(run.config)
+        )
+    ):
         st.caption("Each member's figures stand here after the first epoch.")
         return
     tall = len(table["member"]) > 12
@@ -209,7 +216,7 @@ def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     )
     st.download_button(
         "Download the whole history (CSV)",
-        lambda: csv(rows),
+        lambda: format_history_csv(rows),
         f"{run.id}-history.csv",
         "text/csv",
         icon=":material/download:",
@@ -218,7 +225,7 @@ def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     )
 
 
-def csv(rows: list[dict[str, Any]]) -> str:
+def format_history_csv(rows: list[dict[str, Any]]) -> str:
     """The history as comma-separated values, one line of it a row."""
-    columns = history.table(rows)
-    return csv_cells.table([columns, *zip(*columns.values(), strict=True)])
+    columns = history.tabulate_history(rows)
+    return csv_format.format_csv([columns, *zip(*columns.values(), strict=True)])

@@ -7,9 +7,9 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets import registry
 from ensemble.ui.shared import settings
 
-CLASS = "In class (30 s)"
+CLASS_PRESET = "In class (30 s)"
 # Chosen on a tenth of MNIST's training images that was held out (benchmarks.training.recipes).
-BEST = EnsembleConfig(
+BEST_ACCURACY_CONFIG = EnsembleConfig(
     dataset="mnist",
     members=5,
     optimizer="adamw",
@@ -24,81 +24,89 @@ BEST = EnsembleConfig(
 PRESETS = {
     "Quick look": EnsembleConfig(),
     # As many members as have a colour of their own, and few epochs: they dispute more then.
-    CLASS: EnsembleConfig(members=7, epochs=10),
+    CLASS_PRESET: EnsembleConfig(members=7, epochs=10),
     "HOWTO": EnsembleConfig(dataset="mnist", epochs=3),
-    "Best accuracy": BEST,
+    "Best accuracy": BEST_ACCURACY_CONFIG,
 }
-HELP = "Fills every setting, dataset and network too; nothing starts until you launch."
-WHAT = {
+PRESETS_HELP = "Fills every setting, dataset and network too; nothing starts until you launch."
+PRESET_DESCRIPTIONS = {
     "Quick look": "in seconds, with the settings as they are at first",
-    CLASS: "seven members in about half a minute, with disputed digits to talk about",
+    CLASS_PRESET: "seven members in about half a minute, with disputed digits to talk about",
     "HOWTO": "with the settings of Flax's HOWTO",
     "Best accuracy": "moved and bent a little, with AdamW; 99.56 % of the test images right",
 }
-NAMED = 3  # so many settings that differ are named, the others counted
-SHORT = {"learning_rate": "rate", "vary": "what differs by member"}
+MAX_NAMED_SETTINGS = 3  # so many settings that differ are named, the others counted
+SHORT_LABELS = {"learning_rate": "rate", "vary": "what differs by member"}
 
 
-def control() -> None:
+def show_preset_buttons() -> None:
     """The presets; the one that the settings are is marked, none once they are changed.
 
     Buttons, that hold nothing: a widget that held the name would be sent back as it was before
     a setting changed, with the next setting that is changed quickly, and undo them both.
     """
-    st.caption("Start from", help=HELP)
-    now = marked()
+    st.caption("Start from", help=PRESETS_HELP)
+    now = find_current_preset()
     with st.container(horizontal=True, gap="xxsmall", key="preset"):
         for name, preset in PRESETS.items():
             label = f":primary[**{name}**]" if name == now else name
             st.button(
-                label, key=key(name), help=about(name), on_click=settings.fill, args=(preset,)
+                label,
+                key=format_preset_key(name),
+                help=describe_preset(name),
+                on_click=settings.fill_run_settings,
+                args=(preset,),
             )
 
 
-def about(name: str) -> str:
+def describe_preset(name: str) -> str:
     """What a preset trains on what: "HOWTO's CNN on MNIST, with …"."""
     preset = PRESETS[name]
-    network = architectures.title(preset.network)
-    return f"{network} on {registry.title_of(preset.dataset)}, {WHAT[name]}."
+    network = architectures.format_network_title(preset.network)
+    return (
+        f"{network} on {registry.find_dataset_title(preset.dataset)}, {PRESET_DESCRIPTIONS[name]}."
+    )
 
 
-def marked() -> str | None:
+def find_current_preset() -> str | None:
     """The preset that the settings are, as they stand."""
-    held = {name: settings.value(name) for name in settings.FIELDS}
+    held = {name: settings.get_run_setting(name) for name in settings.RUN_FIELDS}
     return next((name for name, one in PRESETS.items() if one.as_dict() == held), None)
 
 
-def key(name: str) -> str:
+def format_preset_key(name: str) -> str:
     """The key of a preset's button."""
     return f"preset_{''.join(c if c.isalnum() else '_' for c in name.lower())}"
 
 
-def of_the_run(run: runs.Run) -> None:
+def show_settings_difference(run: runs.Run) -> None:
     """Whether the settings are those of the run that is shown; one press makes them so."""
-    if run.trained is None:  # it has none to compare with, or to take over
+    if run.training_config is None:  # it has none to compare with, or to take over
         return
-    if not (differ := different(run)):
+    if not (differ := list_differing_settings(run)):
         st.caption("Same settings as the run shown.")
         return
-    more = f" and {len(differ) - NAMED} more" if len(differ) > NAMED else ""
+    more = (
+        f" and {len(differ) - MAX_NAMED_SETTINGS} more" if len(differ) > MAX_NAMED_SETTINGS else ""
+    )
     with st.container(gap=None):
-        st.caption(f"Differs from the run shown: {', '.join(differ[:NAMED])}{more}.")
+        st.caption(f"Differs from the run shown: {', '.join(differ[:MAX_NAMED_SETTINGS])}{more}.")
         st.button(
             "Use the run's",
             key="reuse",
             icon=":material/replay:",
             type="tertiary",
-            on_click=settings.fill,
+            on_click=settings.fill_run_settings,
             args=(run.config,),
             help="Copies the settings of the run shown to the controls, to change and launch.",
         )
 
 
-def different(run: runs.Run) -> list[str]:
+def list_differing_settings(run: runs.Run) -> list[str]:
     """The settings that are not as the run's, in words and in the order of the controls."""
     theirs = run.config.as_dict()
     return [
-        SHORT.get(name, settings.label(name).lower())
-        for name in settings.FIELDS
-        if settings.value(name) != theirs[name]
+        SHORT_LABELS.get(name, settings.format_setting_title(name).lower())
+        for name in settings.RUN_FIELDS
+        if settings.get_run_setting(name) != theirs[name]
     ]

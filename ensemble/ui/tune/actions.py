@@ -11,51 +11,51 @@ from ensemble.config import EnsembleConfig
 from ensemble.runs.annotations.tags import write_tags
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.jobs import deletion
-from ensemble.ui.shared import address, loaders, settings, widget
+from ensemble.ui.shared import address, loaders, settings, widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.ui.tune import answer, hyper_deep
-from ensemble.ui.tune.screen import SCREEN
+from ensemble.ui.tune.screen import SWEEP_SCREEN
 from ensemble.wording import formats
 
-SEEDS = 5
-MORE, MOST_MORE = "tune_more_trials", 1000
+SEED_COUNT = 5
+MORE_TRIALS_KEY, MAX_MORE_TRIALS = "tune_more_trials", 1000
 
 
-def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
+def show_sweep_actions(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The buttons; those for the best stand there once there is one."""
-    deletion.tell(SCREEN)
-    best = sweeps.best(sweep, list(trials)) if trials else None
+    deletion.show_job_action_problem(SWEEP_SCREEN)
+    best = sweeps.find_best_trial(sweep, list(trials)) if trials else None
     with st.container(
         horizontal=True, gap="small", vertical_alignment="center", key="tune_actions"
     ):
         if best:
-            use(sweep, best)
+            show_best_settings_button(sweep, best)
         if any(one.run_id for one in trials):
             st.page_link(
                 "pages/compare.py",
                 label="Compare these trials",
                 width="content",
                 icon=":material/compare_arrows:",
-                query_params=address.SWEEP.link(sweep.id),
+                query_params=address.SWEEP.build_query(sweep.id),
             )
         if sweep.config.sampler != "grid":
-            more(sweep)
+            show_more_trials(sweep)
         if best and not sweep.active:  # What follows is for the best of all.
-            seeds(sweep, best)
-            hyper_deep.show(sweep, trials, attempt)
-    hyper_deep.built(sweep)
+            show_seeds_button(sweep, best)
+            hyper_deep.show_hyper_deep_builder(sweep, trials, attempt_sweep_action)
+    hyper_deep.show_hyper_deep_runs(sweep)
 
 
-def removal(sweep: Sweep) -> None:
+def show_sweep_deletion(sweep: Sweep) -> None:
     """Delete, which asks first."""
-    if deletion.is_asked(SCREEN, sweep):
-        deletion.sure(SCREEN, sweep)
+    if deletion.is_deletion_requested(SWEEP_SCREEN, sweep):
+        deletion.show_delete_confirmation(SWEEP_SCREEN, sweep)
     else:
-        deletion.ask_button(SCREEN, sweep)
+        deletion.show_delete_button(SWEEP_SCREEN, sweep)
 
 
-def use(sweep: Sweep, best: Trial) -> None:
+def show_best_settings_button(sweep: Sweep, best: Trial) -> None:
     """To Train, its controls filled with the best settings."""
     pressed = st.button(
         "Launch with the best settings",
@@ -66,73 +66,75 @@ def use(sweep: Sweep, best: Trial) -> None:
         "there to learn from every training image.",
     )
     if pressed:
-        settings.fill(sweep.config.of_trial(best.params))
-        run = answer.run_of(best)  # It may have been deleted.
-        tab.unfolded = run.id if run else ""
-        st.switch_page("pages/train.py", query_params=address.RUN.link(run.id) if run else {})
+        settings.fill_run_settings(sweep.config.build_trial_config(best.params))
+        run = answer.find_trial_run(best)  # It may have been deleted.
+        tab.unfolded_run_id = run.id if run else ""
+        st.switch_page(
+            "pages/train.py", query_params=address.RUN.build_query(run.id) if run else {}
+        )
 
 
-def tag(sweep: Sweep, best: Trial) -> str:
+def format_seeds_tag(sweep: Sweep, best: Trial) -> str:
     """What the runs of the best settings with other seeds are tagged with."""
     return f"{sweep.id}-seeds-{best.number + 1}"
 
 
-def seeds(sweep: Sweep, best: Trial) -> None:
+def show_seeds_button(sweep: Sweep, best: Trial) -> None:
     """The best settings again with seeds that had no part in the choice, or the way to them."""
-    name = tag(sweep, best)
-    if any(name in run.tags for run in loaders.all_runs()):
+    name = format_seeds_tag(sweep, best)
+    if any(name in run.tags for run in loaders.list_cached_runs()):
         st.page_link(
             "pages/compare.py",
             label="Compare its seeds",
             width="content",
             icon=":material/casino:",
-            query_params=address.TAG.link(name),
+            query_params=address.TAG.build_query(name),
         )
         return
     st.button(
-        f"Again with {SEEDS} seeds",
+        f"Again with {SEED_COUNT} seeds",
         key="tune_seeds",
         icon=":material/casino:",
-        on_click=attempt,
-        args=(lambda: launch_seeds(sweep, best),),
-        **rights.given(
+        on_click=attempt_sweep_action,
+        args=(lambda: launch_seed_runs(sweep, best),),
+        **rights.build_control_arguments(
             Action.LAUNCH,
-            help=f"Trains the best settings {SEEDS} times with seeds that had no "
+            help=f"Trains the best settings {SEED_COUNT} times with seeds that had no "
             "part in the choice: what they come to on average is not flattered by it.",
         ),
     )
 
 
-def launch_seeds(sweep: Sweep, best: Trial) -> None:
+def launch_seed_runs(sweep: Sweep, best: Trial) -> None:
     """Launch them, each with the tag."""
-    config = sweep.config.of_trial(best.params)
-    for seed in other_seeds(config):
-        run = runs.launch(replace(config, seed=seed))
-        write_tags(run.id, [tag(sweep, best)])
+    config = sweep.config.build_trial_config(best.params)
+    for seed in list_other_seeds(config):
+        run = runs.launch_run(replace(config, seed=seed))
+        write_tags(run.id, [format_seeds_tag(sweep, best)])
     loaders.forget_runs()
 
 
-def other_seeds(config: EnsembleConfig) -> list[int]:
+def list_other_seeds(config: EnsembleConfig) -> list[int]:
     """Seeds beside the one that the trial had."""
-    last = settings.FIELDS["seed"].metadata["high"]
-    return [(config.seed + step) % (last + 1) for step in range(1, SEEDS + 1)]
+    last = settings.RUN_FIELDS["seed"].metadata["high"]
+    return [(config.seed + step) % (last + 1) for step in range(1, SEED_COUNT + 1)]
 
 
-def more(sweep: Sweep) -> None:
+def show_more_trials(sweep: Sweep) -> None:
     """So many trials more."""
     with st.popover("More trials", icon=":material/add:", key="tune_more_box"):
-        widget.begin(MORE, sweep.config.trials)
-        count = st.number_input("How many more", 1, MOST_MORE, key=MORE)
+        widget_state.initialize_widget(MORE_TRIALS_KEY, sweep.config.trials)
+        count = st.number_input("How many more", 1, MAX_MORE_TRIALS, key=MORE_TRIALS_KEY)
         st.button(
-            f"Add {formats.count(count, 'trial')}",
+            f"Add {formats.format_count(count, 'trial')}",
             key="tune_enlarge",
             type="primary",
-            on_click=attempt,
-            args=(lambda: sweeps.enlarge(sweep.id, count),),
-            **rights.given(Action.CHANGE, sweep.path),
+            on_click=attempt_sweep_action,
+            args=(lambda: sweeps.enlarge_sweep(sweep.id, count),),
+            **rights.build_control_arguments(Action.CHANGE, sweep.path),
         )
 
 
-def attempt(act: Callable[[], object]) -> None:
+def attempt_sweep_action(act: Callable[[], object]) -> None:
     """Callback: do it, or keep the reason why it cannot be done."""
-    deletion.attempt(SCREEN, act)
+    deletion.attempt_job_action(SWEEP_SCREEN, act)

@@ -5,19 +5,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from ensemble.figures import palette
-from ensemble.figures.comparison import search
-from ensemble.figures.comparison.trials import SHARES, SHORT, UNITS
+from ensemble.figures.comparison import search_progress
+from ensemble.figures.comparison.trial_columns import (
+    OBJECTIVE_TITLES,
+    OBJECTIVE_UNITS,
+    SHARE_OBJECTIVES,
+)
 from ensemble.sweeps import OBJECTIVES, Sweep, Trial
-from ensemble.ui.train.curves import component
+from ensemble.ui.train.learning_curves import register_learning_curves
 from ensemble.wording import formats
-from ensemble.wording.provenance import figure_caption
-from ensemble.wording.run_names import called
+from ensemble.wording.provenance import format_figure_caption
+from ensemble.wording.run_names import format_run_name
 
-MOST = 40  # trials whose epochs are drawn
-APART = 20  # largest to least value from which on an axis is log
+MAX_EPOCH_CURVES = 40  # trials whose epochs are drawn
+LOG_SCALE_RATIO = 20  # largest to least value from which on an axis is log
 
 
-def history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
+def show_trial_history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """Each trial's value, and the best so far bold.
 
     Args:
@@ -25,17 +29,20 @@ def history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
       trials: of it.
       goal: one of its objectives.
     """
-    found = search.history(sweep.config, trials, goal)
+    found = search_progress.trace_search_history(sweep.config, trials, goal)
     styles = {
-        "trials": style("each trial", "", palette.MUTED, 5),
-        "best": style("best so far", "best", None, palette.ENSEMBLE_WIDTH),
+        "trials": build_trial_style("each trial", "", palette.MUTED_COLOR, 5),
+        "best": build_trial_style("best so far", "best", None, palette.ENSEMBLE_WIDTH),
     }
-    title = f"{SHORT[goal][0].upper()}{SHORT[goal][1:]} by trial"
+    title = f"{OBJECTIVE_TITLES[goal][0].upper()}{OBJECTIVE_TITLES[goal][1:]} by trial"
     better = "lower" if OBJECTIVES[goal].minimize else "higher"
     values = [value for value in found.trials[1] if value is not None]
-    best = f", the best {formats.significant(found.best[1][-1])}" if found.best[1] else ""
-    lines = [line("trials", search.apart(found.trials)), line("best", found.best)]
-    draw(
+    best = f", the best {formats.format_significant(found.best[1][-1])}" if found.best[1] else ""
+    lines = [
+        build_trial_line("trials", search_progress.separate_points(found.trials)),
+        build_trial_line("best", found.best),
+    ]
+    show_sweep_chart(
         sweep,
         f"history-{goal}",
         styles,
@@ -43,10 +50,10 @@ def history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
         goal,
         title,
         better,
-        alt=f"{title}: {formats.count(len(values), 'trial')}{best}",
+        alt=f"{title}: {formats.format_count(len(values), 'trial')}{best}",
         x={
             "label": "trial",
-            "max": sweep.config.wanted + 0.5,
+            "max": sweep.config.trial_count + 0.5,
             "when": "trial {}",
             "column": "trial",
         },
@@ -54,25 +61,25 @@ def history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     )
 
 
-def epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
+def show_trial_epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The first objective by epoch: bold and blue of the trials at work, thin of the others."""
-    goal = sweep.config.goals[0]
-    found = search.epochs(trials, MOST)
+    goal = sweep.config.objective_names[0]
+    found = search_progress.list_trial_epochs(trials, MAX_EPOCH_CURVES)
     styles, lines = {}, []
     for one in found:
         name, running = f"trial {one.number}", one.state == "running"
         styles[name] = (
-            style(name, name, palette.RIGHT, 2.5)
+            build_trial_style(name, name, palette.RIGHT_COLOR, 2.5)
             if running
-            else style(name, "ended", palette.MUTED, 1, 0.6)
+            else build_trial_style(name, "ended", palette.MUTED_COLOR, 1, 0.6)
         )
-        lines.append(line(name, one.points, name if running else "ended"))
+        lines.append(build_trial_line(name, one.points, name if running else "ended"))
     last = max((one.points[0][-1] for one in found), default=1.0)
-    title = f"{SHORT[goal][0].upper()}{SHORT[goal][1:]} by epoch"
+    title = f"{OBJECTIVE_TITLES[goal][0].upper()}{OBJECTIVE_TITLES[goal][1:]} by epoch"
     better = "lower" if OBJECTIVES[goal].minimize else "higher"
     at_work = [str(one.number) for one in found if one.state == "running"]
     said = f", at work: {', '.join(at_work)}" if at_work else ""
-    draw(
+    show_sweep_chart(
         sweep,
         "epochs",
         styles,
@@ -80,20 +87,20 @@ def epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
         goal,
         title,
         better,
-        alt=f"{title} of {formats.count(len(found), 'trial')}{said}",
+        alt=f"{title} of {formats.format_count(len(found), 'trial')}{said}",
         x={"label": "epochs", "max": max(last, 2.0)},
         note="" if found else "Drawn from the end of the first epoch on.",
     )
 
 
-def style(
+def build_trial_style(
     label: str, end: str, color: str | None, width: float, opacity: float = 1
 ) -> dict[str, Any]:
     """How a curve looks, and what it is called under the pointer and at its end."""
     return {"label": label, "end": end, "color": color, "width": width, "opacity": opacity}
 
 
-def line(who: str, points: search.Points, group: str = "") -> dict[str, Any]:
+def build_trial_line(who: str, points: search_progress.Points, group: str = "") -> dict[str, Any]:
     """One curve for the component."""
     x, y = points
     return {
@@ -107,7 +114,7 @@ def line(who: str, points: search.Points, group: str = "") -> dict[str, Any]:
     }
 
 
-def draw(
+def show_sweep_chart(
     sweep: Sweep,
     name: str,
     styles: dict[str, Any],
@@ -121,16 +128,16 @@ def draw(
     note: str,
 ) -> None:
     """One chart with one picture; its zoom is kept under the sweep's name and its own."""
-    shares = goal in SHARES
-    unit = "" if shares else UNITS.get(goal, goal)
+    shares = goal in SHARE_OBJECTIVES
+    unit = "" if shares else OBJECTIVE_UNITS.get(goal, goal)
     axis = ", ".join(filter(None, (unit, f"{better} is better")))
     panel = {
         "name": name,
-        "noun": SHORT[goal],
+        "noun": OBJECTIVE_TITLES[goal],
         "title": title,
         "axis": axis,
         "alt": alt,
-        "scale": scale(lines, shares),
+        "scale": select_axis_scale(lines, shares),
         "lines": lines,
         "percent": shares,
         "decimals": 2,
@@ -144,21 +151,25 @@ def draw(
     ]
     chart = {
         "run": f"{sweep.id}-{name}",
-        "caption": f"{title} · {called(sweep)}",
+        "caption": f"{title} · {format_run_name(sweep)}",
         "title": title,
-        "about": figure_caption(sweep, title),
+        "about": format_figure_caption(sweep, title),
         "x": x,
         "styles": styles,
         "legend": legend,
         "places": [[panel]],
         "disputed": None,
-        "colors": {"right": palette.RIGHT, "wrong": palette.WRONG, "muted": palette.MUTED},
+        "colors": {
+            "right": palette.RIGHT_COLOR,
+            "wrong": palette.WRONG_COLOR,
+            "muted": palette.MUTED_COLOR,
+        },
     }
-    component()(data={"chart": json.dumps(chart)}, key=f"tune_{name}_{sweep.id}")
+    register_learning_curves()(data={"chart": json.dumps(chart)}, key=f"tune_{name}_{sweep.id}")
 
 
-def scale(lines: Sequence[dict[str, Any]], shares: bool) -> str:
+def select_axis_scale(lines: Sequence[dict[str, Any]], shares: bool) -> str:
     """Log where the values span powers of ten."""
     values = [value for one in lines for value in one["y"] if value is not None]
-    wide = bool(values) and min(values) > 0 and max(values) >= APART * min(values)
+    wide = bool(values) and min(values) > 0 and max(values) >= LOG_SCALE_RATIO * min(values)
     return "log" if wide and not shares else "linear"

@@ -7,137 +7,140 @@ import streamlit as st
 
 from ensemble import datasets, sweeps
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.split import held_out
+from ensemble.datasets.split import count_holdout_images
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement
-from ensemble.settings import setting_fields
+from ensemble.settings import list_setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig
-from ensemble.sweeps.settings import VALIDATION
-from ensemble.ui.devices import probe, where
+from ensemble.sweeps.settings import DEFAULT_VALIDATION
+from ensemble.ui.devices import placement_control, probe
+from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
-from ensemble.ui.jobs import picker
-from ensemble.ui.jobs.launch import Plan
-from ensemble.ui.shared import settings, widget
+from ensemble.ui.jobs.launch import LaunchPlan
+from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
-from ensemble.ui.train.launch import TOLD_BY, rounded
-from ensemble.ui.tune import length, space
-from ensemble.ui.tune.screen import SCREEN
+from ensemble.ui.train.launch import ESTIMATE_SOURCES, round_duration
+from ensemble.ui.tune import space, sweep_duration
+from ensemble.ui.tune.screen import SWEEP_SCREEN
 from ensemble.wording import escaping, formats
 
-WHERE = "tune_where"
-ON_CLUSTER = (
+PLACE_KEY = "tune_where"
+CLUSTER_HELP = (
     "On a cluster each worker is a task on one node, and they take no turn of this machine. What "
     "each asks for stands in ensemble.toml, table [{table}]."
 )
 NO_BREAK = "\N{NO-BREAK SPACE}"
-FIELDS = {field.name: field for field in setting_fields(SweepConfig)}
-SAMPLER_WORDS = {
+SWEEP_FIELDS = {field.name: field for field in list_setting_fields(SweepConfig)}
+SAMPLER_LABELS = {
     "tpe": "TPE: learns from the trials before",
     "random": "Random",
     "grid": "Grid: every combination",
 }
-PRUNER_WORDS = {
+PRUNER_LABELS = {
     "none": "None: every trial to its end",
     "median": "Median: ends what is below it",
     "hyperband": "Hyperband: few epochs first",
 }
-OBJECTIVE_WORDS = {
+OBJECTIVE_LABELS = {
     "nll": "NLL of the ensemble",
     "accuracy": "Accuracy of the ensemble",
     "ece": "ECE of the ensemble",
     "seconds": "Seconds of training",
 }
-QUICK = SweepConfig(
+QUICK_SWEEP = SweepConfig(
     trials=8,
     sampler="random",
-    base=EnsembleConfig(network="logistic", epochs=5, validation=VALIDATION),
+    base=EnsembleConfig(network="logistic", epochs=5, validation=DEFAULT_VALIDATION),
 )
-SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+VALIDATION_SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 
 
-def key(name: str) -> str:
+def format_sweep_key(name: str) -> str:
     """The key of the widget that holds a setting of the sweep."""
     return f"tune_{name}"
 
 
-def controls() -> None:
+def show_sweep_controls() -> None:
     """What is searched, by whom and for what; the rest under More."""
-    control("sampler", "Sampler", format_func=SAMPLER_WORDS.__getitem__)
-    on_grid = held("sampler") == "grid"
-    space.controls(on_grid)
+    show_sweep_setting("sampler", "Sampler", format_func=SAMPLER_LABELS.__getitem__)
+    on_grid = get_sweep_setting("sampler") == "grid"
+    space.show_search_space(on_grid)
     if not on_grid:
-        control("trials", "Trials")
-    widget.begin(key("objectives"), ["nll"])
+        show_sweep_setting("trials", "Trials")
+    widget_state.initialize_widget(format_sweep_key("objectives"), ["nll"])
     st.multiselect(
         "Chosen by",
         list(OBJECTIVES),
-        format_func=OBJECTIVE_WORDS.__getitem__,
-        key=key("objectives"),
+        format_func=OBJECTIVE_LABELS.__getitem__,
+        key=format_sweep_key("objectives"),
         persist_state="session",
         select_all=False,
         help="On the validation images, at a trial's best epoch. Of several the trials that no "
         "other beats in all are shown: the Pareto front.",
     )
     draw_field_control(
-        settings.FIELDS["validation"],
-        key("validation"),
+        settings.RUN_FIELDS["validation"],
+        format_sweep_key("validation"),
         "Validation share",
-        start=VALIDATION,
-        steps=SHARES,
-        format_func=lambda share: formats.percent(share, places=0),
+        start=DEFAULT_VALIDATION,
+        steps=VALIDATION_SHARES,
+        format_func=lambda share: formats.format_percent(share, places=0),
         help="Of the training images, held out of every trial to choose settings by.",
     )
-    where.control(WHERE, ON_CLUSTER)
+    placement_control.select_placement(PLACE_KEY, CLUSTER_HELP)
     more = st.expander("More", key="tune_more", on_change="rerun")
     if more.open:
         with more:
-            control("pruner", "Pruner", format_func=PRUNER_WORDS.__getitem__)
-            control("workers", "Workers")
-            control("sampler_seed", "Seed of the sampler")
-    rest()
+            show_sweep_setting("pruner", "Pruner", format_func=PRUNER_LABELS.__getitem__)
+            show_sweep_setting("workers", "Workers")
+            show_sweep_setting("sampler_seed", "Seed of the sampler")
+    show_shared_settings()
 
 
-def control(name: str, label: str, **more: Any) -> None:
+def show_sweep_setting(name: str, label: str, **more: Any) -> None:
     """The widget of a setting of the sweep: a choice, or a number that is typed."""
-    draw_field_control(FIELDS[name], key(name), label, typed=True, **more)
+    draw_field_control(SWEEP_FIELDS[name], format_sweep_key(name), label, typed=True, **more)
 
 
-def rest() -> None:
+def show_shared_settings() -> None:
     """All other settings, in one line, and where they are set."""
-    said = f"{datasets.info(settings.value('dataset')).title} · "
+    said = f"{datasets.find_dataset_info(settings.get_run_setting('dataset')).title} · "
     try:
-        said += space.others(settings.chosen(), {*space.ticked(), "validation"})
+        said += space.describe_shared_settings(
+            settings.collect_run_config(), {*space.list_searched_settings(), "validation"}
+        )
     except ConfigError as error:
         said = str(error)
-    st.caption(escaping.markdown(f"All else as on Train: {said}"))
+    st.caption(escaping.escape_markdown(f"All else as on Train: {said}"))
     st.page_link("pages/train.py", label="Change it on Train", icon=":material/tune:")
 
 
-def held(name: str) -> Any:
+def get_sweep_setting(name: str) -> Any:
     """A setting of the sweep as it stands in its widget, else its default."""
-    default = VALIDATION if name == "validation" else FIELDS[name].default
-    return widget.value(key(name), default)
+    default = DEFAULT_VALIDATION if name == "validation" else SWEEP_FIELDS[name].default
+    return widget_state.get_widget_value(format_sweep_key(name), default)
 
 
-def config() -> SweepConfig:
+def collect_sweep_config() -> SweepConfig:
     """The sweep that the controls say.
 
     Raises:
       ConfigError: they do not fit together, or something is missing.
     """
-    if not space.ticked():
+    if not space.list_searched_settings():
         raise ConfigError("Nothing is searched: tick at least one setting.")
-    if name := space.empty():
+    if name := space.find_empty_setting():
         raise ConfigError(f"No value of {name} is given: give two or more to try.")
-    if not (goals := widget.value(key("objectives"), ["nll"])):
+    if not (goals := widget_state.get_widget_value(format_sweep_key("objectives"), ["nll"])):
         raise ConfigError("Nothing is chosen by: choose an objective such as NLL.")
     words = {
-        name: held(name) for name in ("trials", "sampler", "pruner", "workers", "sampler_seed")
+        name: get_sweep_setting(name)
+        for name in ("trials", "sampler", "pruner", "workers", "sampler_seed")
     }
-    share = widget.value(key("validation"), VALIDATION)
-    searched = space.chosen(words["sampler"] == "grid")
+    share = widget_state.get_widget_value(format_sweep_key("validation"), DEFAULT_VALIDATION)
+    searched = space.collect_search_space(words["sampler"] == "grid")
     ordered = ",".join(goal for goal in OBJECTIVES if goal in goals)
-    base = replace(settings.chosen(), validation=share)
+    base = replace(settings.collect_run_config(), validation=share)
     return SweepConfig.from_dict(
         {
             **words,
@@ -148,78 +151,103 @@ def config() -> SweepConfig:
     )
 
 
-def plan() -> Plan[SweepConfig]:
+def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
     """What Launch will do with the controls as they stand."""
     try:
-        wanted = config()
-        label = f"Launch {formats.count(wanted.wanted, 'trial')}"
+        wanted = collect_sweep_config()
+        label = f"Launch {formats.format_count(wanted.trial_count, 'trial')}"
     except ConfigError as error:
-        return Plan(None, "Launch", str(error))
-    info = datasets.info(wanted.base.dataset)
+        return LaunchPlan(None, "Launch", str(error))
+    info = datasets.find_dataset_info(wanted.base.dataset)
     if not info.prepared:
-        return Plan(None, label, f"{info.title} is not here yet: fetch it on Train.")
-    aside = held_out(info.train_size, wanted.base.validation)
-    if largest(wanted) > info.train_size - aside:
+        return LaunchPlan(None, label, f"{info.title} is not here yet: fetch it on Train.")
+    aside = count_holdout_images(info.train_size, wanted.base.validation)
+    if find_largest_batch(wanted) > info.train_size - aside:
         learnt = f"{info.train_size - aside:,} training images"
-        return Plan(
+        return LaunchPlan(
             None,
             label,
-            f"A batch of {largest(wanted):,} is more than the {learnt}: choose a smaller one.",
+            f"A batch of {find_largest_batch(wanted):,} is more than the {learnt}: "
+            "choose a smaller one.",
         )
-    said = chosen_on(wanted, aside, info.noun)
-    if place := widget.value(WHERE, where.HERE):
-        workers = formats.count(wanted.workers, "task")
-        return Plan(wanted, f"{label} in {workers} on {where.describe(place)}", note=said)
-    if (here := probe.probe().answer) is None:
-        return Plan(wanted, label, note=said)
-    if (about := length.length(wanted, here)) is None:
-        return Plan(wanted, label, note=said)
-    time_ = formats.duration(rounded(about.seconds)).replace(" ", NO_BREAK)
+    said = describe_selection_images(wanted, aside, info.noun)
+    if place := widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
+        workers = formats.format_count(wanted.workers, "task")
+        return LaunchPlan(
+            wanted,
+            f"{label} in {workers} on {placement_control.describe_placement_choice(place)}",
+            note=said,
+        )
+    if (here := probe.get_device_probe().inventory) is None:
+        return LaunchPlan(wanted, label, note=said)
+    if (about := sweep_duration.estimate_sweep_duration(wanted, here)) is None:
+        return LaunchPlan(wanted, label, note=said)
+    time_ = formats.format_duration(round_duration(about.seconds)).replace(" ", NO_BREAK)
     most = "at most " if wanted.pruner != "none" else "about "
-    return Plan(
-        wanted, f"{label}, {most}{time_}", note=f"{said} The time is {TOLD_BY[about.told_by]}."
+    return LaunchPlan(
+        wanted,
+        f"{label}, {most}{time_}",
+        note=f"{said} The time is {ESTIMATE_SOURCES[about.source]}.",
     )
 
 
-def largest(config: SweepConfig) -> int:
+def find_largest_batch(config: SweepConfig) -> int:
     """The largest batch that a trial may have."""
-    axis = config.axes.get("batch_size")
+    axis = config.search_axes.get("batch_size")
     if axis is None:
         return config.base.batch_size
     return int(getattr(axis, "high", 0) or max(getattr(axis, "values", (0,))))
 
 
-def chosen_on(config: SweepConfig, aside: int, noun: str) -> str:
+def describe_selection_images(config: SweepConfig, aside: int, noun: str) -> str:
     """On which images settings are chosen, in a sentence."""
-    if config.goals == ("seconds",):
+    if config.objective_names == ("seconds",):
         return "Chosen by the seconds that training takes."
-    images = formats.count(aside, f"validation {noun}")
-    share = formats.percent(config.base.validation, places=0)
+    images = formats.format_count(aside, f"validation {noun}")
+    share = formats.format_percent(config.base.validation, places=0)
     return f"Chosen on {images} ({share} of the training set); the test set only reports."
 
 
-def launch_button() -> None:
+def show_sweep_launch_button() -> None:
     """The button that starts what the controls say, with the reason where it cannot."""
-    launching.launch_button("tune_launch", plan, lambda: probe.probe().waiting, launch, below)
+    launching.show_launch_button(
+        "tune_launch",
+        plan_sweep_launch,
+        lambda: probe.get_device_probe().is_pending,
+        launch_and_show_sweep,
+        show_sweep_wait_note,
+    )
 
 
-def below(planned: Plan[SweepConfig]) -> None:
+def show_sweep_wait_note(planned: LaunchPlan[SweepConfig]) -> None:
     """What it waits for, where it is searched on this machine."""
-    if not widget.value(WHERE, where.HERE):
-        launching.starts_after(planned)
+    if not widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
+        launching.show_queue_note(planned)
 
 
-def quick_button() -> None:
+def show_quick_sweep_button() -> None:
     """The button of the first visit: an example that is searched within a minute or so."""
-    said = f"Try {formats.count(QUICK.trials, 'learning rate')} on digits, logistic regression"
-    launching.button(Plan(QUICK, said), "tune_quick", launch)
+    said = (
+        f"Try {formats.format_count(QUICK_SWEEP.trials, 'learning rate')} on digits, logistic "
+        f"regression"
+    )
+    launching.show_planned_button(
+        LaunchPlan(QUICK_SWEEP, said), "tune_quick", launch_and_show_sweep
+    )
 
 
-def launch(wanted: SweepConfig, placement: Placement | None = None) -> None:
+def launch_and_show_sweep(wanted: SweepConfig, placement: Placement | None = None) -> None:
     """Start the sweep where that is chosen and show it."""
 
-    def begin() -> Sweep:
-        place = placement or where.placement(widget.value(WHERE, where.HERE))
-        return sweeps.launch(wanted, place)
+    def start_sweep() -> Sweep:
+        place = placement or placement_control.build_placement(
+            widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE)
+        )
+        return sweeps.launch_sweep(wanted, place)
 
-    launching.launch(SCREEN, wanted, begin, lambda sweep: picker.show_next(SCREEN, sweep))
+    launching.launch_job_once(
+        SWEEP_SCREEN,
+        wanted,
+        start_sweep,
+        lambda sweep: job_picker.set_next_shown_job(SWEEP_SCREEN, sweep),
+    )

@@ -4,75 +4,81 @@ import streamlit as st
 
 from ensemble import runs, sweeps
 from ensemble.errors import RunError
-from ensemble.jobs.queue import ahead_of
+from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.jobs import job_panel
-from ensemble.ui.jobs.screen import forget_jobs, shown_state
+from ensemble.ui.jobs.job_screen import find_displayed_state, forget_jobs
 from ensemble.ui.shared import address, guard
-from ensemble.ui.tune import actions, answer, loader, pictures
+from ensemble.ui.tune import actions, answer, loader, sweep_views
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
-SECONDS_BETWEEN = 2.0
-SECONDS_ASLEEP = 5.0  # it may be resumed or enlarged elsewhere: in another tab, or by a command
-ENDED = ("complete", "pruned", "failed")
-MOST_RUNNING = 6  # trials at work that have a line each
+REFRESH_INTERVAL_S = 2.0
+IDLE_REFRESH_INTERVAL_S = (
+    5.0  # it may be resumed or enlarged elsewhere: in another tab, or by a command
+)
+ENDED_STATES = ("complete", "pruned", "failed")
+MAX_LISTED_TRIALS = 6  # trials at work that have a line each
 
 
-def watch(sweep: Sweep) -> None:
+def show_live_sweep(sweep: Sweep) -> None:
     """Show `sweep`, and again and again: often while it is active."""
-    every = SECONDS_BETWEEN if sweep.active else SECONDS_ASLEEP
-    st.fragment(watched, run_every=every)(sweep.id, shown_state(sweep))
+    every = REFRESH_INTERVAL_S if sweep.active else IDLE_REFRESH_INTERVAL_S
+    st.fragment(refresh_live_sweep, run_every=every)(sweep.id, find_displayed_state(sweep))
 
 
-def watched(sweep_id: str, last_state: str) -> None:
-    """The body of `watch`."""
-    with guard.guarded():
-        sweep = sweeps.find(sweep_id)
-        if shown_state(sweep) != last_state:
+def refresh_live_sweep(sweep_id: str, last_state: str) -> None:
+    """The body of `show_live_sweep`."""
+    with guard.guard_page():
+        sweep = sweeps.find_sweep(sweep_id)
+        if find_displayed_state(sweep) != last_state:
             forget_jobs()
             st.rerun()
         try:
-            trials = loader.trials(sweep)
+            trials = loader.load_sweep_trials(sweep)
         except RunError as error:
-            guard.problem(error)
-            actions.removal(sweep)  # There is no other way to be rid of it.
+            guard.show_error_message(error)
+            actions.show_sweep_deletion(sweep)  # There is no other way to be rid of it.
             return
-        answer.show(sweep, trials)
-        state(sweep, trials)
-        running(trials)
-        actions.show(sweep, trials)
+        answer.show_sweep_answer(sweep, trials)
+        show_sweep_progress(sweep, trials)
+        show_running_trials(trials)
+        actions.show_sweep_actions(sweep, trials)
         if trials:
-            pictures.show(sweep, trials)
+            sweep_views.show_sweep_views(sweep, trials)
         else:
             st.caption("Pictures stand here from the first trial on.")
-        actions.removal(sweep)
+        actions.show_sweep_deletion(sweep)
 
 
-def state(sweep: Sweep, trials: list[Trial]) -> None:
+def show_sweep_progress(sweep: Sweep, trials: list[Trial]) -> None:
     """How far it is with Stop beside it; Resume where it was stopped or failed."""
-    done = sum(one.state in ENDED for one in trials)
-    detail = f"{done:,} of {formats.count(sweep.config.wanted, 'trial')}"
+    done = sum(one.state in ENDED_STATES for one in trials)
+    detail = f"{done:,} of {formats.format_count(sweep.config.trial_count, 'trial')}"
     if sweep.active:
-        ahead = ahead_of(sweep) if sweep.state == "queued" else []
-        job_panel.show(sweep, jobs_words.stage(sweep, ahead, detail), prefix="tune_")
+        ahead = list_jobs_ahead(sweep) if sweep.state == "queued" else []
+        job_panel.show_job_progress(
+            sweep, jobs_words.describe_job_stage(sweep, ahead, detail), prefix="tune_"
+        )
         return
-    job_panel.ended(sweep)
+    job_panel.show_job_ending(sweep)
     if sweep.state in sweep.kind.resumable:
-        job_panel.show(sweep, detail, prefix="tune_", resume=lambda: resume(sweep.id))
+        job_panel.show_job_progress(
+            sweep, detail, prefix="tune_", resume=lambda: resume_shown_sweep(sweep.id)
+        )
 
 
-def resume(sweep_id: str) -> None:
+def resume_shown_sweep(sweep_id: str) -> None:
     """Go on with it, and have the page look again by itself."""
-    sweeps.resume(sweep_id)
+    sweeps.resume_sweep(sweep_id)
     forget_jobs()
 
 
-def running(trials: list[Trial]) -> None:
+def show_running_trials(trials: list[Trial]) -> None:
     """What is trained now: a link to each run, its settings, and how far it is."""
     active = [one for one in trials if one.state == "running"]
-    for trial in active[:MOST_RUNNING]:
-        run = answer.run_of(trial)
+    for trial in active[:MAX_LISTED_TRIALS]:
+        run = answer.find_trial_run(trial)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             title = f"Trial {trial.number + 1}"
             if run:
@@ -80,22 +86,25 @@ def running(trials: list[Trial]) -> None:
                     "pages/train.py",
                     label=title,
                     icon=":material/show_chart:",
-                    query_params=address.RUN.link(run.id),
+                    query_params=address.RUN.build_query(run.id),
                     width="content",
                 )
             else:
                 st.markdown(title, width="content")
-            said = [answer.params(trial), *(how_far(run) if run else ())]
-            st.caption(escaping.markdown(" · ".join(said)), width="content")
-    if len(active) > MOST_RUNNING:
-        st.caption(f"And {len(active) - MOST_RUNNING} more trials at work.")
+            said = [
+                answer.describe_trial_settings(trial),
+                *(describe_trial_progress(run) if run else ()),
+            ]
+            st.caption(escaping.escape_markdown(" · ".join(said)), width="content")
+    if len(active) > MAX_LISTED_TRIALS:
+        st.caption(f"And {len(active) - MAX_LISTED_TRIALS} more trials at work.")
 
 
-def how_far(run: runs.Run) -> list[str]:
+def describe_trial_progress(run: runs.Run) -> list[str]:
     """The epoch that a run is at, and its best value so far."""
     if run.state != "training":
         return [run.state]
     said = [f"epoch {run.status.epoch} of {run.config.epochs}"]
     if (nll := run.status.best_ensemble_validation_nll) is not None:
-        said.append(f"validation NLL {formats.significant(nll)} at best")
+        said.append(f"validation NLL {formats.format_significant(nll)} at best")
     return said

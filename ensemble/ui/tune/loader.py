@@ -10,47 +10,51 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from ensemble import sweeps
-from ensemble.figures.comparison.importances import importances
+from ensemble.figures.comparison.importances import compute_setting_importances
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.shared import loaders
 
 Result = TypeVar("Result")
-Stamp = tuple[Any, ...]
+CacheKey = tuple[Any, ...]
 
 
-def trials(sweep: Sweep) -> list[Trial]:
+def load_sweep_trials(sweep: Sweep) -> list[Trial]:
     """Its trials; while it is active at most a second old.
 
     Raises:
       RunError: where they are written down cannot be reached.
     """
     beat = int(time.time()) if sweep.active else 0
-    return _trials(str(sweep.path), seen(sweep), beat, sweep)
+    return _load_cached_trials(str(sweep.path), get_sweep_version(sweep), beat, sweep)
 
 
-def seen(sweep: Sweep) -> Stamp:
+def get_sweep_version(sweep: Sweep) -> CacheKey:
     """Changes when something in its folder does."""
-    return tuple((path.name, loaders.version(path)) for path in sorted(sweep.path.iterdir()))
+    return tuple(
+        (path.name, loaders.get_file_version(path)) for path in sorted(sweep.path.iterdir())
+    )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _trials(folder: str, seen: Stamp, beat: int, _sweep: Sweep) -> list[Trial]:
-    return sweeps.trials_of(_sweep)
+def _load_cached_trials(folder: str, seen: CacheKey, beat: int, _sweep: Sweep) -> list[Trial]:
+    return sweeps.read_trials(_sweep)
 
 
-def stamp(every: Sequence[Trial]) -> Stamp:
+def build_trials_key(every: Sequence[Trial]) -> CacheKey:
     """Changes when a trial ends, or another begins."""
     return tuple((one.number, one.state, one.values, one.run_id) for one in every)
 
 
-def weights(sweep: Sweep, every: Sequence[Trial], goal: str) -> dict[str, float]:
-    """`importances` of an objective, reckoned once for each number of complete trials."""
+def load_setting_importances(sweep: Sweep, every: Sequence[Trial], goal: str) -> dict[str, float]:
+    """`compute_setting_importances` of an objective, once for each number of complete trials."""
     complete = [one for one in every if one.state == "complete"]
-    by = (sweep.id, goal, *stamp(complete))
-    return once("weights", by, lambda: importances(sweep.config, complete, goal))
+    by = (sweep.id, goal, *build_trials_key(complete))
+    return compute_once(
+        "weights", by, lambda: compute_setting_importances(sweep.config, complete, goal)
+    )
 
 
-def once(what: str, by: Stamp, make: Callable[[], Result]) -> Result:
+def compute_once(what: str, by: CacheKey, make: Callable[[], Result]) -> Result:
     """What `make` makes, made once for all that it follows from.
 
     Args:
@@ -58,10 +62,10 @@ def once(what: str, by: Stamp, make: Callable[[], Result]) -> Result:
       by: what it follows from, hashable.
       make: makes it.
     """
-    made: Result = _once(what, by, make)
+    made: Result = _compute_cached(what, by, make)
     return made
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)
-def _once(what: str, by: Stamp, _make: Callable[[], Any]) -> Any:
+def _compute_cached(what: str, by: CacheKey, _make: Callable[[], Any]) -> Any:
     return _make()

@@ -1,25 +1,25 @@
 """What is peculiar to the screen about sweeps."""
 
 from ensemble.sweeps import Sweep
-from ensemble.sweeps.store import SWEEPS
-from ensemble.ui.jobs.screen import JobScreen
+from ensemble.sweeps.store import SWEEP_STORE
+from ensemble.ui.jobs.job_screen import JobScreen
 from ensemble.ui.shared import address
 from ensemble.ui.tune import space
 
 
-def small_print(sweep: Sweep) -> str:
+def describe_sweep_settings(sweep: Sweep) -> str:
     """What is searched, by whom, and all other settings."""
-    others = space.others(sweep.config.base, sweep.config.axes)
+    others = space.describe_shared_settings(sweep.config.base, sweep.config.search_axes)
     return f"{sweep.config.space} · {sweep.config.sampler} · all else: {others}"
 
 
-SCREEN: JobScreen[Sweep] = JobScreen(
-    SWEEPS,
+SWEEP_SCREEN: JobScreen[Sweep] = JobScreen(
+    SWEEP_STORE,
     address.SWEEP,
     "tune_",
     "sweep",
     first_step="Set up a first sweep",
-    deleted_with_it=", which is what its trials came to? Their runs stay.",
-    small_print=small_print,
-    cleared=(address.KEEP,),
+    deletion_question_end=", which is what its trials came to? Their runs stay.",
+    describe_details=describe_sweep_settings,
+    dependent_words=(address.KEEP,),
 )

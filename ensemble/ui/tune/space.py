@@ -7,22 +7,33 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble.comparison.settings import NAMES, in_words, label
+from ensemble.comparison.compared_settings import (
+    SETTING_NAMES,
+    format_setting,
+    humanize_setting_name,
+)
 from ensemble.config import EnsembleConfig
-from ensemble.settings import choices_of
-from ensemble.sweeps.space import NOT_SEARCHED, Axis, Range, written
-from ensemble.ui.shared import settings, widget
+from ensemble.settings import list_setting_choices
+from ensemble.sweeps.search_space import (
+    UNSEARCHABLE_SETTINGS,
+    Axis,
+    ValueRange,
+    format_search_space,
+)
+from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import escaping
 
 # The seed also says which images are held out, and trials are judged on the same ones.
-ELSEWHERE = ("seed", "devices", "groups")
-SEARCHED = tuple(name for name in NAMES if name not in (*NOT_SEARCHED, *ELSEWHERE))
-FIRST = ("learning_rate",)
-TICKED, GRID_VALUES = "tune_searched", 4
+EXCLUDED_SETTINGS = ("seed", "devices", "groups")
+SEARCHABLE_SETTINGS = tuple(
+    name for name in SETTING_NAMES if name not in (*UNSEARCHABLE_SETTINGS, *EXCLUDED_SETTINGS)
+)
+DEFAULT_SETTINGS = ("learning_rate",)
+SEARCHED_KEY, GRID_VALUE_COUNT = "tune_searched", 4
 RANGE, LIST = "range", "list"
 # Where a search begins, of settings whose whole range is of no use: from, to, by the same factor.
-USUAL: dict[str, tuple[float, float, bool]] = {
+DEFAULT_RANGES: dict[str, tuple[float, float, bool]] = {
     "learning_rate": (0.01, 0.5, True),
     "momentum": (0.5, 0.95, False),
     "weight_decay": (1e-5, 1e-2, True),
@@ -38,56 +49,56 @@ USUAL: dict[str, tuple[float, float, bool]] = {
 }
 
 
-def key(what: str, name: str) -> str:
+def format_space_key(what: str, name: str) -> str:
     """The key of a widget of one setting."""
     return f"tune_{what}_{name}"
 
 
-def ticked() -> list[str]:
+def list_searched_settings() -> list[str]:
     """The settings that are ticked, in the order of the settings."""
-    held = widget.value(TICKED, list(FIRST))
-    return [name for name in SEARCHED if name in held]
+    held = widget_state.get_widget_value(SEARCHED_KEY, list(DEFAULT_SETTINGS))
+    return [name for name in SEARCHABLE_SETTINGS if name in held]
 
 
-def controls(on_grid: bool) -> None:
+def show_search_space(on_grid: bool) -> None:
     """Which settings, and of each where to search.
 
     Args:
       on_grid: whether every combination is tried: a range of numbers then says how many of them.
     """
-    widget.begin(TICKED, list(FIRST))
-    titles = {name: settings.label(name) for name in SEARCHED}
+    widget_state.initialize_widget(SEARCHED_KEY, list(DEFAULT_SETTINGS))
+    titles = {name: settings.format_setting_title(name) for name in SEARCHABLE_SETTINGS}
     st.multiselect(
         "Settings to search",
-        list(SEARCHED),
+        list(SEARCHABLE_SETTINGS),
         format_func=titles.__getitem__,
-        key=TICKED,
+        key=SEARCHED_KEY,
         placeholder="Tick settings",
         persist_state="session",
         select_all=False,
         help="What trials differ in. Every other setting is as it is set on Train.",
     )
-    for name in ticked():
-        with st.container(border=True, gap="xsmall", key=key("box", name)):
-            one(name, settings.FIELDS[name], on_grid)
+    for name in list_searched_settings():
+        with st.container(border=True, gap="xsmall", key=format_space_key("box", name)):
+            show_axis_controls(name, settings.RUN_FIELDS[name], on_grid)
 
 
-def one(name: str, field: "Field[Any]", on_grid: bool) -> None:
+def show_axis_controls(name: str, field: "Field[Any]", on_grid: bool) -> None:
     """Where to search one setting."""
-    title = settings.label(name)
-    if options := options_of(field):
-        widget.begin(held := key("words", name), options)
+    title = settings.format_setting_title(name)
+    if options := list_field_options(field):
+        widget_state.initialize_widget(held := format_space_key("words", name), options)
         st.multiselect(
             title,
             options,
             key=held,
-            format_func=said,
+            format_func=format_option_label,
             persist_state="session",
             placeholder="Choose two or more",
             help=field.metadata["help"],
         )
         return
-    widget.begin(held := key("kind", name), RANGE)
+    widget_state.initialize_widget(held := format_space_key("kind", name), RANGE)
     st.segmented_control(
         title,
         [RANGE, LIST],
@@ -97,29 +108,29 @@ def one(name: str, field: "Field[Any]", on_grid: bool) -> None:
         format_func=str.capitalize,
         help=field.metadata["help"],
     )
-    if widget.value(held) == LIST:
-        widget.begin(held := key("list", name), "")
+    if widget_state.get_widget_value(held) == LIST:
+        widget_state.initialize_widget(held := format_space_key("list", name), "")
         st.text_input(
-            f"Values of {label(name)}",
+            f"Values of {humanize_setting_name(name)}",
             key=held,
             placeholder="0.8, 0.9",
             persist_state="session",
             label_visibility="collapsed",
         )
     else:
-        ends(name, field, on_grid)
+        show_range_inputs(name, field, on_grid)
 
 
-def ends(name: str, field: "Field[Any]", on_grid: bool) -> None:
+def show_range_inputs(name: str, field: "Field[Any]", on_grid: bool) -> None:
     """From where to where, and whether by the same factor."""
     whole = isinstance(field.default, int)
-    low, high, log = usual(name, field)
+    low, high, log = get_default_range(name, field)
     columns = st.columns(2 + (on_grid and not whole), gap="small")
     for word, begins, column in (("from", low, columns[0]), ("to", high, columns[1])):
         with column:
             draw_field_control(
                 field,
-                key(word, name),
+                format_space_key(word, name),
                 word.capitalize(),
                 start=begins,
                 typed=True,
@@ -128,10 +139,10 @@ def ends(name: str, field: "Field[Any]", on_grid: bool) -> None:
                 help=None,
             )
     if on_grid and not whole:
-        widget.begin(held := key("values", name), GRID_VALUES)
+        widget_state.initialize_widget(held := format_space_key("values", name), GRID_VALUE_COUNT)
         columns[2].number_input("Values", 2, 100, key=held, persist_state="session")
     if not (on_grid and whole):
-        widget.begin(held := key("log", name), log)
+        widget_state.initialize_widget(held := format_space_key("log", name), log)
         st.toggle(
             "Log: by the same factor",
             key=held,
@@ -140,51 +151,58 @@ def ends(name: str, field: "Field[Any]", on_grid: bool) -> None:
         )
 
 
-def usual(name: str, field: "Field[Any]") -> tuple[float, float, bool]:
+def get_default_range(name: str, field: "Field[Any]") -> tuple[float, float, bool]:
     """Where a search of this setting begins: from, to, log."""
-    low, high, log = USUAL.get(name, (field.metadata["low"], field.metadata["high"], False))
+    low, high, log = DEFAULT_RANGES.get(
+        name, (field.metadata["low"], field.metadata["high"], False)
+    )
     kind = int if isinstance(field.default, int) else float
     return kind(low), kind(high), log
 
 
-def options_of(field: "Field[Any]") -> list[str]:
+def list_field_options(field: "Field[Any]") -> list[str]:
     """The words of a choice, of a switch too; none of a number."""
     if isinstance(field.default, bool):
         return ["true", "false"]
-    return list(choices_of(field) or ())
+    return list(list_setting_choices(field) or ())
 
 
-def said(option: str) -> str:
+def format_option_label(option: str) -> str:
     """One word of a choice on the screen."""
-    return {"true": "on", "false": "off"}.get(option, escaping.markdown(option))
+    return {"true": "on", "false": "off"}.get(option, escaping.escape_markdown(option))
 
 
-def chosen(on_grid: bool) -> str:
+def collect_search_space(on_grid: bool) -> str:
     """The search space in words; settings of which nothing is said stand without a value."""
-    return " ".join(part(name, on_grid) for name in ticked())
+    return " ".join(format_search_axis(name, on_grid) for name in list_searched_settings())
 
 
-def part(name: str, on_grid: bool) -> str:
+def format_search_axis(name: str, on_grid: bool) -> str:
     """One setting's part of it."""
-    field = settings.FIELDS[name]
-    if options := options_of(field):
-        return f"{name}={','.join(widget.value(key('words', name), options))}"
-    if widget.value(key("kind", name), RANGE) == LIST:
-        return (
-            f"{name}={','.join(str(widget.value(key('list', name), '')).replace(',', ' ').split())}"
-        )
-    low, high, log = usual(name, field)
-    low, high = widget.value(key("from", name), low), widget.value(key("to", name), high)
-    log = bool(widget.value(key("log", name), log))
+    field = settings.RUN_FIELDS[name]
+    if options := list_field_options(field):
+        words = widget_state.get_widget_value(format_space_key("words", name), options)
+        return f"{name}={','.join(words)}"
+    if widget_state.get_widget_value(format_space_key("kind", name), RANGE) == LIST:
+        text = str(widget_state.get_widget_value(format_space_key("list", name), ""))
+        return f"{name}={','.join(text.replace(',', ' ').split())}"
+    low, high, log = get_default_range(name, field)
+    low, high = (
+        widget_state.get_widget_value(format_space_key("from", name), low),
+        widget_state.get_widget_value(format_space_key("to", name), high),
+    )
+    log = bool(widget_state.get_widget_value(format_space_key("log", name), log))
     whole = isinstance(field.default, int)
     if on_grid and not whole and low < high and (low > 0 or not log):
-        count = widget.value(key("values", name), GRID_VALUES)
-        return f"{name}={','.join(f'{value:g}' for value in between(low, high, count, log))}"
-    axis: Axis = Range(low, high, log and not (on_grid and whole), whole)
-    return written({name: axis})
+        count = widget_state.get_widget_value(format_space_key("values", name), GRID_VALUE_COUNT)
+        return (
+            f"{name}={','.join(f'{value:g}' for value in list_grid_values(low, high, count, log))}"
+        )
+    axis: Axis = ValueRange(low, high, log and not (on_grid and whole), whole)
+    return format_search_space({name: axis})
 
 
-def between(low: float, high: float, count: int, log: bool) -> list[float]:
+def list_grid_values(low: float, high: float, count: int, log: bool) -> list[float]:
     """So many numbers from `low` to `high`, both included, to four significant figures."""
     at = [place / (count - 1) for place in range(count)]
     found = [
@@ -196,22 +214,32 @@ def between(low: float, high: float, count: int, log: bool) -> list[float]:
     return [float(f"{value:.4g}") for value in found]
 
 
-def others(config: EnsembleConfig, searched: Collection[str]) -> str:
+def describe_shared_settings(config: EnsembleConfig, searched: Collection[str]) -> str:
     """The settings that trials share, the usual ones left out but for the main: "4 members · …"."""
-    main = [name for name in settings.MAIN if name != "dataset"]
-    names = [*main, *(name for name in settings.UNUSUAL if not usual_value(name, config))]
+    main = [name for name in settings.MAIN_FIELDS if name != "dataset"]
+    names = [
+        *main,
+        *(name for name in settings.SUMMARY_FIELDS if not has_default_value(name, config)),
+    ]
     return " · ".join(
-        in_words(name, getattr(config, name))
+        format_setting(name, getattr(config, name))
         for name in dict.fromkeys(names)
         if name not in searched
     )
 
 
-def usual_value(name: str, config: EnsembleConfig) -> bool:
+def has_default_value(name: str, config: EnsembleConfig) -> bool:
     """Whether a setting is at its default."""
-    return bool(getattr(config, name) == settings.FIELDS[name].default)
+    return bool(getattr(config, name) == settings.RUN_FIELDS[name].default)
 
 
-def empty() -> str:
+def find_empty_setting() -> str:
     """The first ticked setting of which no value is said, in words; "" where there is none."""
-    return next((label(name) for name in ticked() if part(name, False).endswith("=")), "")
+    return next(
+        (
+            humanize_setting_name(name)
+            for name in list_searched_settings()
+            if format_search_axis(name, False).endswith("=")
+        ),
+        "",
+    )

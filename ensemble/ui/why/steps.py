@@ -8,13 +8,13 @@ import streamlit as st
 from ensemble.ui.frame import plain_words
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.shared import address
-from ensemble.ui.why import evidence, first, which
-from ensemble.ui.why.opened import Opened
+from ensemble.ui.why import evidence, image_choice, vote_step
+from ensemble.ui.why.selected_image import SelectedImage
 from ensemble.wording import escaping
 
 
 @dataclass(frozen=True)
-class Step:
+class WhyStep:
     """A step.
 
     Attributes:
@@ -23,38 +23,38 @@ class Step:
     """
 
     title: str
-    show: Callable[[Opened], None]
+    show: Callable[[SelectedImage], None]
 
 
 STEPS = (
-    Step("How do they vote?", first.show),
-    Step("How sure is each?", evidence.average),
-    Step("Unclear, or disputed?", evidence.uncertainty),
-    Step("What would others say?", evidence.others),
-    Step("What to do with it?", evidence.passed_on),
+    WhyStep("How do they vote?", vote_step.show_vote_step),
+    WhyStep("How sure is each?", evidence.show_average_step),
+    WhyStep("Unclear, or disputed?", evidence.show_uncertainty_step),
+    WhyStep("What would others say?", evidence.show_others_step),
+    WhyStep("What to do with it?", evidence.show_decision_step),
 )
 
 
-def show(shown: SharedEpoch) -> None:
+def show_why_steps(shown: SharedEpoch) -> None:
     """The step that the address names, and the buttons to the others."""
-    step, number = address.STEP.read(), which.number(shown)
-    opened = Opened(shown, number, plain_words.on())
+    step, number = address.STEP.read(), image_choice.select_image_number(shown)
+    opened = SelectedImage(shown, number, plain_words.is_plain_wording_on())
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="why_bar"):
-        turn("Back", "Left", step - 1)
+        show_step_button("Back", "Left", step - 1)
         st.caption(f"Step {step} of {len(STEPS)}", width="content")
         follows = STEPS[step].title if step < len(STEPS) else "Start again"
-        turn(follows, "Right", step % len(STEPS) + 1)
+        show_step_button(follows, "Right", step % len(STEPS) + 1)
     st.caption(
-        f"{escaping.markdown(shown.noun.capitalize())} {number} · epoch {shown.epoch} · "
+        f"{escaping.escape_markdown(shown.noun.capitalize())} {number} · epoch {shown.epoch} · "
         f"{STEPS[step - 1].title}"
     )
     with st.container(key=f"why_step_{step}"):
         STEPS[step - 1].show(opened)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        which.controls(shown, number)
+        image_choice.show_image_choice(shown, number)
 
 
-def turn(label: str, key: str, step: int) -> None:
+def show_step_button(label: str, key: str, step: int) -> None:
     """A button to another step, which an arrow key presses too."""
     forward = key == "Right"
     st.button(
@@ -63,6 +63,6 @@ def turn(label: str, key: str, step: int) -> None:
         shortcut=key,
         type="primary" if forward else "secondary",
         disabled=step < 1,
-        on_click=address.STEP.put,
+        on_click=address.STEP.set_value,
         args=(step,),
     )

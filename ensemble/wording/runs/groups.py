@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ensemble.cluster.schedulers import PLACES
-from ensemble.jobs.placement import placed_on
+from ensemble.cluster.schedulers import EXECUTION_TARGETS
+from ensemble.jobs.placement import read_place_name
 from ensemble.runs import Run
-from ensemble.runs.groups.part import Group, groups_of
-from ensemble.runs.groups.tasks import Task, read_tasks
+from ensemble.runs.groups.group import Group, list_run_groups
+from ensemble.runs.groups.tasks import TaskStatus, read_group_tasks
 from ensemble.wording import formats
-from ensemble.wording.jobs import no_news
+from ensemble.wording.jobs import describe_silence
 
 # What a group may be at: how that is said of one, and of several, in the order of a summary.
-COUNTED = {
+ACTIVITY_VERBS = {
     "training": ("trains", "train"),
     "starting": ("starts", "start"),
     "waiting": ("waits", "wait"),
@@ -28,41 +28,43 @@ COUNTED = {
 
 
 @dataclass(frozen=True)
-class Standing:
+class GroupStanding:
     """How a group stands, beside what is known of its task.
 
     Attributes:
       group: as it was read.
       task: None where nobody has asked for one.
       place: who runs it, "Slurm"; "" for this machine.
-      at: what it is at, one of `COUNTED`.
+      activity: what it is at, one of `ACTIVITY_VERBS`.
     """
 
     group: Group
-    task: Task | None
+    task: TaskStatus | None
     place: str
-    at: str
+    activity: str
 
 
-def standings(run: Run) -> list[Standing]:
+def list_group_standings(run: Run) -> list[GroupStanding]:
     """How the groups of a run stand, in order; none of a run without.
 
     Raises:
       RunError: a group's status cannot be read.
     """
-    if not (groups := groups_of(run)):
+    if not (groups := list_run_groups(run)):
         return []
-    place = placed(run)
+    place = find_scheduler_title(run)
     # Of a place elsewhere tasks may outlive whoever follows them; here they end with that.
-    tasks = read_tasks(run.path) if place or run.active else {}
+    tasks = read_group_tasks(run.path) if place or run.active else {}
     return [
-        Standing(group, task := tasks.get(group.number), place, what_it_is_at(group, task))
+        GroupStanding(
+            group, task := tasks.get(group.number), place, select_group_activity(group, task)
+        )
         for group in groups
     ]
 
 
-def what_it_is_at(group: Group, task: Task | None) -> str:
-    """One of `COUNTED`."""
+def select_group_activity(group: Group, task: TaskStatus | None) -> str:
+    """One of `ACTIVITY_VERBS`."""
     state = group.state
     if state in ("finished", "diverged"):
         return state
@@ -73,112 +75,124 @@ def what_it_is_at(group: Group, task: Task | None) -> str:
     return state
 
 
-def placed(run: Run) -> str:
+def find_scheduler_title(run: Run) -> str:
     """Who runs it, where that is not this machine: "Slurm"; else ""."""
-    place = PLACES.get(placed_on(run.path))
+    place = EXECUTION_TARGETS.get(read_place_name(run.path))
     return place.title if place else ""
 
 
-def queue(place: str) -> str:
+def format_queue_name(place: str) -> str:
     """ "Slurm's queue", "Kubernetes' queue"."""
     return place + ("' queue" if place.endswith("s") else "'s queue")
 
 
-def named(group: Group) -> str:
+def format_group_name(group: Group) -> str:
     """ "Group 2 · members 3–4"."""
-    last = group.first + group.count
-    which = f"members {group.first + 1}–{last}" if group.count > 1 else f"member {last}"
+    last = group.first_member + group.member_count
+    which = (
+        f"members {group.first_member + 1}–{last}" if group.member_count > 1 else f"member {last}"
+    )
     return f"Group {group.number} · {which}"
 
 
-def doing(one: Standing) -> str:
+def describe_group_activity(one: GroupStanding) -> str:
     """What a group is at: "epoch 3 of 10", "waits in Slurm's queue: no node is free"."""
     group, status = one.group, one.group.status
-    match one.at:
+    match one.activity:
         case "training":
             at = min(status.epoch + 1, status.epochs)
-            return f"epoch {at} of {status.epochs}{no_news(status)}"
+            return f"epoch {at} of {status.epochs}{describe_silence(status)}"
         case "waiting":
-            return waits(one.place, [one.task] if one.task else [])
+            return describe_task_wait(one.place, [one.task] if one.task else [])
         case "stopped":
-            return f"stopped after {formats.count(status.epoch, 'epoch')} of {status.epochs}"
+            return f"stopped after {formats.format_count(status.epoch, 'epoch')} of {status.epochs}"
         case "failed":
             return f"failed: {group.message}" if group.message else "failed"
         case "not begun":
             return "has not begun"
-    return one.at
+    return one.activity
 
 
-def waits(place: str, tasks: Sequence[Task]) -> str:
+def describe_task_wait(place: str, tasks: Sequence[TaskStatus]) -> str:
     """What tasks wait for: a place of a cluster, with its reason, or room on this machine."""
     if not place:
         return "waits for room on this machine"
-    reasons = reason(tasks)
-    return f"waits in {queue(place)}{f': {reasons}' if reasons else ''}"
+    reasons = format_wait_reasons(tasks)
+    return f"waits in {format_queue_name(place)}{f': {reasons}' if reasons else ''}"
 
 
-def reason(tasks: Sequence[Task]) -> str:
+def format_wait_reasons(tasks: Sequence[TaskStatus]) -> str:
     """Why those of these tasks wait that do: "no node is free, others come first"."""
     return ", ".join(sorted({one.reason for one in tasks if one.state == "waiting"} - {""}))
 
 
-def where(one: Standing) -> str:
+def describe_group_host(one: GroupStanding) -> str:
     """On which machine, and the scheduler's number for it: "node2 · job 1234_0"."""
     status, task = one.group.status, one.task
     if not one.place:
-        begun = one.at in ("training", "starting")
+        begun = one.activity in ("training", "starting")
         elsewhere = status.host not in ("", socket.gethostname())
         return status.host if elsewhere else "this machine" if begun else ""
-    node = "" if one.at == "waiting" else (task.node if task else "") or status.host
+    node = "" if one.activity == "waiting" else (task.node if task else "") or status.host
     return " · ".join(filter(None, (node, f"job {task.id}" if task and task.id else "")))
 
 
-def line(one: Standing) -> str:
+def describe_group(one: GroupStanding) -> str:
     """All of it in a line: "Group 2 · members 3–4 · epoch 3 of 10 · node2 · job 7_1 · …"."""
-    return " · ".join(filter(None, (named(one.group), doing(one), where(one), speed(one))))
+    return " · ".join(
+        filter(
+            None,
+            (
+                format_group_name(one.group),
+                describe_group_activity(one),
+                describe_group_host(one),
+                format_group_speed(one),
+            ),
+        )
+    )
 
 
-def speed(one: Standing) -> str:
+def format_group_speed(one: GroupStanding) -> str:
     """Of one that trains; else ""."""
     rate = one.group.status.img_member_per_s
-    return formats.throughput(rate) if rate and one.at == "training" else ""
+    return formats.format_throughput(rate) if rate and one.activity == "training" else ""
 
 
-def summary(every: Sequence[Standing]) -> str:
+def summarize_group_activities(every: Sequence[GroupStanding]) -> str:
     """How many groups are at what: "28 train, 3 wait (no node is free), 1 finished"."""
-    counts = Counter(one.at for one in every)
-    why = reason([one.task for one in every if one.task and one.at == "waiting"])
+    counts = Counter(one.activity for one in every)
+    why = format_wait_reasons([one.task for one in every if one.task and one.activity == "waiting"])
     said = []
-    for at, (alone, several) in COUNTED.items():
+    for at, (alone, several) in ACTIVITY_VERBS.items():
         if count := counts[at]:
             because = f" ({why})" if at == "waiting" and why else ""
             said.append(f"{count} {alone if count == 1 else several}{because}")
     return ", ".join(said)
 
 
-def in_queue(run: Run) -> str:
+def describe_cluster_wait(run: Run) -> str:
     """Of a run that waits in a cluster's queue: "Waits in Slurm's queue: no node is free"."""
-    said = waits(placed(run), list(read_tasks(run.path).values()))
+    said = describe_task_wait(find_scheduler_title(run), list(read_group_tasks(run.path).values()))
     return said[0].upper() + said[1:]
 
 
-def seconds_in_queue(run: Run) -> float | None:
+def compute_queue_seconds(run: Run) -> float | None:
     """How long a run that is placed elsewhere waited until its first task began, or has by now.
 
     None where it did not wait there, or an earlier attempt is all that is known to have begun.
     """
     status = run.status
-    if not placed(run):
+    if not find_scheduler_title(run):
         return None
     if status.started is not None and status.started >= status.queued:
         return status.started - status.queued
     return max(0.0, time.time() - status.queued) if run.state == "queued" else None
 
 
-def at_work(run: Run) -> str:
+def describe_working_groups(run: Run) -> str:
     """ "2 of 4 groups" of a run that is at work with some of them; else ""."""
-    if not run.in_groups or run.trained is None:
+    if not run.in_groups or run.training_config is None:
         return ""
-    every = run.trained.groups
-    waiting = sum(task.state == "waiting" for task in read_tasks(run.path).values())
-    return f"{every - waiting} of {formats.count(every, 'group')}" if waiting else ""
+    every = run.training_config.groups
+    waiting = sum(task.state == "waiting" for task in read_group_tasks(run.path).values())
+    return f"{every - waiting} of {formats.format_count(every, 'group')}" if waiting else ""

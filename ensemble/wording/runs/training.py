@@ -4,7 +4,7 @@ from ensemble.runs import ACTIVE, Run, Status
 from ensemble.wording import formats
 
 
-def standing(status: Status) -> str:
+def describe_training_progress(status: Status) -> str:
     """How far a run is, in a line: "training · epoch 2 of 10 · … · 12 s left".
 
     Of one that is going on also what holds it up; how one ended is said apart.
@@ -18,49 +18,49 @@ def standing(status: Status) -> str:
     if status.img_member_per_s:
         words.append(f"{status.img_member_per_s:,.0f} img·member/s")
     if status.ensemble_test_accuracy is not None:
-        words.append(f"ensemble {formats.percent(status.ensemble_test_accuracy)}")
+        words.append(f"ensemble {formats.format_percent(status.ensemble_test_accuracy)}")
     if status.seconds_left:
-        words.append(f"{formats.duration(status.seconds_left)} left")
+        words.append(f"{formats.format_duration(status.seconds_left)} left")
     if status.message and status.state in ACTIVE:
         words.append(status.message.rstrip("."))
     return " · ".join(words)
 
 
-def pace(run: Run) -> str:
+def describe_training_speed(run: Run) -> str:
     """An ended run's speed over all of it, and what compiling took beside; else ""."""
-    speed = whole_speed(run)
+    speed = compute_whole_run_speed(run)
     if run.active or speed is None:
         return ""
     more = run.status.compile_seconds or 0.0
-    compiled = f"; compiling took {formats.duration(more)} more" if more >= 0.5 else ""
-    return f"At {formats.throughput(speed)} over the whole run{compiled}."
+    compiled = f"; compiling took {formats.format_duration(more)} more" if more >= 0.5 else ""
+    return f"At {formats.format_throughput(speed)} over the whole run{compiled}."
 
 
-def whole_speed(run: Run) -> float | None:
+def compute_whole_run_speed(run: Run) -> float | None:
     """Images times members a second over all of a run; None before it has trained.
 
     From what every version has written: what earlier ones call the speed is that of the end.
     """
-    status, config = run.status, run.trained
+    status, config = run.status, run.training_config
     if config is None or not status.step or not status.seconds:
         return None
     return status.step * config.batch_size * config.members / status.seconds
 
 
-def no_training_curve(run: Run) -> str:
+def explain_missing_training_curve(run: Run) -> str:
     """Why the ensemble has no training curve, where it has none; else "".
 
     Each member sees its own views of the images, or nobody trains all of them.
     """
-    config = run.trained
+    config = run.training_config
     if config is None or config.members < 2:
         return ""
-    if not config.own_views:
+    if not config.has_member_views:
         apart = "The ensemble has no training curve: its members are trained apart, in groups."
         return apart if config.groups > 1 else ""
     if config.shift_pixels or config.rotation_degrees:
         return "The ensemble has no training curve: each member shifts and turns its images anew."
-    if config.warped or config.photo_effects:
+    if config.has_warping or config.photo_effects:
         return "The ensemble has no training curve: each member distorts its images anew."
     if config.flip:
         return "The ensemble has no training curve: each member mirrors its images anew."

@@ -4,64 +4,71 @@ from collections.abc import Sequence
 
 from ensemble.analysis.best_value import BestValue
 from ensemble.wording import formats
-from ensemble.wording.runs import varied
-from ensemble.wording.verdicts import chance
+from ensemble.wording.runs import member_settings
+from ensemble.wording.verdicts import chance_level
 
-PLURALS = {"learning_rate": "rates", "momentum": "momenta", "weight_decay": "weight decays"}
-ONE = {"learning_rate": "Rate", "momentum": "Momentum", "weight_decay": "Weight decay"}
-LOSSES = {"validation": "validation NLL", "test": "test NLL", "training": "training loss"}
-FEW = 2  # values that are named one by one
-CHOSEN = {
+SETTING_PLURALS = {"learning_rate": "rates", "momentum": "momenta", "weight_decay": "weight decays"}
+SETTING_NAMES = {"learning_rate": "Rate", "momentum": "Momentum", "weight_decay": "Weight decay"}
+LOSS_NAMES = {"validation": "validation NLL", "test": "test NLL", "training": "training loss"}
+MAX_NAMED_VALUES = 2  # values that are named one by one
+SELECTION_NOTES = {
     "validation": "Chosen on the validation images, not on the test images.",
     "test": "Chosen on the test images: on new ones expect less. Hold some out with validation.",
     "training": "Chosen by the training loss, which says little of new images.",
 }
 
 
-def headline(found: BestValue, setting: str, over: bool = True) -> str:
+def describe_best_value(found: BestValue, setting: str, over: bool = True) -> str:
     """The best range in a sentence: one claim.
 
     Args:
       found: the values compared.
-      setting: which differs, one of `varying.NAMES`.
+      setting: which differs, one of `member_values.VARIABLE_SETTINGS`.
       over: whether the run has ended: else it is so only so far.
     """
-    claim = _claim(found, setting)
+    claim = _describe_best_range(found, setting)
     return claim if over else f"So far {claim[0].lower()}{claim[1:]}"
 
 
-def _claim(found: BestValue, setting: str) -> str:
-    said, best = _texts(found), found.best
+def _describe_best_range(found: BestValue, setting: str) -> str:
+    said, best = _format_tried_values(found), found.best
     if len(found.values) == 1:
-        return f"{ONE[setting]} {said[0]} alone is left to compare."
-    beside = _beside([said[at] for at in found.others])
+        return f"{SETTING_NAMES[setting]} {said[0]} alone is left to compare."
+    beside = _format_other_values([said[at] for at in found.other_candidates])
     if found.first == found.last:
         if beside:
-            are = "is" if len(found.others) == 1 else "are"
-            return f"{ONE[setting]} {said[best]} is best; {beside} {are} not shown to be worse."
-        return f"{ONE[setting]} {said[best]} is best; every other is worse by more than noise."
+            are = "is" if len(found.other_candidates) == 1 else "are"
+            return (
+                f"{SETTING_NAMES[setting]} {said[best]} is best; {beside} {are} not shown to be "
+                f"worse."
+            )
+        return (
+            f"{SETTING_NAMES[setting]} {said[best]} is best; every other is worse by more than "
+            f"noise."
+        )
     if (found.first, found.last) == (0, len(found.values) - 1):
         return (
-            f"{formats.these(found.n, 'image')} no {ONE[setting].lower()} to be worse than the "
+            f"{formats.format_finding_subject(found.n, 'image')} no "
+            f"{SETTING_NAMES[setting].lower()} to be worse than the "
             f"best, {said[best]}."
         )
     low, high = said[found.first], said[found.last]
     link = "and" if found.last == found.first + 1 else "to"
-    so = f"; so {'is' if len(found.others) == 1 else 'are'} {beside}" if beside else ""
+    so = f"; so {'is' if len(found.other_candidates) == 1 else 'are'} {beside}" if beside else ""
     return (
-        f"{PLURALS[setting].capitalize()} {low} {link} {high} are within the noise of the best, "
-        f"{said[best]}{so}."
+        f"{SETTING_PLURALS[setting].capitalize()} {low} {link} {high} are within the noise of the "
+        f"best, {said[best]}{so}."
     )
 
 
-def _beside(said: list[str]) -> str:
+def _format_other_values(said: list[str]) -> str:
     """Values that are named one by one where they are few."""
-    if len(said) > FEW:
+    if len(said) > MAX_NAMED_VALUES:
         return f"{len(said):,} others"
-    return chance.listed(said) if said else ""
+    return chance_level.join_items(said) if said else ""
 
 
-def evidence(
+def describe_best_value_evidence(
     found: BestValue, setting: str, on: str, epoch: int, tried: Sequence[float] = ()
 ) -> str:
     """The figures that the headline rests on, and what they leave open.
@@ -73,27 +80,30 @@ def evidence(
       epoch: after which.
       tried: all values, also of members that were set aside; () where none was.
     """
-    said, best = _texts(found), found.best
+    said, best = _format_tried_values(found), found.best
     sentences = [
-        f"Lowest {LOSSES[on]} after epoch {epoch:,}: {formats.significant(found.loss[best])} at "
-        f"{varied.TITLES[setting]} {said[best]}."
+        f"Lowest {LOSS_NAMES[on]} after epoch {epoch:,}: "
+        f"{formats.format_significant(found.loss[best])} at "
+        f"{member_settings.SETTING_TITLES[setting]} {said[best]}."
     ]
-    if found.pairs:
+    if found.pair_count:
         sentences.append(
-            f"Each other value is compared with it on the same {formats.count(found.n, 'image')} "
-            f"(paired, 5 %, adjusted for {formats.count(found.pairs, 'pair')} of values)."
+            f"Each other value is compared with it on the same "
+            f"{formats.format_count(found.n, 'image')} "
+            f"(paired, 5 %, adjusted for {formats.format_count(found.pair_count, 'pair')} of "
+            f"values)."
         )
     if found.members.min() == 1:
         sentences.append("A value has one member: with another start it may come out otherwise.")
-    return " ".join([*sentences, CHOSEN[on], beyond(found, tried)]).rstrip()
+    return " ".join([*sentences, SELECTION_NOTES[on], recommend_next_values(found, tried)]).rstrip()
 
 
-def beyond(found: BestValue, tried: Sequence[float] = ()) -> str:
+def recommend_next_values(found: BestValue, tried: Sequence[float] = ()) -> str:
     """What to try next where the best stands at an end of what was tried; else "".
 
     Args:
       found: the values compared.
-      tried: as `evidence`.
+      tried: as `describe_best_value_evidence`.
     """
     ends = {"smallest": (0, "below"), "largest": (len(found.values) - 1, "above")}
     end = next((name for name, (at, _) in ends.items() if at == found.best), "")
@@ -104,12 +114,14 @@ def beyond(found: BestValue, tried: Sequence[float] = ()) -> str:
     if not lost:
         return f"The best is the {end} that was tried: try {ends[end][1]}."
     near = max(lost) if end == "smallest" else min(lost)
-    low, high = varied.texts(sorted([best, near]))
+    low, high = member_settings.format_distinct_values(sorted([best, near]))
     at = low if near < best else high
     return f"At {at} the loss was no longer a number: try between {low} and {high}."
 
 
-def lowest(values: Sequence[float], losses: Sequence[float], setting: str, on: str) -> str:
+def describe_lowest_loss(
+    values: Sequence[float], losses: Sequence[float], setting: str, on: str
+) -> str:
     """Where there are means alone: which is lowest, and that no more can be said.
 
     Args:
@@ -120,11 +132,12 @@ def lowest(values: Sequence[float], losses: Sequence[float], setting: str, on: s
     """
     best = min(range(len(losses)), key=losses.__getitem__)
     return (
-        f"So far {ONE[setting].lower()} {varied.texts(values)[best]} has the lowest {LOSSES[on]}, "
-        f"{formats.significant(losses[best])}; what is noise is known once an epoch's predictions "
-        "are there."
+        f"So far {SETTING_NAMES[setting].lower()} "
+        f"{member_settings.format_distinct_values(values)[best]} has the lowest {LOSS_NAMES[on]}, "
+        f"{formats.format_significant(losses[best])}; what is noise is known once an epoch's "
+        "predictions are there."
     )
 
 
-def _texts(found: BestValue) -> list[str]:
-    return varied.texts(found.values.tolist())
+def _format_tried_values(found: BestValue) -> list[str]:
+    return member_settings.format_distinct_values(found.values.tolist())

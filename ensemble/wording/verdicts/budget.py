@@ -2,35 +2,35 @@
 
 from collections.abc import Sequence
 
-from ensemble.budget.settings import Name
-from ensemble.budget.verdict import Standing
-from ensemble.budget.widths import own_width
-from ensemble.comparison.differences import Difference
-from ensemble.runs.store import trained_here
+from ensemble.budget.budget import Name
+from ensemble.budget.competitor_results import CompetitorResult
+from ensemble.budget.network_widths import default_network_width
+from ensemble.comparison.differences import GroupDifference
+from ensemble.runs.store import require_training_config
 from ensemble.wording import formats
-from ensemble.wording.runs.networks import operations
-from ensemble.wording.verdicts.inspect import p_value, signed
-from ensemble.wording.verdicts.side_by_side import columns, with_ends
+from ensemble.wording.runs.networks import format_flops
+from ensemble.wording.verdicts.comparison_text import align_columns, format_with_interval
+from ensemble.wording.verdicts.ensemble_gain import format_p_value, format_signed
 
-SAME: dict[Name, str] = {"ensemble": "", "flops": "FLOPs", "seconds": "seconds"}
-CHOSEN = (
+EQUAL_COST_NAMES: dict[Name, str] = {"ensemble": "", "flops": "FLOPs", "seconds": "seconds"}
+SELECTION_NOTE = (
     "Rates were chosen on the validation images with the first seed, epochs on those of each run; "
     "all figures are of the test images."
 )
-NOT_EQUAL = "That no difference is shown does not mean that they are the same."
+NOT_EQUAL_NOTE = "That no difference is shown does not mean that they are the same."
 
 
-def called(one: Standing) -> str:
+def format_competitor(one: CompetitorResult) -> str:
     """What a competitor is: "4 members", "one network of the same FLOPs, 2 × as wide"."""
-    if not one.competitor.single:
-        return formats.count(one.members, "member")
-    what = " and ".join(SAME[name] for name in one.competitor.names)
-    network = str(trained_here(one.competitor.runs[0]).network)
-    times = formats.significant(one.competitor.width / own_width(network), 2)
+    if not one.competitor.is_single:
+        return formats.format_count(one.members, "member")
+    what = " and ".join(EQUAL_COST_NAMES[name] for name in one.competitor.names)
+    network = str(require_training_config(one.competitor.runs[0]).network)
+    times = formats.format_significant(one.competitor.width / default_network_width(network), 2)
     return f"one network of the same {what}, {times} × as wide"
 
 
-def lines(found: Sequence[Standing]) -> list[str]:
+def format_budget_lines(found: Sequence[CompetitorResult]) -> list[str]:
     """A table of all, what each difference is, and what it rests on.
 
     Args:
@@ -38,62 +38,76 @@ def lines(found: Sequence[Standing]) -> list[str]:
     """
     noun = found[0].competitor.runs[0].data.noun
     head = ["", "width", "rate", "FLOPs", "time a run", "accuracy", "NLL"]
-    said = columns([head, *(_cells(one) for one in found)])
-    said += ["", *(against(one, noun) for one in found if one.ahead)]
-    said += [*filter(None, map(rate_doubt, found)), CHOSEN, basis(found)]
-    if any(one.ahead and not (one.ahead.in_digits and one.ahead.in_nll) for one in found):
-        said.append(NOT_EQUAL)
+    said = align_columns([head, *(_format_competitor_cells(one) for one in found)])
+    said += ["", *(describe_wide_network_comparison(one, noun) for one in found if one.advantage)]
+    said += [
+        *filter(None, map(describe_edge_rate, found)),
+        SELECTION_NOTE,
+        describe_budget_basis(found),
+    ]
+    if any(
+        one.advantage and not (one.advantage.accuracy_sign and one.advantage.nll_sign)
+        for one in found
+    ):
+        said.append(NOT_EQUAL_NOTE)
     return said
 
 
-def against(one: Standing, noun: str) -> str:
+def describe_wide_network_comparison(one: CompetitorResult, noun: str) -> str:
     """Which wins, the ensemble or this single network, and by how much."""
-    assert one.ahead is not None
-    return f"Against {called(one)}: {winner(one.ahead)} {by_how_much(one.ahead, noun)}"
+    assert one.advantage is not None
+    return (
+        f"Against {format_competitor(one)}: {describe_winner(one.advantage)} "
+        f"{describe_lead(one.advantage, noun)}"
+    )
 
 
-def winner(found: Difference) -> str:
+def describe_winner(found: GroupDifference) -> str:
     """Which is shown to win, and by what."""
-    shown = {found.in_digits: "accuracy", found.in_nll: "NLL"}
-    if not (found.in_digits or found.in_nll):
+    shown = {found.accuracy_sign: "accuracy", found.nll_sign: "NLL"}
+    if not (found.accuracy_sign or found.nll_sign):
         return "no difference is shown."
-    if found.in_digits == found.in_nll:
-        who = "the ensemble wins" if found.in_nll > 0 else "the one network wins"
+    if found.accuracy_sign == found.nll_sign:
+        who = "the ensemble wins" if found.nll_sign > 0 else "the one network wins"
         return f"{who} by accuracy and by NLL."
-    if found.in_digits and found.in_nll:
+    if found.accuracy_sign and found.nll_sign:
         return f"the ensemble wins by {shown[1]}, the one network by {shown[-1]}."
-    sign = found.in_digits or found.in_nll
+    sign = found.accuracy_sign or found.nll_sign
     who = "the ensemble wins" if sign > 0 else "the one network wins"
     return f"{who} by {shown[sign]}; no difference is shown in the other figure."
 
 
-def by_how_much(found: Difference, noun: str) -> str:
+def describe_lead(found: GroupDifference, noun: str) -> str:
     """What the ensemble is ahead by, with both intervals; below zero the one network is."""
     places = 0 if found.over == "images" else 1
-    ends = f"{signed(found.digits_low, places)} to {signed(found.digits_high, places)}"
-    nll = f"{signed(-found.nll_high)} to {signed(-found.nll_low)}"
+    ends = (
+        f"{format_signed(found.digits_low, places)} to {format_signed(found.digits_high, places)}"
+    )
+    nll = f"{format_signed(-found.nll_high)} to {format_signed(-found.nll_low)}"
     return (
-        f"The ensemble has {formats.digits(found.digits, noun)} right of {found.n:,} (95 %: "
-        f"{ends}; {p_value(found.adjusted)}), NLL {signed(-found.nll)} (95 %: {nll}; "
-        f"{p_value(found.nll_adjusted)})."
+        f"The ensemble has {formats.format_image_difference(found.digits, noun)} right of "
+        f"{found.n:,} (95 %: "
+        f"{ends}; {format_p_value(found.adjusted_p)}), NLL {format_signed(-found.nll)} (95 %: "
+        f"{nll}; "
+        f"{format_p_value(found.adjusted_nll_p)})."
     )
 
 
-def rate_doubt(one: Standing) -> str:
+def describe_edge_rate(one: CompetitorResult) -> str:
     """That the best rate was at an end of those tried, so that a better one may lie beyond."""
-    end = one.competitor.at_the_end
+    end = one.competitor.rate_boundary
     if not end:
         return ""
     side, way = ("highest", "higher") if end > 0 else ("lowest", "lower")
     return (
-        f"Of {called(one)} the {side} rate that was tried was best: a {way} one may do better "
-        "(--rates)."
+        f"Of {format_competitor(one)} the {side} rate that was tried was best: a {way} one may do "
+        "better (--rates)."
     )
 
 
-def basis(found: Sequence[Standing]) -> str:
+def describe_budget_basis(found: Sequence[CompetitorResult]) -> str:
     """What the intervals hold for."""
-    tests = 2 * sum(one.ahead is not None for one in found)
+    tests = 2 * sum(one.advantage is not None for one in found)
     adjusted = f"Each p is adjusted for all {tests} tests (Holm)."
     if any(len(one.competitor.runs) < 2 for one in found):
         alone = "Intervals are for these trained runs on new images: another seed may differ."
@@ -102,16 +116,16 @@ def basis(found: Sequence[Standing]) -> str:
     return f"{crossed} {adjusted}"
 
 
-def _cells(one: Standing) -> list[str]:
-    figures, run = one.figures, one.competitor.runs[0]
-    places = formats.decimals(run.data.test_size)
-    config = trained_here(run)
+def _format_competitor_cells(one: CompetitorResult) -> list[str]:
+    figures, run = one.metrics, one.competitor.runs[0]
+    places = formats.count_percent_decimals(run.data.test_size)
+    config = require_training_config(run)
     return [
-        called(one),
-        f"{one.competitor.width or own_width(str(config.network)):,}",
-        formats.significant(one.competitor.rate, 2),
-        operations(one.members * one.cost.flops),
-        formats.duration(one.seconds),
-        with_ends(figures["accuracy"], lambda share: f"{100 * share:.{places}f}", " %"),
-        with_ends(figures["nll"], formats.significant),
+        format_competitor(one),
+        f"{one.competitor.width or default_network_width(str(config.network)):,}",
+        formats.format_significant(one.competitor.rate, 2),
+        format_flops(one.members * one.cost.flops),
+        formats.format_duration(one.seconds),
+        format_with_interval(figures["accuracy"], lambda share: f"{100 * share:.{places}f}", " %"),
+        format_with_interval(figures["nll"], formats.format_significant),
     ]

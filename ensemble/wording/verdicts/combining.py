@@ -4,21 +4,21 @@ import numpy as np
 import pandas as pd
 
 from ensemble.analysis.members import combining
-from ensemble.analysis.members.combining import Combined
-from ensemble.analysis.members.gain import LUCK
-from ensemble.analysis.quality.metrics import MAIN
+from ensemble.analysis.members.combining import CombinationComparison
+from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL
+from ensemble.analysis.quality.metrics import MAIN_METRICS
 from ensemble.wording import formats
-from ensemble.wording.formats import plural
-from ensemble.wording.verdicts import inspect as inspect_words
+from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.verdicts import ensemble_gain as inspect_words
 
-# The four ways by their names in `Combined`.
-RULES = {
+# The four ways by their names in `CombinationComparison`.
+RULE_NAMES = {
     "arithmetic": "arithmetic mean",
     "geometric": "geometric mean",
     "majority": "majority vote",
     "weighted": "fitted weights",
 }
-NOTES = (
+COMBINATION_NOTES = (
     "± is half the 95 % interval of the accuracy; both ends stand where it is not symmetric. "
     "Won and lost: against the arithmetic mean. "
     "Votes are no probabilities: a label that nobody votes for costs the majority vote up to "
@@ -26,51 +26,58 @@ NOTES = (
 )
 
 
-def answer(combined: Combined, noun: str) -> str:
+def describe_best_combination(combined: CombinationComparison, noun: str) -> str:
     """Whether some way is shown to be better or worse than the mean: one claim."""
     n = combined.arithmetic.quality.n
-    ways = {name: getattr(combined, name).gain for name in combining.OTHERS}
-    shown = {name: ways[name] for name, (p, _) in combined.adjusted.items() if p < LUCK}
+    ways = {name: getattr(combined, name).gain for name in combining.OTHER_RULES}
+    shown = {
+        name: ways[name]
+        for name, (p, _) in combined.adjusted_p_values.items()
+        if p < SIGNIFICANCE_LEVEL
+    }
     alike = not any(one.won + one.lost for one in ways.values())
     nll = ", ".join(
-        f"{RULES[name]} {'lower' if ways[name].nll > 0 else 'higher'}"
-        for name, (_, p) in combined.adjusted.items()
-        if p < LUCK
+        f"{RULE_NAMES[name]} {'lower' if ways[name].nll > 0 else 'higher'}"
+        for name, (_, p) in combined.adjusted_p_values.items()
+        if p < SIGNIFICANCE_LEVEL
     )
     if nll and not shown:
         lead = (
-            f"All four ways get the same {plural(noun)} right"
+            f"All four ways get the same {pluralize_noun(noun)} right"
             if alike
             else ("No way is shown to get more right")
         )
         return f"{lead}; NLL: {nll}."
     if alike:
-        return f"All four ways of combining get the same of {n:,} {plural(noun)} right."
+        return f"All four ways of combining get the same of {n:,} {pluralize_noun(noun)} right."
     if not shown:
         return (
-            f"These {n:,} {plural(noun)} show no way of combining that gets more right than "
-            "the mean."
+            f"These {n:,} {pluralize_noun(noun)} show no way of combining that gets more right "
+            "than the mean."
         )
     said = ", ".join(
-        f"{RULES[name]} {abs(one.digits):,} {'more' if one.digits > 0 else 'fewer'} right"
+        f"{RULE_NAMES[name]} {abs(one.digits):,} {'more' if one.digits > 0 else 'fewer'} right"
         for name, one in shown.items()
     )
-    return f"Against the mean, on {n:,} {plural(noun)}: {said}."
+    return f"Against the mean, on {n:,} {pluralize_noun(noun)}: {said}."
 
 
-def evidence(combined: Combined, noun: str) -> str:
+def describe_combination_evidence(combined: CombinationComparison, noun: str) -> str:
     """Each way's figures against the mean, with p adjusted for all of them."""
     told = []
-    for name, (p, nll_p) in combined.adjusted.items():
+    for name, (p, nll_p) in combined.adjusted_p_values.items():
         found = getattr(combined, name).gain
         nll = (
             ""
             if np.isnan(nll_p) or not (found.nll_low or found.nll_high)
-            else (f", NLL {inspect_words.nll_change(found)}, {inspect_words.p_value(nll_p)}")
+            else (
+                f", NLL {inspect_words.format_nll_change(found)}, "
+                f"{inspect_words.format_p_value(nll_p)}"
+            )
         )
         told.append(
-            f"{RULES[name]} {formats.digits(found.digits, noun)} "
-            f"{inspect_words.digits_interval(found)}, {inspect_words.p_value(p)}{nll}"
+            f"{RULE_NAMES[name]} {formats.format_image_difference(found.digits, noun)} "
+            f"{inspect_words.format_gain_interval(found)}, {inspect_words.format_p_value(p)}{nll}"
         )
     return (
         f"Against the mean: {'; '.join(told)}. Each p is adjusted for all of these tests (Holm), "
@@ -79,13 +86,13 @@ def evidence(combined: Combined, noun: str) -> str:
     )
 
 
-def sees(combined: Combined) -> str:
+def explain_combinations_chart(combined: CombinationComparison) -> str:
     """How to read the picture."""
     judged = combined.arithmetic.quality.n
     where = (
         f"one half of the test images ({combined.fitted:,}), all four ways are judged on the other "
         f"({judged:,})"
-        if combined.held_out
+        if combined.uses_held_out_half
         else f"the validation images ({combined.fitted:,}), all four ways are judged on the test "
         f"images "
         f"({judged:,})"
@@ -96,30 +103,31 @@ def sees(combined: Combined) -> str:
     )
 
 
-def in_words(combined: Combined, noun: str) -> pd.DataFrame:
+def tabulate_combination_gains(combined: CombinationComparison, noun: str) -> pd.DataFrame:
     """One row a way: its figures, and what it wins and loses against the mean."""
     rows = []
-    adjusted = combined.adjusted
-    for name, words in RULES.items():
+    adjusted = combined.adjusted_p_values
+    for name, words in RULE_NAMES.items():
         one = getattr(combined, name)
         found, gained = one.quality, one.gain
         versus = (
             ""
             if name not in adjusted
             else (
-                f"{formats.digits(gained.digits, noun)} ({gained.won:,} won, {gained.lost:,} lost, "
-                f"{inspect_words.p_value(adjusted[name][0])})"
+                f"{formats.format_image_difference(gained.digits, noun)} ({gained.won:,} won, "
+                f"{gained.lost:,} lost, "
+                f"{inspect_words.format_p_value(adjusted[name][0])})"
             )
         )
         rows.append(
             {
                 "rule": words,
-                "accuracy": f"{formats.percent(found.accuracy, found.n)} "
-                f"{formats.plus_minus(found.accuracy, found.n)}",
+                "accuracy": f"{formats.format_percent(found.accuracy, found.n)} "
+                f"{formats.format_wilson_interval(found.accuracy, found.n)}",
                 "against the mean": versus,
                 **{
-                    metric.term: formats.significant(found[metric.name])
-                    for metric in MAIN
+                    metric.term: formats.format_significant(found[metric.name])
+                    for metric in MAIN_METRICS
                     if metric.name != "accuracy"
                 },
             }

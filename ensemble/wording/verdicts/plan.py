@@ -1,17 +1,17 @@
 """How a budget is best spent, in words: the plan, what else would do, and what it would take."""
 
-from ensemble.analysis.planning.choice import Choice
-from ensemble.analysis.planning.equivalents import Equivalent
-from ensemble.analysis.planning.grid import Plan
-from ensemble.analysis.planning.losses import Loss
-from ensemble.analysis.planning.power import ToBeSure
-from ensemble.planning.cautions import Caution
-from ensemble.planning.costs import Costs
-from ensemble.planning.two_plans import TwoPlans
+from ensemble.analysis.planning.equivalents import MemberEquivalent
+from ensemble.analysis.planning.plan_choice import PlanChoice
+from ensemble.analysis.planning.plan_grid import EnsemblePlan
+from ensemble.analysis.planning.plan_losses import PlanLoss
+from ensemble.analysis.planning.power import RequiredSampleSize
+from ensemble.planning.plan_cautions import Caution
+from ensemble.planning.plan_comparison import PlanComparison
+from ensemble.planning.plan_costs import PlanCosts
 from ensemble.wording import formats
-from ensemble.wording.verdicts import chosen
+from ensemble.wording.verdicts import selection_basis
 
-NAMES = {"nll": "NLL", "accuracy": "Accuracy"}
+METRIC_NAMES = {"nll": "NLL", "accuracy": "Accuracy"}
 
 CAUTIONS: dict[Caution, str] = {
     "schedule": "The learning rate falls to zero with the last epoch, so earlier epochs were still "
@@ -33,51 +33,58 @@ CAUTIONS: dict[Caution, str] = {
 }
 
 
-def called(plan: Plan) -> str:
+def format_plan(plan: EnsemblePlan) -> str:
     """A plan: "3 members for 5 epochs"."""
-    return f"{formats.count(plan.members, 'member')} for {formats.count(plan.epochs, 'epoch')}"
+    return (
+        f"{formats.format_count(plan.members, 'member')} for "
+        f"{formats.format_count(plan.epochs, 'epoch')}"
+    )
 
 
-def value(figure: str, share: float, n: int) -> str:
+def format_plan_metric(figure: str, share: float, n: int) -> str:
     """A figure as it is on every screen: "0.0712", "98.12 %"."""
-    return formats.percent(share, n) if figure == "accuracy" else formats.significant(share)
+    return (
+        formats.format_percent(share, n)
+        if figure == "accuracy"
+        else formats.format_significant(share)
+    )
 
 
-def ends(figure: str, low: float, high: float, n: int) -> str:
+def format_plan_interval(figure: str, low: float, high: float, n: int) -> str:
     """An interval in brackets: "(0.065 to 0.078)"."""
-    first = value(figure, low, n)
-    return f"({first.removesuffix(' %')} to {value(figure, high, n)})"
+    first = format_plan_metric(figure, low, n)
+    return f"({first.removesuffix(' %')} to {format_plan_metric(figure, high, n)})"
 
 
-def loss(figure: str, size: float) -> str:
+def format_plan_loss(figure: str, size: float) -> str:
     """A loss in its unit: "0.0021 nats", "0.12 points"."""
     unit, scale = ("points", 100) if figure == "accuracy" else ("nats", 1)
-    return f"{formats.significant(abs(size) * scale, 2)} {unit}"
+    return f"{formats.format_significant(abs(size) * scale, 2)} {unit}"
 
 
-def budget(costs: Costs, passes: int) -> str:
+def format_budget(costs: PlanCosts, passes: int) -> str:
     """What a budget comes to: "1,200,000 img·member, about 3 min"."""
-    plan = Plan(1, passes)
-    seconds = costs.seconds(plan)
+    plan = EnsemblePlan(1, passes)
+    seconds = costs.training_seconds(plan)
     about = "" if seconds is None else f", {'' if seconds < 1 else 'about '}"
-    about += "" if seconds is None else formats.duration(seconds)
-    return f"{formats.significant(costs.work(plan))} img·member{about}"
+    about += "" if seconds is None else formats.format_duration(seconds)
+    return f"{formats.format_significant(costs.training_work(plan))} img·member{about}"
 
 
-def headline(found: Choice, n: int) -> str:
+def describe_best_plan(found: PlanChoice, n: int) -> str:
     """The best plan for the budget, in one line.
 
     Args:
       found: the choice.
       n: on how many test images it is reported.
     """
-    best = found.of_best
-    said = value(found.figure, best.mean, n)
-    interval = ends(found.figure, best.low, best.high, n)
-    return f"Best: {called(found.best)}, {NAMES[found.figure]} {said} {interval}."
+    best = found.best_estimate
+    said = format_plan_metric(found.metric, best.mean, n)
+    interval = format_plan_interval(found.metric, best.low, best.high, n)
+    return f"Best: {format_plan(found.best)}, {METRIC_NAMES[found.metric]} {said} {interval}."
 
 
-def evidence(found: Choice, costs: Costs, chosen_on: str) -> str:
+def describe_plan_evidence(found: PlanChoice, costs: PlanCosts, chosen_on: str) -> str:
     """What else would do, what the cheapest of it costs, and on which images it was chosen.
 
     Args:
@@ -85,28 +92,34 @@ def evidence(found: Choice, costs: Costs, chosen_on: str) -> str:
       costs: what plans cost.
       chosen_on: "validation" or "test".
     """
-    return f"{others(found, costs)} The best is {chosen.how(chosen_on)}."
+    return (
+        f"{describe_other_plans(found, costs)} The best is "
+        f"{selection_basis.describe_selection_basis(chosen_on)}."
+    )
 
 
-def others(found: Choice, costs: Costs) -> str:
+def describe_other_plans(found: PlanChoice, costs: PlanCosts) -> str:
     """How many of the plans may be the best, and the cheapest of them."""
-    if found.paid == 1:
+    if found.affordable_plans == 1:
         return "The budget pays for no other plan."
-    every = f"Of the {found.paid:,} plans that it pays for"
+    every = f"Of the {found.affordable_plans:,} plans that it pays for"
     if len(found.candidates) == 1:
         return f"{every}, this one is the best (95 %)."
     said = f"{every}, the best is one of {len(found.candidates):,} (95 %)"
     cheapest = found.cheapest
     if cheapest == found.best:
         return f"{said}, none of which does as well for less."
-    said = f"{said}. The cheapest of these is {called(cheapest)} ({budget(costs, cheapest.cost)})"
+    said = (
+        f"{said}. The cheapest of these is {format_plan(cheapest)} "
+        f"({format_budget(costs, cheapest.cost)})"
+    )
     if found.runner_up and found.runner_up.plan == cheapest:  # what it loses is said next
         return f"{said}."
     (lost,) = (one for one in found.losses if one.plan == cheapest)
-    return f"{said}: {compared(found.figure, lost)}."
+    return f"{said}: {describe_plan_loss(found.metric, lost)}."
 
 
-def runner_up(found: Choice, costs: Costs, n: int, members: int) -> str:
+def describe_runner_up(found: PlanChoice, costs: PlanCosts, n: int, members: int) -> str:
     """What the second best loses, and what it would take to be sure of that; "" without one.
 
     Args:
@@ -116,39 +129,41 @@ def runner_up(found: Choice, costs: Costs, n: int, members: int) -> str:
       members: of how many members.
     """
     second = found.runner_up
-    if second is None or found.sure is None:
+    if second is None or found.sample_size is None:
         return ""
-    said = f"Second: {called(second.plan)}, {compared(found.figure, second)}."
-    if second.shown:
+    said = f"Second: {format_plan(second.plan)}, {describe_plan_loss(found.metric, second)}."
+    if second.loss_sign:
         return said
     epochs = max(second.plan.epochs, found.best.epochs)
-    return f"{said} {to_be_sure(found.sure, costs, n, members, epochs)}"
+    return f"{said} {describe_required_effort(found.sample_size, costs, n, members, epochs)}"
 
 
-def compared(figure: str, one: Loss) -> str:
+def describe_plan_loss(figure: str, one: PlanLoss) -> str:
     """What a plan loses against another: "worse by 0.002 nats (95 %: 0.0004 to 0.0036)"."""
-    low, high = _ends(figure, one)
-    open_ = "" if one.shown else ", which may be chance"
+    low, high = _format_loss_ends(figure, one)
+    open_ = "" if one.loss_sign else ", which may be chance"
     if not one.mean:
         return (
             f"level with it (95 %: {low} to {high} {'points' if figure == 'accuracy' else 'nats'})"
         )
     side = "better" if one.mean < 0 else "worse"
-    return f"{side} by {loss(figure, one.mean)} (95 %: {low} to {high}){open_}"
+    return f"{side} by {format_plan_loss(figure, one.mean)} (95 %: {low} to {high}){open_}"
 
 
-def _ends(figure: str, one: Loss) -> tuple[str, str]:
+def _format_loss_ends(figure: str, one: PlanLoss) -> tuple[str, str]:
     """Both ends of a loss, or of the gain where it is one, in its unit."""
     scale = 100 if figure == "accuracy" else 1
     low, high = (one.low, one.high) if one.mean >= 0 else (-one.high, -one.low)
-    return _signed(low * scale), _signed(high * scale)
+    return _format_negative(low * scale), _format_negative(high * scale)
 
 
-def _signed(number: float) -> str:
-    return f"{'−' if number < 0 else ''}{formats.significant(abs(number), 2)}"
+def _format_negative(number: float) -> str:
+    return f"{'−' if number < 0 else ''}{formats.format_significant(abs(number), 2)}"
 
 
-def to_be_sure(found: ToBeSure, costs: Costs, n: int, members: int, epochs: int) -> str:
+def describe_required_effort(
+    found: RequiredSampleSize, costs: PlanCosts, n: int, members: int, epochs: int
+) -> str:
     """What it would take to tell two plans apart, and what that costs.
 
     Args:
@@ -162,18 +177,18 @@ def to_be_sure(found: ToBeSure, costs: Costs, n: int, members: int, epochs: int)
         return "There is no difference between them to be sure of."
     ways = []
     if found.examples is not None and found.examples > n:
-        ways.append(f"about {formats.significant(found.examples, 2)} test images")
+        ways.append(f"about {formats.format_significant(found.examples, 2)} test images")
     if found.members is not None and found.members > members:
         more = found.members - members
-        cost = budget(costs, more * epochs)
-        ways.append(f"about {formats.significant(more, 2)} more members ({cost})")
+        cost = format_budget(costs, more * epochs)
+        ways.append(f"about {formats.format_significant(more, 2)} more members ({cost})")
     if not ways:
-        times = formats.significant(found.times, 2)
+        times = formats.format_significant(found.times, 2)
         return f"To tell them apart takes about {times} times as many images and members."
     return f"To tell them apart, if it is as large as it looks, takes {' or '.join(ways)}."
 
 
-def cheaper(found: Choice, half: Loss | None) -> str:
+def describe_half_budget(found: PlanChoice, half: PlanLoss | None) -> str:
     """What half of the cost would have come to, in one line.
 
     Args:
@@ -183,14 +198,16 @@ def cheaper(found: Choice, half: Loss | None) -> str:
     if half is None:
         return "Half of the cost pays for no epoch of a single member."
     if half.plan == found.best:
-        return f"For half the cost: {called(found.best)}, the best plan of all."
-    low, high = _ends(found.figure, half)
-    size = f"{'better' if half.mean < 0 else 'worse'} by {loss(found.figure, half.mean)}"
+        return f"For half the cost: {format_plan(found.best)}, the best plan of all."
+    low, high = _format_loss_ends(found.metric, half)
+    size = (
+        f"{'better' if half.mean < 0 else 'worse'} by {format_plan_loss(found.metric, half.mean)}"
+    )
     said = f"{size} ({low} to {high})" if half.mean else "level with the best"
-    return f"For half the cost: {called(half.plan)}, {said}."
+    return f"For half the cost: {format_plan(half.plan)}, {said}."
 
 
-def two_plans(found: TwoPlans, first: str, second: str) -> str:
+def describe_two_plans(found: PlanComparison, first: str, second: str) -> str:
     """Which of two plans does better, in one line.
 
     Args:
@@ -198,24 +215,26 @@ def two_plans(found: TwoPlans, first: str, second: str) -> str:
       first: what the first is called.
       second: what the second is.
     """
-    name = NAMES[found.figure]
-    one, other = (value(found.figure, each, found.n) for each in (found.first, found.second))
-    if not found.loss.shown:
+    name = METRIC_NAMES[found.metric]
+    one, other = (
+        format_plan_metric(found.metric, each, found.n) for each in (found.first, found.second)
+    )
+    if not found.loss.loss_sign:
         return f"No difference shown: {first} {name} {one}, {second} {other}."
-    better, said = (first, (one, other)) if found.loss.shown < 0 else (second, (other, one))
+    better, said = (first, (one, other)) if found.loss.loss_sign < 0 else (second, (other, one))
     return f"Better: {better}, {name} {said[0]} against {said[1]}."
 
 
-def equivalent(found: Equivalent) -> str:
+def format_member_equivalent(found: MemberEquivalent) -> str:
     """What predictions are worth: "1.7 independent members (95 %: 1.4 to 2.1)"."""
     if not found.value and not found.high:
         return "less than one independent member"
-    low = "less than 1" if not found.low else _members(found.low, found.members)
-    high = "less than 1" if not found.high else _members(found.high, found.members)
+    low = "less than 1" if not found.low else _format_member_bound(found.low, found.members)
+    high = "less than 1" if not found.high else _format_member_bound(found.high, found.members)
     between = f" (95 %: {low} to {high})" if low != high else ""
-    said = "less than one" if not found.value else _members(found.value, found.members)
+    said = "less than one" if not found.value else _format_member_bound(found.value, found.members)
     return f"{said} independent member{'' if said in ('1.0', 'less than one') else 's'}{between}"
 
 
-def _members(number: float, most: int) -> str:
+def _format_member_bound(number: float, most: int) -> str:
     return f"more than {most}" if number > most else f"{number:.1f}"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.inference.paired import mean_interval
-from ensemble.analysis.members.gain import mean_p
+from ensemble.analysis.inference.paired_intervals import mean_interval
+from ensemble.analysis.members.gain import mean_p_value
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 10])
@@ -21,7 +21,7 @@ def test_the_interval_of_a_handful_holds_the_mean_as_often_as_it_promises(n, dra
 def test_p_of_a_handful_is_below_5_percent_no_more_often_than_that(n, draws):
     trials = draws(400)
     drawn = np.random.default_rng(n).normal(size=(trials, n))
-    below = np.mean([mean_p(values) < 0.05 for values in drawn])
+    below = np.mean([mean_p_value(values) < 0.05 for values in drawn])
     assert below <= 0.05 + 3 * np.sqrt(0.95 * 0.05 / trials)
 
 
@@ -29,4 +29,4 @@ def test_one_difference_shows_nothing_however_large():
     for value in (1e-3, 1.0, -40.0):
         low, high = mean_interval(np.array([value]))
         assert low < 0 < high
-        assert mean_p(np.array([value])) == 1.0
+        assert mean_p_value(np.array([value])) == 1.0

@@ -7,18 +7,18 @@ import pytest
 from scipy.special import rel_entr
 
 from ensemble.analysis.members.diversity import (
-    decomposition,
     disagreement_matrix,
     double_fault,
-    kl_to_ensemble,
-    mean_kl,
+    kl_divergence_to_ensemble,
+    mean_kl_divergence,
+    nll_decomposition,
     oracle_accuracy,
     q_statistic,
 )
-from ensemble.analysis.members.uncertainty import uncertainty
-from ensemble.analysis.predictions import judge
-from ensemble.analysis.quality.averaging import average
-from ensemble.analysis.quality.scores import log_loss
+from ensemble.analysis.members.uncertainty import measure_uncertainty
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.analysis.quality.averaging import average_probabilities
+from ensemble.analysis.quality.proper_scores import log_loss
 from tests.analysis.cases import Case, cases, labelled
 
 CASES = cases()
@@ -27,7 +27,7 @@ LEAST = 2.0**-126
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_pairs_are_what_slow_counts_find(case: Case) -> None:
-    made = judge(*case)
+    made = evaluate_predictions(*case)
     right = made.votes == made.labels
     disagreement, q, both = (
         disagreement_matrix(made.votes),
@@ -62,7 +62,7 @@ def test_q_at_its_ends() -> None:
 def test_mean_kl_agrees_with_scipy(name: str) -> None:
     probabilities = CASES[name][0].astype(float)
     probabilities /= probabilities.sum(axis=2, keepdims=True)
-    found = mean_kl(probabilities)
+    found = mean_kl_divergence(probabilities)
     for r, row in enumerate(probabilities):
         for c, column in enumerate(probabilities):
             expected = rel_entr(row, column).sum(axis=1).mean()
@@ -72,7 +72,7 @@ def test_mean_kl_agrees_with_scipy(name: str) -> None:
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_mean_kl_is_what_a_slow_loop_finds(case: Case) -> None:
     probabilities = case[0][:, :40]
-    found = mean_kl(probabilities)
+    found = mean_kl_divergence(probabilities)
     for r, row in enumerate(probabilities.tolist()):
         for c, column in enumerate(probabilities.tolist()):
             total = sum(
@@ -85,13 +85,13 @@ def test_mean_kl_is_what_a_slow_loop_finds(case: Case) -> None:
 
 
 def test_certain_members_that_contradict_each_other_are_far_apart_not_endlessly() -> None:
-    found = mean_kl(np.eye(2, dtype=np.float32)[:, None, :])
+    found = mean_kl_divergence(np.eye(2, dtype=np.float32)[:, None, :])
     np.testing.assert_allclose(found, -math.log(LEAST) * (1 - np.eye(2)), rtol=1e-12)
 
 
 def test_rows_that_are_rounded_take_no_divergence_below_nothing() -> None:
     row = np.array([0.3, 0.7])
-    found = mean_kl(np.stack([row * (1 - 1e-7), row])[:, None, :])
+    found = mean_kl_divergence(np.stack([row * (1 - 1e-7), row])[:, None, :])
     assert (found >= 0).all()
     np.testing.assert_allclose(found, 0, atol=2e-7)
 
@@ -100,21 +100,23 @@ def test_rows_that_are_rounded_take_no_divergence_below_nothing() -> None:
 def test_divergence_from_the_ensemble_agrees_with_scipy(case: Case) -> None:
     """Where the average is 0 so is every member: no floor is felt."""
     probabilities = case[0].astype(float)
-    averaged = average(probabilities)
-    found = kl_to_ensemble(probabilities, averaged)
+    averaged = average_probabilities(probabilities)
+    found = kl_divergence_to_ensemble(probabilities, averaged)
     expected = rel_entr(probabilities, averaged).sum(axis=2).mean(axis=1)
     np.testing.assert_allclose(found, expected, atol=1e-9)
     assert (found <= math.log(len(found)) + 1e-6).all()
-    information = uncertainty(judge(*case)).information
+    information = measure_uncertainty(evaluate_predictions(*case)).information
     assert found.mean() == pytest.approx(information.mean(), abs=1e-6)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_ensembles_loss_is_the_members_less_their_diversity(case: Case) -> None:
     probabilities, labels = case
-    found = decomposition(probabilities, labels)
+    found = nll_decomposition(probabilities, labels)
     assert abs(found.mean_member_nll - found.diversity - found.ensemble_nll) < 1e-6
-    assert found.ensemble_nll == pytest.approx(log_loss(average(probabilities), labels).mean())
+    assert found.ensemble_nll == pytest.approx(
+        log_loss(average_probabilities(probabilities), labels).mean()
+    )
     assert found.mean_member_nll == pytest.approx(log_loss(probabilities, labels).mean())
     total = 0.0
     for n, label in enumerate(labels):
@@ -127,25 +129,27 @@ def test_the_ensembles_loss_is_the_members_less_their_diversity(case: Case) -> N
 
 @pytest.mark.parametrize("name", ["one member", "unanimous"])
 def test_one_opinion_has_no_diversity(name: str) -> None:
-    found = decomposition(*CASES[name])
+    found = nll_decomposition(*CASES[name])
     assert found.diversity == pytest.approx(0, abs=1e-12)
     assert found.ensemble_nll == pytest.approx(found.mean_member_nll)
-    made = judge(*CASES[name])
+    made = evaluate_predictions(*CASES[name])
     assert not disagreement_matrix(made.votes).any()
-    np.testing.assert_allclose(mean_kl(made.probabilities), 0, atol=1e-12)
-    np.testing.assert_allclose(kl_to_ensemble(made.probabilities, made.averaged), 0, atol=1e-12)
+    np.testing.assert_allclose(mean_kl_divergence(made.probabilities), 0, atol=1e-12)
+    np.testing.assert_allclose(
+        kl_divergence_to_ensemble(made.probabilities, made.averaged), 0, atol=1e-12
+    )
 
 
 def test_diversity_in_closed_form() -> None:
     """Two members that give the label 0.9 and 0.1: ln 0.5 − (ln 0.9 + ln 0.1) / 2."""
-    found = decomposition(np.array([[[0.9, 0.1]], [[0.1, 0.9]]]), np.array([0]))
+    found = nll_decomposition(np.array([[[0.9, 0.1]], [[0.1, 0.9]]]), np.array([0]))
     assert found.diversity == pytest.approx(math.log(0.5) - math.log(0.09) / 2)
     assert found.ensemble_nll == pytest.approx(math.log(2))
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_oracle_is_right_where_anyone_is(case: Case) -> None:
-    made = judge(*case)
+    made = evaluate_predictions(*case)
     seen = sum(
         label in column
         for label, column in zip(made.labels.tolist(), made.votes.T.tolist(), strict=True)
@@ -155,5 +159,5 @@ def test_the_oracle_is_right_where_anyone_is(case: Case) -> None:
 
 def test_the_oracle_is_at_least_as_good_as_any_member() -> None:
     probabilities, labels = labelled(6, 300, 10)
-    made = judge(probabilities, labels)
+    made = evaluate_predictions(probabilities, labels)
     assert oracle_accuracy(made.votes, labels) >= (made.votes == labels).mean(axis=1).max()

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import curve_fit
 
-from ensemble.analysis.members.committee import committee, curve
-from ensemble.analysis.members.extrapolation import extrapolate
+from ensemble.analysis.members.committees import committee_curve, evaluate_committees
+from ensemble.analysis.members.extrapolation import extrapolate_committee_curve
 from tests.conftest import variant
 
 Drawn = tuple[NDArray[np.float32], NDArray[np.int64]]
@@ -40,9 +40,9 @@ def test_the_interval_holds_what_16_members_really_get(members: int) -> None:
     held = {"nll": 0, "brier": 0}
     for seed in range(30):
         made = drawn(16, 400, seed, own=1.0 + seed % 2)
-        judged = committee(made[0][:members], made[1])
+        judged = evaluate_committees(made[0][:members], made[1])
         for figure in held:
-            found = extrapolate(judged, figure)
+            found = extrapolate_committee_curve(judged, figure)
             assert found
             at = list(found.size).index(min(16, 2 * members))
             first = made[0][: found.size[at]], made[1]
@@ -53,11 +53,11 @@ def test_the_interval_holds_what_16_members_really_get(members: int) -> None:
 def test_the_interval_is_of_the_change_and_grows_with_it() -> None:
     """The figure of the members that there are is known: only what is added to it is not."""
     probabilities, labels = drawn(8, 1000, 3)
-    judged = committee(probabilities, labels)
+    judged = evaluate_committees(probabilities, labels)
     at_label = probabilities.astype(float).mean(axis=0)[np.arange(1000), labels]
     of_the_images = np.log(at_label).std() / 1000**0.5
     for figure in ("nll", "brier"):
-        found = extrapolate(judged, figure)
+        found = extrapolate_committee_curve(judged, figure)
         assert found
         half = (found.high - found.low) / 2
         assert (np.diff(half) > 0).all()
@@ -68,51 +68,56 @@ def test_the_interval_is_of_the_change_and_grows_with_it() -> None:
 
 def test_the_brier_score_lies_on_its_law_exactly() -> None:
     """Over all committees of a size its mean is a + b / k: fitted to any sizes it is the rest."""
-    judged = committee(*drawn(7, 300, 1))
-    measured = curve(judged, "brier").mean
+    judged = evaluate_committees(*drawn(7, 300, 1))
+    measured = committee_curve(judged, "brier").mean
     b = (measured[0] - measured[-1]) / (1 - 1 / 7)
     a = measured[0] - b
     np.testing.assert_allclose(measured, a + b / np.arange(1, 8), rtol=1e-12)
-    found = extrapolate(judged, "brier")
+    found = extrapolate_committee_curve(judged, "brier")
     assert found
     assert (found.power, found.limit) == (1, pytest.approx(a))
     np.testing.assert_allclose(found.mean, a + b / np.arange(8, 15), rtol=1e-9)
 
 
 def test_the_power_of_nll_is_scipys_least_squares() -> None:
-    judged = committee(*drawn(8, 500, 2))
-    found = extrapolate(judged, "nll")
+    judged = evaluate_committees(*drawn(8, 500, 2))
+    found = extrapolate_committee_curve(judged, "nll")
     assert found
 
     def law(k: NDArray[np.float64], a: float, b: float, c: float) -> NDArray[np.float64]:
         return a + b * k**-c
 
-    (a, b, c), _ = curve_fit(law, np.arange(1.0, 9), curve(judged, "nll").mean, (0.5, 1, 1))
+    (a, b, c), _ = curve_fit(
+        law, np.arange(1.0, 9), committee_curve(judged, "nll").mean, (0.5, 1, 1)
+    )
     assert (found.power, found.limit) == (pytest.approx(c, abs=1e-4), pytest.approx(a, abs=1e-5))
     np.testing.assert_allclose(found.mean, law(found.size.astype(float), a, b, c), rtol=1e-5)
 
 
 def test_members_that_all_say_the_same_gain_nothing_by_more_of_them() -> None:
     probabilities, labels = drawn(1, 300, 4)
-    judged = committee(probabilities.repeat(5, axis=0), labels)
-    found = extrapolate(judged, "nll")
+    judged = evaluate_committees(probabilities.repeat(5, axis=0), labels)
+    found = extrapolate_committee_curve(judged, "nll")
     assert found
     np.testing.assert_allclose(found.mean, judged.nll[0])
 
 
 def test_nothing_is_said_where_nothing_can_be_said() -> None:
     made = drawn(3, 100, 0)
-    judged = committee(*made)
-    assert extrapolate(judged, "brier")
-    assert extrapolate(judged, "accuracy") is None
-    assert extrapolate(committee(made[0][:2], made[1]), "nll") is None
-    assert extrapolate(committee(made[0][:, :99], made[1][:99]), "nll") is None
-    assert extrapolate(dataclasses.replace(judged, members=64), "nll") is None
+    judged = evaluate_committees(*made)
+    assert extrapolate_committee_curve(judged, "brier")
+    assert extrapolate_committee_curve(judged, "accuracy") is None
+    assert extrapolate_committee_curve(evaluate_committees(made[0][:2], made[1]), "nll") is None
+    assert (
+        extrapolate_committee_curve(evaluate_committees(made[0][:, :99], made[1][:99]), "nll")
+        is None
+    )
+    assert extrapolate_committee_curve(dataclasses.replace(judged, members=64), "nll") is None
 
 
 def test_drawn_committees_serve_too_and_64_members_are_the_end() -> None:
     """Of the committees of 32 one is without a given member, of some sizes perhaps none."""
-    found = extrapolate(committee(*drawn(33, 100, 5)), "nll")
+    found = extrapolate_committee_curve(evaluate_committees(*drawn(33, 100, 5)), "nll")
     assert found
     assert (found.size[0], found.size[-1]) == (34, 64)
     assert np.isfinite([found.low, found.mean, found.high]).all()

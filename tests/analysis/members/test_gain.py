@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ensemble.analysis.inference.paired import difference_interval, mean_interval
+from ensemble.analysis.inference.paired_intervals import difference_interval, mean_interval
 from ensemble.analysis.members.gain import (
-    best_member,
-    gain,
-    gain_over_mean,
-    mcnemar,
-    mean_p,
+    compute_gain,
+    find_best_member,
+    gain_over_mean_member,
+    mcnemar_p_value,
+    mean_p_value,
     paired_gain,
 )
-from ensemble.analysis.predictions import Predictions, judge
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from tests.analysis.cases import Case, cases, labelled
 
 CASES = cases()
@@ -26,13 +26,13 @@ CASES = cases()
 )
 def test_mcnemar_is_the_exact_binomial_test(won: int, lost: int) -> None:
     expected = stats.binomtest(won, won + lost).pvalue if won + lost else 1.0
-    assert mcnemar(won, lost) == pytest.approx(expected, rel=1e-9)
-    assert mcnemar(lost, won) == mcnemar(won, lost)
+    assert mcnemar_p_value(won, lost) == pytest.approx(expected, rel=1e-9)
+    assert mcnemar_p_value(lost, won) == mcnemar_p_value(won, lost)
 
 
 def test_mcnemar_takes_many_at_once() -> None:
     won, lost = np.meshgrid(np.arange(25), np.arange(25))
-    found = mcnemar(won, lost)
+    found = mcnemar_p_value(won, lost)
     assert found.shape == (25, 25)
     for w, b, p in zip(won.ravel(), lost.ravel(), found.ravel(), strict=True):
         expected = stats.binomtest(int(w), int(w + b)).pvalue if w + b else 1.0
@@ -41,9 +41,9 @@ def test_mcnemar_takes_many_at_once() -> None:
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_gain_is_what_a_loop_counts(case: Case) -> None:
-    made = judge(*case)
+    made = evaluate_predictions(*case)
     theirs = made.probabilities[-1]
-    found = gain(made.averaged, theirs, made.labels)
+    found = compute_gain(made.averaged, theirs, made.labels)
     won = lost = 0
     saved = 0.0
     for ours, other, label in zip(made.averaged, theirs, made.labels, strict=True):
@@ -53,7 +53,7 @@ def test_gain_is_what_a_loop_counts(case: Case) -> None:
         saved += float(np.log(max(ours[label], least)) - np.log(max(float(other[label]), least)))
     assert (found.won, found.lost, found.digits, found.n) == (won, lost, won - lost, len(case[1]))
     assert found.nll == pytest.approx(saved / found.n, abs=1e-9)
-    assert found.p == mcnemar(won, lost)
+    assert found.p == mcnemar_p_value(won, lost)
     assert found.digits_low <= found.digits <= found.digits_high
     assert found.nll_low - 1e-12 <= found.nll <= found.nll_high + 1e-12
 
@@ -66,7 +66,7 @@ def test_the_interval_leaves_0_out_only_where_mcnemars_exact_p_is_small() -> Non
         found = paired_gain(hits, others, np.zeros(n))
         p = stats.binomtest(won, won + lost).pvalue if won + lost else 1.0
         assert found.p == pytest.approx(p)
-        assert (found.in_digits != 0) == (p < 0.05)
+        assert (found.accuracy_sign != 0) == (p < 0.05)
         low, high = difference_interval(won, lost, n)
         assert found.digits_low <= n * low
         assert found.digits_high >= n * high
@@ -76,22 +76,22 @@ def test_the_interval_leaves_0_out_only_where_mcnemars_exact_p_is_small() -> Non
 @pytest.mark.parametrize("shift", [-0.05, 0.02, 0.1])
 def test_the_p_of_a_mean_is_where_its_interval_touches_0(shift: float) -> None:
     values = np.random.default_rng(1).gamma(0.5, size=300) - 0.5 + shift
-    p = mean_p(values)
+    p = mean_p_value(values)
     low, high = mean_interval(values, 1 - p)
     assert min(abs(low), abs(high)) < 1e-9
     assert p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.06)
 
 
 def test_there_is_no_p_where_nothing_differs() -> None:
-    assert mean_p(np.zeros(9)) == 1
+    assert mean_p_value(np.zeros(9)) == 1
     with pytest.raises(ValueError, match="at least one"):
-        mean_p(np.zeros(0))
+        mean_p_value(np.zeros(0))
 
 
 def test_the_other_way_round_is_a_loss_by_as_much() -> None:
-    made = judge(*labelled(2, 400, 10))
+    made = evaluate_predictions(*labelled(2, 400, 10))
     first, second = made.probabilities
-    there, back = gain(first, second, made.labels), gain(second, first, made.labels)
+    there, back = compute_gain(first, second, made.labels), compute_gain(second, first, made.labels)
     assert (there.won, there.lost, there.p) == (back.lost, back.won, back.p)
     assert there.digits == -back.digits
     assert there.nll == pytest.approx(-back.nll)
@@ -101,20 +101,20 @@ def test_the_other_way_round_is_a_loss_by_as_much() -> None:
 
 def test_nothing_is_gained_over_oneself_nor_by_members_that_say_the_same() -> None:
     probabilities, labels = CASES["one member"]
-    found = gain(probabilities[0], probabilities[0], labels)
+    found = compute_gain(probabilities[0], probabilities[0], labels)
     assert (found.won, found.lost, found.digits, found.p, found.nll_p) == (0, 0, 0, 1, 1)
     assert (found.nll, found.nll_low, found.nll_high) == (0, 0, 0)
     for name in ("one member", "unanimous"):
-        mean = gain_over_mean(judge(*CASES[name]))
-        assert (mean.won, mean.lost, mean.digits, mean.in_digits) == (0, 0, 0, 0)
-        assert (mean.nll, mean.nll_low, mean.nll_high, mean.in_nll) == (0, 0, 0, 0)
+        mean = gain_over_mean_member(evaluate_predictions(*CASES[name]))
+        assert (mean.won, mean.lost, mean.digits, mean.accuracy_sign) == (0, 0, 0, 0)
+        assert (mean.nll, mean.nll_low, mean.nll_high, mean.nll_sign) == (0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_gain_over_the_mean_is_the_mean_of_gains(case: Case) -> None:
-    made = judge(*case)
-    each = [gain(made.averaged, member, made.labels) for member in made.probabilities]
-    found = gain_over_mean(made)
+    made = evaluate_predictions(*case)
+    each = [compute_gain(made.averaged, member, made.labels) for member in made.probabilities]
+    found = gain_over_mean_member(made)
     assert found.n == len(made.labels)
     assert found.digits == pytest.approx(np.mean([one.digits for one in each]), abs=1e-9)
     assert found.nll == pytest.approx(np.mean([one.nll for one in each]), abs=1e-9)
@@ -126,21 +126,21 @@ def test_gain_over_the_mean_is_the_mean_of_gains(case: Case) -> None:
     assert [found.digits_low, found.digits_high] == pytest.approx(ends.tolist())
 
 
-def tossed(draws: np.random.Generator, n: int, share: float) -> Predictions:
+def tossed(draws: np.random.Generator, n: int, share: float) -> EnsemblePredictions:
     """Two members; where they differ, a coin says which is right and surer: nothing is gained."""
     split, first = draws.random(n) < share, draws.random(n) < 0.5
     members = np.tile(np.float32([0.9, 0.1]), (2, n, 1))
     members[0, split] = np.where(first[split, None], [0.95, 0.05], [0.6, 0.4])
     members[1, split] = np.where(first[split, None], [0.4, 0.6], [0.05, 0.95])
-    return judge(members, np.zeros(n, int))
+    return evaluate_predictions(members, np.zeros(n, int))
 
 
-def flipped(draws: np.random.Generator, n: int, share: float) -> Predictions:
+def flipped(draws: np.random.Generator, n: int, share: float) -> EnsemblePredictions:
     """As `tossed`, but the surer of the two is wrong as often as it is right."""
     made = tossed(draws, n, share)
     wrong = made.split & (draws.random(n) < 0.5)
     turned = np.where(wrong[:, None], made.probabilities[..., ::-1], made.probabilities)
-    return judge(turned, made.labels)
+    return evaluate_predictions(turned, made.labels)
 
 
 @pytest.mark.parametrize("share", [0.006, 0.03])
@@ -148,8 +148,8 @@ def test_where_nothing_is_gained_a_gain_is_shown_in_no_more_than_5_of_100_draws(
     share: float,
 ) -> None:
     draws = np.random.default_rng(3)
-    found = [gain_over_mean(flipped(draws, 500, share)) for _ in range(225)]
-    assert np.mean([one.in_digits != 0 for one in found]) <= 0.05
+    found = [gain_over_mean_member(flipped(draws, 500, share)) for _ in range(225)]
+    assert np.mean([one.accuracy_sign != 0 for one in found]) <= 0.05
     error = np.std([one.digits for one in found]) / 15
     assert abs(np.mean([one.digits for one in found])) < 3 * error
 
@@ -157,10 +157,10 @@ def test_where_nothing_is_gained_a_gain_is_shown_in_no_more_than_5_of_100_draws(
 def test_the_best_member_is_the_first_with_the_most_right() -> None:
     hits = np.array([7, 9, 2, 9])
     said = np.array([[0] * count + [1] * (10 - count) for count in hits])
-    made = judge(np.eye(2, dtype=np.float32)[said], np.zeros(10, int))
-    assert best_member(made) == (1, 9)
+    made = evaluate_predictions(np.eye(2, dtype=np.float32)[said], np.zeros(10, int))
+    assert find_best_member(made) == (1, 9)
 
 
 def test_no_example_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one example"):
-        gain(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, int))
+        compute_gain(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, int))

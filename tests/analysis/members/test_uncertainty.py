@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ensemble.analysis.members.uncertainty import uncertainty
-from ensemble.analysis.predictions import judge
+from ensemble.analysis.members.uncertainty import measure_uncertainty
+from ensemble.analysis.predictions import evaluate_predictions
 from tests.analysis.cases import Case, cases
 from tests.analysis.draws import distributions
 
@@ -15,7 +15,7 @@ CASES = cases()
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_entropies_agree_with_scipy(case: Case) -> None:
     members = case[0].astype(float)
-    found = uncertainty(judge(*case))
+    found = measure_uncertainty(evaluate_predictions(*case))
     total = stats.entropy(members.mean(axis=0), axis=1)
     own = stats.entropy(members, axis=2).mean(axis=0)
     # SciPy makes rows sum to 1 first; stored ones do to float32's precision.
@@ -29,15 +29,15 @@ def test_information_is_the_mean_divergence_from_the_average(case: Case) -> None
     members = case[0].astype(float)
     averaged = members.mean(axis=0)
     apart = np.mean([stats.entropy(member, averaged, axis=1) for member in members], axis=0)
-    made = judge(*case)
-    np.testing.assert_allclose(uncertainty(made).information, apart, atol=2e-6)
-    np.testing.assert_allclose(uncertainty(made).information, made.information, atol=2e-6)
+    made = evaluate_predictions(*case)
+    np.testing.assert_allclose(measure_uncertainty(made).information, apart, atol=2e-6)
+    np.testing.assert_allclose(measure_uncertainty(made).information, made.information, atol=2e-6)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_parts_are_the_whole_and_keep_to_their_ranges(case: Case) -> None:
-    made = judge(*case)
-    found = uncertainty(made)
+    made = evaluate_predictions(*case)
+    found = measure_uncertainty(made)
     np.testing.assert_allclose(found.expected + found.information, found.predictive, atol=1e-12)
     assert (found.information >= 0).all()
     most = np.log(min(made.members, made.averaged.shape[1]))
@@ -47,8 +47,8 @@ def test_the_parts_are_the_whole_and_keep_to_their_ranges(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_votes_are_what_a_count_finds(case: Case) -> None:
-    made = judge(*case)
-    found = uncertainty(made)
+    made = evaluate_predictions(*case)
+    found = measure_uncertainty(made)
     for n, column in enumerate(made.votes.T.tolist()):
         counts = [count for _, count in Counter(column).most_common(2)] + [0]
         assert found.variation_ratio[n] == pytest.approx(1 - counts[0] / made.members)
@@ -58,8 +58,8 @@ def test_votes_are_what_a_count_finds(case: Case) -> None:
 def test_in_closed_form() -> None:
     """Four members sure of different classes differ in all; four that say nothing, in nothing."""
     sure, even = np.eye(4), np.full((4, 4), 0.25)
-    made = judge(np.stack([sure, even], axis=1).astype(np.float32), np.array([0, 0]))
-    found = uncertainty(made)
+    made = evaluate_predictions(np.stack([sure, even], axis=1).astype(np.float32), np.array([0, 0]))
+    found = measure_uncertainty(made)
     assert found.predictive.tolist() == pytest.approx([np.log(4)] * 2)
     assert found.expected.tolist() == pytest.approx([0, np.log(4)])
     assert found.information.tolist() == pytest.approx([np.log(4), 0])
@@ -69,7 +69,7 @@ def test_in_closed_form() -> None:
 
 @pytest.mark.parametrize("name", ["one member", "unanimous"])
 def test_one_opinion_has_nothing_to_differ_in(name: str) -> None:
-    found = uncertainty(judge(*CASES[name]))
+    found = measure_uncertainty(evaluate_predictions(*CASES[name]))
     np.testing.assert_allclose(found.information, 0, atol=1e-12)
     assert not found.variation_ratio.any()
     assert (found.vote_margin == 1).all()
@@ -77,13 +77,15 @@ def test_one_opinion_has_nothing_to_differ_in(name: str) -> None:
 
 def test_rounding_takes_no_information_below_nothing() -> None:
     alone = distributions(1, 2_000, 10)
-    made = judge(np.repeat(alone, 7, axis=0), np.zeros(2_000, int))
-    found = uncertainty(made)
+    made = evaluate_predictions(np.repeat(alone, 7, axis=0), np.zeros(2_000, int))
+    found = measure_uncertainty(made)
     assert (found.predictive < found.expected).any()
     assert (found.information >= 0).all()
 
 
 def test_one_class_leaves_no_doubt() -> None:
-    found = uncertainty(judge(np.ones((3, 2, 1), np.float32), np.zeros(2, int)))
+    found = measure_uncertainty(
+        evaluate_predictions(np.ones((3, 2, 1), np.float32), np.zeros(2, int))
+    )
     assert found.vote_margin.tolist() == [1, 1]
     assert found.predictive.tolist() == [0, 0]

@@ -6,9 +6,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ensemble.analysis.planning.equivalents import calibrated, curve, equivalents, reached, worth
-from ensemble.analysis.quality.averaging import average
-from ensemble.analysis.quality.temperature import tempered
+from ensemble.analysis.planning.equivalents import (
+    calibrated_log_likelihood,
+    deep_ensemble_equivalent,
+    equivalent_of_predictions,
+    interpolate_size,
+    likelihood_curve,
+)
+from ensemble.analysis.quality.averaging import average_probabilities
+from ensemble.analysis.quality.temperature_scaling import apply_temperature
 from tests.analysis.planning.populations import learning
 
 LABELS = np.random.default_rng(5).integers(4, size=800)
@@ -20,10 +26,10 @@ def members(M: int, seed: int = 0) -> np.ndarray:
 
 def test_k_independent_members_are_worth_k() -> None:
     pools = [members(22, seed) for seed in range(2)]
-    known = [curve(pool[:6], LABELS) for pool in pools]
+    known = [likelihood_curve(pool[:6], LABELS) for pool in pools]
     for k in (1, 2, 3, 4):
         found = [
-            worth(one, LABELS, average(pool[start : start + k]))
+            equivalent_of_predictions(one, LABELS, average_probabilities(pool[start : start + k]))
             for one, pool in zip(known, pools, strict=True)
             for start in (6, 10, 14, 18)
         ]
@@ -33,45 +39,47 @@ def test_k_independent_members_are_worth_k() -> None:
 
 def test_all_committees_of_a_size_together_are_worth_exactly_that_size() -> None:
     drawn = members(4)
-    known = curve(drawn, LABELS)
+    known = likelihood_curve(drawn, LABELS)
     for size in (1, 2, 3, 4):
         each = [
-            calibrated(average(drawn[list(who)]), LABELS).mean()
+            calibrated_log_likelihood(average_probabilities(drawn[list(who)]), LABELS).mean()
             for who in combinations(range(4), size)
         ]
-        assert reached(known.sizes, known.mean, float(np.mean(each))) == pytest.approx(size)
+        assert interpolate_size(known.sizes, known.mean, float(np.mean(each))) == pytest.approx(
+            size
+        )
 
 
 def test_a_temperature_changes_nothing_of_what_predictions_are_worth() -> None:
     drawn = members(6)
-    candidate = average(drawn[4:])
-    as_it_is = equivalents(drawn[:4], LABELS, candidate)
-    bolder = equivalents(drawn[:4], LABELS, tempered(candidate, 0.5))
+    candidate = average_probabilities(drawn[4:])
+    as_it_is = deep_ensemble_equivalent(drawn[:4], LABELS, candidate)
+    bolder = deep_ensemble_equivalent(drawn[:4], LABELS, apply_temperature(candidate, 0.5))
     assert bolder.value == pytest.approx(as_it_is.value, rel=1e-3)
     assert 1 < as_it_is.value < 4
 
 
 def test_what_is_beyond_all_members_or_below_one_is_said_to_be() -> None:
     drawn = members(20)
-    better = equivalents(drawn[:2], LABELS, average(drawn[2:]))
-    assert better.beyond
+    better = deep_ensemble_equivalent(drawn[:2], LABELS, average_probabilities(drawn[2:]))
+    assert better.exceeds_members
     assert math.isinf(better.high)
     assert better.members == 2
-    worse = equivalents(drawn[:2], LABELS, np.full((len(LABELS), 4), 0.25))
+    worse = deep_ensemble_equivalent(drawn[:2], LABELS, np.full((len(LABELS), 4), 0.25))
     assert (worse.value, worse.low, worse.high) == (0, 0, 0)
-    assert not worse.beyond
+    assert not worse.exceeds_members
 
 
 def test_between_sizes_it_is_a_straight_line_and_the_first_crossing_counts() -> None:
     sizes, mean = np.array([1, 2, 4]), np.array([-3.0, -2.0, -1.0])
-    assert reached(sizes, mean, -3.0) == 1
-    assert reached(sizes, mean, -2.5) == 1.5
-    assert reached(sizes, mean, -1.5) == 3
-    assert reached(sizes, mean, -1.0) == 4
-    assert reached(sizes, mean, -0.9) == math.inf
-    assert reached(sizes, mean, -3.1) == 0
-    assert reached(np.array([1, 2, 3]), np.array([-3.0, -1.0, -2.0]), -1.5) == 1.75
-    assert reached(np.array([1]), np.array([-3.0]), -3.0) == 1
+    assert interpolate_size(sizes, mean, -3.0) == 1
+    assert interpolate_size(sizes, mean, -2.5) == 1.5
+    assert interpolate_size(sizes, mean, -1.5) == 3
+    assert interpolate_size(sizes, mean, -1.0) == 4
+    assert interpolate_size(sizes, mean, -0.9) == math.inf
+    assert interpolate_size(sizes, mean, -3.1) == 0
+    assert interpolate_size(np.array([1, 2, 3]), np.array([-3.0, -1.0, -2.0]), -1.5) == 1.75
+    assert interpolate_size(np.array([1]), np.array([-3.0]), -3.0) == 1
 
 
 def test_the_log_likelihood_is_at_a_temperature_that_the_other_half_gave() -> None:
@@ -80,15 +88,15 @@ def test_the_log_likelihood_is_at_a_temperature_that_the_other_half_gave() -> No
     true = powers / powers.sum(axis=1, keepdims=True)
     draws = np.random.default_rng(1)
     labels = np.array([draws.choice(3, p=one) for one in true])
-    bold = tempered(true, 0.4)
+    bold = apply_temperature(true, 0.4)
     wanted = np.log(true[np.arange(4_000), labels]).mean()
-    assert calibrated(bold, labels).mean() == pytest.approx(wanted, abs=0.003)
+    assert calibrated_log_likelihood(bold, labels).mean() == pytest.approx(wanted, abs=0.003)
     assert np.log(bold[np.arange(4_000), labels]).mean() < wanted - 0.1
 
 
 def test_shapes_that_do_not_fit_are_refused() -> None:
     drawn = members(2)
     with pytest.raises(ValueError, match="same examples"):
-        equivalents(drawn, LABELS, drawn[0][1:])
+        deep_ensemble_equivalent(drawn, LABELS, drawn[0][1:])
     with pytest.raises(ValueError, match="not"):
-        equivalents(drawn[0], LABELS, drawn[0])
+        deep_ensemble_equivalent(drawn[0], LABELS, drawn[0])

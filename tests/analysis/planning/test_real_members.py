@@ -4,8 +4,12 @@ import numpy as np
 from sklearn.neural_network import MLPClassifier
 
 from ensemble import datasets
-from ensemble.analysis.planning.equivalents import Equivalent, curve, worth
-from ensemble.analysis.quality.averaging import average
+from ensemble.analysis.planning.equivalents import (
+    MemberEquivalent,
+    equivalent_of_predictions,
+    likelihood_curve,
+)
+from ensemble.analysis.quality.averaging import average_probabilities
 
 NETWORKS, KNOWN, TRIED, SPLITS = 24, 8, (1, 2, 3), 16
 FEWER = 14  # as many as are known and tried, and some to choose from
@@ -24,16 +28,20 @@ def trained(data, seed):
 
 
 def test_k_networks_trained_on_digits_are_worth_k_others(pytestconfig):
-    data = datasets.load("digits")
+    data = datasets.load_dataset("digits")
     networks = NETWORKS if pytestconfig.getoption("--all") else FEWER
     made = np.stack([trained(data, seed) for seed in range(networks)])
     truth = data.test_labels
-    found: dict[int, list[Equivalent]] = {k: [] for k in TRIED}
+    found: dict[int, list[MemberEquivalent]] = {k: [] for k in TRIED}
     for seed in range(SPLITS):
         who = np.random.default_rng(seed).permutation(len(made))
-        known = curve(made[who[:KNOWN]], truth)
+        known = likelihood_curve(made[who[:KNOWN]], truth)
         for k in TRIED:
-            found[k].append(worth(known, truth, average(made[who[KNOWN : KNOWN + k]])))
+            found[k].append(
+                equivalent_of_predictions(
+                    known, truth, average_probabilities(made[who[KNOWN : KNOWN + k]])
+                )
+            )
     for k, each in found.items():
         values = [min(max(one.value, 1.0), KNOWN) for one in each]
         assert abs(np.median(values) - k) < 0.8, values

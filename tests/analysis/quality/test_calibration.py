@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
 
-from ensemble.analysis.quality.averaging import average
+from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.analysis.quality.calibration import (
     BINS,
-    adaptive_error,
-    expected_error,
-    maximum_error,
-    reliability,
+    adaptive_calibration_error,
+    expected_calibration_error,
+    maximum_calibration_error,
+    reliability_bins,
 )
 from tests.analysis.cases import Case, cases
 
@@ -21,7 +21,7 @@ CASES = cases()
 
 def answers(case: Case) -> tuple[np.ndarray, np.ndarray]:
     """The ensemble's confidence, and where it is right."""
-    averaged = average(case[0])
+    averaged = average_probabilities(case[0])
     return averaged.max(axis=1), averaged.argmax(axis=1) == case[1]
 
 
@@ -77,11 +77,13 @@ def in_equal_bins(confidence: np.ndarray, right: np.ndarray, bins: int) -> list:
 def test_errors_are_what_slow_loops_find(case: Case, bins: int) -> None:
     confidence, right = answers(case)
     groups = in_bins(confidence, right, bins)
-    assert expected_error(confidence, right, bins) == pytest.approx(weighted(groups), abs=1e-12)
+    assert expected_calibration_error(confidence, right, bins) == pytest.approx(
+        weighted(groups), abs=1e-12
+    )
     worst = max(gap for _, gap in gaps(groups))
-    assert maximum_error(confidence, right, bins) == pytest.approx(worst, abs=1e-12)
+    assert maximum_calibration_error(confidence, right, bins) == pytest.approx(worst, abs=1e-12)
     adaptive = weighted(in_equal_bins(confidence, right, bins))
-    assert adaptive_error(confidence, right, bins) == pytest.approx(adaptive, abs=1e-12)
+    assert adaptive_calibration_error(confidence, right, bins) == pytest.approx(adaptive, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["random", "two classes", "one member", "a class missing"])
@@ -90,17 +92,19 @@ def test_errors_agree_with_torchmetrics_away_from_edges(name: str) -> None:
     confidence, right = answers(CASES[name])
     kept = ~np.isin(confidence, np.linspace(0, 1, BINS + 1))
     groups = in_torchmetrics_bins(confidence[kept], right[kept], BINS)
-    found = expected_error(confidence[kept], right[kept])
+    found = expected_calibration_error(confidence[kept], right[kept])
     assert found == pytest.approx(weighted(groups), abs=1e-12)
     worst = max(gap for _, gap in gaps(groups))
-    assert maximum_error(confidence[kept], right[kept]) == pytest.approx(worst, abs=1e-12)
+    assert maximum_calibration_error(confidence[kept], right[kept]) == pytest.approx(
+        worst, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_curve_agrees_with_scikit_learn(case: Case) -> None:
     confidence, right = answers(case)
     accuracy, sure = calibration_curve(right, np.minimum(confidence, 1), n_bins=BINS, pos_label=1)
-    found = reliability(confidence, right)
+    found = reliability_bins(confidence, right)
     filled = found.count > 0
     np.testing.assert_allclose(found.accuracy[filled], accuracy, atol=1e-12)
     np.testing.assert_allclose(found.confidence[filled], sure, atol=1e-6)
@@ -110,7 +114,7 @@ def test_the_curve_agrees_with_scikit_learn(case: Case) -> None:
 
 
 def test_an_edge_belongs_to_the_bin_below_it() -> None:
-    found = reliability(np.array([0, 0.25, 0.5, 0.5000001, 1]), np.ones(5, bool), bins=4)
+    found = reliability_bins(np.array([0, 0.25, 0.5, 0.5000001, 1]), np.ones(5, bool), bins=4)
     assert found.edges.tolist() == [0, 0.25, 0.5, 0.75, 1]
     assert found.count.tolist() == [2, 1, 1, 1]
 
@@ -121,7 +125,7 @@ def test_equal_counts_where_nothing_is_equal() -> None:
     right = draws.random(156) < confidence
     parts = np.array_split(np.argsort(confidence), 12)
     expected = sum(abs(right[part].sum() - confidence[part].sum()) for part in parts) / 156
-    assert adaptive_error(confidence, right, 12) == pytest.approx(expected, abs=1e-12)
+    assert adaptive_calibration_error(confidence, right, 12) == pytest.approx(expected, abs=1e-12)
 
 
 def test_equal_confidences_stay_together() -> None:
@@ -129,12 +133,16 @@ def test_equal_confidences_stay_together() -> None:
     confidence = np.array([0.9, 0.5, 0.9, 0.9, 0.6, 0.9, 0.9, 0.9])
     right = np.array([1, 1, 1, 1, 0, 0, 0, 1], bool)
     expected = (abs(1 - 1.1) + abs(4 - 5.4)) / 8
-    assert adaptive_error(confidence, right, 4) == pytest.approx(expected, abs=1e-12)
+    assert adaptive_calibration_error(confidence, right, 4) == pytest.approx(expected, abs=1e-12)
     shuffled = np.random.default_rng(0).permutation(8)
-    assert adaptive_error(confidence[shuffled], right[shuffled], 4) == pytest.approx(expected)
+    assert adaptive_calibration_error(confidence[shuffled], right[shuffled], 4) == pytest.approx(
+        expected
+    )
 
 
-@pytest.mark.parametrize("error", [expected_error, adaptive_error, maximum_error])
+@pytest.mark.parametrize(
+    "error", [expected_calibration_error, adaptive_calibration_error, maximum_calibration_error]
+)
 def test_errors_at_their_ends(error) -> None:
     sure = np.ones(10)
     assert error(sure, np.ones(10, bool)) == 0
@@ -143,7 +151,15 @@ def test_errors_at_their_ends(error) -> None:
     assert error(np.array([0.3]), np.array([True])) == pytest.approx(0.7)
 
 
-@pytest.mark.parametrize("error", [reliability, expected_error, adaptive_error, maximum_error])
+@pytest.mark.parametrize(
+    "error",
+    [
+        reliability_bins,
+        expected_calibration_error,
+        adaptive_calibration_error,
+        maximum_calibration_error,
+    ],
+)
 def test_no_example_and_other_shapes_are_refused(error) -> None:
     with pytest.raises(ValueError, match="confidences"):
         error(np.zeros(0), np.zeros(0, bool))

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.predictions import judge
-from ensemble.analysis.quality.calibration import expected_error, reliability
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.analysis.quality.calibration import expected_calibration_error, reliability_bins
 from ensemble.analysis.quality.calibration_noise import (
-    calibration_error,
-    chance_errors,
-    ensemble_error,
+    estimate_calibration_error,
+    estimate_ensemble_calibration_error,
+    simulate_chance_calibration_errors,
 )
 from tests.analysis.cases import cases
 from tests.conftest import variant
@@ -21,8 +21,10 @@ def sure(n: int, power: float = 8, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("n", [40, 500])
 def test_chance_is_that_of_answers_drawn_one_by_one(n: int) -> None:
     confidence, rng = sure(n), np.random.default_rng(1)
-    slow = [expected_error(confidence, rng.random(n) < confidence) for _ in range(1_000)]
-    found = chance_errors(confidence)
+    slow = [
+        expected_calibration_error(confidence, rng.random(n) < confidence) for _ in range(1_000)
+    ]
+    found = simulate_chance_calibration_errors(confidence)
     error = np.std(slow) * np.sqrt(2 / 1_000)
     assert found.mean() == pytest.approx(np.mean(slow), abs=4 * error)
     for share in (0.025, 0.975):
@@ -30,14 +32,14 @@ def test_chance_is_that_of_answers_drawn_one_by_one(n: int) -> None:
 
 
 def test_chance_gives_more_on_few_digits_than_on_many_and_is_the_same_each_time() -> None:
-    few, many = (calibration_error(sure(n), np.ones(n, bool)) for n in (500, 10_000))
+    few, many = (estimate_calibration_error(sure(n), np.ones(n, bool)) for n in (500, 10_000))
     assert few.chance > 3 * many.chance
     assert few.chance_low < few.chance < few.chance_high
-    assert calibration_error(sure(500), np.ones(500, bool)) == few
+    assert estimate_calibration_error(sure(500), np.ones(500, bool)) == few
 
 
 def test_certain_answers_have_nothing_to_chance() -> None:
-    found = calibration_error(np.ones(30), np.ones(30, bool))
+    found = estimate_calibration_error(np.ones(30), np.ones(30, bool))
     assert (found.ece, found.low, found.chance, found.chance_high) == (0, 0, 0, 0)
     assert 0 < found.high < 0.2  # 30 of 30 is no proof of always
 
@@ -48,11 +50,13 @@ def test_the_interval_holds_the_error_that_no_chance_is_in(n: int, shift: float)
     confidence, rng, draws = sure(n, 4), np.random.default_rng(2), 60
     odds = confidence / (1 - confidence) * np.exp(-shift)
     truth = odds / (1 + odds)
-    bins = reliability(confidence, np.ones(n, bool))
+    bins = reliability_bins(confidence, np.ones(n, bool))
     true = np.bincount(np.digitize(confidence, bins.edges[1:-1], right=True), truth, 15)
     said = np.nan_to_num(bins.confidence * bins.count)
     error = np.abs(true - said).sum() / n
-    found = [calibration_error(confidence, rng.random(n) < truth, seed=s) for s in range(draws)]
+    found = [
+        estimate_calibration_error(confidence, rng.random(n) < truth, seed=s) for s in range(draws)
+    ]
     most = draws * 0.025 + 3 * np.sqrt(draws * 0.025)
     assert sum(one.low > error + 1e-12 for one in found) <= most
     assert sum(one.high < error for one in found) <= most
@@ -64,24 +68,26 @@ def test_a_bootstrap_over_the_answers_would_miss_it() -> None:
     confidence, rng = sure(500, 4), np.random.default_rng(3)
     right = rng.random(500) < confidence
     drawn = [rng.integers(500, size=500) for _ in range(300)]
-    errors = [expected_error(confidence[one], right[one]) for one in drawn]
+    errors = [expected_calibration_error(confidence[one], right[one]) for one in drawn]
     assert np.quantile(errors, 0.025) > 0
-    assert calibration_error(confidence, right).low == 0
+    assert estimate_calibration_error(confidence, right).low == 0
 
 
 def test_of_an_ensemble_it_is_that_of_its_averaged_answers() -> None:
     probabilities, labels = cases()["random"]
     averaged = probabilities.astype(float).mean(axis=0)
-    found = ensemble_error(judge(probabilities, labels))
+    found = estimate_ensemble_calibration_error(evaluate_predictions(probabilities, labels))
     right = averaged.argmax(axis=1) == labels
-    assert found.ece == pytest.approx(expected_error(averaged.max(axis=1), right), abs=1e-6)
+    assert found.ece == pytest.approx(
+        expected_calibration_error(averaged.max(axis=1), right), abs=1e-6
+    )
     assert found.n == len(labels)
 
 
 def test_no_example_and_other_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="confidences"):
-        calibration_error(np.zeros(0), np.zeros(0, bool))
+        estimate_calibration_error(np.zeros(0), np.zeros(0, bool))
     with pytest.raises(ValueError, match="confidences"):
-        chance_errors(np.zeros(0))
+        simulate_chance_calibration_errors(np.zeros(0))
     with pytest.raises(ValueError, match="confidences"):
-        calibration_error(np.ones(3), np.ones(2, bool))
+        estimate_calibration_error(np.ones(3), np.ones(2, bool))

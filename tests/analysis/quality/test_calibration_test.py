@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from ensemble.analysis.inference.multiple_tests import holm
-from ensemble.analysis.quality.calibration import reliability
+from ensemble.analysis.inference.multiple_tests import adjust_p_holm
+from ensemble.analysis.quality.calibration import reliability_bins
 from ensemble.analysis.quality.calibration_test import CalibrationTest, calibration_test
 from tests.conftest import variant
 
@@ -42,14 +42,14 @@ def test_faults_that_cancel_are_found_in_their_bin() -> None:
     found = answers([(0.63, 60, 22), (0.8, 300, 255), (0.97, 1_000, 971)])
     assert found.overall.p > 0.3
     assert found.verdict == "a bin"
-    worst, p = found.worst
+    worst, p = found.worst_bin
     assert (worst.n, worst.right) == (60, 22)
     assert worst.low < 0.63 < worst.high
     alone = [
         min(1, 2 * min(binomtest(k, n, c, side).pvalue for side in ("less", "greater")))
         for c, n, k in [(0.63, 60, 22), (0.8, 300, 255), (0.97, 1_000, 971)]
     ]
-    np.testing.assert_allclose(found.adjusted, holm(alone), rtol=1e-6)
+    np.testing.assert_allclose(found.adjusted_p_values, adjust_p_holm(alone), rtol=1e-6)
     assert p == pytest.approx(3 * alone[0], rel=1e-6)
 
 
@@ -57,7 +57,7 @@ def test_the_bins_are_those_of_the_diagram() -> None:
     draws = np.random.default_rng(0)
     confidence = np.concatenate([draws.random(400), [0.0, 0.2, 1 / 3, 1.0]]).astype(np.float32)
     right = draws.random(404) < 0.5
-    found, drawn = calibration_test(confidence, right), reliability(confidence, right)
+    found, drawn = calibration_test(confidence, right), reliability_bins(confidence, right)
     filled = drawn.count > 0
     assert [one.n for one in found.bins] == drawn.count[filled].tolist()
     np.testing.assert_allclose([one.accuracy for one in found.bins], drawn.accuracy[filled])

@@ -14,9 +14,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from ensemble.analysis.quality import conformal
-from ensemble.analysis.quality.conformal import Calibrated, calibrate, quantile, rank
-from ensemble.analysis.quality.coverage import achieved, by_chance, judge_sets, sets_of_all
-from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.quality.conformal import (
+    ConformalThreshold,
+    conformal_quantile,
+    conformal_rank,
+    fit_conformal_threshold,
+)
+from ensemble.analysis.quality.coverage import (
+    coverage_p_value,
+    cross_conformal_sets,
+    evaluate_conformal_sets,
+    measure_coverage,
+)
+from ensemble.analysis.quality.halves import split_halves
 
 C = 6
 RATES = (0.01, 0.05, 0.1, 0.3)
@@ -72,10 +82,10 @@ def of_mapie(score, rate, calibration, others, *, chance=False):
 @pytest.mark.parametrize("percent", ["0.1", "1", "5", "10", "41", "50"])
 def test_the_rank_is_the_whole_number_that_exact_fractions_give(n: int, percent: str) -> None:
     exact = Fraction(percent) / 100
-    k = rank(n, float(exact))
+    k = conformal_rank(n, float(exact))
     assert k == math.ceil((n + 1) * (1 - exact))
     values = np.random.default_rng(n).permutation(n).astype(float)
-    assert quantile(values, float(exact)) == (k - 1 if k <= n else math.inf)
+    assert conformal_quantile(values, float(exact)) == (k - 1 if k <= n else math.inf)
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -83,10 +93,10 @@ def test_the_rank_is_the_whole_number_that_exact_fractions_give(n: int, percent:
 def test_sets_are_mapies_one_by_one(method: str, rate: float) -> None:
     calibration, (others, _) = drawn(431, 1), drawn(700, 2)
     _, theirs = of_mapie(method, rate, calibration, others)
-    mine = calibrate(*calibration, rate, method)
-    np.testing.assert_array_equal(mine.sets(others), theirs)
-    assert mine.enough
-    assert 0 < mine.sets(others).mean() < 1
+    mine = fit_conformal_threshold(*calibration, rate, method)
+    np.testing.assert_array_equal(mine.build_sets(others), theirs)
+    assert mine.has_enough_examples
+    assert 0 < mine.build_sets(others).mean() < 1
 
 
 @pytest.mark.parametrize("rate", [0.2, 0.3, 0.4])
@@ -96,7 +106,7 @@ def test_raps_is_mapies_with_the_penalty_that_mapie_has_chosen(rate: float) -> N
     chosen = judge._mapie_classifier.conformity_score_function_
     split = StratifiedShuffleSplit(1, test_size=chosen.size_raps, random_state=NoChance(3))
     kept, _ = next(split.split(p, labels))
-    mine = calibrate(
+    mine = fit_conformal_threshold(
         p[kept],
         labels[kept],
         rate,
@@ -106,14 +116,14 @@ def test_raps_is_mapies_with_the_penalty_that_mapie_has_chosen(rate: float) -> N
     )
     assert mine.penalty > 0
     assert mine.free < C
-    np.testing.assert_array_equal(mine.sets(others), theirs)
+    np.testing.assert_array_equal(mine.build_sets(others), theirs)
 
 
 def test_mapies_own_random_scores_give_its_sets_too() -> None:
     calibration, (others, _) = drawn(431, 5), drawn(700, 6)
     judge, theirs = of_mapie("aps", 0.1, calibration, others, chance=True)
-    threshold = quantile(judge.conformity_scores[:, 0], 0.1)
-    mine = Calibrated("aps", 0.1, threshold, 431).sets(others)
+    threshold = conformal_quantile(judge.conformity_scores[:, 0], 0.1)
+    mine = ConformalThreshold("aps", 0.1, threshold, 431).build_sets(others)
     np.testing.assert_array_equal(mine, theirs)
 
 
@@ -125,12 +135,12 @@ def test_coverage_over_draws_is_what_theory_says(method: str, draws: Callable[[i
     coverages = []
     for one in range(draws(600)):
         part = slice(n * one, n * (one + 1))
-        made = calibrate(p[part], labels[part], rate, method)
-        coverages.append(made.sets(new)[np.arange(len(new)), truth].mean())
+        made = fit_conformal_threshold(p[part], labels[part], rate, method)
+        coverages.append(made.build_sets(new)[np.arange(len(new)), truth].mean())
     mean, error = np.mean(coverages), np.std(coverages) / np.sqrt(len(coverages))
     assert mean >= 1 - rate - 3 * error, "the promise: at least 1 − α on the average over draws"
     if method == "lac":  # without ties it is exactly Beta(36, 4)
-        low, high = made.expected
+        low, high = made.expected_coverage
         assert (low, high) == pytest.approx(stats.beta.interval(0.95, 36, 4))
         assert mean == pytest.approx(36 / 40, abs=4 * error)
         assert np.mean([low <= one <= high for one in coverages]) == pytest.approx(0.95, abs=0.03)
@@ -139,10 +149,14 @@ def test_coverage_over_draws_is_what_theory_says(method: str, draws: Callable[[i
 @pytest.mark.parametrize("method", conformal.METHODS)
 def test_too_few_examples_rule_nothing_out(method: str) -> None:
     p, labels = drawn(19, 9)
-    few, just = (calibrate(p[:n], labels[:n], 0.05, method) for n in (18, 19))
-    assert (few.enough, just.enough, few.needed) == (False, True, 19)
-    assert few.sets(p).all()
-    assert few.expected == (1.0, 1.0)
+    few, just = (fit_conformal_threshold(p[:n], labels[:n], 0.05, method) for n in (18, 19))
+    assert (few.has_enough_examples, just.has_enough_examples, few.min_examples) == (
+        False,
+        True,
+        19,
+    )
+    assert few.build_sets(p).all()
+    assert few.expected_coverage == (1.0, 1.0)
     assert just.threshold < math.inf
 
 
@@ -151,24 +165,24 @@ def test_equal_scores_keep_the_promise(method: str) -> None:
     """Doubles of float32 are often equal: a set holds whatever is as good as the threshold."""
     p = np.tile([0.5, 0.3, 0.2, 0, 0, 0], (40, 1))
     labels = np.array([1] * 40)
-    assert calibrate(p, labels, 0.1, method).sets(p)[:, 1].all()
+    assert fit_conformal_threshold(p, labels, 0.1, method).build_sets(p)[:, 1].all()
 
 
 def test_only_least_ambiguous_sets_are_ever_empty() -> None:
     p, labels = drawn(2_000, 10, sharp=0.03)
-    each = {m: judge_sets(p, labels, 0.4, m)[1] for m in conformal.METHODS}
-    assert each["lac"].empties > 0
-    assert each["aps"].empties == each["raps"].empties == 0
+    each = {m: evaluate_conformal_sets(p, labels, 0.4, m)[1] for m in conformal.METHODS}
+    assert each["lac"].empty_count > 0
+    assert each["aps"].empty_count == each["raps"].empty_count == 0
 
 
 def test_figures_are_counted_on_the_other_half_class_by_class() -> None:
     p, labels = drawn(401, 11)
-    made, found = judge_sets(p, labels, 0.1, "aps")
+    made, found = evaluate_conformal_sets(p, labels, 0.1, "aps")
     assert made.n + found.n == 401
     assert abs(made.n - found.n) <= 1
     order = np.argsort(labels, kind="stable")
     judged = np.sort(order[1::2])
-    sets, truth = made.sets(p[judged]), labels[judged]
+    sets, truth = made.build_sets(p[judged]), labels[judged]
     assert found.covered == sum(row[label] for row, label in zip(sets, truth, strict=True))
     assert found.sizes.tolist() == [int((sets.sum(axis=1) == k).sum()) for k in range(C + 1)]
     hits = sets.sum(axis=1)[sets[np.arange(len(sets)), truth]]
@@ -179,26 +193,26 @@ def test_figures_are_counted_on_the_other_half_class_by_class() -> None:
         assert (found.class_n[c], found.class_covered[c]) == (len(mine), mine[:, c].sum())
         assert found.class_size[c] == pytest.approx(mine.sum(axis=1).mean())
     low, high = stats.binomtest(found.covered, found.n).proportion_ci(method="wilson")
-    assert found.interval == pytest.approx((low, high))
+    assert found.coverage_interval == pytest.approx((low, high))
 
 
 def test_every_example_has_the_set_of_the_half_that_it_is_not_in() -> None:
     p, labels = drawn(401, 13)
-    first, second = halves(labels)
-    sets = sets_of_all(p, labels, 0.1, "lac")
-    of_first = calibrate(p[first], labels[first], 0.1, "lac")
-    np.testing.assert_array_equal(sets[second], of_first.sets(p[second]))
-    of_second = calibrate(p[second], labels[second], 0.1, "lac")
-    np.testing.assert_array_equal(sets[first], of_second.sets(p[first]))
+    first, second = split_halves(labels)
+    sets = cross_conformal_sets(p, labels, 0.1, "lac")
+    of_first = fit_conformal_threshold(p[first], labels[first], 0.1, "lac")
+    np.testing.assert_array_equal(sets[second], of_first.build_sets(p[second]))
+    of_second = fit_conformal_threshold(p[second], labels[second], 0.1, "lac")
+    np.testing.assert_array_equal(sets[first], of_second.build_sets(p[first]))
 
 
 def test_examples_apart_calibrate_for_all_of_the_others() -> None:
     apart, (p, labels) = drawn(300, 14), drawn(200, 15)
-    made, found = judge_sets(p, labels, 0.1, "raps", apart)
-    assert made == calibrate(*apart, 0.1, "raps")
+    made, found = evaluate_conformal_sets(p, labels, 0.1, "raps", apart)
+    assert made == fit_conformal_threshold(*apart, 0.1, "raps")
     assert found.n == 200
-    sets = sets_of_all(p, labels, 0.1, "raps", apart)
-    np.testing.assert_array_equal(sets, made.sets(p))
+    sets = cross_conformal_sets(p, labels, 0.1, "raps", apart)
+    np.testing.assert_array_equal(sets, made.build_sets(p))
     assert found.covered == sets[np.arange(200), labels].sum()
 
 
@@ -206,25 +220,27 @@ def test_what_cannot_be_calibrated_is_refused_in_a_sentence() -> None:
     p, labels = drawn(30, 12)
     for rate in (0.0, 1.0, math.nan):
         with pytest.raises(ValueError, match="outside 0 to 1"):
-            calibrate(p, labels, rate)
+            fit_conformal_threshold(p, labels, rate)
     with pytest.raises(ValueError, match="none of aps, raps, lac"):
-        calibrate(p, labels, 0.1, "naive")
+        fit_conformal_threshold(p, labels, 0.1, "naive")
     with pytest.raises(ValueError, match="30, 6"):
-        calibrate(p, labels[:-1], 0.1)
+        fit_conformal_threshold(p, labels[:-1], 0.1)
     with pytest.raises(ValueError, match="No example"):
-        achieved(np.zeros((0, C), bool), labels[:0])
+        measure_coverage(np.zeros((0, C), bool), labels[:0])
 
 
 @pytest.mark.parametrize("n", [60, 250])
 def test_a_promise_that_is_kept_is_rarely_called_broken(n: int) -> None:
     """Both halves are drawn: an interval of the coverage alone calls it broken in 7 % of draws."""
     rate, draws = 0.05, np.random.default_rng(10)
-    scores = np.sort(draws.random((20_000, n)), axis=1)[:, rank(n, rate) - 1]
+    scores = np.sort(draws.random((20_000, n)), axis=1)[:, conformal_rank(n, rate) - 1]
     covered = draws.binomial(n, scores)  # of new examples, as many as calibrated
-    made = Calibrated("lac", rate, 0.5, n)
-    each = [achieved(np.arange(n)[:, None] < [hit, n], np.zeros(n, int)) for hit in range(n + 1)]
-    called = np.array([by_chance(made, one) < 0.05 for one in each])[covered].mean()
-    alone = np.array([one.interval[1] < 1 - rate for one in each])[covered].mean()
+    made = ConformalThreshold("lac", rate, 0.5, n)
+    each = [
+        measure_coverage(np.arange(n)[:, None] < [hit, n], np.zeros(n, int)) for hit in range(n + 1)
+    ]
+    called = np.array([coverage_p_value(made, one) < 0.05 for one in each])[covered].mean()
+    alone = np.array([one.coverage_interval[1] < 1 - rate for one in each])[covered].mean()
     assert 0.03 < called < 0.053
     assert alone > 0.06
-    assert by_chance(Calibrated("lac", rate, math.inf, 18), each[0]) == 1
+    assert coverage_p_value(ConformalThreshold("lac", rate, math.inf, 18), each[0]) == 1

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import entropy, mannwhitneyu
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from ensemble.analysis.quality.ood import scores, separation
+from ensemble.analysis.quality.ood import ood_scores, ood_separation
 from tests.analysis.draws import distributions
 
 
@@ -20,7 +20,7 @@ def draw(N: int, K: int, seed: int, levels: int | None) -> tuple[np.ndarray, np.
 def test_agrees_with_scikit_learn(N: int, K: int, levels: int | None) -> None:
     known, unknown = draw(N, K, N, levels)
     both = np.concatenate([known, unknown])
-    found = separation(known, unknown)
+    found = ood_separation(known, unknown)
     is_unknown = np.arange(N + K) >= N
     assert found.auroc == pytest.approx(roc_auc_score(is_unknown, both), abs=1e-12)
     # The known are the positives, and score high where ours is low.
@@ -31,19 +31,19 @@ def test_agrees_with_scikit_learn(N: int, K: int, levels: int | None) -> None:
 def test_area_is_the_statistic_of_mann_and_whitney() -> None:
     known, unknown = draw(80, 120, 5, 1)
     wanted = mannwhitneyu(unknown, known).statistic / (80 * 120)
-    assert separation(known, unknown).auroc == pytest.approx(wanted)
+    assert ood_separation(known, unknown).auroc == pytest.approx(wanted)
 
 
 def test_apart_alike_and_the_wrong_way_round() -> None:
     low, high = np.linspace(0, 1, 40), np.linspace(2, 3, 30)
-    assert vars(separation(low, high)) == {"auroc": 1, "fpr95": 0}
-    assert vars(separation(high, low)) == {"auroc": 0, "fpr95": 1}
-    assert vars(separation(np.zeros(10), np.zeros(5))) == {"auroc": 0.5, "fpr95": 1}
+    assert vars(ood_separation(low, high)) == {"auroc": 1, "fpr95": 0}
+    assert vars(ood_separation(high, low)) == {"auroc": 0, "fpr95": 1}
+    assert vars(ood_separation(np.zeros(10), np.zeros(5))) == {"auroc": 0.5, "fpr95": 1}
 
 
 def test_scores_agree_with_scipy() -> None:
     probabilities = distributions(5, 100, 10)
-    found = scores(probabilities)
+    found = ood_scores(probabilities)
     averaged = probabilities.astype(float).mean(axis=0)
     within = np.mean([entropy(member.astype(float), axis=1) for member in probabilities], axis=0)
     wanted = {
@@ -58,14 +58,14 @@ def test_scores_agree_with_scipy() -> None:
 
 
 def test_one_member_has_nobody_to_disagree_with() -> None:
-    found = scores(distributions(1, 30, 10))
+    found = ood_scores(distributions(1, 30, 10))
     assert not found["information"].any()
     np.testing.assert_array_equal(found["entropy"], found["mean_member_entropy"])
 
 
 def test_certain_members_score_nothing_until_they_differ() -> None:
     sure = np.eye(4, dtype=np.float32)[np.array([[0, 1], [0, 2]])]
-    found = scores(sure)
+    found = ood_scores(sure)
     assert found["entropy"].tolist() == pytest.approx([0, np.log(2)])
     assert found["information"].tolist() == pytest.approx([0, np.log(2)])
     assert found["doubt"].tolist() == [0, 0.5]
@@ -75,4 +75,4 @@ def test_certain_members_score_nothing_until_they_differ() -> None:
 @pytest.mark.parametrize(("known", "unknown"), [(0, 3), (3, 0)])
 def test_none_of_one_kind_is_refused(known: int, unknown: int) -> None:
     with pytest.raises(ValueError, match="both need an example"):
-        separation(np.zeros(known), np.zeros(unknown))
+        ood_separation(np.zeros(known), np.zeros(unknown))

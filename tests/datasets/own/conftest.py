@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ensemble.datasets.own import adding, opening
-from ensemble.datasets.own.report import Report
-from ensemble.datasets.own.request import Called, Preparation
+from ensemble.datasets.own import dataset_builder, source_lookup
+from ensemble.datasets.own.report import PreparationReport
+from ensemble.datasets.own.request import DatasetNaming, PreparationSettings
 
 Draw = Callable[..., Path]
 
@@ -41,12 +41,16 @@ def draw(tmp_path: Path) -> Draw:
 
 
 @pytest.fixture
-def add() -> Callable[..., Report]:
+def add() -> Callable[..., PreparationReport]:
     """Adds a source under a name: `add(path, "pets", size=16)`."""
 
-    def added(path: Path | str, name: str = "pets", noun: str = "image", **how: float) -> Report:
-        preparation = Preparation(**how)
-        source = opening.source_of(str(path), preparation.seed)
-        return adding.add(source, preparation, Called(name, noun=noun))
+    def added(
+        path: Path | str, name: str = "pets", noun: str = "image", **how: float
+    ) -> PreparationReport:
+        preparation = PreparationSettings(**how)
+        source = source_lookup.open_picture_source(str(path), preparation.seed)
+        return dataset_builder.add_custom_dataset(
+            source, preparation, DatasetNaming(name, noun=noun)
+        )
 
     return added

@@ -45,7 +45,7 @@ def test_arrays_come_out_as_they_went_in(
             **{train: COLOUR, labels: LABELS[:, np.newaxis], test: COLOUR[:7], tests: LABELS[:7]},
         )
     )
-    found = datasets.load("pets")
+    found = datasets.load_dataset("pets")
     assert (found.train_images == COLOUR).all()
     assert (found.train_labels == LABELS).all()
     assert (found.test_images == COLOUR[:7]).all()
@@ -55,7 +55,7 @@ def test_arrays_come_out_as_they_went_in(
 def test_without_test_arrays_a_share_of_each_class_is_the_test_set(saved, add):
     report = add(saved(images=GREY, labels=LABELS + 5, class_names=np.array(list("abcdefgh"))))
     assert report.counts == {"train": [0] * 5 + [8] * 3, "test": [0] * 5 + [2] * 3}
-    found = datasets.load("pets")
+    found = datasets.load_dataset("pets")
     every = np.concatenate([found.train_images, found.test_images])[..., 0]
     assert sorted(map(bytes, every)) == sorted(map(bytes, GREY))
 
@@ -73,7 +73,7 @@ def test_images_for_validation_are_learnt_from(saved, add):
         )
     ).note
     assert (note.train_size, note.test_size) == (34, 3)
-    assert (datasets.load("pets").train_images[30:, :, :, 0] == GREY[:4]).all()
+    assert (datasets.load_dataset("pets").train_images[30:, :, :, 0] == GREY[:4]).all()
     assert note.said[0] == "Of arrays.npz these are not used: notes."
 
 
@@ -91,7 +91,7 @@ def test_images_for_validation_are_learnt_from(saved, add):
 )
 def test_numbers_of_other_kinds_become_bytes_by_a_rule(given, expected, saved, add):
     add(saved(x=given, y=LABELS))
-    found = datasets.load("pets")
+    found = datasets.load_dataset("pets")
     every = np.concatenate([found.train_images, found.test_images])[..., 0]
     assert sorted(map(bytes, every)) == sorted(map(bytes, np.ascontiguousarray(expected)))
 
@@ -163,7 +163,7 @@ def test_idx_files_of_any_size_come_out_as_they_went_in(names, zipped, tmp_path,
             name = names.format(split, what, array.ndim) + (".gz" if zipped else "")
             (folder / name).write_bytes(gzip.compress(content) if zipped else content)
     add(folder)
-    found = datasets.load("pets")
+    found = datasets.load_dataset("pets")
     assert (found.train_images[..., 0] == GREY).all()
     assert (found.test_images[..., 0] == GREY[:8]).all()
     assert (found.test_labels == LABELS[:8]).all()
@@ -171,4 +171,4 @@ def test_idx_files_of_any_size_come_out_as_they_went_in(names, zipped, tmp_path,
     images.write_bytes(images.read_bytes()[:-9])
     with pytest.raises(DataError, match="damaged or cut short"):
         add(folder, "again")
-    assert datasets.registry.names()[4:] == ("pets",)
+    assert datasets.registry.list_dataset_names()[4:] == ("pets",)

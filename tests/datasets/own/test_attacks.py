@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from ensemble.datasets import registry
-from ensemble.datasets.own import adding, opening
-from ensemble.datasets.own.request import Called, Preparation
-from ensemble.datasets.own.sources import decoding
-from ensemble.datasets.record import as_record, entry_from
+from ensemble.datasets.own import dataset_builder, source_lookup
+from ensemble.datasets.own.request import DatasetNaming, PreparationSettings
+from ensemble.datasets.own.sources import picture_decoding
+from ensemble.datasets.record import parse_dataset_record, serialize_dataset_entry
 from ensemble.errors import ConfigError, DataError
 from tests.storage.arrays.archives import npy
 
@@ -68,7 +68,7 @@ def test_labels_are_counted_before_they_are_looked_at(tmp_path, add):
 
 
 def test_large_pictures_are_decoded_one_at_a_time(draw, add, monkeypatch):
-    at_once, most, real = 0, 0, decoding.in_channels
+    at_once, most, real = 0, 0, picture_decoding.convert_to_channels
     counting = threading.Lock()
 
     def watched(image, channels):
@@ -82,35 +82,43 @@ def test_large_pictures_are_decoded_one_at_a_time(draw, add, monkeypatch):
             at_once -= 1
         return found
 
-    monkeypatch.setattr(decoding, "in_channels", watched)
-    monkeypatch.setattr("ensemble.datasets.own.sources.tree.threads", lambda: 4)
+    monkeypatch.setattr(picture_decoding, "convert_to_channels", watched)
+    monkeypatch.setattr(
+        "ensemble.datasets.own.sources.folder_source.count_decoder_threads", lambda: 4
+    )
     add(draw({"a": 8, "b": 8}), "small")
     assert most > 1
     most = 0
-    monkeypatch.setattr(decoding, "LARGE", 62)  # of 63 pixels
+    monkeypatch.setattr(picture_decoding, "LARGE_PICTURE_PIXELS", 62)  # of 63 pixels
     add(draw({"a": 8, "b": 8}), "large")
     assert most == 1
 
 
 @pytest.mark.parametrize("noun", ["blood cell", "Blüte", "пиксель", "हिन्दी", "x-ray", "d'or"])
 def test_a_noun_is_a_word(noun):
-    assert Called("a", noun=noun).noun == noun
+    assert DatasetNaming("a", noun=noun).noun == noun
     for bad in (MARKUP, f"{noun}*", f"<{noun}>", "-"):
         with pytest.raises(ConfigError, match="is no word"):
-            Called("a", noun=bad)
+            DatasetNaming("a", noun=bad)
 
 
 def test_a_noun_that_somebody_wrote_into_a_file_is_a_word_too():
-    record = as_record(registry.find("digits")) | {"noun": MARKUP}
-    assert entry_from(record).noun == "leaf http a example b x b y z red w v"
-    assert dataclasses.replace(registry.find("digits"), noun="\u202e<>").noun == "image"
+    record = serialize_dataset_entry(registry.find_dataset_entry("digits")) | {"noun": MARKUP}
+    assert parse_dataset_record(record).noun == "leaf http a example b x b y z red w v"
+    assert (
+        dataclasses.replace(registry.find_dataset_entry("digits"), noun="\u202e<>").noun == "image"
+    )
 
 
 def test_an_upload_on_trial_needs_no_name(draw, add):
     pictures = draw({"a": 8, "b": 8})
     add(pictures, "trial")  # what uploads are called until they have a name
-    waiting, report = adding.stage(opening.source_of(str(pictures)), Preparation(), Called("trial"))
+    waiting, report = dataset_builder.stage_custom_dataset(
+        source_lookup.open_picture_source(str(pictures)),
+        PreparationSettings(),
+        DatasetNaming("trial"),
+    )
     with pytest.raises(DataError, match="There is a dataset trial already"):
-        adding.accept(waiting, Called("trial"))
-    adding.accept(waiting, Called("other"))
-    assert registry.find("other").train_size == report.note.train_size
+        dataset_builder.accept_staged_dataset(waiting, DatasetNaming("trial"))
+    dataset_builder.accept_staged_dataset(waiting, DatasetNaming("other"))
+    assert registry.find_dataset_entry("other").train_size == report.note.train_size

@@ -5,11 +5,11 @@ import pytest
 from PIL import Image, ImageOps
 
 from ensemble import datasets
-from ensemble.datasets.own.source import Form
-from ensemble.datasets.own.sources import decoding
+from ensemble.datasets.own.source import DatasetImageFormat
+from ensemble.datasets.own.sources import picture_decoding
 from ensemble.errors import DataError
 
-GREY, COLOUR = Form(6, 4, 1, fitted=False), Form(6, 4, 3, fitted=False)
+GREY, COLOUR = DatasetImageFormat(6, 4, 1, resize=False), DatasetImageFormat(6, 4, 3, resize=False)
 
 
 @pytest.fixture
@@ -24,16 +24,19 @@ def test_a_picture_lies_as_its_camera_says(orientation, kind, pixels, tmp_path):
     exif[0x0112] = orientation
     image.save(path := tmp_path / f"one.{kind}", exif=exif, lossless=True)
     upright = np.asarray(ImageOps.exif_transpose(Image.open(path)).convert("RGB"))
-    size, grey = decoding.header(path)
+    size, grey = picture_decoding.read_picture_header(path)
     assert (size, grey) == (upright.shape[:2], False)
-    assert (decoding.read(path, Form(*size, 3, fitted=False)) == upright).all()
+    assert (
+        picture_decoding.read_picture_pixels(path, DatasetImageFormat(*size, 3, resize=False))
+        == upright
+    ).all()
 
 
 def test_sixteen_bits_keep_their_upper_eight(tmp_path):
     values = np.random.default_rng(0).integers(0, 2**16, (6, 4), np.uint16)
     Image.fromarray(values).save(path := tmp_path / "deep.png")
-    assert decoding.header(path)[1]
-    assert (decoding.read(path, GREY)[:, :, 0] == values // 256).all()
+    assert picture_decoding.read_picture_header(path)[1]
+    assert (picture_decoding.read_picture_pixels(path, GREY)[:, :, 0] == values // 256).all()
 
 
 def test_what_is_clear_is_put_on_white(pixels, tmp_path):
@@ -41,16 +44,21 @@ def test_what_is_clear_is_put_on_white(pixels, tmp_path):
     Image.fromarray(np.dstack([pixels, alpha])).save(path := tmp_path / "clear.png")
     share = alpha[:, :, np.newaxis] / 255
     exact = pixels * share + 255 * (1 - share)
-    assert np.abs(decoding.read(path, COLOUR) - exact).max() <= 1
+    assert np.abs(picture_decoding.read_picture_pixels(path, COLOUR) - exact).max() <= 1
 
 
 def test_a_palette_becomes_its_colours_and_one_of_greys_is_grey(pixels, tmp_path):
     image = Image.fromarray(pixels).quantize(16)
     image.save(coloured := tmp_path / "palette.png")
-    assert (decoding.read(coloured, COLOUR) == np.asarray(image.convert("RGB"))).all()
+    assert (
+        picture_decoding.read_picture_pixels(coloured, COLOUR) == np.asarray(image.convert("RGB"))
+    ).all()
     image.putpalette([level for level in range(256) for _ in range(3)])
     image.save(grey := tmp_path / "grey.png")
-    assert (decoding.header(coloured)[1], decoding.header(grey)[1]) == (False, True)
+    assert (
+        picture_decoding.read_picture_header(coloured)[1],
+        picture_decoding.read_picture_header(grey)[1],
+    ) == (False, True)
 
 
 def test_a_picture_is_fitted_whole_on_the_colour_of_its_edge(tmp_path):
@@ -58,7 +66,9 @@ def test_a_picture_is_fitted_whole_on_the_colour_of_its_edge(tmp_path):
     sheet = np.full((40, 80, 3), (200, 150, 100), np.uint8)
     sheet[10:30, 30:50] = 0
     Image.fromarray(sheet).save(path := tmp_path / "sheet.png")
-    found = decoding.read(path, Form(20, 20, 3, fitted=True)).astype(int)
+    found = picture_decoding.read_picture_pixels(
+        path, DatasetImageFormat(20, 20, 3, resize=True)
+    ).astype(int)
     expected = np.full((20, 20, 3), (200, 150, 100))
     expected[5:15, 5:15] = -1  # the square, 5 pixels wide there, and its soft edge
     outside = expected[:, :, 0] >= 0
@@ -70,7 +80,9 @@ def test_a_photograph_decoded_at_a_fraction_is_as_the_whole_one_made_smaller(tmp
     rows, columns = np.mgrid[0:480, 0:640]
     waves = np.dstack([128 + 100 * np.sin(rows / 60), 128 + 100 * np.cos(columns / 50), rows / 2])
     Image.fromarray(waves.astype(np.uint8)).save(path := tmp_path / "photo.jpg", quality=95)
-    found = decoding.read(path, Form(32, 32, 3, fitted=True))[4:28].astype(int)
+    found = picture_decoding.read_picture_pixels(path, DatasetImageFormat(32, 32, 3, resize=True))[
+        4:28
+    ].astype(int)
     whole = Image.open(path).resize((32, 24), Image.Resampling.BICUBIC)
     assert np.abs(found - np.asarray(whole)).max() <= 8
 
@@ -85,15 +97,18 @@ def test_a_photograph_decoded_at_a_fraction_is_as_the_whole_one_made_smaller(tmp
 )
 def test_what_cannot_be_read_says_why(name, content, why, tmp_path):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(decoding.UnreadableError, match=why):
-        decoding.read(tmp_path / name, COLOUR)
+    with pytest.raises(picture_decoding.UnreadablePictureError, match=why):
+        picture_decoding.read_picture_pixels(tmp_path / name, COLOUR)
 
 
 def test_a_bomb_is_refused_by_its_header(tmp_path, monkeypatch):
     Image.new("1", (10_000, 10_000)).save(path := tmp_path / "bomb.png")
     assert path.stat().st_size < 20_000
-    with decoding.quiet(), pytest.raises(decoding.UnreadableError, match="10,000×10,000 pixels"):
-        decoding.header(path)
+    with (
+        picture_decoding.silence_pillow_warnings(),
+        pytest.raises(picture_decoding.UnreadablePictureError, match="10,000×10,000 pixels"),
+    ):
+        picture_decoding.read_picture_header(path)
 
 
 def test_a_few_that_cannot_be_read_are_listed_and_too_many_refused(draw, add):
@@ -103,7 +118,7 @@ def test_a_few_that_cannot_be_read_are_listed_and_too_many_refused(draw, add):
         add(root)
     report = add(root, max_unreadable=0.05)
     assert (report.unreadable_count, report.unreadable[0][0]) == (1, "a/cut.png")
-    assert len(datasets.load("pets").train_images) == 16
+    assert len(datasets.load_dataset("pets").train_images) == 16
 
 
 def test_sizes_that_differ_are_brought_to_one_and_grey_ones_stay_grey(draw, add):

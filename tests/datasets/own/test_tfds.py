@@ -54,7 +54,7 @@ def test_what_is_prepared_without_tensorflow_comes_out_as_it_went_in(add):
     for name in ("pets", "again"):  # prepared for the first, read by both
         report = add("tfds:made_up_leaves", name)
     assert report.note.said == ["There are no test images: those for validation are the test set."]
-    found = datasets.load("again")
+    found = datasets.load_dataset("again")
     assert found.class_names == tuple(NAMES)
     for images, labels, given in (
         (found.train_images, found.train_labels, IMAGES[:12]),

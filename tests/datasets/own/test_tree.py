@@ -23,7 +23,7 @@ def kept_in(images: np.ndarray) -> set[bytes]:
 def test_every_picture_comes_out_as_it_is_with_its_class(draw, add):
     root = draw({"dog": 6, "ant": 6, "cat": 6})
     report = add(root, test_share=0.34, noun="pet")
-    found = datasets.load("pets")
+    found = datasets.load_dataset("pets")
     assert (found.class_names, found.noun, found.image_shape) == (
         ("ant", "cat", "dog"),
         "pet",
@@ -46,7 +46,7 @@ def test_another_seed_draws_another_test_set_and_the_same_one_the_same(draw, add
     root = draw({"a": 20, "b": 20})
     for name, seed in (("one", 0), ("two", 0), ("three", 1)):
         add(root, name, seed=seed)
-    one, two, three = (datasets.load(name) for name in ("one", "two", "three"))
+    one, two, three = (datasets.load_dataset(name) for name in ("one", "two", "three"))
     assert one.fingerprint == two.fingerprint != three.fingerprint
     assert kept_in(one.test_images) == kept_in(two.test_images) != kept_in(three.test_images)
     # The first images are of all classes, not of the first.
@@ -60,7 +60,7 @@ def test_classes_are_numbered_over_all_splits_together(draw, add):
     report = add(root)
     assert report.counts == {"train": [3, 2, 3], "test": [0, 4, 1]}
     assert "Without a test image, 1 of the classes: ant." in report.note.said
-    assert kept_in(datasets.load("pets").test_images) == pixels_in(root / "test")
+    assert kept_in(datasets.load_dataset("pets").test_images) == pixels_in(root / "test")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_images_for_validation_test_where_nothing_else_does(splits, sizes, said,
 
 def test_classes_that_are_numbers_are_in_their_order(draw, add):
     add(draw({str(number): 2 for number in range(12)}), test_share=0.5)
-    assert datasets.info("pets").class_names == tuple(map(str, range(12)))
+    assert datasets.find_dataset_info("pets").class_names == tuple(map(str, range(12)))
 
 
 def test_one_folder_around_it_all_makes_no_difference(draw, add):
@@ -108,7 +108,7 @@ def test_links_that_lead_out_or_round_are_not_followed(draw, add, tmp_path):
     os.symlink(root / "b" / "000.png", root / "b" / "within.png")
     os.mkfifo(root / "a" / "pipe.png")  # would be waited for
     report = add(root)
-    found = datasets.load("pets")
+    found = datasets.load_dataset("pets")
     assert len(found.train_images) + len(found.test_images) == 7
     assert not any(
         (images == 77).all(axis=(1, 2, 3)).any()
@@ -130,7 +130,7 @@ def test_fewer_than_two_classes_are_refused_with_what_to_do(classes, said, draw,
     draw(classes)
     with pytest.raises(DataError, match=f"{said}.*a folder of their own"):
         add(tmp_path / "pictures")
-    assert datasets.registry.names() == datasets.registry.DATASETS
+    assert datasets.registry.list_dataset_names() == datasets.registry.DATASETS
 
 
 def test_a_name_that_cannot_be_shown_is_put_into_one_line(draw, add):

@@ -6,7 +6,7 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.engine import Trainer
-from ensemble.engine.draws.augment import PLAIN, Augmentation
+from ensemble.engine.draws.augmentation import NO_AUGMENTATION, Augmentation
 from tests.conftest import variant
 from tests.engine.conftest import compiled, devices, small_config, train_epochs
 
@@ -21,8 +21,10 @@ def trainer(data, form=None, numbers=None, **changes):
 
 
 def test_what_is_not_asked_for_is_not_compiled():
-    assert Augmentation.of(EnsembleConfig()) == PLAIN
-    asked = [Augmentation.of(EnsembleConfig(**one)) for one in (*EACH, {"flip": True}, ALL)]
+    assert Augmentation.from_config(EnsembleConfig()) == NO_AUGMENTATION
+    asked = [
+        Augmentation.from_config(EnsembleConfig(**one)) for one in (*EACH, {"flip": True}, ALL)
+    ]
     warped = Augmentation(warped=True)
     assert asked == [
         warped,
@@ -37,7 +39,7 @@ def test_what_is_not_asked_for_is_not_compiled():
 def test_each_changes_what_is_learnt_by_draws_of_a_members_own_number(few, own):
     plain, _ = train_epochs(trainer(few), 1)
     made = trainer(few, **own)
-    assert made.config.augmented
+    assert made.config.has_augmentation
     _, figures = made.train(made.start(), 1, 0, 6)
     assert figures.ensemble_nll is None, "members see different pixels: nothing to average"
     assert not np.allclose(plain[0], figures.loss.T, rtol=1e-4)

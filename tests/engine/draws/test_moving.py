@@ -7,11 +7,11 @@ import pytest
 from jax.scipy.ndimage import map_coordinates
 from scipy import ndimage
 
-from ensemble.engine.draws import augment as augmenting
-from ensemble.engine.draws.augment import Augmentation
+from ensemble.engine.draws import augmentation as augmenting
+from ensemble.engine.draws.augmentation import Augmentation
 
 # Compiled as in a step of training, not operation by operation; and for one batch of digits.
-augment = jax.jit(augmenting.augment, static_argnums=4)
+augment = jax.jit(augmenting.augment_images, static_argnums=4)
 BATCH = 400
 
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine.draws.batches import epoch_order, steps_per_epoch
-from ensemble.engine.pace import Pace
-from ensemble.engine.schedule import learning_rates
+from ensemble.engine.call_pacer import CallPacer
+from ensemble.engine.draws.batches import count_steps_per_epoch, sample_epoch_batches
+from ensemble.engine.learning_rate_schedule import compute_learning_rates
 from ensemble.errors import ConfigError
 
 
 def order(epoch: int = 1, size: int = 100, **changes: object) -> np.ndarray:
     config = EnsembleConfig(**{"members": 4, "batch_size": 30, **changes})
-    return epoch_order(config, epoch, size)
+    return sample_epoch_batches(config, epoch, size)
 
 
 def test_the_order_is_the_howto_key_chain():
@@ -49,18 +49,18 @@ def test_bootstrap_draws_with_replacement_once_for_the_run():
 
 
 def test_whole_batches_only():
-    assert steps_per_epoch(60_000, 128) == 468
-    assert steps_per_epoch(128, 128) == 1
+    assert count_steps_per_epoch(60_000, 128) == 468
+    assert count_steps_per_epoch(128, 128) == 1
     with pytest.raises(ConfigError, match="only 127 training images"):
-        steps_per_epoch(127, 128)
+        count_steps_per_epoch(127, 128)
 
 
 def test_a_constant_rate_is_constant():
-    assert (learning_rates(EnsembleConfig(epochs=2), 5) == np.float32(0.1)).all()
+    assert (compute_learning_rates(EnsembleConfig(epochs=2), 5) == np.float32(0.1)).all()
 
 
 def test_cosine_falls_from_the_full_rate_towards_zero():
-    rates = learning_rates(EnsembleConfig(epochs=4, schedule="cosine"), 25)
+    rates = compute_learning_rates(EnsembleConfig(epochs=4, schedule="cosine"), 25)
     assert rates[0] == np.float32(0.1)
     assert rates[50] == pytest.approx(0.05, rel=1e-5)
     assert (np.diff(rates) <= 0).all()
@@ -74,10 +74,12 @@ def test_a_cyclic_rate_is_the_formula_of_its_source():
     # Huang et al. 2017, equation 2, with iterations t = 1, …, T.
     places = [((t - 1) % length) / length for t in range(1, T + 1)]
     wanted = [0.1 / 2 * (math.cos(math.pi * place) + 1) for place in places]
-    np.testing.assert_allclose(learning_rates(config, 10), wanted, rtol=1e-6)
+    np.testing.assert_allclose(compute_learning_rates(config, 10), wanted, rtol=1e-6)
     one = EnsembleConfig(epochs=6, schedule="cyclic", cycles=1, warmup_epochs=1.5)
     as_cosine = EnsembleConfig(epochs=6, schedule="cosine", warmup_epochs=1.5)
-    np.testing.assert_array_equal(learning_rates(one, 10), learning_rates(as_cosine, 10))
+    np.testing.assert_array_equal(
+        compute_learning_rates(one, 10), compute_learning_rates(as_cosine, 10)
+    )
 
 
 def test_cycles_end_with_whole_epochs_or_a_sentence_says_which_would():
@@ -92,30 +94,32 @@ def test_cycles_end_with_whole_epochs_or_a_sentence_says_which_would():
 @pytest.mark.parametrize("schedule", ["constant", "cosine"])
 def test_warm_up_rises_in_a_straight_line(schedule):
     config = EnsembleConfig(epochs=4, schedule=schedule, warmup_epochs=1.0)
-    rates = learning_rates(config, 10)
+    rates = compute_learning_rates(config, 10)
     np.testing.assert_allclose(np.diff(rates[:11]), 0.1 / 11, rtol=1e-4)
     assert len(rates) == 40
     # From there on it is a run of the epochs that are left.
-    shorter = learning_rates(EnsembleConfig(epochs=3, schedule=schedule), 10)
+    shorter = compute_learning_rates(EnsembleConfig(epochs=3, schedule=schedule), 10)
     np.testing.assert_allclose(rates[10:], shorter, rtol=1e-6)
 
 
 def test_pace_settles_at_calls_of_about_a_second():
-    pace = Pace()
-    units = pace.next(1000)
+    pace = CallPacer()
+    units = pace.choose_units(1000)
     assert units == 1
     for _ in range(8):
-        pace.took(units, units * 0.01)
-        units = pace.next(1000)
+        pace.record_duration(units, units * 0.01)
+        units = pace.choose_units(1000)
     assert units == 100
-    assert pace.next(7) == 7
-    pace.took(7, 1e-9)  # A clock that is too coarse for so short a call.
-    assert pace.next(1000) == 28
-    pace.took(100, 50.0)
-    assert pace.next(1000) == 2
-    pace.took(1, 50.0)
-    assert pace.next(1000) == 1
-    pace.took(1, 1.4)  # Two at a time, which are cheaper than one and one, while that is soon over.
-    assert pace.next(1000) == 2
-    pace.took(2, 3.2)
-    assert pace.next(1000) == 1
+    assert pace.choose_units(7) == 7
+    pace.record_duration(7, 1e-9)  # A clock that is too coarse for so short a call.
+    assert pace.choose_units(1000) == 28
+    pace.record_duration(100, 50.0)
+    assert pace.choose_units(1000) == 2
+    pace.record_duration(1, 50.0)
+    assert pace.choose_units(1000) == 1
+    pace.record_duration(
+        1, 1.4
+    )  # Two at a time, which are cheaper than one and one, while that is soon over.
+    assert pace.choose_units(1000) == 2
+    pace.record_duration(2, 3.2)
+    assert pace.choose_units(1000) == 1

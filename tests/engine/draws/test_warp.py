@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import ndimage
 
-from ensemble.engine.draws import augment as augmenting
+from ensemble.engine.draws import augmentation as augmenting
 from ensemble.engine.draws import warp as warping
-from ensemble.engine.draws.augment import MOVED, WARP, Augmentation
+from ensemble.engine.draws.augmentation import SHIFT_AND_ROTATE, WARP, Augmentation
 
 # Compiled as in a step of training, not operation by operation.
-augment = jax.jit(augmenting.augment, static_argnums=4)
-warp = jax.jit(warping.warp, static_argnums=(1, 2))
+augment = jax.jit(augmenting.augment_images, static_argnums=4)
+warp = jax.jit(warping.sample_warp, static_argnums=(1, 2))
 WARPED = Augmentation(warped=True)
 IMAGES = np.random.default_rng(0).random((6, 28, 20, 1), np.float32)
 
@@ -76,7 +76,7 @@ def test_every_colour_is_bent_and_slanted_alike():
 
 
 def test_shifts_and_turns_are_drawn_as_they_are_without():
-    moved = augment(jax.random.key(5), IMAGES, 2, 20.0, MOVED)
+    moved = augment(jax.random.key(5), IMAGES, 2, 20.0, SHIFT_AND_ROTATE)
     both = augment(jax.random.key(5), IMAGES, 2, 20.0, Augmentation(True, warped=True), 0.0, 0.0)
     np.testing.assert_allclose(both, moved, atol=1e-5)
     assert jnp.abs(moved - IMAGES).max() > 0.1

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from flax import linen as nn
 
-from ensemble.engine.draws import keys
-from ensemble.engine.networks.arithmetic import USUAL, Arithmetic, to_unit
-from ensemble.engine.networks.registry import bind
+from ensemble.engine.draws import random_keys
+from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic, scale_to_unit
+from ensemble.engine.networks.registry import bind_network
 from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import create_members
 from ensemble.race import howto
@@ -34,13 +34,13 @@ def test_members_start_where_the_howto_starts_them():
 
 
 def test_a_member_starts_the_same_in_any_ensemble():
-    few, many = keys.member_keys(3, 2), keys.member_keys(3, 64)
+    few, many = random_keys.derive_member_keys(3, 2), random_keys.derive_member_keys(3, 64)
     assert (jax.random.key_data(few) == jax.random.key_data(many[:2])).all()
 
 
 def test_logits_equal_those_of_stock_layers(few):
     params = jax.jit(CNN.init)(jax.random.key(0))
-    images = to_unit(jnp.asarray(few.test_images))
+    images = scale_to_unit(jnp.asarray(few.test_images))
     wanted = stock(params, images)
     np.testing.assert_allclose(jax.jit(CNN.apply)(params, images), wanted, atol=1e-4)
 
@@ -51,7 +51,7 @@ def test_prediction_pads_and_unpads(few):
     got = predict_probabilities(CNN, members, images)
     assert got.shape == (2, 5, 10)
     one = jax.tree.map(lambda leaf: leaf[1], members)
-    wanted = jax.nn.softmax(stock(one, to_unit(jnp.asarray(images))))
+    wanted = jax.nn.softmax(stock(one, scale_to_unit(jnp.asarray(images))))
     np.testing.assert_allclose(got[1], wanted, atol=1e-5)
     np.testing.assert_allclose(got.sum(-1), 1, atol=1e-5)
 
@@ -73,7 +73,7 @@ class Stock(nn.Module):
     ("width", "form"), [(7, "tower"), (7, "grouped"), variant(33, "tower"), variant(7, "patches")]
 )
 def test_of_any_width_it_is_that_of_stock_layers(width, form):
-    network, arithmetic = bind("cnn", (12, 12, 1), 10, width), Arithmetic(form)
+    network, arithmetic = bind_network("cnn", (12, 12, 1), 10, width), Arithmetic(form)
     images = jnp.asarray(np.random.default_rng(width).random((5, 12, 12, 1)), jnp.float32)
     params = jax.jit(network.init)(jax.random.key(0))
 
@@ -96,9 +96,9 @@ def test_of_width_32_it_is_the_howtos_operation_by_operation():
     image = jax.ShapeDtypeStruct((2, 28, 28, 1), np.float32)
     traced = []
     for width in (0, 32, 0, 32):  # what JAX remembers of a first trace shows in how it is printed
-        network = bind("cnn", (28, 28, 1), 10, width)
+        network = bind_network("cnn", (28, 28, 1), 10, width)
         params = jax.eval_shape(network.init, jax.random.key(0))
-        forms = [Arithmetic("tower"), Arithmetic("grouped"), USUAL]
+        forms = [Arithmetic("tower"), Arithmetic("grouped"), DEFAULT_ARITHMETIC]
         traced.append(
             [
                 str(jax.make_jaxpr(lambda p, x, n=network, a=form: n.apply(p, x, a))(params, image))

@@ -9,12 +9,12 @@ import optax
 import pytest
 
 from ensemble.datasets import Dataset
-from ensemble.engine import Trainer, activations, predict_probabilities
-from ensemble.engine.draws import keys
-from ensemble.engine.forward import Forward
-from ensemble.engine.networks import calling
-from ensemble.engine.networks.arithmetic import USUAL
-from ensemble.race.howto import epoch_perms, member_keys
+from ensemble.engine import Trainer, compute_activations, predict_probabilities
+from ensemble.engine.draws import random_keys
+from ensemble.engine.forward_pass import ForwardPass
+from ensemble.engine.networks import linen_calls
+from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC
+from ensemble.race.howto import permute_epoch, split_howto_keys
 from tests.conftest import variant
 from tests.engine.conftest import devices, plainly_compiled, small_config, train_epochs
 from tests.engine.networks import modules
@@ -57,11 +57,11 @@ def trainer(name: str, data: Dataset, **changes: object) -> Trainer:
 
 def plain_loop(name: str, data: Dataset, epochs: int) -> tuple[np.ndarray, list[dict]]:
     """Losses (epochs, S, M), and each member's variables, with nothing of the engine's."""
-    module = trainer(name, data).network.make(4, 0, USUAL)
-    tx, said = optax.sgd(RATE, 0.9), calling.passes(module, train=True)
-    rng, own = member_keys(0, MEMBERS)
+    module = trainer(name, data).network.create_module(4, 0, DEFAULT_ARITHMETIC)
+    tx, said = optax.sgd(RATE, 0.9), linen_calls.build_mode_arguments(module, train=True)
+    rng, own = split_howto_keys(0, MEMBERS)
     images = data.train_images.astype(np.float32) / 255
-    still = calling.passes(module, train=False)
+    still = linen_calls.build_mode_arguments(module, train=False)
     init = plainly_compiled(lambda key: module.init(key, images[:1], **still))
     states = [init(key) for key in own]
     opts = [tx.init(one["params"]) for one in states]
@@ -83,8 +83,8 @@ def plain_loop(name: str, data: Dataset, epochs: int) -> tuple[np.ndarray, list[
     losses = []
     for _ in range(epochs):
         rng, input_rng = jax.random.split(rng)
-        drawn = jax.random.fold_in(input_rng, keys.AUGMENTATION)
-        for s, perm in enumerate(np.asarray(epoch_perms(input_rng, len(images), BATCH))):
+        drawn = jax.random.fold_in(input_rng, random_keys.AUGMENTATION)
+        for s, perm in enumerate(np.asarray(permute_epoch(input_rng, len(images), BATCH))):
             for m in range(MEMBERS):
                 key = jax.random.fold_in(jax.random.fold_in(drawn, m), s)
                 states[m], opts[m], loss = step(
@@ -92,7 +92,7 @@ def plain_loop(name: str, data: Dataset, epochs: int) -> tuple[np.ndarray, list[
                     opts[m],
                     images[perm],
                     data.train_labels[perm],
-                    jax.random.fold_in(key, keys.DROPOUT),
+                    jax.random.fold_in(key, random_keys.DROPOUT),
                 )
                 losses.append(float(loss))
     return np.reshape(losses, (epochs, -1, MEMBERS)), states
@@ -105,9 +105,9 @@ def test_a_member_learns_as_in_a_plain_loop_and_is_asked_as_flax_asks_it(name, c
     losses, state = train_epochs(ours, 2)
     np.testing.assert_allclose(losses, wanted, rtol=1e-3)
     params, network = ours.get_params(state), ours.network
-    module = network.make(4, 0, USUAL)
+    module = network.create_module(4, 0, DEFAULT_ARITHMETIC)
     images = colour.test_images.astype(np.float32) / 255
-    judged, still = ours.evaluate(state), calling.passes(module, train=False)
+    judged, still = ours.evaluate(state), linen_calls.build_mode_arguments(module, train=False)
     ask = plainly_compiled(lambda one: jax.nn.softmax(module.apply(one, images, **still)))
     for m, variables in enumerate(states):
         # Flax's own tree, whose other collections stand beside the layers.
@@ -120,8 +120,8 @@ def test_a_member_learns_as_in_a_plain_loop_and_is_asked_as_flax_asks_it(name, c
         return
     asked = {
         "predict": predict_probabilities(network, params, colour.test_images),
-        "activations": activations(network, params, colour.test_images).probabilities,
-        "forward": Forward(network, params, 10, devices(2))(colour.test_images),
+        "activations": compute_activations(network, params, colour.test_images).probabilities,
+        "forward": ForwardPass(network, params, 10, devices(2))(colour.test_images),
     }
     for way, found in asked.items():
         np.testing.assert_allclose(found, judged.probabilities, atol=1e-5, err_msg=way)
@@ -151,7 +151,7 @@ def test_many_classes_are_learnt_and_judged_in_shares_with_the_same_figures(
     name, colour, monkeypatch
 ):
     """With room for less than an epoch, or all images, at once: figures of each step and image."""
-    from ensemble.engine.forms import looped, stepwise
+    from ensemble.engine.forms import looped_execution, stepwise_execution
 
     many = replace(
         colour,
@@ -160,11 +160,11 @@ def test_many_classes_are_learnt_and_judged_in_shares_with_the_same_figures(
     )
     whole = trainer(name, many)
     end, figures = whole.train(whole.start(), 1, 0, 5)
-    for module, steps in ((looped, 2), (stepwise, 3)):
-        monkeypatch.setattr(module, "ROOM_BYTES", 4 * 4 * BATCH * 2 * steps)
-    monkeypatch.setattr(looped, "STEPS_BYTES", 4 * 4 * BATCH * 2 * 2)
+    for module, steps in ((looped_execution, 2), (stepwise_execution, 3)):
+        monkeypatch.setattr(module, "PROBABILITY_BUFFER_BYTES", 4 * 4 * BATCH * 2 * steps)
+    monkeypatch.setattr(looped_execution, "STEP_BUFFER_BYTES", 4 * 4 * BATCH * 2 * 2)
     tight = trainer(name, many)
-    assert tight._form.rows < 5
+    assert tight._form.max_steps_per_call < 5
     other_end, others = tight.train(tight.start(), 1, 0, 5)
     for field, values in vars(figures).items():
         np.testing.assert_array_equal(getattr(others, field), values, err_msg=field)

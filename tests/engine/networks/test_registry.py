@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.architectures import ARCHITECTURES, NAMES
+from ensemble.architectures import ARCHITECTURES, BUILTIN_NETWORK_NAMES
 from ensemble.config import EnsembleConfig
-from ensemble.engine import network_of
+from ensemble.engine import build_network
 from ensemble.engine.networks import registry
-from ensemble.engine.networks.registry import NETWORKS, bind
+from ensemble.engine.networks.registry import NETWORKS, bind_network
 from ensemble.errors import ConfigError
 
 COLOUR, GREY = (32, 32, 3), (28, 28, 1)
 
 
 def test_what_settings_offer_is_what_can_be_made() -> None:
-    assert tuple(NETWORKS) == NAMES
+    assert tuple(NETWORKS) == BUILTIN_NETWORK_NAMES
 
 
 def test_a_file_that_makes_a_network_is_in_the_registry() -> None:
@@ -25,9 +25,9 @@ def test_a_file_that_makes_a_network_is_in_the_registry() -> None:
         make
         for path in folder.glob("*.py")
         for name, make in vars(import_module(f"ensemble.engine.networks.{path.stem}")).items()
-        if name.startswith("make")
+        if name.startswith("create_")
         and getattr(make, "__module__", "").endswith(f".{path.stem}")
-        and path.stem != "own"
+        and path.stem != "custom_network"
     }
     assert made == set(NETWORKS.values())
 
@@ -35,14 +35,14 @@ def test_a_file_that_makes_a_network_is_in_the_registry() -> None:
 def test_a_name_that_is_given_twice_is_refused() -> None:
     make = NETWORKS["mlp"]
     with pytest.raises(ValueError, match="Two networks are called 'mlp'"):
-        registry.registry(("mlp", make), ("cnn", make), ("mlp", make))
+        registry.build_network_registry(("mlp", make), ("cnn", make), ("mlp", make))
 
 
 def test_one_that_there_is_not_is_said() -> None:
     with pytest.raises(ConfigError, match=r"network is 'transformer': it has to be one of cnn, "):
         EnsembleConfig(network="transformer")
     with pytest.raises(ConfigError, match=r"No such network: 'transformer'\. There are: cnn"):
-        bind("transformer", GREY, 10)
+        bind_network("transformer", GREY, 10)
 
 
 # Counted by hand: convolutions H·W·k²·I·O, products I·O, twice each, and weights with biases.
@@ -92,7 +92,7 @@ def test_parameters_and_operations_are_those_counted_by_hand(
     parameters: int,
     multiplications: int,
 ) -> None:
-    network = bind(name, shape, classes, width)
+    network = bind_network(name, shape, classes, width)
     assert (network.parameters, network.flops) == (parameters, 2 * multiplications)
     doc = import_module(NETWORKS[name].__module__).__doc__ or ""
     if not width:
@@ -100,16 +100,16 @@ def test_parameters_and_operations_are_those_counted_by_hand(
         assert f"{parameters:,} parameters and {2 * multiplications:,} operations an image" in said
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BUILTIN_NETWORK_NAMES)
 def test_an_image_too_small_is_said_and_the_smallest_is_not(name: str) -> None:
-    least = ARCHITECTURES[name].smallest
-    assert bind(name, (least, least, 2), 3).shapes
+    least = ARCHITECTURES[name].min_image_side
+    assert bind_network(name, (least, least, 2), 3).shapes
     if least > 1:
         with pytest.raises(ConfigError, match=f"of {least}×{least} pixels at least"):
-            bind(name, (least - 1, 40, 2), 3)
+            bind_network(name, (least - 1, 40, 2), 3)
 
 
 def test_a_width_that_nothing_has_is_refused() -> None:
-    assert network_of(EnsembleConfig(network="mlp", width=30)).parameters == 784 * 30 + 2_200
+    assert build_network(EnsembleConfig(network="mlp", width=30)).parameters == 784 * 30 + 2_200
     with pytest.raises(ConfigError, match="width is 30, but Logistic regression has no width"):
         EnsembleConfig(network="logistic", width=30)

@@ -10,8 +10,8 @@ import pytest
 from flax import linen as nn
 from jax import Array
 
-from ensemble.engine.networks import calling
-from ensemble.engine.networks.stock_convolution import quick_in_loops
+from ensemble.engine.networks import linen_calls
+from ensemble.engine.networks.stock_convolution import use_fast_convolutions
 
 # What XLA's CPU backend gives to its fast library: images (B, H, W, C), kernel (kh, kw, I, O).
 FAST = "b01f_01io->b01f"
@@ -25,7 +25,7 @@ def gradients(layer: nn.Module, images: Array) -> tuple[Any, Any]:
 
     def both(images: Array) -> tuple[Any, Any]:
         weights = layer.init(jax.random.key(0), images)
-        with quick_in_loops():
+        with use_fast_convolutions():
             ours = jax.grad(value, (0, 1))(weights, images)
         return ours, jax.grad(value, (0, 1))(weights, images)
 
@@ -78,8 +78,8 @@ def test_in_a_loop_every_convolution_of_a_training_step_is_one_that_the_library_
     weights = module.init(jax.random.key(0), images)
 
     def learn(weights: Any) -> Any:
-        with quick_in_loops():
-            logits, _ = calling.train(module, weights, images, None)
+        with use_fast_convolutions():
+            logits, _ = linen_calls.apply_for_training(module, weights, images, None)
         return jax.nn.logsumexp(logits)
 
     def step(_: int, weights: Any) -> Any:

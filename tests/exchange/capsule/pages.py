@@ -1,4 +1,4 @@
-"""Reports with runs in them, as `capsule.blocks` writes them; and what to change in them."""
+"""Reports with runs in them, by `capsule.render_run_capsules`; what to change in them."""
 
 import base64
 import hashlib
@@ -12,7 +12,7 @@ from typing import Any
 
 from ensemble import runs
 from ensemble.exchange import capsule
-from ensemble.exchange.capsule import form
+from ensemble.exchange.capsule import capsule_format
 
 Header = dict[str, Any]
 
@@ -25,13 +25,13 @@ def page_of(*blocks: str) -> str:
 def written(folder: Path, *which: runs.Run, name: str = "a.html", **how: bool) -> Path:
     """A report of these runs."""
     path = folder / name
-    path.write_text(page_of(*capsule.blocks(which, **how)), "utf-8")
+    path.write_text(page_of(*capsule.render_run_capsules(which, **how)), "utf-8")
     return path
 
 
 def there_and_back(folder: Path, run: runs.Run, **how: bool) -> runs.Run:
     """The run that comes of a report of this one."""
-    (found,) = capsule.read(written(folder, run, **how))
+    (found,) = capsule.read_report_capsules(written(folder, run, **how))
     return capsule.import_capsule(found)
 
 
@@ -53,7 +53,7 @@ def put_together(header: Any, rest: bytes, length: int | None = None) -> bytes:
     """A capsule of a header, which may be anything, and what follows it."""
     text = json.dumps(header).encode()
     said = len(text) if length is None else length
-    return form.MAGIC + said.to_bytes(8, "little") + text + rest
+    return capsule_format.MAGIC + said.to_bytes(8, "little") + text + rest
 
 
 def element(payload: bytes, run: str, **attributes: str) -> str:
@@ -92,11 +92,11 @@ def part(header: Header, name: str) -> dict[str, Any]:
 
 def with_parts(page: str, change: Callable[[str, bytes], bytes]) -> str:
     """The page with each part's bytes, unpacked, as `change` makes them; of the same type."""
-    (found,) = capsule.read(uploaded(page))
+    (found,) = capsule.read_report_capsules(uploaded(page))
     header = taken_apart(payload_of(page))[0]
     packed = []
     for one in header["parts"]:
-        content = change(one["name"], found.array(one["name"]).tobytes())
+        content = change(one["name"], found.load_part(one["name"]).tobytes())
         shape = [len(content)] if one["dtype"] == "uint8" else one["shape"]
         packed.append(zlib.compress(content))
         one |= {
@@ -110,4 +110,4 @@ def with_parts(page: str, change: Callable[[str, bytes], bytes]) -> str:
 
 def taken(text: str) -> runs.Run:
     """The run of the one capsule in a page, imported."""
-    return capsule.import_capsule(capsule.read(uploaded(text))[0])
+    return capsule.import_capsule(capsule.read_report_capsules(uploaded(text))[0])

@@ -25,26 +25,26 @@ def page(tmp_path: Path) -> str:
 
 def refused(text: str) -> str:
     with pytest.raises(PredictionsError) as raised:
-        capsule.read(uploaded(text))
+        capsule.read_report_capsules(uploaded(text))
     return str(raised.value)
 
 
 @pytest.mark.parametrize("codec", packing.CODECS)
 def test_unpacking_takes_no_more_memory_than_is_asked_for(codec: str) -> None:
     array = np.full((2, 100_000, 10), 0.1, np.float32)
-    packed = memoryview(packing.pack(array, codec))
+    packed = memoryview(packing.pack_array(array, codec))
     tracemalloc.start()
-    packing.unpack(packed, codec, "float32", array.shape)
+    packing.unpack_array(packed, codec, "float32", array.shape)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert most < packing.PEAK * array.nbytes + 2**20
+    assert most < packing.PEAK_MEMORY_FACTOR * array.nbytes + 2**20
 
 
 def test_what_fits_into_memory_only_once_it_is_unpacked_is_refused(
     page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     largest = 2 * 500 * 10 * 4  # bytes of the predictions: it fits once, and not twice
-    free = SimpleNamespace(available=1.8 * largest / limits.SHARE)
+    free = SimpleNamespace(available=1.8 * largest / limits.MAX_MEMORY_SHARE)
     monkeypatch.setattr(limits.psutil, "virtual_memory", lambda: free)
     assert "of memory" in refused(page)
 
@@ -69,8 +69,8 @@ def test_what_may_be_taken_of_an_upload_is_for_all_runs_in_it_together(tmp_path:
     made = [trained(members=2, epochs=1) for _ in range(3)]
     size = 2 * 500 * 10 * 4 + 500 * 4  # bytes of a run's predictions and labels
     files = [written(tmp_path, *made[:2]), written(tmp_path, made[2], name="b.html")]
-    assert len(capsule.read(files, 3 * size)) == 3
+    assert len(capsule.read_report_capsules(files, 3 * size)) == 3
     with pytest.raises(PredictionsError, match=r"b\.html: unpacked it takes"):
-        capsule.read(files, 3 * size - 1)
+        capsule.read_report_capsules(files, 3 * size - 1)
     with pytest.raises(PredictionsError, match=r"a\.html: unpacked it takes"):
-        capsule.read(files[0], 2 * size - 1)
+        capsule.read_report_capsules(files[0], 2 * size - 1)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ensemble import datasets, runs, shift
-from ensemble.engine import activations
+from ensemble.engine import compute_activations
 from ensemble.errors import PredictionsError, RunError
 from ensemble.jobs import queue
 from ensemble.storage.folders import runs_folder
@@ -24,7 +24,7 @@ from tests.exchange.capsule.pages import Header, changed, taken, with_parts, wri
 from tests.pages import stressed
 from tests.pages.ensembles import trained
 from tests.pages.members import askable
-from tests.runs.test_imported import imported
+from tests.runs.test_imported_run import imported
 
 RESULTS, STATUS = "shift/results", "shift/status"
 HUGE = np.finfo(np.float32).max
@@ -77,10 +77,10 @@ def test_measuring_that_a_report_says_goes_on_is_at_rest_here(
 
     run = taken(with_json(page, STATUS, change))
     found = shift.read_stress(run.id)
-    assert (found.state, found.active, queue.in_order()) == ("stopped", False, [])
+    assert (found.state, found.active, queue.list_queued_jobs()) == ("stopped", False, [])
     assert "written while this run was measured" in found.message
     assert (found.status.pid, found.status.host) == (None, "")  # type: ignore[union-attr]
-    runs.delete(run.id)
+    runs.delete_run(run.id)
 
 
 @pytest.mark.parametrize(
@@ -226,8 +226,8 @@ def test_members_that_give_no_numbers_are_refused_when_they_are_asked(tmp_path: 
             ),
         )
     )
-    members, images = runs.open_members(run.id), datasets.load("digits").test_images[:3]
+    members, images = runs.open_members(run.id), datasets.load_dataset("digits").test_images[:3]
     with pytest.raises(RunError, match="no numbers"):
-        members.probabilities(images)
+        members.predict_probabilities(images)
     with pytest.raises(RunError, match="no numbers"):
-        activations(members.network, members.params, images[:1])
+        compute_activations(members.network, members.params, images[:1])

@@ -29,7 +29,7 @@ def test_a_report_gives_its_run_back(tmp_path: Path) -> None:
     done = called(written(tmp_path, run, name="report.txt"))
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout.splitlines()[-1])
-    again = runs.find(said["run_id"])
+    again = runs.find_run(said["run_id"])
     assert (again.name, said["origin"], said["notes"]) == ("Ours", run.id, [])
     assert said["ensemble_test_accuracy"] == run.status.ensemble_test_accuracy
     assert f"imported from {run.id} of a report" in done.stderr
@@ -43,7 +43,7 @@ def test_of_several_runs_all_are_imported_or_the_one_that_is_named(tmp_path: Pat
     said = json.loads(called(page).stdout.splitlines()[-1])
     assert [one["origin"] for one in said["runs"]] == [first.id, second.id]
     said = json.loads(called(page, "--run", second.id, "--name", "one").stdout.splitlines()[-1])
-    assert (said["origin"], runs.find(said["run_id"]).name) == (second.id, "one")
+    assert (said["origin"], runs.find_run(said["run_id"]).name) == (second.id, "one")
     there = len(runs.list_runs())
     assert f"It has: {first.id}, {second.id}." in refused(page, "--run", "digits-1")
     assert "choose one by --run" in refused(page, "--name", "both")

@@ -12,10 +12,10 @@ import ensemble
 from ensemble import runs
 from ensemble.cli.program import main
 from ensemble.runs.history import write_predictions
-from ensemble.storage.records.lines import append_line
+from ensemble.storage.records.json_lines import append_line
 from tests.exchange.capsule.pages import there_and_back
 from tests.pages.ensembles import trained
-from tests.runs.test_imported import imported
+from tests.runs.test_imported_run import imported
 
 # Who worked on it, and where: nobody does any more. And what says that it came from elsewhere.
 WORKER = ("pid", "pid_created", "pid_ticks", "host", "seconds_left")
@@ -51,14 +51,14 @@ def held_out() -> runs.Run:
             "ensemble_test_accuracy": 0.75,
         },
     )
-    return runs.find(made.id)
+    return runs.find_run(made.id)
 
 
 def set_aside() -> runs.Run:
     """A run one of whose members was set aside in its second epoch."""
     made = trained(members=3, epochs=2, set_aside={1: 15})
-    found = np.array(runs.read_predictions(made.id, 1))
-    whole = np.insert(runs.read_predictions(made.id, 2), 1, np.nan, axis=0)[:3]
+    found = np.array(runs.read_run_predictions(made.id, 1))
+    whole = np.insert(runs.read_run_predictions(made.id, 2), 1, np.nan, axis=0)[:3]
     write_predictions(made.path, 1, found)
     write_predictions(made.path, 2, whole)
     return made

@@ -28,7 +28,7 @@ from tests.exchange.capsule.pages import (
     written,
 )
 from tests.pages.ensembles import trained
-from tests.runs.test_imported import imported
+from tests.runs.test_imported_run import imported
 
 LAST = "predictions/epoch-0001"
 
@@ -42,7 +42,7 @@ def refused(text: str) -> str:
     """What is said of a page that is refused; nothing is left of it."""
     there = sorted(runs_folder().iterdir())
     with pytest.raises(PredictionsError) as raised:
-        capsule.read(uploaded(text))
+        capsule.read_report_capsules(uploaded(text))
     assert sorted(runs_folder().iterdir()) == there
     said = str(raised.value)
     assert said.startswith("a.html: ")
@@ -144,7 +144,7 @@ def test_a_header_that_cannot_be_is_refused_with_what_is_wrong(
 
 
 def test_numbers_that_no_run_has_are_refused_with_their_part(page: str) -> None:
-    right = runs.read_predictions(runs.list_runs()[0].id, 1)
+    right = runs.read_run_predictions(runs.list_runs()[0].id, 1)
     wrong = {"are not all between 0 and 1": np.nan, "do not add up to 1": 0.0}
     for why, value in wrong.items():
         found = right.copy()
@@ -214,7 +214,7 @@ def test_parts_of_other_names_are_left_out_and_it_is_said(page: str) -> None:
     header, rest = taken_apart(payload_of(page))
     header["parts"] += [{**header["parts"][0], "name": name, "length": 0} for name in names]
     text = page_of(element(put_together(header, rest), header["id"]))
-    (found,) = capsule.read(uploaded(text))
+    (found,) = capsule.read_report_capsules(uploaded(text))
     assert all(name in found.notes[0] for name in names)
     run = capsule.import_capsule(found)
     files = {path.relative_to(run.path).as_posix() for path in run.path.rglob("*")}
@@ -230,8 +230,8 @@ def test_parts_of_other_names_are_left_out_and_it_is_said(page: str) -> None:
 
 def test_a_network_of_somebodys_own_is_a_name_and_its_code_is_not_imported(page: str) -> None:
     text = changed(page, set_in("settings", "network")("antigravity:fly"))
-    run = capsule.import_capsule(capsule.read(uploaded(text))[0])
-    assert runs.read_predictions(run.id, 1).shape == (2, 500, 10)
+    run = capsule.import_capsule(capsule.read_report_capsules(uploaded(text))[0])
+    assert runs.read_run_predictions(run.id, 1).shape == (2, 500, 10)
     with pytest.raises(ConfigError, match="was not allowed here"):
         runs.open_members(run.id)
 
@@ -239,16 +239,18 @@ def test_a_network_of_somebodys_own_is_a_name_and_its_code_is_not_imported(page:
 def test_words_in_it_are_words(page: str) -> None:
     words = "</script><script>alert(1)</script>"
     text = changed(page, set_in("name")(words))
-    again = capsule.blocks([capsule.import_capsule(capsule.read(uploaded(text))[0])])[0]
+    again = capsule.render_run_capsules(
+        [capsule.import_capsule(capsule.read_report_capsules(uploaded(text))[0])]
+    )[0]
     assert "alert" not in again
     assert again.count("<") == 2
-    assert capsule.read(uploaded(page_of(again)))[0].header.name == words
+    assert capsule.read_report_capsules(uploaded(page_of(again)))[0].header.name == words
 
 
 def test_three_hundred_damaged_pages_are_refused_or_are_the_same(page: str) -> None:
     draws, whole = random.Random(0), payload_of(page)
     run = taken_apart(whole)[0]["id"]
-    right = runs.read_predictions(run, 1).tobytes()
+    right = runs.read_run_predictions(run, 1).tobytes()
     for _ in range(300):
         content = bytearray(whole)
         for _ in range(draws.choice([1, 1, 5])):
@@ -257,8 +259,8 @@ def test_three_hundred_damaged_pages_are_refused_or_are_the_same(page: str) -> N
         if draws.random() < 0.3:
             del content[draws.randrange(len(content)) :]
         try:
-            (found,) = capsule.read(uploaded(page_of(element(bytes(content), run))))
-            last = found.array(LAST)  # A part of another name is left out, and missing here.
+            (found,) = capsule.read_report_capsules(uploaded(page_of(element(bytes(content), run))))
+            last = found.load_part(LAST)  # A part of another name is left out, and missing here.
         except PredictionsError:
             continue
         assert last.tobytes() == right

@@ -8,10 +8,10 @@ import pytest
 
 from ensemble import runs
 from ensemble.errors import PredictionsError
-from ensemble.runs.contents import SOURCES_FILE
-from ensemble.storage.atomic import write_json
-from ensemble.sweeps.chosen import sources
-from ensemble.wording.provenance import command_of
+from ensemble.runs.run_folder import SOURCES_FILE
+from ensemble.storage.atomic_files import write_json
+from ensemble.sweeps.selected_members import list_member_sources
+from ensemble.wording.provenance import build_rerun_command
 from tests.exchange.capsule.pages import there_and_back
 from tests.pages.ensembles import trained
 
@@ -38,8 +38,8 @@ def test_where_its_members_came_from_comes_back_and_no_command_is_said_to_make_i
 ) -> None:
     made = chosen()
     again = there_and_back(tmp_path, made)
-    assert sources(again) == sources(made) == CHOSEN
-    assert command_of(again) == command_of(made) == ""
+    assert list_member_sources(again) == list_member_sources(made) == CHOSEN
+    assert build_rerun_command(again) == build_rerun_command(made) == ""
 
 
 def test_of_another_number_of_members_it_is_refused(tmp_path: Path) -> None:

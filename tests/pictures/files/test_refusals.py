@@ -12,7 +12,7 @@ from PIL import Image
 
 from ensemble.errors import ImageError
 from ensemble.pictures.files import decoding
-from ensemble.pictures.files.opening import open_picture
+from ensemble.pictures.files.picture import open_picture
 from tests.pictures.picture_files import blank_png, damaged, encoded, jpeg_claiming, page, png
 
 GREY = Image.fromarray(page())
@@ -160,7 +160,7 @@ def test_no_memory_is_said(monkeypatch):
 CHILD = """
 import io, resource, sys
 from ensemble.pictures.files import decoding
-from ensemble.pictures.files.opening import open_picture
+from ensemble.pictures.files.picture import open_picture
 from PIL import Image
 content = sys.stdin.buffer.read()
 small = io.BytesIO()
@@ -169,7 +169,7 @@ open_picture(small.getvalue())
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(open_picture(content).size)
 taken = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-sys.exit(f"{taken:,} bytes" if taken > decoding.MEMORY else 0)
+sys.exit(f"{taken:,} bytes" if taken > decoding.MAX_MEMORY_BYTES else 0)
 """
 
 

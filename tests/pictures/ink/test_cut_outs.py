@@ -10,7 +10,7 @@ from ensemble.pictures.ink.extraction import find_ink
 
 def cut_out(number: int, side: int) -> np.ndarray:
     """A digit enlarged and cut off at its ink: float (h, w), 255 ink."""
-    image = datasets.load("digits").test_images[number, :, :, 0]
+    image = datasets.load_dataset("digits").test_images[number, :, :, 0]
     large = np.asarray(Image.fromarray(image).resize((side, side), Image.Resampling.BICUBIC))
     rows, columns = (np.flatnonzero((large > 100).any(axis=axis)) for axis in (1, 0))
     return large[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(float)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ensemble.pictures.ink.polarity import drawn
+from ensemble.pictures.ink.polarity import find_drawing_polarity
 
 N = 100  # a side, so that a row is one in a hundred
 
@@ -20,7 +20,7 @@ def test_six_in_ten_are_paper(rows: int, taken: bool) -> None:
     # Of many greys, none of which is much: what is left is paper, and has to be six in ten.
     made = sheet(255, 0, 0)
     made[:rows] = np.arange(N, dtype=np.uint8)
-    assert (drawn(made, "dark") is not None) == taken
+    assert (find_drawing_polarity(made, "dark") is not None) == taken
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -38,23 +38,23 @@ def test_six_in_ten_are_paper(rows: int, taken: bool) -> None:
 def test_greys_near_papers_own_are_a_cameras_grain(
     sign: int, away: int, rows: int, taken: bool
 ) -> None:
-    found = drawn(sheet(128, 128 + sign * away, rows), "auto")
+    found = find_drawing_polarity(sheet(128, 128 + sign * away, rows), "auto")
     assert (found is not None) == taken
     if found and away > 12:
         assert found.light == (sign > 0)
-        assert found.ground[0, 0] == pytest.approx(128 / 255)
+        assert found.paper[0, 0] == pytest.approx(128 / 255)
 
 
 @pytest.mark.parametrize(("paper", "grain"), [(3, 5), (5, 3), (252, 254), (254, 252)])
 def test_grain_is_seen_at_the_end_of_the_greys_too(paper: int, grain: int) -> None:
-    assert drawn(sheet(paper, grain, 2), "auto") is None
+    assert find_drawing_polarity(sheet(paper, grain, 2), "auto") is None
 
 
 @pytest.mark.parametrize(("paper", "ink", "light"), [(255, 0, False), (0, 255, True)])
 def test_paper_at_the_end_of_the_greys_has_neighbours_on_one_side(
     paper: int, ink: int, light: bool
 ) -> None:
-    found = drawn(sheet(paper, ink, 20), "auto")
+    found = find_drawing_polarity(sheet(paper, ink, 20), "auto")
     assert found is not None
     assert found.light is light
 
@@ -63,8 +63,8 @@ def test_paper_at_the_end_of_the_greys_has_neighbours_on_one_side(
 def test_ink_on_both_sides_of_paper_is_left_to_a_closer_look(dark: int, taken: bool) -> None:
     made = sheet(128, 255, 20)
     made[-dark:] = 0
-    assert (drawn(made, "auto") is not None) == taken
+    assert (find_drawing_polarity(made, "auto") is not None) == taken
     for ink in ("dark", "light"):
-        found = drawn(made, ink)
+        found = find_drawing_polarity(made, ink)
         assert found is not None
         assert found.light == (ink == "light")

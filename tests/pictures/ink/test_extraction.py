@@ -9,7 +9,7 @@ from scipy import ndimage
 
 from ensemble.errors import ImageError
 from ensemble.pictures.ink import polarity
-from ensemble.pictures.ink.extraction import Choices, Ink, find_ink
+from ensemble.pictures.ink.extraction import Ink, PictureOptions, find_ink
 
 SHAPE = (360, 300)
 Pixels = np.ndarray
@@ -178,14 +178,16 @@ def test_one_grey_has_no_ink(shape: tuple[int, int], grey: int) -> None:
 
 def test_a_higher_threshold_never_finds_more() -> None:
     picture = taken(gradient(written(digit())), 4, blur=2)
-    counts = [find_ink(picture, Choices(threshold=t)).mask.sum() for t in (-1, -0.5, 0, 0.5, 1)]
+    counts = [
+        find_ink(picture, PictureOptions(threshold=t)).mask.sum() for t in (-1, -0.5, 0, 0.5, 1)
+    ]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[2] > counts[-1] > 0
 
 
 def test_a_person_says_which_side_is_ink() -> None:
     picture = taken(written(digit(width=30)))
-    dark, light = (find_ink(picture, Choices(ink=ink)) for ink in ("dark", "light"))
+    dark, light = (find_ink(picture, PictureOptions(ink=ink)) for ink in ("dark", "light"))
     assert (dark.light, light.light) == (False, True)
     assert dark.mask[digit(width=30) > 0.9].mean() > 0.95
     assert light.mask[digit(width=30) > 0.9].mean() < 0.05
@@ -193,7 +195,7 @@ def test_a_person_says_which_side_is_ink() -> None:
 
 def test_a_crop_looks_at_nothing_else() -> None:
     picture = taken(written(digit()))
-    ink = find_ink(picture, Choices(crop=(0.5, 0.25, 1, 0.75)))
+    ink = find_ink(picture, PictureOptions(crop=(0.5, 0.25, 1, 0.75)))
     assert ink.offset == (150, 90)
     assert ink.mask.shape == (180, 150)
     assert (ink.mask == find_ink(picture[90:270, 150:]).mask).all()
@@ -205,7 +207,7 @@ def test_a_crop_looks_at_nothing_else() -> None:
 )
 def test_choices_out_of_range_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ImageError):
-        Choices(**wrong)
+        PictureOptions(**wrong)
 
 
 @pytest.mark.parametrize(
@@ -218,11 +220,11 @@ def test_an_outline_is_told_from_ink(within: int, reaches: bool, is_outline: boo
     wide[(slice(0, 40) if reaches else slice(40, 80)), : 90 if reaches else 60] = True
     rim = wide & ~ndimage.binary_erosion(wide, border_value=1)
     small = np.where(rim, 45, np.where(wide, within, 230)).astype(np.float32) / 255
-    narrow = polarity.Look(False, 9, small, rim, 3.0)
-    shown = polarity.Look(False, 31, small, wide, 2.0)
-    border = polarity.around(wide).mean()
+    narrow = polarity.PolarityCandidate(False, 9, small, rim, 3.0)
+    shown = polarity.PolarityCandidate(False, 31, small, wide, 2.0)
+    border = polarity.collect_border_pixels(wide).mean()
     assert (border > polarity.MOST_BORDER) == reaches
-    assert polarity.outlines(small, np.ones_like(small), narrow, shown) == is_outline
+    assert polarity.is_ink_outline(small, np.ones_like(small), narrow, shown) == is_outline
 
 
 def test_grainy_pencil_stays_in_one_piece() -> None:

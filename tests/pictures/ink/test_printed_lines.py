@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from ensemble.pictures.files.opening import Picture
-from ensemble.pictures.prepare import prepare
+from ensemble.pictures.files.picture import Picture
+from ensemble.pictures.preparation import prepare_picture
 
 
 def cell(text: str, *lines: tuple[int, int, int, int]) -> Picture:
@@ -33,12 +33,12 @@ def cell(text: str, *lines: tuple[int, int, int, int]) -> Picture:
     ids=["below", "above", "beside", "above and below", "on both sides"],
 )
 def test_a_cell_s_lines_are_left_out(lines: list[tuple[int, int, int, int]]) -> None:
-    (alone,), (within,) = prepare(cell("3")).marks, prepare(cell("3", *lines)).marks
+    (alone,), (within,) = prepare_picture(cell("3")).marks, prepare_picture(cell("3", *lines)).marks
     np.testing.assert_allclose(within.box, alone.box, atol=2)
 
 
 def test_a_one_beside_another_digit_stays() -> None:
-    assert len(prepare(cell("131")).marks) == 3
+    assert len(prepare_picture(cell("131")).marks) == 3
 
 
 def test_a_five_whose_bar_is_set_on_afterwards_is_one_digit() -> None:
@@ -47,4 +47,4 @@ def test_a_five_whose_bar_is_set_on_afterwards_is_one_digit() -> None:
     draw.line([(180, 100), (150, 190), (250, 230), (230, 310), (110, 300)], 30, 34, "curve")
     draw.line([(222, 82), (420, 70)], 30, 34)
     pixels = np.repeat(np.asarray(sheet)[..., None], 3, axis=2)
-    assert len(prepare(Picture(pixels, 1.0, (600, 450), "PNG")).marks) == 1
+    assert len(prepare_picture(Picture(pixels, 1.0, (600, 450), "PNG")).marks) == 1

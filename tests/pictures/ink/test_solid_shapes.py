@@ -5,9 +5,9 @@ import pytest
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
-from ensemble.pictures.files.opening import open_picture
+from ensemble.pictures.files.picture import open_picture
 from ensemble.pictures.ink.extraction import find_ink
-from ensemble.pictures.prepare import prepare
+from ensemble.pictures.preparation import prepare_picture
 from tests.pictures.picture_files import encoded
 
 SIDE = 200
@@ -57,4 +57,4 @@ def test_a_filled_shape_is_ink_all_over(cover, share: float, camera: bool) -> No
 
 def test_a_filled_heart_is_one_mark() -> None:
     picture = open_picture(encoded(Image.fromarray(painted(heart(0.9), camera=False))))
-    assert len(prepare(picture).marks) == 1
+    assert len(prepare_picture(picture).marks) == 1

@@ -10,7 +10,7 @@ from ensemble import datasets
 @pytest.fixture(scope="module")
 def digits():
     """Test digits of `digits`, as masks about 150 pixels high, with their labels."""
-    found = datasets.load("digits")
+    found = datasets.load_dataset("digits")
     masks = []
     for image in found.test_images[:70, :, :, 0]:
         large = (

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from ensemble.pictures.ink.extraction import Ink
-from ensemble.pictures.segmentation.clutter import without_clutter
-from ensemble.pictures.segmentation.components import find_components
+from ensemble.pictures.segmentation.clutter import exclude_clutter
+from ensemble.pictures.segmentation.components import find_connected_components
 from ensemble.pictures.segmentation.marks import MAX_MARKS, find_marks
-from ensemble.pictures.segmentation.reading_order import reading_order, slope_of
+from ensemble.pictures.segmentation.reading_order import (
+    determine_reading_order,
+    estimate_line_slope,
+)
 
 STROKE = 12.0
 
@@ -84,7 +87,7 @@ def test_two_tilted_lines_are_read_one_after_the_other(degrees):
             boxes.append((x, int(y - height / 2), x + width, int(y + height / 2)))
             truth.append((line, place))
     shuffled = draws.permutation(len(boxes))
-    order, lines = reading_order(np.array(boxes)[shuffled])
+    order, lines = determine_reading_order(np.array(boxes)[shuffled])
     assert [truth[shuffled[k]] for k in order] == truth
     assert [lines[k] for k in order] == [0] * 9 + [1] * 9
 
@@ -92,17 +95,19 @@ def test_two_tilted_lines_are_read_one_after_the_other(degrees):
 @pytest.mark.parametrize("rise", [-30, 30])
 def test_a_staircase_is_no_slope_of_writing(rise):
     boxes = np.array([(60 * k, 500 + rise * k, 60 * k + 40, 600 + rise * k) for k in range(6)])
-    assert slope_of(boxes) == pytest.approx(np.sign(rise) * np.tan(np.radians(11)), abs=0.01)
+    assert estimate_line_slope(boxes) == pytest.approx(
+        np.sign(rise) * np.tan(np.radians(11)), abs=0.01
+    )
 
 
 def test_punched_holes_and_what_runs_out_of_the_picture_are_no_digits():
     digits = [(300 + 80 * k, 300, 350 + 80 * k, 400) for k in range(3)]
     holes = [(20, 40 + 60 * k, 46, 66 + 60 * k) for k in range(12)]
     pen = [(500, 400, 1000, 800)]
-    kept, notes = without_clutter(np.array(digits + holes + pen), (1000, 800))
+    kept, notes = exclude_clutter(np.array(digits + holes + pen), (1000, 800))
     assert kept.tolist() == [True] * 3 + [False] * 13
     assert len(notes) == 2
-    kept, notes = without_clutter(np.array(pen), (1000, 800))
+    kept, notes = exclude_clutter(np.array(pen), (1000, 800))
     assert kept.all()  # by itself it is the ensemble's question
     assert notes == ()
 
@@ -113,7 +118,7 @@ def test_a_frame_is_what_goes_around_two_digits_or_more(inside, frames):
     frame = (100, 100, 260, 260)
     within = [(115 + 45 * k, 130, 150 + 45 * k, 230) for k in range(inside)]
     beside = [(400, 130, 435, 230), (445, 130, 480, 230)]
-    kept, notes = without_clutter(np.array([frame, *within, *beside]), (1000, 800))
+    kept, notes = exclude_clutter(np.array([frame, *within, *beside]), (1000, 800))
     assert kept.tolist() == [not frames, *[True] * (inside + 2)]
     assert notes == ("Left out: 1 frame around others.",) * frames
 
@@ -153,7 +158,7 @@ def test_components_are_those_that_labelling_every_pixel_gives(share):
     mask = np.random.default_rng(1).random((40, 70)) < share
     labels, count = ndimage.label(mask, np.ones((3, 3)))
     boxes = [(x.start, y.start, x.stop, y.stop) for y, x in ndimage.find_objects(labels)]
-    found = find_components(mask, 1.0)
+    found = find_connected_components(mask, 1.0)
     assert sorted(map(tuple, found.boxes.tolist())) == sorted(boxes)
-    painted = sum(found.paint([k], (0, 0, 70, 40)).astype(int) for k in range(count))
+    painted = sum(found.paint_mask([k], (0, 0, 70, 40)).astype(int) for k in range(count))
     assert (painted == mask).all()

@@ -32,8 +32,8 @@ def test_lone_broad_digits_are_never_cut(digits):
     for mask in masks:
         stretched = np.asarray(Image.fromarray(mask).resize((int(1.25 * len(mask)), len(mask))))
         for ink in (mask, stretched):
-            broad += ink.shape[1] > touching_digits.LEAST * len(ink)
-            assert len(touching_digits.split(ink.astype(np.uint8) * 255)) == 1
+            broad += ink.shape[1] > touching_digits.MIN_CUT_ASPECT * len(ink)
+            assert len(touching_digits.split_touching_digits(ink.astype(np.uint8) * 255)) == 1
     assert broad > 60
 
 
@@ -43,7 +43,7 @@ def test_touching_pairs_are_cut_where_they_touch(digits):
     cut = near = 0
     for first, second in zip(rounds[::2], rounds[1::2], strict=True):
         both, x = pushed_together(first, second, 40)
-        found = touching_digits.split(both.astype(np.uint8) * 255)
+        found = touching_digits.split_touching_digits(both.astype(np.uint8) * 255)
         assert (sum(side > 127 for side in found) == both).all()  # no ink lost, none twice
         if len(found) == 2:
             cut += 1
@@ -67,8 +67,8 @@ def test_recognition_settles_what_shape_leaves_open():
 
         return decide
 
-    assert len(touching_digits.split(pair, answer(False))) == 2
-    assert len(touching_digits.split(pair[:, :101], answer(True))) == 1
+    assert len(touching_digits.split_touching_digits(pair, answer(False))) == 2
+    assert len(touching_digits.split_touching_digits(pair[:, :101], answer(True))) == 1
     assert all(shape[1:] == (28, 28, 1) and shape[0] % 2 for shape in asked)
 
 
@@ -87,6 +87,8 @@ def test_members_that_are_sure_of_two_digits_as_one_do_not_outweigh_a_clear_shap
         return np.stack([sure, 1 - sure], axis=1)
 
     for pair in joined(6), joined(8):
-        assert len(touching_digits.split(pair)) == 2, "by shape alone"
-    assert len(touching_digits.split(joined(6), sure_of_the_whole)) == 2
-    assert len(touching_digits.split(joined(8), sure_of_the_whole)) == 1, "no cut is likelier"
+        assert len(touching_digits.split_touching_digits(pair)) == 2, "by shape alone"
+    assert len(touching_digits.split_touching_digits(joined(6), sure_of_the_whole)) == 2
+    assert len(touching_digits.split_touching_digits(joined(8), sure_of_the_whole)) == 1, (
+        "no cut is likelier"
+    )

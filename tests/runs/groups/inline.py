@@ -12,9 +12,9 @@ from ensemble.config import EnsembleConfig
 from ensemble.jobs import worker as jobs_worker
 from ensemble.runs import Run
 from ensemble.runs.groups import worker
-from ensemble.runs.groups.coordinator import Coordinator
-from ensemble.runs.groups.part import Group
-from ensemble.runs.groups.tasks import Task
+from ensemble.runs.groups.coordinator import GroupCoordinator
+from ensemble.runs.groups.group import Group
+from ensemble.runs.groups.tasks import TaskStatus
 
 CONFIG = EnsembleConfig(
     network="logistic", members=8, epochs=2, batch_size=256, learning_rate=0.05, devices=1
@@ -25,40 +25,42 @@ CLOCKS = ("seconds", "img_member_per_s")
 class InlineTasks:
     """Tasks that are over when they have been started."""
 
-    where = "this test"
+    place_title = "this test"
 
     def __init__(self) -> None:
         self.started: list[int] = []
 
-    def start(self, groups: Sequence[Group]) -> None:
+    def start_tasks(self, groups: Sequence[Group]) -> None:
         for group in groups:
             self.started.append(group.number)
-            worker.work(group.id)
+            worker.execute_group(group.id)
 
-    def look(self) -> Mapping[int, Task]:
-        return {number: Task("ended") for number in self.started}
+    def poll_tasks(self) -> Mapping[int, TaskStatus]:
+        return {number: TaskStatus("ended") for number in self.started}
 
-    def end(self) -> None:
+    def cancel_waiting(self) -> None:
         pass
 
-    def kill(self, group: Group) -> None:
+    def kill_task(self, group: Group) -> None:
         pass
 
 
 def follow(run: Run, tasks: InlineTasks) -> Run:
     """Bring a queued run in groups to its end, as its worker does."""
-    jobs_worker.do(
+    jobs_worker.execute_job(
         run,
-        lambda status, stop: Coordinator(run, status, stop, lambda status: None, tasks).follow(),
+        lambda status, stop: GroupCoordinator(
+            run, status, stop, lambda status: None, tasks
+        ).follow_groups(),
         lambda status: None,
     )
-    return runs.find(run.id)
+    return runs.find_run(run.id)
 
 
 def trained(config: EnsembleConfig) -> Run:
     """A run with these settings at its end, in groups or not."""
-    run = runs.create(config)
-    return follow(run, InlineTasks()) if run.in_groups else runs.work(run.id)
+    run = runs.create_run(config)
+    return follow(run, InlineTasks()) if run.in_groups else runs.execute_run(run.id)
 
 
 def in_groups(count: int, **changes: Any) -> EnsembleConfig:

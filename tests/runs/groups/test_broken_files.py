@@ -13,12 +13,12 @@ from benchmarks.scale import written
 from ensemble import runs
 from ensemble.errors import RunError
 from ensemble.runs import Run
-from ensemble.runs.groups.merging import Merger
-from ensemble.runs.groups.part import Group, groups_of, make
-from ensemble.runs.groups.tasks import Task
+from ensemble.runs.groups.group import Group, create_group_folders, list_run_groups
+from ensemble.runs.groups.merging import GroupMerger
+from ensemble.runs.groups.tasks import TaskStatus
 from ensemble.runs.history import drop_predictions
 from ensemble.runs.parameters import drop_parameters
-from ensemble.storage.records.lines import read_lines
+from ensemble.storage.records.json_lines import read_lines
 from tests.runs.groups.inline import InlineTasks, arrays, follow, in_groups, trained
 
 CONFIG = in_groups(2, members=4, network="logistic")
@@ -28,7 +28,7 @@ EXAMPLES = 500  # the test images of `digits`
 def with_epochs(count: int) -> tuple[Run, list[Group]]:
     """A run of two groups that have closed so many epochs; nothing is merged."""
     run = written.made(2, 2, "digits", "logistic", 10)
-    groups = groups_of(run)
+    groups = list_run_groups(run)
     for epoch in range(1, count + 1):
         written.write_epoch(groups, epoch, EXAMPLES, "logistic")
     return run, groups
@@ -36,7 +36,7 @@ def with_epochs(count: int) -> tuple[Run, list[Group]]:
 
 def closed(run: Run) -> list[int]:
     """The epochs that the run's history has, as whoever merges next finds them."""
-    return [line["epoch"] for line in Merger(run, groups_of(run)).closed]
+    return [line["epoch"] for line in GroupMerger(run, list_run_groups(run)).merged_lines]
 
 
 def go_back(group: Group, epoch: int) -> None:
@@ -52,13 +52,13 @@ def go_back(group: Group, epoch: int) -> None:
 
 def test_epochs_that_were_merged_stay_in_the_history_while_a_group_does_them_again() -> None:
     run, groups = with_epochs(3)
-    merger = Merger(run, groups)
-    merger.merge()
+    merger = GroupMerger(run, groups)
+    merger.merge_groups()
     go_back(groups[1], 1)
-    merger.merge()
+    merger.merge_groups()
     assert closed(run) == [1, 2, 3], "whoever merges is killed now"
     written.write_steps(groups[1:], 21, 40)
-    merger.merge(hold=0.0)
+    merger.merge_groups(hold=0.0)
     rows = read_lines(run.path / "history.jsonl")
     assert [row["kind"] for row in rows] == 3 * [*20 * ["steps"], "epoch"]
     assert not any(None in row["train_loss"] for row in rows)
@@ -68,22 +68,22 @@ def test_an_epoch_whose_files_a_group_makes_again_is_merged_when_they_are_there(
     run, groups = with_epochs(1)
     files = list(groups[1].path.glob("p*/epoch-0001.npz"))
     kept = {file: file.read_bytes() for file in files}
-    merger = Merger(run, groups)
+    merger = GroupMerger(run, groups)
     for file in files:
         file.unlink()
-    merger.merge()
-    assert not merger.closed
+    merger.merge_groups()
+    assert not merger.merged_lines
     for file, content in kept.items():
         file.write_bytes(content)
-    merger.merge()
-    assert len(merger.closed) == 1
+    merger.merge_groups()
+    assert len(merger.merged_lines) == 1
 
 
 def test_what_is_missing_in_the_end_is_named() -> None:
     run, groups = with_epochs(1)
     next(groups[1].path.glob("predictions/*")).unlink()
     with pytest.raises(RunError, match=r"Group 2 of 2 .* predictions of epoch 1 .* missing"):
-        Merger(run, groups).merge(hold=0.0)
+        GroupMerger(run, groups).merge_groups(hold=0.0)
 
 
 def test_a_disk_that_fills_up_within_a_line_of_the_history_costs_no_merged_epoch(
@@ -91,8 +91,8 @@ def test_a_disk_that_fills_up_within_a_line_of_the_history_costs_no_merged_epoch
 ) -> None:
     run, groups = with_epochs(2)
     history = run.path / "history.jsonl"
-    merger = Merger(run, groups)
-    merger.merge(hold=0.0)
+    merger = GroupMerger(run, groups)
+    merger.merge_groups(hold=0.0)
     whole, room, pwrite = history.read_bytes(), [100], os.pwrite
 
     def takes_a_part(file: int, data: bytes, begin: int) -> int:
@@ -104,18 +104,18 @@ def test_a_disk_that_fills_up_within_a_line_of_the_history_costs_no_merged_epoch
     with monkeypatch.context() as full:
         full.setattr(os, "pwrite", takes_a_part)
         with pytest.raises(OSError, match="No space"):
-            merger.merge(hold=0.0)
+            merger.merge_groups(hold=0.0)
     assert history.read_bytes().startswith(whole)
     assert b"\0" not in history.read_bytes()
     assert closed(run) == [1, 2]
-    Merger(run, groups_of(run)).merge(hold=0.0)
+    GroupMerger(run, list_run_groups(run)).merge_groups(hold=0.0)
     assert len(read_lines(history)) == 52
 
 
 def test_a_line_of_a_group_that_is_damaged_is_named_at_the_end_and_mended_by_hand() -> None:
-    whole, run = trained(CONFIG), runs.create(CONFIG)
-    make(run)
-    InlineTasks().start(groups_of(run))
+    whole, run = trained(CONFIG), runs.create_run(CONFIG)
+    create_group_folders(run)
+    InlineTasks().start_tasks(list_run_groups(run))
     history = run.path / "groups" / "2" / "history.jsonl"
     rows = history.read_text().splitlines(keepends=True)
     at = next(n for n, row in enumerate(rows) if '"epoch", "epoch": 2' in row)
@@ -126,8 +126,8 @@ def test_a_line_of_a_group_that_is_damaged_is_named_at_the_end_and_mended_by_han
     assert "epoch 2" in ended.message
     assert "groups/2" in ended.message
     shutil.rmtree(history.parent)
-    runs.requeue(run.id)
-    assert follow(runs.find(run.id), InlineTasks()).state == "finished"
+    runs.requeue_run(run.id)
+    assert follow(runs.find_run(run.id), InlineTasks()).state == "finished"
     assert arrays(run.path, "predictions") == arrays(whole.path, "predictions")
 
 
@@ -136,7 +136,7 @@ def test_predictions_cut_short_are_named_and_not_merged() -> None:
     path = next(groups[0].path.glob("predictions/*"))
     path.write_bytes(path.read_bytes()[:1000])
     with pytest.raises(RunError, match=r"Group 1 of 2 .*Take the folder groups/1 of the run away"):
-        Merger(run, groups).merge()
+        GroupMerger(run, groups).merge_groups()
     assert not (run.path / "predictions").exists()
 
 
@@ -152,8 +152,8 @@ ODD = {
 
 @pytest.mark.parametrize("field", ODD)
 def test_a_status_of_a_group_with_an_odd_field_is_named_with_what_to_do(field: str) -> None:
-    run = runs.create(CONFIG)
-    make(run)
+    run = runs.create_run(CONFIG)
+    create_group_folders(run)
     file = run.path / "groups" / "2" / "status.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), field: ODD[field]}))
     ended = follow(run, InlineTasks())
@@ -163,21 +163,21 @@ def test_a_status_of_a_group_with_an_odd_field_is_named_with_what_to_do(field: s
 
 
 def test_a_status_that_cannot_be_read_for_a_moment_ends_nothing() -> None:
-    run = runs.create(CONFIG)
-    make(run)
+    run = runs.create_run(CONFIG)
+    create_group_folders(run)
 
     class Flickers(InlineTasks):
         """Whose disk has no such file for a moment, as a shared one while it is replaced."""
 
-        def start(self, groups: Sequence[Group]) -> None:
-            super().start(groups)
+        def start_tasks(self, groups: Sequence[Group]) -> None:
+            super().start_tasks(groups)
             file.rename(aside)
             file.write_text("{")
 
-        def look(self) -> Mapping[int, Task]:
+        def poll_tasks(self) -> Mapping[int, TaskStatus]:
             if aside.exists():
                 aside.rename(file)
-            return super().look()
+            return super().poll_tasks()
 
     file = run.path / "groups" / "2" / "status.json"
     aside = file.with_suffix(".aside")
@@ -186,8 +186,8 @@ def test_a_status_that_cannot_be_read_for_a_moment_ends_nothing() -> None:
 
 @pytest.mark.parametrize("replaced", ["a file", "a link to group 1", "a link to nothing"])
 def test_a_groups_folder_that_is_another_thing_is_refused(replaced: str) -> None:
-    run = runs.create(CONFIG)
-    make(run)
+    run = runs.create_run(CONFIG)
+    create_group_folders(run)
     folder = run.path / "groups" / "2"
     shutil.rmtree(folder)
     if replaced == "a file":

@@ -13,10 +13,15 @@ from ensemble.jobs.job import LOCK_FILE
 from ensemble.jobs.placement import Placement
 from ensemble.runs import Run
 from ensemble.runs.groups import worker
-from ensemble.runs.groups.merging import Merger
-from ensemble.runs.groups.part import find_group, groups_of, make, shared_out
-from ensemble.runs.groups.rows import UNFINISHED
-from ensemble.storage.lock import try_lock
+from ensemble.runs.groups.group import (
+    create_group_folders,
+    find_group,
+    list_run_groups,
+    split_members,
+)
+from ensemble.runs.groups.history_lines import UNFINISHED_KIND
+from ensemble.runs.groups.merging import GroupMerger
+from ensemble.storage.file_lock import try_lock
 from tests.runs.groups.inline import InlineTasks, arrays, follow, in_groups, trained
 
 # The smallest network there is: what it learns is not what is tested.
@@ -24,14 +29,14 @@ CONFIG = in_groups(2, members=4, network="logistic")
 
 
 def made() -> Run:
-    run = runs.create(CONFIG)
-    make(run)
+    run = runs.create_run(CONFIG)
+    create_group_folders(run)
     return run
 
 
 def test_members_are_shared_out_evenly_and_in_order() -> None:
-    assert shared_out(7, 3) == [range(3), range(3, 5), range(5, 7)]
-    assert shared_out(4, 1) == [range(4)]
+    assert split_members(7, 3) == [range(3), range(3, 5), range(5, 7)]
+    assert split_members(4, 1) == [range(4)]
 
 
 def test_a_group_of_one_member_is_refused_with_what_to_do() -> None:
@@ -40,21 +45,21 @@ def test_a_group_of_one_member_is_refused_with_what_to_do() -> None:
 
 
 def test_as_many_groups_as_is_best_are_a_number_before_the_run_begins() -> None:
-    run = runs.create(in_groups(0))
-    assert run.trained
-    assert run.trained.groups >= 1
+    run = runs.create_run(in_groups(0))
+    assert run.training_config
+    assert run.training_config.groups >= 1
 
 
 def test_a_missing_group_is_named() -> None:
     run = made()
     shutil.rmtree(run.path / "groups" / "2")
     with pytest.raises(RunError, match=r"Group 2 of 2 \(members 3–4\) .* is missing: put"):
-        Merger(run, groups_of(run))
+        GroupMerger(run, list_run_groups(run))
 
 
 def test_a_foreign_group_is_named_and_not_merged() -> None:
-    run, other = made(), runs.create(in_groups(2, members=4, seed=1))
-    make(other)
+    run, other = made(), runs.create_run(in_groups(2, members=4, seed=1))
+    create_group_folders(other)
     shutil.rmtree(run.path / "groups" / "2")
     shutil.copytree(other.path / "groups" / "2", run.path / "groups" / "2")
     with pytest.raises(RunError, match=r"Group 2 of 2 .* belongs to another run"):
@@ -72,7 +77,7 @@ def test_a_group_that_is_swapped_for_one_of_the_same_run_is_foreign_too() -> Non
     shutil.rmtree(run.path / "groups" / "2")
     shutil.copytree(run.path / "groups" / "1", run.path / "groups" / "2")
     with pytest.raises(RunError, match="Group 2 of 2"):
-        make(run)
+        create_group_folders(run)
 
 
 @pytest.mark.parametrize(
@@ -87,21 +92,21 @@ def test_a_name_that_is_no_group_is_refused(name: str, said: str) -> None:
 
 def test_figures_of_members_stand_there_before_the_others_come() -> None:
     run = made()
-    worker.work(f"{run.id}:1")
-    merger = Merger(run, groups_of(run))
-    merger.merge(hold=0.0)
+    worker.execute_group(f"{run.id}:1")
+    merger = GroupMerger(run, list_run_groups(run))
+    merger.merge_groups(hold=0.0)
     lines = runs.read_history(run.id)
-    assert [line["kind"] for line in lines] == (["steps"] * 5 + [UNFINISHED]) * 2
+    assert [line["kind"] for line in lines] == (["steps"] * 5 + [UNFINISHED_KIND]) * 2
     assert all(line["train_loss"][2:] == [None, None] for line in lines)
     assert all(line["train_loss"][0] > 0 for line in lines)
     assert lines[-1]["test_accuracy"][0] > 0.1
-    assert not merger.closed
-    worker.work(f"{run.id}:2")
-    merger.merge(hold=0.0)
+    assert not merger.merged_lines
+    worker.execute_group(f"{run.id}:2")
+    merger.merge_groups(hold=0.0)
     lines = runs.read_history(run.id)
     assert [line["kind"] for line in lines] == (["steps"] * 5 + ["epoch"]) * 2
     assert None not in lines[0]["train_loss"]
-    assert len(merger.closed) == 2
+    assert len(merger.merged_lines) == 2
 
 
 def test_what_a_group_wrote_goes_once_it_is_merged() -> None:
@@ -115,9 +120,9 @@ def test_a_merged_epoch_does_not_change_when_a_group_does_it_again() -> None:
     before, history = arrays(run.path, "predictions"), (run.path / "history.jsonl").read_bytes()
     group = run.path / "groups" / "2"
     shutil.rmtree(group)
-    make(run)
-    worker.work(f"{run.id}:2")
-    Merger(runs.find(run.id), groups_of(run)).merge(hold=0.0)
+    create_group_folders(run)
+    worker.execute_group(f"{run.id}:2")
+    GroupMerger(runs.find_run(run.id), list_run_groups(run)).merge_groups(hold=0.0)
     assert arrays(run.path, "predictions") == before
     assert len((run.path / "history.jsonl").read_text().splitlines()) == len(history.splitlines())
 
@@ -126,13 +131,13 @@ def test_a_second_task_waits_for_the_first_and_then_has_nothing_to_do(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = made()
-    worker.work(f"{run.id}:1")
+    worker.execute_group(f"{run.id}:1")
     held = try_lock(run.path / "groups" / "1" / LOCK_FILE)
     assert held
     timer = threading.Timer(0.5, lambda: held.__exit__())
     timer.start()
     before = (run.path / "groups" / "1" / "history.jsonl").read_bytes()
-    worker.work(f"{run.id}:1")
+    worker.execute_group(f"{run.id}:1")
     said = capsys.readouterr().out
     assert "has a task already" in said
     assert "is trained already" in said
@@ -147,11 +152,11 @@ def test_an_error_in_one_group_leaves_the_others_and_resume_does_it_alone() -> N
     assert ended.state == "failed"
     assert ended.message.startswith("Group 2 of 2 (members 3–4): ")
     assert "resume trains those that are not at their end" in ended.message
-    assert [one.state for one in groups_of(ended)] == ["finished", "failed"]
+    assert [one.state for one in list_run_groups(ended)] == ["finished", "failed"]
     blocked.unlink()
-    runs.requeue(run.id)
+    runs.requeue_run(run.id)
     tasks = InlineTasks()
-    assert follow(runs.find(run.id), tasks).state == "finished"
+    assert follow(runs.find_run(run.id), tasks).state == "finished"
     assert tasks.started == [2]
 
 
@@ -180,15 +185,15 @@ def test_stopped_runs_go_on_to_the_same_bits() -> None:
     (run.path / "stop").touch()
     stopped = follow(run, InlineTasks())
     assert stopped.state == "stopped"
-    runs.requeue(run.id)
-    done = follow(runs.find(run.id), InlineTasks())
+    runs.requeue_run(run.id)
+    done = follow(runs.find_run(run.id), InlineTasks())
     assert done.state == "finished"
     assert arrays(done.path, "parameters") == arrays(whole.path, "parameters")
 
 
 def test_groups_that_have_done_all_epochs_say_that_they_finished() -> None:
     run = trained(CONFIG)
-    assert [one.status.state for one in groups_of(run)] == ["finished", "finished"]
+    assert [one.status.state for one in list_run_groups(run)] == ["finished", "finished"]
     assert not list((run.path / "groups").glob("*/stop"))
 
 
@@ -200,13 +205,13 @@ def test_a_run_whose_groups_are_at_work_is_not_deleted() -> None:
     held = try_lock(folder / LOCK_FILE)
     assert held
     with held, pytest.raises(RunError, match="trains a part of its members still"):
-        runs.delete(run.id)
+        runs.delete_run(run.id)
     assert run.path.exists()
 
 
 def test_the_only_group_of_a_run_knows_what_the_ensemble_was_in_training() -> None:
     settings = in_groups(1, members=4, network="logistic")
-    done = follow(runs.create(settings, Placement("slurm")), InlineTasks())
+    done = follow(runs.create_run(settings, Placement("slurm")), InlineTasks())
     assert done.state == "finished"
     placed, alone = (
         {
@@ -214,7 +219,7 @@ def test_the_only_group_of_a_run_knows_what_the_ensemble_was_in_training() -> No
             for line in runs.read_history(run.id)
             if line["kind"] == "epoch"
         }
-        for run in (done, runs.work(runs.create(settings).id))
+        for run in (done, runs.execute_run(runs.create_run(settings).id))
     )
     assert placed == alone
     assert None not in placed.values()

@@ -68,19 +68,19 @@ def test_the_status_sums_the_groups_up(by_groups: dict[int, Run]) -> None:
 
 
 def test_the_members_of_a_run_in_groups_can_be_asked(by_groups: dict[int, Run]) -> None:
-    images = datasets.load("digits").test_images[:3]
-    of_whole = runs.open_members(by_groups[1].id).probabilities(images)
+    images = datasets.load_dataset("digits").test_images[:3]
+    of_whole = runs.open_members(by_groups[1].id).predict_probabilities(images)
     members = runs.open_members(by_groups[2].id)
     assert members.epoch == 2
     assert members.steps_after == 0
-    np.testing.assert_array_equal(members.probabilities(images), of_whole)
-    assert runs.member_epochs(by_groups[2].id) == (1, 2)
+    np.testing.assert_array_equal(members.predict_probabilities(images), of_whole)
+    assert runs.list_member_epochs(by_groups[2].id) == (1, 2)
 
 
 # With orders, draws and shifts of each member's own: engine/test_chosen_numbers.py.
 def test_a_part_of_the_members_learns_what_it_learns_among_all() -> None:
     settings = EnsembleConfig(members=4, batch_size=16, devices=1)
-    digits, devices = datasets.load("digits"), choose_devices(1)
+    digits, devices = datasets.load_dataset("digits"), choose_devices(1)
     whole = Trainer(settings, digits, devices)
     part = Trainer(settings, digits, devices, numbers=range(2, 4))
     (all_of_them, wide), (two, narrow) = (one.train(one.start(), 1, 0, 2) for one in (whole, part))

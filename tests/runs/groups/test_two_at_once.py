@@ -17,12 +17,12 @@ from ensemble import runs
 from ensemble.jobs.job import LOCK_FILE
 from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.runs import Run
-from ensemble.runs.groups import hearing, takeover
-from ensemble.runs.groups.coordinator import Coordinator
-from ensemble.runs.groups.hearing import Hearing
-from ensemble.runs.groups.part import Group, groups_of, make
-from ensemble.runs.groups.takeover import Place, is_heard_elsewhere
-from ensemble.runs.groups.tasks import Task
+from ensemble.runs.groups import heartbeat_monitor, takeover
+from ensemble.runs.groups.coordinator import GroupCoordinator
+from ensemble.runs.groups.group import Group, create_group_folders, list_run_groups
+from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor
+from ensemble.runs.groups.takeover import GroupLease, has_remote_heartbeat
+from ensemble.runs.groups.tasks import TaskStatus
 from ensemble.runs.status import Status
 from tests.runs.groups.inline import InlineTasks, arrays, follow, in_groups, trained
 
@@ -36,7 +36,7 @@ name = os.environ["HOST"]
 socket.gethostname = lambda: name
 fcntl.flock = lambda *words: None
 from ensemble.runs.groups import takeover
-takeover.QUIET_SECONDS = 1.0
+takeover.LEASE_EXPIRY_SECONDS = 1.0
 from ensemble.jobs import status
 status.HEARTBEAT_SECONDS = 0.3
 from ensemble.__main__ import main
@@ -45,71 +45,71 @@ main(sys.argv[1:])
 
 
 def made() -> Run:
-    run = runs.create(CONFIG)
-    make(run)
+    run = runs.create_run(CONFIG)
+    create_group_folders(run)
     return run
 
 
 def working(run: Run, number: int = 1, **changes: object) -> Group:
     """A group as a task of another host tells of it now."""
-    group = groups_of(run)[number - 1]
+    group = list_run_groups(run)[number - 1]
     status = replace(group.status, state="training", pid=7, host="node7", updated=time.time())
     write_status(group.path, replace(status, **changes))
-    return groups_of(run)[number - 1]
+    return list_run_groups(run)[number - 1]
 
 
 @pytest.mark.parametrize("off", [-HOUR, HOUR])
 def test_a_group_whose_node_has_another_time_is_at_work_while_it_is_heard_of(
     off: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, heard = made(), Hearing()
+    run, heard = made(), HeartbeatMonitor()
     for second in (0, 5):
         group = working(run, updated=time.time() + off + second)
-        heard.listen([group])
-    assert heard.at_work(group)
-    monkeypatch.setattr(hearing, "SILENCE_SECONDS", 0.0)
-    assert not heard.at_work(group)
-    assert heard.silent(group)
+        heard.update([group])
+    assert heard.is_alive(group)
+    monkeypatch.setattr(heartbeat_monitor, "SILENCE_SECONDS", 0.0)
+    assert not heard.is_alive(group)
+    assert heard.is_stale(group)
 
 
 def test_a_process_of_this_host_that_died_is_not_at_work_from_then_on() -> None:
-    run, heard = made(), Hearing()
+    run, heard = made(), HeartbeatMonitor()
     for second in (0, 5):
         group = working(run, host=socket.gethostname(), updated=time.time() + second)
         (group.path / LOCK_FILE).touch()
-        heard.listen([group])
-    assert not heard.at_work(group), "nobody holds its lock"
+        heard.update([group])
+    assert not heard.is_alive(group), "nobody holds its lock"
 
 
 def test_a_group_that_has_ended_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hearing, "SILENCE_SECONDS", 0.0)
-    run, heard = made(), Hearing()
+    monkeypatch.setattr(heartbeat_monitor, "SILENCE_SECONDS", 0.0)
+    run, heard = made(), HeartbeatMonitor()
     group = working(run, state="finished")
-    heard.listen([group])
-    assert not heard.silent(group)
+    heard.update([group])
+    assert not heard.is_stale(group)
 
 
 class Submitted:
     """Tasks that somebody has started, as Slurm tells of them, until they are killed."""
 
-    where = "Slurm"
+    place_title = "Slurm"
 
     def __init__(self, run: Run, state: str) -> None:
         self._run, self.state = run, state
         self.killed: list[int] = []
 
-    def start(self, groups: Sequence[Group]) -> None:
+    def start_tasks(self, groups: Sequence[Group]) -> None:
         pass
 
-    def look(self) -> Mapping[int, Task]:
-        return {number: Task(self.state, f"7_{number}", "node7") for number in (1, 2)}
+    def poll_tasks(self) -> Mapping[int, TaskStatus]:
+        return {number: TaskStatus(self.state, f"7_{number}", "node7") for number in (1, 2)}
 
-    def end(self) -> None:
+    def cancel_waiting(self) -> None:
         if self.state == "waiting":
             working(self._run, 2, state="stopped")
             self.state = "ended"
 
-    def kill(self, group: Group) -> None:
+    def kill_task(self, group: Group) -> None:
         self.killed.append(group.number)
         working(self._run, group.number, state="failed")
         self.state = "ended"
@@ -121,14 +121,14 @@ def followed(run: Run, tasks: Submitted) -> list[Status]:
         working(run, number, state="finished" if number == 1 else "training")
     said: list[Status] = []
     with StatusWriter(run.status_file, run.status) as status:
-        Coordinator(run, status, lambda: bool(said), said.append, tasks).follow()
+        GroupCoordinator(run, status, lambda: bool(said), said.append, tasks).follow_groups()
     return said
 
 
 def test_a_group_that_is_silent_is_named_and_ended_by_a_stop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hearing, "SILENCE_SECONDS", 0.0)
+    monkeypatch.setattr(heartbeat_monitor, "SILENCE_SECONDS", 0.0)
     tasks = Submitted(run := made(), "running")
     told = followed(run, tasks)[0].message
     assert told.startswith("Group 2 of 2 (members 3–4) has said nothing for a minute: its process")
@@ -142,13 +142,13 @@ def test_a_group_whose_lost_node_goes_on_is_not_said_to_wait() -> None:
 
 def test_a_second_task_waits_for_one_that_is_heard_of_and_not_for_one_that_is_not() -> None:
     run = made()
-    assert is_heard_elsewhere(working(run, updated=time.time() - HOUR)), "by the disk's clock"
-    assert not is_heard_elsewhere(working(run, state="stopped"))
-    assert not is_heard_elsewhere(working(run, host=socket.gethostname()))
+    assert has_remote_heartbeat(working(run, updated=time.time() - HOUR)), "by the disk's clock"
+    assert not has_remote_heartbeat(working(run, state="stopped"))
+    assert not has_remote_heartbeat(working(run, host=socket.gethostname()))
     group = working(run)
-    before = time.time() - takeover.QUIET_SECONDS - 1
+    before = time.time() - takeover.LEASE_EXPIRY_SECONDS - 1
     os.utime(group.status_file, (before, before))
-    assert not is_heard_elsewhere(group)
+    assert not has_remote_heartbeat(group)
     assert not list(group.path.glob(".now*"))
 
 
@@ -195,13 +195,17 @@ def says_that_it_waits(second: Elsewhere) -> bool:
 
 def test_two_tasks_on_one_group_without_locks_end_as_one_to_the_same_bits() -> None:
     run = made()
-    group = groups_of(run)[0]
+    group = list_run_groups(run)[0]
     with Elsewhere(group, "node1") as first:
-        wait(lambda: groups_of(run)[0].status.epoch > 1)
+        wait(lambda: list_run_groups(run)[0].status.epoch > 1)
         first.child.send_signal(signal.SIGSTOP)  # The file says that it beats while it is touched.
         with Elsewhere(group, "node2") as second:
             wait(lambda: says_that_it_waits(second))
-            wait(lambda: json.loads((group.path / takeover.FILE).read_text())["host"] == "node2")
+            wait(
+                lambda: (
+                    json.loads((group.path / takeover.LEASE_FILE).read_text())["host"] == "node2"
+                )
+            )
             first.child.send_signal(signal.SIGCONT)
             assert first.child.wait(20) == 0
             assert "has another task by now: this one ends" in first.log.read_text()
@@ -215,10 +219,10 @@ def test_two_tasks_on_one_group_without_locks_end_as_one_to_the_same_bits() -> N
 
 
 def test_a_task_whose_place_is_its_own_or_cannot_be_told_goes_on() -> None:
-    group = groups_of(made())[0]
-    place = Place(group)
+    group = list_run_groups(made())[0]
+    place = GroupLease(group)
     place._looked = 0.0
-    place.check()
-    (group.path / takeover.FILE).write_text("{")
+    place.exit_if_taken_over()
+    (group.path / takeover.LEASE_FILE).write_text("{")
     place._looked = 0.0
-    place.check()
+    place.exit_if_taken_over()

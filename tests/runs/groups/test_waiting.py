@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from ensemble.jobs.status import StatusWriter
-from ensemble.runs.groups.coordinator import Coordinator
-from ensemble.runs.groups.part import Group
-from ensemble.runs.groups.tasks import Task
+from ensemble.runs.groups.coordinator import GroupCoordinator
+from ensemble.runs.groups.group import Group
+from ensemble.runs.groups.tasks import TaskStatus
 from ensemble.runs.status import Status
 from tests.pages.grouped import SLURM, in_groups
 
@@ -13,22 +13,22 @@ from tests.pages.grouped import SLURM, in_groups
 class FullCluster:
     """Takes every task, and has no place for any until they are taken back."""
 
-    where = "Slurm"
+    place_title = "Slurm"
 
     def __init__(self) -> None:
-        self._found: dict[int, Task] = {}
+        self._found: dict[int, TaskStatus] = {}
 
-    def start(self, groups: Sequence[Group]) -> None:
-        self._found |= {one.number: Task("waiting", f"7_{one.number}") for one in groups}
+    def start_tasks(self, groups: Sequence[Group]) -> None:
+        self._found |= {one.number: TaskStatus("waiting", f"7_{one.number}") for one in groups}
 
-    def look(self) -> Mapping[int, Task]:
+    def poll_tasks(self) -> Mapping[int, TaskStatus]:
         return dict(self._found)
 
-    def kill(self, group: Group) -> None:
+    def kill_task(self, group: Group) -> None:
         pass
 
-    def end(self) -> None:
-        self._found = {number: Task("ended", task.id) for number, task in self._found.items()}
+    def cancel_waiting(self) -> None:
+        self._found = {number: TaskStatus("ended", task.id) for number, task in self._found.items()}
 
 
 def test_a_resumed_run_waits_in_the_queue_and_is_not_said_to_train() -> None:
@@ -40,7 +40,9 @@ def test_a_resumed_run_waits_in_the_queue_and_is_not_said_to_train() -> None:
     )
     said: list[Status] = []
     with StatusWriter(run.status_file, run.status) as status:
-        ended = Coordinator(run, status, lambda: bool(said), said.append, FullCluster()).follow()
+        ended = GroupCoordinator(
+            run, status, lambda: bool(said), said.append, FullCluster()
+        ).follow_groups()
     assert said[0].state == "queued"
     assert said[0].message == "1 of 2 groups waits for Slurm."
     assert ended.state == "stopped"

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from ensemble.errors import DataError, StorageError
-from ensemble.storage.archives.contents import Limits
-from ensemble.storage.archives.entry_names import checked
-from ensemble.storage.archives.unpacking import unpack
+from ensemble.storage.archives.archive_contents import ArchiveLimits
+from ensemble.storage.archives.entry_names import parse_entry_path
+from ensemble.storage.archives.unpacking import unpack_archive
 from tests.storage.archives.hostile_zips import (
     CENTRAL,
     FOLDER,
@@ -24,7 +24,7 @@ from tests.storage.archives.hostile_zips import (
     said_to_unpack_to,
 )
 
-SMALL = Limits(files=8, unpacked=100_000, file=50_000, contents=2000)
+SMALL = ArchiveLimits(files=8, unpacked=100_000, file=50_000, contents=2000)
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
@@ -33,10 +33,10 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
-def refused(content: bytes, folder: Path, limits: Limits = SMALL) -> str:
+def refused(content: bytes, folder: Path, limits: ArchiveLimits = SMALL) -> str:
     """What is said of an archive that is not unpacked; nothing of it may be there."""
     with pytest.raises(DataError) as said:
-        unpack(io.BytesIO(content), folder / "fresh", limits)
+        unpack_archive(io.BytesIO(content), folder / "fresh", limits)
     assert list(folder.rglob("*")) == []
     assert "\n" not in str(said.value)
     assert str(said.value).endswith(".")
@@ -48,7 +48,9 @@ def test_what_was_packed_comes_out(tmp_path: Path, method: int) -> None:
     (tmp_path / "a.zip").write_bytes(packed(method=method))
     shares: list[float | None] = []
     with (tmp_path / "a.zip").open("rb") as file:
-        made = unpack(file, tmp_path / "fresh", SMALL, lambda share, said: shares.append(share))
+        made = unpack_archive(
+            file, tmp_path / "fresh", SMALL, lambda share, said: shares.append(share)
+        )
     assert files_in(tmp_path / "fresh") == FOLDER
     assert (made.files, made.nbytes) == (3, sum(map(len, FOLDER.values())))
     assert shares[-1] == 1.0
@@ -61,7 +63,7 @@ def test_what_the_systems_shell_packs_comes_out(tmp_path: Path) -> None:
         (tmp_path / "images" / name).write_bytes(content)
     shutil.make_archive(str(tmp_path / "a"), "zip", tmp_path / "images", ".")
     with (tmp_path / "a.zip").open("rb") as file:
-        unpack(file, tmp_path / "fresh", SMALL)
+        unpack_archive(file, tmp_path / "fresh", SMALL)
     assert files_in(tmp_path / "fresh") == FOLDER
 
 
@@ -73,7 +75,7 @@ def test_a_systems_own_files_and_archives_within_stay_in_the_archive(tmp_path: P
         "more.zip": packed(),
         "cats/x.tar": b"y",
     }
-    made = unpack(io.BytesIO(packed({**FOLDER, **own})), tmp_path / "fresh")
+    made = unpack_archive(io.BytesIO(packed({**FOLDER, **own})), tmp_path / "fresh")
     assert files_in(tmp_path / "fresh") == FOLDER
     assert (made.skipped, made.nested) == (3, ("more.zip", "cats/x.tar"))
 
@@ -83,7 +85,7 @@ def test_names_in_utf8_that_does_not_say_so_are_read(tmp_path: Path) -> None:
     content = content.replace(b"\0\0\0\x08", b"\0\0\0\0")
     for at in (6, content.index(CENTRAL) + 8):  # the flag that says UTF-8
         content = content[:at] + b"\0\0" + content[at + 2 :]
-    unpack(io.BytesIO(content), tmp_path / "fresh")
+    unpack_archive(io.BytesIO(content), tmp_path / "fresh")
     assert files_in(tmp_path / "fresh") == {"Rüben/1.png": b"x"}
 
 
@@ -179,7 +181,7 @@ def test_a_name_that_differs_in_its_two_places_is_refused(tmp_path: Path) -> Non
 
 
 def test_a_bomb_of_entries_that_share_their_bytes_is_refused(tmp_path: Path) -> None:
-    generous = Limits()
+    generous = ArchiveLimits()
     told = refused(overlapping(), tmp_path, generous)
     assert "cats/1.png" in told
     assert "shares its bytes" in told
@@ -189,7 +191,7 @@ def test_the_bound_is_on_the_sum_of_the_sizes(tmp_path: Path) -> None:
     four = {f"cats/{number}.png": bytes(30_000) for number in range(4)}
     assert "cats/3.png" in refused(packed(four), tmp_path)
     three = dict(list(four.items())[:3])  # packed a thousandfold, and fine
-    assert unpack(io.BytesIO(packed(three)), tmp_path / "fresh", SMALL).nbytes == 90_000
+    assert unpack_archive(io.BytesIO(packed(three)), tmp_path / "fresh", SMALL).nbytes == 90_000
 
 
 def test_a_file_larger_than_it_says_is_not_written_further(tmp_path: Path) -> None:
@@ -200,12 +202,14 @@ def test_a_file_larger_than_it_says_is_not_written_further(tmp_path: Path) -> No
 def test_too_many_files_are_refused_before_their_list_is_parsed(tmp_path: Path) -> None:
     many = packed({f"cats/{number}.png": b"" for number in range(5000)}, zipfile.ZIP_STORED)
     tracemalloc.start()
-    told = refused(many, tmp_path, Limits(files=100))
+    told = refused(many, tmp_path, ArchiveLimits(files=100))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert "more than 100 files" in told
     assert peak < 2 * len(many)  # parsed, each line would take half a kilobyte and more
-    assert "list of contents" in refused(many, tmp_path, Limits(files=10**6, contents=10_000))
+    assert "list of contents" in refused(
+        many, tmp_path, ArchiveLimits(files=10**6, contents=10_000)
+    )
 
 
 @pytest.mark.parametrize("length", [0, 1, 30, 100, -1, -22, -30])
@@ -213,7 +217,7 @@ def test_a_cut_archive_is_no_archive(tmp_path: Path, length: int) -> None:
     assert "no .zip that can be read" in refused(packed()[:length], tmp_path)
     (tmp_path / "a.zip").write_bytes(packed()[:length])
     with (tmp_path / "a.zip").open("rb") as file, pytest.raises(DataError):
-        unpack(file, tmp_path / "fresh")
+        unpack_archive(file, tmp_path / "fresh")
 
 
 def test_damage_anywhere_is_a_sentence_or_does_no_harm(tmp_path: Path) -> None:
@@ -223,7 +227,7 @@ def test_damage_anywhere_is_a_sentence_or_does_no_harm(tmp_path: Path) -> None:
         for at in random.integers(0, len(whole), 1 + number % 3):
             content[at] = random.integers(256)
         try:
-            unpack(io.BytesIO(bytes(content)), tmp_path / "fresh", SMALL)
+            unpack_archive(io.BytesIO(bytes(content)), tmp_path / "fresh", SMALL)
         except DataError:
             assert not list(tmp_path.iterdir())
         else:
@@ -242,12 +246,12 @@ def test_a_stop_or_a_full_disk_leaves_nothing(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        unpack(io.BytesIO(packed()), tmp_path / "fresh", SMALL, stop)
+        unpack_archive(io.BytesIO(packed()), tmp_path / "fresh", SMALL, stop)
     assert list(tmp_path.iterdir()) == []
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
     with pytest.raises(StorageError, match="ENSEMBLE_DATA"):
-        unpack(io.BytesIO(packed()), tmp_path / "fresh", SMALL)
+        unpack_archive(io.BytesIO(packed()), tmp_path / "fresh", SMALL)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -257,11 +261,11 @@ def test_an_error_of_the_disk_stays_one(tmp_path: Path) -> None:
             raise OSError(errno.EIO, "Input/output error")
 
     with pytest.raises(OSError, match="Input/output"):
-        unpack(Worn(packed()), tmp_path / "fresh")
+        unpack_archive(Worn(packed()), tmp_path / "fresh")
 
 
 @pytest.mark.parametrize("name", ["con/1.png", "cats/aux.png", "cats /1.png", "cats/a:b.png"])
 def test_names_that_windows_knows_otherwise_are_refused_there(name: str) -> None:
-    assert checked(name, windows=False) == tuple(name.split("/"))
+    assert parse_entry_path(name, windows=False) == tuple(name.split("/"))
     with pytest.raises(DataError, match="Windows"):
-        checked(name, windows=True)
+        parse_entry_path(name, windows=True)

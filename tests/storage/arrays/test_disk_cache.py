@@ -24,7 +24,7 @@ def ask(name: str, made_from: str, made: Made) -> float:
         made.append(name)
         return {"number": np.full(500, float(len(made)))}
 
-    return float(disk_cache.cached(name, made_from, make)["number"][0])
+    return float(disk_cache.load_or_compute_arrays(name, made_from, make)["number"][0])
 
 
 def test_what_was_made_is_found_again_and_another_origin_is_another(folder: Path) -> None:
@@ -47,7 +47,7 @@ def test_beyond_the_bound_goes_what_was_used_longest_ago(
         ask(name, "", made)
         (path,) = folder.glob(f"{name}-*.npz")
         os.utime(path, (age, age))
-    monkeypatch.setattr(disk_cache, "MOST_BYTES", path.stat().st_size * 5 // 2)
+    monkeypatch.setattr(disk_cache, "MAX_CACHE_BYTES", path.stat().st_size * 5 // 2)
     assert ask("one", "", made) == 1.0  # used now, so that the second has waited longest
     ask("three", "", made)
     assert sorted(path.name.split("-")[0] for path in folder.glob("*.npz")) == ["one", "three"]
@@ -56,7 +56,7 @@ def test_beyond_the_bound_goes_what_was_used_longest_ago(
 def test_any_changed_number_or_shape_makes_another_word() -> None:
     tree = [np.arange(6.0).reshape(2, 3), np.ones(2)]
     words = {
-        disk_cache.digest_of(one)
+        disk_cache.digest_array_list(one)
         for one in (
             tree,
             [tree[0].T.copy(), tree[1]],
@@ -67,4 +67,6 @@ def test_any_changed_number_or_shape_makes_another_word() -> None:
         )
     }
     assert len(words) == 6
-    assert disk_cache.digest_of([array.copy() for array in tree]) == disk_cache.digest_of(tree)
+    assert disk_cache.digest_array_list(
+        [array.copy() for array in tree]
+    ) == disk_cache.digest_array_list(tree)

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.npy import Expected, map_npy
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import ExpectedArray, map_npy
 from tests.storage.arrays.archives import npy
 from tests.storage.arrays.hostile import HEADERS
 
 X = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
-EXPECTED = Expected((7, 3))
+EXPECTED = ExpectedArray((7, 3))
 
 
 @pytest.mark.parametrize("array", [X, np.asfortranarray(X)], ids=["rows", "columns"])

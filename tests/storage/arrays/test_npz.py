@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.digest import digest_of_arrays
-from ensemble.storage.arrays.npy import Bounded, Expected
+from ensemble.storage.arrays.array_digest import digest_named_arrays
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import BoundedReader, ExpectedArray
 from ensemble.storage.arrays.npz import Arrays, read_arrays, write_arrays
 from tests.storage.arrays import hostile
 from tests.storage.arrays.archives import bomb, entries, npy, packed
@@ -27,7 +27,7 @@ TREE = {
     "Conv_0/bias": np.zeros((2, 4), np.float32),
     "Dense_0/kernel": RNG.normal(size=(2, 50, 10)).astype(np.float32),
 }
-EXPECTED = {name: Expected(array.shape) for name, array in TREE.items()}
+EXPECTED = {name: ExpectedArray(array.shape) for name, array in TREE.items()}
 KINDS = {
     "whole": np.int64(-7),
     "none": np.zeros((0, 3), np.float32),
@@ -39,12 +39,12 @@ BOMBED = """
 import resource, sys
 from pathlib import Path
 from ensemble.storage.arrays.npz import read_arrays
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.npy import Expected
-read_arrays(Path(sys.argv[1]), {"probabilities": Expected((2, 3))})
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import ExpectedArray
+read_arrays(Path(sys.argv[1]), {"probabilities": ExpectedArray((2, 3))})
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for bomb in sys.argv[2:]:
-    for expected in ({"probabilities": Expected((2, 3))}, None):
+    for expected in ({"probabilities": ExpectedArray((2, 3))}, None):
         try:
             read_arrays(Path(bomb), expected, 10**6)
         except DamagedFileError:
@@ -79,7 +79,7 @@ def test_the_archive_says_the_digest_of_all_that_it_holds(tmp_path: Path) -> Non
     for name, array in TREE.items():
         digest.update(f"{name}\0<f4\0{array.shape}\0".encode() + array.tobytes())
     assert content.endswith(b"sha256:" + digest.hexdigest().encode())
-    assert digest_of_arrays(TREE.items()) == digest.hexdigest()
+    assert digest_named_arrays(TREE.items()) == digest.hexdigest()
 
 
 def test_an_earlier_versions_file_is_read_on_its_crc(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_an_earlier_versions_file_is_read_on_its_crc(tmp_path: Path) -> None:
     turned = {"x": np.asfortranarray(RNG.normal(size=(3, 4)).astype(np.float32))}
     for save in (np.savez, np.savez_compressed):
         save(path, **turned)
-        found = read_arrays(path, {"x": Expected((3, "N"))}, 1000)
+        found = read_arrays(path, {"x": ExpectedArray((3, "N"))}, 1000)
         np.testing.assert_array_equal(found["x"], turned["x"])
         with pytest.raises(DamagedFileError, match="no checksum"):
             read_arrays(path, None, 1000, need_checksum=True)
@@ -131,11 +131,11 @@ def test_arrays_that_are_right_and_not_what_is_expected_are_refused(
 ) -> None:
     written(tmp_path / "a.npz", arrays)
     with pytest.raises(DamagedFileError, match=why):
-        read_arrays(tmp_path / "a.npz", {"x": Expected((2, "K"))}, 100)
+        read_arrays(tmp_path / "a.npz", {"x": ExpectedArray((2, "K"))}, 100)
 
 
 def test_free_axes_of_one_letter_have_one_length(tmp_path: Path) -> None:
-    expected = {"x": Expected(("K",)), "y": Expected(("M", "K"))}
+    expected = {"x": ExpectedArray(("K",)), "y": ExpectedArray(("M", "K"))}
     for longer in (0, 1):
         arrays = {"x": np.zeros(5, np.float32), "y": np.zeros((2, 5 + longer), np.float32)}
         written(tmp_path / "a.npz", arrays)
@@ -178,7 +178,7 @@ def test_what_cannot_be_read_is_not_called_damaged(
     def too_little(*_: object) -> None:
         raise MemoryError
 
-    for owner, name, action in ((Bounded, "read", fails), (np, "empty", too_little)):
+    for owner, name, action in ((BoundedReader, "read", fails), (np, "empty", too_little)):
         with monkeypatch.context() as patch:
             patch.setattr(owner, name, action)
             with pytest.raises(OSError, match=r"Input/output|memory"):

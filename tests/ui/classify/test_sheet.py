@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ensemble.ui.classify.input import sheet
+from ensemble.ui.classify.input import drawing_sheet
 
 
 @pytest.mark.parametrize(
@@ -25,12 +25,12 @@ from ensemble.ui.classify.input import sheet
 def test_what_is_no_drawing_is_not_taken_for_one(wrong: Any) -> None:
     whole = {"serial": 1, "pen": 18, "width": 300, "height": 280}
     sent_ = wrong | whole if isinstance(wrong, dict) and wrong else wrong
-    assert sheet.cleaned(sent_) is None
+    assert drawing_sheet.parse_sent_drawing(sent_) is None
 
 
 def test_the_drawing_is_ink_where_the_pen_was() -> None:
     drawn = {"strokes": [{"w": 10.0, "p": [20, 30, 60, 30, 100, 30]}], "width": 120, "height": 60}
-    page = np.asarray(Image.open(io.BytesIO(sheet.picture(drawn))))
+    page = np.asarray(Image.open(io.BytesIO(drawing_sheet.encode_drawing_png(drawn))))
     assert page.shape == (60, 120)
     inked = np.argwhere(page < 128)
     assert abs(inked.min(axis=0) - [25, 15]).max() <= 1

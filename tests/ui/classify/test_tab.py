@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.ui.classify.answer import overrule
-from ensemble.ui.classify.input import files, tray
-from ensemble.ui.classify.state import source
+from ensemble.ui.classify.answer import overrides
+from ensemble.ui.classify.input import picture_list, tab_pictures
+from ensemble.ui.classify.state import create_input_picture
 from ensemble.ui.shared.tab import Tab
 
 
@@ -32,7 +32,7 @@ def tab(module: str, *steps: tuple[Any, ...], **state: Any) -> AppTest:
 
 
 def added(*names: str) -> tuple[Any, ...]:
-    return "add", [source(name, name.encode(), name) for name in names]
+    return "add_tab_pictures", [create_input_picture(name, name.encode(), name) for name in names]
 
 
 THREE = added("a", "b", "c")
@@ -45,26 +45,26 @@ THREE = added("a", "b", "c")
         ([THREE, added("d", "e")], "deabc", "d"),  # the latest on top
         ([THREE, added("c", "d")], "cdab", "c"),  # handed in again
         ([THREE, added()], "abc", "a"),
-        ([THREE, ("step", 1)], "abc", "b"),
-        ([THREE, ("step", -1)], "abc", "c"),
-        ([THREE, ("open_one", "b"), ("remove", "b")], "ac", "c"),
-        ([THREE, ("open_one", "c"), ("remove", "c")], "ab", "b"),
-        ([THREE, ("remove", "z")], "abc", "a"),
+        ([THREE, ("open_adjacent_picture", 1)], "abc", "b"),
+        ([THREE, ("open_adjacent_picture", -1)], "abc", "c"),
+        ([THREE, ("open_tab_picture", "b"), ("remove_tab_picture", "b")], "ac", "c"),
+        ([THREE, ("open_tab_picture", "c"), ("remove_tab_picture", "c")], "ab", "b"),
+        ([THREE, ("remove_tab_picture", "z")], "abc", "a"),
     ],
 )
 def test_pictures_come_go_and_give_way_to_a_neighbour(
     steps: list[tuple[Any, ...]], names: str, here: str
 ) -> None:
-    at = tab("classify.input.tray", *steps, ("opened",))
+    at = tab("classify.input.tab_pictures", *steps, ("find_open_picture",))
     assert [one.id for one in at.session_state[Tab.pictures.key]] == list(names)
     assert at.session_state["answer"].id == here
 
 
 def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
-    most = overrule.MOST
-    steps = [("put", str(number)) for number in (*range(most + 1), 1)]
-    at = tab("classify.answer.overrule", *steps, ("put", "new"))
-    kept = list(at.session_state[Tab.overruled.key])
+    most = overrides.MAX_PICTURES
+    steps = [("update_overrides", str(number)) for number in (*range(most + 1), 1)]
+    at = tab("classify.answer.overrides", *steps, ("update_overrides", "new"))
+    kept = list(at.session_state[Tab.overrules.key])
     assert len(kept) == most
     assert kept[-3:] == [str(most), "1", "new"]
     assert kept[0] == "3", "1 was overruled again, and is none of the oldest"
@@ -83,7 +83,7 @@ def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
 def test_another_picture_or_one_with_fewer_marks_opens_with_the_usual_one(
     kept: tuple[str, int], ident: str, marks: int, index: int
 ) -> None:
-    at = tab("classify.input.selected", ("index", ident, marks, 1), classify_mark=kept)
+    at = tab("classify.input.open_mark", ("find_open_mark", ident, marks, 1), classify_mark=kept)
     assert at.session_state["answer"] == index
 
 
@@ -99,8 +99,8 @@ def test_a_part_keeps_a_twentieth_of_the_picture(
     across: tuple[int, int], down: tuple[int, int], crop: tuple[float, ...]
 ) -> None:
     sliders = {"classify_across_p": across, "classify_down_p": down}
-    at = tab("classify.answer.stages", ("cropped", "p"), **sliders)
-    assert at.session_state[Tab.overruled.key]["p"].crop == pytest.approx(crop)
+    at = tab("classify.answer.preparation_stages", ("apply_crop_sliders", "p"), **sliders)
+    assert at.session_state[Tab.overrules.key]["p"].crop == pytest.approx(crop)
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,12 @@ def test_a_part_keeps_a_twentieth_of_the_picture(
 def test_the_time_left_goes_by_the_pace_so_far(
     since: tuple[float, int], done: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files.time, "monotonic", lambda: 50.0)
-    at = tab("classify.input.files", ("progress", done, 32), classify_files_since=since)
+    monkeypatch.setattr(picture_list.time, "monotonic", lambda: 50.0)
+    at = tab(
+        "classify.input.picture_list",
+        ("describe_reading_progress", done, 32),
+        classify_files_since=since,
+    )
     assert at.session_state["answer"] == said
 
 
@@ -123,10 +127,10 @@ def uploading() -> None:
     """An uploader that stays, as a browser's does until the page has been drawn anew."""
     import streamlit as st
 
-    from ensemble.ui.classify.input import sources
+    from ensemble.ui.classify.input import input_methods
 
     st.file_uploader("Pictures", accept_multiple_files=True, key="uploader")
-    sources.uploaded("uploader")
+    input_methods.add_uploaded_pictures("uploader")
 
 
 def test_files_that_a_browser_sends_once_more_are_taken_once() -> None:
@@ -138,12 +142,12 @@ def test_files_that_a_browser_sends_once_more_are_taken_once() -> None:
     assert at.session_state[Tab.pictures.key] == ()
     at.file_uploader[0].upload("c.png", b"c" * 5).run()
     assert [one.name for one in at.session_state[Tab.pictures.key]] == ["c.png"]
-    assert at.session_state[Tab.uploads.key] == 2
+    assert at.session_state[Tab.classify_uploader_count.key] == 2
     assert at.session_state[Tab.uploaded_bytes.key] == 35
 
 
 def test_the_files_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tray, "MOST_BYTES", 25)
-    every = [source(str(n), bytes([n]) * 10) for n in range(4)]
-    kept = tray.bounded(every)
+    monkeypatch.setattr(tab_pictures, "MAX_TOTAL_BYTES", 25)
+    every = [create_input_picture(str(n), bytes([n]) * 10) for n in range(4)]
+    kept = tab_pictures.limit_tab_pictures(every)
     assert [one.content is None for one in kept] == [False, False, True, True]

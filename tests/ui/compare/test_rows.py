@@ -3,23 +3,25 @@
 import numpy as np
 
 from ensemble import runs
-from ensemble.comparison.groups import grouped
-from ensemble.comparison.table import table
-from ensemble.figures.comparison import rows
+from ensemble.comparison.comparison_table import build_comparison_table
+from ensemble.comparison.run_groups import group_runs
+from ensemble.figures.comparison import comparison_table
 from tests.comparison.drawn import finished, labels
 
 
 def right(run: runs.Run) -> np.ndarray:
     """(N,), where the ensemble is right after its last epoch."""
-    made = runs.read_predictions(run.id, run.config.epochs)
+    made = runs.read_run_predictions(run.id, run.config.epochs)
     return np.asarray(made.mean(axis=0).argmax(axis=-1) == labels())
 
 
 def test_the_table_says_what_was_counted_and_what_is_shown_of_it() -> None:
     weak = finished({"learning_rate": 0.01}, skill=1.0, draw=1)
     strong = finished({"learning_rate": 0.1}, skill=3.0, draw=2)
-    made = table(grouped([weak, strong]), weak.id)
-    frame = rows.frame(made, differ=True).set_index(rows.FIRST)
+    made = build_comparison_table(group_runs([weak, strong]), weak.id)
+    frame = comparison_table.tabulate_comparison(made, differ=True).set_index(
+        comparison_table.NAME_COLUMN
+    )
     assert list(frame.columns) == ["rate 0.01", "rate 0.1"]
     assert list(frame.loc["Learning rate"]) == ["0.01", "0.1"]
     assert "Momentum" not in frame.index
@@ -34,8 +36,13 @@ def test_the_table_says_what_was_counted_and_what_is_shown_of_it() -> None:
     assert column["NLL, verdict"] == "better: lower"
     assert column["p of accuracy, adjusted"] == "< 0.001"
     assert set(frame["rate 0.01"].tail(7)) == {"baseline"}
-    assert rows.headline(made) == "Against the baseline: accuracy better; NLL better."
-    every = rows.frame(made, differ=False)[rows.FIRST].to_list()
+    assert (
+        comparison_table.describe_baseline_comparison(made)
+        == "Against the baseline: accuracy better; NLL better."
+    )
+    every = comparison_table.tabulate_comparison(made, differ=False)[
+        comparison_table.NAME_COLUMN
+    ].to_list()
     assert every.index("Momentum") > every.index("p of NLL, adjusted"), "what is the same is last"
     assert "Differs by member" not in every, "nobody has set it"
 
@@ -43,17 +50,21 @@ def test_the_table_says_what_was_counted_and_what_is_shown_of_it() -> None:
 def test_what_is_not_shown_is_not_called_equal_and_the_worse_is_named() -> None:
     one, same = finished({"seed": 1}, draw=1), finished({"seed": 2}, draw=2)
     weak = finished({"learning_rate": 0.01}, skill=0.5, draw=3)
-    made = table(grouped([one, same, weak], ["seed", "learning_rate"]), one.id)
-    frame = rows.frame(made, differ=True).set_index(rows.FIRST)
+    made = build_comparison_table(group_runs([one, same, weak], ["seed", "learning_rate"]), one.id)
+    frame = comparison_table.tabulate_comparison(made, differ=True).set_index(
+        comparison_table.NAME_COLUMN
+    )
     said = frame.loc["Accuracy, verdict"].to_list()
     assert sorted(said) == ["baseline", "not shown", "worse: fewer right"]
-    assert "“Not shown” does not mean equal." in rows.notes(made)
-    assert "all 4 tests (Holm)" in rows.notes(made)
+    assert "“Not shown” does not mean equal." in comparison_table.describe_table_basis(made)
+    assert "all 4 tests (Holm)" in comparison_table.describe_table_basis(made)
 
 
 def test_a_program_gets_numbers_with_their_ends() -> None:
     weak, strong = finished({"learning_rate": 0.01}, skill=1.0), finished(skill=3.0, draw=2)
-    found = rows.numbers(table(grouped([weak, strong]), weak.id))
+    found = comparison_table.tabulate_comparison_values(
+        build_comparison_table(group_runs([weak, strong]), weak.id)
+    )
     one = found[(found["name"] == "accuracy") & (found["group"] == "rate 0.1")].iloc[0]
     np.testing.assert_allclose(one["value"], right(strong).mean())
     assert one["low"] < one["value"] < one["high"]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.ui.devices.probe import Machine, Probe, circumstances
+from ensemble.ui.devices.probe import DeviceInventory, DeviceProbe, collect_probe_circumstances
 
-Ask = Callable[[tuple[str, ...]], Probe]
+Ask = Callable[[tuple[str, ...]], DeviceProbe]
 ANSWER = {"platform": "cpu", "devices": [{"id": 0, "kind": "cpu"}], "cores": 2}
 
 
@@ -19,10 +19,10 @@ def saying(text: str, after: float = 0.0) -> tuple[str, ...]:
 @pytest.fixture
 def ask(tmp_path: Path) -> Iterator[Ask]:
     """Makes probes that share a folder; what is left of them ends with the test."""
-    probes: list[Probe] = []
+    probes: list[DeviceProbe] = []
 
-    def make(command: tuple[str, ...]) -> Probe:
-        probes.append(Probe(tmp_path, command))
+    def make(command: tuple[str, ...]) -> DeviceProbe:
+        probes.append(DeviceProbe(tmp_path, command))
         return probes[-1]
 
     yield make
@@ -32,27 +32,27 @@ def ask(tmp_path: Path) -> Iterator[Ask]:
             probe.process.communicate()
 
 
-def wait(probe: Probe) -> Machine | None:
+def wait(probe: DeviceProbe) -> DeviceInventory | None:
     deadline = time.monotonic() + 20
     while probe.process is not None and time.monotonic() < deadline:
         time.sleep(0.02)
-        probe.waiting  # noqa: B018 (looking is what moves it on)
-    return probe.answer
+        probe.is_pending  # noqa: B018 (looking is what moves it on)
+    return probe.inventory
 
 
 def test_never_blocks_and_then_knows(ask: Ask) -> None:
     probe = ask(saying(json.dumps(ANSWER), after=0.5))
-    assert probe.waiting
-    assert wait(probe) == Machine("cpu", ("cpu",), 2)
-    assert not probe.waiting
+    assert probe.is_pending
+    assert wait(probe) == DeviceInventory("cpu", ("cpu",), 2)
+    assert not probe.is_pending
 
 
 def test_the_last_answer_serves_until_a_new_one_is_there(ask: Ask) -> None:
     wait(ask(saying(json.dumps(ANSWER))))
     more = ANSWER | {"devices": [{"id": 0, "kind": "cpu"}, {"id": 1, "kind": "cpu"}]}
     probe = ask(saying(json.dumps(more), after=1.0))
-    assert probe.answer == Machine("cpu", ("cpu",), 2)
-    assert wait(probe) == Machine("cpu", ("cpu", "cpu"), 2)
+    assert probe.inventory == DeviceInventory("cpu", ("cpu",), 2)
+    assert wait(probe) == DeviceInventory("cpu", ("cpu", "cpu"), 2)
 
 
 def test_an_answer_for_other_circumstances_is_not_believed(
@@ -60,7 +60,7 @@ def test_an_answer_for_other_circumstances_is_not_believed(
 ) -> None:
     wait(ask(saying(json.dumps(ANSWER))))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
-    assert ask(saying("", after=1.0)).waiting
+    assert ask(saying("", after=1.0)).is_pending
 
 
 @pytest.mark.parametrize("text", ["", "Traceback", "{}", '{"platform": "cpu"}', "[1]"])
@@ -68,7 +68,7 @@ def test_nonsense_is_no_answer_and_no_crash(ask: Ask, text: str) -> None:
     probe = ask(saying(text))
     assert wait(probe) is None
     assert probe.failed
-    assert not probe.waiting
+    assert not probe.is_pending
 
 
 @pytest.mark.parametrize(
@@ -89,16 +89,16 @@ def test_nonsense_is_no_answer_and_no_crash(ask: Ask, text: str) -> None:
 )
 def test_a_damaged_memory_is_no_answer(ask: Ask, tmp_path: Path, odd: dict[str, object]) -> None:
     path = tmp_path / "devices.json"
-    path.write_text(json.dumps({"answer": ANSWER, "for": circumstances()}))
-    assert not ask(saying("", after=1.0)).waiting
-    path.write_text(json.dumps({"answer": {**ANSWER, **odd}, "for": circumstances()}))
-    assert ask(saying("", after=1.0)).waiting
+    path.write_text(json.dumps({"answer": ANSWER, "for": collect_probe_circumstances()}))
+    assert not ask(saying("", after=1.0)).is_pending
+    path.write_text(json.dumps({"answer": {**ANSWER, **odd}, "for": collect_probe_circumstances()}))
+    assert ask(saying("", after=1.0)).is_pending
 
 
 @pytest.mark.parametrize("text", ['{"answer": 3', "[" * 100_000, "[1]", '{"answer": []}'])
 def test_a_torn_memory_is_no_answer(ask: Ask, tmp_path: Path, text: str) -> None:
     (tmp_path / "devices.json").write_text(text)
-    assert ask(saying("", after=1.0)).waiting
+    assert ask(saying("", after=1.0)).is_pending
 
 
 def test_a_command_that_is_not_there_is_said(ask: Ask, tmp_path: Path) -> None:
@@ -108,10 +108,10 @@ def test_a_command_that_is_not_there_is_said(ask: Ask, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("machine", "said"),
     [
-        (Machine("cpu", ("cpu",), 2), "1 CPU device"),
-        (Machine("cpu", ("cpu", "cpu"), 2), "2 CPU devices"),
-        (Machine("gpu", ("NVIDIA H200",), 16), "1 GPU (NVIDIA H200)"),
+        (DeviceInventory("cpu", ("cpu",), 2), "1 CPU device"),
+        (DeviceInventory("cpu", ("cpu", "cpu"), 2), "2 CPU devices"),
+        (DeviceInventory("gpu", ("NVIDIA H200",), 16), "1 GPU (NVIDIA H200)"),
     ],
 )
-def test_says_what_there_is(machine: Machine, said: str) -> None:
-    assert machine.said == said
+def test_says_what_there_is(machine: DeviceInventory, said: str) -> None:
+    assert machine.summary == said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ensemble.ui.devices import here
+from ensemble.ui.devices import machine_info
 
 
 @pytest.mark.parametrize(
@@ -25,5 +25,5 @@ from ensemble.ui.devices import here
     ],
 )
 def test_how_members_are_spread(members: int, devices: int, said: str, lines: str) -> None:
-    assert here.said(members, devices) == said
-    assert here.listed(members, devices) == lines
+    assert machine_info.describe_member_distribution(members, devices) == said
+    assert machine_info.list_members_by_device(members, devices) == lines

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.runs.store import RUNS
-from ensemble.sweeps.settings import VARIABLE
-from ensemble.sweeps.store import SWEEPS
+from ensemble.runs.store import RUN_STORE
+from ensemble.sweeps.settings import STORAGE_VARIABLE
+from ensemble.sweeps.store import SWEEP_STORE
 from ensemble.ui.shared import loaders, settings
 
 APP = Path(__file__).parents[3] / "app.py"
@@ -23,13 +23,13 @@ def place(at: AppTest) -> str:
 def test_the_drawer_is_told_of_a_page_and_of_a_launch_and_of_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(RUNS, "start", lambda run: None)
+    monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: None)
     loaders.forget_runs()
     at = AppTest.from_file(str(APP), default_timeout=60)
     runs = place(at.switch_page("pages/runs.py").run())
     train = place(at.switch_page("pages/train.py").run())
     assert train != runs
-    at.session_state[settings.key("members")] = 2
+    at.session_state[settings.format_setting_key("members")] = 2
     assert place(at.run()) == train, "all can be set in one go"
     next(one for one in at.button if one.key == "launch").click().run()
     launched = place(at)
@@ -38,10 +38,10 @@ def test_the_drawer_is_told_of_a_page_and_of_a_launch_and_of_nothing_else(
 
 
 def test_it_is_told_of_a_sweep_that_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "journal")
-    monkeypatch.setattr(SWEEPS, "start", lambda sweep: None)
+    monkeypatch.setenv(STORAGE_VARIABLE, "journal")
+    monkeypatch.setattr(SWEEP_STORE, "start_worker", lambda sweep: None)
     at = AppTest.from_file(str(APP), default_timeout=60)
     before = place(at.switch_page("pages/tune.py").run())
     next(one for one in at.button if one.key == "tune_launch").click().run()
-    assert len(SWEEPS.list_jobs()) == 1
+    assert len(SWEEP_STORE.list_jobs()) == 1
     assert place(at) != before

@@ -7,7 +7,7 @@ from ensemble.ui.frame import figure_menu
 
 def test_a_caption_and_a_title_are_text_that_every_svg_can_hold() -> None:
     title, caption = '"><script>zz()</script>\x1b', "</p><img src=x onerror=zz()>\u202e & \ud800"
-    made = figure_menu.options("key", title, caption).replace("<input ", "<input/><i ")
+    made = figure_menu.render_menu_options("key", title, caption).replace("<input ", "<input/><i ")
     made = made.replace(' name="under">', ' name="under"/>')
     top = ElementTree.fromstring(made)
     assert top.attrib["data-title"] == '"><script>zz()</script>'

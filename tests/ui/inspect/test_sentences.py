@@ -3,39 +3,39 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.members.combining import compare
+from ensemble.analysis.members.combining import compare_combining_rules
 from ensemble.analysis.members.gain import MeanGain
-from ensemble.analysis.predictions import Predictions, judge
-from ensemble.analysis.quality import temperature
-from ensemble.analysis.quality.selective import Choice
-from ensemble.analysis.quality.summary import qualities
-from ensemble.figures.inspect import entropies
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
+from ensemble.analysis.quality import temperature_scaling
+from ensemble.analysis.quality.quality import measure_qualities
+from ensemble.analysis.quality.selective import ConfidenceThreshold
+from ensemble.figures.inspect import entropy_histograms
 from ensemble.ui.inspect import metrics
-from ensemble.ui.inspect.shift import job
+from ensemble.ui.inspect.shift import stress_job
 from ensemble.views.combining import combine_members
 from ensemble.wording.verdicts import calibration, combining, selective
-from ensemble.wording.verdicts import inspect as answer
+from ensemble.wording.verdicts import ensemble_gain as answer
 
 N = 60
 
 
-def outvoted() -> Predictions:
+def outvoted() -> EnsemblePredictions:
     """Two members are right and not sure, the third is wrong and sure: their mean is wrong."""
     members = np.full((3, N, 10), 0.5 / 9)
     members[:2, :, 0] = 0.5
     members[2] = 0.01 / 9
     members[2, :, 1] = 0.99
-    return judge(members, np.zeros(N, int))
+    return evaluate_predictions(members, np.zeros(N, int))
 
 
-def erring_in_turn() -> Predictions:
+def erring_in_turn() -> EnsemblePredictions:
     """Every member errs at a third of the images, each at others: their mean is always right."""
     members = np.full((3, N, 10), 0.4 / 9)
     members[:, :, 0] = 0.6
     for m in range(3):
         members[m, m::3] = 0.1 / 8
         members[m, m::3, 0], members[m, m::3, 1] = 0.3, 0.6
-    return judge(members, np.zeros(N, int))
+    return evaluate_predictions(members, np.zeros(N, int))
 
 
 def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() -> None:
@@ -44,11 +44,13 @@ def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() ->
     combined, _ = combine_members(made)
     n = int(combined.judged.sum())
     assert (combined.majority.gain.won, combined.majority.gain.lost) == (n, 0)
-    said = combining.answer(combined, "digit")
+    said = combining.describe_best_combination(combined, "digit")
     beaten = f"majority vote {n} more right, fitted weights {n} more right"
     assert said == f"Against the mean, on {n} digits: {beaten}."
     assert len(said) <= 90
-    told = combining.evidence(combined, "digit").replace("\N{NO-BREAK SPACE}", " ")
+    told = combining.describe_combination_evidence(combined, "digit").replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
     assert f"majority vote +{n} digits" in told
     assert "geometric mean ±0 digits" in told
     assert "does not mean that there is none" in told
@@ -56,7 +58,7 @@ def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() ->
 
 def test_only_ways_that_give_probabilities_are_said_to_have_an_nll() -> None:
     combined, _ = combine_members(outvoted())
-    told = combining.evidence(combined, "digit").partition(". Each p")[0]
+    told = combining.describe_combination_evidence(combined, "digit").partition(". Each p")[0]
     ways = dict(zip(("geometric", "majority", "weighted"), told.split("; "), strict=True))
     assert {name: "NLL" in said for name, said in ways.items()} == {
         "geometric": True,
@@ -67,7 +69,9 @@ def test_only_ways_that_give_probabilities_are_said_to_have_an_nll() -> None:
 
 def test_each_way_stands_against_the_mean_but_the_mean_itself() -> None:
     combined, _ = combine_members(outvoted())
-    shown = combining.in_words(combined, "digit").set_index("rule")["against the mean"]
+    shown = combining.tabulate_combination_gains(combined, "digit").set_index("rule")[
+        "against the mean"
+    ]
     n = int(combined.judged.sum())
     assert shown["arithmetic mean"] == ""
     assert shown["majority vote"].startswith(f"+{n} digits ({n} won, 0 lost, ")
@@ -77,20 +81,22 @@ def test_each_way_stands_against_the_mean_but_the_mean_itself() -> None:
 @pytest.mark.parametrize("held_out", [True, False])
 def test_on_which_images_weights_are_fitted_is_said(held_out: bool) -> None:
     made = outvoted()
-    combined = compare(made, None if held_out else erring_in_turn())
+    combined = compare_combining_rules(made, None if held_out else erring_in_turn())
     fitted = N // 2 if held_out else N
     where = (
         f"one half of the test images ({fitted}), all four ways are judged on the other ({fitted})"
         if held_out
         else f"the validation images ({N}), all four ways are judged on the test images ({N})"
     )
-    assert f"Weights are fitted on {where}." in combining.sees(combined)
+    assert f"Weights are fitted on {where}." in combining.explain_combinations_chart(combined)
 
 
 def test_nothing_is_saved_by_what_stays_as_it_is() -> None:
     made = erring_in_turn()
-    names = {"as_it_is": "as it is", "before": "before", "after": "after"}
-    shown = calibration.in_words(temperature.compare(made.probabilities, made.labels), names)
+    names = {"unscaled": "as it is", "scaled_members": "before", "scaled_average": "after"}
+    shown = calibration.tabulate_temperatures(
+        temperature_scaling.compare_temperatures(made.probabilities, made.labels), names
+    )
     saved = shown.set_index("figure").loc["NLL saved"]
     assert saved["as it is"] == "–"
     assert all(" to " in saved[name] for name in ("before", "after"))
@@ -100,34 +106,43 @@ def test_a_lower_nll_is_not_hidden_behind_as_many_right() -> None:
     """One member is right, the other knows nothing: weights leave it out, nobody errs."""
     members = np.full((2, N, 10), 0.1)
     members[0, :, 0], members[0, :, 1:] = 0.55, 0.05
-    combined, _ = combine_members(judge(members, np.zeros(N, int)))
-    said = combining.answer(combined, "digit")
+    combined, _ = combine_members(evaluate_predictions(members, np.zeros(N, int)))
+    said = combining.describe_best_combination(combined, "digit")
     assert said == (
         "All four ways get the same digits right; NLL: geometric mean higher, fitted weights lower."
     )
     assert len(said) <= 90
-    told = combining.evidence(combined, "digit")
+    told = combining.describe_combination_evidence(combined, "digit")
     assert "Each p is adjusted for all of these tests (Holm), each interval is of one alone" in told
 
 
 @pytest.mark.parametrize(("rate", "too_many"), [(0.01, True), (0.02, False), (0.05, False)])
 def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -> None:
-    found = Choice(
-        0.9, 0.5, error=0.02, low=0.01, high=0.08, kept=50, wrong=1, n=100, fitted=99, halved=True
+    found = ConfidenceThreshold(
+        0.9,
+        0.5,
+        error=0.02,
+        low=0.01,
+        high=0.08,
+        answered=50,
+        wrong=1,
+        n=100,
+        fitted=99,
+        halved=True,
     )
-    said = selective.answer(found, rate, "the ensemble", "digit")
+    said = selective.describe_selective_answer(found, rate, "the ensemble", "digit")
     assert ("that you accept" in said) == too_many
 
 
 def test_no_errors_among_few_answers_are_no_proof_of_a_rate() -> None:
     """Of 50 answers none is wrong: up to 7.1 % may be, and 0.5 % was asked for."""
-    few = Choice(
-        0.9, 0.2, 0.0, low=0.0, high=0.0713, kept=50, wrong=0, n=250, fitted=250, halved=True
+    few = ConfidenceThreshold(
+        0.9, 0.2, 0.0, low=0.0, high=0.0713, answered=50, wrong=0, n=250, fitted=250, halved=True
     )
-    assert selective.answer(few, 0.005, "the ensemble", "digit").endswith(
+    assert selective.describe_selective_answer(few, 0.005, "the ensemble", "digit").endswith(
         "errs in 0.00 % (0.00 to 7.13 %) of them: too few answers to show 0.5 %."
     )
-    assert "too few" not in selective.answer(few, 0.08, "the ensemble", "digit")
+    assert "too few" not in selective.describe_selective_answer(few, 0.08, "the ensemble", "digit")
 
 
 @pytest.mark.parametrize(
@@ -139,16 +154,16 @@ def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(
 ) -> None:
     figures = {"auroc": auroc, "fpr95": 0.2}
     one = {"title": "Noise", "images": images, "ensemble": figures, "members": [figures, figures]}
-    said = entropies.sentence(one, "digit")
+    said = entropy_histograms.describe_ood_separation(one, "digit")
     assert ("it is surer of what it has never seen" in said) == fooled
     assert ("20.0 % of the out-of-distribution images pass too" in said) != fooled
 
 
 def test_one_member_is_the_only_row_of_figures() -> None:
     whole = erring_in_turn()
-    alone = judge(whole.probabilities[:1], whole.labels)
-    assert [who for who, _ in answer.rows(qualities(alone))] == ["member 1"]
-    assert [who for who, _ in answer.rows(qualities(whole))] == [
+    alone = evaluate_predictions(whole.probabilities[:1], whole.labels)
+    assert [who for who, _ in answer.list_quality_rows(measure_qualities(alone))] == ["member 1"]
+    assert [who for who, _ in answer.list_quality_rows(measure_qualities(whole))] == [
         "ensemble",
         "mean member",
         "member 1",
@@ -161,18 +176,20 @@ def test_one_member_is_the_only_row_of_figures() -> None:
     ("seconds", "said"), [(2, 5), (58, 60), (61, 60), (220, 210), (310, 300), (340, 360)]
 )
 def test_a_time_is_said_roughly(seconds: float, said: float) -> None:
-    assert job.rough(seconds) == said
+    assert stress_job.round_stress_seconds(seconds) == said
 
 
 def test_no_threshold_for_so_few_errors_is_said() -> None:
-    found = Choice(float("inf"), 0.0, float("nan"), 0.0, 1.0, 0, 0, 250, 250, halved=True)
-    said = selective.answer(found, 0.001, "the ensemble", "digit")
+    found = ConfidenceThreshold(
+        float("inf"), 0.0, float("nan"), 0.0, 1.0, 0, 0, 250, 250, halved=True
+    )
+    said = selective.describe_selective_answer(found, 0.001, "the ensemble", "digit")
     assert said.startswith("No threshold keeps the wrong answers to 0.1 %: even among the digits")
 
 
 def test_a_threshold_above_all_of_the_other_half_is_said() -> None:
-    choice = Choice(0.99998, 0.0, float("nan"), 0.0, 1.0, 0, 0, 250, 250, halved=True)
-    said = selective.answer(choice, 0.001, "the ensemble", "digit")
+    choice = ConfidenceThreshold(0.99998, 0.0, float("nan"), 0.0, 1.0, 0, 0, 250, 250, halved=True)
+    said = selective.describe_selective_answer(choice, 0.001, "the ensemble", "digit")
     assert said == (
         "The threshold for 0.1 % wrong answers is so high (99.998 %) that the ensemble answers "
         "none on the other half."
@@ -190,4 +207,4 @@ def test_a_threshold_above_all_of_the_other_half_is_said() -> None:
 )
 def test_how_far_the_loss_is_from_the_mean_members(low: float, high: float, said: str) -> None:
     gained = MeanGain(9, 0, 0, 0, (low + high) / 2, low, high, 0, 0)
-    assert metrics.saved(gained) == said
+    assert metrics.format_nll_saving(gained) == said

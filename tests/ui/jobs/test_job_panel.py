@@ -14,28 +14,28 @@ from streamlit.testing.v1 import AppTest
 from ensemble import race, regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import dataset_fetch
-from ensemble.jobs.job import STOP_FILE, Job, forget_stop
+from ensemble.jobs.job import STOP_FILE, Job, clear_stop_request
 from ensemble.jobs.kinds import TRAINING
 from ensemble.race import RaceConfig
 from ensemble.regression import LbfgsConfig
 from ensemble.shift import StressStatus
 from ensemble.shift.status import StressJob, stress_folder
-from ensemble.storage.atomic import write_json
+from ensemble.storage.atomic_files import write_json
 from ensemble.ui.jobs import job_panel
 from tests.workers import at_work_here
 
 
 def stress() -> Job:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     return StressJob(run.id, run.name, stress_folder(run.path), StressStatus(queued=time.time()))
 
 
 MADE: dict[str, Callable[[], Job]] = {
-    "training": lambda: runs.create(EnsembleConfig()),
+    "training": lambda: runs.create_run(EnsembleConfig()),
     "stress": stress,
-    "regression": lambda: regression.create_solve(LbfgsConfig()),
+    "regression": lambda: regression.create_regression(LbfgsConfig()),
     "race": lambda: race.queue_race(RaceConfig()),
-    "fetch": lambda: dataset_fetch.job_of("mnist"),
+    "fetch": lambda: dataset_fetch.create_fetch_job("mnist"),
 }
 
 
@@ -45,7 +45,7 @@ def job(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
     made = MADE[request.param]()
     made.path.mkdir(parents=True, exist_ok=True)
-    forget_stop(made.path)
+    clear_stop_request(made.path)
     return made
 
 
@@ -59,7 +59,7 @@ def written(job: Job, **changes: object) -> Job:
 
 def worked_at(job: Job) -> Job:
     """The job with this process for its worker."""
-    return written(job, state=job.kind.working, **at_work_here(job.path))
+    return written(job, state=job.kind.working_state, **at_work_here(job.path))
 
 
 def tab(job: Job, resume: bool = False) -> AppTest:
@@ -70,15 +70,17 @@ def tab(job: Job, resume: bool = False) -> AppTest:
 
         import streamlit as st
 
-        from ensemble.storage.atomic import read_json
+        from ensemble.storage.atomic_files import read_json
         from ensemble.ui.jobs import job_panel
 
         status = type(job.status).from_dict(read_json(job.status_file))
         now = dataclasses.replace(job, status=status)
         if now.active or resume:
-            job_panel.show(now, "so far", resume=(lambda: st.text("resumed")) if resume else None)
+            job_panel.show_job_progress(
+                now, "so far", resume=(lambda: st.text("resumed")) if resume else None
+            )
         else:
-            job_panel.ended(now)
+            job_panel.show_job_ending(now)
 
     return AppTest.from_function(page, args=(job, resume)).run()
 
@@ -132,9 +134,9 @@ def test_why_a_job_cannot_be_asked_to_stop_is_said_letter_by_letter(
 
 def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log(job: Job) -> None:
     (job.path / "log.txt").write_text("\n".join(f"line {number}" for number in range(100)))
-    at = tab(written(job, state=job.kind.working, pid=2**22 + 1))
+    at = tab(written(job, state=job.kind.working_state, pid=2**22 + 1))
     kept = " No checkpoint was written yet: resume begins anew."
-    said = job.kind.dead + (kept if job.kind is TRAINING else "")
+    said = job.kind.death_message + (kept if job.kind is TRAINING else "")
     assert [one.value for one in at.error] == [said]
     (log,) = at.code
     assert log.value.splitlines()[0] == "line 60"
@@ -149,4 +151,4 @@ def test_what_can_be_gone_on_with_has_a_button_for_it(job: Job) -> None:
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
 def test_a_log_that_is_no_file_is_none(tmp_path: Path, make: Callable[[Path], object]) -> None:
     make(tmp_path / "log.txt")
-    assert job_panel.log_tail(tmp_path / "log.txt") == ""
+    assert job_panel.read_log_tail(tmp_path / "log.txt") == ""

@@ -4,34 +4,38 @@ import numpy as np
 import pytest
 
 from benchmarks.screens import sizes
-from ensemble.analysis.predictions import Predictions, judge
+from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.views import example_table
-from ensemble.views.conformal import calibrate_sets
-from ensemble.wording.verdicts import sets as words
+from ensemble.views.conformal import calibrate_set_methods
+from ensemble.wording.verdicts import conformal_sets as words
 
 C, N = 1_000, 2_100
 NAMES = [f"class {c}" for c in range(C)]
 
 
 @pytest.fixture(scope="module")
-def made() -> Predictions:
-    return judge(*sizes.drawn(2, N, C))
+def made() -> EnsemblePredictions:
+    return evaluate_predictions(*sizes.drawn(2, N, C))
 
 
-def test_the_worst_covered_classes_are_listed_and_absent_ones_are_not(made: Predictions) -> None:
-    _, found = calibrate_sets(made, 0.2, None)["lac"]
-    listed = words.worst(found)
+def test_the_worst_covered_classes_are_listed_and_absent_ones_are_not(
+    made: EnsemblePredictions,
+) -> None:
+    _, found = calibrate_set_methods(made, 0.2, None)["lac"]
+    listed = words.select_least_covered_classes(found)
     share = found.class_covered / np.maximum(found.class_n, 1)
     seen = np.flatnonzero(found.class_n)
     rest = np.setdiff1d(seen, listed)
-    assert len(listed) == words.WORST
+    assert len(listed) == words.MAX_LISTED_CLASSES
     assert found.class_n[listed].min() > 0
     assert share[listed].max() <= share[rest].min()
-    frame = words.by_class(found, NAMES, [int(seen[0]), int(np.argmin(found.class_n))])
+    frame = words.tabulate_sets_by_class(
+        found, NAMES, [int(seen[0]), int(np.argmin(found.class_n))]
+    )
     assert len(frame) == 2
 
 
-def test_a_table_of_many_probabilities_has_the_likeliest_five(made: Predictions) -> None:
+def test_a_table_of_many_probabilities_has_the_likeliest_five(made: EnsemblePredictions) -> None:
     numbers = np.arange(N)[::-1]
     frame = example_table.tabulate_examples(made, numbers, NAMES)
     assert frame.shape == (N, 7 + 2 + 10)

@@ -7,7 +7,7 @@ import pytest
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.split import validation_indices
+from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import RunError
 from ensemble.runs.history import write_predictions
 from ensemble.ui.predictions import loader
@@ -16,23 +16,23 @@ from tests.analysis.draws import distributions
 
 def test_they_are_judged_by_the_labels_of_the_images_held_out() -> None:
     config = EnsembleConfig(members=2, validation=0.1, seed=3)
-    run = runs.create(config)
+    run = runs.create_run(config)
     made = distributions(2, 130, 10, seed=1).astype(np.float32)
     write_predictions(run.path, 1, made, "validation")
-    found = loader.validation(run, 1)
+    found = loader.load_validation_predictions(run, 1)
     assert found is not None
-    labels = datasets.load("digits").train_labels
-    np.testing.assert_array_equal(found.labels, labels[validation_indices(config, labels)])
+    labels = datasets.load_dataset("digits").train_labels
+    np.testing.assert_array_equal(found.labels, labels[select_validation_indices(config, labels)])
     np.testing.assert_array_equal(found.probabilities, made)
     # What is written anew is read anew.
     write_predictions(run.path, 1, made[:, ::-1], "validation")
-    again = loader.validation(run, 1)
+    again = loader.load_validation_predictions(run, 1)
     assert again is not None
     np.testing.assert_array_equal(again.probabilities, made[:, ::-1])
 
 
 def test_there_are_none_without_validation_and_a_missing_epoch_is_said() -> None:
-    assert loader.validation(runs.create(EnsembleConfig()), 1) is None
-    run = runs.create(replace(EnsembleConfig(), validation=0.1))
+    assert loader.load_validation_predictions(runs.create_run(EnsembleConfig()), 1) is None
+    run = runs.create_run(replace(EnsembleConfig(), validation=0.1))
     with pytest.raises(RunError, match="has no validation predictions of epoch 4"):
-        loader.validation(run, 4)
+        loader.load_validation_predictions(run, 4)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ensemble import datasets, runs
-from ensemble.runs.annotations.notes import write_note
+from ensemble.runs.annotations.notes import write_run_note
 from ensemble.runs.annotations.tags import write_tags
 from ensemble.ui.predictions import downloads
 from ensemble.ui.runs import columns, summary
@@ -18,17 +18,17 @@ from tests.pages.ensembles import trained
 
 def test_a_gain_is_the_number_of_images_that_a_count_finds() -> None:
     run = trained(sure=3.0)
-    made = runs.read_predictions(run.id, 2)
-    labels = datasets.load("digits").test_labels
+    made = runs.read_run_predictions(run.id, 2)
+    labels = datasets.load_dataset("digits").test_labels
     whole = int((made.mean(axis=0).argmax(axis=-1) == labels).sum())
     each = [int((member.argmax(axis=-1) == labels).sum()) for member in made]
-    assert runs_table.table([run])["gain"].tolist() == [round(whole - sum(each) / 3)]
+    assert runs_table.tabulate_runs([run])["gain"].tolist() == [round(whole - sum(each) / 3)]
 
 
 def test_the_download_holds_every_setting_and_figure() -> None:
     run = trained(name="a, b", done=1, state="stopped")
-    write_note(run.id, "two\nlines")
-    read = pd.read_csv(io.BytesIO(downloads.csv(summary.export([run]))))
+    write_run_note(run.id, "two\nlines")
+    read = pd.read_csv(io.BytesIO(downloads.encode_table_csv(summary.tabulate_runs_export([run]))))
     row = read.iloc[0].to_dict()
     assert (row["id"], row["name"], row["note"]) == (run.id, "a, b", "two\nlines")
     assert {"learning_rate", "bootstrap", "rotation_degrees"} <= set(row)
@@ -51,28 +51,39 @@ def test_the_best_run_is_the_lowest_by_validation_only_where_all_have_one() -> N
         best_ensemble_validation_nll=0.2,
         **held,
     )
-    assert summary.best([low, high]) == (
+    assert summary.describe_best_runs([low, high]) == (
         "Digits 90.0 % (low); chosen on the validation images, not on the test images"
     )
     without = trained(name="none", done=1, best_ensemble_test_accuracy=0.93)
-    assert summary.best([low, high, without]) == (
+    assert summary.describe_best_runs([low, high, without]) == (
         "Digits 95.0 % (high); chosen on the test images: on new ones expect less"
     )
-    assert summary.export([low, without])["best_on"].tolist() == ["validation", "test"]
+    assert summary.tabulate_runs_export([low, without])["best_on"].tolist() == [
+        "validation",
+        "test",
+    ]
 
 
 def test_figures_read_as_on_every_other_screen() -> None:
     run = trained(sure=6.0)
-    shown = runs_table.styled(runs_table.table([run]), [500]).to_html()
+    shown = runs_table.style_runs_table(runs_table.tabulate_runs([run]), [500]).to_html()
     share = 100 * (run.status.ensemble_test_accuracy or 0)
     assert f">{share:.1f} %<" in shown
-    assert [columns.signed(gain) for gain in (18, -1, 0, 1033)] == ["+18", "−1", "±0", "+1,033"]
+    assert [columns.format_signed_gain(gain) for gain in (18, -1, 0, 1033)] == [
+        "+18",
+        "−1",
+        "±0",
+        "+1,033",
+    ]
 
 
 def test_a_name_or_note_that_begins_like_a_formula_is_none_in_a_file() -> None:
     run, other = trained(name="=1+1", done=1), trained(name="-0.5")
-    write_note(run.id, '@SUM(A1)\n=HYPERLINK("http://evil.example")')
-    read = pd.read_csv(io.BytesIO(downloads.csv(summary.export([run, other]))), dtype=str)
+    write_run_note(run.id, '@SUM(A1)\n=HYPERLINK("http://evil.example")')
+    read = pd.read_csv(
+        io.BytesIO(downloads.encode_table_csv(summary.tabulate_runs_export([run, other]))),
+        dtype=str,
+    )
     assert read["name"].tolist() == ["'=1+1", "-0.5"]
     assert read["note"][0] == '\'@SUM(A1)\n=HYPERLINK("http://evil.example")'
     assert float(read["learning_rate"][0]) == run.config.learning_rate
@@ -80,7 +91,7 @@ def test_a_name_or_note_that_begins_like_a_formula_is_none_in_a_file() -> None:
 
 def test_the_table_shows_a_name_as_it_is_and_holds_it_as_no_formula() -> None:
     run, other = trained(name="=1+1", done=1), trained(name="'=2+2")
-    style = runs_table.styled(runs_table.table([run, other]), [500, 500])
+    style = runs_table.style_runs_table(runs_table.tabulate_runs([run, other]), [500, 500])
     # What the browser's own download takes, and what stands on the screen.
     assert style.data["name"].tolist() == ["'=1+1", "'=2+2"]
     shown = style.to_html(escape=False)
@@ -91,15 +102,15 @@ def test_the_table_shows_a_name_as_it_is_and_holds_it_as_no_formula() -> None:
 def test_a_run_that_only_guesses_is_said_to_and_is_never_the_best() -> None:
     low = {"ensemble_test_accuracy": 0.09, "best_ensemble_test_accuracy": 0.1}
     run = trained(name="guesses", **low)
-    assert runs_table.table([run])["state"].tolist() == ["guesses"]
-    assert summary.best([run]) == ""
-    assert "(learns)" in summary.best([run, trained(name="learns")])
+    assert runs_table.tabulate_runs([run])["state"].tolist() == ["guesses"]
+    assert summary.describe_best_runs([run]) == ""
+    assert "(learns)" in summary.describe_best_runs([run, trained(name="learns")])
 
 
 def test_figures_of_which_less_is_better_read_as_a_dash_where_there_are_none() -> None:
     some, none = trained(done=1, ensemble_test_nll=0.12345), trained(done=0, state="stopped")
-    frame = runs_table.table([some, none], ["nll", "ece", "gain"], ece={some.id: 0.0123})
-    shown = runs_table.styled(frame, [500, 500])
+    frame = runs_table.tabulate_runs([some, none], ["nll", "ece", "gain"], ece={some.id: 0.0123})
+    shown = runs_table.style_runs_table(frame, [500, 500])
     assert shown.data["nll"].tolist() == [0.12345, float("inf")]
     cells = re.findall(r"<td[^>]*>([^<]*)</td>", shown.to_html())
     assert cells[:2] == ["0.123", "0.0123"]
@@ -112,19 +123,19 @@ def test_a_row_is_made_once_for_each_version_of_the_run_and_of_its_note(
     trained(name="one", done=0, state="stopped")
     other = trained(done=0, state="stopped")
     made: list[str] = []
-    real = runs_table.made_row
+    real = runs_table.build_run_row
 
     def made_row(run: runs.Run) -> dict[str, Any]:
         made.append(run.id)
         return real(run)
 
-    monkeypatch.setattr(runs_table, "made_row", made_row)
+    monkeypatch.setattr(runs_table, "build_run_row", made_row)
     for _ in range(3):
-        runs_table.table(runs.list_runs())
+        runs_table.tabulate_runs(runs.list_runs())
     assert len(made) == 2
-    write_note(other.id, "new")
-    notes = runs_table.table(runs.list_runs())["note"].tolist()
+    write_run_note(other.id, "new")
+    notes = runs_table.tabulate_runs(runs.list_runs())["note"].tolist()
     assert sorted(notes) == ["", "new"]
     write_tags(other.id, ["rates"])
-    assert sorted(runs_table.table(runs.list_runs())["tags"]) == ["", "rates"]
+    assert sorted(runs_table.tabulate_runs(runs.list_runs())["tags"]) == ["", "rates"]
     assert made[2:] == [other.id, other.id]

@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.ui.shared import address, entry
+from ensemble.ui.shared import address, navigation
 
-WORDS = {name: one for name, one in vars(address).items() if isinstance(one, address.Word)}
+WORDS = {
+    name: one for name, one in vars(address).items() if isinstance(one, address.QueryParameter)
+}
 
 
 def asked(name: str, method: str, *values: object) -> None:
@@ -97,7 +99,7 @@ def test_the_tabs_own_address_is_read() -> None:
     ],
 )
 def test_bounds_that_the_data_set_hold_too(words: dict[str, str], number: int) -> None:
-    assert says("NUMBER", "within", 2, 1, 9, **words)[0] == number
+    assert says("NUMBER", "read_within", 2, 1, 9, **words)[0] == number
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_bounds_that_the_data_set_hold_too(words: dict[str, str], number: int) -
 def test_one_of_some_options_is_chosen_and_no_other(
     name: str, words: dict[str, str], chosen: str
 ) -> None:
-    assert says(name, "among", ("3", "5", "50"), "3", **words)[0] == chosen
+    assert says(name, "read_option", ("3", "5", "50"), "3", **words)[0] == chosen
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_one_of_some_options_is_chosen_and_no_other(
 def test_a_default_is_not_written_and_all_else_is(
     name: str, values: tuple[Any, ...], after: dict[str, str]
 ) -> None:
-    assert says(name, "put", *values, run="a", digit="1")[1] == after
+    assert says(name, "set_value", *values, run="a", digit="1")[1] == after
 
 
 def test_what_is_written_is_read_again() -> None:
@@ -147,7 +149,7 @@ def test_what_is_written_is_read_again() -> None:
         ("RUNS", ("b", "a")),
     ):
         word = WORDS[name]
-        assert word.parse(word.link(value)[word.name]) == value
+        assert word.parse(word.build_query(value)[word.name]) == value
 
 
 def test_every_word_has_a_name_of_its_own() -> None:
@@ -160,7 +162,7 @@ def test_a_view_takes_its_own_words_with_it_and_leaves_the_run() -> None:
     def script() -> None:
         from ensemble.ui.shared import address
 
-        address.keep_only(address.RUN, address.EPOCH)
+        address.drop_other_parameters(address.RUN, address.EPOCH)
 
     at = AppTest.from_function(script)
     for word, text in {"run": "a", "epoch": "1", "plan": "4-9", "unknown": "x"}.items():
@@ -172,20 +174,20 @@ def test_what_a_drawing_that_was_cut_short_had_set_is_set_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A browser shows what a widget was told, and it was told in a drawing that never came."""
-    monkeypatch.setattr(entry, "through_app", lambda: None)
+    monkeypatch.setattr(navigation, "redirect_through_app", lambda: None)
 
     def script() -> None:
         import streamlit as st
 
-        from ensemble.ui.shared import address, entry
+        from ensemble.ui.shared import address, navigation
 
         def main() -> None:
-            address.choose(address.VIEW, "View", {"a": "A", "b": "B"}, "a")
+            address.select_address_option(address.VIEW, "View", {"a": "A", "b": "B"}, "a")
             if st.session_state.setdefault("drawings", 0) == 0:
                 st.session_state["drawings"] = 1
                 st.stop()
 
-        entry.draw("inspect", main)
+        navigation.draw_page("inspect", main)
 
     at = AppTest.from_function(script)
     at.query_params["view"] = "b"

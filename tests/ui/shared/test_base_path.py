@@ -9,7 +9,7 @@ import pytest
 from streamlit import config
 from streamlit.web.server.starlette.starlette_websocket import create_websocket_routes
 
-from ensemble.ui.shared import serving
+from ensemble.ui.shared import server
 
 BASES = ["", "under/it", "/under/it/"]
 Set = Callable[[str, object], None]
@@ -39,7 +39,7 @@ def test_closed_tabs_are_forgotten_where_streamlit_has_them(base: str, set_optio
     set_option("server.baseUrlPath", base)
     set_option("server.disconnectedSessionTTL", 0)
     with contextlib.suppress(asyncio.CancelledError):
-        asyncio.run(serving.forget_closed(app))
+        asyncio.run(server.forget_closed_tabs(app))
     (route,) = create_websocket_routes(None, base)  # type: ignore[arg-type]
     assert asked == [route.path]  # type: ignore[attr-defined]
 
@@ -59,7 +59,7 @@ def test_who_looks_whether_it_lives_may_use_any_name(base: str, set_option: Set)
     paths = [f"{base.strip('/') and '/under/it'}/_stcore/{one}" for one in ("health", "metrics")]
     for path in paths:
         scope = {"type": "http", "path": path, "headers": [(b"host", b"10.0.0.7")]}
-        asyncio.run(serving.SecurityMiddleware(app)(scope, None, send))
+        asyncio.run(server.SecurityMiddleware(app)(scope, None, send))
     assert answered == paths[:1]
 
 
@@ -77,4 +77,4 @@ def test_the_browser_is_sent_to_the_address_that_is_served(
 ) -> None:
     set_option("server.address", address)
     set_option("server.port", 8501)
-    assert serving.address() == url
+    assert server.build_server_url() == url

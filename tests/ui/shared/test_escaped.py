@@ -46,11 +46,24 @@ KEYWORDS = {"label", "body", "help", "text", "delta", "caption"}
 # Its options are Markdown too, unlike those of a box to choose from.
 OPTIONS = {"pills", "radio", "segmented_control", "select_slider"}
 # What an object says of itself and somebody outside may have written.
-WRITTEN = {"class_names", "id", "message", "name", "names", "note", "problem", "reason", "why"}
+WRITTEN = {
+    "class_names",
+    "id",
+    "message",
+    "name",
+    "names",
+    "no_difference_reason",
+    "note",
+    "problem",
+    "reason",
+    "refusal",
+    "rejection_reason",
+    "why",
+}
 ERRORS = {"error", "problem"}
-ESCAPE = "escaping.markdown"
+ESCAPE = "escaping.escape_markdown"
 # What a run is called may be what somebody has called it.
-NAMES = {"called", "told_apart"}
+NAMES = {"format_run_name", "format_unique_run_name"}
 
 
 def unescaped(source: str) -> list[str]:
@@ -111,14 +124,14 @@ def test_words_from_outside_are_escaped_before_they_are_markdown() -> None:
     [
         ("st.error(str(error), icon='x')", ["1: error"]),
         ("st.caption(f'{run.name} is done')", ["1: run.name"]),
-        ("st.caption(f'{called(run)} is done')", ["1: called(run)"]),
+        ("st.caption(f'{format_run_name(run)} is done')", ["1: format_run_name(run)"]),
         ("st.info(run.message or 'Stopped.')", ["1: run.message"]),
         ("place.button(f'Show {newest[0].name}', key=run.id)", ["1: newest[0].name"]),
         ("st.markdown(f'It is {names.names[3]}.')", ["1: names.names"]),
         ("st.pills('What', range(3), format_func=shown.names.__getitem__)", ["1: shown.names"]),
         ("st.selectbox('Run', ids, format_func=names.names.__getitem__)", []),
-        ("st.error(escaping.markdown(error), icon='x')", []),
-        ("st.caption(f'{escaping.markdown(run.name)} is done')", []),
+        ("st.error(escaping.escape_markdown(error), icon='x')", []),
+        ("st.caption(f'{escaping.escape_markdown(run.name)} is done')", []),
         ("st.text(str(error))", []),
         ("st.caption(said(run.message))", []),
     ],

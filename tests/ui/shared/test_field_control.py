@@ -17,17 +17,17 @@ KINDS = (
 def one_of_each() -> None:
     import dataclasses
 
-    from ensemble.settings import Settings, setting
+    from ensemble.settings import Settings, declare_setting
     from ensemble.ui.shared.field_control import draw_field_control
 
     @dataclasses.dataclass(frozen=True)
     class Config(Settings):
-        word: str = setting("b", "A word.", choices=("a", "b"))
-        switch: bool = setting(False, "A switch.")
-        name: str = setting("", "A name.", form=("[a-z]*", "letters"))
-        short: int = setting(3, "A short range.", low=1, high=64)
-        long: int = setting(3, "A long range.", low=1, high=4096)
-        share: float = setting(0.5, "A share.", low=0, high=1)
+        word: str = declare_setting("b", "A word.", choices=("a", "b"))
+        switch: bool = declare_setting(False, "A switch.")
+        name: str = declare_setting("", "A name.", form=("[a-z]*", "letters"))
+        short: int = declare_setting(3, "A short range.", low=1, high=64)
+        long: int = declare_setting(3, "A long range.", low=1, high=4096)
+        share: float = declare_setting(0.5, "A share.", low=0, high=1)
 
     fields = {field.name: field for field in dataclasses.fields(Config)}
     draw_field_control(fields["word"], "list", "Word")

@@ -8,25 +8,25 @@ from ensemble.ui.shared import guard
 
 def mendable() -> None:
     from ensemble.errors import RunError
-    from ensemble.ui.shared.guard import guarded
+    from ensemble.ui.shared.guard import guard_page
 
-    with guarded():
+    with guard_page():
         raise RunError("The disk is full: free some room.")
 
 
 def buggy() -> None:
-    from ensemble.ui.shared.guard import guarded
+    from ensemble.ui.shared.guard import guard_page
 
-    with guarded():
+    with guard_page():
         raise ZeroDivisionError("secret detail")
 
 
 def stopping() -> None:
     import streamlit as st
 
-    from ensemble.ui.shared.guard import guarded
+    from ensemble.ui.shared.guard import guard_page
 
-    with guarded():
+    with guard_page():
         st.write("before")
         st.stop()
     st.write("after")
@@ -47,7 +47,7 @@ def test_a_bug_is_a_plain_sentence_on_the_page_and_a_traceback_in_the_log(
 ) -> None:
     with caplog.at_level(logging.ERROR):
         at = AppTest.from_function(buggy).run()
-    assert shown(at) == [guard.BUG]
+    assert shown(at) == [guard.BUG_MESSAGE]
     assert not at.exception
     assert "ZeroDivisionError: secret detail" in caplog.text
 

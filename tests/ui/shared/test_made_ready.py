@@ -9,15 +9,15 @@ from streamlit import config
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.warm_worker import WarmWorker
-from ensemble.runs.store import RUNS
-from ensemble.ui.shared import serving
+from ensemble.runs.store import RUN_STORE
+from ensemble.ui.shared import server
 
 
 @pytest.fixture
 def ready(monkeypatch: pytest.MonkeyPatch) -> Iterator[WarmWorker]:
     """This server's, wanted as outside of tests."""
     made = WarmWorker()
-    monkeypatch.setattr(RUNS, "warm_worker", made)
+    monkeypatch.setattr(RUN_STORE, "warm_worker", made)
     monkeypatch.setenv("ENSEMBLE_WARM_WORKER", "1")
     before = config.get_option("server.headless")
     config.set_option("server.headless", True)
@@ -29,9 +29,9 @@ def ready(monkeypatch: pytest.MonkeyPatch) -> Iterator[WarmWorker]:
 
 
 async def serve() -> None:
-    async with serving.lifespan(None):  # type: ignore[arg-type]
+    async with server.lifespan(None):  # type: ignore[arg-type]
         for _ in range(1200):
-            if not any(one.name == "warm worker" for one in serving.threading.enumerate()):
+            if not any(one.name == "warm worker" for one in server.threading.enumerate()):
                 return
             await asyncio.sleep(0.05)
 
@@ -52,6 +52,6 @@ def test_none_starts_where_memory_or_the_machine_may_be_taken(
     if why == "accelerators":
         monkeypatch.setenv("JAX_PLATFORMS", "cuda,cpu")
     else:
-        runs.create(EnsembleConfig())
+        runs.create_run(EnsembleConfig())
     asyncio.run(serve())
     assert ready._child is None

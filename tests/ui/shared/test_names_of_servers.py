@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 from starlette.datastructures import Headers
 
-from ensemble.ui.shared.serving import is_allowed, may_connect
+from ensemble.ui.shared.server import is_host_allowed, is_origin_allowed
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from ensemble.ui.shared.serving import is_allowed, may_connect
     ],
 )
 def test_a_host_is_told_by_its_whole_name(host: str, allowed: bool) -> None:
-    assert is_allowed(host) is allowed
+    assert is_host_allowed(host) is allowed
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_star_stands_for_whole_parts_of_a_name(
     option: Callable[[str, object], None], pattern: str, host: str, allowed: bool
 ) -> None:
     option("server.allowedHosts", ["localhost", pattern])
-    assert is_allowed(host) is allowed
+    assert is_host_allowed(host) is allowed
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_a_tab_is_of_a_page_of_this_server_or_of_one_that_is_named(
     option("server.corsAllowedOrigins", ["https://other.example.org"])
     option("browser.serverAddress", "runs.example.org")
     sent = {"host": "runs.example.org:8501"} | ({} if origin is None else {"origin": origin})
-    assert may_connect(Headers(sent)) is allowed
+    assert is_origin_allowed(Headers(sent)) is allowed

@@ -10,7 +10,7 @@ REPO = Path(__file__).resolve().parents[3]
 SOURCES = [*(REPO / "ensemble").rglob("*.py"), *(REPO / "pages").glob("*.py"), REPO / "app.py"]
 SHARED = "ensemble/ui/shared"
 ALLOWED = {
-    "session_state": {f"{SHARED}/tab.py", f"{SHARED}/widget.py"},
+    "session_state": {f"{SHARED}/tab.py", f"{SHARED}/widget_state.py"},
     "query_params": {f"{SHARED}/address.py"},
 }
 # What there is no other way to, and why.

@@ -18,8 +18,8 @@ def every_control() -> None:
     from ensemble.ui.shared import settings
 
     for field in dataclasses.fields(EnsembleConfig):
-        settings.control(field.name)
-    st.session_state["made"] = settings.chosen()
+        settings.select_run_setting(field.name)
+    st.session_state["made"] = settings.collect_run_config()
 
 
 def fresh() -> AppTest:
@@ -35,7 +35,7 @@ def test_untouched_controls_make_the_default_config() -> None:
 def test_every_control_has_the_settings_help() -> None:
     at = fresh().run()
     for field in dataclasses.fields(EnsembleConfig):
-        key = settings.key(field.name)
+        key = settings.format_setting_key(field.name)
         widgets = [
             w
             for kind in (
@@ -75,16 +75,16 @@ ODD = EnsembleConfig(
 def test_a_runs_settings_can_be_copied_whatever_they_are() -> None:
     at = fresh()
     for name, value in ODD.as_dict().items():
-        at.session_state[settings.key(name)] = value
+        at.session_state[settings.format_setting_key(name)] = value
     at.run()
     assert not at.exception
     assert at.session_state["made"] == ODD
 
 
-@pytest.mark.parametrize("name", [*settings.SLIDER, "learning_rate"])
+@pytest.mark.parametrize("name", [*settings.SLIDER_VALUES, "learning_rate"])
 def test_a_sliders_steps_rise_within_the_range_and_hold_the_default(name: str) -> None:
-    field = settings.FIELDS[name]
-    steps = settings.steps(name)
+    field = settings.RUN_FIELDS[name]
+    steps = settings.list_slider_steps(name)
     assert list(steps) == sorted(set(steps))
     assert steps[0] == field.metadata["low"]
     assert steps[-1] == field.metadata["high"]
@@ -92,25 +92,27 @@ def test_a_sliders_steps_rise_within_the_range_and_hold_the_default(name: str) -
 
 
 def test_the_summary_names_what_is_unusual_and_only_that() -> None:
-    plain = settings.summary(EnsembleConfig(members=1))
+    plain = settings.summarize_run_settings(EnsembleConfig(members=1))
     assert plain == "1 member · rate 0.1 · momentum 0.9 · 10 epochs · batch 128 · seed 0"
-    assert settings.summary(ODD).startswith("9 members · rate 0.0123")
+    assert settings.summarize_run_settings(ODD).startswith("9 members · rate 0.0123")
     for said in ("cosine schedule", "bootstrap", "shift pixels 2", "rotation degrees 12.5"):
-        assert said in settings.summary(ODD)
+        assert said in settings.summarize_run_settings(ODD)
 
 
 @pytest.mark.parametrize(
     ("value", "said"), [(0.00001, "0.00001"), (0.1, "0.1"), (10.0, "10"), (4096, "4,096")]
 )
 def test_values_are_written_out(value: Any, said: str) -> None:
-    assert settings.shown(value) == said
+    assert settings.format_slider_value(value) == said
 
 
 def test_a_run_is_called_by_the_values_that_its_members_have() -> None:
     rates = EnsembleConfig(members=8, vary="learning_rate=0.01..1:log momentum=0.8,0.9")
-    assert run_names.ensemble(rates) == "8 members · rate 0.01 to 1 · digits"
-    assert settings.summary(rates) == (
+    assert run_names.format_ensemble_settings(rates) == "8 members · rate 0.01 to 1 · digits"
+    assert settings.summarize_run_settings(rates) == (
         "8 members · rate 0.01 to 1 · momentum 0.8 and 0.9 · 10 epochs · batch 128 · seed 0"
     )
     decay = EnsembleConfig(members=2, vary="weight_decay=0.0001,0.01")
-    assert settings.small_print(decay).endswith("seed 0 · weight decay 0.0001 and 0.01")
+    assert settings.summarize_unnamed_settings(decay).endswith(
+        "seed 0 · weight decay 0.0001 and 0.01"
+    )

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import pytest
 from streamlit import config
 
-from ensemble.jobs.launch import keep_child
-from ensemble.ui.shared import serving
+from ensemble.jobs.launch import track_child
+from ensemble.ui.shared import server
 
 
 @pytest.fixture
 def child() -> Iterator["subprocess.Popen[bytes]"]:
     """One that the server has started, in a session of its own, as workers are."""
     started = subprocess.Popen(["sleep", "60"], start_new_session=True)
-    keep_child(started)
+    track_child(started)
     yield started
     started.kill()
     started.wait()
@@ -35,7 +35,7 @@ def test_its_workers_are_told_to_stop_and_waited_for_only_where_that_is_asked_fo
         monkeypatch.setenv("ENSEMBLE_STOP_WITH_SERVER", word)
 
     async def serve() -> None:
-        async with serving.lifespan(None):  # type: ignore[arg-type]
+        async with server.lifespan(None):  # type: ignore[arg-type]
             assert child.poll() is None
 
     asyncio.run(serve())

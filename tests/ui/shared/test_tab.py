@@ -2,10 +2,10 @@
 
 from streamlit.testing.v1 import AppTest
 
-from ensemble.ui.shared.tab import Remembered, RememberedEach, Tab
+from ensemble.ui.shared.tab import KeyedTabValue, Tab, TabValue
 
-DECLARED = [one for one in vars(Tab).values() if isinstance(one, Remembered)]
-EACH = [one for one in vars(Tab).values() if isinstance(one, RememberedEach)]
+DECLARED = [one for one in vars(Tab).values() if isinstance(one, TabValue)]
+EACH = [one for one in vars(Tab).values() if isinstance(one, KeyedTabValue)]
 
 
 def reading() -> None:
@@ -14,15 +14,22 @@ def reading() -> None:
 
     from ensemble.ui.shared.tab import Tab, tab
 
-    said: dict[str, object] = {"before": (tab.inspected, tab.epoch_held, tab.grid_columns["a"])}
-    tab.inspected, tab.epoch_held = "run-1", ("run-1", 4)
+    said: dict[str, object] = {
+        "before": (tab.inspected_run_id, tab.held_epoch, tab.grid_columns["a"])
+    }
+    tab.inspected_run_id, tab.held_epoch = "run-1", ("run-1", 4)
     tab.grid_columns["a"] = 5
-    tab.runs_said = "done", "Deleted."
-    said["after"] = tab.inspected, tab.epoch_held, tab.grid_columns["a"], tab.grid_columns["b"]
-    said["told"] = Tab.runs_said.take(), Tab.runs_said.take()
-    del tab.inspected
-    del tab.inspected  # what is forgotten can be forgotten again
-    said["forgotten"] = tab.inspected
+    tab.runs_message = "done", "Deleted."
+    said["after"] = (
+        tab.inspected_run_id,
+        tab.held_epoch,
+        tab.grid_columns["a"],
+        tab.grid_columns["b"],
+    )
+    said["told"] = Tab.runs_message.pop(), Tab.runs_message.pop()
+    del tab.inspected_run_id
+    del tab.inspected_run_id  # what is forgotten can be forgotten again
+    said["forgotten"] = tab.inspected_run_id
     st.session_state["said"] = said
 
 
@@ -40,10 +47,10 @@ def test_it_is_remembered_from_one_drawing_to_the_next_and_under_its_key() -> No
     def script() -> None:
         from ensemble.ui.shared.tab import tab
 
-        tab.tried += 2
+        tab.tried_image_count += 2
 
     at = AppTest.from_function(script).run().run()
-    assert at.session_state["classify_tried"] == at.session_state[Tab.tried.key] == 4
+    assert at.session_state["classify_tried"] == at.session_state[Tab.tried_image_count.key] == 4
 
 
 def test_one_tab_knows_nothing_of_another() -> None:
@@ -70,16 +77,16 @@ def test_a_page_is_just_opened_until_it_has_been_drawn_to_its_end() -> None:
     def script() -> None:
         import streamlit as st
 
-        from ensemble.ui.shared import entry
+        from ensemble.ui.shared import navigation
         from ensemble.ui.shared.tab import tab
 
         def main() -> None:
-            st.session_state["opened"] = entry.just_opened()
+            st.session_state["opened"] = navigation.is_page_opening()
             if st.session_state["ended"]:
                 st.stop()
 
-        tab.through_app = True
-        entry.draw(st.session_state["page"], main)
+        tab.entered_through_app = True
+        navigation.draw_page(st.session_state["page"], main)
 
     at = AppTest.from_function(script)
     said = []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ensemble.ui.inspect.metrics import HELP
+from ensemble.ui.inspect.metrics import METRIC_HELP
 from ensemble.ui.inspect.views import VIEWS
 from ensemble.wording import terms
 from tests.pages.ensembles import trained
@@ -16,7 +16,9 @@ def test_every_term_has_plain_words_without_a_term_and_a_view_that_there_is() ->
         assert not ABBREVIATIONS & set(term.plain.split())
         assert term.gloss.endswith(".")
         assert term.view in {"", *VIEWS}
-    assert HELP.keys() <= terms.BY_NAME.keys(), "each figure of Inspect has plain words"
+    assert METRIC_HELP.keys() <= terms.TERMS_BY_NAME.keys(), (
+        "each figure of Inspect has plain words"
+    )
     assert len({term.plain for term in terms.TERMS}) == len(terms.TERMS)
 
 
@@ -29,15 +31,15 @@ def test_every_term_has_plain_words_without_a_term_and_a_view_that_there_is() ->
     ],
 )
 def test_a_heading_is_the_term_or_its_plain_words_with_its_unit(name: str, plain: str) -> None:
-    assert terms.heading(name, plain=False) == name
-    assert terms.heading(name, plain=True) == plain
+    assert terms.format_term_heading(name, plain=False) == name
+    assert terms.format_term_heading(name, plain=True) == plain
 
 
 def test_a_hidden_term_stands_behind_the_question_mark() -> None:
-    assert terms.behind("ECE", "How far.", plain=True) == "**ECE**: How far."
-    assert terms.behind("ECE", "How far.", plain=False) == "How far."
-    assert terms.say("epistemic", plain=False) == "members disagree (epistemic)"
-    assert terms.say("epistemic", plain=True) == "members disagree"
+    assert terms.format_term_help("ECE", "How far.", plain=True) == "**ECE**: How far."
+    assert terms.format_term_help("ECE", "How far.", plain=False) == "How far."
+    assert terms.format_term("epistemic", plain=False) == "members disagree (epistemic)"
+    assert terms.format_term("epistemic", plain=True) == "members disagree"
 
 
 def test_the_switch_is_remembered_in_the_address_and_from_screen_to_screen() -> None:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from ensemble.access import actions, audit
+from ensemble.access import actions, audit_log
 from ensemble.ui.sign_in import middleware
 from tests.ui.sign_in.test_middleware import Tab, cookies, shared, status  # noqa: F401 (a fixture)
 
@@ -61,7 +61,7 @@ def test_what_is_no_message_is_left_for_streamlit_to_refuse() -> None:
 def test_who_has_not_signed_in_does_not_take_all_the_tabs_there_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(middleware, "MOST_VISITORS", 2)
+    monkeypatch.setattr(middleware, "MAX_VISITORS", 2)
 
     async def come() -> None:
         async with Tab({}), Tab({}):
@@ -88,9 +88,9 @@ def test_a_cookie_signs_out_once_however_often_it_is_shown() -> None:
     given = cookies(sub="leaving")
     for _ in range(5):
         status("/auth/logout", given)
-    assert [one.who for one in audit.read() if one.action == actions.SIGNED_OUT] == [
-        "ann@example.org"
-    ]
+    assert [
+        one.who for one in audit_log.read_audit_log() if one.action == actions.SIGN_OUT_EVENT
+    ] == ["ann@example.org"]
 
 
 def test_another_sites_link_signs_nobody_out() -> None:

@@ -17,8 +17,8 @@ from streamlit.auth_util import set_cookie_with_chunks
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from ensemble.access import identify_by
-from ensemble.access.exposure import Sharing
+from ensemble.access import set_person_source
+from ensemble.access.server_access import AccessMode
 from ensemble.ui.sign_in import middleware, provider, visitors
 from ensemble.ui.sign_in.middleware import SignInMiddleware
 
@@ -135,11 +135,11 @@ class Tab:
 @pytest.fixture(autouse=True)
 def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("ENSEMBLE_ALLOW", "ann@example.org=member")
-    monkeypatch.setattr(provider, "section", lambda: {"cookie_secret": SECRET})
-    monkeypatch.setattr(provider, "origin", lambda: ORIGIN)
-    monkeypatch.setattr(visitors._Server, "sharing", Sharing.SIGN_IN)
+    monkeypatch.setattr(provider, "read_auth_section", lambda: {"cookie_secret": SECRET})
+    monkeypatch.setattr(provider, "get_server_origin", lambda: ORIGIN)
+    monkeypatch.setattr(visitors._IdentityState, "sharing", AccessMode.SIGN_IN)
     yield
-    identify_by(None)
+    set_person_source(None)
 
 
 def cookies(secret: str = SECRET, **other: Any) -> dict[str, str]:
@@ -225,8 +225,8 @@ def test_a_cookie_opens_nothing_once_its_person_has_signed_out() -> None:
 def test_an_open_tab_is_closed_when_its_person_may_no_longer_come_in(
     at_rest: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(middleware, "FRESH_SECONDS", 0.0)
-    monkeypatch.setattr(middleware, "LOOK_SECONDS", 0.02 if at_rest else 60.0)
+    monkeypatch.setattr(middleware, "ADMISSION_TTL_S", 0.0)
+    monkeypatch.setattr(middleware, "CHECK_INTERVAL_S", 0.02 if at_rest else 60.0)
 
     async def one_leaves() -> None:
         async with Tab(cookies()) as tab:
@@ -237,7 +237,10 @@ def test_an_open_tab_is_closed_when_its_person_may_no_longer_come_in(
             if not at_rest:
                 await tab.press()
             assert ForwardMsg.FromString((await tab.told())["bytes"]).auth_redirect.url == "/"
-            assert await tab.told() == {"type": "websocket.close", "code": middleware.REFUSED}
+            assert await tab.told() == {
+                "type": "websocket.close",
+                "code": middleware.CLOSE_CODE_REFUSED,
+            }
 
     asyncio.run(one_leaves())
 
@@ -252,8 +255,8 @@ def test_a_visitor_does_not_go_on_with_the_tab_of_another() -> None:
 
 
 def test_a_proxys_header_is_who_comes_and_two_are_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visitors._Server, "sharing", Sharing.PROXY)
-    monkeypatch.setattr(visitors._Server, "header", "X-Forwarded-Email")
+    monkeypatch.setattr(visitors._IdentityState, "sharing", AccessMode.PROXY)
+    monkeypatch.setattr(visitors._IdentityState, "header", "X-Forwarded-Email")
     path, mine = "/media/0a1b.png", ("X-Forwarded-Email", "Ann@example.org")
     assert status(path, None, mine) == 200
     assert status(path, None, ("X-Forwarded-Email", "")) == 401
@@ -283,7 +286,7 @@ def test_with_sign_in_a_header_is_nobody() -> None:
 def test_a_server_of_ones_own_answers_its_own_machine_alone(
     server: tuple[object, ...] | None, elsewhere: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visitors._Server, "sharing", Sharing.ALONE)
+    monkeypatch.setattr(visitors._IdentityState, "sharing", AccessMode.ALONE)
     assert status("/media/a.png", server=server) == (403 if elsewhere else 200)
 
 

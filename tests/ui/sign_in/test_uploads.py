@@ -10,7 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from ensemble.access import limits
+from ensemble.access import usage_limits
 from ensemble.ui.sign_in import uploads
 from ensemble.ui.sign_in.middleware import SignInMiddleware
 from tests.ui.sign_in.test_middleware import cookies, scope_of, shared  # noqa: F401 (a fixture)
@@ -22,11 +22,11 @@ MEGA = 10**6
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryUploadedFileManager]:
     """What Streamlit keeps files in, empty; a person may have 3 MB there."""
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
-    monkeypatch.setattr(uploads, "in_memory", lambda: manager.file_storage)
-    monkeypatch.setenv(limits.UPLOADS_GB, "0.003")
-    monkeypatch.setenv(limits.UPLOADS, "100")
+    monkeypatch.setattr(uploads, "list_files_in_memory", lambda: manager.file_storage)
+    monkeypatch.setenv(usage_limits.UPLOADS_GB_VARIABLE, "0.003")
+    monkeypatch.setenv(usage_limits.UPLOADS_VARIABLE, "100")
     yield manager
-    uploads.forget()
+    uploads.reset_upload_records()
 
 
 def hand_in(
@@ -73,10 +73,10 @@ def test_one_that_does_not_say_how_long_it_is_may_be_as_long_as_any(
 
 def test_what_is_on_its_way_counts_until_it_has_come() -> None:
     def upload(tab: str) -> AbstractContextManager[bool]:
-        return uploads.coming("ann", tab, 2 * MEGA, 3 * MEGA)
+        return uploads.reserve_upload("ann", tab, 2 * MEGA, 3 * MEGA)
 
     with upload("a") as one, upload("b") as other:
         assert (one, other) == (True, False)
     with upload("b") as later:
         assert later
-    uploads.forget()
+    uploads.reset_upload_records()

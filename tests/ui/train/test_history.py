@@ -39,8 +39,10 @@ ROWS = [
 ]
 
 
-def by_name(figure: str) -> dict[tuple[str, str], history.Curve]:
-    return {(curve.who, curve.split): curve for curve in history.curves(ROWS, figure)}
+def by_name(figure: str) -> dict[tuple[str, str], history.LearningCurve]:
+    return {
+        (curve.series, curve.split): curve for curve in history.build_metric_curves(ROWS, figure)
+    }
 
 
 def test_every_member_its_mean_and_the_ensemble_have_a_curve() -> None:
@@ -61,7 +63,10 @@ def test_no_curve_for_what_the_run_did_not_measure() -> None:
 
 
 def test_one_member_is_no_ensemble() -> None:
-    names = {c.who for c in history.curves([steps(1, 2.0), epoch(1, [0.9], 0.9)], "accuracy")}
+    names = {
+        c.series
+        for c in history.build_metric_curves([steps(1, 2.0), epoch(1, [0.9], 0.9)], "accuracy")
+    }
     assert names == {"member 1"}
 
 
@@ -69,17 +74,17 @@ def test_one_member_is_no_ensemble() -> None:
 def test_smoothing_is_pandas_exponential_average(weight: float) -> None:
     y = np.random.default_rng(1).normal(size=200)
     theirs = pd.Series(y).ewm(alpha=1 - weight).mean()
-    np.testing.assert_allclose(history.smooth(y, weight), theirs)
+    np.testing.assert_allclose(history.smooth_series(y, weight), theirs)
 
 
 def test_smoothing_neither_fills_nor_spreads_a_gap() -> None:
-    smoothed = history.smooth(np.array([1.0, np.nan, 3.0]), 0.5)
+    smoothed = history.smooth_series(np.array([1.0, np.nan, 3.0]), 0.5)
     np.testing.assert_allclose(smoothed, [1.0, np.nan, (3 + 0.5) / 1.5])
 
 
 def test_no_smoothing_leaves_the_measurements() -> None:
     y = np.array([3.0, 1.0])
-    assert history.smooth(y, 0.0) is y
+    assert history.smooth_series(y, 0.0) is y
 
 
 def extremes(y: np.ndarray, group: int) -> set[int]:
@@ -100,7 +105,7 @@ def test_a_thinned_curve_keeps_every_peak(points: int, group: int, gaps: float) 
     x, y = np.arange(points, dtype=float), rng.normal(size=points)
     y[rng.random(points) < gaps] = np.nan
     y[points // 4 : points // 2] = np.nan if gaps else 1.0
-    kept = history.thin(history.Curve("mean", "train", x, y), 100)
+    kept = history.thin_curve(history.LearningCurve("mean", "train", x, y), 100)
     expected = sorted(extremes(y, group)) if group > 1 else range(points)
     np.testing.assert_array_equal(kept.x, x[list(expected)])
     np.testing.assert_array_equal(kept.y, y[list(expected)])
@@ -111,7 +116,9 @@ def test_a_thinned_curve_keeps_every_peak(points: int, group: int, gaps: float) 
 def test_points_already_drawn_stay_when_the_curve_grows() -> None:
     y = np.random.default_rng(3).normal(size=180)
     before, after = (
-        history.thin(history.Curve("mean", "train", np.arange(n, dtype=float), y[:n]), 100)
+        history.thin_curve(
+            history.LearningCurve("mean", "train", np.arange(n, dtype=float), y[:n]), 100
+        )
         for n in (150, 180)
     )
     drawn = before.x < 148  # all but the last group, which is not yet whole
@@ -120,9 +127,9 @@ def test_points_already_drawn_stay_when_the_curve_grows() -> None:
 
 
 def test_latest_test_figures_and_flat_columns() -> None:
-    assert history.latest(ROWS) is ROWS[-1]
-    assert history.latest(ROWS[:2]) is None
-    columns = history.table(ROWS)
+    assert history.find_latest_epoch_row(ROWS) is ROWS[-1]
+    assert history.find_latest_epoch_row(ROWS[:2]) is None
+    columns = history.tabulate_history(ROWS)
     assert columns["train_loss_2"] == [1.0, None, None]
     assert columns["test_accuracy_1"] == [None, None, 0.8]
 
@@ -135,10 +142,12 @@ def test_validation_has_curves_where_it_was_measured_and_columns_of_its_own() ->
         "ensemble_validation_accuracy": 0.75,
     }
     rows = [epoch(1.0, [0.8, 0.9], 0.92) | held]
-    assert history.of_split(ROWS[-1:], "validation", "loss") == []
-    found = {one.who: one.y.tolist() for one in history.of_split(rows, "validation", "loss")}
+    assert history.build_split_curves(ROWS[-1:], "validation", "loss") == []
+    found = {
+        one.series: one.y.tolist() for one in history.build_split_curves(rows, "validation", "loss")
+    }
     assert found == {"member 1": [0.3], "member 2": [0.5], "mean": [0.4], "ensemble": [0.2]}
-    columns = history.table(rows)
+    columns = history.tabulate_history(rows)
     assert columns["validation_loss_2"] == [0.5]
     assert columns["ensemble_validation_accuracy"] == [0.75]
 
@@ -159,35 +168,39 @@ def late_groups() -> list[dict[str, Any]]:
 
 
 def test_members_whose_group_is_ahead_have_their_points_as_they_come() -> None:
-    found = {(c.who, c.split): c for c in history.curves(late_groups(), "accuracy")}
+    found = {(c.series, c.split): c for c in history.build_metric_curves(late_groups(), "accuracy")}
     np.testing.assert_array_equal(found["member 2", "test"].y, [0.9, 0.95])
     np.testing.assert_array_equal(found["member 2", "test"].x, [1.0, 2.0])
     np.testing.assert_array_equal(found["member 4", "test"].y, [0.6, np.nan])
 
 
 def test_the_ensemble_and_the_mean_wait_for_every_group() -> None:
-    found = {(c.who, c.split): c for c in history.curves(late_groups(), "accuracy")}
+    found = {(c.series, c.split): c for c in history.build_metric_curves(late_groups(), "accuracy")}
     np.testing.assert_array_equal(found["ensemble", "test"].y, [0.92, np.nan])
     np.testing.assert_allclose(found["mean", "test"].y, [0.75, np.nan])
-    losses = {(c.who, c.split): c for c in history.curves(late_groups(), "loss")}
+    losses = {(c.series, c.split): c for c in history.build_metric_curves(late_groups(), "loss")}
     np.testing.assert_array_equal(losses["mean", "train"].y, [1.0, np.nan])
 
 
 def test_an_epoch_that_not_every_group_has_closed_is_no_headline() -> None:
     rows = late_groups()
-    assert history.latest(rows) is rows[1]
+    assert history.find_latest_epoch_row(rows) is rows[1]
 
 
 def test_the_mean_member_is_that_of_those_who_go_on() -> None:
     rows = [epoch(1.0, [0.5, 0.7, 0.9], 0.9), epoch(2.0, [0.6, 0.8, 0.0], 0.9)]
     rows[1] |= {"set_aside": [2], "test_accuracy": [0.6, 0.8, None]}
-    mean = next(one for one in history.of_split(rows, "test", "accuracy") if one.who == "mean")
+    mean = next(
+        one for one in history.build_split_curves(rows, "test", "accuracy") if one.series == "mean"
+    )
     assert mean.y.tolist() == pytest.approx([0.7, 0.7])
 
 
 def test_an_epoch_that_not_every_group_has_closed_has_no_mean() -> None:
     rows = [epoch(1.0, [0.5, 0.7], 0.9), epoch(2.0, [0.6, 0.0], 0.9)]
     rows[1]["test_accuracy"] = [0.6, None]
-    mean = next(one for one in history.of_split(rows, "test", "accuracy") if one.who == "mean")
+    mean = next(
+        one for one in history.build_split_curves(rows, "test", "accuracy") if one.series == "mean"
+    )
     assert mean.y[0] == pytest.approx(0.6)
     assert np.isnan(mean.y[1])

@@ -27,23 +27,23 @@ def wait_for(run: runs.Run, found: list[list[Any]], monkeypatch: pytest.MonkeyPa
         asked.append(scope)
         raise RerunError
 
-    monkeypatch.setattr(live.loaders, "history", lambda run: found.pop(0) if found else [])
+    monkeypatch.setattr(live.loaders, "load_run_history", lambda run: found.pop(0) if found else [])
     monkeypatch.setattr(live.st, "rerun", rerun)
     try:
-        live.wait_for_the_first(run)
+        live.wait_for_first_curves(run)
     except RerunError:
         assert not found
     return asked
 
 
 def test_the_first_curves_are_drawn_when_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     assert wait_for(run, [[], [], [{"kind": "steps"}]], monkeypatch) == ["fragment"]
 
 
 def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "SECONDS_OF_WAITING", 0.05)
-    assert wait_for(runs.create(EnsembleConfig()), [], monkeypatch) == []
+    monkeypatch.setattr(live, "FAST_POLL_DURATION_S", 0.05)
+    assert wait_for(runs.create_run(EnsembleConfig()), [], monkeypatch) == []
 
 
 @pytest.mark.parametrize(
@@ -53,23 +53,23 @@ def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
         ("starting", 1, True),
         ("starting", 2, True),
         ("queued", 1, False),
-        ("starting", live.LOOKS_IN_HASTE, False),
+        ("starting", live.MAX_FAST_POLLS, False),
     ],
 )
 def test_it_is_waited_for_when_its_turn_has_come_and_the_page_is_drawn(
     state: str, look: int, waits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = runs.create(EnsembleConfig())
+    run = runs.create_run(EnsembleConfig())
     waited: list[str] = []
-    monkeypatch.setattr(live, "wait_for_the_first", lambda run: waited.append(run.id))
-    monkeypatch.setattr(live.loaders, "shown_state", lambda run: state)
+    monkeypatch.setattr(live, "wait_for_first_curves", lambda run: waited.append(run.id))
+    monkeypatch.setattr(live.loaders, "get_displayed_run_state", lambda run: state)
 
     def script(run_id: str, state: str, look: int) -> None:
         import itertools
 
         from ensemble.ui.train import live
 
-        live.watched(run_id, state, False, itertools.count(look))
+        live.refresh_live_run(run_id, state, False, itertools.count(look))
 
     assert not AppTest.from_function(script, args=(run.id, state, look)).run().exception
     assert waited == [run.id] * waits
@@ -85,7 +85,7 @@ def test_a_run_that_has_fallen_silent_says_for_how_long(
     # Its process is there, so it is neither dead nor done: it may be stopped or swapped out.
     held = SimpleNamespace(time=lambda: 5000.0)
     monkeypatch.setattr(jobs_words, "time", held)
-    run = runs.create(EnsembleConfig(epochs=3))
+    run = runs.create_run(EnsembleConfig(epochs=3))
     mine = {"state": "training", **at_work_here(run.path), "epochs": 3}
     status = replace(run.status, **mine, epoch=1, img_member_per_s=9000.0, updated=5000.0 - silence)
     write_status(run.path, status)
@@ -94,7 +94,7 @@ def test_a_run_that_has_fallen_silent_says_for_how_long(
         from ensemble import runs
         from ensemble.ui.train import live
 
-        live.progress(runs.find(run_id))
+        live.show_run_progress(runs.find_run(run_id))
 
     at = AppTest.from_function(script, args=(run.id,)).run()
     assert not at.exception
@@ -107,4 +107,4 @@ def test_a_run_that_has_fallen_silent_says_for_how_long(
     [(0, "starting", 0.5), (0, "queued", 1.0), (60_000, "training", 2.0), (10**7, "training", 5.0)],
 )
 def test_a_long_history_is_looked_at_less_often(figures: int, state: str, seconds: float) -> None:
-    assert live.pause(figures, state) == seconds
+    assert live.compute_refresh_interval(figures, state) == seconds

@@ -5,9 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ensemble.analysis.quality.calibration_noise import CalibrationError
-from ensemble.analysis.quality.calibration_test import Apart, CalibrationTest, calibration_test
-from ensemble.analysis.quality.temperature import Temperatures, compare, tempered
+from ensemble.analysis.quality.calibration_noise import CalibrationErrorEstimate
+from ensemble.analysis.quality.calibration_test import (
+    CalibrationBinTest,
+    CalibrationTest,
+    calibration_test,
+)
+from ensemble.analysis.quality.temperature_scaling import (
+    TemperatureComparison,
+    apply_temperature,
+    compare_temperatures,
+)
 from ensemble.wording.verdicts import calibration as words
 from tests.analysis.cases import labelled
 
@@ -57,39 +65,43 @@ FULL = answers((0.995, 9_000, 8_920), (0.75, 1_000, 785))
     ids=["less", "more", "none", "one", "a bin", "a bin less sure", "the last bin"],
 )
 def test_a_verdict_is_one_line_that_says_which_way(found: CalibrationTest, said: str) -> None:
-    assert words.verdict(found, "digit") == said
-    assert len(words.verdict(found, "image")) <= 90
+    assert words.describe_calibration(found, "digit") == said
+    assert len(words.describe_calibration(found, "image")) <= 90
     for figure in ("z = ", f"p{NARROW}"):
-        assert figure in words.evidence(found, "digit")
+        assert figure in words.describe_calibration_evidence(found, "digit")
 
 
 def test_what_is_not_significant_is_never_called_the_same() -> None:
-    said = words.verdict(NONE, "digit") + words.evidence(NONE, "digit")
+    said = words.describe_calibration(NONE, "digit") + words.describe_calibration_evidence(
+        NONE, "digit"
+    )
     assert "well calibrated" not in said
     assert "same" not in said
     assert "as often as" not in said
 
 
 def test_the_evidence_holds_z_the_exact_p_and_how_many() -> None:
-    said = words.evidence(NONE, "digit").replace(NARROW, " ")
+    said = words.describe_calibration_evidence(NONE, "digit").replace(NARROW, " ")
     assert said == (
         "z = 0.3, p = 0.91 (exact, Poisson binomial), 500 digits: 491 right, 490.0 expected. "
         "A difference counts at p < 0.04, in one bin 0.01."
     )
     assert "60 to 67 %: 63.0 % sure on average, 36.7 % right, 60 digits, z = −4.2" in (
-        words.evidence(A_BIN, "digit").replace(NARROW, " ")
+        words.describe_calibration_evidence(A_BIN, "digit").replace(NARROW, " ")
     )
 
 
 def test_two_shares_that_differ_never_read_alike() -> None:
-    one = Apart(0, 1, 1_000_000, 994_441, expected=994_438.0, z=3.1, p=0.002)
-    assert words.shares(one) == ("99.4438 %", "99.4441 %")
-    assert words.standard(-np.inf) == "−∞"
-    assert words.standard(-0.01) == "0.0"
+    one = CalibrationBinTest(0, 1, 1_000_000, 994_441, expected=994_438.0, z=3.1, p=0.002)
+    assert words.format_confidence_and_accuracy(one) == ("99.4438 %", "99.4441 %")
+    assert words.format_z_score(-np.inf) == "−∞"
+    assert words.format_z_score(-0.01) == "0.0"
 
 
 def test_the_error_stands_beside_what_chance_alone_would_give() -> None:
-    said = words.error(CalibrationError(500, 0.0312, 0.0, 0.0571, 0.026, 0.0141, 0.0402))
+    said = words.describe_calibration_error(
+        CalibrationErrorEstimate(500, 0.0312, 0.0, 0.0571, 0.026, 0.0141, 0.0402)
+    )
     assert said == (
         "ECE 0.0312 (95 %: 0 to 0.057). Chance alone would give 0.0260 (95 % of draws: 0.014 to "
         "0.040), were each answer right exactly as often as it says."
@@ -97,34 +109,36 @@ def test_the_error_stands_beside_what_chance_alone_would_give() -> None:
 
 
 @pytest.fixture(scope="module")
-def too_sure() -> Temperatures:
+def too_sure() -> TemperatureComparison:
     """Members twice as sure as they should be, of labels drawn from what they first said."""
     rows = labelled(1, 600, 10)[0].astype(float)
     rng = np.random.default_rng(0)
     labels = (rows[0].cumsum(axis=1) < rng.random((600, 1))).sum(axis=1).clip(max=9)
-    return compare(tempered(rows, 0.5), labels)
+    return compare_temperatures(apply_temperature(rows, 0.5), labels)
 
 
 def test_a_temperature_is_praised_only_where_its_interval_excludes_none(
-    too_sure: Temperatures,
+    too_sure: TemperatureComparison,
 ) -> None:
-    said = words.temperature(too_sure, "digit")
-    assert 1.7 < too_sure.after.temperature < 2.3
+    said = words.describe_temperature_gain(too_sure, "digit")
+    assert 1.7 < too_sure.scaled_average.temperature < 2.3
     assert said.startswith("A temperature of 1.89 improves calibration: NLL lower by 0.15 nats")
-    open_ = replace(too_sure, after=replace(too_sure.after, saved_low=-0.001))
-    assert words.temperature(open_, "digit") == (
+    open_ = replace(too_sure, scaled_average=replace(too_sure.scaled_average, saved_low=-0.001))
+    assert words.describe_temperature_gain(open_, "digit") == (
         "These 300 digits show no gain from a temperature."
     )
-    worse = replace(too_sure, after=replace(too_sure.after, saved_low=-0.2, saved_high=-0.1))
-    assert "makes the NLL worse: leave it at 1." in words.temperature(worse, "digit")
-    assert "falls by −0.20 to −0.10 nats" in words.temperature_evidence(worse, "digit")
+    worse = replace(
+        too_sure, scaled_average=replace(too_sure.scaled_average, saved_low=-0.2, saved_high=-0.1)
+    )
+    assert "makes the NLL worse: leave it at 1." in words.describe_temperature_gain(worse, "digit")
+    assert "falls by −0.20 to −0.10 nats" in words.describe_temperature_evidence(worse, "digit")
 
 
-def test_it_is_said_on_which_images_it_was_fitted(too_sure: Temperatures) -> None:
-    assert words.temperature_evidence(too_sure, "digit").endswith(
+def test_it_is_said_on_which_images_it_was_fitted(too_sure: TemperatureComparison) -> None:
+    assert words.describe_temperature_evidence(too_sure, "digit").endswith(
         "Fitted on one half of the test digits (300), judged on the other 300."
     )
     apart = replace(too_sure, fitted=90, offered=90, judged=600, halved=False)
-    assert words.temperature_evidence(apart, "digit").endswith(
+    assert words.describe_temperature_evidence(apart, "digit").endswith(
         "Fitted on the 90 validation digits, judged on the 600 test digits."
     )

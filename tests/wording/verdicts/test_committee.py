@@ -4,9 +4,9 @@ from math import comb
 
 import pytest
 
-from ensemble.analysis.members.enough import Enough, Outcome, SizeVerdict
-from ensemble.wording.verdicts import chosen
+from ensemble.analysis.members.sufficient_size import Outcome, SizeVerdict, SufficientSize
 from ensemble.wording.verdicts import committee as words
+from ensemble.wording.verdicts import selection_basis
 
 
 def size(
@@ -24,8 +24,8 @@ def found(
     margin: float = 0.001,
     share: float = 0.95,
     n: int = 500,
-) -> Enough:
-    return Enough(figure, margin, share, members, n, members <= 12, sizes)
+) -> SufficientSize:
+    return SufficientSize(figure, margin, share, members, n, members <= 12, sizes)
 
 
 TOO_FEW = size(3, 4, "undecided", 23_871)
@@ -66,15 +66,15 @@ TOO_FEW = size(3, 4, "undecided", 23_871)
         ),
     ],
 )
-def test_the_verdict_is_one_line_that_names_its_figure(verdict: Enough, said: str) -> None:
-    assert words.verdict(verdict, "digit") == said
+def test_the_verdict_is_one_line_that_names_its_figure(verdict: SufficientSize, said: str) -> None:
+    assert words.describe_enough_members(verdict, "digit") == said
     assert len(said) <= 90
-    assert "the same" not in words.evidence(verdict, "digit")
+    assert "the same" not in words.describe_enough_evidence(verdict, "digit")
 
 
 def test_the_evidence_has_the_figures_of_both_sizes() -> None:
     verdict = found(4, size(3, 4, "enough"), size(2, 4, "undecided", 30_900))
-    assert words.evidence(verdict, "digit") == (
+    assert words.describe_enough_evidence(verdict, "digit") == (
         "On average the 4 committees of 3 lose 0.02 points of accuracy against all 4; 4 of them "
         "lose 0.083 points at most. On average the 6 committees of 2 lose 0.02 points of "
         "accuracy against all 4; that 6 of them keep to 0.1 points is not shown, nor that they do "
@@ -86,14 +86,14 @@ def test_the_evidence_has_the_figures_of_both_sizes() -> None:
 
 def test_a_size_that_the_images_leave_open_is_not_said_to_lose_as_much() -> None:
     """Of ten sets as large as is asked for, two leave it open though nothing is lost."""
-    said = words.evidence(found(4, size(3, 4, "undecided")), "digit")
+    said = words.describe_enough_evidence(found(4, size(3, 4, "undecided")), "digit")
     assert "any test set" not in said
     assert "Were nothing really lost, most sets of 500 digits would have shown it." in said
 
 
 def test_beside_a_gain_that_is_shown_the_verdict_names_what_may_be_lost_first() -> None:
     """Beside "the ensemble gets 6 more right" and "1 is enough": it is where these may be lost."""
-    said = words.verdict(found(4, size(1, 4, "enough")), "digit")
+    said = words.describe_enough_members(found(4, size(1, 4, "enough")), "digit")
     assert said.startswith("If 0.1 points of accuracy may be lost, 1 of 4 members is enough")
 
 
@@ -109,43 +109,49 @@ def test_who_loses_nothing_is_not_said_to_lose_less_than_that(
     bound: float, needed: int, said: str
 ) -> None:
     one = SizeVerdict(1, "enough", 2, needed, needed, 0, 0.0002, bound, None)
-    assert words.of_size(found(2, one), one, "digit").endswith(said)
+    assert words.describe_size_evidence(found(2, one), one, "digit").endswith(said)
 
 
 def test_drawn_committees_are_said_to_be() -> None:
     verdict = found(20, size(19, 20, "enough"), size(17, 20, "loses", count=300))
-    said = words.evidence(verdict, "digit")
+    said = words.describe_enough_evidence(verdict, "digit")
     assert "On average the 20 committees of 19 lose" in said, "all there are"
     assert "On average the 300 committees of 17 that were drawn lose" in said
     assert "at least 16 of 300 committees of 17 lose over 0.1 points" in said
 
 
 def test_all_members_are_both_of_two_and_named_by_their_number_else() -> None:
-    assert [words.everyone(M) for M in (2, 3, 64)] == [
+    assert [words.format_all_members(M) for M in (2, 3, 64)] == [
         "both members",
         "all 3 members",
         "all 64 members",
     ]
-    assert words.without(2).startswith("Without it: both members against all but this one.")
+    assert words.explain_member_worth(2).startswith(
+        "Without it: both members against all but this one."
+    )
 
 
 def test_a_committee_is_spoken_of_by_the_numbers_that_people_give() -> None:
-    assert words.spoken((0, 2, 3), 5) == "1, 3, 4"
-    assert words.spoken((4,), 5) == "5"
-    assert words.spoken((0, 1, 2), 3) == "all"
-    assert words.spoken((0,), 1) == "all"
+    assert words.format_committee_members((0, 2, 3), 5) == "1, 3, 4"
+    assert words.format_committee_members((4,), 5) == "5"
+    assert words.format_committee_members((0, 1, 2), 3) == "all"
+    assert words.format_committee_members((0,), 1) == "all"
 
 
 def test_a_loss_has_its_sign_and_none_has_both() -> None:
-    assert [words.signed(value) for value in (0.0123, -0.0123, 0.0)] == ["+0.012", "−0.012", "±0"]
+    assert [words.format_signed_loss(value) for value in (0.0123, -0.0123, 0.0)] == [
+        "+0.012",
+        "−0.012",
+        "±0",
+    ]
 
 
 @pytest.mark.parametrize("held_out", [True, False])
 def test_on_which_images_the_best_committees_are_chosen_is_said(held_out: bool) -> None:
-    said = words.best_by(held_out)
+    said = words.describe_committee_choice(held_out)
     assert said == (
-        f"By NLL, {chosen.ON_VALIDATION}; the figures are those of all test images."
+        f"By NLL, {selection_basis.CHOSEN_ON_VALIDATION}; the figures are those of all test images."
         if held_out
-        else f"By NLL, {chosen.ON_TEST}."
+        else f"By NLL, {selection_basis.CHOSEN_ON_TEST}."
     )
-    assert chosen.ON_VALIDATION != chosen.ON_TEST
+    assert selection_basis.CHOSEN_ON_VALIDATION != selection_basis.CHOSEN_ON_TEST

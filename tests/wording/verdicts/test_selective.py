@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from ensemble.analysis.quality.selective import Choice
+from ensemble.analysis.quality.selective import ConfidenceThreshold
 from ensemble.wording.verdicts import selective as words
 
-FOUND = Choice(
-    0.9, 0.5, error=0.02, low=0.01, high=0.08, kept=50, wrong=1, n=100, fitted=99, halved=True
+FOUND = ConfidenceThreshold(
+    0.9, 0.5, error=0.02, low=0.01, high=0.08, answered=50, wrong=1, n=100, fitted=99, halved=True
 )
 
 
@@ -24,13 +24,14 @@ FOUND = Choice(
 )
 def test_a_rate_is_missed_or_not_shown_or_kept(rate: float, end: str) -> None:
     errs = f"errs in 2.00 % (1.00 to 8.00 %) of them{end}"
-    assert words.answer(FOUND, rate, "the ensemble", "digit") == (
+    assert words.describe_selective_answer(FOUND, rate, "the ensemble", "digit") == (
         f"Answering only where it is at least 90.0 % sure, the ensemble answers 50.0 % of the "
         f"digits and {errs}"
     )
     every = replace(FOUND, coverage=1.0)
     assert (
-        words.answer(every, rate, "member 2", "digit") == f"Answering every digit, member 2 {errs}"
+        words.describe_selective_answer(every, rate, "member 2", "digit")
+        == f"Answering every digit, member 2 {errs}"
     )
 
 
@@ -44,7 +45,9 @@ def test_on_which_images_is_said_alike_in_every_sentence(halved: bool) -> None:
         else "Thresholds are found on the 99 validation digits, what is answered and wrong is "
         "counted on the 100 test digits, where more may be wrong"
     )
-    assert words.found_on(found, "digit") == where
-    none = replace(found, kept=0, coverage=0.0)
+    assert words.describe_threshold_images(found, "digit") == where
+    none = replace(found, answered=0, coverage=0.0)
     end = "on the other half." if halved else "of the test digits."
-    assert words.answer(none, 0.05, "the ensemble", "digit").endswith(f"answers none {end}")
+    assert words.describe_selective_answer(none, 0.05, "the ensemble", "digit").endswith(
+        f"answers none {end}"
+    )

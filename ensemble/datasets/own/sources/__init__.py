@@ -1,1 +1,1 @@
-"""The kinds of sources that pictures come from, each a `source.Source`."""
+"""The kinds of sources that pictures come from, each a `source.PictureSource`."""

@@ -14,31 +14,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.idx import UINT8
-from ensemble.datasets.own.source import Form, Pixels, Survey, Unreadable
-from ensemble.datasets.own.sources import values
-from ensemble.datasets.own.sources.npz import exactly
+from ensemble.datasets.own.source import (
+    DatasetImageFormat,
+    PictureSurvey,
+    Pixels,
+    UnreadablePicture,
+)
+from ensemble.datasets.own.sources import array_values
+from ensemble.datasets.own.sources.npz import read_exact_bytes
 from ensemble.errors import DataError
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.reading import opened
-from ensemble.storage.refusals import named
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.disk_errors import describe_error_with_path
+from ensemble.storage.plain_files import open_plain_file
 
-FILE = re.compile(r".*?(train|t10k|test)[-_.](images|labels)[-_.]idx\d[-_.]ubyte(?:\.gz)?", re.I)
+FILE_PATTERN = re.compile(
+    r".*?(train|t10k|test)[-_.](images|labels)[-_.]idx\d[-_.]ubyte(?:\.gz)?", re.I
+)
 MOST_LABELS = 2**28
 BLOCK = 2**22  # bytes that are unpacked in one go
 Shape = tuple[int, ...]
 
 
-class Idx:
-    """Pictures in IDX files; a `source.Source`.
+class IdxSource:
+    """Pictures in IDX files; a `source.PictureSource`.
 
     Raises:
       DataError: the files cannot be read, or do not fit together.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.said = list[str]()
+        self.notes = list[str]()
         self.origin = f"IDX files of the folder {folder.name}"
-        self._files = files_in(folder)
+        self._files = find_idx_files(folder)
         if ("train", "images") not in self._files or len(self._files) % 2:
             raise DataError(
                 f"{folder} needs images and labels: train-images-idx3-ubyte, "
@@ -46,37 +53,41 @@ class Idx:
             )
         self._shapes = {}
         for (split, what), path in self._files.items():
-            with opened_idx(path) as (_, shape):
+            with open_idx_file(path) as (_, shape):
                 self._shapes[split, what] = shape
         splits = sorted({split for split, _ in self._files}, reverse=True)
-        found = {split: self._labels(split) for split in splits}
-        self.class_names, self.labels = values.classes(found, None, folder.name)
+        found = {split: self._read_labels(split) for split in splits}
+        self.class_names, self.labels = array_values.map_class_labels(found, None, folder.name)
 
-    def survey(self) -> Survey:
+    def survey(self) -> PictureSurvey:
         """The files' shapes."""
-        survey = Survey()
+        survey = PictureSurvey()
         for split in self.labels:
             shape = self._shapes[split, "images"]
-            count, height, width, channels = values.layout(shape, f"The {split} file")
+            count, height, width, channels = array_values.parse_image_layout(
+                shape, f"The {split} file"
+            )
             survey.sizes[height, width] += count
             survey.grey &= channels == 1
         return survey
 
-    def pictures(self, split: str, form: Form) -> Iterator[Pixels | Unreadable]:
+    def iterate_pictures(
+        self, split: str, form: DatasetImageFormat
+    ) -> Iterator[Pixels | UnreadablePicture]:
         """Each picture of a split, unpacked a few at a time."""
         path = self._files[split, "images"]
-        count, *shape = values.layout(self._shapes[split, "images"], path.name)
+        count, *shape = array_values.parse_image_layout(self._shapes[split, "images"], path.name)
         row = int(np.prod(shape))
         rows = max(1, BLOCK // row)
-        with opened_idx(path) as (file, _):
+        with open_idx_file(path) as (file, _):
             for start in range(0, count, rows):
                 some = min(rows, count - start)
-                for one in exactly(file, some * row).reshape(some, *shape):
-                    yield values.in_form(one, form)
+                for one in read_exact_bytes(file, some * row).reshape(some, *shape):
+                    yield array_values.fit_array_to_format(one, form)
             if file.read(1):
                 raise DataError(f"{path.name} is longer than it says: take another copy.")
 
-    def _labels(self, split: str) -> NDArray[np.uint8]:
+    def _read_labels(self, split: str) -> NDArray[np.uint8]:
         if (split, "labels") not in self._files or (split, "images") not in self._files:
             raise DataError(f"The {split} images need their labels, and these their images.")
         images, shape = self._shapes[split, "images"], self._shapes[split, "labels"]
@@ -86,11 +97,11 @@ class Idx:
                 f"{path.name} has shape {shape}, and there are {images[0]:,} {split} images: give "
                 "each one label."
             )
-        with opened_idx(path) as (file, _):
-            return exactly(file, shape[0])
+        with open_idx_file(path) as (file, _):
+            return read_exact_bytes(file, shape[0])
 
 
-def files_in(folder: Path) -> dict[tuple[str, str], Path]:
+def find_idx_files(folder: Path) -> dict[tuple[str, str], Path]:
     """The IDX files of a folder by split ("train", "test") and kind ("images", "labels").
 
     Raises:
@@ -100,9 +111,11 @@ def files_in(folder: Path) -> dict[tuple[str, str], Path]:
     try:
         every = sorted(folder.iterdir())
     except OSError as error:
-        raise DataError(f"The folder cannot be read ({named(error)}): name another.") from error
+        raise DataError(
+            f"The folder cannot be read ({describe_error_with_path(error)}): name another."
+        ) from error
     for path in every:
-        match = FILE.fullmatch(path.name)
+        match = FILE_PATTERN.fullmatch(path.name)
         if not match or path.name.startswith("."):
             continue
         split = "train" if match[1].lower() == "train" else "test"
@@ -116,11 +129,11 @@ def files_in(folder: Path) -> dict[tuple[str, str], Path]:
 
 
 @contextmanager
-def opened_idx(path: Path) -> Iterator[tuple[IO[bytes], Shape]]:
+def open_idx_file(path: Path) -> Iterator[tuple[IO[bytes], Shape]]:
     """An IDX file of bytes, behind its header, and its shape; DataError where it is none."""
     try:
         with contextlib.ExitStack() as held:
-            file: IO[bytes] = held.enter_context(opened(path))
+            file: IO[bytes] = held.enter_context(open_plain_file(path))
             if path.name.lower().endswith(".gz"):
                 file = cast(IO[bytes], held.enter_context(gzip.GzipFile(fileobj=file)))
             magic = file.read(4)
@@ -133,4 +146,6 @@ def opened_idx(path: Path) -> Iterator[tuple[IO[bytes], Shape]]:
     except (DamagedFileError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path.name} is damaged or cut short: take another copy.") from error
     except OSError as error:
-        raise DataError(f"{path.name} cannot be read ({named(error)}): take another.") from error
+        raise DataError(
+            f"{path.name} cannot be read ({describe_error_with_path(error)}): take another."
+        ) from error

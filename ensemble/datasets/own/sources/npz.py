@@ -14,97 +14,115 @@ from typing import IO, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own.source import Form, Pixels, Survey, Unreadable, listing
-from ensemble.datasets.own.sources import values
+from ensemble.datasets.own.source import (
+    DatasetImageFormat,
+    PictureSurvey,
+    Pixels,
+    UnreadablePicture,
+    format_name_list,
+)
+from ensemble.datasets.own.sources import array_values
 from ensemble.errors import DataError
-from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.npy import Header, read_header
-from ensemble.storage.arrays.npz import ODDITIES
-from ensemble.storage.reading import opened
-from ensemble.storage.refusals import named
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import ArrayHeader, read_header
+from ensemble.storage.arrays.npz import ZIP_ERRORS
+from ensemble.storage.disk_errors import describe_error_with_path
+from ensemble.storage.plain_files import open_plain_file
 
 MOST_ENTRIES = 1000
-MOST_SMALL = 2**28  # bytes of labels and names
-MOST_TURNED = 2**31
+MAX_LABEL_BYTES = 2**28  # bytes of labels and names
+MAX_FORTRAN_BYTES = 2**31
 BLOCK = 2**22  # bytes that are unpacked in one go
 PIECE = 2**17
 IMAGES, LABELS = {"images", "image", "x"}, {"labels", "label", "y"}
 NAMES = {"class_names", "classes", "label_names"}
-WANTED = (
+REQUIRED_ARRAYS = (
     "It has to hold train_images (N, H, W) or (N, H, W, channels) and train_labels (N,), best with "
     "test_images and test_labels too: np.savez(file, train_images=…, train_labels=…)."
 )
 
 
-class Npz:
-    """Pictures in an .npz file; a `source.Source`.
+class NpzSource:
+    """Pictures in an .npz file; a `source.PictureSource`.
 
     Raises:
       DataError: it cannot be read, or does not hold what it has to.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self.said = path, list[str]()
+        self._path, self.notes = path, list[str]()
         self.origin = f"arrays of the file {path.name}"
-        with archive_at(path) as archive:
+        with open_npz_archive(path) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist()]
             if len(set(names)) != len(names) or len(names) > MOST_ENTRIES:
-                raise DataError(f"{path.name} is no file of NumPy's. {WANTED}")
-            roles = self._roles(names)
+                raise DataError(f"{path.name} is no file of NumPy's. {REQUIRED_ARRAYS}")
+            roles = self._assign_roles(names)
             every = [name for part in roles.values() for name in part.values()]
-            self._headers = {name: self._header(archive, name) for name in every}
+            self._headers = {name: self._read_array_header(archive, name) for name in every}
             given = roles.pop("").get("names")
-            found = {split: self._small(archive, part["labels"]) for split, part in roles.items()}
-            class_names = self._small(archive, given) if given else None
+            found = {
+                split: self._read_small_array(archive, part["labels"])
+                for split, part in roles.items()
+            }
+            class_names = self._read_small_array(archive, given) if given else None
         self._images = {split: [part["images"]] for split, part in roles.items()}
-        self.class_names, self.labels = values.classes(found, class_names, path.name)
+        self.class_names, self.labels = array_values.map_class_labels(found, class_names, path.name)
         self._check_counts()
         self._merge_validation()
         self._scales: dict[str, float] = {}
 
-    def survey(self) -> Survey:
+    def survey(self) -> PictureSurvey:
         """The arrays' shapes; numbers other than uint8 are read once to learn their range."""
-        survey = Survey()
+        survey = PictureSurvey()
         for name in (name for names in self._images.values() for name in names):
-            count, height, width, channels = values.layout(self._headers[name].shape, name)
+            count, height, width, channels = array_values.parse_image_layout(
+                self._headers[name].shape, name
+            )
             survey.sizes[height, width] += count
             survey.grey &= channels == 1
             if self._headers[name].dtype != np.uint8:
                 low, high = np.inf, -np.inf
-                for block in self._blocks(name):
-                    low, high = values.spread(block, low, high)
-                self._scales[name] = values.scale(name, low, high)
+                for block in self._iterate_blocks(name):
+                    low, high = array_values.update_value_range(block, low, high)
+                self._scales[name] = array_values.choose_byte_scale(name, low, high)
         return survey
 
-    def pictures(self, split: str, form: Form) -> Iterator[Pixels | Unreadable]:
+    def iterate_pictures(
+        self, split: str, form: DatasetImageFormat
+    ) -> Iterator[Pixels | UnreadablePicture]:
         """Each picture of a split, unpacked a few at a time."""
         for name in self._images[split]:
-            shape = values.layout(self._headers[name].shape, name)[1:]
-            for block in self._blocks(name):
-                for one in values.as_bytes(block, self._scales.get(name)):
-                    yield values.in_form(one.reshape(shape), form)
+            shape = array_values.parse_image_layout(self._headers[name].shape, name)[1:]
+            for block in self._iterate_blocks(name):
+                for one in array_values.scale_to_bytes(block, self._scales.get(name)):
+                    yield array_values.fit_array_to_format(one.reshape(shape), form)
 
-    def _roles(self, names: list[str]) -> dict[str, dict[str, str]]:
+    def _assign_roles(self, names: list[str]) -> dict[str, dict[str, str]]:
         """The arrays of each split by what they are; under "" that of the classes' names."""
         roles: dict[str, dict[str, str]] = {"": {}}
         left = []
         for name in names:
-            split, what = role(name)
+            split, what = parse_array_role(name)
             if not what or what in roles.setdefault(split, {}):
                 left.append(name)
             else:
                 roles[split][what] = name
         splits = {split for split in roles if split}
         if "train" not in splits or any(len(roles[split]) != 2 for split in splits):
-            raise DataError(f"{self._path.name} holds {listing(names, 8) or 'nothing'}. {WANTED}")
+            raise DataError(
+                f"{self._path.name} holds {format_name_list(names, 8) or 'nothing'}. "
+                f"{REQUIRED_ARRAYS}"
+            )
         if left:
-            self.said.append(f"Of {self._path.name} these are not used: {listing(left, 8)}.")
+            self.notes.append(
+                f"Of {self._path.name} these are not used: {format_name_list(left, 8)}."
+            )
         return roles
 
     def _check_counts(self) -> None:
         for split, (name,) in self._images.items():
             images, labels = self._headers[name].shape[:1], self.labels[split].shape
-            values.layout(self._headers[name].shape, name)
+            array_values.parse_image_layout(self._headers[name].shape, name)
             if images != labels:
                 raise DataError(
                     f"{self._path.name} has {images[0]:,} {split} images and {labels[0]:,} labels: "
@@ -114,60 +132,63 @@ class Npz:
     def _merge_validation(self) -> None:
         if "val" not in self._images:
             return
-        into = values.validation_into(set(self._images), self.said)
+        into = array_values.assign_validation_split(set(self._images), self.notes)
         self._images.setdefault(into, []).extend(self._images.pop("val"))
         parts = [self.labels[one] for one in (into, "val") if one in self.labels]
         self.labels[into] = np.concatenate(parts)
         del self.labels["val"]
 
-    def _header(self, archive: zipfile.ZipFile, name: str) -> Header:
-        entry = entry_of(archive, name)
-        with sound(self._path, name), archive.open(entry) as file:
+    def _read_array_header(self, archive: zipfile.ZipFile, name: str) -> ArrayHeader:
+        entry = find_npz_entry(archive, name)
+        with convert_npz_errors(self._path, name), archive.open(entry) as file:
             header = read_header(cast(BinaryIO, file))
             if entry.file_size != header.start + header.nbytes:
                 raise DamagedFileError("its shape does not fit its length")
         return header
 
-    def _small(self, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    def _read_small_array(self, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
         header = self._headers[name]
-        if header.nbytes > MOST_SMALL:
+        if header.nbytes > MAX_LABEL_BYTES:
             raise DataError(f"{name} of {self._path.name} is too large to be labels or names.")
-        with sound(self._path, name), archive.open(entry_of(archive, name)) as file:
+        with (
+            convert_npz_errors(self._path, name),
+            archive.open(find_npz_entry(archive, name)) as file,
+        ):
             file.read(header.start)
-            return header.array(exactly(file, header.nbytes))
+            return header.view_as_array(read_exact_bytes(file, header.nbytes))
 
-    def _blocks(self, name: str) -> Iterator[NDArray[Any]]:
+    def _iterate_blocks(self, name: str) -> Iterator[NDArray[Any]]:
         """The rows of an array, some at a time; all at once where its first axis varies fastest."""
         header = self._headers[name]
         count, *shape = header.shape
         row = header.nbytes // max(1, count)
         rows = count if header.fortran_order else max(1, BLOCK // row)
-        if header.fortran_order and header.nbytes > MOST_TURNED:
+        if header.fortran_order and header.nbytes > MAX_FORTRAN_BYTES:
             raise DataError(
                 f"{name} of {self._path.name} lies column by column and is too large to be turned: "
                 "save np.ascontiguousarray of it."
             )
         with (
-            archive_at(self._path) as archive,
-            sound(self._path, name),
-            archive.open(entry_of(archive, name)) as file,
+            open_npz_archive(self._path) as archive,
+            convert_npz_errors(self._path, name),
+            archive.open(find_npz_entry(archive, name)) as file,
         ):
             file.read(header.start)
             for start in range(0, count, rows):
-                flat = exactly(file, min(rows, count - start) * row)
+                flat = read_exact_bytes(file, min(rows, count - start) * row)
                 if header.fortran_order:
-                    yield header.array(flat)
+                    yield header.view_as_array(flat)
                 else:
                     yield flat.view(header.dtype).reshape(-1, *shape)
 
 
-def role(name: str) -> tuple[str, str]:
+def parse_array_role(name: str) -> tuple[str, str]:
     """Which split an array is of, and whether "images", "labels" or "names"; "" for neither."""
     if name.lower() in NAMES:
         return "", "names"
     split, rest = "train", list[str]()
     for word in re.split(r"[_\-]", name.lower()):
-        found = values.split_name(word)
+        found = array_values.parse_split_name(word)
         split, rest = (found, rest) if found else (split, [*rest, word])
     kind = "_".join(rest)
     what = "images" if kind in IMAGES else "labels" if kind in LABELS else ""
@@ -175,14 +196,18 @@ def role(name: str) -> tuple[str, str]:
 
 
 @contextmanager
-def archive_at(path: Path) -> Iterator[zipfile.ZipFile]:
+def open_npz_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """The archive in a file; DataError where it is none."""
-    with sound(path, ""), opened(path) as file, zipfile.ZipFile(file) as archive:
+    with (
+        convert_npz_errors(path, ""),
+        open_plain_file(path) as file,
+        zipfile.ZipFile(file) as archive,
+    ):
         yield archive
 
 
 @contextmanager
-def sound(path: Path, name: str) -> Iterator[None]:
+def convert_npz_errors(path: Path, name: str) -> Iterator[None]:
     """What is damaged or refused within is said of the file, and of the array in it."""
     what = f"{name} of {path.name}" if name else path.name
     try:
@@ -190,17 +215,19 @@ def sound(path: Path, name: str) -> Iterator[None]:
     except DataError:
         raise
     except OSError as error:
-        raise DataError(f"{what} cannot be read ({named(error)}): look what is there.") from error
+        raise DataError(
+            f"{what} cannot be read ({describe_error_with_path(error)}): look what is there."
+        ) from error
     except DamagedFileError as error:
         raise DataError(
             f"{what} cannot be taken ({error}): save it with np.savez, as numbers or text, not as "
             "Python objects."
         ) from error
-    except ODDITIES as error:
+    except ZIP_ERRORS as error:
         raise DataError(f"{what} is damaged, cut short or no .npz file: save it again.") from error
 
 
-def entry_of(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+def find_npz_entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     """The entry of an array, which NumPy names with .npy at its end."""
     try:
         return archive.getinfo(f"{name}.npy")
@@ -208,7 +235,7 @@ def entry_of(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
         return archive.getinfo(name)
 
 
-def exactly(file: IO[bytes], size: int) -> NDArray[np.uint8]:
+def read_exact_bytes(file: IO[bytes], size: int) -> NDArray[np.uint8]:
     """So many bytes; DamagedFileError where there are fewer."""
     content = np.empty(size, np.uint8)
     for start in range(0, size, PIECE):

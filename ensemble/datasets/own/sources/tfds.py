@@ -14,15 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own.source import Form, Pixels, Survey, Unreadable
-from ensemble.datasets.own.sources import values
+from ensemble.datasets.own.source import (
+    DatasetImageFormat,
+    PictureSurvey,
+    Pixels,
+    UnreadablePicture,
+)
+from ensemble.datasets.own.sources import array_values
 from ensemble.errors import DataError
 
-NAME = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.\-]+)?(:\d+\.\d+\.\d+)?")
+TFDS_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.\-]+)?(:\d+\.\d+\.\d+)?")
 
 
-class Tfds:
-    """Pictures of TensorFlow Datasets; a `source.Source`.
+class TfdsSource:
+    """Pictures of TensorFlow Datasets; a `source.PictureSource`.
 
     Args:
       name: as it names them: `beans`, `food101`, `NAME/CONFIG:VERSION`.
@@ -33,31 +38,31 @@ class Tfds:
     """
 
     def __init__(self, name: str) -> None:
-        if not NAME.fullmatch(name):
+        if not TFDS_NAME_PATTERN.fullmatch(name):
             raise DataError(f"{name!r:.60} is no name of TensorFlow Datasets: tfds:beans is one.")
-        self.origin, self.said = f"{name} of TensorFlow Datasets", list[str]()
-        builder = prepared(name)
-        self._image, label = keys(builder.info.features, name)
-        names = {values.split_name(one): one for one in builder.info.splits}
+        self.origin, self.notes = f"{name} of TensorFlow Datasets", list[str]()
+        builder = prepare_tfds_builder(name)
+        self._image, label = find_feature_keys(builder.info.features, name)
+        names = {array_values.parse_split_name(one): one for one in builder.info.splits}
         if "train" not in names:
             raise DataError(f"{name} has no training images: choose another.")
         found, self._parts = dict[str, NDArray[Any]](), dict[str, list[Any]]()
         for split in (one for one in ("train", "test", "val") if one in names):
             self._parts[split] = [builder.as_data_source(split=names[split])]
-            found[split] = labels_of(builder, names[split], self._image, label)
+            found[split] = read_tfds_labels(builder, names[split], self._image, label)
         given = np.array(getattr(builder.info.features[label], "names", None) or [])
-        self.class_names, self.labels = values.classes(found, given, name)
+        self.class_names, self.labels = array_values.map_class_labels(found, given, name)
         self._shape = builder.info.features[self._image].shape
         if "val" in names:
-            into = values.validation_into(set(self._parts), self.said)
+            into = array_values.assign_validation_split(set(self._parts), self.notes)
             self._parts.setdefault(into, []).extend(self._parts.pop("val"))
             joined = [self.labels[one] for one in (into, "val") if one in self.labels]
             self.labels[into] = np.concatenate(joined)
             del self.labels["val"]
 
-    def survey(self) -> Survey:
+    def survey(self) -> PictureSurvey:
         """The pictures' sizes: each is decoded once for it, unless all are said to be equal."""
-        survey = Survey()
+        survey = PictureSurvey()
         for source in (source for parts in self._parts.values() for source in parts):
             shape = self._shape
             for place in range(len(source)):
@@ -67,18 +72,20 @@ class Tfds:
                 survey.grey &= shape[2] == 1
         return survey
 
-    def pictures(self, split: str, form: Form) -> Iterator[Pixels | Unreadable]:
+    def iterate_pictures(
+        self, split: str, form: DatasetImageFormat
+    ) -> Iterator[Pixels | UnreadablePicture]:
         """Each picture of a split."""
         for source in self._parts[split]:
             for place in range(len(source)):
                 one = np.asarray(source[place][self._image])
                 if one.dtype == np.uint8:
-                    yield values.in_form(one, form)
+                    yield array_values.fit_array_to_format(one, form)
                 else:
-                    yield Unreadable(f"{split} {place}", f"it is of {one.dtype}")
+                    yield UnreadablePicture(f"{split} {place}", f"it is of {one.dtype}")
 
 
-def prepared(name: str) -> Any:
+def prepare_tfds_builder(name: str) -> Any:
     """The builder of a dataset that lies prepared as array_record, perhaps since just now.
 
     Raises:
@@ -93,13 +100,13 @@ def prepared(name: str) -> Any:
         builder = tfds.builder(name, file_format="array_record")
         if not builder.data_path.exists():
             if hasattr(sys.modules.get(type(builder).__module__), "tf"):
-                raise DataError(needs_tensorflow(name))
+                raise DataError(describe_tensorflow_requirement(name))
             builder.download_and_prepare()
         return builder
     except DataError:
         raise
     except ImportError as error:
-        raise DataError(needs_tensorflow(name)) from error
+        raise DataError(describe_tensorflow_requirement(name)) from error
     except Exception as error:  # its builders raise what their authors chose
         said = " ".join(str(error).split()).split(" Available ")[0] or type(error).__name__
         raise DataError(
@@ -108,7 +115,7 @@ def prepared(name: str) -> Any:
         ) from error
 
 
-def needs_tensorflow(name: str) -> str:
+def describe_tensorflow_requirement(name: str) -> str:
     """What to do where TensorFlow would be needed, which this program does without."""
     return (
         f"TensorFlow Datasets can prepare {name} with TensorFlow only: where that is installed run "
@@ -117,7 +124,7 @@ def needs_tensorflow(name: str) -> str:
     )
 
 
-def keys(features: Any, name: str) -> tuple[str, str]:
+def find_feature_keys(features: Any, name: str) -> tuple[str, str]:
     """The names of the one image and the one label; DataError where it has others."""
     kinds = {"Image": "image", "ClassLabel": "label"}
     found = {
@@ -131,7 +138,7 @@ def keys(features: Any, name: str) -> tuple[str, str]:
     return found["Image"][0], found["ClassLabel"][0]
 
 
-def labels_of(builder: Any, split: str, image: str, label: str) -> NDArray[np.int64]:
+def read_tfds_labels(builder: Any, split: str, image: str, label: str) -> NDArray[np.int64]:
     """The labels (N,) of a split; its images are not decoded for them."""
     import tensorflow_datasets as tfds
 

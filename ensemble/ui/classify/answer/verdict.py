@@ -5,72 +5,77 @@ import html
 import streamlit as st
 
 from ensemble.figures import palette, thumbnails
-from ensemble.figures.verdict import alt, figure, table
-from ensemble.ui.classify.answer.shown import Shown
-from ensemble.ui.classify.details.choice import DETAILS
+from ensemble.figures.mark_probabilities import (
+    describe_mark_chart,
+    plot_mark_probabilities,
+    tabulate_mark_probabilities,
+)
+from ensemble.ui.classify.answer.classified_mark import ClassifiedMark
+from ensemble.ui.classify.details.detail_selection import DETAILS
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
-ROOM = 112  # pixels of the screen: four for one of 28
+IMAGE_SIDE_PX = 112  # pixels of the screen: four for one of 28
 
-OOD_SCORE = (
+OOD_SCORE_HELP = (
     "The OOD score (out of distribution): how strange an image is to the members, counted against "
     f"real {{0}}s of the test set that were held out. “{DETAILS['gate']}”, below, says how the "
     "threshold was set, and sets it."
 )
 
 
-def words(shown: Shown) -> None:
+def show_mark_verdict(shown: ClassifiedMark) -> None:
     """The mark, the verdict, the votes, and how sure one may be of it."""
     digit, names = shown.digit, shown.names
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         high, wide = shown.image.shape[:2]
         st.image(
-            thumbnails.enlarged(shown.image, ROOM),
-            width=thumbnails.on_screen(shown.image.shape, ROOM)[0],
-            alt=f"{shown.called} as the networks see it, {wide} by {high} pixels",
+            thumbnails.encode_enlarged_image(shown.image, IMAGE_SIDE_PX),
+            width=thumbnails.compute_display_size(shown.image.shape, IMAGE_SIDE_PX)[0],
+            alt=f"{shown.title} as the networks see it, {wide} by {high} pixels",
         )
         with st.container(width=230, gap="xsmall"):
             st.subheader(
-                escaping.markdown(marks_words.verdict(digit, names, shown.noun)), anchor=False
+                escaping.escape_markdown(marks_words.format_mark_verdict(digit, names, shown.noun)),
+                anchor=False,
             )
             if digit.rejected:
-                said = escaping.markdown(marks_words.said(digit, names))
+                said = escaping.escape_markdown(marks_words.format_mark_class(digit, names))
                 st.caption(f"It would have said {said}.")
-            if votes := strip(shown):
+            if votes := render_vote_strip(shown):
                 st.html(votes)
     if digit.rejected:
-        st.markdown(escaping.markdown(digit.why))
-        st.caption(escaping.markdown(marks_words.signs(digit)))
-    st.markdown(escaping.markdown(marks_words.agreement(digit, names)))
-    if disagreement := marks_words.disagreement(digit):
-        st.caption(disagreement, help=marks_words.information(digit, names))
+        st.markdown(escaping.escape_markdown(digit.rejection_reason))
+        st.caption(escaping.escape_markdown(marks_words.describe_score_signs(digit)))
+    st.markdown(escaping.escape_markdown(marks_words.describe_mark_agreement(digit, names)))
+    if disagreement := marks_words.format_mark_disagreement(digit):
+        st.caption(disagreement, help=marks_words.explain_mutual_information(digit, names))
     st.caption(
-        f"{marks_words.ood_score(digit, shown.refuse, names, shown.noun)}",
-        help=f"{OOD_SCORE.format(shown.noun)} {marks_words.scores(digit)}.",
+        f"{marks_words.describe_ood_score(digit, shown.refuse, names, shown.noun)}",
+        help=f"{OOD_SCORE_HELP.format(shown.noun)} {marks_words.format_threshold_distance(digit)}.",
     )
 
 
-def strip(shown: Shown) -> str:
+def render_vote_strip(shown: ClassifiedMark) -> str:
     """The votes as HTML: "7 7 7 1 7" in the members' order, each over its member's colour.
 
     "" where they are counted instead, in words: with many members or long names.
     """
-    made = marks_words.predictions(shown.digit)
-    if made.members == 1 or not images_words.listed(made, shown.names):
+    made = marks_words.build_mark_predictions(shown.digit)
+    if made.members == 1 or not images_words.can_list_votes(made, shown.names):
         return ""
     votes = "".join(
-        vote(m, made.members, text, against=voted != shown.digit.label)
-        for m, (voted, text) in enumerate(images_words.ballot(made, 0, shown.names))
+        render_member_vote(m, made.members, text, against=voted != shown.digit.label)
+        for m, (voted, text) in enumerate(images_words.list_vote_texts(made, 0, shown.names))
     )
     dim = ";opacity:.65" if shown.digit.rejected else ""
     return f'<div style="display:flex;flex-wrap:wrap;gap:4px{dim}">{votes}</div>'
 
 
-def vote(m: int, M: int, text: str, *, against: bool) -> str:
+def render_member_vote(m: int, M: int, text: str, *, against: bool) -> str:
     """One member's vote; whoever votes against the ensemble stands out."""
     weight = "font-weight:700;text-decoration:underline" if against else ""
     color = palette.member_color(m, M)
@@ -80,21 +85,21 @@ def vote(m: int, M: int, text: str, *, against: bool) -> str:
     )
 
 
-def chart(shown: Shown) -> None:
+def show_verdict_chart(shown: ClassifiedMark) -> None:
     """Bars and dots, how to read them, and their files."""
     digit, names = shown.digit, shown.names
-    title = f"{shown.called} · {shown.name} · {shown.source}"
+    title = f"{shown.title} · {shown.name} · {shown.source_title}"
     sees = "Bars: the averaged probabilities. Dots: each member's own."
     if shown.members == 1:
         sees = "The probabilities that the one member gives."
-    pictures.show(
-        figure(digit, names, title, theme.palette()),
+    pictures.show_figure_panel(
+        plot_mark_probabilities(digit, names, title, theme.get_page_palette()),
         key="classify_verdict",
         of=shown.run,
         epoch=shown.epoch,
-        name=f"{shown.stem}-verdict",
+        name=f"{shown.file_stem}-verdict",
         title="The probabilities",
-        alt=alt(digit, names),
-        table=lambda: table(digit, names),
+        alt=describe_mark_chart(digit, names),
+        table=lambda: tabulate_mark_probabilities(digit, names),
         sees=sees,
     )

@@ -7,55 +7,59 @@ import streamlit as st
 
 from ensemble.errors import EnsembleError
 from ensemble.pictures import corrections
-from ensemble.ui.classify.answer.shown import Shown
-from ensemble.ui.shared import address, guard, widget
+from ensemble.ui.classify.answer.classified_mark import ClassifiedMark
+from ensemble.ui.shared import address, guard, widget_state
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import escaping, formats
 from ensemble.wording import images as images_words
 
-OFF = (
+CORRECTIONS_OFF_HELP = (
     "Nothing you bring is written to disk. Start the app with the environment variable "
     "ENSEMBLE_CORRECTIONS naming a folder, and you can say what a mark was; the pixels that the "
     "networks saw and your word are kept there, and all can be downloaded as a labelled set."
 )
-ON = (
+CORRECTIONS_ON_HELP = (
     "Keeps the pixels that the networks saw, your word and what the ensemble said, and nothing "
     "else of the picture, in the folder that ENSEMBLE_CORRECTIONS names."
 )
-BESIDE = 20  # classes that stand beside each other
+MAX_CLASS_PILLS = 20  # classes that stand beside each other
 
 
-def show(shown: Shown) -> None:
+def show_corrections(shown: ClassifiedMark) -> None:
     """The classes to choose from, what is kept of this mark, and all that is kept."""
-    folder = corrections.folder()
+    folder = corrections.find_corrections_folder()
     if not folder:
-        st.caption("Corrections are not kept.", help=OFF)
+        st.caption("Corrections are not kept.", help=CORRECTIONS_OFF_HELP)
         return
-    kept = labelled(shown)
+    kept = find_correction_label(shown)
     key = f"classify_correction_{zlib.crc32(shown.image.tobytes()):08x}"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        choose(shown, key, kept)
+        show_correction_control(shown, key, kept)
         if kept is not None:
             st.button(
                 "Undo",
                 key="classify_correction_undo",
                 icon=":material/undo:",
-                on_click=keep,
+                on_click=save_mark_correction,
                 args=(shown, None),
             )
-        download(str(folder))
-    if problem := Tab.correction_problem.take():
-        guard.problem(problem)
+        show_corrections_download(str(folder))
+    if problem := Tab.correction_problem.pop():
+        guard.show_error_message(problem)
     elif kept is not None:
-        st.caption(escaping.markdown(said(shown, kept)))
+        st.caption(escaping.escape_markdown(describe_correction(shown, kept)))
 
 
-def choose(shown: Shown, key: str, kept: int | None) -> None:
+def show_correction_control(shown: ClassifiedMark, key: str, kept: int | None) -> None:
     """The classes: beside each other, or of many a list that can be searched."""
     each = range(len(shown.names))
-    more: dict[str, Any] = {"on_change": chosen, "args": (shown, key), "help": ON}
-    if len(each) <= BESIDE:
-        address.bound(
+    more: dict[str, Any] = {
+        "on_change": save_chosen_correction,
+        "args": (shown, key),
+        "help": CORRECTIONS_ON_HELP,
+    }
+    if len(each) <= MAX_CLASS_PILLS:
+        address.show_address_widget(
             key,
             kept,
             lambda key: st.pills(
@@ -63,12 +67,12 @@ def choose(shown: Shown, key: str, kept: int | None) -> None:
                 each,
                 key=key,
                 width="content",
-                format_func=lambda label: escaping.markdown(shown.names[label]),
+                format_func=lambda label: escaping.escape_markdown(shown.names[label]),
                 **more,
             ),
         )
     else:
-        address.bound(
+        address.show_address_widget(
             key,
             kept,
             lambda key: st.selectbox(
@@ -84,51 +88,51 @@ def choose(shown: Shown, key: str, kept: int | None) -> None:
         )
 
 
-def labelled(shown: Shown) -> int | None:
+def find_correction_label(shown: ClassifiedMark) -> int | None:
     """What this mark is kept as; None where it is not."""
     for label in range(len(shown.names)):
-        if corrections.is_whole(corrections.path_of(shown.image, label)):
+        if corrections.is_correction_intact(corrections.correction_path(shown.image, label)):
             return label
     return None
 
 
-def said(shown: Shown, label: int) -> str:
+def describe_correction(shown: ClassifiedMark, label: int) -> str:
     """That it is kept, and whether the ensemble was right about it."""
     right = label == shown.digit.label
     about = "rejected it" if shown.digit.rejected else f"said {shown.names[shown.digit.label]}"
     if right and not shown.digit.rejected:
         about = "is right"
-    what = images_words.named(shown.names[label], shown.names).removeprefix("labelled ")
+    what = images_words.format_true_class(shown.names[label], shown.names).removeprefix("labelled ")
     return f"Kept as {what}; the ensemble {about}."
 
 
-def chosen(shown: Shown, key: str) -> None:
+def save_chosen_correction(shown: ClassifiedMark, key: str) -> None:
     """Callback: a class was chosen, or chosen again to take it back."""
-    keep(shown, widget.value(key))
+    save_mark_correction(shown, widget_state.get_widget_value(key))
 
 
-def keep(shown: Shown, label: int | None) -> None:
+def save_mark_correction(shown: ClassifiedMark, label: int | None) -> None:
     """Keep the mark as `label` and as nothing else; None forgets it."""
     told = "?" if shown.digit.rejected else shown.names[shown.digit.label]
     try:
         if label is not None:
-            corrections.keep(shown.image, label, told, shown.run.id, shown.epoch)
+            corrections.save_correction(shown.image, label, told, shown.run.id, shown.epoch)
         # Only now: on a full disk the word of before stays.
         for other in range(len(shown.names)):
             if other != label:
-                corrections.undo(shown.image, other)
+                corrections.delete_correction(shown.image, other)
     except EnsembleError as error:
         tab.correction_problem = str(error)
-    count.clear()
+    count_folder_corrections.clear()
 
 
-def download(folder: str) -> None:
+def show_corrections_download(folder: str) -> None:
     """How many corrections are kept, as a labelled set."""
-    total = count(folder)
+    total = count_folder_corrections(folder)
     if total:
         st.download_button(
-            f"{formats.count(total, 'correction')} (ZIP)",
-            corrections.export,
+            f"{formats.format_count(total, 'correction')} (ZIP)",
+            corrections.export_corrections,
             "corrections.zip",
             "application/zip",
             icon=":material/download:",
@@ -141,6 +145,6 @@ def download(folder: str) -> None:
 
 # Every file is read to count it: seldom, and after a change of one's own.
 @st.cache_data(max_entries=2, ttl=60, show_spinner=False)
-def count(folder: str) -> int:
+def count_folder_corrections(folder: str) -> int:
     """How many corrections are kept in the folder; at most a minute old."""
-    return corrections.count()
+    return corrections.count_corrections()

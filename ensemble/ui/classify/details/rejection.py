@@ -4,20 +4,25 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ensemble.figures.rejection import alt, figure, shares, table
-from ensemble.ui.classify.answer.shown import Shown
+from ensemble.figures.ood_scores import (
+    describe_ood_scores_chart,
+    plot_ood_scores,
+    tabulate_ood_scores,
+    tabulate_rejection_rates,
+)
+from ensemble.ui.classify.answer.classified_mark import ClassifiedMark
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
 from ensemble.wording import marks as marks_words
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 
 if TYPE_CHECKING:  # it draws in JAX
     from ensemble.recognition.rejection_threshold import RejectionThreshold
 
-CHOICES = (1, 2, 3, 5, 10)  # per cent
+RATE_CHOICES = (1, 2, 3, 5, 10)  # per cent
 
-SCORE = (
+OOD_SCORE_HELP = (
     "The OOD score (out of distribution) says how strange an image is to the members: how rare it "
     "is among held-out real ones. The rejection threshold is the score that this share of them "
     "exceeds. Each dot is an image: blue where it is treated rightly, orange where a real one is "
@@ -25,67 +30,73 @@ SCORE = (
 )
 
 
-def show(shown: Shown) -> None:
+def show_rejection_threshold(shown: ClassifiedMark) -> None:
     """The control, what it comes to, the scores behind it, and a row for each kind of image."""
     noun = shown.noun
-    control(shown, noun)
+    show_rejection_rate_control(shown, noun)
     with st.spinner(
-        f"Showing {plural(noun)} and {marks_words.non(noun)} to the members, once", show_time=True
+        f"Showing {pluralize_noun(noun)} and {marks_words.format_negated_noun(noun)} to the "
+        f"members, once",
+        show_time=True,
     ):
-        threshold = shown.classifier.rejection_threshold(shown.refuse)
+        threshold = shown.classifier.compute_rejection_threshold(shown.refuse)
     known = shown.run.data.title
-    title = f"Rejected or accepted · {shown.source}"
-    pictures.show(
-        figure(threshold, shown.digit.score, known, title, theme.palette()),
+    title = f"Rejected or accepted · {shown.source_title}"
+    pictures.show_figure_panel(
+        plot_ood_scores(threshold, shown.digit.score, known, title, theme.get_page_palette()),
         key="classify_rejection",
         of=shown.run,
         epoch=shown.epoch,
-        name=f"{shown.stem}-threshold",
+        name=f"{shown.file_stem}-threshold",
         title="OOD scores and threshold",
-        alt=alt(threshold, known),
-        table=lambda: table(threshold, known, shown.digit.score),
-        sees=sentence(threshold, noun),
-        help=SCORE,
+        alt=describe_ood_scores_chart(threshold, known),
+        table=lambda: tabulate_ood_scores(threshold, known, shown.digit.score),
+        sees=describe_rejection_threshold(threshold, noun),
+        help=OOD_SCORE_HELP,
     )
     st.dataframe(
-        shares(threshold, known, noun),
+        tabulate_rejection_rates(threshold, known, noun),
         hide_index=True,
         key="classify_rejection_table",
         width="content",
     )
-    st.caption(marks_words.threshold_set_on(threshold, known))
+    st.caption(marks_words.describe_threshold_basis(threshold, known))
 
 
-def control(shown: Shown, noun: str) -> None:
+def show_rejection_rate_control(shown: ClassifiedMark, noun: str) -> None:
     """How many real digits may be rejected; what it says stands in the address."""
     now = round(100 * shown.refuse)
-    options = {str(one): formats.percent(one / 100, figures=2) for one in sorted({*CHOICES, now})}
-    address.choose(
+    options = {
+        str(one): formats.format_percent(one / 100, figures=2)
+        for one in sorted({*RATE_CHOICES, now})
+    }
+    address.select_address_option(
         address.REFUSE,
-        f"Real {plural(noun)} that may be rejected",
+        f"Real {pluralize_noun(noun)} that may be rejected",
         options,
         str(address.REFUSE.default),
-        help=f"The fewer real ones are rejected, the more {marks_words.non(noun)} pass for one.",
+        help=f"The fewer real ones are rejected, the more {marks_words.format_negated_noun(noun)} "
+        f"pass for one.",
     )
 
 
-def sentence(threshold: "RejectionThreshold", noun: str) -> str:
+def describe_rejection_threshold(threshold: "RejectionThreshold", noun: str) -> str:
     """What share it accepts, how well that is read, and what share of the others it rejects."""
-    coverage = formats.percent(threshold.coverage, threshold.judged)
-    said = f"It accepts **{coverage}** of other real {plural(noun)}"
+    coverage = formats.format_percent(threshold.coverage, threshold.judged_count)
+    said = f"It accepts **{coverage}** of other real {pluralize_noun(noun)}"
     if threshold.coverage:
         right = (
             "all"
             if threshold.accuracy == 1
-            else formats.percent(threshold.accuracy, threshold.judged)
+            else formats.format_percent(threshold.accuracy, threshold.judged_count)
         )
         said += f" and reads {right} of these right"
     if not threshold.non_digits:
         return f"{said}."
     low, high = (bound(one.share for one in threshold.non_digits) for bound in (min, max))
-    rejected = formats.percent(low, 500)
-    if rejected != formats.percent(high, 500):
-        rejected = f"{rejected} to {formats.percent(high, 500)}"
-    others = marks_words.non(noun)
+    rejected = formats.format_percent(low, 500)
+    if rejected != formats.format_percent(high, 500):
+        rejected = f"{rejected} to {formats.format_percent(high, 500)}"
+    others = marks_words.format_negated_noun(noun)
     kinds = others if len(threshold.non_digits) == 1 else f"each kind of {others}"
     return f"{said}; of {kinds} it rejects **{rejected}**."

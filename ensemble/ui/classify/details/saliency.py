@@ -9,95 +9,109 @@ import streamlit as st
 
 from ensemble.figures import thumbnails
 from ensemble.recognition.occlusion import Occlusion
-from ensemble.ui.classify.answer.shown import Shown
-from ensemble.ui.classify.details import saliency_picture as painting
+from ensemble.ui.classify.answer.classified_mark import ClassifiedMark
+from ensemble.ui.classify.details import saliency_maps as painting
 from ensemble.ui.predictions import downloads
 from ensemble.wording import escaping
 from ensemble.wording import marks as marks_words
-from ensemble.wording.formats import plural
+from ensemble.wording.formats import pluralize_noun
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit
 
-NAMED = 8  # members that are listed by their numbers
-MOST = 12  # members whose maps are drawn one by one: those whose minds change first
+MAX_NAMED_MEMBERS = 8  # members that are listed by their numbers
+MAX_MEMBER_MAPS = 12  # members whose maps are drawn one by one: those whose minds change first
 
-OCCLUSION = (
+OCCLUSION_HELP = (
     "A patch of ground is laid over each place in turn (occlusion: Zeiler and Fergus 2014). Blue: "
     "covering this place lowers the probability of what the member says; orange: it raises it. "
     "The colours mean the same in every map. White frame: the smallest patch that changes a mind."
 )
 
 
-def show(shown: Shown) -> None:
+def show_saliency_maps(shown: ClassifiedMark) -> None:
     """The answer, a map for everybody, and one sentence a member."""
-    found = occlusion(shown)
-    members = drawn(found)
-    pictures = painting.maps(shown.image, found, members)
+    found = compute_mark_occlusion(shown)
+    members = select_mapped_members(found)
+    pictures = painting.draw_saliency_maps(shown.image, found, members)
     captions = [
         *(["all, averaged"] if shown.members > 1 else []),
-        *(caption(found, m, shown) for m in members),
+        *(format_map_caption(found, m, shown) for m in members),
     ]
-    st.markdown(sentence(found), help=OCCLUSION)
+    st.markdown(describe_prediction_flips(found), help=OCCLUSION_HELP)
     with st.container(horizontal=True, gap="small"):
         for picture, text in zip(pictures, captions, strict=True):
             st.image(
-                thumbnails.png(picture),
-                escaping.markdown(text),
+                thumbnails.encode_picture_png(picture),
+                escaping.escape_markdown(text),
                 width=picture.width,
                 alt=f"What covering a place does, {text}",
             )
     if len(members) < shown.members:
         st.caption(f"The {len(members)} of {shown.members} members whose minds change first.")
     st.markdown(
-        "\n".join(f"- {escaping.markdown(one)}" for one in told(found, shown.digit, shown.names))
+        "\n".join(
+            f"- {escaping.escape_markdown(one)}"
+            for one in list_flip_sentences(found, shown.digit, shown.names)
+        )
     )
-    keep(shown, found, pictures, captions)
+    show_saliency_downloads(shown, found, pictures, captions)
 
 
-def occlusion(shown: Shown) -> Occlusion:
+def compute_mark_occlusion(shown: ClassifiedMark) -> Occlusion:
     """What covering does, found once for each mark, run and epoch."""
     image = shown.image
-    return _occlusion(shown.run.id, shown.epoch, image.tobytes(), image.shape, shown.classifier)
+    return _compute_mark_occlusion(
+        shown.run.id, shown.epoch, image.tobytes(), image.shape, shown.classifier
+    )
 
 
 # A member's map takes 3 kB; of an image of 224 by 224 it takes 200 kB.
 @st.cache_resource(max_entries=32, show_spinner="Covering one place after another")
-def _occlusion(
+def _compute_mark_occlusion(
     run_id: str, epoch: int, image: bytes, shape: tuple[int, ...], _classifier: Any
 ) -> Occlusion:
-    found: Occlusion = _classifier.occlusion(np.frombuffer(image, np.uint8).reshape(shape))
+    found: Occlusion = _classifier.compute_occlusion(np.frombuffer(image, np.uint8).reshape(shape))
     return found
 
 
-def side(found: Occlusion, m: int) -> float:
+def compute_flip_patch_side(found: Occlusion, m: int) -> float:
     """How large the patch is that changes a member's mind, in pixels; infinite where none does."""
-    box = painting.box_of(found, m)
+    box = painting.find_flip_box(found, m)
     return math.inf if box is None else max(box[2] - box[0], box[3] - box[1])
 
 
-def drawn(found: Occlusion) -> list[int]:
+def select_mapped_members(found: Occlusion) -> list[int]:
     """The members that have a map: all of a few, else those whose minds change first."""
-    M = len(found.change)
-    if M <= MOST:
+    M = len(found.member_changes)
+    if M <= MAX_MEMBER_MAPS:
         return list(range(M))
-    return sorted(sorted(range(M), key=lambda m: side(found, m))[:MOST])
+    return sorted(
+        sorted(range(M), key=lambda m: compute_flip_patch_side(found, m))[:MAX_MEMBER_MAPS]
+    )
 
 
-def caption(found: Occlusion, m: int, shown: Shown) -> str:
+def format_map_caption(found: Occlusion, m: int, shown: ClassifiedMark) -> str:
     """What stands under a member's map: "member 3: 9 → 4"."""
     who = f"member {m + 1}: " if shown.members > 1 else ""
     said, flip = shown.names[int(shown.digit.votes[m])], found.flips[m]
     return f"{who}{said}" if flip is None else f"{who}{said} → {shown.names[flip.label]}"
 
 
-def sentence(found: Occlusion) -> str:
+def describe_prediction_flips(found: Occlusion) -> str:
     """How many members would change their minds, and under what."""
-    M, sides = len(found.change), [side(found, m) for m in range(len(found.change))]
+    M, sides = (
+        len(found.member_changes),
+        [compute_flip_patch_side(found, m) for m in range(len(found.member_changes))],
+    )
     few = sorted(one for one in sides if one < math.inf)
     if not few:
-        return f"**{steady(found.largest, M)}**"
-    patch = size(few[0]) if few[0] == few[-1] else f"{size(few[0])} to {size(few[-1])}"
+        return f"**{describe_stable_predictions(found.largest_patch_side, M)}**"
+    patch = (
+        format_patch_size(few[0])
+        if few[0] == few[-1]
+        else f"{format_patch_size(few[0])} to {format_patch_size(few[-1])}"
+    )
     if M == 1:
         return f"**Covering {patch} pixels changes its mind.**"
     who = "Both" if len(few) == M == 2 else f"All {M}" if len(few) == M else f"{len(few)} of {M}"
@@ -105,13 +119,13 @@ def sentence(found: Occlusion) -> str:
     return f"**{who} members would change {whose} under a patch of {patch} pixels.**"
 
 
-def steady(largest: int, M: int) -> str:
+def describe_stable_predictions(largest: int, M: int) -> str:
     """That nothing changes a mind."""
     whose = "its mind" if M == 1 else "any member's mind"
-    return f"No patch up to {size(largest)} pixels changes {whose}."
+    return f"No patch up to {format_patch_size(largest)} pixels changes {whose}."
 
 
-def told(found: Occlusion, digit: "Digit", names: Sequence[str]) -> list[str]:
+def list_flip_sentences(found: Occlusion, digit: "Digit", names: Sequence[str]) -> list[str]:
     """What would change each member's mind, members of whom the same is said together.
 
     Nothing where no mind changes: the answer has said so already.
@@ -120,46 +134,56 @@ def told(found: Occlusion, digit: "Digit", names: Sequence[str]) -> list[str]:
         return []
     alike: dict[str, list[int]] = {}
     for m in range(len(found.flips)):
-        alike.setdefault(mind(found, m, digit, names), []).append(m)
-    return [f"{who(members, len(found.flips))} {said}" for said, members in alike.items()]
+        alike.setdefault(describe_member_flip(found, m, digit, names), []).append(m)
+    return [
+        f"{format_member_group(members, len(found.flips))} {said}"
+        for said, members in alike.items()
+    ]
 
 
-def mind(found: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
+def describe_member_flip(found: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
     """What would change a member's mind, without saying who it is."""
     flip, said = found.flips[m], names[int(digit.votes[m])]
     if flip is None:
-        return f"would say {said} still: no patch up to {size(found.largest)} changes that."
+        return (
+            f"would say {said} still: no patch up to "
+            f"{format_patch_size(found.largest_patch_side)} changes that."
+        )
     return (
         f"would say {names[flip.label]} if the place marked were covered "
-        f"({size(side(found, m))} pixels)."
+        f"({format_patch_size(compute_flip_patch_side(found, m))} pixels)."
     )
 
 
-def who(members: Sequence[int], M: int) -> str:
+def format_member_group(members: Sequence[int], M: int) -> str:
     """Some of M members by their numbers; many are counted."""
     if M == 1:
         return "It"
     if len(members) == 1:
         return f"Member {members[0] + 1}"
-    if len(members) > NAMED:
+    if len(members) > MAX_NAMED_MEMBERS:
         return f"{len(members)} members"
     numbers = [str(m + 1) for m in members]
     return f"Members {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
-def size(side: float) -> str:
+def format_patch_size(side: float) -> str:
     """A patch by its side: "5×5"."""
     return f"{side}×{side}"
 
 
-def keep(shown: Shown, found: Occlusion, pictures: Any, captions: list[str]) -> None:
+def show_saliency_downloads(
+    shown: ClassifiedMark, found: Occlusion, pictures: Any, captions: list[str]
+) -> None:
     """The maps as a picture, and their figures as a table."""
-    title = f"What covering a place does · {marks_words.said(shown.digit, shown.names)}"
+    title = (
+        f"What covering a place does · {marks_words.format_mark_class(shown.digit, shown.names)}"
+    )
     with st.container(horizontal=True, gap="small"):
         st.download_button(
             "Maps (PNG)",
-            lambda: painting.sheet(pictures, captions, title),
-            f"{shown.stem}-covered.png",
+            lambda: painting.compose_saliency_sheet(pictures, captions, title),
+            f"{shown.file_stem}-covered.png",
             "image/png",
             icon=":material/image:",
             key="classify_saliency_png",
@@ -167,12 +191,13 @@ def keep(shown: Shown, found: Occlusion, pictures: Any, captions: list[str]) -> 
         )
         st.download_button(
             "Figures (CSV)",
-            lambda: downloads.csv(painting.table(found)),
-            f"{shown.stem}-covered.csv",
+            lambda: downloads.encode_table_csv(painting.tabulate_saliency(found)),
+            f"{shown.file_stem}-covered.csv",
             "text/csv",
             icon=":material/table:",
             key="classify_saliency_csv",
             on_click="ignore",
-            help=f"A row for each of the {found.averaged.size} places: how far the probabilities "
-            f"of {plural(shown.noun)} said fall when it is covered.",
+            help=f"A row for each of the {found.ensemble_change.size} places: how far the "
+            f"probabilities "
+            f"of {pluralize_noun(shown.noun)} said fall when it is covered.",
         )

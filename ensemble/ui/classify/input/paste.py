@@ -9,10 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble.ui.shared import widget
+from ensemble.ui.shared import widget_state
 
 KEY = "classify_paste"
-MOST, MOST_BYTES = 10, 20 * 2**20
+MAX_PICTURES, MAX_PICTURE_BYTES = 10, 20 * 2**20
 HTML = """
 <div class="paste">
   <button type="button" title="Ctrl+V does the same, anywhere on this page" disabled>
@@ -22,37 +22,39 @@ HTML = """
 </div>
 """
 
-Taken = Sequence[tuple[str, bytes]]
+PastedPictures = Sequence[tuple[str, bytes]]
 
 
-def show(on_paste: Callable[[Taken], None]) -> None:
+def show_paste_button(on_paste: Callable[[PastedPictures], None]) -> None:
     """The button, and while it is there, an ear for Ctrl+V.
 
     Args:
       on_paste: called with the pictures' names, "" where they have none, and their bytes.
     """
-    component()(key=KEY, width="content", on_pasted_change=lambda: on_paste(taken()))
+    create_paste_component()(
+        key=KEY, width="content", on_pasted_change=lambda: on_paste(read_pasted_pictures())
+    )
 
 
-def taken() -> Taken:
+def read_pasted_pictures() -> PastedPictures:
     """What has just been pasted."""
-    return cleaned(widget.value(KEY).get("pasted"))
+    return parse_pasted_pictures(widget_state.get_widget_value(KEY).get("pasted"))
 
 
-def cleaned(sent: Any) -> Taken:
+def parse_pasted_pictures(sent: Any) -> PastedPictures:
     """What a browser sent, within bounds; what is no picture's bytes is left out."""
     found = []
-    for one in sent[:MOST] if isinstance(sent, list) else []:
+    for one in sent[:MAX_PICTURES] if isinstance(sent, list) else []:
         try:
             content = base64.b64decode(one["data"], validate=True)
             found.append((str(one.get("name") or ""), content))
         except (TypeError, KeyError, AttributeError, binascii.Error, ValueError):
             continue
-    return [one for one in found if len(one[1]) <= MOST_BYTES]
+    return [one for one in found if len(one[1]) <= MAX_PICTURE_BYTES]
 
 
 @functools.cache
-def component() -> Any:
+def create_paste_component() -> Any:
     """The component, registered once."""
     folder = Path(__file__).parents[1] / "js"
     return st.components.v2.component(

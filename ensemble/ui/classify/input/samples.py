@@ -9,17 +9,21 @@ from PIL import Image
 from ensemble import datasets, runs
 from ensemble.datasets import Dataset
 from ensemble.figures import thumbnails
-from ensemble.ui.classify.input import tray
-from ensemble.ui.classify.state import Source, source
+from ensemble.ui.classify.input import tab_pictures
+from ensemble.ui.classify.state import InputPicture, create_input_picture
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
 
 STRIDE = 7919  # a prime: one test image after another from all over the test set
-LONG, MARGIN, TIMES = 4, 24, 4  # digits of a number, pixels around it, pixels to a pixel
+SAMPLE_NUMBER_LENGTH, MARGIN_PX, PIXEL_SCALE = (
+    4,
+    24,
+    4,
+)  # digits of a number, pixels around it, pixels to a pixel
 
 
-def buttons(run: runs.Run, first: bool) -> None:
+def show_sample_buttons(run: runs.Run, first: bool) -> None:
     """One test image, or several of them written side by side, at a press.
 
     Args:
@@ -28,59 +32,68 @@ def buttons(run: runs.Run, first: bool) -> None:
     """
     noun = run.data.noun
     st.button(
-        f"Try a test {escaping.markdown(noun)}",
+        f"Try a test {escaping.escape_markdown(noun)}",
         key="classify_try",
-        on_click=try_one,
+        on_click=open_sample_image,
         icon=":material/casino:",
         args=(run.config.dataset,),
         type="primary" if first else "secondary",
         help="One that the members have not learnt from.",
     )
-    if noun == "digit" and run.data.written:
+    if noun == "digit" and run.data.is_mnist_like:
         st.button(
             "Try a number",
             key="classify_try_number",
-            on_click=try_number,
+            on_click=open_sample_number,
             args=(run.config.dataset,),
             help="Four test digits on one paper.",
         )
 
 
-def try_one(name: str) -> None:
+def open_sample_image(name: str) -> None:
     """Callback: open another test image."""
-    dataset, (number, *_) = loaders.dataset(name), following(loaders.dataset(name), 1)
-    title = f"Test image {number} of {datasets.info(name).title}"
-    tray.add([sample(title, thumbnails.picture(dataset.test_images[number]))])
+    dataset, (number, *_) = (
+        loaders.load_cached_dataset(name),
+        select_next_samples(loaders.load_cached_dataset(name), 1),
+    )
+    title = f"Test image {number} of {datasets.find_dataset_info(name).title}"
+    tab_pictures.add_tab_pictures(
+        [create_sample_picture(title, thumbnails.convert_to_picture(dataset.test_images[number]))]
+    )
 
 
-def try_number(name: str) -> None:
+def open_sample_number(name: str) -> None:
     """Callback: open a paper with a few test digits side by side."""
-    dataset = loaders.dataset(name)
-    numbers = following(dataset, LONG)
-    title = f"Test images {', '.join(map(str, numbers))} of {datasets.info(name).title}"
-    tray.add([sample(title, paper(dataset.test_images[numbers]))])
+    dataset = loaders.load_cached_dataset(name)
+    numbers = select_next_samples(dataset, SAMPLE_NUMBER_LENGTH)
+    title = (
+        f"Test images {', '.join(map(str, numbers))} of {datasets.find_dataset_info(name).title}"
+    )
+    tab_pictures.add_tab_pictures(
+        [create_sample_picture(title, compose_number_paper(dataset.test_images[numbers]))]
+    )
 
 
-def following(dataset: Dataset, count: int) -> list[int]:
+def select_next_samples(dataset: Dataset, count: int) -> list[int]:
     """The next numbers of test images to be tried in this tab."""
-    tried = tab.tried
-    tab.tried = tried + count
+    tried = tab.tried_image_count
+    tab.tried_image_count = tried + count
     return [STRIDE * (tried + k + 1) % len(dataset.test_labels) for k in range(count)]
 
 
-def paper(images: np.ndarray) -> Image.Image:
+def compose_number_paper(images: np.ndarray) -> Image.Image:
     """Test images (K, 28, 28, 1) as dark ink on light paper, side by side."""
     across = images[..., 0].transpose(1, 0, 2).reshape(28, -1)
     ink = Image.fromarray(across).resize(
-        (across.shape[1] * TIMES, 28 * TIMES), Image.Resampling.BICUBIC
+        (across.shape[1] * PIXEL_SCALE, 28 * PIXEL_SCALE), Image.Resampling.BICUBIC
     )
-    page = Image.new("RGB", (ink.width + 2 * MARGIN, ink.height + 2 * MARGIN), "#F4F1E8")
-    page.paste("#20304F", (MARGIN, MARGIN), ink)
+    page = Image.new("RGB", (ink.width + 2 * MARGIN_PX, ink.height + 2 * MARGIN_PX), "#F4F1E8")
+    page.paste("#20304F", (MARGIN_PX, MARGIN_PX), ink)
     return page
 
 
-def sample(title: str, image: Image.Image) -> Source:
+def create_sample_picture(title: str, image: Image.Image) -> InputPicture:
     """A picture of that title, as if it had been handed in."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG")
-    return source(title, buffer.getvalue())
+    return create_input_picture(title, buffer.getvalue())

@@ -7,61 +7,66 @@ import streamlit as st
 
 from ensemble.errors import RunError
 from ensemble.figures import thumbnails
-from ensemble.figures.inspect.one_image import Answers, alt, figure, table
-from ensemble.figures.inspect.shift import amount
-from ensemble.shift.corruptions import Kind, kinds
+from ensemble.figures.inspect.image_corruption import (
+    CorruptionAnswers,
+    describe_image_corruption_chart,
+    plot_image_corruption,
+    tabulate_image_corruption,
+)
+from ensemble.figures.inspect.shift import format_corruption_amount
+from ensemble.shift.corruptions import Corruption, scale_corruptions
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
-from ensemble.ui.inspect.shift.answers import answers
-from ensemble.ui.shared import address, theme, widget
+from ensemble.ui.inspect.shift.corruption_answers import predict_corrupted_image
+from ensemble.ui.shared import address, theme, widget_state
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.ui.shared.address import Word
-from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared.address import QueryParameter
+from ensemble.ui.shared.guard import guard_page
 from ensemble.wording import escaping, formats
 from ensemble.wording import images as images_words
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import format_run_name
 
-ROOM = 224  # pixels of the screen: eight for one of 28
+IMAGE_SIDE_PX = 224  # pixels of the screen: eight for one of 28
 
 
-def show(shown: SharedEpoch) -> None:
+def show_corrupted_image(shown: SharedEpoch) -> None:
     """Draw the view; a move of the slider draws only the view again."""
-    st.fragment(body)(shown)
+    st.fragment(refresh_corrupted_image)(shown)
 
 
-def body(shown: SharedEpoch) -> None:
+def refresh_corrupted_image(shown: SharedEpoch) -> None:
     """The image, the controls, and the picture over all amounts."""
-    with guarded():
-        number = address.NUMBER.within(usual(shown), 0, shown.n - 1)
-        kind = choose(shown, number)
+    with guard_page():
+        number = address.NUMBER.read_within(find_most_disputed_image(shown), 0, shown.n - 1)
+        kind = select_corruption(shown, number)
         try:
-            asked = answers(shown.run, number, kind.name)
+            asked = predict_corrupted_image(shown.run, number, kind.name)
         except RunError as error:
-            st.info(escaping.markdown(error), icon=":material/hourglass_empty:")
+            st.info(escaping.escape_markdown(error), icon=":material/hourglass_empty:")
             return
         left, right = st.columns([1, 2], gap="large")
         with left:
-            place = slider(kind, asked)
-            image(shown, number, asked, kind, place)
+            place = select_corruption_amount(kind, asked)
+            show_image_at_amount(shown, number, asked, kind, place)
         with right:
-            picture(shown, number, asked, kind, place)
+            show_corruption_chart(shown, number, asked, kind, place)
 
 
-def usual(shown: SharedEpoch) -> int:
+def find_most_disputed_image(shown: SharedEpoch) -> int:
     """The image to begin with: the one that the members disagree about most."""
     return int(np.argmax(shown.predictions.information))
 
 
-def choose(shown: SharedEpoch, number: int) -> Kind:
+def select_corruption(shown: SharedEpoch, number: int) -> Corruption:
     """The controls for the image and the corruption; what they say stands in the address."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.button(
             "Previous",
             key="stress_previous",
             disabled=number == 0,
-            on_click=address.NUMBER.put,
+            on_click=address.NUMBER.set_value,
             args=(number - 1,),
         )
-        address.bound(
+        address.show_address_widget(
             "stress_number",
             number,
             lambda key: st.number_input(
@@ -70,7 +75,7 @@ def choose(shown: SharedEpoch, number: int) -> Kind:
                 shown.n - 1,
                 key=key,
                 width=150,
-                on_change=typed,
+                on_change=update_number_address,
                 help=f"Any of the test set, from 0 to {shown.n - 1:,}.",
             ),
         )
@@ -78,102 +83,111 @@ def choose(shown: SharedEpoch, number: int) -> Kind:
             "Next",
             key="stress_next",
             disabled=number == shown.n - 1,
-            on_click=address.NUMBER.put,
+            on_click=address.NUMBER.set_value,
             args=(number + 1,),
         )
-        every = kinds(shown.dataset.image_shape)
-        name = address.choose(
+        every = scale_corruptions(shown.dataset.image_shape)
+        name = address.select_address_option(
             address.KIND,
             "Corruption",
             {name: kind.title for name, kind in every.items()},
             next(iter(every)),
-            on_change=other_kind,
+            on_change=update_corruption_address,
         )
     return every[name]
 
 
-def typed() -> None:
+def update_number_address() -> None:
     """Callback of the number: the address follows."""
-    address.NUMBER.put(widget.value("stress_number"))
+    address.NUMBER.set_value(widget_state.get_widget_value("stress_number"))
 
 
-def other_kind(word: Word[Any], key: str, default: str) -> None:
+def update_corruption_address(word: QueryParameter[Any], key: str, default: str) -> None:
     """Callback of the kind: the address follows, and begins without corruption."""
-    address.AMOUNT.put(None)
-    address.follow(word, key, default)
+    address.AMOUNT.set_value(None)
+    address.update_address(word, key, default)
 
 
-def slider(kind: Kind, asked: Answers) -> int:
+def select_corruption_amount(kind: Corruption, asked: CorruptionAnswers) -> int:
     """How much to corrupt; returns the slider's place among the amounts."""
     words = {f"{value:g}": place for place, value in enumerate(asked.amounts)}
-    word = address.AMOUNT.among(words, f"{kind.neutral:g}")
-    address.bound(
+    word = address.AMOUNT.read_option(words, f"{kind.neutral_amount:g}")
+    address.show_address_widget(
         f"stress_amount_{kind.name}",
         word,
         lambda key: st.select_slider(
             kind.title,
             list(words),
             key=key,
-            on_change=moved,
+            on_change=update_amount_address,
             args=(kind,),
-            format_func=lambda word: amount(kind, float(word)),
+            format_func=lambda word: format_corruption_amount(kind, float(word)),
         ),
     )
     return words[word]
 
 
-def moved(kind: Kind) -> None:
+def update_amount_address(kind: Corruption) -> None:
     """Callback of the slider: the address follows."""
-    address.AMOUNT.put(widget.value(f"stress_amount_{kind.name}"), f"{kind.neutral:g}")
+    address.AMOUNT.set_value(
+        widget_state.get_widget_value(f"stress_amount_{kind.name}"), f"{kind.neutral_amount:g}"
+    )
 
 
-def image(shown: SharedEpoch, number: int, asked: Answers, kind: Kind, place: int) -> None:
+def show_image_at_amount(
+    shown: SharedEpoch, number: int, asked: CorruptionAnswers, kind: Corruption, place: int
+) -> None:
     """The image as the members see it, and what they say of it."""
-    made, names = asked.made, shown.class_names
-    label = images_words.named(names[int(made.labels[place])], names)
-    at = amount(kind, asked.amounts[place])
+    made, names = asked.predictions, shown.class_names
+    label = images_words.format_true_class(names[int(made.labels[place])], names)
+    at = format_corruption_amount(kind, asked.amounts[place])
     shape = asked.images.shape[1:]
     st.image(
-        thumbnails.enlarged(asked.images[place], ROOM),
-        width=thumbnails.on_screen(shape, ROOM)[0],
+        thumbnails.encode_enlarged_image(asked.images[place], IMAGE_SIDE_PX),
+        width=thumbnails.compute_display_size(shape, IMAGE_SIDE_PX)[0],
         alt=f"Test {shown.noun} {number}, {label}; {kind.title.lower()} {at}",
     )
     mark = "✓ Right" if made.right[place] else "✗ Wrong"
     st.markdown(
-        f"**{mark} at {at}.** {escaping.markdown(images_words.sentence(made, place, names))}"
+        f"**{mark} at {at}.** "
+        f"{escaping.escape_markdown(images_words.describe_image_prediction(made, place, names))}"
     )
-    entropy, information = asked.unsure.predictive[place], asked.unsure.information[place]
-    said = f"Uncertainty: {formats.significant(entropy, 2)} nats"
+    entropy, information = asked.uncertainty.predictive[place], asked.uncertainty.information[place]
+    said = f"Uncertainty: {formats.format_significant(entropy, 2)} nats"
     if made.members > 1:
-        said += f", {formats.significant(information, 2)} of them the members' disagreement"
+        said += f", {formats.format_significant(information, 2)} of them the members' disagreement"
     more = asked.members.steps_after
-    after = f" and {formats.count(more, 'step')}" if more else ""
+    after = f" and {formats.format_count(more, 'step')}" if more else ""
     st.caption(f"{said}. Members of the last checkpoint, at epoch {asked.members.epoch}{after}.")
 
 
-def picture(shown: SharedEpoch, number: int, asked: Answers, kind: Kind, place: int) -> None:
+def show_corruption_chart(
+    shown: SharedEpoch, number: int, asked: CorruptionAnswers, kind: Corruption, place: int
+) -> None:
     """Everything over the amount, with a line where the slider stands."""
     names = shown.class_names
-    title = f"Test {shown.noun} {number} · {kind.title} · {called(shown.run)}"
-    pictures.show(
-        figure(asked, kind, place, names, title, theme.palette()),
+    title = f"Test {shown.noun} {number} · {kind.title} · {format_run_name(shown.run)}"
+    pictures.show_figure_panel(
+        plot_image_corruption(asked, kind, place, names, title, theme.get_page_palette()),
         key="stress_digit",
         of=shown.run,
         name=f"{shown.run.id}-{shown.noun}-{number}-{kind.name}",
         title=f"One {shown.noun} under stress",
-        alt=alt(asked, kind, names),
-        table=lambda: table(asked, kind, names),
-        sees=sentence(asked, kind, shown.noun),
+        alt=describe_image_corruption_chart(asked, kind, names),
+        table=lambda: tabulate_image_corruption(asked, kind, names),
+        sees=describe_correct_range(asked, kind, shown.noun),
     )
 
 
-def sentence(asked: Answers, kind: Kind, noun: str) -> str:
+def describe_correct_range(asked: CorruptionAnswers, kind: Corruption, noun: str) -> str:
     """How far the ensemble stays right, from the image as it is on."""
-    right, amounts = asked.made.right, asked.amounts
-    start = amounts.index(kind.neutral)
-    who = "The ensemble" if asked.made.members > 1 else "The one member"
+    right, amounts = asked.predictions.right, asked.amounts
+    start = amounts.index(kind.neutral_amount)
+    who = "The ensemble" if asked.predictions.members > 1 else "The one member"
     if not right[start]:
-        return f"{who} gets this {noun} wrong as it is; it is right at {counted(right)}."
+        return (
+            f"{who} gets this {noun} wrong as it is; it is right at {format_correct_count(right)}."
+        )
     low = high = start
     while low and right[low - 1]:
         low -= 1
@@ -183,10 +197,13 @@ def sentence(asked: Answers, kind: Kind, noun: str) -> str:
         return f"{who} stays right at every amount."
     if low == high:
         return f"{who} is right on this {noun} as it is, and at no amount next to that."
-    first, last = amount(kind, amounts[low]), amount(kind, amounts[high])
+    first, last = (
+        format_corruption_amount(kind, amounts[low]),
+        format_corruption_amount(kind, amounts[high]),
+    )
     return f"{who} stays right from {first} to {last}."
 
 
-def counted(right: np.ndarray) -> str:
+def format_correct_count(right: np.ndarray) -> str:
     """At how many amounts it is right."""
     return f"{int(right.sum())} of {len(right)} amounts" if right.any() else "none of the amounts"

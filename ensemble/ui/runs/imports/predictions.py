@@ -6,18 +6,18 @@ import streamlit as st
 
 from ensemble import exchange
 from ensemble.access import Action
-from ensemble.analysis.quality.averaging import average
+from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.errors import EnsembleError
 from ensemble.exchange import SNIPPETS, MemberOutputs, Snippet
-from ensemble.jobs.folders import NAME_LENGTH
-from ensemble.ui.shared import guard, widget
+from ensemble.jobs.folders import MAX_NAME_LENGTH
+from ensemble.ui.shared import guard, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 
-SHOWN = 8  # names of classes
+MAX_CLASS_NAMES = 8  # names of classes
 
 
-def how_to_save() -> None:
+def show_save_instructions() -> None:
     """Five lines for each library; none of them needs anything of ours."""
     libraries = {one.library: one for one in SNIPPETS}
     chosen = st.segmented_control(
@@ -28,57 +28,61 @@ def how_to_save() -> None:
         help="Lines that save what your members predict, with nothing of this program.",
     )
     if chosen:
-        snippet(libraries[chosen])
+        show_library_snippet(libraries[chosen])
 
 
-def snippet(one: Snippet) -> None:
+def show_library_snippet(one: Snippet) -> None:
     """A library's lines, and what they take for given."""
     st.code(one.code, language="python")
     st.caption("; ".join(f"`{name}` is {what}" for name, what in one.names.items()) + ".")
 
 
-def preview(found: MemberOutputs) -> None:
+def show_import_preview(found: MemberOutputs) -> None:
     """What was understood, before anything is kept."""
-    last = average(found.probabilities[-1])
+    last = average_probabilities(found.probabilities[-1])
     right = float((last.argmax(axis=1) == found.labels).mean())
     counts = [
-        formats.count(found.members, "member"),
-        formats.count(found.examples, "example"),
+        formats.format_count(found.members, "member"),
+        formats.format_count(found.examples, "example"),
         f"{found.classes:,} classes",
-        *([formats.count(found.epochs, "epoch")] if found.epochs > 1 else []),
+        *([formats.format_count(found.epochs, "epoch")] if found.epochs > 1 else []),
         "with images" if found.images is not None else "without images",
     ]
     st.markdown(f"##### {' · '.join(counts)}")
-    names = ", ".join(found.class_names[:SHOWN])
-    more = f" and {found.classes - SHOWN:,} more" if found.classes > SHOWN else ""
-    said = f"Averaged, they get {formats.percent(right, found.examples)} right. Classes: "
-    st.markdown(f"{said}{escaping.markdown(names)}{more}.")
+    names = ", ".join(found.class_names[:MAX_CLASS_NAMES])
+    more = (
+        f" and {found.classes - MAX_CLASS_NAMES:,} more" if found.classes > MAX_CLASS_NAMES else ""
+    )
+    said = f"Averaged, they get {formats.format_percent(right, found.examples)} right. Classes: "
+    st.markdown(f"{said}{escaping.escape_markdown(names)}{more}.")
     for note in found.notes:
-        st.caption(escaping.markdown(note))
+        st.caption(escaping.escape_markdown(note))
 
 
-def accept(
+def show_import_form(
     found: MemberOutputs, names: Sequence[str], then: Callable[[Sequence[str]], None]
 ) -> None:
     """Its name, and the button that keeps it; `then` is told the new run's id."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
-            "Name", key="import_name", max_chars=NAME_LENGTH, placeholder="What to call it"
+            "Name", key="import_name", max_chars=MAX_NAME_LENGTH, placeholder="What to call it"
         )
         pressed = st.button(
             "Keep it as a run",
             type="primary",
             icon=":material/check:",
             key="import_keep",
-            **rights.given(Action.IMPORT),
+            **rights.build_control_arguments(Action.IMPORT),
         )
     if not pressed:
         return
     with st.spinner("Writing it down …"):
         try:
             source = ", ".join(names)[:200]
-            run = exchange.import_run(found, widget.value("import_name", ""), source)
+            run = exchange.import_run(
+                found, widget_state.get_widget_value("import_name", ""), source
+            )
         except EnsembleError as error:
-            guard.problem(error)
+            guard.show_error_message(error)
             return
     then([run.id])

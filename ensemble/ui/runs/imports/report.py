@@ -8,17 +8,17 @@ from ensemble import exchange
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.exchange import Capsule
-from ensemble.ui.shared import guard, widget
+from ensemble.ui.shared import guard, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 
-KEPT = (
+REPORT_KEEP_CAPTION = (
     "Its figures are as the file has them. It gets an id of its own and says wherever it is shown "
     "that it is from a report; nothing of yours is replaced."
 )
 
 
-def show(
+def show_report_runs(
     found: Sequence[Capsule], names: Sequence[str], then: Callable[[Sequence[str]], None]
 ) -> None:
     """What is in the reports, a line a run, and the button that keeps them.
@@ -28,33 +28,33 @@ def show(
       names: of the files.
       then: told the ids of the new runs.
     """
-    title = exchange.report_of(", ".join(names), found)
-    st.markdown(f"##### {escaping.markdown(title)}")
+    title = exchange.describe_report_file(", ".join(names), found)
+    st.markdown(f"##### {escaping.escape_markdown(title)}")
     for capsule in found:
-        st.markdown(escaping.markdown(line(capsule)))
+        st.markdown(escaping.escape_markdown(describe_report_run(capsule)))
         for note in capsule.notes:
-            st.caption(escaping.markdown(note))
-    st.caption(KEPT)
-    wanted = choose(found)
-    count = "it as a run" if len(found) == 1 else formats.count(len(wanted), "run")
+            st.caption(escaping.escape_markdown(note))
+    st.caption(REPORT_KEEP_CAPTION)
+    wanted = select_report_runs(found)
+    count = "it as a run" if len(found) == 1 else formats.format_count(len(wanted), "run")
     pressed = st.button(
         f"Keep {count}",
         type="primary",
         icon=":material/check:",
         key="import_keep",
-        **rights.given(Action.IMPORT, disabled=not wanted),
+        **rights.build_control_arguments(Action.IMPORT, disabled=not wanted),
     )
     if pressed:
-        keep(wanted, then)
+        import_selected_runs(wanted, then)
 
 
-def line(capsule: Capsule) -> str:
+def describe_report_run(capsule: Capsule) -> str:
     """What there is of a run, with its name where it has one."""
     header = capsule.header
-    return f"{header.name or header.id} · {exchange.said_of(capsule)}"
+    return f"{header.name or header.id} · {exchange.describe_capsule_contents(capsule)}"
 
 
-def choose(found: Sequence[Capsule]) -> list[Capsule]:
+def select_report_runs(found: Sequence[Capsule]) -> list[Capsule]:
     """Those to keep: the one there is, or those that are chosen, all at first."""
     if len(found) == 1:
         return list(found)
@@ -64,24 +64,24 @@ def choose(found: Sequence[Capsule]) -> list[Capsule]:
         list(places),
         default=list(places),
         key="import_chosen",
-        format_func=lambda place: called(places[place]),
+        format_func=lambda place: format_report_run_name(places[place]),
     )
-    chosen = widget.value("import_chosen", list(places))
+    chosen = widget_state.get_widget_value("import_chosen", list(places))
     return [places[place] for place in chosen if place in places]
 
 
-def called(capsule: Capsule) -> str:
+def format_report_run_name(capsule: Capsule) -> str:
     """A run by its name and its id."""
     header = capsule.header
     return f"{header.name} · {header.id}" if header.name else header.id
 
 
-def keep(wanted: Sequence[Capsule], then: Callable[[Sequence[str]], None]) -> None:
+def import_selected_runs(wanted: Sequence[Capsule], then: Callable[[Sequence[str]], None]) -> None:
     """Makes a run of each; what cannot be made is said, and those before it stay."""
     with st.spinner("Writing it down …"):
         try:
             made = [exchange.import_capsule(capsule).id for capsule in wanted]
         except EnsembleError as error:
-            guard.problem(error)
+            guard.show_error_message(error)
             return
     then(made)

@@ -14,84 +14,98 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.predictions import Predictions, chosen, judge, ordered
+from ensemble.analysis.predictions import (
+    EnsemblePredictions,
+    evaluate_predictions,
+    filter_examples,
+    sort_examples,
+)
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import registry
-from ensemble.storage.records.lines import read_lines
+from ensemble.storage.records.json_lines import read_lines
 from ensemble.ui.shared import loaders
 
 FOLDER = Path(__file__).parent / "recorded"
-ID = "recorded example"  # with a blank, which no run's id has
-DISPUTED = 8
+RECORDED_ID = "recorded example"  # with a blank, which no run's id has
+DISPUTED_IMAGE_COUNT = 8
 
 
 @functools.cache
-def config() -> EnsembleConfig:
+def load_recorded_config() -> EnsembleConfig:
     """Its settings."""
-    return EnsembleConfig.from_dict(_about()["settings"])
+    return EnsembleConfig.from_dict(_read_recorded_metadata()["settings"])
 
 
 @functools.cache
-def run() -> runs.Run:
+def load_recorded_run() -> runs.Run:
     """The run, as screens take one."""
-    status = runs.Status.from_dict(_about()["status"])
-    return runs.Run(ID, ID, FOLDER, config(), status, registry.find(config().dataset))
+    status = runs.Status.from_dict(_read_recorded_metadata()["status"])
+    return runs.Run(
+        RECORDED_ID,
+        RECORDED_ID,
+        FOLDER,
+        load_recorded_config(),
+        status,
+        registry.find_dataset_entry(load_recorded_config().dataset),
+    )
 
 
-def _about() -> dict[str, Any]:
+def _read_recorded_metadata() -> dict[str, Any]:
     about: dict[str, Any] = json.loads((FOLDER / "run.json").read_text("utf-8"))
     return about
 
 
-def is_recorded(asked: runs.Run) -> bool:
+def is_recorded_run(asked: runs.Run) -> bool:
     """Whether a run is this one, and nobody's own."""
-    return asked.id == ID
+    return asked.id == RECORDED_ID
 
 
 @functools.cache
-def history() -> list[dict[str, Any]]:
+def load_recorded_history() -> list[dict[str, Any]]:
     """The lines of its history."""
     return read_lines(FOLDER / "history.jsonl")
 
 
-def epochs() -> list[int]:
+def list_recorded_epochs() -> list[int]:
     """Every epoch, from 1: of each the predictions are there."""
-    return list(range(1, run().config.epochs + 1))
+    return list(range(1, load_recorded_run().config.epochs + 1))
 
 
 @functools.cache
-def test_set() -> runs.TestSet:
+def load_recorded_test_set() -> runs.TestSet:
     """The images that it was tested on: those of a dataset that needs no network."""
-    found = loaders.dataset(run().config.dataset)
-    return runs.TestSet(run().data, found.test_labels, found.test_images)
+    found = loaders.load_cached_dataset(load_recorded_run().config.dataset)
+    return runs.TestSet(load_recorded_run().data, found.test_labels, found.test_images)
 
 
 @functools.cache
-def predictions(epoch: int) -> Predictions:
+def load_recorded_predictions(epoch: int) -> EnsemblePredictions:
     """What its members said after `epoch`, judged; kept for every tab."""
-    return judge(_probabilities()[epoch - 1].copy(), test_set().labels)
+    return evaluate_predictions(
+        _read_recorded_probabilities()[epoch - 1].copy(), load_recorded_test_set().labels
+    )
 
 
 @functools.cache
-def _probabilities() -> NDArray[np.float32]:
+def _read_recorded_probabilities() -> NDArray[np.float32]:
     with np.load(FOLDER / "predictions.npz", allow_pickle=False) as arrays:
         kept: NDArray[np.float32] = arrays["probabilities"]
     return kept
 
 
-def read_predictions(asked: runs.Run, epoch: int) -> NDArray[np.floating]:
+def load_member_probabilities(asked: runs.Run, epoch: int) -> NDArray[np.floating]:
     """The members' probabilities (M, N, C) after `epoch`, of this run or of a person's own.
 
     Raises:
       RunError: they are not there, or cannot be read.
     """
-    if is_recorded(asked):
-        return predictions(epoch).probabilities
-    return runs.read_predictions(asked.id, epoch)
+    if is_recorded_run(asked):
+        return load_recorded_predictions(epoch).probabilities
+    return runs.read_run_predictions(asked.id, epoch)
 
 
-def disputed() -> Ints:
+def find_recorded_disputed_images() -> Ints:
     """The numbers of the images that its members dispute most at the end, the most first."""
-    made = predictions(epochs()[-1])
-    return ordered(made, chosen(made, "split"), "split")[:DISPUTED]
+    made = load_recorded_predictions(list_recorded_epochs()[-1])
+    return sort_examples(made, filter_examples(made, "split"), "split")[:DISPUTED_IMAGE_COUNT]

@@ -1,0 +1,222 @@
+"""How many members are enough: the sizes of committee that are not inferior to the whole.
+
+A committee keeps the margin where it loses less than that against the whole ensemble. A size is
+enough where it is shown that a share of its committees keep it, and so do those of every larger
+size. To be better is enough too. What a test set is too small to show is said to be undecided.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.inference.paired_intervals import (
+    DifferenceMoments,
+    difference_interval,
+    moments_interval,
+)
+from ensemble.analysis.members.committees import CommitteeEvaluation
+
+Doubles = NDArray[np.float64]
+Outcome = Literal["enough", "loses", "undecided"]
+
+# The loss that is accepted unless another is chosen: a share, nats, a Brier score. Of ECE there
+# is none: it is no mean over examples, so no paired interval of it is known to hold.
+DEFAULT_MARGINS = {"accuracy": 0.001, "nll": 0.005, "brier": 0.002}
+REQUIRED_SHARE = 0.95  # of the committees of a size, that have to keep it
+ALPHA = 0.05  # how often "enough" may be wrong, and so "loses"
+POWER = 0.8  # how often a test set as large as is asked for would settle it
+
+
+@dataclass(frozen=True)
+class SizeVerdict:
+    """What the test set shows of the committees of one size.
+
+    Attributes:
+      size: how many members are in each.
+      outcome: "enough": shown that at least `required` keep the margin; "loses": shown that fewer
+        do; "undecided": neither.
+      committees: how many were judged.
+      required: how many of them have to keep the margin.
+      kept: how many are shown to, each at the error that this takes.
+      lost: how many are shown not to, likewise.
+      loss: the mean loss of all of them against the whole.
+      bound: what the losses of `required` of them are shown to be below.
+      examples: how many examples would settle it if nothing is really lost; None where it is
+        settled, or where as many as there are would, were the loss not so near the margin.
+    """
+
+    size: int
+    outcome: Outcome
+    committees: int
+    required: int
+    kept: int
+    lost: int
+    loss: float
+    bound: float
+    examples: int | None
+
+
+@dataclass(frozen=True)
+class SufficientSize:
+    """How many members are enough.
+
+    Attributes:
+      metric: by which figure: "accuracy", "nll" or "brier".
+      margin: the loss that is accepted, in its unit.
+      share: of the committees of a size, that have to keep it.
+      members: M.
+      n: N, the examples.
+      exact: whether all committees of each size were judged, else those that were drawn.
+      sizes: M − 1, M − 2 and so on, down to 1 or the first that is not enough.
+    """
+
+    metric: str
+    margin: float
+    share: float
+    members: int
+    n: int
+    exact: bool
+    sizes: tuple[SizeVerdict, ...]
+
+    @property
+    def smallest_sufficient(self) -> SizeVerdict | None:
+        """The smallest size that is enough; None where none below M is."""
+        return next((one for one in reversed(self.sizes) if one.outcome == "enough"), None)
+
+    @property
+    def first_insufficient(self) -> SizeVerdict | None:
+        """The next smaller size, which is not shown to be enough; None where one member is."""
+        return next((one for one in self.sizes if one.outcome != "enough"), None)
+
+    @property
+    def size(self) -> int:
+        """How many members are enough: M where no fewer are shown to be."""
+        return self.smallest_sufficient.size if self.smallest_sufficient else self.members
+
+
+def find_sufficient_size(
+    judged: CommitteeEvaluation,
+    figure: str = "accuracy",
+    margin: float | None = None,
+    share: float = REQUIRED_SHARE,
+) -> SufficientSize:
+    """The smallest size of which a share of the committees lose less than a margin.
+
+    Sizes are tested from M − 1 downwards, each at ALPHA, until one fails: so the claim of all
+    of them together is wrong at most that often. Of C committees of a size u = ⌈share · C⌉ have
+    to keep the margin. If fewer do, at least C − u + 1 of the tests have a true null hypothesis;
+    each is done at ALPHA / (C − u + 1), and u of them have to succeed. That at least C − u + 1
+    lose more takes that many successes, each at ALPHA / u.
+
+    Args:
+      judged: the committees.
+      figure: by which loss: "accuracy", "nll" or "brier".
+      margin: the loss that is accepted, above 0; None for that of MARGINS.
+      share: in (0, 1].
+
+    Raises:
+      ValueError: there is no margin of that figure, or it or the share is out of its range.
+
+    Source: W. Maurer, L. A. Hothorn and W. Lehmacher, "Multiple comparisons in drug clinical
+    trials and preclinical assays: a-priori ordered hypotheses", in "Biometrie in der
+    chemisch-pharmazeutischen Industrie" 6 (1995), 3-18 (a fixed sequence); Y. Benjamini and
+    R. Heller, "Screening for partial conjunction hypotheses", Biometrics 64 (2008), 1215-1222
+    (u of C, in the form of Bonferroni).
+    """
+    if figure not in DEFAULT_MARGINS:
+        raise ValueError(
+            f"{figure!r} is none of {', '.join(DEFAULT_MARGINS)}: only they have a margin."
+        )
+    margin = DEFAULT_MARGINS[figure] if margin is None else margin
+    if not 0 < margin < math.inf or not 0 < share <= 1:
+        raise ValueError(
+            f"A margin of {margin:g} kept by a share of {share:g}: choose a margin "
+            "above 0 and a share above 0, up to 1."
+        )
+    sizes: list[SizeVerdict] = []
+    for size in range(judged.members - 1, 0, -1):
+        sizes.append(_test_size(judged, figure, margin, share, size))
+        if sizes[-1].outcome != "enough":
+            break
+    return SufficientSize(
+        figure, margin, share, judged.members, judged.n, judged.exact, tuple(sizes)
+    )
+
+
+def _test_size(
+    judged: CommitteeEvaluation, figure: str, margin: float, share: float, size: int
+) -> SizeVerdict:
+    rows = np.flatnonzero(judged.size == size)
+    C = len(rows)
+    u = max(1, math.ceil(share * C - 1e-9))
+    alpha = ALPHA / (C - u + 1)
+    upper = _committee_loss_interval(judged, figure, rows, alpha)[1]
+    lower = _committee_loss_interval(judged, figure, rows, ALPHA / u)[0]
+    kept, lost = int((upper < margin).sum()), int((lower > margin).sum())
+    outcome: Outcome = "enough" if kept >= u else "loses" if lost > C - u else "undecided"
+    loss = _committee_loss(judged, figure)[rows]
+    wanted = None
+    if outcome == "undecided":
+        z = -NormalDist().inv_cdf(alpha)
+        spread = _committee_loss_variance(judged, figure, rows, alpha)
+        examples = (z + NormalDist().inv_cdf(POWER)) ** 2 * spread / margin**2
+        wanted = math.ceil(np.partition(examples, u - 1)[u - 1])
+    return SizeVerdict(
+        size,
+        outcome,
+        C,
+        u,
+        kept,
+        lost,
+        float(loss.mean()),
+        float(np.partition(upper, u - 1)[u - 1]),
+        wanted if wanted is not None and wanted > judged.n else None,
+    )
+
+
+def _committee_loss(judged: CommitteeEvaluation, figure: str) -> Doubles:
+    """(S,), what each committee loses against the whole: positive is worse."""
+    values: Doubles = getattr(judged, figure)
+    return values[-1] - values if figure == "accuracy" else values - values[-1]
+
+
+def _committee_moments(
+    judged: CommitteeEvaluation, figure: str, rows: NDArray[np.intp]
+) -> DifferenceMoments:
+    found: DifferenceMoments = judged.nll_loss if figure == "nll" else judged.brier_loss
+    each = (found.mean, found.variance, found.third, found.largest)
+    return DifferenceMoments(
+        judged.n, *(np.broadcast_to(one, judged.size.shape)[rows] for one in each)
+    )
+
+
+def _committee_loss_interval(
+    judged: CommitteeEvaluation, figure: str, rows: NDArray[np.intp], alpha: float
+) -> tuple[Any, Any]:
+    """Both ends of the losses of some committees, each wrong with probability `alpha`."""
+    if figure == "accuracy":
+        lost, won = judged.lost[rows], judged.won[rows]
+        return difference_interval(lost, won, judged.n, 1 - 2 * alpha)
+    # A Brier score is bounded, the log of a probability is not.
+    return moments_interval(
+        _committee_moments(judged, figure, rows), alpha, bounded=figure == "brier"
+    )
+
+
+def _committee_loss_variance(
+    judged: CommitteeEvaluation, figure: str, rows: NDArray[np.intp], alpha: float
+) -> Doubles:
+    """How much the loss varies from example to example, unseen ones counted as intervals do."""
+    n = judged.n
+    if figure == "accuracy":
+        differ = (judged.won + judged.lost)[rows]
+        spread: Doubles = (differ + 2) / n - _committee_loss(judged, figure)[rows] ** 2
+        return spread
+    found = _committee_moments(judged, figure, rows)
+    _, high = moments_interval(found, alpha, bounded=figure == "brier")
+    half: Doubles = (high - found.mean) / NormalDist().inv_cdf(1 - alpha)
+    return n * half * half

@@ -1,0 +1,201 @@
+"""What one plan loses against another on the same examples, and how surely.
+
+Two things are left to chance: which examples it was asked of, and which members were drawn. Each
+has its own part in an interval; they are added as variances.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t
+
+from ensemble.analysis.inference.paired_intervals import DifferenceMoments, moments_interval
+from ensemble.analysis.planning.plan_grid import LOWER_IS_BETTER, EnsemblePlan, PlanGrid
+
+Doubles = NDArray[np.float64]
+
+LEVEL = 0.95
+ROUNDING = 1e-9  # nats: members that say the same differ by no more
+
+
+@dataclass(frozen=True)
+class PlanLoss:
+    """What a plan loses against another, in nats or as a share of the examples.
+
+    Attributes:
+      plan: which.
+      against: the other.
+      mean: the loss; below 0 where the plan is better.
+      low: the lower end of its interval.
+      high: the upper end.
+      by_examples: the variance of the mean that hangs on the draw of the examples,
+      by_members: and on that of the members: 0 where there is one member alone.
+      certain: whether the plan is known to be worse whatever is drawn: see `compute_plan_losses`.
+    """
+
+    plan: EnsemblePlan
+    against: EnsemblePlan
+    mean: float
+    low: float
+    high: float
+    by_examples: float
+    by_members: float
+    certain: bool = False
+
+    @property
+    def loss_sign(self) -> int:
+        """1 where the plan is shown to be worse, −1 where better, 0 where neither is."""
+        return int(self.certain or self.low > 0) - int(self.high < 0)
+
+
+@dataclass(frozen=True)
+class PlanEstimate:
+    """What a plan comes to, with the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def estimate_plan(found: PlanGrid, plan: EnsemblePlan, figure: str) -> PlanEstimate:
+    """What a plan comes to, and how surely: over draws of examples and of members.
+
+    Args:
+      found: the map.
+      plan: one of its plans.
+      figure: "nll" or "accuracy".
+
+    Raises:
+      ValueError: there is no such plan.
+    """
+    values = found.example_scores(plan, figure)
+    share, df = _member_variance([found.member_influence(plan, figure)])
+    low, high = _plan_mean_intervals(values[None], np.array([share]), df, LEVEL, figure)
+    if figure == "accuracy":
+        low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)
+    return PlanEstimate(float(values.mean()), max(0.0, float(low[0])), float(high[0]))
+
+
+def compute_plan_losses(
+    found: PlanGrid,
+    plans: Sequence[EnsemblePlan],
+    against: EnsemblePlan,
+    figure: str,
+    other: PlanGrid | None = None,
+) -> list[PlanLoss]:
+    """What each of S plans loses against one, paired on the same examples.
+
+    The intervals hold all together with probability LEVEL (Bonferroni): of all sets of S, 5 % at
+    most have one that leaves the true difference out. As the plan that is really best is
+    compared with every other, those that are not shown to lose against the one that looks best
+    are a set that holds the best, also where it was picked on these very examples.
+
+    Of NLL one thing is known beforehand: after the same epoch larger committees never have more
+    on average (−ln of a mean is at most the mean of −ln, Jensen). So an interval of one run ends
+    nowhere below that of a larger committee of its epoch, nor above that of a smaller one, and a
+    committee smaller than the one it is held against, of the same epoch, is certainly worse.
+
+    Args:
+      found: the map of the plans.
+      plans: S of them; may be none.
+      against: the other plan.
+      figure: "nll" or "accuracy".
+      other: the map that `against` is of, on the same examples in the same order, where it is
+        that of another run: its members are then others, drawn apart.
+
+    Raises:
+      ValueError: there is no such plan, or the examples are not as many.
+
+    Source: J. C. Hsu, "Multiple Comparisons: Theory and Methods" (1996), ch. 4 (comparisons with
+    the best); the intervals are those of `paired.moments_interval`, with Student's t for the
+    members.
+    """
+    theirs = found if other is None else other
+    if theirs.n != found.n:
+        raise ValueError(f"Plans on {found.n:,} and on {theirs.n:,} examples are not paired.")
+    sign = 1 if LOWER_IS_BETTER[figure] else -1
+    reference, its_members = (
+        theirs.example_scores(against, figure),
+        theirs.member_influence(against, figure),
+    )
+    level = 1 - (1 - LEVEL) / max(1, len(plans))
+    every = [
+        _compute_plan_loss(
+            found, plan, against, figure, sign, reference, its_members, other is not None, level
+        )
+        for plan in plans
+    ]
+    return every if other is not None or figure != "nll" else _apply_jensen_bounds(every)
+
+
+def _apply_jensen_bounds(every: Sequence[PlanLoss]) -> list[PlanLoss]:
+    """The NLL losses of one run, each interval within what those of its epoch leave."""
+    found = []
+    for one in every:
+        alike = [each for each in every if each.plan.epochs == one.plan.epochs]
+        low = max(each.low for each in alike if each.plan.members >= one.plan.members)
+        high = min(each.high for each in alike if each.plan.members <= one.plan.members)
+        more = one.against.members - one.plan.members
+        if one.plan.epochs == one.against.epochs and more:
+            low, high = (max(low, 0.0), high) if more > 0 else (low, min(high, 0.0))
+        # Where the ends cross, one of them has left the truth out: what was measured stands.
+        certain = one.plan.epochs == one.against.epochs and more > 0 and one.mean > ROUNDING
+        low, high = min(low, one.mean), max(high, one.mean)
+        found.append(replace(one, low=low, high=high, certain=certain))
+    return found
+
+
+def _compute_plan_loss(
+    found: PlanGrid,
+    plan: EnsemblePlan,
+    against: EnsemblePlan,
+    figure: str,
+    sign: int,
+    reference: Doubles,
+    its_members: Doubles,
+    apart: bool,
+    level: float,
+) -> PlanLoss:
+    values = sign * (found.example_scores(plan, figure) - reference)
+    ours = found.member_influence(plan, figure)
+    share, df = _member_variance([ours, its_members] if apart else [ours - its_members])
+    low, high = _plan_mean_intervals(values[None], np.array([share]), df, level, figure)
+    return PlanLoss(
+        plan,
+        against,
+        float(values.mean()),
+        float(low[0]),
+        float(high[0]),
+        float(values.var()) / len(values),
+        share,
+    )
+
+
+def _member_variance(influences: Sequence[Doubles]) -> tuple[float, float]:
+    """(variance of a mean that hangs on the members, its degrees of freedom by Welch)."""
+    parts = [
+        (float(one.var(ddof=1)) / len(one), len(one) - 1) for one in influences if len(one) > 1
+    ]
+    total = sum(variance for variance, _ in parts)
+    if total <= 0:
+        return 0.0, math.inf
+    return total, total**2 / sum(variance**2 / df for variance, df in parts)
+
+
+def _plan_mean_intervals(
+    values: Doubles, by_members: Doubles, df: float, level: float, figure: str
+) -> tuple[Doubles, Doubles]:
+    """Both ends (S,) of the means of S rows (S, N)."""
+    alpha, bounded = (1 - level) / 2, figure == "accuracy"
+    mean = values.mean(axis=1)
+    gap = values - mean[:, None]
+    square = gap * gap
+    largest = np.ones(len(values)) if bounded else np.abs(gap).max(axis=1)
+    third = (square * gap).mean(axis=1)
+    moments = DifferenceMoments(values.shape[1], mean, square.mean(axis=1), third, largest)
+    low, high = moments_interval(moments, alpha, bounded)
+    half = t.isf(alpha, df) * np.sqrt(by_members)
+    return mean - np.hypot(mean - low, half), mean + np.hypot(high - mean, half)

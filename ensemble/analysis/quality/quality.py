@@ -1,0 +1,132 @@
+"""How good probabilities are: accuracy, proper scores and calibration in one value."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.averaging import Floats, Ints
+from ensemble.analysis.quality.metrics import METRICS, ClassifierAnswers
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The metrics of one classifier on N labelled examples; `quality["nll"]` is one by its name.
+
+    Attributes:
+      n: N.
+      low: the lower end of Wilson's 95 % interval of the accuracy.
+      high: the upper end.
+      values: by the names of `METRICS`, in their order.
+    """
+
+    n: int
+    low: float
+    high: float
+    values: Mapping[str, float]
+
+    def __getitem__(self, name: str) -> float:
+        return self.values[name]
+
+    @property
+    def accuracy(self) -> float:
+        """The share that is right, in [0, 1]."""
+        return self["accuracy"]
+
+    @property
+    def nll(self) -> float:
+        """The mean negative log-likelihood in nats, at least 0."""
+        return self["nll"]
+
+    @property
+    def brier(self) -> float:
+        """The mean Brier score, in [0, 2]."""
+        return self["brier"]
+
+    @property
+    def ece(self) -> float:
+        """The expected calibration error, in [0, 1]."""
+        return self["ece"]
+
+    @property
+    def adaptive_ece(self) -> float:
+        """The same over bins of equal count."""
+        return self["adaptive_ece"]
+
+    @property
+    def mce(self) -> float:
+        """The maximum calibration error, in [0, 1]."""
+        return self["mce"]
+
+    def as_row(self) -> dict[str, float]:
+        """All of it by stable names, the interval beside the accuracy, as in files."""
+        interval = {"accuracy": self.accuracy, "low": self.low, "high": self.high}
+        return {"n": self.n, **interval, **self.values}
+
+
+@dataclass(frozen=True)
+class EnsembleQualities:
+    """The quality of the ensemble, of each of its M members, and the mean of the members'."""
+
+    ensemble: Quality
+    members: tuple[Quality, ...]
+    mean: Quality
+
+
+def measure_quality(probabilities: Floats, labels: Ints) -> Quality:
+    """All figures of one classifier; a probability below `MIN_PROBABILITY` counts as that in NLL.
+
+    Args:
+      probabilities: (N, C), each row a distribution.
+      labels: (N,), class numbers in [0, C).
+
+    Raises:
+      ValueError: there is no example.
+    """
+    return measure_answer_quality(ClassifierAnswers.from_probabilities(probabilities, labels))
+
+
+def measure_answer_quality(answers: ClassifierAnswers) -> Quality:
+    """As `measure_quality`, of answers that need not be the likeliest class.
+
+    Raises:
+      ValueError: there is no example.
+    """
+    n = len(answers.labels)
+    low, high = wilson_interval(int(answers.right.sum()), n)
+    return Quality(n, low, high, {metric.name: metric.measure(answers) for metric in METRICS})
+
+
+def mean_quality(members: Sequence[Quality]) -> Quality:
+    """The mean of each figure, and Wilson's interval of the mean accuracy.
+
+    That interval is as wide as one member's: it tells how well N examples know an accuracy
+    like this, not how much members differ.
+
+    Args:
+      members: at least one, all on the same N examples.
+
+    Raises:
+      ValueError: there is none, or they are of different examples.
+    """
+    n = {member.n for member in members}
+    if len(n) != 1:
+        raise ValueError("The mean is of at least one, all on the same examples.")
+    (examples,) = n
+
+    values = {
+        metric.name: float(np.mean([member[metric.name] for member in members]))
+        for metric in METRICS
+    }
+    low, high = wilson_interval(values["accuracy"] * examples, examples)
+    return Quality(examples, low, high, values)
+
+
+def measure_qualities(made: EnsemblePredictions) -> EnsembleQualities:
+    """The quality of the ensemble, of each member, and the members' mean."""
+    members = tuple(measure_quality(member, made.labels) for member in made.probabilities)
+    return EnsembleQualities(
+        measure_quality(made.averaged, made.labels), members, mean_quality(members)
+    )

@@ -1,0 +1,42 @@
+"""What a notebook shows of a run as the last line of a cell, and the run as one HTML file."""
+
+from pathlib import Path
+
+from ensemble import runs
+from ensemble.api.notebook import Facts
+from ensemble.errors import EnsembleError
+from ensemble.wording import formats
+from ensemble.wording.run_names import format_run_name
+
+
+def collect_run_facts(run_id: str) -> tuple[str, Facts]:
+    """What it is called, and how it stands now."""
+    try:
+        run = runs.find_run(run_id)
+    except EnsembleError as error:
+        return run_id, [("state", str(error))]
+    n = run.data.test_size
+    share = run.status.ensemble_test_accuracy
+    facts = [
+        ("id", run.id),
+        ("state", run.state),
+        ("epoch", f"{run.status.epoch} of {run.config.epochs}"),
+    ]
+    if share is not None:
+        right = f"{formats.format_percent(share, n)} {formats.format_wilson_interval(share, n)}"
+        facts.append(("test accuracy", right))
+    if run.message:
+        facts.append(("message", run.message))
+    return format_run_name(run), facts
+
+
+def write_run_report(
+    run_id: str, path: Path, with_members: bool, all_epochs: bool, replace: bool
+) -> Path:
+    """Write the run's report and say where it is; see `Run.save_report`."""
+    from ensemble.report import write_report  # here: pictures take a while to import
+
+    done = write_report(
+        [run_id], path, with_members=with_members, all_epochs=all_epochs, replace=replace
+    )
+    return done.path

@@ -1,0 +1,48 @@
+"""Finding runs: one by its id or its name, or all there are."""
+
+from ensemble import runs
+from ensemble.api.run import Run
+from ensemble.errors import UnknownRunError
+from ensemble.storage.folders import runs_folder
+from ensemble.wording.run_names import format_run_name
+
+
+def open_run(id_or_name: str) -> Run:
+    """The run of this id, or else the one of this name.
+
+    >>> import ensemble
+    >>> ensemble.open_run("three of them").state
+    'finished'
+    >>> ensemble.open_run("none of that name")
+    Traceback (most recent call last):
+    ...
+    ensemble.errors.UnknownRunError: There is no run “none of that name” in ...
+
+    Raises:
+      UnknownRunError: there is none, or several of that name: the message says which.
+      RunError: its files cannot be read.
+    """
+    try:
+        return Run(runs.find_run(id_or_name).id)
+    except UnknownRunError:
+        wanted = " ".join(id_or_name.split())
+    found = [run for run in runs.list_runs() if wanted in (run.name, format_run_name(run))]
+    if len(found) == 1:
+        return Run(found[0].id)
+    if found:
+        ids = ", ".join(run.id for run in found[:8])
+        raise UnknownRunError(f"{len(found):,} runs are called “{wanted}”: open one by id: {ids}.")
+    raise UnknownRunError(
+        f"There is no run “{wanted:.40}” in {runs_folder()}: ensemble.list_runs() has those there "
+        "are; ENSEMBLE_RUNS says in which folder."
+    )
+
+
+def list_runs() -> list[Run]:
+    """Every run that can be read, the newest first.
+
+    >>> import ensemble
+    >>> [run.name for run in ensemble.list_runs()]
+    ['three of them']
+    """
+    return [Run(run.id) for run in runs.list_runs()]

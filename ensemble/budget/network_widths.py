@@ -1,0 +1,114 @@
+"""How wide a single network may be at the cost of an ensemble: in operations, or in seconds."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ensemble.architectures import ARCHITECTURES, format_network_title
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError
+from ensemble.machine import network_cost
+from ensemble.machine.network_cost import ImageShape, NetworkCost
+from ensemble.settings import list_setting_fields
+
+TIME_TOLERANCE = 0.05  # of the seconds
+MAX_ROUNDS = 6
+INITIAL_POWER = 2.0  # operations grow with about the square of the width
+
+
+@dataclass(frozen=True)
+class TimedWidth:
+    """A width that was measured.
+
+    Attributes:
+      width: of the single network.
+      share: the seconds of its training step, of those of the ensemble's.
+    """
+
+    width: int
+    share: float
+
+
+def max_network_width() -> int:
+    """The largest width there is."""
+    field = next(one for one in list_setting_fields(EnsembleConfig) if one.name == "width")
+    return int(field.metadata["high"])
+
+
+def default_network_width(network: str) -> int:
+    """The width that a network has where none is set; 0 where it has none."""
+    known = ARCHITECTURES.get(network)
+    return (known.width if known else None) or 0
+
+
+def network_cost_at_width(
+    network: str, image_shape: ImageShape, classes: int, width: int
+) -> NetworkCost:
+    """What one member of this width takes; the network is a built-in one."""
+    found = network_cost.compute_network_cost(network, image_shape, classes, width)
+    assert found is not None
+    return found
+
+
+def find_equal_flops_width(
+    network: str, image_shape: ImageShape, classes: int, members: int
+) -> int:
+    """The width at which one network takes as many operations an image as `members` of its own.
+
+    The nearest there is, by its factor.
+
+    Args:
+      network: a built-in one that has a width.
+      image_shape: (H, W, channels).
+      classes: how many it tells apart.
+      members: M.
+
+    Raises:
+      ConfigError: the widest there is takes fewer.
+    """
+    wanted = members * network_cost_at_width(network, image_shape, classes, 0).flops
+    last = max_network_width()
+    if network_cost_at_width(network, image_shape, classes, last).flops < wanted:
+        raise ConfigError(
+            f"No {format_network_title(network)} of a width up to {last:,} costs as much as "
+            f"{members} members: "
+            "choose fewer members."
+        )
+    return min(
+        range(default_network_width(network), last + 1),
+        key=lambda width: abs(
+            math.log(network_cost_at_width(network, image_shape, classes, width).flops / wanted)
+        ),
+    )
+
+
+def find_equal_time_width(share_of: Callable[[int], float], own: int, first: int) -> TimedWidth:
+    """The width at which a step of one network takes as long as one of the ensemble.
+
+    By secants in logarithms; of the widths that were measured the one that comes closest.
+
+    Args:
+      share_of: measures the seconds of a step of the single network of a width, of those of the
+        ensemble's.
+      own: the network's own width, below which none is tried.
+      first: where to begin: `find_equal_flops_width`.
+    """
+    known: dict[int, float] = {}
+    width, power = first, INITIAL_POWER
+
+    def log_error(one: int) -> float:
+        return abs(math.log(known[one]))
+
+    for _ in range(MAX_ROUNDS):
+        known[width] = share_of(width)
+        if log_error(width) <= TIME_TOLERANCE:
+            break
+        near = sorted(known, key=log_error)[:2]
+        if len(near) == 2:
+            rise = math.log(known[near[0]] / known[near[1]]) / math.log(near[0] / near[1])
+            power = min(max(rise, 0.5), 4.0)  # a measurement that went astray leads nowhere far
+        width = min(max(round(near[0] * known[near[0]] ** (-1 / power)), own), max_network_width())
+        if width in known:
+            break
+    best = min(known, key=log_error)
+    return TimedWidth(best, known[best])

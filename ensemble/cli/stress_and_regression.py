@@ -1,0 +1,142 @@
+"""The commands of the jobs beside training: a run under shift, and logistic regression."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+import numpy as np
+
+from ensemble import regression, runs, shift
+from ensemble.cli.options import add_settings_options
+from ensemble.cli.output import exit_with_result
+from ensemble.cli.placement import add_one_node_options, parse_placement_options, summarize_task
+from ensemble.cli.progress_line import ProgressLine
+from ensemble.regression import LbfgsConfig, Regression, SolveTrace, read_regression_traces
+from ensemble.regression.pmap_choice import load_pmap_choice
+from ensemble.shift import StressState
+from ensemble.shift.status import stress_folder
+from ensemble.storage.records.json_lines import convert_to_json
+
+STEP_METRICS = (
+    "ensemble_accuracy",
+    "ensemble_nll",
+    "ensemble_ece",
+    "member_accuracy",
+    "mean_information",
+)
+
+
+@click.command(name="stress")
+@click.argument("run_id", metavar="RUN")
+@click.option("--limit", type=click.IntRange(1), help="Only the first so many test images.")
+@add_one_node_options
+def run_stress_command(run_id: str, limit: int | None, **chosen: Any) -> None:
+    """Measure a run under distribution shift; the last line on stdout is one JSON object."""
+    shift.queue_stress(run_id, limit, parse_placement_options(chosen))
+    with ProgressLine(run_id) as line:
+        found = shift.work_stress(run_id, line.show_stress)
+    result = {"run_id": run_id, "state": found.state, **summarize_stress(found)}
+    result |= summarize_task(stress_folder(runs.find_run(run_id).path))
+    exit_with_result(found.state, found.message, result)
+
+
+def summarize_stress(found: StressState) -> dict[str, Any]:
+    """The figures that a script wants, ready for JSON; results.json has them all.
+
+    `steps` begins with the test images as they are, of kind null; `outside` says how well the
+    ensemble's entropy tells out-of-distribution images, and a single member's on average.
+    """
+    results = found.results
+    if results is None:
+        return {}
+    clean = [{"kind": None, "amount": None, **results.clean}] if results.clean else []
+    return {
+        "epoch": results.epoch,
+        "images": results.images,
+        "members": results.members,
+        "steps": [
+            {
+                "kind": step["kind"],
+                "amount": step["amount"],
+                **{name: step[name] for name in STEP_METRICS},
+            }
+            for step in [*clean, *results.steps]
+        ],
+        "outside": [
+            {
+                "key": one["key"],
+                **one["ensemble"],
+                "member_auroc": sum(member["auroc"] for member in one["members"]) / results.members,
+            }
+            for one in results.ood
+        ],
+    }
+
+
+@click.command(name="lbfgs")
+@add_settings_options(LbfgsConfig)
+@add_one_node_options
+@click.option("--follow", metavar="RUN", help="Go on following one on a cluster, as it is.")
+@click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
+def run_lbfgs_command(follow: str | None, as_json: bool, **chosen: Any) -> None:
+    """Logistic regression by L-BFGS, with and without pmap; the last line is one JSON object."""
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    if follow and chosen:
+        raise click.UsageError("--follow takes a run as it is: leave the other options out.")
+    place = parse_placement_options(chosen)
+    solve = (
+        regression.follow_regression(follow)
+        if follow
+        else regression.create_regression(LbfgsConfig(**chosen), place)
+    )
+    with ProgressLine(solve.id) as line:
+        solve = regression.run_regression_worker(
+            solve.id, (lambda status: None) if as_json else line.show_regression
+        )
+    exit_with_result(
+        solve.state, solve.message, summarize_regression(solve) | summarize_task(solve.path)
+    )
+
+
+def summarize_regression(solve: Regression) -> dict[str, Any]:
+    """What a regression came to: figures of the solves without and with `pmap`.
+
+    `objective` and `error` are the last ones, of the solve without `pmap`; None stands where
+    there is none, or none yet. `choice`: what was tried and taken where the faster was asked for.
+    """
+    traces = read_regression_traces(solve.path)
+    both = {"without_pmap": traces.without, "with_pmap": traces.with_pmap}
+    bought, choice = traces.speedup, load_pmap_choice(solve.path)
+    return convert_to_json(
+        {
+            "run_id": solve.id,
+            "state": solve.state,
+            "objective": read_final_value(traces.without, "objective"),
+            "error": read_final_value(traces.without, "error"),
+            "objective_with_pmap": read_final_value(traces.with_pmap, "objective"),
+            "error_with_pmap": read_final_value(traces.with_pmap, "error"),
+            "devices": solve.status.devices,
+            "choice": asdict(choice) if choice else None,
+            "step_seconds_median": {
+                name: compute_median_step_seconds(trace) for name, trace in both.items()
+            },
+            "compile_seconds": {
+                name: trace.compile_seconds if trace else None for name, trace in both.items()
+            },
+            "speedup": bought.mean if bought else None,
+            "speedups": asdict(bought) if bought else None,
+            "scaling": [list(one) for one in traces.scaling],
+            "replica_spread": traces.with_pmap.weight_spread if traces.with_pmap else None,
+        }
+    )
+
+
+def read_final_value(trace: SolveTrace | None, figure: str) -> float | None:
+    """The figure after a solve's last iteration."""
+    values: list[float] = [] if trace is None else list(getattr(trace, figure))
+    return values[-1] if values else None
+
+
+def compute_median_step_seconds(trace: SolveTrace | None) -> float | None:
+    """Seconds of a solve's typical iteration."""
+    return float(np.median(trace.seconds)) if trace and len(trace.seconds) else None

@@ -1,0 +1,203 @@
+"""How commands of this program become tasks of Slurm's: an array, through submitit.
+
+submitit writes each task down with pickle, in a folder that is this user's alone, and only its own
+tasks read it: what came of a task is read from the files that the task's command writes.
+"""
+
+import math
+import os
+import shlex
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+from ensemble.cluster import slurm
+from ensemble.cluster.command import Command
+from ensemble.cluster.settings import SlurmConfig
+from ensemble.cluster.slurm_commands import clear_slurm_cache, raise_slurm_refusal
+from ensemble.errors import ClusterError, ConfigError
+from ensemble.machine.python_command import PYTHON_COMMAND, build_python_command
+from ensemble.storage.folders import data_folder, runs_folder
+from ensemble.storage.private_folder import create_private_folder
+
+MAX_TIMEOUTS = 1000  # ends of its time after which a task still goes on in another
+WARNING_SECONDS = 120  # before the end of its time that a task is warned, or a quarter of it
+PROGRAM = build_python_command()
+# Behind a person's own lines of the task's script: see `build_worker_environment` of the jobs.
+SAFE_PATH_LINE = "export PYTHONSAFEPATH=1"
+MAX_ARRAY_SIZE = 1000  # tasks in one array: Slurm takes 1,000 unless it was set up otherwise
+
+# Submitting changes this process's environment for a moment.
+_submission_lock = threading.Lock()
+
+
+def submit_slurm_tasks(
+    commands: Sequence[Sequence[str]],
+    folder: Path,
+    config: SlurmConfig,
+    name: str,
+    environment: Mapping[str, str],
+    nodes: int | None = None,
+    program: Sequence[str] = PROGRAM,
+    logs: Sequence[Path] | None = None,
+) -> list[str]:
+    """Hand commands to Slurm, each as a task that is requeued until its command has ended.
+
+    Args:
+      commands: of each task the words behind `python -m ensemble`.
+      folder: where the tasks' logs go, `ID_0_log.out` and `.err`; on a disk that the nodes share.
+        It is made, and closed to other users.
+      config: what each task asks for.
+      name: what Slurm's lists call them.
+      environment: variables that the commands need, over those that are passed on anyway.
+      nodes: of each task, if not `config.nodes`; on several the command is started on each, by
+        srun, and all of them begin anew when one is lost.
+      program: what the words follow.
+      logs: for each command a file at whose end goes what it writes, if not the task's log.
+
+    Returns:
+      One id for each command, in their order.
+
+    Raises:
+      ClusterError: there is no Slurm here, it does not answer, or it refuses.
+      ConfigError: the settings do not fit this cluster, or `ensemble.toml` cannot be read.
+      OSError: the folder cannot be made or written.
+    """
+    check_slurm_config(config)
+    create_private_folder(folder)
+    nodes = nodes or config.nodes
+    given = {**collect_passed_variables(), **environment}
+    tasks = [
+        Command([*program, *words], given, nodes, folder, log)
+        for words, log in zip(commands, logs or repeat(None, len(commands)), strict=True)
+    ]
+    setup = config.setup or SlurmConfig.from_toml().setup
+    asked = build_submitit_parameters(config, name, nodes, setup)
+    ids: list[str] = []
+    try:
+        for at in range(0, len(tasks), MAX_ARRAY_SIZE):
+            ids += _submit_task_array(
+                tasks[at : at + MAX_ARRAY_SIZE], folder, asked, alone=nodes > 1
+            )
+    except ClusterError:
+        slurm.cancel_slurm_tasks(ids)
+        raise
+    finally:
+        clear_slurm_cache()
+    return ids
+
+
+def check_slurm_config(config: SlurmConfig) -> None:
+    """See that the cluster has what is asked for, as far as it can be told beforehand.
+
+    Raises:
+      ClusterError: there is no Slurm here, or it does not answer.
+      ConfigError: there is no such partition, or it has not enough.
+    """
+    there = {one.name: one for one in slurm.list_slurm_partitions()}
+    wanted = config.partition.split(",") if config.partition else []
+    if unknown := [one for one in wanted if one not in there]:
+        raise ConfigError(
+            f"This cluster has no partition {unknown[0]}: choose one of {', '.join(there)}."
+        )
+    chosen = [there[one] for one in wanted] or [one for one in there.values() if one.default]
+    if not chosen:
+        raise ConfigError(
+            f"This cluster has no default partition: choose one of {', '.join(there)}."
+        )
+    if config.nodes > (most := max(one.nodes for one in chosen)):
+        raise ConfigError(
+            f"The partition {chosen[0].name} has {most:,} nodes, and a task cannot have "
+            f"{config.nodes:,}: ask for fewer."
+        )
+    longest = max(one.minutes or math.inf for one in chosen)
+    if config.time > longest:
+        raise ConfigError(
+            f"The partition {chosen[0].name} gives a task {longest:,} minutes at most: "
+            "ask for no more; a task goes on in another."
+        )
+
+
+def locate_slurm_log(folder: Path, task_id: str) -> Path:
+    """Where a task of a folder writes what it prints, beside submitit's own files."""
+    return folder / f"{task_id}_0_log.out"
+
+
+def collect_passed_variables() -> dict[str, str]:
+    """What the commands need of this process's environment: this project's variables."""
+    own = {name: value for name, value in os.environ.items() if name.startswith("ENSEMBLE_")}
+    return {**own, "ENSEMBLE_RUNS": str(runs_folder()), "ENSEMBLE_DATA": str(data_folder())}
+
+
+def build_submitit_parameters(
+    config: SlurmConfig, name: str, nodes: int, setup: Sequence[str]
+) -> dict[str, Any]:
+    """What submitit is asked for, in its words."""
+    warning = min(WARNING_SECONDS, config.time * 15)
+    more: dict[str, Any] = {"requeue": True}
+    asked: dict[str, Any] = {
+        "job_name": name,
+        "time": config.time,
+        "nodes": nodes,
+        "ntasks_per_node": 1,
+        "signal_delay_s": warning,
+        "stderr_to_stdout": True,
+        "srun_args": ["--input=none"],
+        "setup": [*setup, SAFE_PATH_LINE],
+        "additional_parameters": more,
+    }
+    for setting in ("partition", "account"):
+        if value := getattr(config, setting):
+            asked[setting] = value
+    if config.gpus:
+        asked["gpus_per_node"] = config.gpus
+    if config.memory:
+        asked["mem"] = f"{config.memory}GB"
+    if config.cpus:
+        asked["cpus_per_task"] = config.cpus
+        # From 22.05 on srun does not take it from the task that it is started in.
+        asked["srun_args"].append(f"--cpus-per-task={config.cpus}")
+    if nodes > 1:  # The task itself starts a step on each of its nodes.
+        asked["use_srun"] = False
+        more["signal"] = f"B:USR2@{warning}"
+    return asked
+
+
+def _submit_task_array(
+    tasks: Sequence[Command], folder: Path, asked: dict[str, Any], alone: bool
+) -> list[str]:
+    """The ids of tasks in one array; ClusterError where Slurm refuses them."""
+    from submitit import SlurmExecutor  # imported only where something is submitted
+    from submitit.core.utils import FailedJobError, FailedSubmissionError
+
+    python = shlex.join(PYTHON_COMMAND)
+    if alone:
+        # In a shell's place: the warning then reaches the task, not the shell that waits for it.
+        python = f"exec {python}"
+    executor = SlurmExecutor(folder, max_num_timeout=MAX_TIMEOUTS, python=python)
+    executor.update_parameters(**asked)
+    try:
+        with _submission_lock, hide_slurm_environment():
+            jobs = executor.submit_array(tasks)
+    except (FailedJobError, FailedSubmissionError) as error:
+        raise_slurm_refusal("sbatch", str(error))
+        raise
+    return [str(job.job_id) for job in jobs]
+
+
+@contextmanager
+def hide_slurm_environment() -> Iterator[None]:
+    """As if this process were not in a task of Slurm's itself, whose limits would be inherited."""
+    own = ("SLURM_", "SLURMD_", "SRUN_", "SUBMITIT_")
+    hidden = {
+        name: os.environ.pop(name)
+        for name in list(os.environ)
+        if name.startswith(own) and name != "SLURM_CONF"
+    }
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)

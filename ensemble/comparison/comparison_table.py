@@ -1,0 +1,292 @@
+"""Groups of runs side by side: settings, figures with intervals, differences to the baseline."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ensemble.comparison.compared_settings import (
+    SETTING_NAMES,
+    Value,
+    collect_run_settings,
+    format_setting_value,
+    humanize_setting_name,
+)
+from ensemble.comparison.differences import (
+    GroupDifference,
+    adjust_differences,
+    compute_group_difference,
+)
+from ensemble.comparison.group_metrics import MetricEstimate, compute_group_metrics
+from ensemble.comparison.image_identity import have_same_images
+from ensemble.comparison.run_groups import RunGroup
+from ensemble.comparison.run_measures import (
+    CHOSEN_LAST,
+    CHOSEN_ON_VALIDATION,
+    RunMeasures,
+    measure_run,
+)
+from ensemble.errors import EnsembleError, RunError
+from ensemble.runs.status import describe_diverged_members
+from ensemble.runs.store import Run
+
+INCOMPLETE_STATES = ("stopped", "failed", "diverged")
+MAX_LISTED_VALUES = 3  # values of a setting, and runs in a sentence, that are named one by one
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """One row of settings.
+
+    Attributes:
+      name: of the setting.
+      label: for people.
+      texts: of each column, "0.1" or, where its runs differ, "0.1, 0.3".
+      values: of each column its runs' distinct values; () where they are not known.
+      differs: whether the columns are not all the same in it.
+    """
+
+    name: str
+    label: str
+    texts: tuple[str, ...]
+    values: tuple[tuple[Value, ...], ...]
+    differs: bool
+
+
+@dataclass(frozen=True)
+class GroupColumn:
+    """One group of the table.
+
+    Attributes:
+      group: its runs.
+      run_ids: ids of the runs that its figures are of: without repetitions of a seed, on the
+        same images.
+      epochs: after which epoch each of them is.
+      chosen: how these epochs were chosen: some of "validation" and "last".
+      metrics: by the names of `metrics.METRICS`.
+      difference: to the baseline; None of the baseline itself, and where there is none.
+      no_difference_reason: why there is no difference: "", "baseline", "no baseline", "other
+        images" or "no predictions".
+    """
+
+    group: RunGroup
+    run_ids: tuple[str, ...]
+    epochs: tuple[int, ...]
+    chosen: frozenset[str]
+    metrics: dict[str, MetricEstimate]
+    difference: GroupDifference | None
+    no_difference_reason: str
+
+
+@dataclass(frozen=True)
+class ComparisonTable:
+    """Groups of runs beside each other.
+
+    Attributes:
+      columns: one a group, in the order in which they were given.
+      settings: every setting; `differs` says which to show where there is little room.
+      baseline: the key of the group that the others are held against; None for none.
+      tests: how many tests every adjusted p is adjusted for.
+      warnings: sentences on what is not comparable, or not whole.
+      note: a sentence that says after which epoch the runs are compared.
+    """
+
+    columns: tuple[GroupColumn, ...]
+    settings: tuple[SettingRow, ...]
+    baseline: str | None
+    tests: int
+    warnings: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class _MeasuredGroup:
+    """A group as it could be read: its runs that count, and what each comes to."""
+
+    group: RunGroup
+    runs: tuple[tuple[Run, RunMeasures | None], ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def measures(self) -> tuple[RunMeasures, ...]:
+        return tuple(made for _, made in self.runs if made is not None)
+
+    @property
+    def measured_run(self) -> Run:
+        """One of its runs that have predictions, all of which are of the same images."""
+        return next(run for run, made in self.runs if made is not None)
+
+
+def build_comparison_table(
+    groups: Sequence[RunGroup], baseline: str | None = None
+) -> ComparisonTable:
+    """The groups beside each other; what cannot be read is said, and the rest is shown.
+
+    Args:
+      groups: from `run_groups.group_runs`, each once.
+      baseline: the id of a run: its group is what the others are held against.
+
+    Raises:
+      RunError: the baseline is in none of the groups.
+    """
+    base = _find_baseline_group(groups, baseline)
+    read = [_measure_group(group) for group in groups]
+    against = next((one for one in read if base and one.group.key == base.key), None)
+    found = [_compare_with_baseline(one, against) for one in read]
+    tested = adjust_differences([one for one in found if isinstance(one, GroupDifference)])
+    rest = iter(tested)
+    columns = tuple(
+        _build_group_column(
+            one,
+            next(rest) if isinstance(each, GroupDifference) else None,
+            each if isinstance(each, str) else "",
+        )
+        for one, each in zip(read, found, strict=True)
+    )
+    return ComparisonTable(
+        columns,
+        _build_setting_rows(groups),
+        base.key if base else None,
+        2 * len(tested),
+        tuple(
+            dict.fromkeys(
+                [*_list_table_warnings(read), *(said for one in read for said in one.warnings)]
+            )
+        ),
+        _describe_compared_epochs(columns),
+    )
+
+
+def _find_baseline_group(groups: Sequence[RunGroup], run_id: str | None) -> RunGroup | None:
+    if run_id is None:
+        return None
+    for group in groups:
+        if any(run.id == run_id for run in group.runs):
+            return group
+    raise RunError(f"The baseline {run_id!r:.70} is none of the runs compared: choose one of them.")
+
+
+def _measure_group(group: RunGroup) -> _MeasuredGroup:
+    found: list[tuple[Run, RunMeasures | None]] = []
+    said: list[str] = []
+    for run in group.distinct_runs:
+        try:
+            made = measure_run(run)
+        except EnsembleError as error:
+            why = str(error)
+            # Most errors name their run themselves.
+            said.append(why if run.id in why else f"“{run.name}” has no figures here: {why}")
+            found.append((run, None))
+            continue
+        found.append((run, made))
+        said += _list_run_warnings(run, made.epoch)
+    judged = [one for _, one in found if one is not None]
+    if len({one.images for one in judged}) > 1:
+        first = Counter(one.images for one in judged).most_common(1)[0][0]
+        found = [(run, one if one and one.images == first else None) for run, one in found]
+        said.append(
+            f"The runs of “{group.title}” were tested on different images: the figures "
+            "are of those on the images that most of them have."
+        )
+    planned = {run.config.epochs for run, _ in found}
+    if len({one.epoch for one in judged}) > len(planned) and {CHOSEN_LAST} == {
+        one.chosen for one in judged
+    }:
+        said.append(f"The runs of “{group.title}” have come to different epochs.")
+    return _MeasuredGroup(group, tuple(found), tuple(said))
+
+
+def _list_run_warnings(run: Run, epoch: int) -> list[str]:
+    """What to know of a run's figures after an epoch: epochs or members that are not in them."""
+    said = []
+    if run.state in INCOMPLETE_STATES:
+        said.append(
+            f"“{run.name}” is {run.state} after epoch {run.status.epoch:,} of "
+            f"{run.config.epochs:,}."
+        )
+    if run.active:
+        said.append(f"“{run.name}” is {run.state}: its figures are those so far.")
+    if len(run.remaining_members(epoch)) < run.config.members:
+        who = describe_diverged_members(run.status, run.config.members, over=not run.active)
+        said.append(f"“{run.name}”: {who[:1].lower()}{who[1:]}")
+    return said
+
+
+def _compare_with_baseline(
+    one: _MeasuredGroup, base: _MeasuredGroup | None
+) -> GroupDifference | str:
+    if base is None:
+        return "no baseline"
+    if one is base:
+        return "baseline"
+    if not one.measures or not base.measures:
+        return "no predictions"
+    if not have_same_images(one.measured_run, base.measured_run):
+        return "other images"
+    return compute_group_difference(one.measures, base.measures)
+
+
+def _build_group_column(
+    one: _MeasuredGroup, found: GroupDifference | None, why: str
+) -> GroupColumn:
+    return GroupColumn(
+        one.group,
+        tuple(made.run_id for made in one.measures),
+        tuple(made.epoch for made in one.measures),
+        frozenset(made.chosen for made in one.measures),
+        compute_group_metrics(one.runs),
+        found,
+        why,
+    )
+
+
+def _build_setting_rows(groups: Sequence[RunGroup]) -> tuple[SettingRow, ...]:
+    every = [[collect_run_settings(run) for run in group.runs] for group in groups]
+    rows = []
+    for name in SETTING_NAMES:
+        values = tuple(
+            tuple({repr(row[name]): row[name] for row in each if name in row}.values())
+            for each in every
+        )
+        texts = tuple(_format_setting_values(name, each) for each in values)
+        rows.append(
+            SettingRow(
+                name, humanize_setting_name(name), texts, values, len(set(map(repr, values))) > 1
+            )
+        )
+    return tuple(rows)
+
+
+def _format_setting_values(name: str, values: Sequence[Value]) -> str:
+    if not values:
+        return "–"
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if len(numbers) == len(values):
+        values = sorted(numbers)
+    if len(values) > MAX_LISTED_VALUES:
+        return f"{len(values):,} values"
+    return ", ".join(format_setting_value(name, value) for value in values)
+
+
+def _list_table_warnings(read: Sequence[_MeasuredGroup]) -> list[str]:
+    """What holds for the whole table: that not all runs were tested on the same images."""
+    judged = [one.measured_run for one in read if one.measures]
+    if all(have_same_images(run, judged[0]) for run in judged[1:]):
+        return []
+    return [
+        "Not all of these were tested on the same images: their figures stand beside each other, "
+        "but differences are shown only to a baseline on the same ones."
+    ]
+
+
+def _describe_compared_epochs(columns: Sequence[GroupColumn]) -> str:
+    chosen = frozenset[str]().union(*(column.chosen for column in columns))
+    if chosen == {CHOSEN_ON_VALIDATION}:
+        return "Each run is compared after the epoch with its lowest NLL on the validation images."
+    if chosen == {CHOSEN_LAST}:
+        return "Each run is compared after its last epoch: none was chosen on the test images."
+    if not chosen:
+        return ""
+    return (
+        "Runs with validation images are compared after the epoch with their lowest NLL on them, "
+        "the others after their last epoch: none was chosen on the test images."
+    )

@@ -1,0 +1,175 @@
+"""The figures by which runs are compared, of one run and of a group, with their intervals."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.inference.crossed_means import (
+    OVER_IMAGES,
+    OVER_SEEDS_AND_IMAGES,
+    estimate_crossed_mean,
+    student_mean_interval,
+)
+from ensemble.analysis.inference.paired_intervals import mean_interval
+from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.analysis.quality.metrics import MAIN_METRICS, Metric
+from ensemble.comparison.run_measures import RunMeasures
+from ensemble.runs.store import Run
+
+OVER_SEEDS = "seeds"
+
+
+# The ensemble's, and what else of runs is held side by side.
+COMPARISON_METRICS = (
+    *MAIN_METRICS,
+    Metric(
+        name="member_accuracy", title="Mean member's accuracy", unit="share", better=1, most=1.0
+    ),
+    Metric(name="gain", title="Gain over the mean member", unit="images", better=1, least=-np.inf),
+    Metric(name="seconds", title="Training and testing", unit="s", better=-1),
+    Metric(name="img_member_per_s", title="Speed", unit="img·member/s", better=1),
+)
+
+
+@dataclass(frozen=True)
+class MetricEstimate:
+    """A figure of a run or a group, with its 95 % interval.
+
+    Attributes:
+      value: of one run its own, of several their mean; None where it is not known.
+      low: the lower end of the interval; None where there is none.
+      high: the upper end.
+      over: what the interval holds for: "images" (these trained runs on new images), "seeds and
+        images" (new runs on new images), "seeds" (new runs on these images, or as fast), or ""
+        where there is none.
+      runs: how many runs it is of, without repetitions.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    over: str = ""
+    runs: int = 0
+
+
+def compute_run_metrics(run: Run, made: RunMeasures | None) -> dict[str, float | None]:
+    """The figures of one run by the names of METRICS; None where they are not known.
+
+    Args:
+      run: the run.
+      made: of its predictions; None where they cannot be had.
+    """
+    found: dict[str, float | None] = dict.fromkeys(metric.name for metric in COMPARISON_METRICS)
+    if made is not None:
+        found |= {metric.name: made.value(metric) for metric in MAIN_METRICS}
+        found["member_accuracy"] = float(made.share.mean())
+        if _has_several_members(run, made):
+            found["gain"] = float((made.right - made.share).sum())
+    if run.training_config is not None and run.status.seconds:
+        found["seconds"] = run.status.seconds
+        found["img_member_per_s"] = run.status.img_member_per_s
+    return found
+
+
+def compute_group_metrics(
+    runs: Sequence[tuple[Run, RunMeasures | None]],
+) -> dict[str, MetricEstimate]:
+    """The figures of a group of K runs, all on the same images, by the names of METRICS.
+
+    Of one run the interval is over the images: Wilson's of a share, else that of a mean
+    (`paired.mean_interval`). Of several it is over seeds and images
+    (`estimate_crossed_mean.crossed`); of ECE, seconds and speed, which are no means over images,
+    over seeds alone (Student's), and of one run there is none.
+
+    Args:
+      runs: K runs and what their predictions come to, without repetitions.
+    """
+    each = [compute_run_metrics(run, made) for run, made in runs]
+    found = {
+        metric.name: _estimate_over_seeds(metric, [one[metric.name] for one in each])
+        for metric in COMPARISON_METRICS
+    }
+    several = all(_has_several_members(run, made) for run, made in runs if made is not None)
+    return found | compute_image_metrics(
+        tuple(made for _, made in runs if made is not None), several
+    )
+
+
+@functools.lru_cache(maxsize=128)  # of groups; what is brushed or toggled changes a few of them
+def compute_image_metrics(
+    made: tuple[RunMeasures, ...], several: bool
+) -> dict[str, MetricEstimate]:
+    """Those figures of a group that are means over the images; {} of no run.
+
+    Args:
+      made: of its runs.
+      several: whether all of them have several members, so that there is a gain.
+    """
+    if not made:
+        return {}
+    found = {"member_accuracy": _estimate_share([one.share for one in made])}
+    for metric in MAIN_METRICS:
+        if metric.example_function:
+            each = [one.per_image[metric.name] for one in made]
+            found[metric.name] = (
+                _estimate_share(each)
+                if metric.unit == "share"
+                else _estimate_mean(each, metric.least, metric.most)
+            )
+    if several:
+        gained = _estimate_mean([one.right - one.share for one in made], low=-1.0, most=1.0)
+        found["gain"] = _scale_estimate(gained, made[0].n)
+    return found
+
+
+def _has_several_members(run: Run, made: RunMeasures) -> bool:
+    """Whether a run is of several members, without those that were set aside by then."""
+    return len(run.remaining_members(made.epoch)) > 1
+
+
+def _estimate_over_seeds(metric: Metric, values: Sequence[float | None]) -> MetricEstimate:
+    known = [value for value in values if value is not None]
+    if not known:
+        return MetricEstimate(None)
+    if len(known) == 1:
+        return MetricEstimate(known[0], runs=1)
+    # Student's interval of two runs is wide: it would go on to an ECE below 0.
+    low, high = student_mean_interval(known)
+    ends = max(low, metric.least), min(high, metric.most)
+    return MetricEstimate(float(np.mean(known)), *ends, OVER_SEEDS, len(known))
+
+
+def _scale_estimate(found: MetricEstimate, n: int) -> MetricEstimate:
+    """A figure of one image as that of N."""
+    value, low, high = (
+        None if end is None else n * end for end in (found.value, found.low, found.high)
+    )
+    return replace(found, value=value, low=low, high=high)
+
+
+def _estimate_share(each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]") -> MetricEstimate:
+    """A share of the images, (N,) a run."""
+    if len(each) > 1:
+        return _estimate_mean(each, most=1.0)
+    n, count = len(each[0]), float(each[0].sum())
+    return MetricEstimate(count / n, *wilson_interval(min(count, n), n), OVER_IMAGES, 1)
+
+
+def _estimate_mean(
+    each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]",
+    low: float = 0.0,
+    most: float = np.inf,
+) -> MetricEstimate:
+    """A mean over images, (N,) a run; its interval does not leave the range of the figure."""
+    bound = most if np.isfinite(most) else None
+    if len(each) == 1:
+        values = np.asarray(each[0], np.float64)
+        ends, over = mean_interval(values, bound=bound), OVER_IMAGES
+        mean = float(values.mean())
+    else:
+        found = estimate_crossed_mean(np.array(each, np.float64), bound=bound or 0.0)
+        ends, over, mean = (found.low, found.high), OVER_SEEDS_AND_IMAGES, found.mean
+    return MetricEstimate(mean, max(ends[0], low), min(ends[1], most), over, len(each))

@@ -1,0 +1,128 @@
+"""What one run's ensemble reached at the epoch it is compared at, image by image.
+
+Reckoned once for each version of a run's predictions, and cached on disk: reading 1.6 MB of
+probabilities a run takes longer than all that is made of them.
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble import runs
+from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
+from ensemble.analysis.quality.metrics import MAIN_METRICS, ClassifierAnswers, Metric
+from ensemble.comparison.image_identity import fingerprint_images, load_image_labels
+from ensemble.errors import RunError
+from ensemble.runs.epoch_files import locate_epoch_file
+from ensemble.runs.store import Run
+from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
+from ensemble.storage.arrays.npz import Arrays
+from ensemble.storage.folder_index import file_version
+
+CHOSEN_ON_VALIDATION, CHOSEN_LAST = "validation", "last"
+
+
+@dataclass(frozen=True, eq=False)
+class RunMeasures:
+    """A run's ensemble on its N test images. All arrays are read-only; equal is the same object.
+
+    Attributes:
+      run_id: the run.
+      epoch: after which it is.
+      chosen: "validation" where that is the epoch with the ensemble's lowest validation NLL,
+        "last" where it is the last one with predictions: never the best on the test images.
+      images: the fingerprint of the test images.
+      share: (N,), the share of the members that are right, in [0, 1].
+      per_image: the ensemble's metrics that are means over the images, of each image, (N,), by
+        name.
+      over_all_images: its metrics that are of all images at once, by name.
+    """
+
+    run_id: str
+    epoch: int
+    chosen: str
+    images: str
+    share: NDArray[np.float64]
+    per_image: Mapping[str, NDArray[Any]]
+    over_all_images: Mapping[str, float]
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """(N,), where the ensemble is right."""
+        return self.per_image["accuracy"]
+
+    @property
+    def nll(self) -> NDArray[np.float64]:
+        """(N,), of the averaged probabilities, in nats."""
+        return self.per_image["nll"]
+
+    @property
+    def n(self) -> int:
+        """N."""
+        return len(self.share)
+
+    def value(self, metric: Metric) -> float:
+        """One of the ensemble's metrics, of all images."""
+        found = self.over_all_images.get(metric.name)
+        return float(self.per_image[metric.name].mean()) if found is None else found
+
+
+def select_compared_epoch(run: Run) -> tuple[int, str]:
+    """The epoch that a run is compared at, and how it was chosen: "validation" or "last".
+
+    Raises:
+      RunError: the run has no predictions.
+    """
+    kept = runs.list_prediction_epochs(run.id)
+    if not kept:
+        raise RunError(f"The run “{run.name}” is {run.state} and has no predictions yet.")
+    if run.status.best_on == "validation" and run.status.best_epoch in kept:
+        return int(run.status.best_epoch or 0), CHOSEN_ON_VALIDATION
+    return kept[-1], CHOSEN_LAST
+
+
+def measure_run(run: Run) -> RunMeasures:
+    """What the run reached at `select_compared_epoch`: the same object until its files change.
+
+    Raises:
+      NotPreparedError: the run's dataset is not on this machine any more.
+      RunError: there are no predictions, or they cannot be read.
+    """
+    epoch, chosen = select_compared_epoch(run)
+    seen = file_version(str(locate_epoch_file(run.path, "predictions", epoch)))
+    return _load_run_measures(run.id, str(run.path), epoch, chosen, seen, fingerprint_images(run))
+
+
+@functools.lru_cache(maxsize=64)  # of 10,000 images some 250 kB each
+def _load_run_measures(
+    run_id: str, place: str, epoch: int, chosen: str, seen: Any, images: str
+) -> RunMeasures:
+    names = " ".join(metric.name for metric in MAIN_METRICS)
+    made_from = f"{place} {epoch} {seen} {images} {names}"
+    kept = load_or_compute_arrays(
+        "compared", made_from, lambda: _compute_run_measures(run_id, epoch)
+    )
+    for values in kept.values():
+        values.setflags(write=False)
+    each = {metric.name: kept[metric.name] for metric in MAIN_METRICS if metric.example_function}
+    whole = {
+        metric.name: float(kept[metric.name]) for metric in MAIN_METRICS if metric.overall_function
+    }
+    return RunMeasures(run_id, epoch, chosen, images, kept["share"], each, whole)
+
+
+def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
+    run = runs.find_run(run_id)
+    probabilities, truth = runs.read_run_predictions(run_id, epoch), load_image_labels(run)
+    answers = ClassifierAnswers.from_probabilities(average_probabilities(probabilities), truth)
+    found = {
+        "share": np.mean([most_likely_classes(member) == truth for member in probabilities], axis=0)
+    }
+    for metric in MAIN_METRICS:
+        each = metric.example_function
+        found[metric.name] = each(answers) if each else np.array(metric.measure(answers))
+    return found

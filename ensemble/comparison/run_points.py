@@ -1,0 +1,130 @@
+"""A row for each run, of every setting and every figure: for scatter and parallel coordinates."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ensemble.comparison.compared_settings import (
+    SETTING_NAMES,
+    Value,
+    collect_run_settings,
+    humanize_setting_name,
+)
+from ensemble.comparison.group_metrics import COMPARISON_METRICS, compute_run_metrics
+from ensemble.comparison.run_measures import measure_run
+from ensemble.errors import EnsembleError
+from ensemble.runs.store import Run
+
+LOG_AXIS_RATIO = 20.0  # times the least: from there on an axis of powers shows more
+LOG_AXIS_SETTINGS = ("learning_rate", "weight_decay")  # of which people think in powers
+STATUS_AXES = {"epochs_done": "Epochs done", "best_validation_nll": "Best validation NLL"}
+
+Cell = float | int | bool | str | None
+
+
+@dataclass(frozen=True)
+class PointAxis:
+    """One column.
+
+    Attributes:
+      name: of the setting or the figure; no two axes have the same.
+      title: for people.
+      kind: "number" or "category".
+      setting: whether it was set, and not measured.
+      log: whether its values suit an axis of powers: all above 0, and spread wide.
+      varies: whether not all runs that have it are the same in it.
+      better: of a figure 1 where more is better, −1 where less is; else 0.
+    """
+
+    name: str
+    title: str
+    kind: str
+    setting: bool
+    log: bool
+    varies: bool
+    better: int = 0
+
+
+@dataclass(frozen=True)
+class RunPoint:
+    """One run.
+
+    Attributes:
+      run: the run.
+      cells: by the names of the axes; None where it is not known, as the settings of an imported
+        run, or a setting that differs from member to member.
+    """
+
+    run: Run
+    cells: dict[str, Cell]
+
+
+@dataclass(frozen=True)
+class RunPoints:
+    """All runs: `axes` of the settings first, in their order, then of the figures."""
+
+    axes: tuple[PointAxis, ...]
+    rows: tuple[RunPoint, ...]
+
+
+def build_run_points(runs: Sequence[Run]) -> RunPoints:
+    """A row for each run, in the order given; what cannot be read of one is missing there."""
+    rows = tuple(RunPoint(run, _build_point_cells(run)) for run in runs)
+    names = [
+        name for name in SETTING_NAMES if name != "vary" or any(row.cells["vary"] for row in rows)
+    ]
+    axes = [
+        _build_point_axis(name, humanize_setting_name(name).capitalize(), rows, True)
+        for name in names
+    ]
+    axes += [
+        _build_point_axis(one.name, one.title, rows, False, one.better)
+        for one in COMPARISON_METRICS
+    ]
+    axes += [
+        _build_point_axis(name, title, rows, False, 0 if name == "epochs_done" else -1)
+        for name, title in STATUS_AXES.items()
+    ]
+    return RunPoints(tuple(axes), rows)
+
+
+def _build_point_cells(run: Run) -> dict[str, Cell]:
+    settings = collect_run_settings(run)
+    cells: dict[str, Cell] = {name: _single_value(settings.get(name)) for name in SETTING_NAMES}
+    try:
+        made = measure_run(run)
+    except EnsembleError:
+        made = None
+    return {
+        **cells,
+        **compute_run_metrics(run, made),
+        "epochs_done": run.status.epoch,
+        "best_validation_nll": run.status.best_ensemble_validation_nll,
+    }
+
+
+def _single_value(value: Value | None) -> Cell:
+    return None if isinstance(value, tuple) else value
+
+
+def _build_point_axis(
+    name: str, title: str, rows: Sequence[RunPoint], setting: bool, better: int = 0
+) -> PointAxis:
+    known = [value for row in rows if (value := row.cells[name]) is not None]
+    numbers = [
+        float(one)
+        for one in known
+        if isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
+    ]
+    kind = "number" if len(numbers) == len(known) and (known or not setting) else "category"
+    wide = (
+        bool(numbers)
+        and min(numbers) > 0
+        and (
+            max(numbers) >= LOG_AXIS_RATIO * min(numbers)
+            or (name in LOG_AXIS_SETTINGS and max(numbers) > min(numbers))
+        )
+    )
+    return PointAxis(
+        name, title, kind, setting, kind == "number" and wide, len(set(known)) > 1, better
+    )

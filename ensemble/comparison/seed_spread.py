@@ -1,0 +1,52 @@
+"""How far runs lie apart that differ in the seed alone: what no interval of one run can tell."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ensemble import runs
+from ensemble.comparison.compared_settings import PLACEMENT_SETTINGS
+from ensemble.config import EnsembleConfig
+
+# A member does not depend on where it is trained, nor on the number of the seed.
+IGNORED_SETTINGS = dict.fromkeys(("seed", *PLACEMENT_SETTINGS), 0)
+
+
+@dataclass(frozen=True)
+class SeedSpread:
+    """What finished runs got that differ in the seed alone, newest first; one run a seed.
+
+    Attributes:
+      accuracies: (K,), their ensembles' after the last epoch, on the test images, in [0, 1].
+      nlls: (K,), nats.
+    """
+
+    accuracies: tuple[float, ...] = ()
+    nlls: tuple[float, ...] = ()
+
+
+def measure_seed_spread(run: runs.Run, every: Sequence[runs.Run]) -> SeedSpread:
+    """The figures of the finished runs of `every` that differ from `run` in the seed alone.
+
+    `run` is one of them where it is finished. A seed that was run twice gave the same numbers
+    twice, and counts once. Reads nothing but what is known of the runs already.
+    """
+    if run.training_config is None:
+        return SeedSpread()
+    wanted = comparable_settings(run.training_config)
+    found: dict[int, tuple[float, float]] = {}
+    for one in (run, *every):
+        accuracy, nll = one.status.ensemble_test_accuracy, one.status.ensemble_test_nll
+        config = one.training_config
+        if config is None or one.state != "finished" or accuracy is None or nll is None:
+            continue
+        # Most runs are of other settings, which is told by one of them sooner than by all.
+        if config.members == run.config.members and comparable_settings(config) == wanted:
+            found.setdefault(config.seed, (accuracy, nll))
+    return SeedSpread(*zip(*found.values(), strict=True)) if found else SeedSpread()
+
+
+@functools.lru_cache(maxsize=4096)
+def comparable_settings(config: EnsembleConfig) -> dict[str, object]:
+    """All that two runs have to have in common."""
+    return {**config.as_dict(), **IGNORED_SETTINGS}

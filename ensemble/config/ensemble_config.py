@@ -1,0 +1,261 @@
+"""What a run is: every setting with its default, its range and its one line of help.
+
+The command line's options and the page's sliders are both derived from the fields of
+`EnsembleConfig`, so limits and defaults stand here and nowhere else.
+"""
+
+from dataclasses import dataclass
+
+from ensemble import architectures, optimizers
+from ensemble.architectures import ARCHITECTURES
+from ensemble.config import marked_epochs as epochs_of
+from ensemble.config import member_values
+from ensemble.datasets.registry import find_dataset_entry, list_dataset_names
+from ensemble.datasets.split import count_holdout_images
+from ensemble.errors import ConfigError
+from ensemble.settings import (
+    Settings,
+    StoredChoice,
+    coerce_setting_value,
+    declare_setting,
+    list_setting_fields,
+)
+
+SCHEDULES = ("constant", "cosine", "cyclic")
+PRECISIONS = ("float32", "bfloat16")
+MIN_GROUP_MEMBERS = 2  # a member alone in its process may round otherwise than beside others
+
+
+@dataclass(frozen=True)
+class EnsembleConfig(Settings):
+    """Settings of one ensemble run, checked when made.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, named with that range.
+    """
+
+    dataset: str = declare_setting("digits", "Which images to learn.", choices=list_dataset_names)
+    network: str = declare_setting(
+        "cnn",
+        "Which network learns them; one of your own is package.module:Factory.",
+        choices=architectures.list_network_names,
+    )
+    width: int = declare_setting(
+        0, "How wide the network's layers are; 0 is its own width.", low=0, high=1024
+    )
+    members: int = declare_setting(4, "How many networks to train.", low=1, high=64)
+    learning_rate: float = declare_setting(0.1, "Step size.", low=1e-5, high=10.0)
+    momentum: float = declare_setting(
+        0.9,
+        "Share of the last step that SGD keeps in the next; beta 1 of the others.",
+        low=0.0,
+        high=0.999,
+    )
+    optimizer: str = declare_setting(
+        "sgd", optimizers.describe_optimizers(), choices=optimizers.OPTIMIZER_NAMES
+    )
+    weight_decay: float = declare_setting(
+        0.0, optimizers.describe_weight_decay(), low=0.0, high=1.0
+    )
+    label_smoothing: float = declare_setting(
+        0.0, "Share of the label that is spread evenly over all classes.", low=0.0, high=0.5
+    )
+    vary: str = declare_setting(
+        "",
+        "Settings that differ from member to member, such as learning_rate=0.01..1:log or "
+        "momentum=0.8,0.9.",
+        form=member_values.VARY_FORM,
+        several=True,
+    )
+    epochs: int = declare_setting(10, "Passes over the training images.", low=1, high=1000)
+    batch_size: int = declare_setting(128, "Images in one step.", low=1, high=4096)
+    seed: int = declare_setting(
+        0, "Starting point of every random draw: same seed, same numbers.", low=0, high=2**31 - 1
+    )
+    devices: int = declare_setting(
+        0, "Devices to spread the members over; 0 takes all.", low=0, high=1024
+    )
+    groups: int = declare_setting(
+        1,
+        "Processes that share the members out, each its own group of two or more; 0 takes as many "
+        "as this machine trains fastest with.",
+        low=0,
+        high=32,
+    )
+    precision: str = declare_setting(
+        "float32",
+        "Numbers in products: float32, or bfloat16 (half the bits; parameters stay float32).",
+        choices=PRECISIONS,
+    )
+    schedule: str = declare_setting(
+        "constant",
+        "Learning rate: constant, falling along a cosine, or falling so again and again (cyclic).",
+        choices=SCHEDULES,
+    )
+    cycles: int = declare_setting(
+        5,
+        "Cyclic schedule: how often the rate falls; where each fall ends is a snapshot.",
+        low=1,
+        high=1000,
+    )
+    warmup_epochs: float = declare_setting(
+        0.0, "Epochs over which the learning rate first rises from zero.", low=0.0, high=1000.0
+    )
+    shuffle_per_member: bool = declare_setting(
+        False, "Each member sees the images in its own order (the HOWTO: all in one order)."
+    )
+    bootstrap: bool = declare_setting(
+        False, "Bagging: each member learns from its own draw, with replacement, of the images."
+    )
+    shift_pixels: int = declare_setting(
+        0, "Augmentation: shift each image by up to this many pixels.", low=0, high=6
+    )
+    rotation_degrees: float = declare_setting(
+        0.0, "Augmentation: rotate each image by up to this many degrees.", low=0.0, high=45.0
+    )
+    slant_degrees: float = declare_setting(
+        0.0,
+        "Augmentation: slant each image, as handwriting leans, by up to this many degrees.",
+        low=0.0,
+        high=45.0,
+    )
+    elastic_pixels: float = declare_setting(
+        0.0,
+        "Augmentation: bend each image smoothly (elastic distortion); its points move by up to "
+        "this many pixels along each axis (root mean square).",
+        low=0.0,
+        high=4.0,
+    )
+    photo_effects: float = declare_setting(
+        0.0,
+        "Augmentation for pictures of handwriting: strokes thicker or thinner, paler or darker, "
+        "ruled lines, edges cut off; from 0 (none) to 1 (strong).",
+        low=0.0,
+        high=1.0,
+    )
+    flip: bool = declare_setting(
+        False,
+        "Augmentation: mirror each image or not, left for right, at random. Right for photographs; "
+        "not for digits or letters, which change.",
+    )
+    validation: float = declare_setting(
+        0.0,
+        "Share of the training images, of each class alike, to choose by instead of learning from.",
+        low=0.0,
+        high=0.5,
+    )
+    patience: int = declare_setting(
+        0,
+        "Early stopping: epochs to wait for a lower validation NLL; 0 never stops early.",
+        low=0,
+        high=1000,
+    )
+
+    swa_epochs: int = declare_setting(
+        0,
+        "Also keeps the average of each member's parameters after the last so many epochs (SWA).",
+        low=0,
+        high=1000,
+    )
+
+    @property
+    def cycle_ends(self) -> tuple[int, ...]:
+        """The epochs, from 1, after which a cyclic schedule begins anew; () of another one."""
+        return (
+            epochs_of.list_cycle_ends(self.epochs, self.cycles) if self.schedule == "cyclic" else ()
+        )
+
+    @property
+    def averaged_epochs(self) -> range:
+        """The epochs, from 1, over which parameters are averaged; empty where none are."""
+        return range(self.epochs - self.swa_epochs + 1, self.epochs + 1)
+
+    @property
+    def has_member_views(self) -> bool:
+        """Whether members see different pixels at one step, so that they have nothing to average.
+
+        So it is where each draws its own batches, and where each augments them its own way.
+        """
+        return self.shuffle_per_member or self.bootstrap or self.has_augmentation
+
+    @property
+    def has_augmentation(self) -> bool:
+        """Whether images are changed at random before they are learnt from."""
+        moved = self.shift_pixels > 0 or self.rotation_degrees > 0
+        return moved or self.has_warping or self.photo_effects > 0 or self.flip
+
+    @property
+    def has_warping(self) -> bool:
+        """Whether images are slanted or bent."""
+        return self.slant_degrees > 0 or self.elastic_pixels > 0
+
+    @property
+    def member_values(self) -> dict[str, tuple[float, ...]]:
+        """What may differ from member to member, by its setting's name: each (M,)."""
+        return {
+            name: (float(getattr(self, name)),) * self.members
+            for name in member_values.VARIABLE_SETTINGS
+        } | member_values.parse_member_values(self.vary, self.members)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, StoredChoice) and architectures.is_custom_network(
+            str(self.network)
+        ):
+            architectures.check_network_allowed(self.network)
+        self.check()
+        if self.warmup_epochs > self.epochs:
+            raise ConfigError(
+                f"warmup_epochs is {self.warmup_epochs:g}, more than the run's {self.epochs} "
+                "epochs: choose a shorter warm-up or more epochs."
+            )
+        self._check_member_values()
+        if self.schedule == "cyclic":
+            epochs_of.check_cycles(self.epochs, self.cycles, self.warmup_epochs)
+        if self.swa_epochs:
+            epochs_of.check_averaged_epochs(
+                self.epochs, self.swa_epochs, bool(self.patience), str(self.network)
+            )
+        self._check_network()
+        self._check_validation()
+        if self.groups > 1 and self.members < MIN_GROUP_MEMBERS * self.groups:
+            most = max(1, self.members // MIN_GROUP_MEMBERS)
+            raise ConfigError(
+                f"groups is {self.groups}, but a group has at least {MIN_GROUP_MEMBERS} of the "
+                f"{self.members} members: choose at most {most}, or more members."
+            )
+
+    def _check_member_values(self) -> None:
+        found = member_values.parse_member_values(self.vary, self.members)
+        for field in list_setting_fields(type(self)):
+            for value in found.get(field.name, ()):
+                coerce_setting_value(field, value)
+
+    def _check_network(self) -> None:
+        fixed = self.network not in ARCHITECTURES or ARCHITECTURES[self.network].width is None
+        if self.width and fixed:
+            raise ConfigError(
+                f"width is {self.width}, but {architectures.format_network_title(self.network)} "
+                f"has no width to "
+                "set: leave it at 0."
+            )
+        if not isinstance(self.dataset, StoredChoice):
+            architectures.check_image_size(
+                self.network, *find_dataset_entry(self.dataset).image_shape[:2]
+            )
+
+    def _check_validation(self) -> None:
+        if self.patience and not self.validation:
+            raise ConfigError(
+                f"patience is {self.patience}, but no images are held out to judge by: set "
+                "validation to a share such as 0.1, or patience to 0."
+            )
+        if not self.validation or isinstance(self.dataset, StoredChoice):
+            return
+        size = find_dataset_entry(self.dataset).splittable_size
+        if size < 2:
+            raise ConfigError("validation is not for classes of one image each: choose 0.")
+        if not count_holdout_images(size, self.validation):
+            raise ConfigError(
+                f"validation is {self.validation:g}, less than one of the {size:,} training "
+                f"images: choose {1 / size:.1g} or more, or 0 for none."
+            )

@@ -1,0 +1,219 @@
+"""A source of pictures becomes a dataset: read once, written as it is read, there whole or not."""
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.datasets.own import arrays, custom_registry, staging
+from ensemble.datasets.own.picture_copy import SPLITS, CopyProgress, CopyResult, copy_pictures
+from ensemble.datasets.own.report import (
+    PreparationReport,
+    count_duplicate_images,
+    describe_dataset_anomalies,
+)
+from ensemble.datasets.own.request import (
+    DEFAULT_SIDE,
+    LEAST_SIDE,
+    DatasetNaming,
+    PreparationSettings,
+    sanitize_text,
+)
+from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, PictureSurvey
+from ensemble.datasets.progress import Progress
+from ensemble.datasets.split import count_singleton_classes, select_validation_indices
+from ensemble.errors import DataError
+from ensemble.storage.atomic_files import write_json
+
+MAX_SIZES_LISTED = 20  # that are told, the commonest
+
+
+def add_custom_dataset(
+    source: PictureSource,
+    how: PreparationSettings,
+    called: DatasetNaming,
+    progress: Progress | None = None,
+) -> PreparationReport:
+    """Adds a dataset, to be found by `registry.find_dataset_entry` from then on.
+
+    Args:
+      source: its pictures.
+      how: size, split, what may be unreadable.
+      called: its name, title and noun.
+      progress: called now and then as progress(fraction in [0, 1], message).
+
+    Raises:
+      DataError: there is one of that name, or the source is not fit to be one.
+      StorageError: a full disk, or a data folder that cannot be written; nothing is left behind.
+    """
+    if custom_registry.find_custom_entry(called.name):
+        raise DataError(staging.describe_taken_name(called.name))
+    with staging.open_staging_folder(called.name) as folder:
+        report = _build_staged_dataset(folder, source, how, called, progress)
+        staging.publish_staged_dataset(folder, called.name)
+    return report
+
+
+def stage_custom_dataset(
+    source: PictureSource,
+    how: PreparationSettings,
+    called: DatasetNaming,
+    progress: Progress | None = None,
+) -> tuple[Path, PreparationReport]:
+    """As `add_custom_dataset`, but the dataset waits in a folder, a day at most, for a yes.
+
+    Its name may be that of another by then: it is given one when it is accepted.
+    """
+    with staging.open_staging_folder(called.name) as folder:
+        return folder, _build_staged_dataset(folder, source, how, called, progress)
+
+
+def accept_staged_dataset(folder: Path, called: DatasetNaming) -> None:
+    """A staged dataset is added, under this name.
+
+    Raises:
+      DataError: there is one of that name, or it has waited too long.
+      StorageError: the data folder cannot be written.
+    """
+    with staging.convert_staging_errors(called.name):
+        try:
+            note = json.loads((folder / custom_registry.NOTE_FILE).read_bytes())
+        except FileNotFoundError as error:
+            raise DataError("What was prepared is no longer there: add it again.") from error
+        note |= {"title": called.title, "noun": called.noun}
+        write_json(folder / custom_registry.NOTE_FILE, note, durable=True)
+    staging.publish_staged_dataset(folder, called.name)
+
+
+def _build_staged_dataset(
+    folder: Path,
+    source: PictureSource,
+    how: PreparationSettings,
+    called: DatasetNaming,
+    progress: Progress | None,
+) -> PreparationReport:
+    if progress:
+        progress(0.0, f"Looking at the pictures of {called.title}")
+    survey = source.survey()
+    form = _choose_image_format(survey, how)
+    tests, split_said = _draw_test_mask(source, how)
+    total = sum(len(labels) for labels in source.labels.values())
+    staging.check_staging_space(called.name, total * (form.height * form.width * form.channels + 4))
+    copied = copy_pictures(folder, source, form, tests, CopyProgress(progress, total))
+    _check_unreadable_share(copied, total, how)
+    labels = {split: np.array(copied.labels[split], np.int32) for split in SPLITS}
+    counts = _count_images_per_class(labels, source.class_names)
+    duplicates = count_duplicate_images(copied.hashes)
+    said = [
+        *source.notes,
+        *split_said,
+        *describe_dataset_anomalies(copied, counts, source.class_names, duplicates),
+    ]
+    note = custom_registry.CustomDatasetNote(
+        format=custom_registry.FORMAT,
+        title=called.title,
+        noun=called.noun,
+        class_names=list(source.class_names),
+        image_shape=list(form.shape),
+        train_size=len(labels["train"]),
+        test_size=len(labels["test"]),
+        most_frequent=max(counts["test"]),
+        alone=count_singleton_classes(np.array(counts["train"])),
+        fingerprint=_compute_dataset_fingerprint(copied.digests, source.class_names),
+        labels_crc32=[arrays.compute_labels_crc32(labels[split]) for split in SPLITS],
+        source=f"Your own: {sanitize_text(source.origin):.200}",
+        prepared=form.description,
+        added=time.time(),
+        said=said,
+    )
+    # Last: a folder without it is no dataset.
+    write_json(folder / custom_registry.NOTE_FILE, vars(note), durable=True)
+    sizes = [(*size, many) for size, many in survey.sizes.most_common(MAX_SIZES_LISTED)]
+    listed = [(sanitize_text(one.location), one.reason) for one in copied.unreadable]
+    return PreparationReport(note, counts, sizes, listed, copied.unreadable_count, duplicates)
+
+
+def _choose_image_format(survey: PictureSurvey, how: PreparationSettings) -> DatasetImageFormat:
+    """The form that all pictures are brought to, by `PreparationSettings.size`."""
+    channels = 1 if survey.grey else 3
+    if not survey.sizes:
+        raise DataError("None of the pictures can be read: look whether they open elsewhere.")
+    if not how.size and len(survey.sizes) == 1:
+        ((height, width),) = survey.sizes
+        if min(height, width) < LEAST_SIDE or max(height, width) > custom_registry.MOST_SIDE:
+            raise DataError(
+                f"All pictures are {width:,}×{height:,} pixels, and a side has to have "
+                f"{LEAST_SIDE} to {custom_registry.MOST_SIDE:,}: bring them to another with --size "
+                f"64."
+            )
+        return DatasetImageFormat(height, width, channels, resize=False)
+    size = how.size or DEFAULT_SIDE
+    same = set(survey.sizes) == {(size, size)}
+    return DatasetImageFormat(size, size, channels, resize=not same)
+
+
+@dataclass(frozen=True)
+class _SplitSettings:
+    """The settings of `split.select_validation_indices`."""
+
+    validation: float
+    seed: int
+
+
+def _draw_test_mask(
+    source: PictureSource, how: PreparationSettings
+) -> tuple[NDArray[np.bool_] | None, list[str]]:
+    """Which training pictures are for testing, where the source has no test images; what to say."""
+    if "test" in source.labels:
+        return None, []
+    labels = source.labels["train"]
+    drawn = select_validation_indices(_SplitSettings(how.test_share, how.seed), labels)
+    if not len(drawn):
+        raise DataError(
+            f"{how.test_share:g} of {len(labels):,} pictures is less than one to test with: add "
+            "more pictures, or choose a larger --test-share."
+        )
+    tests = np.zeros(len(labels), bool)
+    tests[drawn] = True
+    share = f"{100 * how.test_share:g} %"
+    return tests, [
+        f"There are no test images: {share} of each class, drawn by seed {how.seed}, are for that."
+    ]
+
+
+def _count_images_per_class(
+    labels: dict[str, NDArray[np.int32]], class_names: tuple[str, ...]
+) -> dict[str, list[int]]:
+    """Images of each class in each split; DataError where there is nothing to learn or test."""
+    counts = {
+        split: np.bincount(labels[split], minlength=len(class_names)).tolist() for split in SPLITS
+    }
+    for split, many in counts.items():
+        if not any(many):
+            raise DataError(f"No picture of the {split} set can be read: there is no dataset.")
+    if sum(map(bool, counts["train"])) < 2:
+        raise DataError(
+            "There are training images of one class alone: at least 2 classes are needed."
+        )
+    return counts
+
+
+def _check_unreadable_share(copied: CopyResult, total: int, how: PreparationSettings) -> None:
+    if copied.unreadable_count <= how.max_unreadable * total:
+        return
+    first = "; ".join(
+        f"{sanitize_text(one.location)}: {one.reason}" for one in copied.unreadable[:5]
+    )
+    raise DataError(
+        f"{copied.unreadable_count:,} of {total:,} pictures cannot be read, more than "
+        f"{100 * how.max_unreadable:g} % ({first:.600}): mend them, or add the others alone with a "
+        "larger --max-unreadable."
+    )
+
+
+def _compute_dataset_fingerprint(digests: list[str], class_names: tuple[str, ...]) -> str:
+    return hashlib.sha256(json.dumps([digests, class_names]).encode()).hexdigest()

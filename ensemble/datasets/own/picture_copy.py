@@ -1,0 +1,101 @@
+"""Every picture of a source read once, and written to where it belongs as it is read."""
+
+import contextlib
+import hashlib
+import time
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.datasets.own import arrays
+from ensemble.datasets.own.row_writer import RowWriter
+from ensemble.datasets.own.source import (
+    DatasetImageFormat,
+    PictureSource,
+    Pixels,
+    UnreadablePicture,
+)
+from ensemble.datasets.progress import REPORT_INTERVAL_S, Progress
+
+MAX_UNREADABLE_LISTED = 20  # unreadable files; the others are counted
+SPLITS = arrays.SPLITS
+
+
+@dataclass
+class CopyResult:
+    """What is gathered while pictures are copied."""
+
+    labels: dict[str, list[int]] = field(default_factory=lambda: {one: [] for one in SPLITS})
+    hashes: dict[str, "array[int]"] = field(
+        default_factory=lambda: {one: array("Q") for one in SPLITS}
+    )
+    unreadable: list[UnreadablePicture] = field(default_factory=list)
+    unreadable_count: int = 0
+    digests: list[str] = field(default_factory=list)
+
+
+class CopyProgress:
+    """Says how many pictures are read, ten times a second."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress, self._total = progress, total
+        self._done, self._told = 0, -REPORT_INTERVAL_S
+
+    def count_picture(self) -> None:
+        """One more is read."""
+        self._done += 1
+        if self._progress and time.monotonic() - self._told >= REPORT_INTERVAL_S:
+            self._told = time.monotonic()
+            said = f"Reading pictures, {self._done:,} of {self._total:,}"
+            self._progress(min(self._done / self._total, 0.99), said)
+
+
+def copy_pictures(
+    folder: Path,
+    source: PictureSource,
+    form: DatasetImageFormat,
+    tests: NDArray[np.bool_] | None,
+    teller: CopyProgress,
+) -> CopyResult:
+    """Reads every picture once and writes it to where it belongs."""
+    copied = CopyResult()
+    with contextlib.ExitStack() as open_files:
+
+        def open_row_writer(split: str, what: str, dtype: str, shape: tuple[int, ...]) -> RowWriter:
+            path = folder / f"{split}_{what}.npy"
+            return open_files.enter_context(RowWriter(path, dtype, shape))
+
+        images = {split: open_row_writer(split, "images", "uint8", form.shape) for split in SPLITS}
+        labels = {split: open_row_writer(split, "labels", "int32", ()) for split in SPLITS}
+        for split, number, found in _iterate_source_pictures(source, form):
+            teller.count_picture()
+            if isinstance(found, UnreadablePicture):
+                copied.unreadable_count += 1
+                if len(copied.unreadable) < MAX_UNREADABLE_LISTED:
+                    copied.unreadable.append(found)
+                continue
+            part = split if tests is None else SPLITS[int(tests[number])]
+            images[part].append(found[np.newaxis])
+            copied.labels[part].append(int(source.labels[split][number]))
+            copied.hashes[part].append(_hash_picture(found))
+        for split in SPLITS:
+            labels[split].append(np.array(copied.labels[split], np.int32))
+        copied.digests = [one.finish() for one in (*images.values(), *labels.values())]
+    return copied
+
+
+def _iterate_source_pictures(
+    source: PictureSource, form: DatasetImageFormat
+) -> Iterator[tuple[str, int, Pixels | UnreadablePicture]]:
+    for split in source.labels:
+        for number, found in enumerate(source.iterate_pictures(split, form)):
+            yield split, number, found
+
+
+def _hash_picture(image: Pixels) -> int:
+    digest = hashlib.blake2b(image.tobytes(), digest_size=8).digest()
+    return int.from_bytes(digest, "little")

@@ -1,0 +1,182 @@
+"""Arrays of others as pictures and labels: which numbers they may hold, and what becomes of them.
+
+Images: uint8 as they are; floats or integers within [0, 1] times 255, rounded; those within
+[0, 255] rounded; others have been normalised and are refused. Of four channels the last is
+transparency, put on white.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from ensemble.datasets.own.custom_registry import MOST_CLASSES
+from ensemble.datasets.own.source import (
+    SPLIT_NAMES,
+    VALIDATION_TESTED_NOTE,
+    VALIDATION_TRAINED_NOTE,
+    DatasetImageFormat,
+    Pixels,
+    UnreadablePicture,
+    format_class_names,
+    sort_class_names,
+)
+from ensemble.datasets.own.sources import picture_decoding
+from ensemble.errors import DataError
+
+Labels = NDArray[np.int32]
+MOST_IMAGES = 20_000_000
+MOST_PIXELS = 2**24  # of an image: one is turned into bytes as a whole
+
+
+def map_class_labels(
+    found: Mapping[str, NDArray[np.generic]], given: NDArray[np.generic] | None, where: str
+) -> tuple[tuple[str, ...], dict[str, Labels]]:
+    """One list of classes over all splits, and each split's labels as numbers into it.
+
+    Args:
+      found: of each split labels (N,), (N, 1) or one-hot (N, C): whole numbers or text.
+      given: the classes' names in the order of the labels, (C,); None has the labels name them.
+      where: what they are of, for the refusal.
+
+    Raises:
+      DataError: they are no labels, or fewer than 2 classes or more than 1,000.
+    """
+    if (many := sum(map(len, map(np.atleast_1d, found.values())))) > MOST_IMAGES:
+        raise DataError(
+            f"{where} has {many:,} labels, and at most {MOST_IMAGES:,} images are taken: add a "
+            "part of them."
+        )
+    flat = {split: _flatten_source_labels(labels, where) for split, labels in found.items()}
+    every = list({one for labels in flat.values() for one in np.unique(labels).tolist()})
+    _check_class_count(len(every) if given is None or not given.size else given.size, where)
+    if given is not None and given.size:
+        names = [
+            one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
+            for one in given.reshape(-1).tolist()
+        ]
+        if all(isinstance(one, str) for one in every) and set(every) <= set(names):
+            order: list[object] = list(names)
+        elif all(isinstance(one, int) and 0 <= one < len(names) for one in every):
+            order = list(range(len(names)))
+        else:
+            raise DataError(
+                f"{where} has labels that are none of its {len(names):,} class_names: let labels "
+                f"run from 0 to {len(names) - 1:,}."
+            )
+    else:
+        names = sort_class_names(map(str, every))
+        order = [int(name) for name in names] if _whole(every) else list(names)
+    places = {label: place for place, label in enumerate(order)}
+    return format_class_names(names), {
+        split: _index_class_labels(labels, places) for split, labels in flat.items()
+    }
+
+
+def _check_class_count(classes: int, where: str) -> None:
+    if not 2 <= classes <= MOST_CLASSES:
+        raise DataError(f"{where} has {classes:,} classes: there have to be 2 to {MOST_CLASSES:,}.")
+
+
+def update_value_range(block: NDArray[np.generic], low: float, high: float) -> tuple[float, float]:
+    """The least and largest number by now; DataError where one is no number."""
+    if not block.size:
+        return low, high
+    least, most = float(block.min()), float(block.max())
+    if not (np.isfinite(least) and np.isfinite(most)):
+        raise DataError("The images hold NaN or infinite numbers: mend these first.")
+    return min(low, least), max(high, most)
+
+
+def choose_byte_scale(name: str, low: float, high: float) -> float:
+    """What to multiply with for 0 to 255; DataError where the numbers have another range."""
+    if low >= 0 and high <= 1:
+        return 255.0
+    if low >= 0 and high <= 255:
+        return 1.0
+    raise DataError(
+        f"{name} has numbers from {low:.3g} to {high:.3g}: give the images as uint8 from 0 to 255, "
+        "or as floats from 0 to 1."
+    )
+
+
+def scale_to_bytes(block: NDArray[np.generic], times: float | None) -> Pixels:
+    """Numbers as uint8, by `choose_byte_scale`; None leaves them as they are."""
+    if times is None:
+        return np.asarray(block, np.uint8)
+    return np.rint(np.asarray(block, np.float64) * times).astype(np.uint8)
+
+
+def parse_image_layout(shape: tuple[int, ...], name: str) -> tuple[int, int, int, int]:
+    """The (N, H, W, channels) that an array of this shape has; DataError where it is no images'."""
+    if len(shape) == 3:
+        shape = (*shape, 1)
+    if len(shape) == 4 and shape[3] in (1, 3, 4) and all(shape[1:]):
+        if shape[1] * shape[2] > MOST_PIXELS:
+            raise DataError(
+                f"{name} has images of {shape[2]:,}×{shape[1]:,} pixels, and at most "
+                f"{MOST_PIXELS:,} are taken: save smaller ones."
+            )
+        return shape[0], shape[1], shape[2], shape[3]
+    first = shape[1] in (1, 3, 4) if len(shape) == 4 else False
+    hint = " (move the channels last: images.transpose(0, 2, 3, 1))" if first else ""
+    raise DataError(
+        f"{name} has shape {shape}: images are (N, H, W) or (N, H, W, channels) with 1, 3 or 4 "
+        f"channels{hint}."
+    )
+
+
+def fit_array_to_format(one: Pixels, form: DatasetImageFormat) -> Pixels | UnreadablePicture:
+    """A picture (H, W, 1, 3 or 4) in the form of all."""
+    if one.shape == form.shape:
+        return one
+    image = Image.fromarray(one[:, :, 0] if one.shape[2] == 1 else one)
+    try:
+        return picture_decoding.fit_image_to_format(
+            picture_decoding.convert_to_channels(image, form.channels), form
+        )
+    except picture_decoding.UnreadablePictureError as error:
+        return UnreadablePicture("an image of the arrays", str(error))
+
+
+def parse_split_name(word: str) -> str | None:
+    """Which split a word stands for; None where for none."""
+    return SPLIT_NAMES.get(word.lower())
+
+
+def assign_validation_split(splits: set[str], said: list[str]) -> str:
+    """Where the images for validation go: to the training images, else they are the test set."""
+    into = "train" if "test" in splits else "test"
+    said.append(VALIDATION_TRAINED_NOTE if into == "train" else VALIDATION_TESTED_NOTE)
+    return into
+
+
+def _flatten_source_labels(labels: NDArray[np.generic], where: str) -> NDArray[np.generic]:
+    """Labels (N,) as whole numbers or text."""
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim == 2 and labels.dtype.kind in "biuf":  # one-hot
+        hot = (np.isin(labels, (0, 1))).all() and (labels.sum(axis=1) == 1).all()
+        if not hot:
+            raise DataError(
+                f"{where} has labels of shape {labels.shape} that are not one-hot: give each image "
+                "one label, (N,)."
+            )
+        return labels.argmax(axis=1)
+    if labels.ndim != 1 or labels.dtype.kind not in "biufU":
+        raise DataError(f"{where} has labels of shape {labels.shape}: they have to be (N,).")
+    if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
+        raise DataError(f"{where} has labels that are no whole numbers.")
+    if labels.dtype.kind in "uf" and (abs(labels) >= 2.0**63).any():
+        raise DataError(f"{where} has labels of 2⁶³ and more: number the classes from 0.")
+    return labels if labels.dtype.kind == "U" else labels.astype(np.int64)
+
+
+def _whole(values: list[object]) -> bool:
+    return all(isinstance(one, int) for one in values)
+
+
+def _index_class_labels(labels: NDArray[np.generic], places: Mapping[object, int]) -> Labels:
+    values, inverse = np.unique(labels, return_inverse=True)
+    return np.array([places[one] for one in values.tolist()], np.int32)[inverse].astype(np.int32)

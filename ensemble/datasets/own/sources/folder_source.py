@@ -1,0 +1,187 @@
+"""A folder of folders, one a class, perhaps within `train/` and `test/`.
+
+Hidden files, `__MACOSX` and what file managers leave are passed over without a word. Links to a
+folder, and those that lead out of the source, are not followed; these, files that are no pictures
+by their names, and folders without a picture are left out and said.
+"""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.datasets.own.source import (
+    SPLIT_NAMES,
+    VALIDATION_TESTED_NOTE,
+    VALIDATION_TRAINED_NOTE,
+    DatasetImageFormat,
+    PictureSurvey,
+    Pixels,
+    Size,
+    UnreadablePicture,
+    format_class_names,
+    format_name_list,
+    sort_class_names,
+)
+from ensemble.datasets.own.sources import folder_walk, picture_decoding
+from ensemble.errors import DataError
+
+BATCH = 256  # pictures that are decoded ahead
+ORDER_STREAM = 0x0DE5  # tells this draw from any other by the same seed
+
+ClassFiles = dict[str, list[Path]]  # by the class's folder
+
+
+class FolderSource:
+    """Pictures in a folder of folders; a `source.PictureSource`.
+
+    Args:
+      root: the folder.
+      seed: of the order in which the pictures are kept.
+
+    Raises:
+      DataError: it cannot be read, or its folders are not those of at least two classes.
+    """
+
+    def __init__(self, root: Path, seed: int = 0) -> None:
+        self.origin = f"pictures of the folder {Path(os.path.abspath(root)).name}"
+        self._walk = folder_walk.FolderWalk(root)
+        splits, empty = self._find_splits(self._find_class_root(root))
+        names = sort_class_names(name for files in splits.values() for name in files)
+        self.class_names = format_class_names(names)
+        self.notes = [*self._notes, *self._walk.describe_skipped()]
+        if empty:
+            self.notes.append(f"Folders without a picture are no class: {format_name_list(empty)}.")
+        numbers = {name: number for number, name in enumerate(names)}
+        self._files: dict[str, list[Path]] = {}
+        self.labels: dict[str, NDArray[np.int32]] = {}
+        for split, files in splits.items():
+            self._shuffle_split(split, files, numbers, seed)
+
+    def survey(self) -> PictureSurvey:
+        """The sizes and colours that the files' headers tell; unreadable ones are passed over."""
+        survey = PictureSurvey()
+        with (
+            picture_decoding.silence_pillow_warnings(),
+            ThreadPoolExecutor(count_decoder_threads()) as pool,
+        ):
+            for files in self._files.values():
+                for start in range(0, len(files), BATCH):
+                    for found in pool.map(try_picture_header, files[start : start + BATCH]):
+                        if found:
+                            survey.sizes[found[0]] += 1
+                            survey.grey &= found[1]
+        return survey
+
+    def iterate_pictures(
+        self, split: str, form: DatasetImageFormat
+    ) -> Iterator[Pixels | UnreadablePicture]:
+        """Each picture of a split, decoded in several threads a few hundred ahead."""
+        files = self._files[split]
+
+        def read_picture(path: Path) -> Pixels | UnreadablePicture:
+            try:
+                return picture_decoding.read_picture_pixels(path, form)
+            except picture_decoding.UnreadablePictureError as error:
+                return UnreadablePicture(self._walk.relative_path(path), str(error))
+
+        with (
+            picture_decoding.silence_pillow_warnings(),
+            ThreadPoolExecutor(count_decoder_threads()) as pool,
+        ):
+            for start in range(0, len(files), BATCH):
+                yield from pool.map(read_picture, files[start : start + BATCH])
+
+    def _find_class_root(self, root: Path) -> Path:
+        """The folder that holds the classes or splits: an archive often wraps it in another."""
+        top = root
+        while True:
+            folders, pictures = self._walk.list_folder(top)
+            if (
+                len(folders) != 1
+                or pictures
+                or len(top.parts) > len(root.parts) + folder_walk.MAX_DEPTH
+            ):
+                return top
+            inner, _ = self._walk.list_folder(folders[0])
+            if not inner:
+                return top
+            top = folders[0]
+
+    def _find_splits(self, top: Path) -> tuple[dict[str, ClassFiles], list[str]]:
+        """The pictures of each split by class, and the folders without one."""
+        self._notes: list[str] = []
+        folders, beside = self._walk.list_folder(top)
+        self._walk.skipped_files += [self._walk.relative_path(path) for path in beside]
+        parts = {
+            SPLIT_NAMES[one.name.lower()]: one for one in folders if one.name.lower() in SPLIT_NAMES
+        }
+        if "train" not in parts or len(parts) < 2:
+            return self._check_splits({"train": self._list_class_files(folders)}, top)
+        if left := [one.name for one in folders if one not in parts.values()]:
+            self._notes.append(
+                f"Beside train and test these folders are left out: {format_name_list(left)}."
+            )
+        found = {}
+        for split, folder in parts.items():
+            inner, pictures = self._walk.list_folder(folder)
+            self._walk.skipped_files += [self._walk.relative_path(path) for path in pictures]
+            found[split] = self._list_class_files(inner)
+        return self._check_splits(self._merge_validation(found), top)
+
+    def _merge_validation(self, found: dict[str, ClassFiles]) -> dict[str, ClassFiles]:
+        if (held := found.pop("val", None)) is None:
+            return found
+        if "test" not in found:
+            self._notes.append(VALIDATION_TESTED_NOTE)
+            return {**found, "test": held}
+        self._notes.append(VALIDATION_TRAINED_NOTE)
+        for name, files in held.items():
+            found["train"].setdefault(name, []).extend(files)
+        return found
+
+    def _list_class_files(self, folders: list[Path]) -> ClassFiles:
+        return {folder.name: self._walk.list_pictures(folder) for folder in folders}
+
+    def _check_splits(
+        self, splits: dict[str, ClassFiles], top: Path
+    ) -> tuple[dict[str, ClassFiles], list[str]]:
+        every = {name for files in splits.values() for name in files}
+        full = {name for files in splits.values() for name, paths in files.items() if paths}
+        if len(full) < 2:
+            raise DataError(
+                f"{top} holds pictures of {len(full)} class{'' if len(full) == 1 else 'es'}, and "
+                "at least 2 are needed: put the pictures of each class into a folder of their own, "
+                "named like the class." + self._walk.format_skipped_hint()
+            )
+        kept = {
+            split: {name: paths for name, paths in files.items() if paths}
+            for split, files in splits.items()
+        }
+        return kept, sorted(every - full)
+
+    def _shuffle_split(
+        self, split: str, files: ClassFiles, numbers: dict[str, int], seed: int
+    ) -> None:
+        """The pictures of a split in an order drawn by the seed: the first are of all classes."""
+        pairs = [(path, numbers[name]) for name in sorted(files) for path in files[name]]
+        drawn = np.random.PCG64([ORDER_STREAM, seed]).random_raw(len(pairs))
+        order = np.argsort(drawn, kind="stable")
+        self._files[split] = [pairs[place][0] for place in order]
+        self.labels[split] = np.array([pairs[place][1] for place in order], np.int32)
+
+
+def try_picture_header(path: Path) -> tuple[Size, bool] | None:
+    """`picture_decoding.read_picture_header`, or None where there is none to be read."""
+    try:
+        return picture_decoding.read_picture_header(path)
+    except picture_decoding.UnreadablePictureError:
+        return None
+
+
+def count_decoder_threads() -> int:
+    """How many pictures are decoded at once."""
+    return min(8, os.cpu_count() or 1)

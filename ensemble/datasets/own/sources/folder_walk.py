@@ -1,0 +1,113 @@
+"""Looking through a folder that somebody else filled: pictures, others, links, in a fixed order."""
+
+import os
+from pathlib import Path
+
+from ensemble.datasets.own.source import format_name_list
+from ensemble.datasets.own.sources.picture_decoding import SUFFIXES
+from ensemble.errors import DataError
+from ensemble.storage.disk_errors import describe_error_with_path
+
+IGNORED_NAMES = {"__macosx", "thumbs.db", "desktop.ini", "$recycle.bin"}
+MOST_PICTURES = 5_000_000
+MAX_DEPTH = 32  # folders within one another
+
+
+class FolderWalk:
+    """Looks into folders below `root`, and remembers what it passed over.
+
+    Attributes:
+      skipped_files: files that are no pictures by their names, and pictures beside the classes.
+      skipped_links: links that were not followed.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.skipped_files: list[str] = []
+        self.skipped_links: list[str] = []
+        self._seen: set[str] = set()
+        self._found = 0
+
+    def relative_path(self, path: Path | str) -> str:
+        """A path for people: from the root on."""
+        return os.path.relpath(path, self.root)
+
+    def list_folder(self, folder: Path) -> tuple[list[Path], list[Path]]:
+        """The folders and the pictures in a folder, each by name.
+
+        Raises:
+          DataError: it cannot be read.
+        """
+        folders, pictures = [], []
+        try:
+            with os.scandir(folder) as inside:
+                every = sorted(inside, key=lambda one: one.name)
+        except OSError as error:
+            raise DataError(
+                f"The folder cannot be read ({describe_error_with_path(error)}): make it readable "
+                f"for you, or name "
+                "another."
+            ) from error
+        for one in every:
+            if one.name.startswith(".") or one.name.lower() in IGNORED_NAMES:
+                continue
+            if one.is_symlink() and not self._is_within_root(one):
+                self._record_path(self.skipped_links, one.path)
+            elif one.is_dir(follow_symlinks=False):
+                folders.append(Path(one.path))
+            elif one.is_file() and os.path.splitext(one.name)[1].lower() in SUFFIXES:
+                pictures.append(Path(one.path))
+            else:
+                self._record_path(self.skipped_files, one.path)
+        return folders, pictures
+
+    def list_pictures(self, folder: Path, depth: int = 0) -> list[Path]:
+        """All pictures in a folder and those within it.
+
+        Raises:
+          DataError: one cannot be read, or there are too many.
+        """
+        folders, pictures = self.list_folder(folder)
+        self._found += len(pictures)
+        if self._found > MOST_PICTURES:
+            raise DataError(f"There are more than {MOST_PICTURES:,} pictures: add a part of them.")
+        if depth < MAX_DEPTH:
+            for inner in folders:
+                pictures += self.list_pictures(inner, depth + 1)
+        return pictures
+
+    def describe_skipped(self) -> list[str]:
+        """What was passed over, a sentence each."""
+        found = []
+        if self.skipped_files:
+            one = (
+                "1 file is no picture of a class and is"
+                if len(self.skipped_files) == 1
+                else (f"{len(self.skipped_files):,} files are no pictures of a class and are")
+            )
+            found.append(f"{one} left out: {format_name_list(self.skipped_files)}.")
+        if self.skipped_links:
+            one = (
+                "1 link is"
+                if len(self.skipped_links) == 1
+                else f"{len(self.skipped_links):,} links are"
+            )
+            found.append(
+                f"{one} not followed, to folders or out of the source: "
+                f"{format_name_list(self.skipped_links)}."
+            )
+        return found
+
+    def format_skipped_hint(self) -> str:
+        """Why there may be so little, to follow a refusal."""
+        return "".join(f" {one}" for one in self.describe_skipped())
+
+    def _is_within_root(self, one: "os.DirEntry[str]") -> bool:
+        """Whether a link leads to a file below the root; those to folders may go in circles."""
+        target = Path(os.path.realpath(one.path))
+        return target.is_file() and target.is_relative_to(os.path.realpath(self.root))
+
+    def _record_path(self, among: list[str], path: str) -> None:
+        if path not in self._seen:  # a folder may be looked into twice
+            self._seen.add(path)
+            among.append(self.relative_path(path))

@@ -1,0 +1,174 @@
+"""How bfloat16 is multiplied in a tower: by a short measurement on this machine, kept for it.
+
+Of the convolutions and of the first dense layer, forward and backward on a few images, each way to
+multiply takes turns with the others, on all devices at once, and the quickest turn counts. Which
+ways there are: cpu_products.py.
+"""
+
+import contextlib
+import functools
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from ensemble.config import EnsembleConfig
+from ensemble.engine.forms.member_programs import choose_execution
+from ensemble.engine.networks.arithmetic import Arithmetic
+from ensemble.engine.networks.conv_tower import apply_conv_tower
+from ensemble.engine.networks.cpu_products import build_dense_product, multiply_matrices
+from ensemble.engine.networks.network import Network
+from ensemble.machine.bfloat16_plans import (
+    CONVOLUTION_METHODS,
+    DENSE_METHODS,
+    Bfloat16Methods,
+    Bfloat16Plan,
+    PlanKey,
+    load_bfloat16_plan,
+    save_bfloat16_plan,
+)
+from ensemble.machine.processor import detect_processor
+
+TRIAL_IMAGES, TRIAL_STEPS, TRIAL_TURNS = 64, 3, 6
+EMULATED_METHODS = Bfloat16Methods("rounded", "rounded")
+
+
+def choose_bfloat16_methods(network: Network) -> Bfloat16Methods:
+    """How to multiply in bfloat16: as planned, which is measured now where it never was."""
+    if (
+        not detect_processor().fast_bfloat16
+    ):  # Nothing to choose: it is rounded, and multiplied as ever.
+        return EMULATED_METHODS
+    plan = load_bfloat16_plan(_build_plan_key(network))
+    return (plan or remeasure_bfloat16_plan(network)).methods
+
+
+def choose_run_bfloat16_methods(config: EnsembleConfig, network: Network) -> Bfloat16Methods | None:
+    """How a run is to multiply that begins now; None where there is nothing to choose."""
+    return extract_bfloat16_methods(choose_arithmetic(config, choose_execution(network), network))
+
+
+def extract_bfloat16_methods(arithmetic: Arithmetic) -> Bfloat16Methods | None:
+    """The products of an arithmetic that `choose_arithmetic` gave; None where it had no choice."""
+    return Bfloat16Methods(arithmetic.precision, arithmetic.dense) if arithmetic.dense else None
+
+
+def choose_arithmetic(
+    config: EnsembleConfig, form: str, network: Network, products: Bfloat16Methods | None = None
+) -> Arithmetic:
+    """How a run's sums are done in a form; `products` are those it was begun with, if any."""
+    if config.precision != "bfloat16" or form != "tower":
+        return Arithmetic(form, config.precision)
+    had = products or choose_bfloat16_methods(network)
+    return Arithmetic(form, had.convolutions, had.dense)
+
+
+def remeasure_bfloat16_plan(network: Network) -> Bfloat16Plan:
+    """Measure, and keep what is found for all later processes."""
+    plan = measure_bfloat16_plan(network)
+    with contextlib.suppress(OSError):  # A full disk: measured again next time.
+        save_bfloat16_plan(_build_plan_key(network), plan)
+    logging.getLogger("ensemble").info(
+        "Measured how bfloat16 is multiplied fastest here: convolutions by %s, dense layers by %s; "
+        "%.2f times as fast as float32.",
+        plan.convolutions,
+        plan.dense,
+        plan.gain,
+    )
+    return plan
+
+
+def measure_bfloat16_plan(network: Network) -> Bfloat16Plan:
+    """What takes least time for a network's layers, and how much less than float32."""
+    image, *kernels = _list_layer_shapes(network)
+    convolutions, weights = kernels[:-1], kernels[-1]
+    fast = detect_processor().fast_bfloat16
+    found = [
+        _time_methods(
+            {one: functools.partial(way, one) for one in ("float32", *choices)}, first, shapes
+        )
+        for way, first, shapes, choices in (
+            # Nobody asks for an image's gradient.
+            (
+                _sum_convolutions,
+                1,
+                ((TRIAL_IMAGES, *image), *convolutions),
+                CONVOLUTION_METHODS if fast else (EMULATED_METHODS.convolutions,),
+            ),
+            (
+                _sum_dense_product,
+                0,
+                ((TRIAL_IMAGES, weights[0]), weights),
+                DENSE_METHODS if fast else (EMULATED_METHODS.dense,),
+            ),
+        )
+    ]
+    usual = sum(each.pop("float32") for each in found)
+    convolved, dense = (min(each, key=each.__getitem__) for each in found)
+    return Bfloat16Plan(
+        convolved, dense, round(usual / sum(map(min, (one.values() for one in found))), 3)
+    )
+
+
+def _build_plan_key(network: Network) -> PlanKey:
+    return PlanKey(network.name, network.width, tuple(map(int, network.image_shape)))
+
+
+def _list_layer_shapes(network: Network) -> list[tuple[int, ...]]:
+    """The shape of an image, of each convolution's kernel and of the first dense layer's."""
+    shapes = network.shapes
+    names = sorted(name for name in shapes if name.startswith("Conv_") and name.endswith("kernel"))
+    return [network.image_shape, *(shapes[name].shape for name in (*names, "Dense_0/kernel"))]
+
+
+def _sum_convolutions(precision: str, x: Array, *kernels: Array) -> Array:
+    layers = [(kernel, jnp.zeros(kernel.shape[-1])) for kernel in kernels]
+    return apply_conv_tower(x, layers, "tower", precision).sum()
+
+
+def _sum_dense_product(precision: str, x: Array, weights: Array) -> Array:
+    found = build_dense_product(precision)
+    made = found(x, weights, None) if found else multiply_matrices(x, weights)
+    return (made * made).sum()
+
+
+def _time_methods(
+    ways: dict[str, Callable[..., Array]], first: int, shapes: Any
+) -> dict[str, float]:
+    """The least time that each way takes for some passes, forward and backward, in turns.
+
+    Gradients are taken by all arrays of these shapes from number `first` on.
+    """
+    devices = jax.local_devices()
+    draw = np.random.default_rng(0)
+    arrays = [
+        jnp.asarray(np.broadcast_to(draw.random(shape, np.float32), (len(devices), *shape)))
+        for shape in shapes
+    ]
+
+    def compile_passes(way: Callable[..., Array]) -> Callable[..., Any]:
+        def run_passes(*arrays: Array) -> Any:
+            def run_pass(_: int, arrays: Any) -> Any:
+                # What one pass gives, the next takes: or the compiler would do it once.
+                grads = jax.grad(way, argnums=tuple(range(first, len(arrays))))(*arrays)
+                moved = [a - 1e-30 * g for a, g in zip(arrays[first:], grads, strict=True)]
+                return (*arrays[:first], *moved)
+
+            return lax.fori_loop(0, TRIAL_STEPS, run_pass, arrays)
+
+        return jax.pmap(run_passes, devices=devices)  # Those of this host.
+
+    programs = {name: compile_passes(way) for name, way in ways.items()}
+    least = dict.fromkeys(programs, float("inf"))
+    for turn in range(TRIAL_TURNS + 1):
+        for name, program in programs.items():
+            began = time.perf_counter()
+            jax.block_until_ready(program(*arrays))
+            if turn:  # The first compiles.
+                least[name] = min(least[name], time.perf_counter() - began)
+    return least

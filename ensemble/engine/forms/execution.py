@@ -1,0 +1,122 @@
+"""What a form of running members is given, and what it does with it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ensemble.engine.draws.augmentation import Augmentation
+from ensemble.engine.layout import Layout
+from ensemble.engine.metrics import Evaluation, TrainingMetrics
+from ensemble.engine.networks.arithmetic import Arithmetic
+from ensemble.engine.networks.network import Network
+from ensemble.engine.optimizer import Hyperparameters, UpdateRule
+from ensemble.engine.step import SharedHyperparameters
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSetup:
+    """What is to be learnt, by what, where.
+
+    Attributes:
+      layout: members on devices.
+      network: what learns.
+      augmentation: what is done to the images.
+      rule: what moves members.
+      arithmetic: how sums are done.
+      images: uint8 (N, H, W, channels), to learn from.
+      labels: int32 (N,).
+      steps: S, of an epoch.
+      batch_size: B.
+      has_member_views: whether members see different pixels at one step: nothing is averaged then.
+      hyper, common: an epoch's numbers, of the right shapes.
+      ensembles: T, how many ensembles of as many members each they are, one after the other.
+    """
+
+    layout: Layout
+    network: Network
+    augmentation: Augmentation
+    rule: UpdateRule
+    arithmetic: Arithmetic
+    images: np.ndarray
+    labels: np.ndarray
+    steps: int
+    batch_size: int
+    has_member_views: bool
+    hyper: Hyperparameters
+    common: SharedHyperparameters
+    ensembles: int = 1
+
+
+class EpochInputs(NamedTuple):
+    """An epoch on the host.
+
+    Attributes:
+      order: image numbers of every batch, int32 (M, S, B).
+      key_data: each member's key, as raw data, uint32 (M, 2).
+      hyper: each member's numbers, leaves (M, …).
+      common: those that all share.
+    """
+
+    order: np.ndarray
+    key_data: np.ndarray
+    hyper: Hyperparameters
+    common: SharedHyperparameters
+
+
+def create_blank_epoch(work: TrainingSetup) -> EpochInputs:
+    """An epoch of the shapes that all have, of nothing but the first image: to compile for.
+
+    So compiling need not wait until the first epoch's order is drawn.
+    """
+    shape = (work.layout.members, work.steps, work.batch_size)
+    order, key_data = np.zeros(shape, np.int32), np.zeros((shape[0], 2), np.uint32)
+    return EpochInputs(order, key_data, work.hyper, work.common)
+
+
+class Execution(Protocol):
+    """A way of running members on devices. What a state is on the devices is its own business.
+
+    Attributes:
+      max_steps_per_call: the most steps of one call.
+      device_count: how many devices have work.
+      active: the members that learn and are counted, bool (M,): at first all. The others are
+        given no steps, and what is reported of them means nothing.
+    """
+
+    max_steps_per_call: int
+    device_count: int
+    active: np.ndarray
+
+    def compile(self) -> None:
+        """Compile a training step, by one that is thrown away."""
+
+    def put(self, state: Any) -> Any:
+        """A state of arrays (M, …), laid out on the devices."""
+
+    def get(self, state: Any) -> Any:
+        """The inverse of `put`, in NumPy."""
+
+    def get_params(self, state: Any) -> Any:
+        """The parameters alone, as NumPy arrays (M, …)."""
+
+    def load_epoch(self, epoch: EpochInputs) -> Any:
+        """An epoch on the devices."""
+
+    def train(self, state: Any, epoch: Any, start: int, count: int) -> tuple[Any, TrainingMetrics]:
+        """`count` steps, at most `max_steps_per_call`, from step `start` on; gives up `state`.
+
+        The figures of averages are (T, S) where members are of several ensembles.
+        """
+
+    def load_evaluation_data(self, images: np.ndarray, labels: np.ndarray) -> Any:
+        """Images (N, H, W, channels) and labels (N,) to be judged on, on the devices."""
+
+    def evaluate(
+        self, state: Any, judged: Any, interrupted: Callable[[], bool]
+    ) -> Evaluation | None:
+        """All members on all of these; None as soon as `interrupted` says yes."""
+
+    def compile_evaluation(self, state: Any, judged: Any) -> None:
+        """Compile what `evaluate` runs."""

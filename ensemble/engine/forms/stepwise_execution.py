@@ -1,0 +1,213 @@
+"""Members a step a call: what is fastest on a CPU for networks of stock layers.
+
+Inside a compiled loop XLA's CPU backend falls back to a naive convolution. So here each call is
+one step of one member a device, compiled with no loop in it, and nobody waits for a result before
+all are under way.
+"""
+
+import functools
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax import Array
+
+from ensemble.engine.call_pacer import CallPacer
+from ensemble.engine.draws.augmentation import Augmentation
+from ensemble.engine.forms.ensembles import MultiEnsembleAccumulator, map_over_ensembles
+from ensemble.engine.forms.execution import EpochInputs, TrainingSetup, create_blank_epoch
+from ensemble.engine.forms.frozen_members import FrozenMembers
+from ensemble.engine.forms.member_programs import split_into_blocks
+from ensemble.engine.layout import Layout
+from ensemble.engine.metrics import Evaluation, TrainingMetrics, compute_average_metrics
+from ensemble.engine.networks.arithmetic import Arithmetic, scale_to_unit
+from ensemble.engine.networks.compiler_options import choose_compiler_options
+from ensemble.engine.networks.network import Network
+from ensemble.engine.optimizer import UpdateRule
+from ensemble.engine.step import MemberState, create_blank_members, run_epoch_step
+from ensemble.engine.trace_cache import cache_trace
+
+EVALUATION_CALL_SIZE = 256  # images of one call of evaluation
+PROBABILITY_BUFFER_BYTES = 2**27  # of probabilities on the devices before they are averaged
+
+
+class StepwiseEvaluationData(NamedTuple):
+    """What members are evaluated on: labels (N,), and blocks of images (D, E, …)."""
+
+    labels: np.ndarray
+    blocks: list[Array]
+
+
+@functools.lru_cache(maxsize=256)
+def build_step_program(
+    layout: Layout,
+    network: Network,
+    augmentation: Augmentation,
+    rule: UpdateRule,
+    arithmetic: Arithmetic,
+) -> Callable[..., Any]:
+    """One step of one member on each device; made once a process."""
+    step = functools.partial(
+        run_epoch_step, network, augmentation=augmentation, rule=rule, arithmetic=arithmetic
+    )
+    program = cache_trace("step", step, network, augmentation, rule, arithmetic)
+    return layout.pmap(program, donate_argnums=0, compiler_options=choose_compiler_options(network))
+
+
+@functools.lru_cache(maxsize=256)
+def build_prediction_program(
+    layout: Layout, network: Network, arithmetic: Arithmetic
+) -> Callable[..., Any]:
+    """A member's log-probabilities (E, C) of a block of images (E, H, W, channels), by device."""
+
+    def predict_block(params: Any, images: Array) -> Array:
+        return jax.nn.log_softmax(network.apply(params, scale_to_unit(images), arithmetic))
+
+    return layout.pmap(
+        cache_trace("ask", predict_block, network, arithmetic),
+        compiler_options=choose_compiler_options(network),
+    )
+
+
+class StepwiseExecution:
+    """Members a step a call; see `execution.Execution` for what it does.
+
+    A state is a list of K lanes, each with one member of every device, (D, …).
+    """
+
+    def __init__(self, work: TrainingSetup) -> None:
+        self._work, self._network, self._layout = work, work.network, work.layout
+        # Programs do not depend on how many members there are.
+        plain = Layout(len(self._layout.devices), self._layout.devices)
+        self._step = build_step_program(
+            plain, work.network, work.augmentation, work.rule, work.arithmetic
+        )
+        self._unmoved = FrozenMembers(plain)
+        self.active = np.ones(work.layout.members, bool)
+        self._ask = build_prediction_program(plain, work.network, work.arithmetic)
+        self._data = self._layout.replicate((work.images, work.labels))
+        self._of_each = map_over_ensembles(work.ensembles, compute_average_metrics)
+        kept = 4 * self._layout.occupied_lanes.size * work.batch_size * work.network.classes
+        self.device_count = len(self._layout.devices)
+        self.max_steps_per_call = max(1, min(work.steps, PROBABILITY_BUFFER_BYTES // kept))
+
+    def compile(self) -> None:
+        """Compile a training step, by one that is thrown away."""
+        loaded = self.load_epoch(create_blank_epoch(self._work))
+        optimizer = self._work.rule.optimizer
+        blank = self.put(create_blank_members(self._network, self._layout.members, optimizer))
+        jax.block_until_ready(self._run_lane_step(blank[0], 0, loaded, 0))
+
+    def put(self, state: Any) -> list[MemberState]:
+        """A state of arrays (M, …) by lanes, each member on its device."""
+        lanes = self._layout.lanes
+        number = np.arange(self._layout.occupied_lanes.size).reshape(-1, lanes)
+        number = np.minimum(number, self._layout.members - 1)
+        host = jax.tree.map(np.asarray, state)
+        return [
+            jax.tree.map(
+                lambda leaf, k=k: self._layout.put_shards([leaf[m] for m in number[:, k]]), host
+            )
+            for k in range(lanes)
+        ]
+
+    def get(self, state: Any) -> Any:
+        """The inverse of `put`, of a state or a part of each lane."""
+
+        def join_lanes(*lanes: Any) -> np.ndarray:
+            whole = np.stack([self._layout.fetch_rows(one) for one in lanes], axis=1)  # (D, K, …)
+            return whole.reshape(-1, *whole.shape[2:])[: self._layout.members]
+
+        return jax.tree.map(join_lanes, *state)
+
+    def get_params(self, state: list[MemberState]) -> Any:
+        """The parameters alone, as NumPy arrays (M, …)."""
+        return self.get([one.params for one in state])
+
+    def load_epoch(self, epoch: EpochInputs) -> Any:
+        """Batches, keys and numbers by lanes, the batches' labels, and the numbers of all."""
+        own = self.put((epoch.order, epoch.key_data, epoch.hyper))
+        return own, self._work.labels[epoch.order[0]], self._layout.replicate(epoch.common)
+
+    def train(
+        self, state: list[MemberState], epoch: Any, start: int, count: int
+    ) -> tuple[list[MemberState], TrainingMetrics]:
+        """`count` steps, at most `max_steps_per_call`; gives up `state`."""
+        working = self._layout.active_lanes(self.active).T  # (K, D)
+        aside = self._layout.occupied_lanes.T & ~working
+        lanes = range(len(state))
+        moving = [k for k in lanes if working[k].any()] or lanes
+        kept = {k: self._unmoved.copy_state(state[k], aside[k]) for k in moving}
+        state, raw = list(state), list[list[Any]]()
+        for step in range(start, start + count):
+            done = {}
+            for k in moving:
+                state[k], done[k] = self._run_lane_step(state[k], k, epoch, step)
+            # Of a lane that stands still any other's stand in: nobody looks at them.
+            raw.append([done.get(k, done[moving[0]]) for k in lanes])
+        jax.block_until_ready(raw)
+        for k in moving:
+            state[k] = self._unmoved.restore_members(state[k], kept[k], aside[k])
+        steps = [self.get([(one.loss, one.accuracy) for one in figures]) for figures in raw]
+        shape = (count, 2, self._layout.members)
+        loss, accuracy = np.array(steps, np.float32).reshape(shape).transpose(1, 2, 0)
+        if self._work.has_member_views:
+            return state, TrainingMetrics(loss, accuracy, None, None)
+        both = []
+        for n, figures in enumerate(raw):
+            probabilities = self.get([one.probabilities for one in figures])
+            both.append(self._of_each(probabilities, epoch[1][start + n], self.active))
+        nll, right = np.moveaxis(np.array(both, np.float32), 0, -1)
+        return state, TrainingMetrics(loss, accuracy, nll, right)
+
+    def load_evaluation_data(
+        self, images: np.ndarray, labels: np.ndarray
+    ) -> StepwiseEvaluationData:
+        """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
+        blocks = split_into_blocks(images, max(1, min(EVALUATION_CALL_SIZE, len(images))))
+        return StepwiseEvaluationData(labels, [self._layout.replicate(one) for one in blocks])
+
+    def evaluate(
+        self,
+        state: list[MemberState],
+        judged: StepwiseEvaluationData,
+        interrupted: Callable[[], bool],
+    ) -> Evaluation | None:
+        """All members on all the images; None as soon as `interrupted` says yes."""
+        tally = MultiEnsembleAccumulator(
+            self._work.ensembles, self.active, judged.labels, self._network.classes
+        )
+        count, done, pace = len(judged.blocks), 0, CallPacer()
+        most = max(
+            1,
+            PROBABILITY_BUFFER_BYTES
+            // (
+                4 * self._layout.occupied_lanes.size * EVALUATION_CALL_SIZE * self._network.classes
+            ),
+        )
+        while done < count:
+            if interrupted():
+                return None
+            took, units = time.perf_counter(), min(most, pace.choose_units(count - done))
+            for asked in [
+                self._predict_lanes(state, judged.blocks[done + n]) for n in range(units)
+            ]:
+                tally.add_and_average(self.get(asked))
+            pace.record_duration(units, time.perf_counter() - took)
+            done += units
+        return tally.compute_evaluation()
+
+    def compile_evaluation(self, state: list[MemberState], judged: StepwiseEvaluationData) -> None:
+        """Compile what `evaluate` runs."""
+        jax.block_until_ready(self._ask(state[0].params, judged.blocks[0]))
+
+    def _run_lane_step(self, member: MemberState, k: int, epoch: Any, step: int) -> Any:
+        own, _, common = epoch
+        number = self._layout.replicate(np.int32(step))
+        return self._step(member, *own[k], *self._data, common, number)
+
+    def _predict_lanes(self, state: list[MemberState], block: Array) -> list[Array]:
+        """Every lane's log-probabilities (D, E, C) of a block of images, under way."""
+        return [self._ask(one.params, block) for one in state]

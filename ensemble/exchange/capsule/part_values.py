@@ -1,0 +1,135 @@
+"""What the numbers and texts of a capsule's parts have to be, once they are unpacked."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.errors import PredictionsError
+from ensemble.exchange.capsule import capsule_format
+from ensemble.exchange.capsule.detached_status import detach_worker
+from ensemble.exchange.capsule.header_checks import CapsuleRun
+from ensemble.exchange.capsule.script_element import SAVE_AGAIN
+from ensemble.exchange.checks.limits import MOST_SIDE
+from ensemble.runs.history import PROBABILITY_TOLERANCE
+from ensemble.runs.run_folder import MemberSource, parse_members_json
+from ensemble.runs.status import list_remaining_members
+from ensemble.shift.results import RESULTS_FORMAT, StressResults, parse_stress_results
+from ensemble.shift.status import StressStatus
+from ensemble.storage.plain_files import parse_json
+from ensemble.storage.records.json_lines import parse_history_line
+
+WHILE_MEASURING = "The report was written while this run was measured: this is how far it was."
+MOST_ROWS = 300_000  # of a history, which has about one a second
+MOST_TITLE = 200  # letters of what a set of images is called
+PART_SUM_TOLERANCE = (
+    0.02  # that a row may be off 1: a softmax in bfloat16 rounds each number to 2⁻⁸ of it
+)
+
+
+def check_part_values(name: str, found: NDArray[Any], about: CapsuleRun) -> None:
+    """Refuse what no run's part of this name can hold.
+
+    Raises:
+      PredictionsError: it does; the part is named.
+    """
+    if why := _describe_part_error(name, found, about):
+        raise PredictionsError(f"its part “{name}” cannot be taken ({why}): {SAVE_AGAIN}.")
+
+
+def _describe_part_error(name: str, found: NDArray[Any], about: CapsuleRun) -> str:
+    """Why; "" where all is well."""
+    if name == capsule_format.HISTORY:
+        return "it has more lines than any" if (found == ord("\n")).sum() > MOST_ROWS else ""
+    if name == capsule_format.LABELS:
+        inside = found.min() >= 0 and found.max() < len(about.data.class_names)
+        return "" if inside else "a label is none of its classes"
+    if match := capsule_format.EPOCH_PATTERN.fullmatch(name):
+        return _describe_probability_error(
+            found, list_remaining_members(about.status, len(found), int(match[2]))
+        )
+    if match := capsule_format.MEMBERS_PATTERN.fullmatch(name):
+        there = list_remaining_members(about.status, len(found), int(match[1]))
+        finite = all(np.isfinite(found[member]).all() for member in there)  # of all: a copy
+        return "" if finite else "it holds what is no finite number"
+    if capsule_format.SCORE_PATTERN.fullmatch(name):
+        return "" if np.isfinite(found).all() else "it holds what is no finite number"
+    try:
+        if name == capsule_format.SHIFT_RESULTS:
+            parse_shift_results(found, about)
+        elif name == capsule_format.SHIFT_STATUS:
+            parse_shift_status(found)
+        elif name == capsule_format.SOURCES:
+            parse_capsule_sources(found, about)
+    except ValueError as error:
+        return f"{error!s:.200}"
+    return ""
+
+
+def _describe_probability_error(found: NDArray[np.float32], members: tuple[int, ...]) -> str:
+    for member in members:
+        least, most = found[member].min(), found[member].max()
+        if not (least >= 0 and most <= 1 + PROBABILITY_TOLERANCE):  # so that NaN is refused too
+            return f"the probabilities of member {member + 1} are not all between 0 and 1"
+        if np.abs(found[member].sum(axis=1) - 1).max() > PART_SUM_TOLERANCE:
+            return f"the probabilities of member {member + 1} do not add up to 1"
+    return "" if members else "no member is left"
+
+
+def filter_history_rows(content: NDArray[np.uint8], about: CapsuleRun) -> list[bytes]:
+    """The whole lines of a history; those that are none are left out, as they are of any.
+
+    So are lines of epochs that the run cannot have had, or has had before: every page draws them.
+    """
+    found, left = list[bytes](), set(range(1, about.config.epochs + 1))
+    for row in content.tobytes().split(b"\n"):
+        line = parse_history_line(row, about.config.members)
+        if line is None or (line["kind"] == "epoch" and line["epoch"] not in left):
+            continue
+        if line["kind"] == "epoch":
+            left.remove(line["epoch"])
+        found.append(row)
+    return found
+
+
+def parse_shift_results(content: NDArray[np.uint8], about: CapsuleRun) -> StressResults:
+    """What was measured of this run under shift; ValueError where it is something else."""
+    found = parse_stress_results(_parse_json_object(content))
+    if found.format != RESULTS_FORMAT:
+        raise ValueError("it is of another version")
+    if found.dataset != about.config.dataset:
+        raise ValueError("it was measured on another dataset")
+    if found.members > about.config.members:
+        raise ValueError("it is of more members")
+    if (
+        found.images > about.data.test_size
+        or found.epoch > about.config.epochs
+        or found.side > MOST_SIDE
+    ):
+        raise ValueError("it is of more images or epochs, or of larger images")
+    keys = [one["key"] for one in found.ood]
+    if len(set(keys)) < len(keys):
+        raise ValueError("a set of images is there twice")
+    if any(len(one["title"]) > MOST_TITLE for one in found.ood):
+        raise ValueError("the name of a set of images is too long")
+    return found
+
+
+def parse_shift_status(content: NDArray[np.uint8]) -> StressStatus:
+    """How the measuring ended, or how far it was; ValueError where it is something else."""
+    return detach_worker(StressStatus.from_dict(_parse_json_object(content)), WHILE_MEASURING)
+
+
+def parse_capsule_sources(content: NDArray[np.uint8], about: CapsuleRun) -> list[MemberSource]:
+    """Where each member of a chosen run came from; ValueError where it is something else."""
+    found = parse_members_json(_parse_json_object(content))
+    if len(found) != about.config.members:
+        raise ValueError("it is of another number of members")
+    return found
+
+
+def _parse_json_object(content: NDArray[np.uint8]) -> dict[str, Any]:
+    found = parse_json(content.tobytes())
+    if not isinstance(found, dict):
+        raise ValueError("there is no object")
+    return found

@@ -1,0 +1,98 @@
+"""Where a capsule lies in a report: one `<script>` element a run, which no browser runs.
+
+Its text is base64, so that nothing of what people have written stands there as HTML; its media
+type is none that a browser knows.
+"""
+
+import base64
+import binascii
+import hashlib
+import html
+import re
+from typing import NamedTuple
+
+from ensemble.errors import PredictionsError
+from ensemble.exchange.capsule.capsule_format import MEDIA_TYPE, MOST_CAPSULES, VERSION
+
+OPENING_TAG = re.compile(
+    rb'<script\s[^<>]{0,1000}?type="' + re.escape(MEDIA_TYPE).encode() + rb'"[^<>]{0,1000}>'
+)
+ATTRIBUTE = re.compile(rb'data-(\w+)="([^"<>]*)"')
+CLOSING_TAG = b"</script>"
+SAVE_AGAIN = "have it sent or saved again"
+
+
+class CapsuleElement(NamedTuple):
+    """What stands in one element: the run's id as it is said there, and the capsule's bytes."""
+
+    run_id: str
+    payload: bytes
+
+
+def render_capsule_element(run_id: str, payload: bytes) -> str:
+    """The element of a run's capsule."""
+    digest = hashlib.sha256(payload).hexdigest()
+    return (
+        f'<script type="{MEDIA_TYPE}" data-version="{VERSION}" data-run="{html.escape(run_id)}" '
+        f'data-bytes="{len(payload)}" data-sha256="{digest}">'
+        f"{base64.b64encode(payload).decode()}</script>"
+    )
+
+
+def is_web_page(start: bytes) -> bool:
+    """Whether a file that begins so is a web page, and no file of predictions."""
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"
+
+
+def find_capsule_elements(page: bytes) -> list[CapsuleElement]:
+    """The capsules in a web page, each as long as it says it is and with its own checksum.
+
+    Raises:
+      PredictionsError: there is none; or one is cut short, changed or of a later version.
+    """
+    found, at = list[CapsuleElement](), 0
+    while opening := OPENING_TAG.search(page, at):
+        end = page.find(CLOSING_TAG, opening.end())
+        if end < 0:
+            raise PredictionsError(f"it is cut short within the data of a run: {SAVE_AGAIN}.")
+        if len(found) == MOST_CAPSULES:
+            raise PredictionsError(f"it holds more than {MOST_CAPSULES} runs: write fewer a file.")
+        said = {
+            key.decode(): value.decode("utf-8", "replace")
+            for key, value in ATTRIBUTE.findall(opening[0])
+        }
+        found.append(_decode_capsule_element(said, page[opening.end() : end]))
+        at = end
+    if not found:
+        raise PredictionsError(
+            "it is a web page without the data of a run: choose a report that `python -m ensemble "
+            "report` or “Save as one file” wrote, whole."
+        )
+    return found
+
+
+def _decode_capsule_element(said: dict[str, str], text: bytes) -> CapsuleElement:
+    check_capsule_version(said.get("version", ""))
+    try:
+        payload = base64.b64decode(text.strip(), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise PredictionsError(f"the data of a run in it is damaged: {SAVE_AGAIN}.") from error
+    if said.get("bytes") != str(len(payload)):
+        raise PredictionsError(f"the data of a run in it is cut short: {SAVE_AGAIN}.")
+    if said.get("sha256") != hashlib.sha256(payload).hexdigest():
+        raise PredictionsError(
+            f"the data of a run in it is damaged, its checksum is another: {SAVE_AGAIN}."
+        )
+    return CapsuleElement(said.get("run", ""), payload)
+
+
+def check_capsule_version(said: str) -> None:
+    """Refuse what is of a form that this version does not know; PredictionsError."""
+    if said == str(VERSION):
+        return
+    if said.isascii() and said.isdigit() and len(said) < 10 and int(said) > VERSION:
+        raise PredictionsError(
+            f"its data has form {int(said)}, and this version reads form {VERSION}: update this "
+            "program, then import it again."
+        )
+    raise PredictionsError(f"it does not say in which form its data is: {SAVE_AGAIN}.")

@@ -1,0 +1,166 @@
+"""An .npz of anybody's: its headers first, its numbers a piece at a time, never its pickles.
+
+Unlike our own files (storage/arrays/npz.py) it may hold arrays that nobody asked for, any numbers,
+either order of axes and no checksum but the CRC-32 of each entry.
+"""
+
+import functools
+import io
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.errors import PredictionsError
+from ensemble.exchange.checks.limits import check_free_memory
+from ensemble.storage.arrays.array_digest import CHUNK_BYTES
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import PICKLED_MESSAGE, ArrayHeader, BoundedReader, read_header
+from ensemble.storage.arrays.npz import HARMLESS_FLAGS, MAX_ENTRIES, ZIP_ERRORS, ZIP_METHODS
+
+DAMAGED_MESSAGE = "it is damaged and cannot be read to its end: save it again."
+
+
+class InMemoryFile(BoundedReader):
+    """A file that was uploaded, and is in memory as a whole."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(cast(io.RawIOBase, io.BytesIO(content)))
+        self._length = len(content)
+
+    @functools.cached_property
+    def size(self) -> int:
+        """Its length in bytes."""
+        return self._length
+
+
+class NpzArchive:
+    """The arrays of an .npz: what each says of itself, and its numbers."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._entries = _find_array_entries(archive)
+        self._headers: dict[str, ArrayHeader] = {}
+
+    @property
+    def array_names(self) -> list[str]:
+        """The arrays' names, in the file's order."""
+        return list(self._entries)
+
+    def array_header(self, name: str) -> ArrayHeader:
+        """What the file says of an array, once its entry has just the bytes for it.
+
+        Raises:
+          PredictionsError: it holds Python objects, or no numbers or text.
+          DamagedFileError: the file is cut short, or says what cannot be.
+        """
+        if name in self._headers:
+            return self._headers[name]
+        info = self._entries[name]
+        with self._archive.open(info) as file:
+            try:
+                header = read_header(cast(BinaryIO, file))
+            except DamagedFileError as error:
+                if str(error) == PICKLED_MESSAGE:
+                    raise PredictionsError(
+                        f"`{name}` holds Python objects, which nothing here unpickles: save it as "
+                        f"an array of text or numbers, np.array(list({name}))."
+                    ) from error
+                raise PredictionsError(
+                    f"`{name}` is no array of numbers or text that can be read ({error}): save "
+                    "numbers with .astype('float32'), names and text labels with .astype(str)."
+                ) from error
+        if info.file_size != header.start + header.nbytes:
+            raise DamagedFileError("an array's shape does not fit its length")
+        self._headers[name] = header
+        return header
+
+    def load_array(self, name: str) -> NDArray[Any]:
+        """An array, as NumPy would load it; its size is the caller's to have looked at.
+
+        Raises:
+          PredictionsError: it takes more memory than there is; as `array_header`.
+        """
+        header = self.array_header(name)
+        check_free_memory(header.nbytes)
+        content = np.empty(header.nbytes, np.uint8)
+        with self._open_array_data(name, header) as file:
+            _read_into_buffer(file, content)
+        return header.view_as_array(content)
+
+    def iterate_blocks(self, name: str, columns: int) -> Iterator[NDArray[Any]]:
+        """The numbers of an array in C order, (R, columns) at a time."""
+        header = self.array_header(name)
+        rows = max(1, CHUNK_BYTES // (columns * header.dtype.itemsize))
+        if header.fortran_order and len(header.shape) > 1:
+            flat = np.ascontiguousarray(self.load_array(name)).reshape(-1, columns)
+            yield from (flat[start : start + rows] for start in range(0, len(flat), rows))
+            return
+        row = columns * header.dtype.itemsize
+        with self._open_array_data(name, header) as file:
+            for left in range(header.nbytes, 0, -rows * row):
+                content = np.empty(min(rows * row, left), np.uint8)
+                _read_into_buffer(file, content)
+                yield content.view(header.dtype).reshape(-1, columns)
+
+    @contextmanager
+    def _open_array_data(self, name: str, header: ArrayHeader) -> Iterator[io.BufferedIOBase]:
+        with self._archive.open(self._entries[name]) as file:
+            file.read(header.start)
+            yield cast(io.BufferedIOBase, file)
+            file.read(1)  # at its end the CRC-32 is compared
+
+
+@contextmanager
+def open_prediction_archive(file: BoundedReader) -> Iterator[NpzArchive]:
+    """An .npz to be read within the context.
+
+    Raises:
+      PredictionsError: it is none, is damaged or packed in an unusual way; or what is read in the
+        context says so.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            yield NpzArchive(archive)
+    except DamagedFileError as error:
+        raise PredictionsError(DAMAGED_MESSAGE) from error
+    except ZIP_ERRORS as error:
+        if isinstance(error.__context__, OSError):  # zipfile takes that for a bad end
+            raise error.__context__ from None
+        raise PredictionsError(DAMAGED_MESSAGE) from error
+
+
+def _find_array_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    infos = archive.infolist()
+    if any(one.filename.endswith("data.pkl") for one in infos):
+        raise PredictionsError(
+            "it is a file of torch.save, which would have to be unpickled: save NumPy arrays with "
+            "np.savez(...)."
+        )
+    found = {
+        one.filename.removesuffix(".npy"): one for one in infos if one.filename.endswith(".npy")
+    }
+    if not found:
+        raise PredictionsError("it is an archive without arrays: save them with np.savez(...).")
+    if len(infos) > MAX_ENTRIES or len({one.filename for one in infos}) != len(infos):
+        raise PredictionsError(
+            f"it has entries of one name, or more than {MAX_ENTRIES:,}: save it again with "
+            "np.savez(...)."
+        )
+    for name, one in found.items():
+        if one.compress_type not in ZIP_METHODS or one.flag_bits & ~HARMLESS_FLAGS:
+            raise PredictionsError(
+                f"`{name}` is packed or encrypted in an unusual way: save it with np.savez or "
+                "np.savez_compressed."
+            )
+    return found
+
+
+def _read_into_buffer(file: io.BufferedIOBase, content: NDArray[np.uint8]) -> None:
+    for start in range(0, len(content), CHUNK_BYTES):
+        piece = content[start : start + CHUNK_BYTES]
+        if file.readinto(piece.data) != len(piece):
+            raise DamagedFileError("an array is cut short")

@@ -1,0 +1,138 @@
+"""How much of a Parquet file there is once it is unpacked, told before anything of it is.
+
+Arrow reserves for each page what the page's own header says, 2 GB at most, of all columns at the
+same time; what the file's end says of their sizes it does not compare with. A file of a few
+kilobytes may so ask for all memory that there is.
+
+Source: the Parquet format's `parquet.thrift` (`PageHeader`), in Thrift's compact protocol.
+"""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from ensemble.errors import PredictionsError
+from ensemble.exchange.checks.limits import check_free_memory
+
+HEADER_WINDOW_BYTES = 2**16  # bytes in which a page's header has to end
+MOST_CELL = 1024  # bytes that a cell may take
+PAGE_OVERHEAD_BYTES = (
+    2**16
+)  # and what may stand beside the cells of a column, in each of the file's parts
+UNPACKED_FIELD, PACKED_FIELD = 2, 3  # fields of a page's header: its sizes
+MAX_DEPTH = 8
+
+
+def check_parquet_pages(
+    file: io.RawIOBase, metadata: Any, wanted: list[str], most_bytes: int | None = None
+) -> None:
+    """Refuse a Parquet file whose pages ask for more than its rows can need, or than there is.
+
+    Args:
+      file: from its beginning; read at each page's header.
+      metadata: Arrow's, of the file's end.
+      wanted: the columns that will be read.
+      most_bytes: of memory that may be taken; None for as much as there is.
+
+    Raises:
+      PredictionsError: they do.
+      ValueError: a page's header is none.
+    """
+    largest = dict.fromkeys(wanted, 0)
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for place in range(group.num_columns):
+            column = group.column(place)
+            if (name := column.path_in_schema) not in largest:
+                continue
+            total = 0
+            for unpacked in _iterate_page_sizes(file, column):
+                total += unpacked
+                largest[name] = max(largest[name], unpacked)
+                if total > PAGE_OVERHEAD_BYTES + MOST_CELL * group.num_rows:
+                    raise PredictionsError(
+                        f"its column “{name:.60}” says that it unpacks to more than its "
+                        f"{group.num_rows:,} rows can hold: save it again."
+                    )
+    check_free_memory(sum(largest.values()), most_bytes)
+
+
+def _iterate_page_sizes(file: io.RawIOBase, column: Any) -> Iterator[int]:
+    """What each page of a column takes once it is unpacked."""
+    starts = [column.data_page_offset]
+    if column.has_dictionary_page and column.dictionary_page_offset:
+        starts.append(column.dictionary_page_offset)
+    place = min(starts)
+    end = place + column.total_compressed_size
+    while place < end:
+        file.seek(place)
+        header = _PageHeader(file.read(HEADER_WINDOW_BYTES) or b"")
+        sizes = header.read_sizes()
+        place += header.at + sizes[PACKED_FIELD]
+        yield sizes[UNPACKED_FIELD]
+
+
+class _PageHeader:
+    """A page's header: structs within structs, of which only the sizes are wanted."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self.at = content, 0
+
+    def read_sizes(self) -> dict[int, int]:
+        """The sizes by their fields' numbers; ValueError where it says none."""
+        found = self._read_struct(0)
+        if min(found.get(UNPACKED_FIELD, -1), found.get(PACKED_FIELD, -1)) < 0:
+            raise ValueError("a page has no sizes")
+        return found
+
+    def _read_struct(self, depth: int) -> dict[int, int]:
+        """Its whole numbers by their fields."""
+        if depth > MAX_DEPTH:
+            raise ValueError("a page's header is nested too deeply")
+        found, field = dict[int, int](), 0
+        while kind := self._read_byte():
+            step = kind >> 4
+            field = field + step if step else self._read_number()
+            value = self._read_value(kind & 0xF, depth)
+            if value is not None:
+                found[field] = value
+        return found
+
+    def _read_value(self, kind: int, depth: int) -> int | None:
+        """A value of that kind, if it is a whole number; all others are passed over."""
+        match kind:
+            case 1 | 2:  # true and false say themselves
+                return None
+            case 3:
+                self.at += 1
+            case 4 | 5 | 6:
+                return self._read_number()
+            case 7:
+                self.at += 8
+            case 8:
+                length = self._read_varint()
+                self.at += length
+            case 12:
+                self._read_struct(depth + 1)
+            case _:  # a page's header has no lists
+                raise ValueError("a page's header cannot be read")
+        return None
+
+    def _read_byte(self) -> int:
+        if self.at >= len(self._content):
+            raise ValueError("a page's header is too long")
+        self.at += 1
+        return self._content[self.at - 1]
+
+    def _read_varint(self) -> int:
+        found = 0
+        for shift in range(0, 70, 7):
+            byte = self._read_byte()
+            found |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return found
+        raise ValueError("a number in a page's header is too long")
+
+    def _read_number(self) -> int:
+        found = self._read_varint()  # zigzag: its sign is the last bit
+        return (found >> 1) ^ -(found & 1)

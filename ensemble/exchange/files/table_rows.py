@@ -1,0 +1,209 @@
+"""A table's rows, put where they belong: epoch by epoch, member by member, example by example."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ensemble.errors import PredictionsError
+from ensemble.exchange.checks.limits import (
+    MOST_CLASSES,
+    MOST_EPOCHS,
+    MOST_EXAMPLES,
+    MOST_MEMBERS,
+)
+from ensemble.exchange.checks.names import check_distinct_names, sanitize_name
+from ensemble.exchange.files.columns import TableColumns
+from ensemble.exchange.files.file_predictions import FilePredictions
+from ensemble.storage.arrays.array_digest import CHUNK_BYTES
+
+Codes = NDArray[np.int64]
+# Of how many values a key may be: told before each of them is looked at.
+MAX_KEY_VALUES = {
+    "epoch": MOST_EPOCHS,
+    "member": MOST_MEMBERS,
+    "example": MOST_EXAMPLES,
+    "label": MOST_CLASSES,
+}
+
+
+def arrange_table_rows(
+    columns: TableColumns, values: NDArray[Any], texts: dict[str, pa.ChunkedArray], notes: list[str]
+) -> FilePredictions:
+    """The predictions of a table's rows, which may stand in any order.
+
+    Args:
+      columns: of the table.
+      values: (R, K), the classes' numbers.
+      texts: R of each key that the table has.
+      notes: what was assumed so far.
+
+    Raises:
+      PredictionsError: a row is missing, or there twice, or an example has two labels.
+    """
+    rows = len(values)
+    epochs, epoch_names = encode_key_column(texts.get("epoch"), "epoch", rows)
+    members, member_names = encode_key_column(texts.get("member"), "member", rows)
+    series = epochs * len(member_names) + members
+    if "example" in texts:
+        examples, example_names = encode_key_column(
+            texts["example"], "example", rows, in_order=False
+        )
+    else:
+        examples, example_names = _count_previous_rows(series), ()
+    shape = len(epoch_names), len(member_names), int(examples.max()) + 1
+    order = _order_table_rows(series * shape[2] + examples, shape, member_names, example_names)
+    if len(epoch_names) > 1 and list(epoch_names) != [str(n + 1) for n in range(shape[0])]:
+        said = f"{epoch_names[0]:.20} … {epoch_names[-1]:.20}"
+        notes = [*notes, f"Epochs {said} of the table are numbered 1 to {shape[0]}."]
+    return FilePredictions(
+        kind=columns.kind,
+        shape=(*shape, len(columns.class_columns)),
+        blocks=lambda columns: _iterate_ordered_blocks(values, order),
+        labels=_parse_label_column(texts.get("label"), examples, shape[2], example_names),
+        class_names=check_distinct_names(
+            "class_names", list(map(sanitize_name, columns.class_names))
+        )
+        if columns.class_names
+        else None,
+        member_names=_drop_default_names(member_names, bounded=True),
+        split=_parse_split_column(texts.get("split")),
+        examples=_drop_default_names(example_names),
+        notes=notes,
+    )
+
+
+def encode_key_column(
+    column: pa.ChunkedArray | None, name: str, rows: int, in_order: bool = True
+) -> tuple[Codes, tuple[str, ...]]:
+    """Each row's number among the values of a column, and the values.
+
+    Numbers are in their order; text as it comes, or sorted where files are to agree on it.
+
+    Raises:
+      PredictionsError: a cell is empty, or there are too many values.
+    """
+    if column is None:
+        return np.zeros(rows, np.int64), ("",)
+    found = column.combine_chunks()
+    found = found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
+    encoded = found.dictionary_encode()
+    if (many := len(encoded.dictionary)) > MAX_KEY_VALUES[name]:
+        raise PredictionsError(
+            f"its column of {name}s has {many:,} different values, and at most "
+            f"{MAX_KEY_VALUES[name]:,} are "
+            "taken: look whether it is what its name says."
+        )
+    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    values = [sanitize_name(one) for one in encoded.dictionary.to_pylist()]
+    if encoded.null_count or "" in values:
+        empty = found.is_null().to_numpy(zero_copy_only=False) | np.isin(
+            codes, [place for place, one in enumerate(values) if not one]
+        )
+        raise PredictionsError(f"its row {int(np.argmax(empty)) + 1} has no {name}: give it one.")
+    numbers = [number for one in values if (number := _parse_whole_number(one)) is not None]
+    keys: list[str] = values
+    if len(numbers) == len(values):
+        keys, known = [str(one) for one in numbers], [str(one) for one in sorted(set(numbers))]
+    else:
+        known = list(dict.fromkeys(values)) if in_order else sorted(set(values))
+    place = {key: number for number, key in enumerate(known)}
+    return np.array([place[key] for key in keys], np.int64)[codes], tuple(known)
+
+
+def _parse_whole_number(text: str) -> int | None:
+    """A whole number, also as "3.0"; None for other text."""
+    whole = text.removesuffix(".0").removeprefix("-")
+    known = whole.isascii() and whole.isdigit() and len(whole) < 18
+    return int(text.removesuffix(".0")) if known else None
+
+
+def _count_previous_rows(series: Codes) -> Codes:
+    """For each row how many of its series came before it."""
+    order = np.argsort(series, kind="stable")
+    starts = np.searchsorted(series[order], series[order])
+    found = np.empty(len(series), np.int64)
+    found[order] = np.arange(len(series)) - starts
+    return found
+
+
+def _order_table_rows(
+    places: Codes, shape: tuple[int, int, int], members: tuple[str, ...], examples: tuple[str, ...]
+) -> Codes:
+    """The row of each place; PredictionsError where one has none, or two."""
+    wanted = shape[0] * shape[1] * shape[2]
+    order = np.argsort(places, kind="stable")
+    found = places[order]
+    twice = found[1:] == found[:-1]
+    if twice.any():
+        place = int(found[1:][np.argmax(twice)])
+        raise PredictionsError(
+            f"it has two rows of {_describe_row_place(place, shape, members, examples)}: keep one "
+            "of them, or tell members apart in a column `member`."
+        )
+    if len(found) < wanted:
+        gaps = np.flatnonzero(found != np.arange(len(found)))
+        place = int(gaps[0]) if len(gaps) else len(found)
+        raise PredictionsError(
+            f"it has no row of {_describe_row_place(place, shape, members, examples)}: give each "
+            "member a row for each example."
+        )
+    return order
+
+
+def _describe_row_place(
+    place: int, shape: tuple[int, int, int], members: tuple[str, ...], examples: tuple[str, ...]
+) -> str:
+    series, example = divmod(place, shape[2])
+    said = f"example {examples[example] if examples else example:.40}"
+    if members != ("",):
+        said += f" and member {members[series % shape[1]]:.40}"
+    return said + (f" in epoch {series // shape[1] + 1}" if shape[0] > 1 else "")
+
+
+def _iterate_ordered_blocks(values: NDArray[Any], order: Codes) -> Iterator[NDArray[Any]]:
+    step = max(1, CHUNK_BYTES // (values.shape[1] * values.itemsize))
+    return (values[order[start : start + step]] for start in range(0, len(order), step))
+
+
+def _parse_label_column(
+    column: pa.ChunkedArray | None, examples: Codes, count: int, names: tuple[str, ...]
+) -> NDArray[Any] | None:
+    """What each example is, as text; PredictionsError where two rows say otherwise."""
+    if column is None:
+        return None
+    codes, values = encode_key_column(column, "label", len(examples))
+    found = np.zeros(count, np.int64)
+    found[examples] = codes
+    if (other := codes != found[examples]).any():
+        row = int(np.argmax(other))
+        example = int(examples[row])
+        said = names[example] if names else str(example)
+        raise PredictionsError(
+            f"it has two labels of example {said:.40}, “{values[codes[row]]:.40}” and "
+            f"“{values[found[example]]:.40}”: an example has one."
+        )
+    return np.array(values)[found]
+
+
+def _parse_split_column(column: pa.ChunkedArray | None) -> str:
+    if column is None:
+        return ""
+    values = [one for one in column.unique().to_pylist() if one]
+    if len(values) > 1:
+        raise PredictionsError(
+            f"its rows are of {len(values)} splits (“{values[0]:.40}”, “{values[1]:.40}”): give "
+            "those of one."
+        )
+    return sanitize_name(values[0])[:80] if values else ""
+
+
+def _drop_default_names(names: tuple[str, ...], bounded: bool = False) -> tuple[str, ...] | None:
+    """Names that say something; None where there are none, or numbers as we give them too."""
+    plain = [str(number) for number in range(len(names))]
+    counted = [str(number + 1) for number in range(len(names))]
+    if not names or list(names) in (plain, counted, [""]):
+        return None
+    return check_distinct_names("member_names", names) if bounded else names

@@ -1,0 +1,133 @@
+"""A run's predictions as one .npz, in the form that is read here: any tool opens it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble import runs
+from ensemble.errors import PredictionsError
+from ensemble.exchange.checks.limits import check_free_memory
+from ensemble.exchange.checks.names import generate_default_names
+from ensemble.exchange.run_import import find_run_split
+from ensemble.storage.arrays.npz import Arrays, write_arrays
+from ensemble.storage.disk_errors import describe_os_error, describe_remedy
+
+
+@dataclass(frozen=True)
+class ExportedPredictions:
+    """What was written, and where.
+
+    Attributes:
+      path: the file.
+      epochs: of the run, whose predictions are in it.
+      shape: of `probabilities`: (M, N, C), or (E, M, N, C) of several epochs.
+      images: whether the images are in it.
+    """
+
+    path: Path
+    epochs: tuple[int, ...]
+    shape: tuple[int, ...]
+    images: bool
+
+
+def export_run(
+    run_id: str,
+    path: Path,
+    *,
+    epoch: int | None = None,
+    all_epochs: bool = False,
+    images: bool = True,
+    replace: bool = False,
+) -> ExportedPredictions:
+    """Write a run's test predictions, their labels and names.
+
+    Args:
+      run_id: whose.
+      path: the file; its folder exists.
+      epoch: one whose predictions are kept; None is the last.
+      all_epochs: every epoch's instead of one's, on an axis before the members.
+      images: the test images too, where the run has them.
+      replace: whether a file of that name may go.
+
+    Raises:
+      UnknownRunError: there is no such run.
+      RunError: it has no predictions, or none of that epoch, or they cannot be read.
+      DataError: its dataset is not there.
+      PredictionsError: the file cannot be written, or is there already.
+    """
+    run = runs.find_run(run_id)
+    epochs = _select_export_epochs(run, epoch, all_epochs)
+    if not replace and path.exists():
+        raise PredictionsError(
+            f"{path} is there already: choose another name, or say --force to replace it."
+        )
+    content = collect_export_arrays(run, epochs, all_epochs, images)
+    try:
+        write_arrays(path, content)
+    except OSError as error:
+        raise PredictionsError(
+            f"{path} cannot be written ({describe_os_error(error)}): {describe_remedy(error)}, or "
+            f"name another file."
+        ) from error
+    return ExportedPredictions(path, epochs, content["probabilities"].shape, "images" in content)
+
+
+def collect_export_arrays(
+    run: runs.Run, epochs: tuple[int, ...], stacked: bool, images: bool
+) -> Arrays:
+    """What stands in the file, by name.
+
+    Args:
+      run: the run.
+      epochs: at least one, whose predictions are kept.
+      stacked: whether `probabilities` has an axis of epochs.
+      images: whether the images are to be in it.
+
+    Raises:
+      RunError, DataError: see `export_run`.
+    """
+    test = runs.load_test_set(run)
+    probabilities = (
+        _stack_epoch_probabilities(run, epochs)
+        if stacked
+        else runs.read_run_predictions(run.id, epochs[0])
+    )
+    every = run.member_names or generate_default_names(run.config.members, "member")
+    found: dict[str, NDArray[Any]] = {
+        "probabilities": probabilities,
+        "labels": np.asarray(test.labels, np.int32),
+        "class_names": np.array(test.class_names),
+        "member_names": np.array([every[m] for m in run.remaining_members(max(epochs))]),
+        "split": np.array(find_run_split(run)),
+    }
+    if images and test.images is not None:
+        found["images"] = test.images
+    return found
+
+
+def _select_export_epochs(run: runs.Run, epoch: int | None, all_epochs: bool) -> tuple[int, ...]:
+    kept = runs.list_prediction_epochs(run.id)
+    if not kept:
+        runs.read_run_predictions(run.id, epoch or 1)  # which says that there are none
+    if all_epochs:
+        return tuple(kept)
+    if epoch is None:
+        return (kept[-1],)
+    return (epoch,)  # where it is not kept, reading says so
+
+
+def _stack_epoch_probabilities(run: runs.Run, epochs: tuple[int, ...]) -> NDArray[np.float32]:
+    """The probabilities of these epochs, float32 (E, M, N, C), of the members that are in all."""
+    first = runs.read_run_predictions(run.id, epochs[0])
+    check_free_memory(first.nbytes * (len(epochs) + 1))
+    members = run.remaining_members(max(epochs))
+    found = np.empty((len(epochs), len(members), *first.shape[1:]), np.float32)
+    for place, epoch in enumerate(epochs):
+        one = first if place == 0 else runs.read_run_predictions(run.id, epoch)
+        there = run.remaining_members(epoch)
+        for row, member in enumerate(members):
+            found[place, row] = one[there.index(member)]
+    return found

@@ -1,0 +1,118 @@
+"""Files of predictions, one or one a member, to members' outputs that have been checked."""
+
+import io
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+from ensemble.errors import PredictionsError
+from ensemble.exchange.capsule.script_element import is_web_page
+from ensemble.exchange.files.file_predictions import FilePredictions
+from ensemble.exchange.files.npz_archive import InMemoryFile
+from ensemble.exchange.files.npz_archive import open_prediction_archive as archive_of
+from ensemble.exchange.files.npz_predictions import read_npz_predictions
+from ensemble.exchange.files.tables import read_csv_predictions, read_parquet_predictions
+from ensemble.exchange.member_outputs import MemberOutputs
+from ensemble.exchange.prediction_merge import (
+    NamedFilePredictions,
+    merge_predictions,
+    name_file_in_errors,
+)
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
+
+File = Path | BinaryIO
+
+SAVE_HINT = "save NumPy arrays with np.savez(file, probabilities=…, labels=…), or a table as CSV"
+# What files of other kinds begin with.
+UNSUPPORTED_PREFIXES = {
+    b"\x93NUMPY": f"it is a single array: {SAVE_HINT}.",
+    b"\x89HDF\r\n": f"it is an HDF5 file: {SAVE_HINT}.",
+    b"\x80": f"it is a pickle, which nothing here unpickles: {SAVE_HINT}.",
+    b"{": f"it is JSON: {SAVE_HINT}.",
+    b"[": f"it is JSON: {SAVE_HINT}.",
+    b"\x1f\x8b": "it is packed with gzip: unpack it first.",
+}
+PREFIX_BYTES = 64  # bytes, by which a web page is told: blanks may stand first
+WEB_PAGE_MESSAGE = "it is a web page: import reports by themselves, without files of predictions."
+
+
+def read_prediction_files(files: Sequence[File], most_bytes: int | None = None) -> MemberOutputs:
+    """What one file holds, or several with a member each (or more).
+
+    Args:
+      files: .npz, CSV or Parquet, told by what they begin with: paths, or what was uploaded,
+        which has a `name`.
+      most_bytes: of memory that may be taken; None for as much as there is.
+
+    Returns:
+      The outputs as float32 probabilities; their memory is nearly all that is taken.
+
+    Raises:
+      PredictionsError: they cannot be taken; the file, the entry and what to do are named.
+    """
+    if not files:
+        raise PredictionsError("No file was named: give one, or one a member.")
+    each = None if most_bytes is None else most_bytes // len(files)
+    with ExitStack() as held:
+        return merge_predictions(
+            [_read_named_predictions(file, held, each) for file in files], most_bytes
+        )
+
+
+def is_report_file(file: File) -> bool:
+    """Whether a file begins like a web page; one that cannot be read does not."""
+    try:
+        if isinstance(file, Path):
+            with open_bounded_file(file) as found:
+                return is_web_page(found.read(PREFIX_BYTES))
+        file.seek(0)
+        return is_web_page(file.read(PREFIX_BYTES))
+    except (DamagedFileError, OSError):
+        return False
+
+
+def _read_named_predictions(file: File, held: ExitStack, most: int | None) -> NamedFilePredictions:
+    name = Path(file.name).name or "the file"
+    with name_file_in_errors(name):
+        return NamedFilePredictions(
+            name, _parse_prediction_file(_open_prediction_file(file, held), held, most)
+        )
+
+
+def _open_prediction_file(file: File, held: ExitStack) -> BoundedReader:
+    if not isinstance(file, Path):
+        file.seek(0)
+        content = file.getvalue() if isinstance(file, io.BytesIO) else file.read()
+        return held.enter_context(InMemoryFile(content))
+    try:
+        return held.enter_context(open_bounded_file(file))
+    except DamagedFileError as error:
+        raise PredictionsError(
+            "it is a folder, a pipe or a device: name files, one for all members or one a member."
+        ) from error
+    except OSError as error:
+        raise PredictionsError(
+            f"it cannot be read ({error.strerror or error}): name a file that is there and that "
+            "you may read."
+        ) from error
+
+
+def _parse_prediction_file(
+    file: BoundedReader, held: ExitStack, most: int | None
+) -> FilePredictions:
+    start = file.read(8)
+    file.seek(0)
+    if not start:
+        raise PredictionsError("it is empty: save it again.")
+    for magic, said in UNSUPPORTED_PREFIXES.items():
+        if start.startswith(magic):
+            raise PredictionsError(said)
+    if is_web_page(start):
+        raise PredictionsError(WEB_PAGE_MESSAGE)
+    if start.startswith(b"PK"):
+        return read_npz_predictions(held.enter_context(archive_of(file)))
+    return (read_parquet_predictions if start.startswith(b"PAR1") else read_csv_predictions)(
+        file, most
+    )

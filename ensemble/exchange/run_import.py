@@ -1,0 +1,69 @@
+"""From members' outputs to a run that Predictions, Inspect and Compare open."""
+
+import numpy as np
+
+from ensemble import runs
+from ensemble.datasets.entry import DatasetEntry
+from ensemble.errors import RunError
+from ensemble.exchange.member_outputs import MemberOutputs
+from ensemble.jobs.folders import MAX_NAME_LENGTH
+from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, write_run_note
+
+TITLE_PREFIX = "Imported "  # what stands before the split
+
+
+def import_run(outputs: MemberOutputs, name: str = "", source: str = "") -> runs.Run:
+    """A new run, state `imported`, of what was read.
+
+    Args:
+      outputs: from `read`.
+      name: for people, at most 80 characters; "" for none.
+      source: where it comes from, for people: the names of the files. What was assumed of them
+        stands below it in the run's note.
+
+    Raises:
+      RunError: the name is too long, or the folder of runs cannot be written.
+    """
+    name = " ".join(name.split())
+    if len(name) > MAX_NAME_LENGTH:
+        raise RunError(f"A name has at most {MAX_NAME_LENGTH} characters; this has {len(name)}.")
+    run = runs.create_imported_run(
+        outputs.probabilities,
+        outputs.labels,
+        build_imported_entry(outputs, source),
+        name=name,
+        images=outputs.images,
+        member_names=outputs.member_names,
+    )
+    said = [f"Imported from {source}."] if source else []
+    if note := "\n\n".join([*said, *outputs.notes]):
+        write_run_note(run.id, note[:MAX_NOTE_LENGTH])
+    return run
+
+
+def build_imported_entry(outputs: MemberOutputs, source: str = "") -> DatasetEntry:
+    """What is known of the examples, in the form that datasets have."""
+    images = outputs.images
+    return DatasetEntry(
+        name="imported",
+        title=f"{TITLE_PREFIX}{outputs.split}",
+        train_size=0,
+        test_size=outputs.examples,
+        class_names=outputs.class_names,
+        source=source,
+        most_frequent=int(np.bincount(outputs.labels).max()),
+        handwritten=False,
+        image_shape=(28, 28, 1) if images is None else images.shape[1:],
+        noun="example" if images is None else "image",
+        own=True,
+    )
+
+
+def find_run_split(run: runs.Run) -> str:
+    """What a run's examples are of: "test" but where an import said otherwise."""
+    title = run.data.title
+    return (
+        title.removeprefix(TITLE_PREFIX)
+        if run.training_config is None and title.startswith(TITLE_PREFIX)
+        else "test"
+    )

@@ -1,0 +1,252 @@
+"""The table of Compare in words: settings, figures with their intervals, what is shown of each."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ensemble.analysis.quality.metrics import Metric
+from ensemble.comparison.comparison_table import ComparisonTable, GroupColumn
+from ensemble.comparison.differences import GroupDifference
+from ensemble.comparison.group_metrics import COMPARISON_METRICS, MetricEstimate
+from ensemble.wording import formats
+from ensemble.wording.verdicts.ensemble_gain import format_p_value, format_signed
+
+NAME_COLUMN = "what"  # the first column, which stays in sight
+ROUNDING_TOLERANCE = 1e-6  # from a whole number: what rounding leaves
+# Where a metric's own title is too long to stay in sight, or says no unit.
+METRIC_TITLES = {"nll": "NLL, nats", "gain": "Gain, images", "member_accuracy": "Mean member"}
+# Why a column is not held against the baseline.
+NO_DIFFERENCE_REASONS = {
+    "baseline": "baseline",
+    "no baseline": "–",
+    "other images": "other images",
+    "no predictions": "no predictions",
+    "": "–",
+}
+
+# What an interval holds for, by what it is over.
+INTERVAL_SCOPES = {
+    "images": "of one run for other test images",
+    "seeds and images": "of several for other seeds and test images",
+    "seeds": "of their ECE, time and speed for other seeds",
+}
+
+
+def tabulate_comparison(made: ComparisonTable, differ: bool) -> pd.DataFrame:
+    """A row a setting or figure, a column a group; all of it text.
+
+    Args:
+      made: the groups beside each other.
+      differ: whether settings that are the same in all of them are left out; they come last.
+    """
+    rows = {"Runs": [f"{len(one.group.runs):,}" for one in made.columns]}
+    rows |= format_setting_rows(made, True)
+    for metric in COMPARISON_METRICS:
+        texts = [
+            format_metric_with_interval(metric, one.metrics[metric.name], count_test_images(one))
+            for one in made.columns
+        ]
+        if any(text != "–" for text in texts):
+            rows[METRIC_TITLES.get(metric.name, metric.title)] = texts
+    if made.baseline and len(made.columns) > 1:
+        rows |= {
+            label: [format_baseline_cell(one, say) for one in made.columns]
+            for label, say in DIFFERENCE_ROWS.items()
+        }
+    if not differ:
+        rows |= format_setting_rows(made, False)
+    titles = [one.group.title for one in made.columns]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=titles).reset_index(
+        names=NAME_COLUMN
+    )
+
+
+def format_setting_rows(made: ComparisonTable, differ: bool) -> dict[str, list[str]]:
+    """The settings that differ, or those that do not; none that nobody has set."""
+    return {
+        one.label.capitalize(): [text or "–" for text in one.texts]
+        for one in made.settings
+        if one.differs == differ and any(one.texts)
+    }
+
+
+def count_test_images(column: GroupColumn) -> int:
+    """On how many test images a column's figures are counted."""
+    return column.group.runs[0].data.test_size
+
+
+def format_metric_with_interval(metric: Metric, figure: MetricEstimate, n: int) -> str:
+    """A figure and its 95 % interval: "97.8 % (96.9 to 98.5)"."""
+    if figure.value is None:
+        return "–"
+    said = format_metric(metric.unit, figure.value, n)
+    if figure.low is None or figure.high is None:
+        return said
+    low, high = (format_interval_end(metric.unit, one, n) for one in (figure.low, figure.high))
+    return f"{said} ({low} to {high})"
+
+
+def format_metric(unit: str, value: float, n: int) -> str:
+    """A figure by its unit."""
+    if unit == "share":
+        return formats.format_percent(value, n)
+    if unit == "images":
+        return format_signed(value, 1)
+    if unit == "s":
+        return formats.format_duration(value)
+    return (
+        formats.format_throughput(value)
+        if unit == "img·member/s"
+        else formats.format_significant(value)
+    )
+
+
+def format_interval_end(unit: str, value: float, n: int) -> str:
+    """One end of an interval, which says its unit no second time."""
+    if unit == "img·member/s":
+        return formats.format_significant(value, 2)
+    return format_metric(unit, value, n).removesuffix(" %")
+
+
+def format_baseline_cell(column: GroupColumn, says: Callable[[GroupDifference], str]) -> str:
+    """What a column says of its difference to the baseline, or why it has none."""
+    return (
+        says(column.difference)
+        if column.difference
+        else NO_DIFFERENCE_REASONS.get(column.no_difference_reason, column.no_difference_reason)
+    )
+
+
+def format_difference_interval(mean: float, low: float, high: float, decimals: int | None) -> str:
+    """A difference with its ends: "+18 (+5 to +31)"."""
+    value, first, last = (
+        format_signed(one, decimals) if decimals is not None else format_signed(one)
+        for one in (mean, *sorted((low, high)))
+    )
+    return f"{value} ({first} to {last})"
+
+
+def count_fraction_decimals(*counts: float) -> int:
+    """Decimals of counts of images: of single runs they are whole, of means over runs not."""
+    return int(any(abs(count - round(count)) > ROUNDING_TOLERANCE for count in counts))
+
+
+def format_difference_verdict(shown: int, better: str, worse: str) -> str:
+    """What is shown: better, worse, or that nothing is."""
+    return "not shown" if not shown else f"better: {better}" if shown > 0 else f"worse: {worse}"
+
+
+def format_p_value_cell(p: float) -> str:
+    """A p for a row of its own: "0.004"."""
+    said = format_p_value(p).replace("\N{NO-BREAK SPACE}", " ")
+    return said.removeprefix("p ").removeprefix("= ")
+
+
+DIFFERENCE_ROWS: dict[str, Callable[[GroupDifference], str]] = {
+    "Accuracy, verdict": lambda d: format_difference_verdict(
+        d.accuracy_sign, "more right", "fewer right"
+    ),
+    "More right, images": lambda d: format_difference_interval(
+        d.digits, d.digits_low, d.digits_high, count_fraction_decimals(d.won, d.lost)
+    ),
+    "Won and lost, images": lambda d: (
+        f"{d.won:,.{count_fraction_decimals(d.won, d.lost)}f} won, "
+        f"{d.lost:,.{count_fraction_decimals(d.won, d.lost)}f} lost"
+    ),
+    "p of accuracy, adjusted": lambda d: format_p_value_cell(d.adjusted_p),
+    "NLL, verdict": lambda d: format_difference_verdict(d.nll_sign, "lower", "higher"),
+    "Change of NLL, nats": lambda d: format_difference_interval(
+        -d.nll, -d.nll_high, -d.nll_low, None
+    ),
+    "p of NLL, adjusted": lambda d: format_p_value_cell(d.adjusted_nll_p),
+}
+
+
+def describe_baseline_comparison(made: ComparisonTable) -> str:
+    """What the table shows of accuracy and of NLL, in a sentence; "" without a baseline."""
+    found = [one.difference for one in made.columns if one.difference]
+    if not found:
+        return ""
+    accuracy, nll = [one.accuracy_sign for one in found], [one.nll_sign for one in found]
+    if not any((*accuracy, *nll)):
+        return "No difference to the baseline is shown, neither of accuracy nor of NLL."
+    of = f" ({formats.format_count(len(found), 'other')})" if len(found) > 1 else ""
+    return (
+        f"Against the baseline{of}: accuracy {format_better_and_worse(accuracy)}; NLL "
+        f"{format_better_and_worse(nll)}."
+    )
+
+
+def format_better_and_worse(shown: Sequence[int]) -> str:
+    """How many are better and how many worse; of one alone which it is."""
+    parts = [
+        word if len(shown) == 1 else f"{shown.count(sign):,} {word}"
+        for sign, word in ((1, "better"), (-1, "worse"))
+        if sign in shown
+    ]
+    return ", ".join(parts) or "with no difference shown"
+
+
+def describe_table_basis(made: ComparisonTable) -> str:
+    """What the figures and tests hold for."""
+    over = {one.difference.over for one in made.columns if one.difference}
+    over |= {figure.over for one in made.columns for figure in one.metrics.values()}
+    said = [made.note]
+    if over - {""}:
+        parts = "; ".join(words for name, words in INTERVAL_SCOPES.items() if name in over)
+        said.append(f"Intervals are 95 %, each of one figure alone: {parts}.")
+    if made.tests:
+        said.append(
+            f"Every p is adjusted for all {made.tests} tests (Holm): that one of them errs by luck "
+            "has a chance of at most 5 %. “Not shown” does not mean equal."
+        )
+    return " ".join(filter(None, said))
+
+
+def tabulate_comparison_values(made: ComparisonTable) -> pd.DataFrame:
+    """The same for a program: a row a group and figure, with value, ends and what they hold for."""
+    found: list[dict[str, Any]] = []
+    for one in made.columns:
+        place = {"group": one.group.title, "runs": " ".join(run.id for run in one.group.runs)}
+        for setting, texts in ((setting, setting.texts) for setting in made.settings):
+            text = texts[made.columns.index(one)]
+            found.append({**place, "kind": "setting", "name": setting.name, "text": text})
+        for name, figure in one.metrics.items():
+            found.append(
+                {
+                    **place,
+                    "kind": "figure",
+                    "name": name,
+                    "value": figure.value,
+                    "low": figure.low,
+                    "high": figure.high,
+                    "over": figure.over,
+                }
+            )
+        if d := one.difference:
+            found += [
+                {
+                    **place,
+                    "kind": "difference",
+                    "name": "digits",
+                    "value": d.digits,
+                    "low": d.digits_low,
+                    "high": d.digits_high,
+                    "over": d.over,
+                    "p": d.adjusted_p,
+                },
+                {
+                    **place,
+                    "kind": "difference",
+                    "name": "nll",
+                    "value": -d.nll,
+                    "low": -d.nll_high,
+                    "high": -d.nll_low,
+                    "over": d.over,
+                    "p": d.adjusted_nll_p,
+                },
+                {**place, "kind": "difference", "name": "won", "value": d.won},
+                {**place, "kind": "difference", "name": "lost", "value": d.lost},
+            ]
+    return pd.DataFrame(found)

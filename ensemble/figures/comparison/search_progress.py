@@ -1,0 +1,104 @@
+"""How a search goes, as curves: each trial's value with the best so far, and the running epochs."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ensemble.sweeps import OBJECTIVES, SweepConfig, Trial
+
+Points = tuple[list[float], list[float | None]]
+
+
+class SearchHistory(NamedTuple):
+    """What came of the trials in the order of their numbers, from 1.
+
+    Attributes:
+      trials: the numbers of the complete ones, and their values.
+      best: the same of the best so far, as steps that end at the last trial.
+    """
+
+    trials: Points
+    best: Points
+
+
+def trace_search_history(config: SweepConfig, trials: Sequence[Trial], goal: str) -> SearchHistory:
+    """The values of an objective, trial by trial, and the best of those before.
+
+    Args:
+      config: of the sweep.
+      trials: of it.
+      goal: one of its objectives.
+    """
+    place, better = config.objective_names.index(goal), min if OBJECTIVES[goal].minimize else max
+    complete = [
+        one for one in trials if one.state == "complete" and is_finite_value(one.values[place])
+    ]
+    x = [float(one.number + 1) for one in complete]
+    y: list[float | None] = [one.values[place] for one in complete]
+    best: Points = ([], [])
+    for at, value in zip(x, y, strict=True):
+        before = best[1][-1] if best[1] else None
+        if before is not None:
+            append_point(best, at, before)
+        if value is not None and (before is None or better(value, before) != before):
+            append_point(best, at, value)
+    last = float(max((one.number + 1 for one in trials), default=0))
+    if best[1] and last > best[0][-1]:
+        append_point(best, last, best[1][-1])
+    return SearchHistory((x, y), best)
+
+
+def append_point(points: Points, x: float, y: float | None) -> None:
+    """One point more."""
+    points[0].append(x)
+    points[1].append(y)
+
+
+def is_finite_value(value: float | None) -> bool:
+    """Whether it is a finite number."""
+    return value is not None and math.isfinite(value)
+
+
+def separate_points(points: Points) -> Points:
+    """The same points, each with a gap behind it: drawn one by one, without a line."""
+    x, y = points
+    return (
+        [at for one in x for at in (one, one + 0.5)],
+        [value for one in y for value in (one, None)],
+    )
+
+
+class TrialEpochs(NamedTuple):
+    """One trial's first objective by epoch.
+
+    Attributes:
+      number: of the trial, from 1.
+      state: of it.
+      points: the epochs, and the values after them.
+    """
+
+    number: int
+    state: str
+    points: Points
+
+
+def list_trial_epochs(trials: Sequence[Trial], most: int) -> list[TrialEpochs]:
+    """The trials whose epochs are known: those at work, and the last others, `most` at the most."""
+    told = [one for one in trials if any(map(is_finite_value, one.epochs.values()))]
+    active = [one for one in told if one.state == "running"]
+    others = [one for one in told if one.state != "running"]
+    kept = [*others[max(0, len(others) + len(active) - most) :], *active]
+    return [
+        TrialEpochs(
+            one.number + 1,
+            one.state,
+            (
+                [float(epoch) for epoch in sorted(one.epochs)],
+                [
+                    value if is_finite_value(value := one.epochs[epoch]) else None
+                    for epoch in sorted(one.epochs)
+                ],
+            ),
+        )
+        for one in kept
+    ]

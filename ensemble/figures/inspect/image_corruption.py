@@ -1,0 +1,281 @@
+"""One image against the amount of a corruption: three pictures over one axis.
+
+How probable each member finds the label, what it says instead, and how unsure the ensemble is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ensemble.analysis.members.uncertainty import UncertaintyMeasures
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.figures import chart_style as figures_lines
+from ensemble.figures.inspect.shift import build_panel_layout, format_corruption_amount
+from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors
+from ensemble.runs import Members
+from ensemble.shift.corruptions import Corruption
+from ensemble.wording import escaping, formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+# With more members, only what the ensemble says has a row: the others would be too thin to read.
+MAX_MEMBER_ROWS = 12
+ROW_HEIGHT = 19  # pixels
+MAX_LETTERED_AMOUNTS = 42  # amounts, up to which a letter fits into a cell
+
+
+@dataclass(frozen=True, eq=False)
+class CorruptionAnswers:
+    """What the members say of one image at A amounts of a corruption.
+
+    Attributes:
+      amounts: the amounts, A of them, in the slider's order.
+      images: uint8 (A, H, W, channels).
+      predictions: what the members say of them, the A images in the place of N.
+      uncertainty: how unsure the ensemble is of each.
+      members: the members that were asked.
+    """
+
+    amounts: tuple[float, ...]
+    images: NDArray[np.uint8]
+    predictions: EnsemblePredictions
+    uncertainty: UncertaintyMeasures
+    members: Members
+
+
+def plot_image_corruption(
+    asked: CorruptionAnswers,
+    kind: Corruption,
+    place: int,
+    names: Sequence[str],
+    title: str,
+    palette: Palette,
+) -> "go.Figure":
+    """The three pictures, with a line where the slider stands.
+
+    Args:
+      asked: the answers.
+      kind: the corruption.
+      place: the slider's place among the amounts.
+      names: the classes' names.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    from plotly.subplots import make_subplots  # here, for it takes a while to import
+
+    names = [escaping.escape_plotly_text(name) for name in names]
+    who = list_answer_rows(asked)
+    heights = [170, ROW_HEIGHT * len(who) + 8, 120]
+    label = names[int(asked.predictions.labels[0])]
+    chart = make_subplots(
+        3,
+        1,
+        shared_xaxes=True,
+        row_heights=heights,
+        vertical_spacing=0.09,
+        subplot_titles=[f"probability of “{label}”", "what they say", "uncertainty (nats)"],
+    )
+    for trace in build_label_probability_lines(asked, kind, palette):
+        chart.add_scatter(**trace, row=1, col=1)
+    chart.add_heatmap(**build_answer_cells(asked, kind, names, who, palette), row=2, col=1)
+    for trace in build_uncertainty_lines(asked, kind, palette):
+        chart.add_scatter(**trace, row=3, col=1)
+    here, line = asked.amounts[place], {"color": palette.ink, "width": 1, "dash": "dot"}
+    for row in (1, 3):
+        chart.add_vline(here, line=line, row=row, col=1)
+    low, high = compute_amount_span([here], asked.amounts)
+    # Around the cells: a line through them would hide the letters.
+    chart.add_vrect(low, high, line={"color": palette.ink, "width": 2}, row=2, col=1)
+    chart.update_layout(**build_panel_layout(title, sum(heights) + 200, palette))
+    backwards = asked.amounts[0] > asked.amounts[-1]
+    span = compute_amount_span(asked.amounts, asked.amounts)
+    chart.update_xaxes(range=span[::-1] if backwards else span, fixedrange=True)
+    chart.update_xaxes(title=kind.measure, nticks=12, row=3, col=1)
+    chart.update_yaxes(fixedrange=True, automargin=True)
+    chart.update_yaxes(**figures_lines.build_percent_ticks(), range=[-0.02, 1.03], row=1, col=1)
+    chart.update_yaxes(autorange="reversed", showgrid=False, row=2, col=1)
+    chart.update_yaxes(rangemode="tozero", row=3, col=1)
+    chart.update_annotations(font_size=13)
+    return chart
+
+
+def compute_amount_span(some: Sequence[float], amounts: Sequence[float]) -> list[float]:
+    """From the lowest to the highest of some of the amounts, with half a cell on either side."""
+    half = (max(amounts) - min(amounts)) / (len(amounts) - 1) / 2
+    return [min(some) - half, max(some) + half]
+
+
+def list_answer_rows(asked: CorruptionAnswers) -> list[str]:
+    """Who has a row of what they say: the ensemble, then each of a few members."""
+    M = asked.predictions.members
+    if M == 1:
+        return ["the one member"]
+    return [
+        "ensemble",
+        *(figures_lines.format_member_name(m) for m in range(M if M <= MAX_MEMBER_ROWS else 0)),
+    ]
+
+
+def build_label_probability_lines(
+    asked: CorruptionAnswers, kind: Corruption, palette: Palette
+) -> list[dict[str, Any]]:
+    """The label's probability by each member and on average, as lines."""
+    made, label = asked.predictions, int(asked.predictions.labels[0])
+    xs, M = list(asked.amounts), made.members
+    thin = (
+        figures_lines.build_member_lines(
+            [xs] * M,
+            [made.probabilities[m, :, label] for m in range(M)],
+            [
+                format_probability_hovers(
+                    asked,
+                    kind,
+                    figures_lines.format_member_name(m).capitalize(),
+                    made.probabilities[m, :, label],
+                )
+                for m in range(M)
+            ],
+        )
+        if M > 1
+        else []
+    )
+    who = "ensemble" if M > 1 else "the one member"
+    return [
+        *thin,
+        {
+            "x": xs,
+            "y": made.averaged[:, label],
+            "mode": "lines",
+            "name": who,
+            "line": figures_lines.style_ensemble_line(palette),
+            "hoverinfo": "text",
+            "hovertext": format_probability_hovers(
+                asked, kind, f"The {who.removeprefix('the ')}", made.averaged[:, label]
+            ),
+        },
+    ]
+
+
+def format_probability_hovers(
+    asked: CorruptionAnswers, kind: Corruption, who: str, values: np.ndarray
+) -> list[str]:
+    """What is said at each amount of a line."""
+    return [
+        f"{who} at {format_corruption_amount(kind, x)}: {formats.format_probability(float(p))}"
+        for x, p in zip(asked.amounts, values, strict=True)
+    ]
+
+
+def build_answer_cells(
+    asked: CorruptionAnswers,
+    kind: Corruption,
+    names: Sequence[str],
+    who: Sequence[str],
+    palette: Palette,
+) -> dict[str, Any]:
+    """What each says at each amount: a cell with the class, blue where right, orange where not."""
+    made = asked.predictions
+    votes = np.vstack([made.said[None], made.votes])[: len(who)]
+    right = votes == made.labels[None]
+    fills = [mix_colors(palette.ground, color, 0.4) for color in (WRONG_COLOR, RIGHT_COLOR)]
+    short = max(map(len, names)) == 1 and len(asked.amounts) <= MAX_LETTERED_AMOUNTS
+    return {
+        "x": list(asked.amounts),
+        "y": list(who),
+        "z": right.astype(int),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": [(0.0, fills[0]), (0.5, fills[0]), (0.5, fills[1]), (1.0, fills[1])],
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+        "hoverinfo": "text",
+        "text": [[names[vote] for vote in row] for row in votes] if short else None,
+        "texttemplate": "%{text}" if short else None,
+        "textfont": {"size": 11, "color": palette.ink},
+        "hovertext": [
+            [
+                f"{one.capitalize()} at {format_corruption_amount(kind, x)}: "
+                f"{'✓' if good else '✗'} {names[vote]}"
+                for x, vote, good in zip(asked.amounts, row, goods, strict=True)
+            ]
+            for one, row, goods in zip(who, votes, right, strict=True)
+        ],
+    }
+
+
+def build_uncertainty_lines(
+    asked: CorruptionAnswers, kind: Corruption, palette: Palette
+) -> list[dict[str, Any]]:
+    """Entropy, and the part of it that is the members' disagreement, as lines."""
+    lines = [("entropy: all uncertainty", asked.uncertainty.predictive, "solid")]
+    if asked.predictions.members > 1:
+        lines.append(("mutual information: disagreement", asked.uncertainty.information, "dash"))
+    return [
+        {
+            "x": list(asked.amounts),
+            "y": values,
+            "mode": "lines",
+            "name": name,
+            "line": {"color": palette.ink, "width": 2, "dash": dash},
+            "hoverinfo": "text",
+            "hovertext": [
+                f"{name.split(':')[0].capitalize()} at {format_corruption_amount(kind, x)}: "
+                f"{y:.3f} nats"
+                for x, y in zip(asked.amounts, values, strict=True)
+            ],
+        }
+        for name, values, dash in lines
+    ]
+
+
+def describe_image_corruption_chart(
+    asked: CorruptionAnswers, kind: Corruption, names: Sequence[str]
+) -> str:
+    """The picture in words: where the ensemble is right."""
+    right = [x for x, good in zip(asked.amounts, asked.predictions.right, strict=True) if good]
+    label = names[int(asked.predictions.labels[0])]
+    who = "the ensemble" if asked.predictions.members > 1 else "the one member"
+    if not right:
+        return (
+            f"{kind.title}: {who} says {label} at no amount from "
+            f"{format_amount_range(asked.amounts, kind)}"
+        )
+    return (
+        f"{kind.title}: {who} says {label} at {len(right)} of "
+        f"{len(asked.amounts)} amounts, from {format_amount_range(right, kind)}"
+    )
+
+
+def format_amount_range(amounts: Sequence[float], kind: Corruption) -> str:
+    """The first and the last of some amounts."""
+    return (
+        f"{format_corruption_amount(kind, amounts[0])} to "
+        f"{format_corruption_amount(kind, amounts[-1])}"
+    )
+
+
+def tabulate_image_corruption(
+    asked: CorruptionAnswers, kind: Corruption, names: Sequence[str]
+) -> pd.DataFrame:
+    """A row for each amount: what the ensemble and each member say, and the label's probability."""
+    made, label = asked.predictions, int(asked.predictions.labels[0])
+    named = np.asarray(names, object)
+    columns: dict[str, Any] = {
+        "corruption": kind.name,
+        "amount": asked.amounts,
+        "label": names[label],
+        "ensemble": named[made.said],
+        "p_label": made.averaged[:, label],
+        "entropy_nats": asked.uncertainty.predictive,
+        "mutual_information_nats": asked.uncertainty.information,
+    }
+    for m in range(made.members):
+        columns[f"member_{m + 1}"] = named[made.votes[m]]
+        columns[f"p_label_member_{m + 1}"] = made.probabilities[m, :, label]
+    return pd.DataFrame(columns)

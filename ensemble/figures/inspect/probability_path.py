@@ -1,0 +1,181 @@
+"""One image as training goes on, or as members join: how probable the ensemble finds each class."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.averaging import (
+    Floats,
+    Ints,
+    average_probabilities,
+    most_likely_classes,
+)
+from ensemble.figures import chart_style
+from ensemble.figures.palette import MUTED_COLOR, Palette, member_color, member_opacity
+from ensemble.wording import escaping, formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MAX_CLASSES = 3  # that have a line, at most: the label's, and the likeliest others
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityPath:
+    """What is said of one image at X places: after an epoch each, or with so many members.
+
+    Attributes:
+      positions: (X,), the epochs, or how many members are averaged.
+      averaged: (X, C), the ensemble's probabilities there.
+      members: (X, M), each member's own probability of what it is; NaN where it is not among them.
+      label: what it is.
+    """
+
+    positions: Ints
+    averaged: Floats
+    members: Floats
+    label: int
+
+    @property
+    def predicted_classes(self) -> Ints:
+        """(X,), the ensemble's class at each place."""
+        return most_likely_classes(self.averaged)
+
+
+def trace_over_epochs(rows: dict[int, Floats], label: int) -> ProbabilityPath:
+    """An image after each epoch.
+
+    Args:
+      rows: by epoch, rising, the members' probabilities of the image, (M, C).
+      label: what it is.
+    """
+    most = max(len(row) for row in rows.values())
+    own = np.full((len(rows), most), np.nan)
+    for place, row in enumerate(rows.values()):
+        own[place, : len(row)] = row[:, label]
+    whole = np.concatenate([average_probabilities(row[:, None]) for row in rows.values()])
+    return ProbabilityPath(np.array(list(rows)), whole, own, label)
+
+
+def trace_over_members(made: EnsemblePredictions, number: int) -> ProbabilityPath:
+    """An image with the first member, the first two, up to all of them."""
+    M, label = made.members, int(made.labels[number])
+    one = made.probabilities[:, [number]]
+    whole = np.concatenate([average_probabilities(one[: k + 1]) for k in range(M)])
+    own = np.full((M, M), np.nan)
+    own[np.arange(M), np.arange(M)] = one[:, 0, label]
+    return ProbabilityPath(np.arange(1, M + 1), whole, own, label)
+
+
+def select_traced_classes(found: ProbabilityPath) -> list[int]:
+    """The classes that have a line: what it is first, then the likeliest anywhere."""
+    order = np.argsort(-found.averaged.max(axis=0), kind="stable")
+    return [found.label, *[int(c) for c in order if c != found.label][: MAX_CLASSES - 1]]
+
+
+def plot_probability_path(
+    found: ProbabilityPath, what: str, names: Sequence[str], title: str, palette: Palette
+) -> "go.Figure":
+    """A bold line for what it is, thinner ones for its rivals, the members' own thin below.
+
+    Args:
+      found: what is said of the image.
+      what: what the places are, for the axis: "epoch", "member".
+      names: the classes' names.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
+
+    names = [escaping.escape_plotly_text(name) for name in names]
+    whole = [build_class_path(found, c, what, names, palette) for c in select_traced_classes(found)]
+    chart = go.Figure(
+        [go.Scatter(one) for one in (*build_member_paths(found, what, names), *whole)]
+    )
+    chart.update_layout(**chart_style.build_chart_layout(title, 380, palette))
+    axis = {"epoch": "epochs", "member": "members that are averaged"}[what]
+    # A word such as 1.5 epochs says nothing.
+    step = max(1, -(-len(found.positions) // 10))
+    chart.update_xaxes(title=axis, fixedrange=True, tick0=int(found.positions[0]), dtick=step)
+    chart.update_yaxes(
+        title="probability",
+        range=[-0.03, 1.03],
+        fixedrange=True,
+        **chart_style.build_percent_ticks(),
+    )
+    return chart
+
+
+def build_class_path(
+    found: ProbabilityPath, c: int, what: str, names: Sequence[str], palette: Palette
+) -> dict[str, Any]:
+    """The ensemble's probability of one class."""
+    is_label = c == found.label
+    line = (
+        chart_style.style_ensemble_line(palette)
+        if is_label
+        else {
+            "color": MUTED_COLOR,
+            "width": 2,
+            "dash": "dot" if c == select_traced_classes(found)[-1] else "dash",
+        }
+    )
+    return {
+        "x": found.positions,
+        "y": found.averaged[:, c],
+        "mode": "lines+markers",
+        "line": line,
+        "name": f"ensemble: {names[c]}{', the label' if is_label else ''}",
+        "cliponaxis": False,
+        "hovertext": [
+            f"{format_path_position(at, what)}: the ensemble gives {names[c]} "
+            f"{formats.format_probability(p)}"
+            for at, p in zip(found.positions, found.averaged[:, c], strict=True)
+        ],
+        "hoverinfo": "text",
+    }
+
+
+def build_member_paths(
+    found: ProbabilityPath, what: str, names: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Each member's own probability of what it is; of one member that is the ensemble's."""
+    M = found.members.shape[1]
+    return [
+        {
+            "x": found.positions,
+            "y": found.members[:, m],
+            "opacity": member_opacity(M),
+            "mode": "lines+markers" if what == "epoch" else "markers",
+            "showlegend": False,
+            "line": chart_style.style_member_line(m, M),
+            "marker": {"size": 6, "color": member_color(m, M)},
+            "name": chart_style.format_member_name(m),
+            "hoverinfo": "text",
+            "cliponaxis": False,
+            "hovertext": [
+                f"Member {m + 1} gives {names[found.label]} {formats.format_probability(p)}"
+                for p in found.members[:, m]
+            ],
+        }
+        for m in range(M)
+        if M > 1
+    ]
+
+
+def format_path_position(at: int, what: str) -> str:
+    """A place in words: "Epoch 3", "3 members"."""
+    return f"Epoch {at}" if what == "epoch" else formats.format_count(int(at), "member")
+
+
+def tabulate_probability_path(
+    found: ProbabilityPath, what: str, names: Sequence[str]
+) -> pd.DataFrame:
+    """A row a place: the averaged probability of every class."""
+    frame = pd.DataFrame(found.averaged, columns=list(names))
+    frame.insert(0, "epoch" if what == "epoch" else "members", found.positions)
+    return frame

@@ -1,0 +1,303 @@
+"""The map of all plans: members by epochs, with lines of equal training cost."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ensemble.analysis.planning.plan_choice import PlanChoice
+from ensemble.analysis.planning.plan_grid import (
+    LOWER_IS_BETTER,
+    PLAN_METRICS,
+    EnsemblePlan,
+    PlanGrid,
+)
+from ensemble.figures import chart_style
+from ensemble.figures.palette import Palette
+from ensemble.planning.plan_costs import PlanCosts
+from ensemble.wording import formats
+from ensemble.wording.verdicts import plan as words
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+HEIGHT = 440
+COST_LINE_POINTS = 300  # of a line of equal cost
+BEST_FRAME_WIDTH, OTHER_FRAME_WIDTH = 4.0, 1.5  # pixels of a frame
+MAX_LABELED_CELLS = 130  # cells, in which figures can be read
+COST_SHARES = (1 / 2, 1 / 4, 1 / 10)  # of the whole run's cost, that have a line
+
+
+def compute_cell_edges(values: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Where the cells of (K,) rising whole numbers end: (K + 1,), half-way between them."""
+    between = (values[1:] + values[:-1]) / 2
+    return np.concatenate([[values[0] - 0.5], between, [values[-1] + 0.5]])
+
+
+def compute_plan_shades(found: PlanGrid, figure: str) -> NDArray[np.float64]:
+    """(K, E), from 0 for the worst plan to 1 for the best; of NLL by its logarithm."""
+    means = found.means[figure].T
+    better = -np.log(np.maximum(means, 1e-12)) if LOWER_IS_BETTER[figure] else means
+    width = float(np.ptp(better))
+    shade: NDArray[np.float64] = (better - better.min()) / width if width else np.ones_like(better)
+    return shade
+
+
+def trace_equal_cost(
+    found: PlanGrid, passes: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(x, y), where members times epochs is `passes`, within the map; none where it is outside."""
+    across, up = compute_cell_edges(found.epochs), compute_cell_edges(found.sizes)
+    left, right = max(across[0], passes / up[-1]), min(across[-1], passes / up[0])
+    if left >= right:
+        return np.empty(0), np.empty(0)
+    x = np.geomspace(left, right, COST_LINE_POINTS)
+    return x, passes / x
+
+
+def plot_plan_heatmap(
+    found: PlanGrid,
+    choice: PlanChoice | None,
+    costs: PlanCosts,
+    name: str,
+    title: str,
+    palette: Palette,
+) -> "go.Figure":
+    """The map by one figure: bluer is better; the best plan and the candidates are framed.
+
+    Args:
+      found: the map.
+      choice: for the budget that is drawn; None for no plan.
+      costs: what plans cost.
+      name: "nll" or "accuracy".
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    chart = go.Figure([go.Heatmap(build_plan_cells(found, costs, name, palette))])
+    most = found.plans[-1].cost
+    for share in COST_SHARES:
+        x, y = trace_equal_cost(found, share * most)
+        if not len(x) or share * most < 1:
+            continue
+        said = formats.format_percent(share, figures=2)
+        shown = find_unlabeled_points(found, name, x, y)
+        chart.add_scatter(
+            x=x,
+            y=np.where(shown, y, np.nan),
+            mode="lines",
+            opacity=0.7,
+            name="equal training cost",
+            line={"color": palette.ink, "width": 1, "dash": "dot"},
+            hoverinfo="text",
+            hovertext=f"{said} of the whole run's cost",
+            legendgroup="cost",
+            showlegend=share == COST_SHARES[0],
+        )
+        chart.add_annotation(
+            x=x[-1],
+            y=y[-1],
+            text=said,
+            showarrow=False,
+            xanchor="left",
+            font={"size": 11, "color": palette.ink},
+            xshift=3,
+        )
+    if choice:
+        for trace in build_plan_legend(found, choice, palette):
+            chart.add_trace(go.Scatter(trace))
+        for plan in choice.candidates:
+            chart.add_shape(build_plan_frame(found, plan, plan == choice.best, palette))
+    chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette), margin_r=48)
+    chart.update_xaxes(
+        title="epochs",
+        fixedrange=True,
+        range=compute_axis_ends(found.epochs),
+        **build_plan_ticks(found.epochs),
+    )
+    chart.update_yaxes(
+        title="members",
+        fixedrange=True,
+        range=compute_axis_ends(found.sizes),
+        showgrid=False,
+        automargin=True,
+        **build_plan_ticks(found.sizes),
+    )
+    return chart
+
+
+def find_unlabeled_points(
+    found: PlanGrid, name: str, x: NDArray[np.float64], y: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """(P,), where a line that passes these points crosses no figure of a cell.
+
+    Args:
+      found: the map.
+      name: "nll" or "accuracy".
+      x: (P,) epochs.
+      y: (P,) members.
+    """
+    if found.means[name].size > MAX_LABELED_CELLS:
+        return np.ones(len(x), bool)
+    # A figure is about 35 by 14 pixels of a map of 900 by 220; on a phone as wide as its cell.
+    wide = np.clip(0.025 * len(found.epochs), 0.1, 0.4)
+    high = np.clip(0.03 * len(found.sizes), 0.1, 0.3)
+    across = np.abs(x[:, None] - found.epochs).min(axis=1) < wide
+    up = np.abs(y[:, None] - found.sizes).min(axis=1) < high
+    shown: NDArray[np.bool_] = ~(across & up)
+    return shown
+
+
+def build_plan_cells(
+    found: PlanGrid, costs: PlanCosts, name: str, palette: Palette
+) -> dict[str, Any]:
+    """The coloured cells, with their figures where there are few."""
+    rows = [[EnsemblePlan(int(m), int(e)) for e in found.epochs] for m in found.sizes]
+    said = [
+        [words.format_plan_metric(name, found.mean(one, name), found.n) for one in row]
+        for row in rows
+    ]
+    hovers = [
+        [
+            f"{words.format_plan(one)}<br>{words.METRIC_NAMES[name]} "
+            f"{text}<br>{words.format_budget(costs, one.cost)}"
+            for one, text in zip(row, texts, strict=True)
+        ]
+        for row, texts in zip(rows, said, strict=True)
+    ]
+    few = found.means[name].size <= MAX_LABELED_CELLS
+    return {
+        "x": compute_cell_edges(found.epochs),
+        "y": compute_cell_edges(found.sizes),
+        "z": compute_plan_shades(found, name),
+        "colorscale": palette.heatmap_scale,
+        "showscale": False,
+        "hoverinfo": "text",
+        "hovertext": hovers,
+        "text": said,
+        "texttemplate": "%{text}" if few else "",
+        "textfont": {"size": 10},
+        "xgap": 1,
+        "ygap": 1,
+        "zmin": 0,
+        "zmax": 1,
+    }
+
+
+def build_plan_legend(
+    found: PlanGrid, choice: PlanChoice, palette: Palette
+) -> list[dict[str, Any]]:
+    """The budget as a line, and what the frames mean, for the legend."""
+    # Where all plans are paid for there is no line to draw.
+    paid = choice.budget >= found.plans[-1].cost
+    x, y = trace_equal_cost(found, math.inf if paid else choice.budget + 0.5)
+    line = {
+        "x": x,
+        "y": y,
+        "mode": "lines",
+        "line": chart_style.style_ensemble_line(palette),
+        "name": "the budget",
+        "hoverinfo": "skip",
+    }
+    kinds = {
+        "best": BEST_FRAME_WIDTH,
+        **({"may be the best": OTHER_FRAME_WIDTH} if choice.candidates[1:] else {}),
+    }
+    framed = [
+        {
+            "x": [None],
+            "y": [None],
+            "mode": "markers",
+            "name": name,
+            "marker": {
+                "symbol": "square-open",
+                "size": 14,
+                "color": palette.ink,
+                "line": {"width": width},
+            },
+        }
+        for name, width in kinds.items()
+    ]
+    return [*([line] if len(x) else []), *framed]
+
+
+def build_plan_frame(
+    found: PlanGrid, plan: EnsemblePlan, best: bool, palette: Palette
+) -> dict[str, Any]:
+    """The frame around a plan's cell."""
+    epoch, row = found.locate(plan)
+    across, up = compute_cell_edges(found.epochs), compute_cell_edges(found.sizes)
+    return {
+        "type": "rect",
+        "x0": across[epoch],
+        "x1": across[epoch + 1],
+        "y0": up[row],
+        "y1": up[row + 1],
+        "name": "best" if best else "candidate",
+        "line": {"color": palette.ink, "width": BEST_FRAME_WIDTH if best else OTHER_FRAME_WIDTH},
+    }
+
+
+def compute_axis_ends(values: NDArray[np.int64]) -> list[float]:
+    """The ends of an axis: the outer cells' own."""
+    found = compute_cell_edges(values)
+    return [float(found[0]), float(found[-1])]
+
+
+def build_plan_ticks(values: NDArray[np.int64]) -> dict[str, Any]:
+    """A mark at each value, or at some of many."""
+    shown = values[chart_style.select_drawn_points(len(values), 13)]
+    return {"tickvals": shown.tolist(), "ticktext": [f"{one:,}" for one in shown]}
+
+
+def describe_plan_heatmap_chart(found: PlanGrid, choice: PlanChoice | None, name: str) -> str:
+    """The picture in words."""
+    low, high = (
+        words.format_plan_metric(name, float(one), found.n)
+        for one in (found.means[name].min(), found.means[name].max())
+    )
+    best = f"; best for the budget: {words.format_plan(choice.best)}" if choice else ""
+    return (
+        f"{words.METRIC_NAMES[name]} by members (up to {found.members}) and epochs (up to "
+        f"{found.epochs[-1]}), from {low} to {high}{best}"
+    )
+
+
+def tabulate_plans(found: PlanGrid, choice: PlanChoice | None, costs: PlanCosts) -> pd.DataFrame:
+    """Every plan: what it costs, what it comes to, and what it loses against the best.
+
+    The last three columns are of the plans that can be the best for the budget, in the unit of
+    the figure.
+    """
+    lost = {one.plan: one for one in choice.losses} if choice else {}
+    if choice:
+        nothing = {"mean": 0.0, "low": 0.0, "high": 0.0}
+    rows = []
+    for plan in found.plans:
+        one = lost.get(plan)
+        own = (
+            {"mean": one.mean, "low": one.low, "high": one.high}
+            if one
+            else (
+                nothing
+                if choice and plan == choice.best
+                else dict.fromkeys(("mean", "low", "high"), math.nan)
+            )
+        )
+        seconds = costs.training_seconds(plan)
+        rows.append(
+            {
+                "members": plan.members,
+                "epochs": plan.epochs,
+                "img_member": costs.training_work(plan),
+                "seconds": math.nan if seconds is None else seconds,
+                **{name: found.mean(plan, name) for name in PLAN_METRICS},
+                "loss": own["mean"],
+                "loss_low_95": own["low"],
+                "loss_high_95": own["high"],
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,80 @@
+"""What the plans of a budget lose against the best of them, each with its interval."""
+
+from typing import TYPE_CHECKING
+
+from ensemble.analysis.planning.plan_choice import PlanChoice
+from ensemble.analysis.planning.plan_losses import PlanLoss
+from ensemble.figures import chart_style
+from ensemble.figures.palette import MUTED_COLOR, Palette
+from ensemble.wording.verdicts import plan as words
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MAX_PLANS = 12  # plans in the picture
+LOSS_AXES = {
+    "nll": "more NLL than the best, nats",
+    "accuracy": "less accuracy than the best, points",
+}
+
+
+def select_least_losses(choice: PlanChoice, most: int = MAX_PLANS) -> list[PlanLoss]:
+    """The plans of the picture: those that lose least, the least first."""
+    return sorted(choice.losses, key=lambda one: (one.mean, one.plan.cost))[:most]
+
+
+def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Figure":
+    """A row a plan: what it loses, and the interval; all intervals hold together.
+
+    Args:
+      choice: of a budget that pays for two plans or more.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    rows, scale = select_least_losses(choice), 100 if choice.metric == "accuracy" else 1
+    chart = go.Figure()
+    for name, color, kept in (
+        ("not shown to be worse", palette.ink, [one for one in rows if one.loss_sign <= 0]),
+        ("shown to be worse", MUTED_COLOR, [one for one in rows if one.loss_sign > 0]),
+    ):
+        if kept:
+            chart.add_scatter(
+                x=[scale * one.mean for one in kept],
+                y=[words.format_plan(one.plan) for one in kept],
+                mode="markers",
+                marker={"color": color, "size": 9},
+                name=name,
+                error_x={
+                    "type": "data",
+                    "symmetric": False,
+                    "color": color,
+                    "thickness": 1.5,
+                    "array": [scale * (one.high - one.mean) for one in kept],
+                    "arrayminus": [scale * (one.mean - one.low) for one in kept],
+                },
+                hoverinfo="text",
+                hovertext=[
+                    f"{words.format_plan(one.plan)}: {words.describe_plan_loss(choice.metric, one)}"
+                    for one in kept
+                ],
+            )
+    height = 170 + 24 * len(rows)
+    chart.update_layout(chart_style.build_chart_layout(title, height, palette))
+    chart.update_xaxes(
+        title=LOSS_AXES[choice.metric], zeroline=True, fixedrange=True, zerolinecolor=MUTED_COLOR
+    )
+    order = [words.format_plan(one.plan) for one in reversed(rows)]
+    chart.update_yaxes(categoryorder="array", categoryarray=order, automargin=True, fixedrange=True)
+    return chart
+
+
+def describe_plan_losses_chart(choice: PlanChoice) -> str:
+    """The picture in words."""
+    rows = select_least_losses(choice)
+    open_ = sum(one.loss_sign <= 0 for one in rows)
+    return (
+        f"What {len(rows)} plans lose against {words.format_plan(choice.best)}, with 95 % "
+        f"intervals: {open_} of them are not shown to be worse"
+    )

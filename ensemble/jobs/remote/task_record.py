@@ -1,0 +1,92 @@
+"""What is noted of a job's task: `task/task.json` in the job's folder, by who follows it."""
+
+import contextlib
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ensemble.cluster.scheduler import TaskState
+from ensemble.cluster.schedulers import find_scheduler
+from ensemble.cluster.task_array import TaskStatus
+from ensemble.errors import ClusterError
+from ensemble.jobs.job import STOP_FILE
+from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
+from ensemble.jobs.placement import Placement, read_placement, write_placement
+from ensemble.jobs.remote.task_process import TASK_FOLDER
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.storage.records.field_checks import parse_dataclass
+
+
+@dataclass(frozen=True)
+class TaskRecord:
+    """A job's task, as the scheduler last told of it.
+
+    Attributes:
+      name: what it is called among the scheduler's, one of its kind.
+      id: the scheduler's word for it; "" while it is being submitted.
+      asked: what the job asks for, as `JobStatus.asked` has it.
+      settings: what the scheduler was asked for.
+      state, node, reason: as of a `TaskStatus`; the node is kept where it waits again.
+    """
+
+    name: str
+    id: str = ""
+    asked: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    state: TaskState = "waiting"
+    node: str = ""
+    reason: str = ""
+
+    @property
+    def task_status(self) -> TaskStatus:
+        """What a `TaskArray` knows of it."""
+        return TaskStatus(self.state, self.id, self.node, self.reason)
+
+
+def read_task_record(job_folder: Path) -> TaskRecord | None:
+    """What was last noted of the task of the job in a folder; None where nothing can be read."""
+    try:
+        return parse_dataclass(TaskRecord, read_json(job_folder / TASK_FOLDER / "task.json"))
+    except (OSError, ValueError):
+        return None
+
+
+def write_task_record(job_folder: Path, record: TaskRecord) -> None:
+    """Note it; OSError where it cannot be written."""
+    write_json(job_folder / TASK_FOLDER / "task.json", dataclasses.asdict(record))
+
+
+def set_placement(job_folder: Path, placement: Placement | None) -> None:
+    """Note where a job that is asked for (again) is to run.
+
+    A task that works for it elsewhere, since whoever followed that was killed, is asked to stop
+    where it is no longer wanted.
+
+    Raises:
+      OSError: that cannot be written.
+    """
+    if placement is None:
+        stop_remote_task(job_folder)
+        (job_folder / PLACEMENT).unlink(missing_ok=True)
+    else:
+        write_placement(job_folder, placement)
+
+
+def find_placement(job_folder: Path) -> Placement | None:
+    """Where the job in a folder is to run; None for this machine, or where that cannot be read."""
+    try:
+        return read_placement(job_folder)
+    except (OSError, ValueError):
+        return None
+
+
+def stop_remote_task(job_folder: Path) -> None:
+    """Stop the task that may be at work for the job in a folder, as far as that can be done."""
+    record = read_task_record(job_folder)
+    if record is None or record.state == "ended":
+        return
+    with contextlib.suppress(OSError, ValueError, ClusterError):
+        (job_folder / TASK_FOLDER / STOP_FILE).touch()
+        if record.id and (placement := read_placement(job_folder)):
+            find_scheduler(placement.on).cancel([record.id])

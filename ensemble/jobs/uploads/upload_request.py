@@ -1,0 +1,85 @@
+"""A file that was handed in, and how it is to be prepared; opened where it lies."""
+
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from ensemble.datasets.own.request import PreparationSettings
+from ensemble.datasets.progress import Progress
+from ensemble.errors import DataError
+from ensemble.storage.archives.unpacking import unpack_archive
+
+SUFFIXES = (".zip", ".npz")
+SOURCE_FOLDER, UNPACKED_FOLDER = "source", "unpacked"  # folders within an upload's
+# Options that sentences name, as the page calls them.
+PAGE_FIELD_NAMES = {
+    "--size": "Size",
+    "--test-share": "Test share",
+    "--max-unreadable": "Unreadable",
+}
+
+
+@dataclass(frozen=True)
+class UploadRequest:
+    """What was handed in, and how it is to be prepared.
+
+    Attributes:
+      file: its name, as the browser said it; only to be shown.
+      size, test_share, max_unreadable: as of `PreparationSettings`.
+    """
+
+    file: str
+    size: int = 0
+    test_share: float = 0.2
+    max_unreadable: float = 0.01
+
+    @property
+    def preparation(self) -> PreparationSettings:
+        """How it is to be prepared; ConfigError where that cannot be."""
+        return PreparationSettings(
+            size=self.size, test_share=self.test_share, max_unreadable=self.max_unreadable
+        )
+
+    @property
+    def suffix(self) -> str:
+        """ ".zip" or ".npz", else DataError."""
+        found = Path(self.file).suffix.lower()
+        if found not in SUFFIXES:
+            raise DataError(
+                f"“{self.file:.60}” is neither a .zip nor an .npz: pack the folder of your images "
+                "as a .zip, or save your arrays with numpy.savez."
+            )
+        return found
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending, as any disk takes it: sentences quote it."""
+        plain = re.sub(r"[^\w -]+", " ", Path(self.file).stem)
+        return " ".join(plain.split())[:60] or "upload"
+
+
+def unpack_upload(folder: Path, request: UploadRequest, progress: Progress) -> Path:
+    """What is to be read: the file, or the folder that was packed in it, unpacked once."""
+    stem, suffix = request.stem, request.suffix
+    file = folder / SOURCE_FOLDER / (stem + suffix)
+    if suffix != ".zip":
+        return file
+    inner, half = folder / UNPACKED_FOLDER / stem, folder / UNPACKED_FOLDER / ".part"
+    if not inner.is_dir():
+        inner.parent.mkdir(exist_ok=True)
+        shutil.rmtree(half, ignore_errors=True)  # a killed process left it
+        with file.open("rb") as content:
+            unpack_archive(content, half, progress=progress)
+        half.rename(inner)
+    return inner
+
+
+def rephrase_for_page(said: str, folder: Path) -> str:
+    """A sentence for people who see no folders of the server, nor options of the command line."""
+    for one in (folder / UNPACKED_FOLDER, folder / SOURCE_FOLDER):
+        said = said.replace(f"{one}{os.sep}", "")
+    for option, field in PAGE_FIELD_NAMES.items():
+        said = re.sub(rf"(a (larger|smaller) )?{option}\b( \d+)?", rf"\1“{field}” below", said)
+    return said

@@ -1,0 +1,144 @@
+"""About how long a run will take, from the runs before it."""
+
+from dataclasses import dataclass
+
+from ensemble.config import EnsembleConfig
+from ensemble.machine.network_cost import NetworkCost
+from ensemble.optimizers import OPTIMIZERS
+
+HOWTO_FLOPS = 9_287_680.0  # operations of the HOWTO's network for one of its images
+HOWTO_NETWORK = ("cnn", 0)
+# Without any run to go by: what one accelerator and one processor core manage of such, roughly.
+ROUGH_RATE = {"cpu": 3_500.0, "gpu": 300_000.0, "tpu": 300_000.0}
+# On a CPU stock convolutions do a third as many operations a second as this network's own and as
+# dense layers do, and the smallest network does not more images than this on a core.
+FAST_CPU_NETWORKS, STOCK_CONVOLUTION_SHARE, MAX_CPU_RATE = (
+    ("cnn", "mlp", "logistic"),
+    0.33,
+    200_000.0,
+)
+STARTUP_SECONDS = 8.0  # process, imports, compiling
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """What an earlier run tells.
+
+    Attributes:
+      devices: how many devices it ran on.
+      rate: its images times members per second.
+      host: the machine it ran on.
+      precision: of its products.
+      work: what training on one of its images took, as in `estimate_training_time`.
+      network: which it trained, and how wide.
+    """
+
+    devices: int
+    rate: float
+    host: str
+    precision: str = "float32"
+    work: float = HOWTO_FLOPS
+    network: tuple[str, int] = HOWTO_NETWORK
+
+
+@dataclass(frozen=True)
+class TimeEstimate:
+    """Seconds a run will take, and who says so: "runs", "race", or nobody: "guess"."""
+
+    seconds: float
+    source: str
+
+
+def estimate_training_time(
+    config: EnsembleConfig,
+    train_size: int,
+    *,
+    platform: str,
+    devices: int,
+    cores: int,
+    host: str,
+    past: list[PastRun],
+    raced: float | None = None,
+    work: float = HOWTO_FLOPS,
+) -> TimeEstimate:
+    """How long `config` will take.
+
+    Args:
+      config: the run to be.
+      train_size: how many training images its dataset has.
+      platform: "cpu", "gpu" or "tpu".
+      devices: how many devices it will run on.
+      cores: processor cores, which is what devices of a "cpu" share.
+      host: this machine.
+      past: earlier runs, newest first; only those on as many devices of this machine, in the
+        same precision and of the same network, count.
+      raced: its speed as the last race on these devices found it, for images of `HOWTO_FLOPS`; it
+        counts where no run does.
+      work: operations of a forward pass for one image. Runs with as much work count first, then
+        any, their speed brought to this work.
+    """
+    network = (str(config.network), config.width)
+    alike = (devices, host, config.precision, network)
+    known = [run for run in past if (run.devices, run.host, run.precision, run.network) == alike]
+    same = [run for run in known if run.work == work] or known
+    rates = [run.rate * run.work / work for run in same][:3]
+    rough = estimate_rough_rate(config, platform, work) * (cores if platform == "cpu" else devices)
+    raced = raced * HOWTO_FLOPS / work if raced and network == HOWTO_NETWORK else None
+    rate = sorted(rates)[len(rates) // 2] if rates else raced or rough
+    steps = max(1, train_size // config.batch_size)
+    images = config.epochs * steps * config.batch_size * config.members
+    told_by = "runs" if rates else "race" if raced else "guess"
+    return TimeEstimate(STARTUP_SECONDS + images / rate, told_by)
+
+
+def estimate_rough_rate(config: EnsembleConfig, platform: str, work: float) -> float:
+    """Images times members a second on one accelerator or one core, with no run to go by."""
+    rate = ROUGH_RATE.get(platform, ROUGH_RATE["cpu"]) * HOWTO_FLOPS / work
+    if platform != "cpu":
+        return rate
+    return min(
+        rate * (1.0 if config.network in FAST_CPU_NETWORKS else STOCK_CONVOLUTION_SHARE),
+        MAX_CPU_RATE,
+    )
+
+
+def describe_members_per_device(members: int, devices: int) -> str:
+    """How members are spread, in words: "2 members each", "2 or 1 members each"."""
+    fewer, more = members // devices, -(-members // devices)
+    if devices == 1:
+        return "one after another" if members > 1 else "alone"
+    if fewer == more:
+        return f"{more} {'member' if more == 1 else 'members'} each"
+    return f"up to {more} {'member' if more == 1 else 'members'} each"
+
+
+# As `python -m benchmarks.training.memory` measured them on a CPU.
+BASE_BYTES = 450e6  # Python, JAX, and what they compile
+STATE_COPIES = 4.5  # of each member at once: at work, before and after a step, going to the disk
+ACTIVATION_SHARES = {"cnn": 0.5}  # what a step holds for each number that a layer gives
+DEFAULT_ACTIVATION_SHARE = 4.0
+EVALUATION_BLOCK_SIZE = 256  # images that are judged at once
+
+
+def estimate_memory_bytes(
+    config: EnsembleConfig, cost: NetworkCost, data_bytes: int, devices: int
+) -> float:
+    """About how many bytes a run holds at most on a CPU.
+
+    Members carry their parameters, what the optimizer remembers of each, and running statistics;
+    each device holds the dataset, and what its member's layers give for one batch.
+
+    Args:
+      config: the run to be.
+      cost: what one of its members takes.
+      data_bytes: of its dataset's images and labels.
+      devices: how many it runs on.
+    """
+    of_each = 4 + OPTIMIZERS[config.optimizer].state_bytes
+    state = of_each * cost.parameters + 4 * cost.running_statistics
+    at_work = min(config.members, devices)
+    held = ACTIVATION_SHARES.get(config.network, DEFAULT_ACTIVATION_SHARE)
+    step = 4 * held * cost.outputs * max(config.batch_size, EVALUATION_BLOCK_SIZE / 2)
+    return (
+        BASE_BYTES + STATE_COPIES * config.members * state + devices * data_bytes + at_work * step
+    )

@@ -1,0 +1,95 @@
+"""A person's picture, whatever it is stored as: bytes in, upright RGB of a bounded size out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from ensemble.pictures.files import working_image
+from ensemble.pictures.files.decoding import (
+    MAX_FRAMES,
+    DecodedPicture,
+    open_decoded_picture,
+    silence_decoder_warnings,
+)
+
+# The longest side kept, in pixels. Tiny digits ask for many: a digit of 1/60 of the width of a
+# page that fills an upright photo has 25 of them at 2048 × 1536, and half would be too few. Time
+# asks for few, and for one more thing: a JPEG is decoded at a half, a quarter or an eighth at no
+# cost, so that 12, 48, 50 and 200 megapixels come out at 2,000 to 2,040 pixels, while going on
+# from there to 1600 would take 33 ms, half as much again as decoding does.
+WORKING_SIDE = 2048
+ORIENTATION = 0x0112
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as it should be looked at.
+
+    Attributes:
+      pixels: uint8 (H, W, 3), no side longer than `WORKING_SIDE`; read-only.
+      scale: pixels of the upright original for one of `pixels`, at least 1.
+      size: (width, height) of the upright original.
+      format: its name in `formats.FORMATS`.
+      notes: sentences on what a person might not expect, e.g. "First of 12 frames."
+    """
+
+    pixels: NDArray[np.uint8]
+    scale: float
+    size: tuple[int, int]
+    format: str
+    notes: tuple[str, ...] = ()
+
+
+def open_picture(content: bytes) -> Picture:
+    """Decodes a picture, makes it small enough to work on, turns it upright.
+
+    Transparent parts become white paper, or black where the drawing is in white ink. Of
+    many frames or pages the first is taken. Nothing is written, no other program is started,
+    names and texts in the file are not read; colour profiles are ignored, because ink and
+    paper differ in any of them.
+
+    At most `decoding.MAX_MEMORY_BYTES` (600 MB) are taken above `content` and released again: a
+    picture that could take more is refused by its header, and of the large ones one is opened at a
+    time. That admits 100 megapixels of PNG, 250 of a JPEG as cameras write it (66 to 130 of a
+    progressive one in colour), 50 of HEIC (34 if it is deep), 32 of WebP, 36 of TIFF in colour.
+
+    Args:
+      content: the bytes of a file of `formats.FORMATS`, at most `decoding.MAX_BYTES`.
+
+    Raises:
+      ImageError: it cannot be read; one sentence says why, and what to do.
+    """
+    with open_decoded_picture(content) as found:
+        orientation = read_picture_orientation(found.image)
+        working = working_image.convert_to_working_size(
+            found.image, WORKING_SIDE, found.deadline.check_deadline
+        )
+        working, on_black = working_image.flatten_transparency(working)
+        working = working_image.orient_image_upright(working, orientation)
+    size = (found.size[1], found.size[0]) if orientation >= 5 else found.size
+    notes = describe_extra_frames(found)
+    if on_black:
+        notes += ("Light ink on a transparent ground: shown on black.",)
+    scale = max(size) / max(working.size)
+    return Picture(np.asarray(working), scale, size, found.format, notes)
+
+
+def describe_extra_frames(found: DecodedPicture) -> tuple[str, ...]:
+    """A sentence on the frames or pages that are not looked at, if there are any."""
+    if found.frames < 2:
+        return ()
+    unit = "pages" if found.format == "TIFF" else "frames"
+    some = "more than 1,000" if found.frames >= MAX_FRAMES else str(found.frames)
+    return (f"First of {some} {unit}.",)
+
+
+def read_picture_orientation(image: Image.Image) -> int:
+    """The EXIF orientation, 1 to 8; 1 where there is none that can be read."""
+    try:
+        with silence_decoder_warnings():
+            value = image.getexif().get(ORIENTATION, 1)
+    except Exception:  # a broken EXIF block raises anything, and is not worth the picture
+        return 1
+    return value if isinstance(value, int) and 1 <= value <= 8 else 1

@@ -1,0 +1,77 @@
+"""What a plan costs: images times members, and seconds at the rate of the run."""
+
+from dataclasses import dataclass
+
+from ensemble.analysis.planning.plan_grid import EnsemblePlan
+from ensemble.datasets.split import count_holdout_images
+from ensemble.errors import ConfigError
+from ensemble.runs.store import Run, require_training_config
+
+
+@dataclass(frozen=True)
+class PlanCosts:
+    """What a pass of one member over the training images costs.
+
+    Attributes:
+      images: how many images it trains on: whole batches.
+      rate: images times members a second, over all of the run: its tests are in it, compiling
+        is not. None where the run does not tell.
+    """
+
+    images: int
+    rate: float | None
+
+    def training_work(self, plan: EnsemblePlan) -> int:
+        """Images times members that a plan trains on."""
+        return plan.cost * self.images
+
+    def training_seconds(self, plan: EnsemblePlan) -> float | None:
+        """How long a plan would have taken; None where the rate is not known."""
+        return self.training_work(plan) / self.rate if self.rate else None
+
+    def affordable_passes(self, work: float | None = None, seconds: float | None = None) -> int:
+        """How many passes of one member a budget pays for.
+
+        Args:
+          work: the budget in images times members, or
+          seconds: in seconds.
+
+        Raises:
+          ConfigError: it is not above 0, is in seconds and the rate is not known, or pays for
+            no pass at all.
+        """
+        asked = seconds if work is None else work
+        if asked is None or not asked > 0:
+            raise ConfigError(
+                "A budget is above 0: give it in images times members, or in seconds."
+            )
+        if work is None:
+            if not self.rate:
+                raise ConfigError(
+                    "This run does not tell how fast it trained: give the budget in images times "
+                    "members."
+                )
+            work = asked * self.rate
+        # A budget that was said in rounded seconds still pays for what it was said of.
+        passes = int(min(work / self.images * (1 + 1e-9), 10**9))
+        if not passes:
+            least = f"{self.images:,} images times members"
+            least += f" or {self.images / self.rate:.2g} seconds" if self.rate else ""
+            raise ConfigError(
+                f"That pays for no epoch of a single member: choose at least {least}."
+            )
+        return passes
+
+
+def estimate_plan_costs(run: Run) -> PlanCosts:
+    """What the plans of a run cost.
+
+    Raises:
+      RunError: it was trained elsewhere.
+    """
+    config, status = require_training_config(run), run.status
+    size = run.data.train_size - count_holdout_images(run.data.splittable_size, config.validation)
+    batches = size // config.batch_size
+    trained = status.step * config.batch_size * config.members
+    rate = trained / status.seconds if status.step and status.seconds else None
+    return PlanCosts(max(1, batches) * config.batch_size, rate)

@@ -1,0 +1,167 @@
+"""Learning curves of one run: members thin, the ensemble bold, test solid, training dashed."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ensemble.comparison.group_curves import GroupCurves, RunLine, compute_group_curves
+from ensemble.comparison.run_groups import RunGroup
+from ensemble.figures import chart_style
+from ensemble.figures.comparison.curves import (
+    DASHES,
+    MAX_MARKED_EPOCHS,
+    MAX_THIN_POINTS,
+    MIN_LINE_POINTS,
+    round_line_values,
+)
+from ensemble.figures.palette import MUTED_COLOR, Palette
+from ensemble.runs import Run
+from ensemble.views.parts import Figure, Figures
+from ensemble.wording import formats
+from ensemble.wording.run_names import format_run_name
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+METRIC_TITLES = {"loss": "NLL", "accuracy": "Accuracy"}
+AXIS_TITLES = {"loss": "NLL in nats", "accuracy": "accuracy"}
+FIGURE_HEIGHT_PX = 420
+
+
+def build_learning_figures(run: Run) -> Figures | None:
+    """Loss and accuracy over the epochs; None where no epoch has ended."""
+    each = [found for figure in METRIC_TITLES if (found := build_learning_figure(run, figure))]
+    return Figures.several("Figure", each) if each else None
+
+
+def build_learning_figure(run: Run, figure: str) -> Figure | None:
+    """One figure over the epochs; None where the run has none of it."""
+    group = RunGroup(format_run_name(run), run.id, (run,))
+    found = {
+        (who, split): compute_group_curves([group], figure=figure, split=split, who=who)[0]
+        for who, split in (
+            ("members", "test"),
+            ("ensemble", "test"),
+            ("ensemble", "validation"),
+            ("ensemble", "train"),
+            ("mean member", "train"),
+        )
+    }
+    # Members that see different pixels have no ensemble on them: then their mean stands there.
+    del found[("mean member" if found["ensemble", "train"].lines else "ensemble"), "train"]
+    if not any(one.lines for one in found.values()):
+        return None
+    return Figure(
+        METRIC_TITLES[figure],
+        f"{METRIC_TITLES[figure]} over the epochs, one line a member, the ensemble bold",
+        describe_learning_curves(run, found, figure),
+        lambda palette: plot_learning_curves(run, found, figure, palette),
+    )
+
+
+def describe_learning_curves(
+    run: Run, found: dict[tuple[str, str], GroupCurves], figure: str
+) -> str:
+    """How to read it, and where the ensemble and the mean member end."""
+    many = run.config.members > 1
+    said = "Each member thin, the ensemble bold" if many else "The one member"
+    dashed = [who for (who, split), one in found.items() if split == "train" and one.lines]
+    said += ": on test images solid"
+    if dashed:
+        said += f", {f'the {dashed[0]} ' if many else ''}on training images dashed"
+    if found["ensemble", "validation"].lines:
+        said += ", on validation images dash-dotted"
+    whole = found["ensemble", "test"].lines
+    if not whole or not many:
+        return f"{said}."
+    return (
+        f"{said}. The ensemble ends at {format_final_value(figure, whole[0].y[-1], run)} on "
+        f"test images."
+    )
+
+
+def format_final_value(figure: str, end: float, run: Run) -> str:
+    """A figure as people read it."""
+    if figure == "loss":
+        return formats.format_significant(float(end))
+    return formats.format_percent(float(end), run.data.test_size)
+
+
+def plot_learning_curves(
+    run: Run, found: dict[tuple[str, str], GroupCurves], figure: str, palette: Palette
+) -> "go.Figure":
+    """The picture in the colours of a page."""
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    M = run.config.members
+    members = found["members", "test"].lines
+    traces = [] if M == 1 else build_member_traces(members, figure)
+    for (who, split), one in found.items():
+        if who != "members" and one.lines:
+            traces.append(build_ensemble_trace(one.lines[0], who, split, figure, palette, M))
+    chart = go.Figure([go.Scatter(one) for one in traces])
+    title = f"{METRIC_TITLES[figure]} over the epochs · {format_run_name(run)}"
+    chart.update_layout(chart_style.build_chart_layout(title, FIGURE_HEIGHT_PX, palette))
+    longest = max((max(trace.x, default=0.0) for trace in chart.data), default=0.0)
+    chart.update_xaxes(
+        title="epochs", automargin=True, **({"dtick": 1} if longest <= MAX_MARKED_EPOCHS else {})
+    )
+    suffix = {"ticksuffix": " %"} if figure == "accuracy" else {}
+    chart.update_yaxes(title=AXIS_TITLES[figure], automargin=True, **suffix)
+    return chart
+
+
+def build_member_traces(members: tuple[RunLine, ...], figure: str) -> list[dict[str, Any]]:
+    """A line a member, on the test images."""
+    most = max(
+        MIN_LINE_POINTS, min(chart_style.MAX_LINE_POINTS, MAX_THIN_POINTS // max(1, len(members)))
+    )
+    kept = [chart_style.select_drawn_points(len(one.x), most) for one in members]
+    return chart_style.build_member_lines(
+        [round_line_values(one.x[at]) for one, at in zip(members, kept, strict=True)],
+        [
+            round_line_values(scale_to_percent(one.y[at], figure))
+            for one, at in zip(members, kept, strict=True)
+        ],
+        [
+            format_epoch_hovers(one, at, figure, one.who)
+            for one, at in zip(members, kept, strict=True)
+        ],
+    )
+
+
+def build_ensemble_trace(
+    line: RunLine, who: str, split: str, figure: str, palette: Palette, M: int
+) -> dict[str, Any]:
+    """The ensemble's line, or what stands for it on the training images."""
+    at = chart_style.select_drawn_points(len(line.x))
+    of = {"ensemble": "ensemble"}.get(who, who) if M > 1 else "member 1"
+    style = (
+        chart_style.style_ensemble_line(palette)
+        if split == "test"
+        else {"color": MUTED_COLOR if split == "train" else palette.ink, "width": 2}
+    )
+    return {
+        "x": round_line_values(line.x[at]),
+        "y": round_line_values(scale_to_percent(line.y[at], figure)),
+        "mode": "lines+markers" if len(at) == 1 else "lines",
+        "line": {**style, "dash": DASHES[split]},
+        "name": of if split == "test" else f"{of}, {split}",
+        "hovertext": format_epoch_hovers(line, at, figure, f"{of}, {split}"),
+        "hoverinfo": "text",
+    }
+
+
+def scale_to_percent(y: np.ndarray, figure: str) -> np.ndarray:
+    """Accuracies in per cent."""
+    return 100 * y if figure == "accuracy" else y
+
+
+def format_epoch_hovers(line: RunLine, at: np.ndarray, figure: str, who: str) -> list[str]:
+    """What stands under the pointer at each point."""
+    percent = figure == "accuracy"
+    said = [
+        formats.format_percent(y) if percent else formats.format_significant(float(y))
+        for y in line.y[at]
+    ]
+    return [f"{who}, epoch {x:g}: {y}" for x, y in zip(line.x[at], said, strict=True)]

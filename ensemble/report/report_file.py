@@ -1,0 +1,122 @@
+"""A report to a file: whole or not at all, and never over another that was not meant."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ensemble import runs
+from ensemble.errors import PredictionsError
+from ensemble.exchange.capsule.capsule_writer import render_run_capsules
+from ensemble.report import run_comparison, single_run
+from ensemble.report.template import render_report_page
+from ensemble.storage.atomic_files import write_bytes
+from ensemble.storage.disk_errors import describe_os_error, describe_remedy
+from ensemble.wording import formats
+
+MAX_REPORT_RUNS = 50  # runs, as many as Compare takes
+
+
+@dataclass(frozen=True)
+class WrittenReport:
+    """What was written, and where.
+
+    Attributes:
+      path: the file.
+      bytes: how large it is.
+      run_ids: whose report it is.
+      members: whether what the members have learnt is inside.
+      all_epochs: whether the predictions of every epoch are, else those of the last.
+    """
+
+    path: Path
+    bytes: int
+    run_ids: tuple[str, ...]
+    members: bool
+    all_epochs: bool
+
+
+def write_report(
+    run_ids: Sequence[str],
+    path: Path,
+    *,
+    with_members: bool = False,
+    all_epochs: bool = False,
+    replace: bool = False,
+) -> WrittenReport:
+    """Write a run, or several beside each other, as one HTML file with their data inside.
+
+    Args:
+      run_ids: one, or up to 50; one that comes twice counts once.
+      path: the file; its folder exists.
+      with_members: what the members have learnt too, so that they can be asked again.
+      all_epochs: the predictions of every epoch that is kept, not of the last alone.
+      replace: whether a file of that name may go.
+
+    Raises:
+      UnknownRunError: there is no such run.
+      RunError: a file of a run is damaged; or one keeps no members, and they are asked for.
+      PredictionsError: none or too many runs; the file is there already, or cannot be written.
+    """
+    found = [runs.find_run(run_id) for run_id in dict.fromkeys(run_ids)]
+    if not replace and path.exists():
+        raise PredictionsError(
+            f"{path} is there already: choose another name, or say --force to replace it."
+        )
+    if not path.parent.is_dir():
+        raise PredictionsError(f"{path} has no folder to lie in: make it, or name another file.")
+    page = render_report(found, with_members=with_members, all_epochs=all_epochs).encode()
+    try:
+        write_bytes(path, page)
+    except OSError as error:
+        raise PredictionsError(
+            f"{path} cannot be written ({describe_os_error(error)}): {describe_remedy(error)}, or "
+            f"name another file."
+        ) from error
+    ids = tuple(run.id for run in found)
+    return WrittenReport(path, len(page), ids, with_members, all_epochs)
+
+
+def render_report(
+    every: Sequence[runs.Run], *, with_members: bool = False, all_epochs: bool = False
+) -> str:
+    """The page itself.
+
+    Args:
+      every: the runs, none twice.
+      with_members: see `write_report`.
+      all_epochs: see `write_report`.
+
+    Raises:
+      RunError, PredictionsError: see `write_report`.
+    """
+    if not 1 <= len(every) <= MAX_REPORT_RUNS:
+        raise PredictionsError(
+            f"A report is of 1 to {MAX_REPORT_RUNS} runs, and these are {len(every):,}: name "
+            f"others."
+        )
+    content = (
+        single_run.build_run_content(every[0])
+        if len(every) == 1
+        else run_comparison.build_comparison_content(every)
+    )
+    capsules = render_run_capsules(every, with_members=with_members, all_epochs=all_epochs)
+    return render_report_page(
+        content, capsules, describe_report_data(every, with_members, all_epochs, capsules)
+    )
+
+
+def describe_report_data(
+    every: Sequence[runs.Run], with_members: bool, all_epochs: bool, capsules: Sequence[str]
+) -> str:
+    """What data the file carries, what was left out of it, and how to have it back."""
+    size = sum(map(len, capsules)) / 1e6
+    whose = "this run's" if len(every) == 1 else "these runs'"
+    epochs = "of every epoch" if all_epochs else "after the last epoch"
+    held = f"settings, history and predictions {epochs}"
+    left = [] if with_members else ["what the members have learnt (--with-members)"]
+    if not all_epochs and any(len(runs.list_prediction_epochs(run.id)) > 1 for run in every):
+        left.append("the predictions of earlier epochs (--all-epochs)")
+    said = f"Inside this file are {whose} {held}"
+    said += ", and what the members have learnt" if with_members else ""
+    without = f" Left out: {' and '.join(left)}." if left else ""
+    return f"{said}: {formats.format_significant(size, 2)} MB.{without}"

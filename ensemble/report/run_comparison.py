@@ -1,0 +1,71 @@
+"""Several runs beside each other: the table, the curves, and each of them in short."""
+
+from collections.abc import Iterator, Sequence
+
+from ensemble import runs
+from ensemble.comparison.comparison_table import build_comparison_table
+from ensemble.comparison.group_curves import compute_group_curves
+from ensemble.comparison.run_groups import RunGroup, group_runs
+from ensemble.figures.comparison import curves as drawn
+from ensemble.figures.comparison.curve_words import (
+    METRIC_TITLES,
+    describe_best_group,
+    describe_group_curves_chart,
+    explain_group_curves_chart,
+)
+from ensemble.report import single_run
+from ensemble.report.report_content import ReportContent
+from ensemble.runs.annotations.baseline import read_baselines
+from ensemble.views.iteration import iterate_parts
+from ensemble.views.parts import Figure, Figures, Section
+from ensemble.views.side_by_side import side_by_side_view
+from ensemble.wording import formats
+
+ENSEMBLE_EXPLANATION = (
+    "Each run is a deep ensemble: networks that answer as one, by the average of their "
+    "probabilities."
+)
+
+
+def build_comparison_content(every: Sequence[runs.Run]) -> ReportContent:
+    """The comparison, and each run's short section."""
+    groups = group_runs(every)
+    about = ", ".join(dict.fromkeys(run.data.title for run in every))
+    title = f"{formats.format_count(len(every), 'run')} compared"
+    each = [one for run in every for one in single_run.iterate_short_sections(run)]
+    return ReportContent(
+        title, "", about, ENSEMBLE_EXPLANATION, [*iterate_comparison_sections(groups, every), *each]
+    )
+
+
+def iterate_comparison_sections(
+    groups: Sequence[RunGroup], every: Sequence[runs.Run]
+) -> Iterator[Section]:
+    """The table against the pinned run, else the first, with its warnings; and the curves."""
+    pinned = set(read_baselines().values())
+    baseline = next((run.id for run in every if run.id in pinned), every[0].id)
+    found = build_comparison_table(groups, baseline)
+    yield Section("Side by side", list(iterate_parts(side_by_side_view(found))))
+    pictures = [one for what in METRIC_TITLES for one in iterate_curve_figures(groups, what)]
+    if pictures:
+        yield Section("Learning curves", [Figures.several("Figure", pictures)], page_break=True)
+
+
+def iterate_curve_figures(groups: Sequence[RunGroup], what: str) -> Iterator[Figure]:
+    """The ensembles' curves on the test images, a colour a group; none where nothing has begun."""
+    found = [("test", compute_group_curves(groups, figure=what))]
+    if not any(one.lines for one in found[0][1]):
+        return
+    title = f"{METRIC_TITLES[what]} of the ensemble · {formats.format_count(len(groups), 'group')}"
+    said, below = describe_best_group(found[0][1], what, "test")
+    told = " ".join(
+        filter(None, (said, below, explain_group_curves_chart(found, "range", "ensemble")))
+    )
+    yield Figure(
+        METRIC_TITLES[what],
+        describe_group_curves_chart(found, what, "ensemble", "epochs"),
+        told,
+        lambda palette: drawn.plot_group_curves(
+            found, what=what, x="epochs", title=title, palette=palette
+        ),
+    )

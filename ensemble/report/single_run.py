@@ -1,0 +1,195 @@
+"""One run as sections: the answer first, then every view, then what it was made with."""
+
+from collections.abc import Iterator
+from time import localtime
+
+from ensemble import runs
+from ensemble.comparison.compared_settings import (
+    SETTING_FIELDS,
+    collect_run_settings,
+    format_setting_value,
+    humanize_setting_name,
+)
+from ensemble.errors import EnsembleError
+from ensemble.report import learning_curves, reproduction
+from ensemble.report.report_content import ReportContent
+from ensemble.report.training_machine import list_machine_facts, list_trained_versions
+from ensemble.runs.annotations.notes import read_run_note
+from ensemble.views.answer import build_answer
+from ensemble.views.evaluated_epoch import EvaluatedEpoch, evaluate_epoch
+from ensemble.views.iteration import iterate_parts
+from ensemble.views.loss_by_value import read_member_losses
+from ensemble.views.parts import Listing, Paragraph, Part, Section
+from ensemble.views.registry import VIEWS
+from ensemble.views.selective import has_too_few_images
+from ensemble.views.shift import read_shift_results
+from ensemble.wording import formats
+from ensemble.wording.provenance import MONTHS
+from ensemble.wording.run_names import describe_run_origin, format_run_name, format_unique_run_name
+from ensemble.wording.verdicts import chance_level
+
+ENSEMBLE_SENTENCE = (
+    "A deep ensemble: {count} that answer as one, by the average of their probabilities."
+)
+SINGLE_MEMBER_SENTENCE = (
+    "One member alone has nobody to agree with, to be combined with or to be in a committee of."
+)
+SEVERAL_MEMBER_VIEWS = (
+    "agreement",
+    "committee",
+    "combining",
+)  # of one member there are none of these
+
+
+def build_run_content(run: runs.Run) -> ReportContent:
+    """All that is reported of a run; what it does not have is said in a sentence."""
+    found = list(iterate_run_sections(run))
+    return ReportContent(
+        format_run_name(run),
+        chance_level.format_chance_state(run, run.state),
+        describe_run_subtitle(run),
+        describe_run_result(run),
+        found,
+    )
+
+
+def describe_run_subtitle(run: runs.Run) -> str:
+    """A line under the title: the data, the members, when it was made, its id."""
+    said = [run.data.title, formats.format_count(run.config.members, "member")]
+    if run.status.created:
+        day = localtime(run.status.created)
+        said.append(f"made {day.tm_mday} {MONTHS[day.tm_mon - 1]} {day.tm_year}")
+    return " · ".join(filter(None, (*said, run.id, describe_run_origin(run))))
+
+
+def describe_run_result(run: runs.Run) -> str:
+    """What this is and how good it is, in two sentences for whoever has never seen such a page."""
+    said = ENSEMBLE_SENTENCE.format(count=formats.format_count(run.config.members, "network"))
+    if run.config.members == 1:
+        said = "One network, of which more make a deep ensemble."
+    try:
+        epoch = evaluate_epoch(run)
+    except EnsembleError:
+        return said
+    right, n = int(epoch.predictions.right.sum()), epoch.n
+    images = formats.format_count(n, f"test {epoch.noun}")
+    return (
+        f"{said} After epoch {epoch.epoch} it gets {right:,} of {images} "
+        f"right: {formats.format_percent(right / n, n)} "
+        f"{formats.format_wilson_interval(right / n, n)}."
+    )
+
+
+def iterate_run_sections(run: runs.Run) -> Iterator[Section]:
+    """The answer, the curves, the views, and what it was made with."""
+    try:
+        epoch = evaluate_epoch(run)
+    except EnsembleError as error:
+        yield Section("Result", [Paragraph(str(error), "answer"), *iterate_note_parts(run)])
+        yield from iterate_curve_sections(run)
+    else:
+        yield Section("Result", [*iterate_parts(build_answer(epoch)), *iterate_note_parts(run)])
+        yield from iterate_curve_sections(run)
+        yield from iterate_view_sections(epoch)
+    yield Section(
+        "Settings and versions",
+        [*iterate_settings_parts(run), *reproduction.iterate_reproduction_parts(run)],
+        page_break=True,
+    )
+
+
+def iterate_view_sections(epoch: EvaluatedEpoch) -> Iterator[Section]:
+    """Every view that has something to show of the run, each a section."""
+    for name, view in VIEWS.items():
+        title, breaks = view.title, view.page_break
+        if name == "answer" or not has_view(epoch, name):
+            continue
+        if epoch.members == 1 and name in SEVERAL_MEMBER_VIEWS:
+            if name == SEVERAL_MEMBER_VIEWS[0]:
+                yield Section("Members", [Paragraph(SINGLE_MEMBER_SENTENCE)])
+            continue
+        if name == "selective" and has_too_few_images(epoch):
+            title, breaks = "Selective answers and sets", False
+        parts = list(iterate_parts(view.build(epoch)))
+        # A sentence alone needs no page of its own.
+        yield Section(title, parts, page_break=breaks and (name != "disputed" or len(parts) > 1))
+
+
+def has_view(epoch: EvaluatedEpoch, name: str) -> bool:
+    """Whether a report of the run has this view."""
+    match name:
+        case "loss_by_value":
+            return read_member_losses(epoch.run) is not None
+        case "uncertainty":
+            return epoch.members > 1
+        case "conformal":
+            return not has_too_few_images(epoch)
+        case "shift":
+            return read_shift_results(epoch) is not None
+    return True
+
+
+def iterate_short_sections(run: runs.Run) -> Iterator[Section]:
+    """The same in short, for a run among others: the answer and what it was made with."""
+    parts: list[Part] = []
+    try:
+        parts += iterate_parts(build_answer(evaluate_epoch(run), glosses=""))
+    except EnsembleError as error:
+        parts.append(Paragraph(str(error)))
+    again = [
+        one
+        for one in reproduction.iterate_reproduction_parts(run)
+        if one.label == reproduction.REPRODUCTION_LABEL
+    ]
+    said = [
+        Paragraph(describe_run_subtitle(run), "note"),
+        *parts,
+        *again,
+        *iterate_settings_parts(run),
+    ]
+    yield Section(format_unique_run_name(run), said, page_break=True)
+
+
+def iterate_note_parts(run: runs.Run) -> Iterator[Part]:
+    """What a person wrote of it."""
+    if said := read_run_note(run):
+        yield Paragraph(said)
+
+
+def iterate_curve_sections(run: runs.Run) -> Iterator[Section]:
+    """The learning curves, where an epoch has ended."""
+    if found := learning_curves.build_learning_figures(run):
+        yield Section("Learning curves", [found])
+
+
+def iterate_settings_parts(run: runs.Run) -> Iterator[Part]:
+    """Every setting, those that are not at their default first; what it ran with."""
+    values = collect_run_settings(run)
+    apart = [
+        name
+        for name in values
+        if name not in SETTING_FIELDS or values[name] != SETTING_FIELDS[name].default
+    ]
+    rest = [name for name in values if name not in apart]
+    rows = [
+        (humanize_setting_name(name).capitalize(), format_setting_value(name, values[name]))
+        for name in (*apart, *rest)
+        if values[name] != ""
+    ]
+    if run.training_config is None:
+        yield Paragraph("It was trained elsewhere: its settings are not known here.")
+    yield Listing(rows, describe_settings_fold(len(apart)))
+    if found := [*list_trained_versions(run), *list_machine_facts(run)]:
+        yield Listing(found, "Versions and machine")
+
+
+def describe_settings_fold(apart: int) -> str:
+    """What the fold of all settings is called, of which so many are not at their default."""
+    if not apart:
+        return "Settings: all are the defaults"
+    how = (
+        "differs from its default, and comes"
+        if apart == 1
+        else "differ from their defaults, and come"
+    )
+    return f"Settings: {apart:,} {how} first"

@@ -1,0 +1,43 @@
+"""What a run was trained with: packages, devices and cores."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+from ensemble import runs
+from ensemble.jobs.folders import read_stored_config
+from ensemble.storage.atomic_files import read_json
+
+
+def list_trained_versions(run: runs.Run) -> list[tuple[str, str]]:
+    """The packages that it was trained with, by name; none where it does not say."""
+    try:
+        found = read_stored_config(run.path).packages
+    except (OSError, ValueError):
+        return []
+    return [(str(name), str(value)) for name, value in found.items()] if found else []
+
+
+def list_machine_facts(run: runs.Run) -> list[tuple[str, str]]:
+    """What it was trained on, as far as the run says: devices and cores, and no names of hosts."""
+    paths = [run.path / "devices.json", *sorted((run.path / "groups").glob("*/devices.json"))]
+    said: list[dict[str, Any]] = []
+    for path in paths:
+        with suppress(OSError, ValueError, json.JSONDecodeError):
+            said.append(read_json(path))
+    found = [("platform", join_distinct_values(one.get("platform") for one in said))]
+    every = [device for one in said for device in list_or_empty(one.get("devices"))]
+    kinds = [device.get("kind") for device in every if isinstance(device, dict)]
+    found.append(("devices", join_distinct_values(kinds)))
+    found.append(("cores", join_distinct_values(one.get("cores") for one in said)))
+    return [(name, value) for name, value in found if value]
+
+
+def list_or_empty(value: Any) -> list[Any]:
+    """A list as it is, and of whatever else stands there none."""
+    return value if isinstance(value, list) else []
+
+
+def join_distinct_values(values: Any) -> str:
+    """The distinct values, in their order; "" where there are none."""
+    return ", ".join(dict.fromkeys(str(one) for one in values if one is not None))

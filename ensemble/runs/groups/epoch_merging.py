@@ -1,0 +1,181 @@
+"""An epoch of a run from what its groups made of it: their files joined, the ensemble judged."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.members.disagreement import measure_disagreement
+from ensemble.analysis.quality.averaging import average_probabilities
+from ensemble.datasets.split import select_validation_indices
+from ensemble.errors import RunError
+from ensemble.runs.epoch_files import format_epoch_file_kind, locate_epoch_file
+from ensemble.runs.groups.group import Group
+from ensemble.runs.groups.history_lines import join_group_lines, mean_if_complete
+from ensemble.runs.history import EPOCH_FILE_PATTERN, PREDICTION_FOLDERS, write_predictions
+from ensemble.runs.imported_run import compute_mean_nll
+from ensemble.runs.parameters import write_parameters
+from ensemble.runs.status import Status, build_epoch_status_fields
+from ensemble.runs.store import Run, require_training_config
+from ensemble.runs.test_set import load_run_dataset
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npz import ArrayParts, Arrays, read_arrays
+from ensemble.storage.records.json_lines import Line, convert_to_json
+
+
+class MissingEpochFileError(RunError):
+    """A group's file of an epoch that it has closed is not there."""
+
+
+def merge_epoch(run: Run, groups: Sequence[Group], lines: Sequence[Line], status: Status) -> Line:
+    """Join what every group has of an epoch, in the run's folder, and judge the ensemble by it.
+
+    Args:
+      run: whose.
+      groups: all of them, in order.
+      lines: the line with which each closed the epoch.
+      status: the run's, as the epoch before left it.
+
+    Returns:
+      The run's line of the epoch.
+
+    Raises:
+      NotThereError: a group's file is missing.
+      RunError: one is damaged, or of other members.
+    """
+    epoch = lines[0]["epoch"]
+    line = join_group_lines(lines, [len(one.member_numbers) for one in groups])
+    for split, labels in load_split_labels(run).items():
+        probabilities = _join_probabilities(groups, PREDICTION_FOLDERS[split], epoch, len(labels))
+        write_predictions(run.path, epoch, probabilities, PREDICTION_FOLDERS[split])
+        line |= compute_ensemble_metrics(split, line, probabilities, labels)
+        if split == "test":
+            differ = measure_disagreement(probabilities)
+            line |= {"disagreement": differ.pairwise, "member_disagreement": differ.of_members}
+    line = convert_to_json(line)
+    best = build_epoch_status_fields(status, line).get("best_epoch") or status.best_epoch or epoch
+    always = require_training_config(run).averaged_epochs
+    write_parameters(run.path, epoch, _join_parameters(groups, epoch), best, always)
+    return line
+
+
+def drop_merged_epochs(groups: Sequence[Group], epoch: int) -> None:
+    """Delete what groups have of this epoch and of those before: it is in the run's files."""
+    for group in groups:
+        for what in ("predictions", "parameters", "validation"):
+            for path in (group.path / what).glob("epoch-*.npz"):
+                found = EPOCH_FILE_PATTERN.fullmatch(path.name)
+                if found and int(found[1]) <= epoch:
+                    with contextlib.suppress(OSError):
+                        path.unlink()
+
+
+def load_split_labels(run: Run) -> dict[str, NDArray[np.int32]]:
+    """The labels of the images that an epoch is judged on, by split.
+
+    Raises:
+      NotPreparedError: the dataset is no longer there.
+    """
+    dataset, config = load_run_dataset(run), require_training_config(run)
+    test: dict[str, NDArray[np.int32]] = {"test": dataset.test_labels}
+    if not config.validation:
+        return test
+    held = select_validation_indices(config, dataset.train_labels)
+    return {"validation": dataset.train_labels[held], **test}
+
+
+def compute_ensemble_metrics(
+    split: str, line: Line, probabilities: NDArray[np.float32], labels: NDArray[np.int32]
+) -> Line:
+    """What an epoch's line says of the ensemble on the "test" or the "validation" images.
+
+    Args:
+      split: which.
+      line: with the members' own figures.
+      probabilities: (M, N, C).
+      labels: (N,).
+    """
+    averaged = average_probabilities(probabilities)
+    return {
+        f"ensemble_{split}_loss": mean_if_complete(line[f"{split}_loss"]),
+        f"ensemble_{split}_nll": compute_mean_nll(averaged, labels),
+        f"ensemble_{split}_accuracy": float((averaged.argmax(-1) == labels).mean()),
+    }
+
+
+def _join_probabilities(
+    groups: Sequence[Group], what: str, epoch: int, size: int
+) -> NDArray[np.float32]:
+    """Those of all members, (M, N, C)."""
+    members, classes = groups[-1].member_numbers.stop, len(groups[0].data.class_names)
+    every = np.empty((members, size, classes), np.float32)
+    for group in groups:
+        found, shape = (
+            _read_group_epoch(group, what, epoch),
+            (len(group.member_numbers), size, classes),
+        )
+        if list(found) != ["probabilities"] or found["probabilities"].shape != shape:
+            raise _build_merge_error(group, what, epoch, f"they are not {shape} probabilities")
+        every[group.member_numbers.start : group.member_numbers.stop] = found["probabilities"]
+    return every
+
+
+def _join_parameters(groups: Sequence[Group], epoch: int) -> dict[str, ArrayParts]:
+    """Those of all members, arrays (M, …) by name: read group after group as they are written.
+
+    Those of all members at once may take gigabytes.
+    """
+    shapes: dict[str, tuple[int, ...]] = {}
+    for group in groups:
+        own = _read_parameter_shapes(group, epoch)
+        counts = {shape[:1] for shape in own.values()}
+        own = {name: shape[1:] for name, shape in own.items()}
+        if own != (shapes := shapes or own) or counts != {(len(group.member_numbers),)}:
+            raise _build_merge_error(
+                group, "parameters", epoch, "they are not those of its members"
+            )
+    members, kind = groups[-1].member_numbers.stop, np.dtype(np.float32)
+    return {
+        name: ArrayParts((members, *shape), kind, _iterate_parameter_parts(groups, epoch, name))
+        for name, shape in shapes.items()
+    }
+
+
+def _read_parameter_shapes(group: Group, epoch: int) -> dict[str, tuple[int, ...]]:
+    return {
+        name: array.shape for name, array in _read_group_epoch(group, "parameters", epoch).items()
+    }
+
+
+def _iterate_parameter_parts(
+    groups: Sequence[Group], epoch: int, name: str
+) -> Iterator[NDArray[np.float32]]:
+    for group in groups:
+        yield _read_group_epoch(group, "parameters", epoch, only=name)[name].astype(
+            np.float32, copy=False
+        )
+
+
+def _read_group_epoch(group: Group, what: str, epoch: int, only: str | None = None) -> Arrays:
+    path: Path = locate_epoch_file(group.path, what, epoch)
+    try:
+        return read_arrays(path, None, path.stat().st_size, need_checksum=True, only=only)
+    except FileNotFoundError as error:
+        raise _build_merge_error(
+            group, what, epoch, "they are missing", MissingEpochFileError
+        ) from error
+    except DamagedFileError as error:
+        raise _build_merge_error(group, what, epoch, str(error)) from error
+
+
+def _build_merge_error(
+    group: Group, what: str, epoch: int, why: str, kind: type[RunError] = RunError
+) -> RunError:
+    return kind(
+        f"{group.title}: its {format_epoch_file_kind(what)} of epoch {epoch} cannot be merged "
+        f"({why}). Take "
+        f"the folder groups/{group.path.name} of the run away and resume: that group is then "
+        "trained anew, the others stay as they are."
+    )

@@ -1,0 +1,94 @@
+"""Tasks of groups that somebody else starts, and starts again: the pods of a Kubernetes Job.
+
+They do not end with the process that follows them, which may be begun anew as each of them may.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+
+from ensemble.jobs.job import is_stop_requested
+from ensemble.jobs.outcome import Outcome
+from ensemble.runs.groups.coordinator import GroupCoordinator
+from ensemble.runs.groups.group import Group, list_run_groups
+from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor
+from ensemble.runs.groups.tasks import TaskStatus
+from ensemble.runs.store import Run
+
+# A group that failed, or of which nothing is heard, is begun anew within minutes where it is to be
+# at all: Kubernetes waits six at most between tries. One that was told to end may wait for a node
+# for as long as that takes.
+TASK_LOST_SECONDS = 3600.0
+
+
+class ExternalTasks:
+    """Tasks that begin and end without being asked from here; all that is known of them is files.
+
+    Args:
+      run: whose groups they train.
+      place: what people call where they are.
+    """
+
+    def __init__(self, run: Run, place: str) -> None:
+        self.place_title = place
+        self._run = run
+        self._since = dict.fromkeys(range(1, len(list_run_groups(run)) + 1), time.monotonic())
+        self._taken_back = False
+        self._hearing = HeartbeatMonitor()
+
+    def start_tasks(self, groups: Sequence[Group]) -> None:
+        """Expect them from now on: nothing here could start them."""
+        self._since |= {group.number: time.monotonic() for group in groups}
+
+    def poll_tasks(self) -> Mapping[int, TaskStatus]:
+        """How they stand, as the groups' own files say."""
+        groups = list_run_groups(self._run)
+        self._hearing.update(groups)
+        return {group.number: self._build_task_status(group) for group in groups}
+
+    def cancel_waiting(self) -> None:
+        """Expect no more: whichever begins after this ends at once, as it is told to stop."""
+        self._taken_back = True
+
+    def kill_task(self, group: Group) -> None:
+        """Nothing: they are Kubernetes' own."""
+
+    def _build_task_status(self, group: Group) -> TaskStatus:
+        if self._hearing.is_alive(group):
+            self._since[group.number] = time.monotonic()
+            return TaskStatus("running", node=group.status.host)
+        over = group.status.state in ("finished", "diverged")
+        silent = time.monotonic() - self._since[group.number] > TASK_LOST_SECONDS
+        lost = silent and group.state == "failed"
+        return TaskStatus("ended" if over or lost or self._taken_back else "waiting")
+
+
+class ExternalTaskCoordinator(GroupCoordinator):
+    """Merges what such tasks write, and passes a person's Stop on.
+
+    A signal is for this process alone: the tasks have their own.
+    """
+
+    def _start_missing_tasks(self) -> None:
+        # Whoever trains a group writes its status: one may be beginning just now.
+        self._tasks.start_tasks(self._groups)
+
+    def _poll_groups(self) -> bool:
+        return super()._poll_groups() or self._is_only_process_stopping
+
+    def _stop_groups(self) -> None:
+        if is_stop_requested(self._run) or self._merger.is_over or self._has_diverged_group:
+            super()._stop_groups()
+
+    def _build_outcome(self) -> Outcome:
+        if self._is_only_process_stopping and not self._merger.is_over:
+            return Outcome(
+                "stopped",
+                f"What merges the groups was told to end. {self._tasks.place_title} begins it "
+                "anew, unless its Job was deleted: then apply the manifest again to go on.",
+            )
+        return super()._build_outcome()
+
+    @property
+    def _is_only_process_stopping(self) -> bool:
+        """Whether this process is to end, and no other."""
+        return self._stop() and not is_stop_requested(self._run)

@@ -1,0 +1,216 @@
+"""The groups of a run: which members each has, and where it keeps them."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError, UnknownRunError
+from ensemble.jobs.folders import change_job_files
+from ensemble.jobs.kinds import GROUP, JobKind
+from ensemble.jobs.status import write_status
+from ensemble.runs.status import Status
+from ensemble.runs.store import Run, find_run, require_training_config
+from ensemble.storage.atomic_files import read_json, write_json
+from ensemble.storage.records.field_checks import Count, parse_dataclass
+
+GROUPS_FOLDER, GROUP_FILE = "groups", "group.json"
+GROUP_ID_PATTERN = re.compile(r"(.+):([1-9][0-9]{0,2})")
+
+
+@dataclass(frozen=True)
+class GroupStatus(Status):
+    """How a group stands: as a run of its members alone would."""
+
+    kind: ClassVar[JobKind] = GROUP
+
+
+@dataclass(frozen=True)
+class Group(Run):
+    """A group of a run's members, as it stood when it was read. Its `id` is `RUN:2`.
+
+    Attributes:
+      number: from 1.
+      group_count: how many groups the run has.
+      first_member, member_count: its members: so many, from this number on, counted from 0.
+    """
+
+    number: int = 1
+    group_count: int = 1
+    first_member: int = 0
+    member_count: int = 1
+    kind: JobKind = GROUP
+
+    @property
+    def member_numbers(self) -> range:
+        """Its members by number, from 0."""
+        return range(self.first_member, self.first_member + self.member_count)
+
+    @property
+    def has_all_members(self) -> bool:
+        """Whether these are all members of the ensemble: a group is taken for a part of it."""
+        return False
+
+    @property
+    def has_died(self) -> bool:
+        """Whether its task ended without saying so; one that has not begun did not."""
+        return self.status.pid is not None and super().has_died
+
+    @property
+    def title(self) -> str:
+        """What people call it: "Group 2 of 4 (members 3–4)"."""
+        last = self.first_member + self.member_count
+        which = (
+            f"members {self.first_member + 1}–{last}" if self.member_count > 1 else f"member {last}"
+        )
+        return f"Group {self.number} of {self.group_count} ({which})"
+
+
+@dataclass(frozen=True)
+class GroupOwner:
+    """What a group.json says: whose group it is."""
+
+    run: str
+    group: Count
+    of: Count
+    first: Count
+    count: Count
+
+
+def split_members(members: int, groups: int) -> list[range]:
+    """The members of each group by number, from 0: as even as can be, the larger ones first."""
+    fewer, more = divmod(members, groups)
+    sizes = [fewer + (number < more) for number in range(groups)]
+    starts = [sum(sizes[:number]) for number in range(groups)]
+    return [range(start, start + size) for start, size in zip(starts, sizes, strict=True)]
+
+
+def list_run_groups(run: Run) -> list[Group]:
+    """The groups of a run in order, those that have no folder yet as well; none of one without.
+
+    Raises:
+      RunError: a group's status cannot be read.
+    """
+    if not run.in_groups:
+        return []
+    shares = split_members(run.config.members, require_training_config(run).groups)
+    # When to stop is told by all members together, and so by the run's worker.
+    config = replace(require_training_config(run), patience=0)  # checked once, not for every group
+    return [
+        _build_group(run, config, number, len(shares), share)
+        for number, share in enumerate(shares, 1)
+    ]
+
+
+def find_group(name: str) -> Group:
+    """The group that `RUN:2` names.
+
+    Raises:
+      UnknownRunError: there is no such run, or it has no such group.
+      RunError: its files cannot be read, or belong to another run.
+    """
+    if not (found := GROUP_ID_PATTERN.fullmatch(name)):
+        raise UnknownRunError(f"“{name[:60]}” is no group of a run: say RUN:1 for its first.")
+    every = list_run_groups(run := find_run(found[1]))
+    if int(found[2]) > len(every):
+        raise UnknownRunError(f"The run “{run.id}” has {len(every)} groups, and no {found[2]}.")
+    group = every[int(found[2]) - 1]
+    check_group_folders(run, [group])
+    return group
+
+
+def create_group_folders(run: Run) -> list[Group]:
+    """The groups of a run, with folders for those that have none.
+
+    Raises:
+      RunError: a folder cannot be written, or belongs to another run.
+    """
+    every = list_run_groups(run)
+    for group in every:
+        if (group.path / GROUP_FILE).exists():
+            continue
+        with change_job_files(run.path):
+            group.path.mkdir(parents=True, exist_ok=True)
+            if not (group.path / "status.json").exists():
+                write_status(group.path, group.status)
+            owner = GroupOwner(
+                compute_run_fingerprint(run),
+                group.number,
+                group.group_count,
+                group.first_member,
+                group.member_count,
+            )
+            write_json(group.path / GROUP_FILE, vars(owner))
+    check_group_folders(run, every)
+    return every
+
+
+def check_group_folders(run: Run, groups: Sequence[Group]) -> None:
+    """See that the folders of groups are there, and are this run's.
+
+    Raises:
+      RunError: one is missing, or is another run's; it is named.
+    """
+    for group in groups:
+        place = f"{GROUPS_FOLDER}/{group.path.name}"
+        try:
+            said = parse_dataclass(GroupOwner, read_json(group.path / GROUP_FILE))
+        except FileNotFoundError as error:
+            raise RunError(
+                f"{group.title} of the run “{run.id}” is missing: put the folder {place} back, or "
+                "resume the run, which then trains that group anew."
+            ) from error
+        except (OSError, ValueError) as error:
+            raise RunError(
+                f"{group.title} of the run “{run.id}” cannot be told ({error}): put "
+                f"{place}/{GROUP_FILE} "
+                "back, or take the folder away and resume the run, which trains that group anew."
+            ) from error
+        if said != GroupOwner(
+            compute_run_fingerprint(run),
+            group.number,
+            group.group_count,
+            group.first_member,
+            group.member_count,
+        ):
+            raise RunError(
+                f"{group.title} of the run “{run.id}” belongs to another run, or to other settings "
+                f"than these: put its own folder {place} back, or take that away and resume the "
+                "run, which trains the group anew."
+            )
+
+
+def compute_run_fingerprint(run: Run) -> str:
+    """A word that differs where the run does: of its config.json, which is written once."""
+    return hashlib.sha256((run.path / "config.json").read_bytes()).hexdigest()[:32]
+
+
+def locate_groups_folder(folder: Path) -> Path:
+    """Where the groups of the run in `folder` lie."""
+    return folder / GROUPS_FOLDER
+
+
+def _build_group(run: Run, config: EnsembleConfig, number: int, of: int, share: range) -> Group:
+    folder = locate_groups_folder(run.path) / str(number)
+    given: dict[str, Any] = {one.name: getattr(run, one.name) for one in fields(Run)}
+    given |= {"id": f"{run.id}:{number}", "path": folder, "config": config, "kind": GROUP}
+    given["status"] = _read_group_status(run, folder)
+    return Group(
+        **given, number=number, group_count=of, first_member=share.start, member_count=len(share)
+    )
+
+
+def _read_group_status(run: Run, folder: Path) -> GroupStatus:
+    try:
+        return GroupStatus.from_dict(read_json(folder / "status.json"))
+    except FileNotFoundError:
+        made = run.status.created
+        return GroupStatus(created=made, queued=made, updated=made, epochs=run.config.epochs)
+    except (OSError, ValueError) as error:
+        raise RunError(
+            f"{folder.parent.name}/{folder.name}/status.json of the run “{run.id}” cannot be read "
+            f"({error}): put it back, or take that folder away and resume the run."
+        ) from error

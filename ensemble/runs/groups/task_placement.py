@@ -1,0 +1,46 @@
+"""Where the tasks of a run's groups are: which of the places that there are a run is for."""
+
+import os
+
+from ensemble.cluster.schedulers import EXECUTION_TARGETS, SCHEDULERS
+from ensemble.errors import ConfigError, RunError
+from ensemble.jobs import slots
+from ensemble.jobs.placement import create_scheduler_backend, read_placement
+from ensemble.runs.groups.external_tasks import ExternalTasks
+from ensemble.runs.groups.group import GROUPS_FOLDER
+from ensemble.runs.groups.tasks import GroupTaskControl, create_local_tasks, create_scheduler_tasks
+from ensemble.runs.store import Run, require_training_config
+
+
+def create_group_tasks(run: Run) -> GroupTaskControl:
+    """Who starts the tasks of this run.
+
+    Raises:
+      RunError: where it is to run cannot be told.
+      ConfigError: what a scheduler is to be asked for is out of its range.
+    """
+    try:
+        placement = read_placement(run.path)
+    except (OSError, ValueError) as error:
+        raise RunError(
+            f"Where the run “{run.id}” is to be trained cannot be read ({error}): put its "
+            "placement.json back, or remove it to train here."
+        ) from error
+    if placement is None:
+        return create_local_tasks(run, slots.list_cards(), list_usable_cores())
+    if placement.on not in SCHEDULERS:
+        return ExternalTasks(run, EXECUTION_TARGETS[placement.on].title)
+    backend = create_scheduler_backend(placement, run.path / GROUPS_FOLDER)
+    if (of := require_training_config(run).groups) > 1 and backend.config.nodes > 1:
+        raise ConfigError(
+            f'The run “{run.id}” has {of} groups, each of which takes one node: put "nodes": 1 '
+            "into its placement.json, and resume it."
+        )
+    return create_scheduler_tasks(run, backend)
+
+
+def list_usable_cores() -> list[int]:
+    """The processor cores that this process may use, by number."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))

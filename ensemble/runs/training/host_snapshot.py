@@ -1,0 +1,36 @@
+"""The members as they are between two calls, brought to the host once for all who ask."""
+
+import functools
+from typing import Any
+
+import jax
+
+from ensemble.engine import Trainer
+
+
+class HostSnapshot:
+    """What a trainer's members hold now; to be let go of before they learn on.
+
+    Args:
+      trainer: whose.
+      select_state: the members, on their devices.
+    """
+
+    def __init__(self, trainer: Trainer, state: Any) -> None:
+        self._trainer, self._state = trainer, state
+
+    def select_state(self, own: slice) -> Any:
+        """All that these members carry from step to step, leaves (M, …) in NumPy."""
+        return jax.tree.map(lambda leaf: leaf[own], self._full_state)
+
+    def select_params(self, own: slice) -> Any:
+        """Their parameters alone: half of that."""
+        return jax.tree.map(lambda leaf: leaf[own], self._full_params)
+
+    @functools.cached_property
+    def _full_state(self) -> Any:
+        return self._trainer.get(self._state)
+
+    @functools.cached_property
+    def _full_params(self) -> Any:
+        return self._trainer.get_params(self._state)

@@ -1,0 +1,108 @@
+"""What images that have changed do to members and ensemble: a few figures for each change."""
+
+from typing import Annotated, Any, TypedDict
+
+import numpy as np
+
+from ensemble.analysis.members.disagreement import entropy
+from ensemble.analysis.quality.averaging import (
+    Floats,
+    Ints,
+    average_probabilities,
+    most_likely_classes,
+    prediction_confidence,
+)
+from ensemble.analysis.quality.calibration import expected_calibration_error
+from ensemble.analysis.quality.proper_scores import log_loss
+from ensemble.storage.records.field_checks import MetricValue, NumberRange, Share
+
+Shares = list[Share]
+
+
+class ShiftMetrics(TypedDict):
+    """The figures of `compute_shift_metrics`, as a file has them."""
+
+    ensemble_accuracy: Share
+    ensemble_nll: MetricValue
+    ensemble_ece: Share
+    member_accuracy: Shares
+    member_nll: list[MetricValue]
+    member_ece: Shares
+    mean_information: MetricValue
+    mean_predictive_entropy: MetricValue
+    mean_member_entropy: MetricValue
+
+
+class CorruptionMetrics(ShiftMetrics):
+    """The figures of one kind of corruption at one amount."""
+
+    kind: str
+    amount: MetricValue
+
+
+class SeparationMetrics(TypedDict):
+    """How well a score tells two sets of images apart."""
+
+    auroc: Share
+    fpr95: Share
+
+
+class OodMetrics(TypedDict):
+    """The figures of one set of out-of-distribution images."""
+
+    key: str
+    title: str
+    images: Annotated[int, NumberRange(1, 2**53)]
+    ensemble: SeparationMetrics
+    information: SeparationMetrics
+    members: list[SeparationMetrics]
+
+
+def compute_shift_metrics(probabilities: Floats, labels: Ints) -> dict[str, Any]:
+    """The figures of one change, ready for JSON: numbers and lists of numbers.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution.
+      labels: (N,), class numbers in [0, C).
+
+    Returns:
+      `ensemble_accuracy`, `ensemble_nll` (nats), `ensemble_ece`; `member_accuracy`,
+      `member_nll`, `member_ece`, lists of M; and, all means over examples in nats,
+      `mean_predictive_entropy` (of the average), `mean_member_entropy` (aleatoric: the mean
+      over members of their own) and `mean_information` (epistemic: the first less the second).
+
+    Raises:
+      ValueError: there is no example.
+
+    Source: Y. Ovadia and others, "Can you trust your model's uncertainty? Evaluating
+    predictive uncertainty under dataset shift", NeurIPS 2019.
+    """
+    if not len(labels):
+        raise ValueError("There is no example to measure.")
+    averaged = average_probabilities(probabilities)
+    members = [_compute_classifier_metrics(member, labels) for member in probabilities]
+    within = np.mean([figures["entropy"] for figures in members])
+    whole = _compute_classifier_metrics(averaged, labels)
+    return {
+        **{f"ensemble_{name}": whole[name] for name in ("accuracy", "nll", "ece")},
+        **{
+            f"member_{name}": [figures[name] for figures in members]
+            for name in ("accuracy", "nll", "ece")
+        },
+        # Rounding can put an exact zero a little below it.
+        "mean_information": max(whole["entropy"] - float(within), 0.0),
+        "mean_predictive_entropy": whole["entropy"],
+        "mean_member_entropy": float(within),
+    }
+
+
+def _compute_classifier_metrics(distributions: Floats, labels: Ints) -> dict[str, float]:
+    """Accuracy, NLL, ECE and mean entropy of one classifier (N, C)."""
+    right = most_likely_classes(distributions) == labels
+    doubles = distributions.astype(np.float64)
+    return {
+        "accuracy": float(right.mean()),
+        "nll": float(log_loss(doubles, labels).mean()),
+        "ece": expected_calibration_error(prediction_confidence(doubles), right),
+        "entropy": float(entropy(doubles).mean()),
+    }

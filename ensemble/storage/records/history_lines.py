@@ -1,0 +1,134 @@
+"""What a line of a history.jsonl holds, by its kind: what pages and commands read of it.
+
+A line whose fields are something else counts as torn. Fields that are not named here stay as they
+are; a kind of line that is not named here need only say where it stands.
+"""
+
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from ensemble.storage.records.field_checks import (
+    Count,
+    MetricValue,
+    NumberRange,
+    Seconds,
+    Share,
+    Speed,
+    check_json_value,
+)
+
+Line = dict[str, Any]
+# Of each member; null where one is not finite.
+MemberMetrics = list[MetricValue | None]
+MemberShares = list[Share | None]
+# A quotient of two of them is drawn: none took no time at all.
+PositiveSeconds = Annotated[float, NumberRange(1e-9, 1e9)]
+DeviceCount = Annotated[int, NumberRange(1, 2**20)]
+
+
+class LinePosition(TypedDict):
+    """Of any line."""
+
+    kind: str
+    step: Count
+    epoch: NotRequired[Count]
+    progress: NotRequired[MetricValue | None]
+
+
+class TrainingLine(LinePosition):
+    """Of steps, and of an epoch: figures of the training images."""
+
+    train_loss: NotRequired[MemberMetrics]
+    train_accuracy: NotRequired[MemberShares]
+    ensemble_train_loss: NotRequired[MetricValue | None]
+    ensemble_train_nll: NotRequired[MetricValue | None]
+    ensemble_train_accuracy: NotRequired[Share | None]
+    seconds: NotRequired[Seconds | None]
+    img_member_per_s: NotRequired[Speed | None]
+    set_aside: NotRequired[list[Count]]  # members, from 0, that count in no mean
+
+
+class ValidationLine(TypedDict):
+    """Of an epoch of a run that holds out training images, to choose by."""
+
+    validation_loss: NotRequired[MemberMetrics]
+    validation_accuracy: NotRequired[MemberShares]
+    ensemble_validation_loss: NotRequired[MetricValue | None]
+    ensemble_validation_nll: NotRequired[MetricValue | None]
+    ensemble_validation_accuracy: NotRequired[Share | None]
+
+
+class EvaluationLine(TypedDict):
+    """Of an epoch, which closes with the whole test set."""
+
+    epoch: Count
+    train_loss: MemberMetrics
+    test_loss: MemberMetrics
+    test_accuracy: MemberShares
+    ensemble_test_loss: NotRequired[MetricValue | None]
+    ensemble_test_nll: NotRequired[MetricValue | None]
+    ensemble_test_accuracy: NotRequired[Share | None]
+    disagreement: NotRequired[Share | None]
+    member_disagreement: NotRequired[MemberShares]
+
+
+class CompileLine(TypedDict):
+    """Of a regression's solve: its beginning."""
+
+    solve: str
+    devices: DeviceCount
+    pmap: bool
+    seconds: Seconds
+
+
+class IterationLine(TypedDict):
+    """Of a regression's solve: one step."""
+
+    solve: str
+    objective: MetricValue | None
+    error: MetricValue | None
+    step_size: MetricValue | None
+    evaluations: MetricValue | None
+    seconds: PositiveSeconds
+
+
+class EndLine(TypedDict):
+    """Of a regression's solve: all of its steps are done."""
+
+    solve: str
+    spread: NotRequired[MetricValue | None]
+
+
+LINE_KINDS: dict[str, tuple[Any, ...]] = {
+    "steps": (TrainingLine,),
+    "epoch": (TrainingLine, ValidationLine, EvaluationLine),
+    "compile": (LinePosition, CompileLine),
+    "iteration": (LinePosition, IterationLine),
+    "end": (LinePosition, EndLine),
+}
+MEMBER_FIELDS = (
+    "train_loss",
+    "train_accuracy",
+    "validation_loss",
+    "validation_accuracy",
+    "test_loss",
+    "test_accuracy",
+    "member_disagreement",
+)
+
+
+def is_valid_line(line: Any, members: int | None = None) -> bool:
+    """Whether this is a line of a history, each field of which is what it should be.
+
+    Args:
+      line: what was read of JSON.
+      members: M, where it is known: lists of members' figures have as many.
+    """
+    if not isinstance(line, dict) or not isinstance(line.get("kind"), str):
+        return False
+    try:
+        for form in LINE_KINDS.get(line["kind"], (LinePosition,)):
+            check_json_value(form, line, "line")
+    except ValueError:
+        return False
+    widths = {len(line[name]) for name in MEMBER_FIELDS if isinstance(line.get(name), list)}
+    return len(widths) < 2 and (members is None or widths <= {members}) and 0 not in widths

@@ -1,0 +1,169 @@
+"""The search space in words: "learning_rate=0.01..0.5:log momentum=0.8,0.9 members=2..8".
+
+A range gives every number between its ends, both included, evenly or (`:log`) by the same factor;
+of a whole-number setting it gives whole numbers. A list gives the values that it names.
+"""
+
+import itertools
+import re
+from dataclasses import Field, dataclass
+from typing import Any
+
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError
+from ensemble.settings import coerce_setting_value, list_setting_choices, list_setting_fields
+
+SPACE_FORM = (
+    r"[a-z_]+=[^\s=]+( [a-z_]+=[^\s=]+)*",
+    'settings and their values such as "learning_rate=0.01..0.5:log momentum=0.8,0.9"',
+)
+MAX_GRID_SIZE = 10_000
+# Trials are compared by what they make of the same images: these change the images.
+UNSEARCHABLE_SETTINGS = ("dataset", "validation", "vary")
+BOOLEAN_WORDS = {"true": True, "false": False}
+_RANGE = re.compile(r"(.+?)\.\.(.+?)(:log)?")
+
+Value = float | int | str | bool
+
+
+@dataclass(frozen=True)
+class ValueRange:
+    """All numbers from `low` to `high`, both included.
+
+    Attributes:
+      log: whether drawn by the same factor, not evenly.
+      whole: whether whole numbers alone.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class ValueList:
+    """The values that were named, each once, in that order."""
+
+    values: tuple[Value, ...]
+
+
+Axis = ValueRange | ValueList
+
+
+def parse_search_space(text: str) -> dict[str, Axis]:
+    """The axes of a search space by their setting's name, in the order in which they stand.
+
+    Args:
+      text: as above.
+
+    Raises:
+      ConfigError: it cannot be read, or a value is out of its setting's range; the message says
+        how it is written.
+    """
+    fields = {one.name: one for one in list_setting_fields(EnsembleConfig)}
+    found: dict[str, Axis] = {}
+    for part in text.split():
+        name, _, said = part.partition("=")
+        if name not in fields or name in UNSEARCHABLE_SETTINGS:
+            names = ", ".join(sorted(set(fields) - set(UNSEARCHABLE_SETTINGS)))
+            raise ConfigError(f"space names {name!r:.40}: what can be searched is one of {names}.")
+        if name in found:
+            raise ConfigError(f"space names {name} twice: once is enough.")
+        found[name] = _parse_axis(fields[name], said)
+    return found
+
+
+def format_search_space(axes: dict[str, Axis]) -> str:
+    """The text of these axes: the inverse of `parse_search_space`."""
+    return " ".join(f"{name}={_format_axis(axis)}" for name, axis in axes.items())
+
+
+def build_grid(axes: dict[str, Axis]) -> list[dict[str, Value]]:
+    """Every combination of the values, the last axis running fastest.
+
+    Raises:
+      ConfigError: a range has no end of values, or there are too many combinations.
+    """
+    lists = {name: _list_grid_values(name, axis) for name, axis in axes.items()}
+    count = 1
+    for values in lists.values():
+        count *= len(values)
+    if count > MAX_GRID_SIZE:
+        raise ConfigError(
+            f"The grid has {count:,} combinations, more than {MAX_GRID_SIZE:,}: name fewer values, "
+            "or choose the sampler random."
+        )
+    return [dict(zip(lists, one, strict=True)) for one in itertools.product(*lists.values())]
+
+
+def _list_grid_values(name: str, axis: Axis) -> tuple[Value, ...]:
+    if isinstance(axis, ValueList):
+        return axis.values
+    if not axis.whole:
+        raise ConfigError(
+            f"A grid needs values to go through: write {name}=0.1,0.3 instead of a range, or "
+            "choose the sampler random."
+        )
+    if axis.high - axis.low >= MAX_GRID_SIZE:
+        raise ConfigError(
+            f"The grid has more than {MAX_GRID_SIZE:,} values of {name}: name fewer, or choose the "
+            "sampler random."
+        )
+    return tuple(range(int(axis.low), int(axis.high) + 1))
+
+
+def _parse_axis(field: "Field[Any]", said: str) -> Axis:
+    is_number = isinstance(field.default, int | float) and not isinstance(field.default, bool)
+    if is_number and (ends := _RANGE.fullmatch(said)):
+        return _parse_range(field, said, ends[1], ends[2], bool(ends[3]))
+    values = [_parse_axis_value(field, one, said) for one in said.split(",")]
+    return ValueList(tuple(dict.fromkeys(values)))
+
+
+def _parse_range(field: "Field[Any]", said: str, first: str, last: str, log: bool) -> ValueRange:
+    whole = isinstance(field.default, int)
+    low, high = (_parse_axis_value(field, one, said) for one in (first, last))
+    if not (isinstance(low, int | float) and isinstance(high, int | float) and low < high):
+        raise ConfigError(f"space says {field.name}={said:.60}: a range begins below its end.")
+    if log and low <= 0:
+        raise ConfigError(f"space says {field.name}={said:.60}: a range with :log begins above 0.")
+    return ValueRange(low, high, log, whole)
+
+
+def _parse_axis_value(field: "Field[Any]", word: str, said: str) -> Value:
+    """One word as a value of its setting."""
+    if isinstance(field.default, bool):
+        found: Any = BOOLEAN_WORDS.get(word, word)
+    elif isinstance(field.default, str):
+        found = word
+    else:
+        found = _parse_axis_number(field, word, said)
+    # A network of a person's own is asked for where a trial's settings are made.
+    own = isinstance(field.default, str) and ":" in word and word not in list_setting_choices(field)
+    value: Value = found if own else coerce_setting_value(field, found)
+    return value
+
+
+def _parse_axis_number(field: "Field[Any]", word: str, said: str) -> float | int:
+    try:
+        number = float(word)
+    except ValueError as error:
+        name = field.name
+        raise ConfigError(
+            f"space says {name}={said:.60}: write {name}=1..8 or {name}=1..8:log for a range, "
+            f"{name}=1,4 for a list, with numbers of your own."
+        ) from error
+    return int(number) if isinstance(field.default, int) and number % 1 == 0 else number
+
+
+def _format_axis(axis: Axis) -> str:
+    if isinstance(axis, ValueRange):
+        return (
+            f"{_format_axis_value(axis.low)}..{_format_axis_value(axis.high)}" + ":log" * axis.log
+        )
+    return ",".join(map(_format_axis_value, axis.values))
+
+
+def _format_axis_value(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,70 @@
+"""How often what is no digit is rejected, beside every verdict: a sure answer may be none."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from ensemble.errors import EnsembleError
+from ensemble.ui.classify.answer import reading_cache
+from ensemble.ui.shared.guard import guard_page
+from ensemble.wording import readings as readings_words
+
+if TYPE_CHECKING:
+    from ensemble.recognition.classifier import Classifier
+
+POLL_INTERVAL_S = 1.0
+MAX_CLASSIFIERS = 24  # classifiers of which it is remembered that they have been measured
+
+
+def show_false_accept_rate(asked: Classifier, refuse: float) -> None:
+    """The sentence with its figure; until that is measured, without it.
+
+    The members have to be shown some hundreds of shapes for it, which takes seconds once for a
+    run and epoch: the page is drawn first.
+    """
+    tried = _remember_measurement(reading_cache.identify_classifier(asked))
+    if not tried:
+        st.fragment(refresh_false_accept_rate, run_every=POLL_INTERVAL_S)(
+            asked, refuse, itertools.count(), tried
+        )
+    elif tried[0]:
+        threshold = asked.compute_rejection_threshold(refuse)
+        st.markdown(
+            readings_words.describe_rejection_rate(threshold, asked.class_names, asked.noun),
+            help=readings_words.describe_rejection_sample(threshold, asked.class_names, asked.noun),
+        )
+    else:
+        st.markdown(readings_words.describe_lookalike_risk(asked.class_names, asked.noun))
+
+
+def refresh_false_accept_rate(
+    asked: Classifier, refuse: float, drawings: Iterator[int], tried: list[bool]
+) -> None:
+    """The body of `show_false_accept_rate` while nothing is measured: measures when drawn again."""
+    with guard_page():
+        st.markdown(readings_words.describe_lookalike_risk(asked.class_names, asked.noun))
+        if next(drawings):
+            measure_false_accept_rate(asked, refuse, tried)
+            st.rerun()
+
+
+def measure_false_accept_rate(asked: Classifier, refuse: float, tried: list[bool]) -> None:
+    """Have the members shown what is no digit, and note whether that could be done."""
+    try:
+        asked.compute_rejection_threshold(refuse)
+    except EnsembleError:  # the dataset is gone: the answer stands without the figure
+        logging.getLogger("ensemble").exception("What is no digit could not be shown")
+        tried.append(False)
+    else:
+        tried.append(True)
+
+
+@st.cache_resource(max_entries=MAX_CLASSIFIERS, show_spinner=False)
+def _remember_measurement(who: str) -> list[bool]:
+    """Empty until it was tried to measure; then whether that could be done."""
+    return []

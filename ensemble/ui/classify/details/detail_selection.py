@@ -1,0 +1,57 @@
+"""The details of an open mark: each is a module, imported and run when it is chosen."""
+
+from ensemble.ui.classify.answer.classified_mark import ClassifiedMark
+from ensemble.ui.shared import address
+
+# The word in the address, and the label on the screen.
+DETAILS = {
+    "neighbours": "Nearest test images",
+    "saliency": "What would change its mind",
+    "compare": "Another run or epoch",
+    "gate": "Rejection",
+}
+
+
+def show_selected_detail(shown: ClassifiedMark) -> None:
+    """The choice of a detail, and the detail."""
+    key = address.select_address_option(
+        address.DETAIL, "Details", DETAILS, next(iter(DETAILS)), label_visibility="collapsed"
+    )
+    DETAIL_FUNCTIONS[key](shown)
+
+
+def show_neighbors_detail(shown: ClassifiedMark) -> None:
+    """The nearest test images."""
+    from ensemble.ui.classify.details import nearest_images
+
+    nearest_images.show_nearest_images(shown)
+
+
+def show_saliency_detail(shown: ClassifiedMark) -> None:
+    """Where the picture would have to change for another answer."""
+    from ensemble.ui.classify.details import saliency
+
+    saliency.show_saliency_maps(shown)
+
+
+def show_comparison_detail(shown: ClassifiedMark) -> None:
+    """What another run or epoch says."""
+    from ensemble.ui.classify.details import answer_comparison
+
+    answer_comparison.show_answer_comparison(shown)
+
+
+def show_rejection_detail(shown: ClassifiedMark) -> None:
+    """Whether it is a digit at all."""
+    from ensemble.ui.classify.details import rejection
+
+    rejection.show_rejection_threshold(shown)
+
+
+# The address says "gate", as links of earlier versions do.
+DETAIL_FUNCTIONS = {
+    "neighbours": show_neighbors_detail,
+    "saliency": show_saliency_detail,
+    "compare": show_comparison_detail,
+    "gate": show_rejection_detail,
+}

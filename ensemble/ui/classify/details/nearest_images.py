@@ -1,0 +1,179 @@
+"""The test digits nearest to a mark, as the members see it, and which of them they confuse."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.analysis.quality.averaging import Ints
+from ensemble.errors import EnsembleError
+from ensemble.figures import palette, thumbnails
+from ensemble.recognition.nearest_neighbors import NearestNeighbors
+from ensemble.ui.classify.answer.classified_mark import ClassifiedMark
+from ensemble.ui.predictions import (
+    downloads,
+    image_grid,
+    loader,
+    predictions_view,
+    validation_source,
+)
+from ensemble.ui.predictions import image_dialog as predictions_detail
+from ensemble.ui.shared import guard, loaders, widget_state
+from ensemble.wording import escaping
+from ensemble.wording import images as images_words
+from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.run_names import format_run_name
+from ensemble.wording.verdicts import ensemble_gain as inspect_words
+
+NEIGHBOR_COUNT = 12
+DISTANCE_HELP = (
+    "Near means: alike in the members' own features, what their last layer but one makes of an "
+    "image; the distances are averaged over the members."
+)
+
+
+def show_nearest_images(shown: ClassifiedMark) -> None:
+    """What the nearest test digits are, and they themselves; each opens at a press."""
+    found = find_nearest_images(shown)
+    noun = shown.noun
+    st.markdown(
+        escaping.escape_markdown(describe_nearest_images(found, shown.names, noun)),
+        help=DISTANCE_HELP,
+    )
+    image_grid.register_image_grid()(
+        data={
+            "strip": thumbnails.encode_image_strip(found.images),
+            "image": image_grid.compute_tile_layout(found.images.shape[1:]),
+            "label": f"{len(found.numbers)} nearest test {pluralize_noun(noun)}: arrow keys move, "
+            "Enter opens",
+            "wide": max(map(len, shown.names)) > 1,
+            "colors": {"right": palette.RIGHT_COLOR, "wrong": palette.WRONG_COLOR},
+            "tiles": [
+                build_neighbor_tile(found, place, shown.names, noun)
+                for place in range(len(found.numbers))
+            ],
+        },
+        key="classify_neighbours",
+        on_opened_change=open_pressed_neighbor,
+        on_columns_change=lambda: None,
+    )
+    st.download_button(
+        "Figures (CSV)",
+        lambda: downloads.encode_table_csv(tabulate_nearest_images(found, shown.names)),
+        f"{shown.file_stem}-nearest.csv",
+        "text/csv",
+        icon=":material/table:",
+        key="classify_neighbours_csv",
+        on_click="ignore",
+        help="Number in the test set, label, distance and each member's vote.",
+    )
+    show_neighbor_detail(shown, found.numbers, noun)
+
+
+def find_nearest_images(shown: ClassifiedMark) -> NearestNeighbors:
+    """The nearest test digits, found once for each mark, run and epoch."""
+    image = shown.image
+    return _find_nearest_images(
+        shown.run.id, shown.epoch, image.tobytes(), image.shape, shown.classifier
+    )
+
+
+# Twelve images of 784 bytes each; of 150 kB where they are large and in colour.
+@st.cache_resource(max_entries=64, show_spinner="Looking for similar ones")
+def _find_nearest_images(
+    run_id: str, epoch: int, image: bytes, shape: tuple[int, ...], _classifier: Any
+) -> NearestNeighbors:
+    pixels = np.frombuffer(image, np.uint8).reshape(shape)
+    found: NearestNeighbors = _classifier.find_nearest_neighbors(pixels, NEIGHBOR_COUNT)
+    return found
+
+
+def compute_confusion_mask(found: NearestNeighbors) -> np.ndarray:
+    """(K,), where not all members say what it is."""
+    return np.asarray((found.votes != found.labels).any(axis=0))
+
+
+def describe_nearest_images(found: NearestNeighbors, names: Sequence[str], noun: str) -> str:
+    """What the nearest are, the most first, and how many of them members get wrong."""
+    counts = np.bincount(found.labels, minlength=len(names))
+    order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
+    K, wrong = len(found.labels), int(compute_confusion_mask(found).sum())
+    if len(order) == 1:
+        said = f"All {K} test {pluralize_noun(noun)} nearest to it are {names[order[0]]}"
+    else:
+        each = [f"{names[c]} {format_occurrences(int(counts[c]))}" for c in order]
+        said = (
+            f"The {K} test {pluralize_noun(noun)} nearest to it are {', '.join(each[:-1])} and "
+            f"{each[-1]}"
+        )
+    if len(found.votes) == 1:
+        return f"{said}; the one member gets {f'{wrong} of them wrong' if wrong else 'all right'}."
+    return f"{said}; members confuse {f'{wrong} of them' if wrong else 'none of them'}."
+
+
+def format_occurrences(count: int) -> str:
+    """How often, in words: beside a digit a figure would be taken for one."""
+    return {1: "once", 2: "twice"}.get(count, f"{inspect_words.spell_number(count)} times")
+
+
+def build_neighbor_tile(
+    found: NearestNeighbors, place: int, names: Sequence[str], noun: str
+) -> dict[str, Any]:
+    """One of them for the grid, as on other screens: what is said of it, and who disagrees."""
+    number = int(found.numbers[place])
+    # Only votes are known of it: whoever votes for a class is taken for sure of it.
+    made = evaluate_predictions(np.eye(len(names))[found.votes], found.labels)
+    votes = images_words.format_votes(made, place, names)
+    return image_grid.build_image_tile(made, place, names, noun) | {
+        "number": number,
+        "sure": "confused" if compute_confusion_mask(found)[place] else "",
+        "alt": f"Test {noun} {number}, which is {names[found.labels[place]]}; votes: {votes}",
+    }
+
+
+def open_pressed_neighbor() -> None:
+    """Callback: the address names the test digit that was pressed."""
+    number = widget_state.get_widget_value("classify_neighbours").get("opened")
+    if number is not None:
+        predictions_view.update_predictions_view(digit=int(number))
+
+
+def show_neighbor_detail(shown: ClassifiedMark, numbers: Ints, noun: str) -> None:
+    """The test digit that the address names, open over the page."""
+    number = predictions_view.read_predictions_view().digit
+    if number is None or number not in numbers:
+        return
+    try:
+        made = loader.load_test_predictions(shown.run, shown.epoch)
+    except EnsembleError as error:
+        guard.show_error_message(error)
+        return
+    dataset = loaders.load_run_test_set(shown.run)
+    source, place = (
+        f"{one} · epoch {shown.epoch}" for one in (format_run_name(shown.run), shown.run.id)
+    )
+    predictions_detail.show_image_dialog(
+        predictions_detail.ImageDialogContext(
+            made,
+            dataset,
+            numbers,
+            noun,
+            source,
+            place,
+            validation_source.find_validation_source(shown.run, shown.epoch),
+        )
+    )
+
+
+def tabulate_nearest_images(found: NearestNeighbors, names: Sequence[str]) -> pd.DataFrame:
+    """A row for each: its number, label, distance and the members' votes."""
+    named = np.asarray(names, object)
+    frame = pd.DataFrame(
+        {"number": found.numbers, "label": named[found.labels], "distance": found.distances}
+    )
+    for m, votes in enumerate(found.votes):
+        frame[f"member_{m + 1}"] = named[votes]
+    return frame

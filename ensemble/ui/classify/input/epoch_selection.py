@@ -1,0 +1,78 @@
+"""Which epoch of a run does the classifying: any whose members are kept."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.ui.classify.input import classifier_loader
+from ensemble.ui.predictions import controls, epoch_availability
+from ensemble.ui.shared import address
+from ensemble.wording import escaping
+from ensemble.wording.marks import select_article
+from ensemble.wording.run_names import format_run_name
+
+
+def select_classifier_epoch(run: runs.Run) -> tuple[int, Sequence[int]] | None:
+    """The epoch that the address names, else the last, and all there are; None if none is."""
+    epoch_availability.reset_view_for_run(run)
+    epochs = classifier_loader.list_classifier_epochs(run)
+    if not epochs:
+        show_missing_members_notice(run)
+        return None
+    wanted = address.EPOCH.read()
+    epoch = epoch_availability.select_shown_epoch(run, epochs, wanted)
+    if wanted not in (None, epoch):
+        st.caption(f"The members of epoch {wanted} are not kept; epoch {epoch} is asked.")
+    return epoch, epochs
+
+
+def show_missing_members_notice(run: runs.Run) -> None:
+    """A run whose members cannot be opened yet, or not any more."""
+    if run.active or not runs.list_prediction_epochs(run.id):
+        noun = run.data.noun
+        epoch_availability.show_first_epoch_notice(
+            run, f"You can give it {select_article(noun)} {noun}"
+        )
+        return
+    st.info(
+        f"The members of {escaping.escape_markdown(format_run_name(run))} are not kept: only what "
+        f"they said of the "
+        "test images is. Choose another run above, or train one.",
+        icon=":material/grid_off:",
+    )
+    if run.training_config is None:
+        st.page_link(
+            "pages/predictions.py",
+            label="See its predictions",
+            icon=":material/arrow_forward:",
+            query_params=address.RUN.build_query(run.id),
+        )
+    else:
+        epoch_availability.show_train_link(run)
+
+
+def show_classifier_epoch_slider(epochs: Sequence[int], shown: int, run: runs.Run) -> None:
+    """The epoch that is asked, where there is a choice."""
+    if len(epochs) < 2:
+        return
+    address.show_address_widget(
+        f"classify_epoch_{controls.hash_options(epochs)}",
+        shown,
+        lambda key: st.select_slider(
+            "Epoch",
+            epochs,
+            key=key,
+            width=260,
+            on_change=address.update_address,
+            args=(address.EPOCH, key, epochs[-1]),
+            help="What would the ensemble have said earlier in its training? The last epoch is "
+            f"asked until you choose another. {controls.describe_best_epoch_choice(run)}",
+        ),
+    )
+
+
+def watch_classifier_epochs(run: runs.Run, epochs: Sequence[int], shown: int) -> None:
+    """Says when a later epoch is in than the one asked, where none was chosen by hand."""
+    if run.active and address.EPOCH.read() is None:
+        epoch_availability.show_newer_epoch_notice(run, epochs[-1], shown)

@@ -1,0 +1,72 @@
+"""The pictures that a person has handed in, in this tab alone, and which of them is open."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ensemble.ui.classify.state import InputPicture
+from ensemble.ui.shared.tab import tab
+
+# What one tab keeps: so many pictures, and so many bytes of their files.
+MAX_PICTURES = 200
+MAX_TOTAL_BYTES = 256 * 2**20
+
+
+def list_tab_pictures() -> list[InputPicture]:
+    """The tab's uploaded, pasted and tried pictures, the latest first."""
+    return list(tab.pictures)
+
+
+def find_open_picture() -> InputPicture | None:
+    """The open one; None where there is none at all."""
+    every = list_tab_pictures()
+    wanted = tab.picture_open
+    return next((one for one in every if one.id == wanted), every[0] if every else None)
+
+
+def add_tab_pictures(new: Sequence[InputPicture]) -> None:
+    """Put pictures on top, in their order, and open the first of them."""
+    if not new:
+        return
+    fresh = list({one.id: one for one in new}.values())
+    ids = {one.id for one in fresh}
+    kept = [one for one in list_tab_pictures() if one.id not in ids]
+    tab.pictures = limit_tab_pictures([*fresh, *kept])
+    tab.picture_open = fresh[0].id
+
+
+def limit_tab_pictures(every: Sequence[InputPicture]) -> list[InputPicture]:
+    """At most `MAX_PICTURES` pictures; beyond `MAX_TOTAL_BYTES` the last lose their files."""
+    kept, total = [], 0
+    for one in every[:MAX_PICTURES]:
+        total += len(one.content or b"")
+        kept.append(one if total <= MAX_TOTAL_BYTES else replace(one, content=None))
+    return kept
+
+
+def open_tab_picture(ident: str) -> None:
+    """Callback: open the picture of that id."""
+    tab.picture_open = ident
+
+
+def open_adjacent_picture(by: int) -> None:
+    """Callback: open the picture so many places after the open one."""
+    every, here = list_tab_pictures(), find_open_picture()
+    if here:
+        tab.picture_open = every[(every.index(here) + by) % len(every)].id
+
+
+def remove_tab_picture(ident: str) -> None:
+    """Callback: let one picture go, and open its neighbour."""
+    every = list_tab_pictures()
+    place = next((place for place, one in enumerate(every) if one.id == ident), None)
+    if place is not None:
+        del every[place]
+        tab.pictures = every
+        if every:
+            tab.picture_open = every[min(place, len(every) - 1)].id
+
+
+def clear_tab_pictures() -> None:
+    """Callback: let all of them go."""
+    del tab.pictures
+    del tab.picture_open

@@ -1,0 +1,137 @@
+"""What is brushed on the parallel coordinates: which runs it leaves, and how an address has it.
+
+"learning_rate:0.01..0.1;network:cnn|mlp": of a number a range, either end of which may be open,
+of a choice its words. A run that has no value on a brushed axis is not kept.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, unquote
+
+from ensemble.figures.comparison.columns import AxisColumn
+
+Range = tuple[float | None, float | None]
+Brush = Range | tuple[str, ...]
+MAX_ADDRESS_LENGTH = 2000  # letters of an address that are read
+
+
+def parse_brushes(text: str | None, columns: Sequence[AxisColumn]) -> dict[str, Brush]:
+    """What an address says is brushed; parts that make no sense are left out.
+
+    Args:
+      text: as above.
+      columns: the axes that there are; another one cannot be brushed.
+    """
+    known, found = {column.name: column for column in columns}, {}
+    for part in (text or "")[:MAX_ADDRESS_LENGTH].split(";"):
+        name, _, said = part.partition(":")
+        if column := known.get(name):
+            brush = parse_brush_range(said) if column.is_number else parse_brush_words(said)
+            if any(one is not None for one in brush):
+                found[name] = brush
+    return found
+
+
+def parse_brush_range(said: str) -> Range:
+    """ "0.01..0.1", "..0.1" or "0.01.."; an end that is no number is open."""
+    low, _, high = said.partition("..")
+    return parse_range_end(low), parse_range_end(high)
+
+
+def parse_range_end(said: str) -> float | None:
+    """One end of a range."""
+    try:
+        value = float(said)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def parse_brush_words(said: str) -> tuple[str, ...]:
+    """The words of a choice."""
+    return tuple(unquote(word) for word in said.split("|") if word)
+
+
+def format_brushes(brushes: Mapping[str, Brush]) -> str:
+    """The text of an address."""
+    return ";".join(f"{name}:{format_brush(brush)}" for name, brush in brushes.items())
+
+
+def format_brush(brush: Brush) -> str:
+    """One brush in an address."""
+    if is_brush_range(brush):
+        ends = ("" if one is None else repr(float(one)).removesuffix(".0") for one in brush)
+        return "..".join(ends)
+    return "|".join(quote(str(word), safe="") for word in brush)
+
+
+def is_brush_range(brush: Brush) -> bool:
+    """Whether it is of numbers."""
+    return len(brush) == 2 and not any(isinstance(one, str) for one in brush)
+
+
+def parse_browser_brushes(text: str, columns: Sequence[AxisColumn]) -> dict[str, Brush]:
+    """What the browser sends when a brush has ended, as JSON; nonsense is left out."""
+    try:
+        sent = json.loads(text[: 10 * MAX_ADDRESS_LENGTH])
+    except (ValueError, RecursionError):
+        return {}
+    found = {}
+    for name, brush in sent.items() if isinstance(sent, dict) else ():
+        if isinstance(brush, list) and (part := parse_browser_brush(brush)):
+            found[str(name)] = part
+    return parse_brushes(format_brushes(found), columns)
+
+
+def parse_browser_brush(brush: list[Any]) -> Brush | None:
+    """A brush of the browser's, where it is one."""
+    if brush and all(isinstance(one, str) for one in brush):
+        return tuple(brush)
+    numbers = all(
+        one is None or (isinstance(one, int | float) and math.isfinite(one)) for one in brush
+    )
+    return (brush[0], brush[1]) if len(brush) == 2 and numbers else None
+
+
+def compute_brush_mask(brushes: Mapping[str, Brush], columns: Sequence[AxisColumn]) -> list[bool]:
+    """Of every run whether all brushes leave it."""
+    rows = max((len(column.values) for column in columns), default=0)
+    left = [True] * rows
+    for column in columns:
+        if (brush := brushes.get(column.name)) is not None:
+            left = [
+                before and is_within_brush(brush, value)
+                for before, value in zip(left, column.values, strict=True)
+            ]
+    return left
+
+
+def is_within_brush(brush: Brush, value: float | str | None) -> bool:
+    """Whether one brush leaves a run with this value."""
+    if value is None:
+        return False
+    if isinstance(value, str):
+        return value in brush
+    low, high = brush if is_brush_range(brush) else (None, None)
+    return (low is None or value >= float(low)) and (high is None or value <= float(high))
+
+
+def describe_brushes(brushes: Mapping[str, Brush], columns: Sequence[AxisColumn]) -> str:
+    """What is brushed, as a person reads it: "learning rate 0.01 to 0.1, network MLP"."""
+    known = {column.name: column for column in columns}
+    return ", ".join(
+        f"{known[name].label_in_sentence} {describe_brush(brush, known[name])}"
+        for name, brush in brushes.items()
+    )
+
+
+def describe_brush(brush: Brush, column: AxisColumn) -> str:
+    """One brush as a person reads it."""
+    if not is_brush_range(brush):
+        return " or ".join(map(str, brush))
+    low, high = (None if one is None else column.format_value(float(one)) for one in brush)
+    if low is None or high is None:
+        return f"up to {high}" if low is None else f"from {low}"
+    return f"{low} to {high}"

@@ -1,0 +1,166 @@
+"""The line that says which runs are compared, and how to compare others."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.comparison.run_groups import group_runs
+from ensemble.ui.compare import selected_runs
+from ensemble.ui.compare.selected_runs import MAX_RUNS, SelectedRuns
+from ensemble.ui.frame import report_download
+from ensemble.ui.predictions.controls import hash_options
+from ensemble.ui.shared import address, loaders, widget_state
+from ensemble.wording import escaping, formats
+from ensemble.wording.run_names import format_unique_run_name
+
+NEWEST_RUN_COUNT = 10  # of the newest runs, offered where nothing is chosen
+
+
+def show_comparison_header(found: SelectedRuns) -> None:
+    """How many runs there are, of what, and the way to choose others."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compared"):
+        title = formats.format_count(len(found.runs), "run")
+        shared = f" · {found.common_trait}" if found.common_trait else ""
+        st.subheader(escaping.escape_markdown(title + shared), anchor=False, width="content")
+        said = ", ".join(dict.fromkeys(run.data.title for run in found.runs))
+        st.caption(escaping.escape_markdown(said), width="content")
+        st.space("stretch")
+        report_download.show_report_download(sort_baseline_first(found.runs), "compare_one_file")
+        with st.popover("Choose runs", icon=":material/checklist:", key="compare_choose"):
+            show_run_choices(found)
+    show_comparison_problems(found)
+
+
+def sort_baseline_first(every: Sequence[runs.Run]) -> list[runs.Run]:
+    """The runs as Table has them, its baseline first: the file's is the run that is named first."""
+    wanted = address.BASELINE.read()
+    listed = [run for group in group_runs(every) for run in group.runs]
+    return sorted(listed, key=lambda run: run.id != wanted)
+
+
+def show_run_choices(found: SelectedRuns) -> None:
+    """Boxes for runs by name, by a tag, by a sweep."""
+    every = loaders.list_cached_runs()
+    names = {run.id: format_unique_run_name(run) for run in (*every, *found.runs)}
+    ids = [run.id for run in found.runs]
+    address.show_address_widget(
+        f"compare_runs_{hash_options(names.values())}",
+        ids,
+        lambda key: st.multiselect(
+            "Runs",
+            list(names),
+            format_func=names.__getitem__,
+            key=key,
+            max_selections=MAX_RUNS,
+            default=widget_state.get_widget_default(key),
+            placeholder="Name, rate, dataset",
+            on_change=compare_picked_runs,
+            args=(key,),
+            select_all=False,
+            help=f"Up to {MAX_RUNS} runs.",
+        ),
+    )
+    show_shared_choices(every)
+
+
+def show_shared_choices(every: Sequence[runs.Run]) -> None:
+    """Boxes for all runs of a tag or a sweep; none where there are neither."""
+    counts = Counter(tag for run in every for tag in run.tags)
+    sweeps = {tag for tag in counts if is_sweep_tag(tag)}
+    for word, label, tags in (
+        (address.TAG, "All with the tag", sorted(set(counts) - sweeps)),
+        (address.SWEEP, "All of the sweep", sorted(sweeps, reverse=True)),
+    ):
+        if tags:
+            show_tag_choice(
+                word,
+                label,
+                {tag: f"{tag} · {formats.format_count(counts[tag], 'run')}" for tag in tags},
+            )
+
+
+def is_sweep_tag(tag: str) -> bool:
+    """Whether a tag is the id of a sweep: all of a sweep's trials have it."""
+    return tag.startswith("sweep-")
+
+
+def show_tag_choice(word: address.TextParameter, label: str, options: Mapping[str, str]) -> None:
+    """A box for one of the tags."""
+    value = word.read()
+    chosen = value if value in options else None
+    address.show_address_widget(
+        f"compare_{word.name}_{hash_options(options.values())}",
+        chosen,
+        lambda key: st.selectbox(
+            label,
+            list(options),
+            index=None,
+            format_func=options.__getitem__,
+            key=key,
+            placeholder="Choose one",
+            on_change=compare_tagged_runs,
+            args=(word, key),
+        ),
+    )
+
+
+def compare_picked_runs(key: str) -> None:
+    """Callback: these runs, one by one."""
+    selected_runs.update_runs_address(widget_state.get_widget_value(key))
+
+
+def compare_tagged_runs(word: address.TextParameter, key: str) -> None:
+    """Callback: all runs that share something."""
+    if value := widget_state.get_widget_value(key):
+        selected_runs.update_shared_address(word, value)
+
+
+def show_comparison_problems(found: SelectedRuns) -> None:
+    """What the address asked for and cannot have, in a sentence."""
+    if found.missing:
+        named = ", ".join(f"“{one[:40]}”" for one in found.missing[:3])
+        more = f" and {len(found.missing) - 3} more" if len(found.missing) > 3 else ""
+        runs_ = "This run is" if len(found.missing) == 1 else "These runs are"
+        st.warning(
+            escaping.escape_markdown(f"{runs_} not there, and left out: {named}{more}."),
+            icon=":material/link_off:",
+        )
+    if found.omitted_count:
+        are = "is" if found.omitted_count == 1 else "are"
+        st.caption(
+            f"{MAX_RUNS} runs are compared at a time: {found.omitted_count:,} more {are} left out."
+        )
+
+
+def show_comparison_introduction() -> None:
+    """No runs are chosen: what will be here, and the next step."""
+    every = loaders.list_cached_runs()
+    st.subheader("Compare runs", anchor=False)
+    st.markdown(
+        "Learning curves, figures with their intervals, settings against results: of up to "
+        f"{MAX_RUNS} runs, beside each other."
+    )
+    if asked := address.TAG.read() or address.SWEEP.read():
+        has = "has the tag" if address.TAG.read() else "is of the sweep"
+        st.warning(
+            escaping.escape_markdown(f"No run {has} “{asked[:40]}”: choose others."),
+            icon=":material/link_off:",
+        )
+    if not every:
+        st.page_link(
+            "pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:"
+        )
+        return
+    newest = [run.id for run in every[:NEWEST_RUN_COUNT]]
+    count = "the only run" if len(newest) == 1 else f"the newest {len(newest)} runs"
+    st.button(
+        f"Compare {count}",
+        type="primary",
+        key="compare_newest",
+        on_click=selected_runs.update_runs_address,
+        args=(newest,),
+    )
+    with st.container(width=480):
+        show_run_choices(SelectedRuns(()))

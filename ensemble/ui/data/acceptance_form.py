@@ -1,0 +1,154 @@
+"""What a dataset of one's own is to be called, and the button that adds it."""
+
+import re
+
+import streamlit as st
+
+from ensemble.access import Action
+from ensemble.datasets.own import custom_registry
+from ensemble.datasets.own.request import MAX_NAME_LENGTH, DatasetNaming
+from ensemble.errors import EnsembleError
+from ensemble.jobs.uploads import dataset_upload, upload_preview
+from ensemble.jobs.uploads.dataset_upload import UploadJob
+from ensemble.jobs.uploads.upload_preview import UploadPreview
+from ensemble.jobs.uploads.upload_request import UploadRequest
+from ensemble.ui.data import uploader
+from ensemble.ui.shared import address, widget_state
+from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
+from ensemble.wording import formats
+
+UNREADABLE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+TEST_SHARES = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+MAX_SIDE_PX = 256
+
+
+def show_acceptance_form(job: UploadJob, found: UploadPreview) -> None:
+    """The fields; what was typed stays until it is added."""
+    stem = job.request.file.rpartition(".")[0]
+    st.text_input(
+        "Title",
+        stem[:MAX_NAME_LENGTH],
+        max_chars=MAX_NAME_LENGTH,
+        key=build_upload_field_key(job, "title"),
+        help="What people call it.",
+        persist_state="session",
+    )
+    left, right = st.columns(2)
+    left.text_input(
+        "Name",
+        suggest_dataset_name(stem),
+        max_chars=32,
+        key=build_upload_field_key(job, "name"),
+        help="On the command line and in addresses: small letters, digits and _.",
+        persist_state="session",
+    )
+    right.text_input(
+        "One is called",
+        "image",
+        max_chars=MAX_NAME_LENGTH,
+        key=build_upload_field_key(job, "noun"),
+        help="In the singular: leaf, cell, digit.",
+        persist_state="session",
+    )
+    with st.expander("Size, test share, unreadable files"):
+        other = show_preparation_controls(job)
+    changed = other != job.request
+    with st.container(horizontal=True, vertical_alignment="center"):
+        images = formats.format_count(found.note.train_size + found.note.test_size, "image")
+        st.button(
+            f"Add {images}",
+            type="primary",
+            icon=":material/add:",
+            key="data_accept",
+            on_click=accept_uploaded_dataset,
+            args=(job,),
+            **rights.build_control_arguments(Action.ADD_DATA, disabled=changed),
+        )
+        st.button(
+            "Throw it away",
+            key="data_discard",
+            type="tertiary",
+            on_click=uploader.leave_upload,
+            args=(job.id,),
+            **rights.build_control_arguments(Action.ADD_DATA),
+        )
+    if changed:
+        st.caption("Size or share was changed: read it again, and see what comes of it first.")
+
+
+def show_preparation_controls(job: UploadJob) -> UploadRequest:
+    """Size and share as they stand in their controls; a button reads the upload again so."""
+    now = job.request
+    size = st.number_input(
+        "Size in pixels",
+        0,
+        MAX_SIDE_PX,
+        now.size,
+        key=build_upload_field_key(job, "size"),
+        persist_state="session",
+        help="0 leaves images as they are where all are of one size, and brings others to 28×28.",
+    )
+    share = st.select_slider(
+        "Test share",
+        sorted({*TEST_SHARES, now.test_share}),
+        now.test_share,
+        key=build_upload_field_key(job, "share"),
+        format_func=lambda one: formats.format_percent(one, places=0),
+        persist_state="session",
+        help="Of each class alike; where the upload has test images of its own, these are taken.",
+    )
+    bad = st.select_slider(
+        "Unreadable",
+        sorted({*UNREADABLE_SHARES, now.max_unreadable}),
+        now.max_unreadable,
+        key=build_upload_field_key(job, "bad"),
+        persist_state="session",
+        format_func=lambda one: formats.format_percent(one, figures=2),
+        help="Share of the files that may be unreadable: they are left out, and listed.",
+    )
+    other = UploadRequest(now.file, int(size), float(share), float(bad))
+    st.button(
+        "Read it again",
+        icon=":material/refresh:",
+        key="data_reread",
+        on_click=restart_upload_reading,
+        args=(job, other),
+        **rights.build_control_arguments(Action.ADD_DATA, disabled=other == now),
+    )
+    return other
+
+
+def build_upload_field_key(job: UploadJob, field: str) -> str:
+    """The key of a field's widget."""
+    return f"data_{field}_{job.id}"
+
+
+def suggest_dataset_name(stem: str) -> str:
+    """A name made of a file's: "My Leaves (2)" -> "my_leaves_2"."""
+    made = re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_")[:32]
+    return made if custom_registry.NAME_PATTERN.fullmatch(made) else f"my_{made}"[:32].rstrip("_")
+
+
+def restart_upload_reading(job: UploadJob, other: UploadRequest) -> None:
+    """Callback: prepare the upload once more, in another way."""
+    try:
+        dataset_upload.start_upload_reading(job.id, other)
+    except EnsembleError as error:
+        tab.data_message = "error", str(error)
+
+
+def accept_uploaded_dataset(job: UploadJob) -> None:
+    """Callback: the dataset takes its place among the others; the upload goes."""
+    name, title, noun = (
+        widget_state.get_widget_value(build_upload_field_key(job, one)).strip()
+        for one in ("name", "title", "noun")
+    )
+    try:
+        upload_preview.accept_preview(job.path, DatasetNaming(name, title, noun))
+    except EnsembleError as error:
+        tab.data_message = "error", str(error)
+        return
+    uploader.leave_upload(job.id)
+    address.DATASET.set_value(name)
+    tab.data_message = "done", f"{title or name} is added: train on it whenever you like."

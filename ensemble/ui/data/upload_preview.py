@@ -1,0 +1,103 @@
+"""What was found in an upload: counts, examples, what was done to the images and left out."""
+
+import streamlit as st
+
+from ensemble.figures import class_counts as counts_figure
+from ensemble.figures import example_sheet as examples_figure
+from ensemble.figures.class_counts import ClassCounts
+from ensemble.jobs.uploads import upload_preview
+from ensemble.jobs.uploads.dataset_upload import UploadJob
+from ensemble.jobs.uploads.upload_preview import UploadFindings, UploadPreview
+from ensemble.ui.data import acceptance_form
+from ensemble.ui.shared import figure_panel, theme
+from ensemble.wording import escaping, formats
+
+MAX_LISTED_SIZES = 4  # that are said
+MAX_SHOWN_CLASSES, EXAMPLES_PER_CLASS = (
+    12,
+    5,
+)  # classes of which examples are shown, and how many of each
+
+
+def show_upload_preview(job: UploadJob) -> None:
+    """The answer, what to know before it is added, the form, and the pictures.
+
+    Raises:
+      NotPreparedError: what was made of the upload is gone.
+    """
+    found = upload_preview.load_preview(job.path)
+    counts = ClassCounts(
+        found.note.class_names,
+        found.count_labels(found.dataset.train_labels),
+        found.count_labels(found.dataset.test_labels),
+    )
+    st.markdown(f"#### {describe_upload_contents(found)}")
+    st.markdown(describe_upload_split(found))
+    if said := found.note.said:
+        with st.container(border=True, key="data_said"):
+            st.markdown("\n".join(f"- {escaping.escape_markdown(one)}" for one in said))
+            show_unreadable_files(found.findings)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        acceptance_form.show_acceptance_form(job, found)
+    with right:
+        show_class_examples(found, counts)
+    title = f"Images of each class · {job.request.file}"
+    figure_panel.show_figure_panel(
+        counts_figure.plot_class_counts(counts, title, theme.get_page_palette()),
+        key="data_counts",
+        name=f"{job.request.file}-classes",
+        title="Images of each class",
+        alt=counts_figure.describe_class_counts_chart(counts),
+        table=lambda: counts_figure.tabulate_class_counts(counts),
+        sees=counts_figure.explain_class_counts_chart(counts),
+    )
+
+
+def describe_upload_contents(found: UploadPreview) -> str:
+    """What it is, in a line."""
+    note = found.note
+    height, width, channels = note.image_shape
+    images = formats.format_count(note.train_size + note.test_size, "image")
+    colour = "grey" if channels == 1 else "colour"
+    return f"{images} of {len(note.class_names):,} classes, {width}×{height} {colour}"
+
+
+def describe_upload_split(found: UploadPreview) -> str:
+    """How they came to this size and how they are split, in Markdown."""
+    note = found.note
+    said = f"{note.train_size:,} to learn from, {note.test_size:,} to test with."
+    if len(found.findings.sizes) > 1:
+        more = len(found.findings.sizes) - MAX_LISTED_SIZES
+        listed = ", ".join(found.findings.sizes[:MAX_LISTED_SIZES]) + (
+            f" and {more} more" if more > 0 else ""
+        )
+        said += f" They came in several sizes ({listed})."
+    return f"{said} {escaping.escape_markdown(note.prepared)}"
+
+
+def show_unreadable_files(found: UploadFindings) -> None:
+    """Which files cannot be read, for who wants to mend them."""
+    if found.unreadable:
+        with st.expander(
+            f"{formats.format_count(found.unreadable_count, 'file')} that cannot be read"
+        ):
+            for one in found.unreadable:
+                st.text(one)
+            if (more := found.unreadable_count - len(found.unreadable)) > 0:
+                st.caption(f"And {more:,} more.")
+
+
+def show_class_examples(found: UploadPreview, counts: ClassCounts) -> None:
+    """A few images of the commonest classes."""
+    shown = counts.by_frequency[:MAX_SHOWN_CLASSES]
+    names = [counts.names[c] for c in shown]
+    if len(shown) < len(counts.names):
+        st.caption(f"The first images of the {MAX_SHOWN_CLASSES} commonest classes")
+    else:
+        st.caption("The first images of each class, as members will see them")
+    st.html(
+        examples_figure.render_example_sheet(
+            upload_preview.select_class_examples(found, shown, EXAMPLES_PER_CLASS), names
+        )
+    )

@@ -1,0 +1,71 @@
+"""An upload: how far its reading is, and then what was found, before anything is added."""
+
+import streamlit as st
+
+from ensemble.errors import EnsembleError
+from ensemble.jobs.uploads import dataset_upload
+from ensemble.jobs.uploads.dataset_upload import UploadJob
+from ensemble.jobs.uploads.upload_request import PAGE_FIELD_NAMES
+from ensemble.ui.data import acceptance_form, upload_preview, uploader
+from ensemble.ui.jobs import job_panel
+from ensemble.ui.shared import guard
+from ensemble.ui.shared.guard import guard_page
+from ensemble.wording import escaping
+from ensemble.wording import jobs as jobs_words
+
+POLL_INTERVAL_S = 1.0
+
+
+def show_received_upload(ident: str) -> None:
+    """The upload that the address names."""
+    job = dataset_upload.read_upload_job(ident)
+    if job is None:
+        st.warning(
+            "This upload is no longer here: it was added, thrown away, or is over a day "
+            "old. Nothing else was lost.",
+            icon=":material/link_off:",
+        )
+        uploader.show_upload_again_button()
+        return
+    st.caption(f"Your upload {escaping.escape_markdown(job.request.file)}")
+    if job.active:
+        st.fragment(refresh_upload_progress, run_every=POLL_INTERVAL_S)(ident)
+    elif job.state != "done":
+        show_upload_failure(job)
+    else:
+        try:
+            upload_preview.show_upload_preview(job)
+        except EnsembleError as error:
+            uploader.show_upload_problem(error)
+
+
+def refresh_upload_progress(ident: str) -> None:
+    """How far the reading is; the whole page is drawn once it has ended."""
+    with guard_page():
+        job = dataset_upload.read_upload_job(ident)
+        if job is None or not job.active:
+            st.rerun()
+        job_panel.show_job_progress(
+            job,
+            f"{jobs_words.describe_job_stage(job, [])}. You can go on meanwhile.",
+            prefix="upload_",
+        )
+
+
+def show_upload_failure(job: UploadJob) -> None:
+    """Why nothing came of it, and the way back."""
+    if job.state == "stopped":
+        st.info(escaping.escape_markdown(job.message), icon=":material/stop:")
+    else:
+        guard.show_error_message(job.message or f"It ended unexpectedly; {job.kind.kept_clause}.")
+    if any(f"“{field}” below" in job.message for field in PAGE_FIELD_NAMES.values()):
+        left, _ = st.columns([2, 3])
+        with left:
+            acceptance_form.show_preparation_controls(job)
+    st.button(
+        "Upload another file",
+        icon=":material/upload:",
+        key="data_again",
+        on_click=uploader.leave_upload,
+        args=(job.id,),
+    )

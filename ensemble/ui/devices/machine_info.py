@@ -1,0 +1,123 @@
+"""What there is to train on, and how members would be spread over it."""
+
+import streamlit as st
+
+from ensemble.machine.machine_info import read_machine_info as this_machine
+from ensemble.machine.run_estimate import describe_members_per_device
+from ensemble.ui.devices import probe, race_results
+from ensemble.ui.shared import server, settings, widget_state
+from ensemble.ui.shared.field_control import draw_field_control
+from ensemble.wording import escaping, formats
+from ensemble.wording.race import format_ratio
+
+MEMBERS_KEY = "devices_members"
+MAX_LISTED_DEVICES = 8  # devices: more are said, not listed
+
+
+def show_machine_header() -> None:
+    """Devices, cores, memory and bfloat16; looks again until the devices are known.
+
+    Above them, where tabs may be refused, how many there can be.
+    """
+    if few := server.raise_tab_limit():
+        st.warning(few, icon=":material/tab:")
+    waiting = probe.get_device_probe().is_pending
+    st.fragment(refresh_machine_header, run_every=0.5 if waiting else None)(waiting)
+
+
+def refresh_machine_header(was_waiting: bool) -> None:
+    """The body of `show_machine_header`."""
+    found = probe.get_device_probe()
+    if found.is_pending != was_waiting:
+        st.rerun()
+    if here := found.inventory:
+        said = here.summary
+    else:
+        said = "Looking for devices…" if found.is_pending else "The devices could not be asked."
+    st.subheader(escaping.escape_markdown(said), anchor=False)
+    processor = this_machine()
+    with st.container(horizontal=True, gap="medium", key="machine_figures"):
+        for label, value, help in (
+            ("Processor cores", f"{processor.cores:,}", "What a CPU's devices share."),
+            ("Memory", f"{processor.memory_bytes / 2**30:,.0f} GB", "All of the machine's."),
+            (
+                "bfloat16",
+                describe_bfloat16_speed(here.platform if here else ""),
+                "A number of 16 bits with the range of one of 32: products of it are faster where "
+                "the hardware has units for it, and a little slower where it has not.",
+            ),
+        ):
+            st.metric(label, value, width="content", help=help)
+    st.caption(escaping.escape_markdown(processor.processor))
+
+
+def describe_bfloat16_speed(platform: str) -> str:
+    """Its speed: as it was measured, else whether there are units for it."""
+    race = race_results.find_latest_race()
+    if race and (gain := race.bfloat16_gain):
+        return f"{format_ratio(gain).removesuffix(' times')}× float32"
+    if platform in ("", "cpu") and not this_machine().fast_bfloat16:
+        return "no units, a little slower"
+    return "not measured yet"
+
+
+def show_member_distribution() -> None:
+    """For a number of members: how many each device has, and what speed was measured."""
+    held = widget_state.get_widget_value(
+        settings.format_setting_key("members"), settings.RUN_FIELDS["members"].default
+    )
+    members = draw_field_control(
+        settings.RUN_FIELDS["members"],
+        MEMBERS_KEY,
+        "Members",
+        start=held,
+        steps=settings.list_slider_steps("members"),
+        help="How many networks you would train.",
+    )
+    if here := probe.get_device_probe().inventory:
+        st.markdown(describe_member_distribution(members, here.devices))
+        if lines := list_members_by_device(members, here.devices):
+            st.caption(lines)
+    if rate := find_measured_throughput(members):
+        st.caption(f"Measured here: about {formats.format_throughput(rate)} in float32.")
+
+
+def describe_member_distribution(members: int, devices: int) -> str:
+    """How many members each device has, in a sentence."""
+    lanes = -(-members // devices)
+    used = -(-members // lanes)
+    how = describe_members_per_device(members, used)
+    idle = (
+        f"; {formats.format_count(devices - used, 'device')} would be idle"
+        if used < devices
+        else ""
+    )
+    return (
+        f"{formats.format_count(members, 'member')} on {formats.format_count(used, 'device')}: "
+        f"{how}{idle}."
+    )
+
+
+def list_members_by_device(members: int, devices: int) -> str:
+    """Which members each device has; "" where there are too many devices to list, or one."""
+    lanes = -(-members // devices)
+    firsts = range(0, members, lanes)
+    if not 1 < len(firsts) <= MAX_LISTED_DEVICES:
+        return ""
+    return " · ".join(
+        f"device {number + 1}: {format_member_range(first + 1, min(first + lanes, members))}"
+        for number, first in enumerate(firsts)
+    )
+
+
+def format_member_range(first: int, last: int) -> str:
+    """Members in words: "member 3", "members 1–2"."""
+    return f"member {first}" if first == last else f"members {first}–{last}"
+
+
+def find_measured_throughput(members: int) -> float | None:
+    """This engine's speed in float32 with about so many members, as the last race found it."""
+    race = race_results.find_latest_race()
+    return (
+        race.find_rate("float32", members) if race and race.agrees_with_howto("float32") else None
+    )

@@ -1,0 +1,204 @@
+"""Where a job is done: this machine, or a partition of a cluster. One control for every kind."""
+
+import dataclasses
+from typing import Any
+
+import streamlit as st
+
+from ensemble.cluster.scheduler import Partition, Scheduler
+from ensemble.cluster.schedulers import SCHEDULERS
+from ensemble.cluster.settings import SlurmConfig
+from ensemble.errors import ClusterError, ConfigError
+from ensemble.jobs.placement import Placement
+from ensemble.ui.devices import schedulers
+from ensemble.ui.shared import widget_state
+from ensemble.ui.shared.field_control import draw_field_control
+from ensemble.wording import escaping, formats
+
+THIS_MACHINE = (
+    ""  # else the scheduler's name, a colon and the partition: none for the cluster's default
+)
+SINGLE_TASK_HELP = (
+    "On a cluster it is one task on one node, and takes no turn of this machine. What it asks for "
+    "stands in ensemble.toml, table [{table}]."
+)
+REQUEST_LABELS = {"time": "Minutes", "cpus": "CPUs", "gpus": "GPUs", "memory": "Memory (GB)"}
+
+
+def select_placement(key: str, help: str, before: Placement | None = None) -> str:
+    """The choice, which `build_placement` takes; nothing is drawn where there is no cluster.
+
+    Args:
+      key: of the widget.
+      help: what it means for this kind of job; `{table}` in it is that of ensemble.toml.
+      before: where a job was that is to be gone on with, which is chosen at first.
+    """
+    found = schedulers.read_scheduler_snapshot()
+    if not (found.is_present or before or widget_state.get_widget_value(key, THIS_MACHINE)):
+        return THIS_MACHINE
+    first = format_placement_choice(before)
+    held = widget_state.initialize_widget(key, first)
+    names = [one.name for one in found.partitions if one.up]
+    names = names or [load_scheduler_settings(found.scheduler).partition]
+    there = [f"{found.scheduler.name}:{name}" for name in names]
+    chosen: str = st.selectbox(
+        "Where",
+        list(dict.fromkeys([THIS_MACHINE, *there, first, held])),
+        format_func=describe_placement_choice,
+        key=key,
+        persist_state="session",
+        help=help.format(table=found.scheduler.name),
+    )
+    return chosen
+
+
+def describe_placement_choice(choice: str) -> str:
+    """A choice in words: "Slurm · long". The browser sends it back so: it never changes."""
+    if choice == THIS_MACHINE:
+        return "This machine"
+    return (
+        f"{parse_choice_scheduler(choice).title} · "
+        f"{parse_choice_partition(choice) or 'default partition'}"
+    )
+
+
+def parse_choice_scheduler(choice: str) -> Scheduler:
+    """The scheduler of a choice that is not this machine."""
+    return SCHEDULERS[choice.partition(":")[0]]
+
+
+def parse_choice_partition(choice: str) -> str:
+    """The partition's name; "" for the cluster's default."""
+    return choice.partition(":")[2]
+
+
+def format_placement_choice(before: Placement | None) -> str:
+    """The choice that stands for where a job was."""
+    return THIS_MACHINE if before is None else f"{before.on}:{before.settings.get('partition', '')}"
+
+
+def build_placement(choice: str, before: Placement | None = None, **asked: Any) -> Placement | None:
+    """Where that is: as it was before, else with what ensemble.toml asks for.
+
+    Args:
+      choice: of `select_placement`.
+      before: where a job was that is to be gone on with.
+      asked: what else is asked for, over what ensemble.toml does.
+
+    Raises:
+      ConfigError: ensemble.toml cannot be read, or what is asked for is out of its range.
+    """
+    if choice == format_placement_choice(before):
+        return before
+    if choice == THIS_MACHINE:
+        return None
+    scheduler = parse_choice_scheduler(choice)
+    config = dataclasses.replace(
+        scheduler.settings.from_toml(), partition=parse_choice_partition(choice), nodes=1, **asked
+    )
+    return Placement(scheduler.name, config.as_dict())
+
+
+def show_task_requests(choice: str) -> None:
+    """Controls of what each task asks for; at first what ensemble.toml says."""
+    scheduler = parse_choice_scheduler(choice)
+    usual = load_scheduler_settings(scheduler)
+    fields = {field.name: field for field in dataclasses.fields(scheduler.settings)}
+    columns = st.columns(2, gap="small") * 2
+    for (name, label), column in zip(REQUEST_LABELS.items(), columns, strict=True):
+        with column:
+            draw_field_control(
+                fields[name],
+                build_request_key(choice, name),
+                label,
+                start=getattr(usual, name),
+                typed=True,
+            )
+
+
+def build_request_key(choice: str, name: str) -> str:
+    """The key of the widget for what a task asks for."""
+    return f"{parse_choice_scheduler(choice).name}_{name}"
+
+
+def build_fitting_placement(choice: str) -> Placement | None:
+    """As `build_placement`, with what `show_task_requests` asks for, if the cluster has it.
+
+    Raises:
+      ClusterError: the cluster does not answer.
+      ConfigError: what is asked for is out of its range, or the cluster does not have it.
+    """
+    if choice == THIS_MACHINE:
+        return None
+    found = schedulers.read_scheduler_snapshot()
+    if found.problem:
+        raise ClusterError(found.problem)
+    held = {
+        name: widget_state.get_widget_value(build_request_key(choice, name), None)
+        for name in REQUEST_LABELS
+    }
+    asked = {name: value for name, value in held.items() if value is not None}
+    place = build_placement(choice, **asked)
+    assert place is not None
+    check_partition_fit(parse_choice_scheduler(choice), place.settings, found.partitions)
+    return place
+
+
+def check_partition_fit(
+    scheduler: Scheduler, asked: dict[str, Any], there: tuple[Partition, ...]
+) -> None:
+    """ConfigError where the chosen partition is not there, or has not what a task asks for."""
+    if not there:
+        raise ClusterError(f"{scheduler.title} is still to say what it has: try again in a moment.")
+    name = asked["partition"]
+    partition = next((one for one in there if one.name == name), None)
+    if partition is None:
+        names = ", ".join(one.name for one in there)
+        raise ConfigError(f"This cluster has no partition {name}: choose one of {names}.")
+    if partition.minutes and asked["time"] > partition.minutes:
+        raise ConfigError(
+            f"The partition {partition.name} gives a task {partition.minutes:,} minutes at most: "
+            "ask for no more; a task goes on in another."
+        )
+    if asked["gpus"] and not partition.gpus:
+        raise ConfigError(f"The partition {partition.name} has no GPUs: ask for 0.")
+    if asked["memory"] > partition.memory_gb > 0:
+        raise ConfigError(
+            f"No node of {partition.name} has more than {partition.memory_gb:,.0f} GB of memory: "
+            "ask for less."
+        )
+
+
+def load_scheduler_settings(scheduler: Scheduler) -> SlurmConfig:
+    """What ensemble.toml asks for; where that cannot be read what the program does."""
+    try:
+        return scheduler.settings.from_toml()
+    except ConfigError:
+        return scheduler.settings()
+
+
+def show_free_resources(choice: str) -> None:
+    """What the chosen partition has: "3 of 10 nodes free, 40 of 160 CPUs, …"."""
+    there = schedulers.read_scheduler_snapshot().partitions
+    partition = next((one for one in there if one.name == parse_choice_partition(choice)), None)
+    if partition is None:
+        return
+    gpus = f", {partition.free_gpus} of {partition.gpus} GPUs" if partition.gpus else ""
+    limit = (
+        f"; {formats.format_duration(60 * partition.minutes)} at most" if partition.minutes else ""
+    )
+    said = (
+        f"{partition.free_nodes} of {formats.format_count(partition.nodes, 'node')} free, "
+        f"{partition.free_cpus:,} of {partition.cpus:,} CPUs{gpus}{limit}"
+    )
+    st.caption(escaping.escape_markdown(said))
+
+
+def describe_task_end(choice: str) -> str:
+    """What becomes of a task at the end of its time."""
+    usual = parse_choice_scheduler(choice).settings().time
+    minutes = widget_state.get_widget_value(build_request_key(choice, "time"), usual)
+    return (
+        f"After {formats.format_duration(60 * minutes)} it stops with a checkpoint and goes on "
+        f"in another."
+    )

@@ -1,0 +1,21 @@
+"""The app's own name and mark, above the sidebar and beside the menu; and its own style."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from ensemble.figures.palette import DARK, LIGHT
+
+SHARED_FOLDER = Path(__file__).parents[1] / "shared"
+# A file of our own: an icon by its name would be fetched from another machine.
+ICON = SHARED_FOLDER / "icon.svg"
+WORDMARK = SHARED_FOLDER / "name.svg"
+STYLESHEET = Path(__file__).parent / "js" / "frame.css"
+
+
+def show_logo() -> None:
+    """The mark with the name where there is room for it, else alone; and the page's style."""
+    ink = (DARK if st.context.theme.type == "dark" else LIGHT).ink
+    # A picture knows nothing of the page's colours: it is given that of the text.
+    st.logo(WORDMARK.read_text().replace("currentColor", ink), size="large", icon_image=ICON)
+    st.html(STYLESHEET)

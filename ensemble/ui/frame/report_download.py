@@ -1,0 +1,48 @@
+"""The button that saves a run, or several beside each other, as one file for a colleague."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.errors import EnsembleError
+from ensemble.wording import escaping
+
+LABEL = "Save as one file"
+HELP = (
+    "One HTML file that opens anywhere, offline: settings, verdicts, curves, every view that needs "
+    "no model, and the predictions, so that Import on Runs makes a run of it again."
+)
+
+
+def show_report_download(every: Sequence[runs.Run], key: str) -> None:
+    """The button; the file is made when it is pressed, which takes some seconds.
+
+    Args:
+      every: the runs that it is of.
+      key: of the button.
+    """
+    ids = [run.id for run in every]
+    name = ids[0] if len(ids) == 1 else f"{len(ids)}-runs-compared"
+    st.download_button(
+        LABEL,
+        lambda: build_report_file(ids),
+        f"{escaping.sanitize_file_name(name)}.html",
+        "text/html",
+        key=key,
+        icon=":material/save_alt:",
+        type="tertiary",
+        on_click="ignore",
+        help=HELP,
+        width="content",
+    )
+
+
+def build_report_file(ids: Sequence[str]) -> bytes:
+    """The file; where it cannot be made, a page that says why, for there is nowhere else to."""
+    from ensemble import report  # here: pictures take a while to import
+
+    try:
+        return report.render_report([runs.find_run(run_id) for run_id in ids]).encode()
+    except EnsembleError as error:
+        return report.render_problem_page(str(error)).encode()

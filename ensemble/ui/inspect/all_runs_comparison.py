@@ -1,0 +1,127 @@
+"""Compare: this run against every other one at once, corrected for there being so many."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from ensemble import runs
+from ensemble.analysis.inference.multiple_tests import adjust_p_holm
+from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, PairedGain, compute_gain
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.errors import EnsembleError
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
+from ensemble.ui.predictions import loader
+from ensemble.ui.shared import loaders
+from ensemble.wording import formats
+from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.run_names import format_run_name
+from ensemble.wording.verdicts import ensemble_gain as inspect_words
+
+MAX_RUNS = 20  # runs, the newest: each has its predictions read, once
+
+
+@dataclass(frozen=True)
+class RunGain:
+    """This run against one other.
+
+    Attributes:
+      name: the other run.
+      gain: what this run is better by.
+    """
+
+    name: str
+    gain: PairedGain
+
+
+def measure_gain_over_run(shown: SharedEpoch, other: runs.Run, epoch: int) -> PairedGain:
+    """What the epoch that is shown is better by than another run's; computed once.
+
+    Raises:
+      EnsembleError: the other's predictions cannot be read.
+    """
+    path = other.path / "predictions" / f"epoch-{epoch:04d}.npz"
+    return shown.measure(compute_gain_over_run, other.id, epoch, loaders.get_file_version(path))
+
+
+def compute_gain_over_run(
+    made: EnsemblePredictions, other: str, epoch: int, seen: tuple[int, int]
+) -> PairedGain:
+    """What these predictions are better by than those of another run's epoch."""
+    theirs = loader.load_test_predictions(runs.find_run(other), epoch)
+    return compute_gain(made.averaged, theirs.averaged, made.labels)
+
+
+def show_comparison_with_all(shown: SharedEpoch, others: Sequence[runs.Run]) -> None:
+    """A row for each of the newest runs at its last epoch, with p adjusted for all of them."""
+    taken, unread = [], []
+    with st.spinner("Comparing with every run …"):
+        for other in others[:MAX_RUNS]:
+            try:
+                epoch = runs.list_prediction_epochs(other.id)[-1]
+                taken.append(
+                    RunGain(format_run_name(other), measure_gain_over_run(shown, other, epoch))
+                )
+            except (EnsembleError, IndexError):
+                unread.append(format_run_name(other))
+    if taken:
+        st.dataframe(tabulate_run_gains(taken, shown.noun), hide_index=True, key="compare_all")
+    st.caption(describe_multiple_tests(len(taken), len(others), len(unread)))
+
+
+def tabulate_run_gains(taken: Sequence[RunGain], noun: str) -> pd.DataFrame:
+    """What this run is better by than each, and what all tests together show.
+
+    Accuracy and NLL of K runs are 2K tests at once: p is Holm's for all of them.
+    """
+    adjusted = adjust_p_holm([p for one in taken for p in (one.gain.p, one.gain.nll_p)]).reshape(
+        -1, 2
+    )
+    rows = []
+    for one, (p, nll_p) in zip(taken, adjusted.tolist(), strict=True):
+        found = one.gain
+        ends = (
+            inspect_words.format_signed(end, 0) for end in (found.digits_low, found.digits_high)
+        )
+        rows.append(
+            {
+                "against": one.name,
+                "this run": describe_tested_gain(p, found.digits, "more right", "fewer right"),
+                f"{pluralize_noun(noun)}": formats.format_image_difference(found.digits, noun),
+                "95 % interval": " to ".join(ends),
+                "p": format_bare_p_value(p),
+                "its NLL": describe_tested_gain(nll_p, found.nll, "lower", "higher"),
+                "NLL, nats": inspect_words.format_signed(-found.nll),
+                "p of NLL": format_bare_p_value(nll_p),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def describe_tested_gain(p: float, gained: float, better: str, worse: str) -> str:
+    """What is shown: better, worse, or that nothing is."""
+    if p >= SIGNIFICANCE_LEVEL:
+        return "not shown"
+    return f"better: {better}" if gained > 0 else f"worse: {worse}"
+
+
+def format_bare_p_value(p: float) -> str:
+    """A p for a column of its own, as "0.004" or "< 0.001"."""
+    said = inspect_words.format_p_value(p).replace("\N{NO-BREAK SPACE}", " ")
+    return said.removeprefix("p ").removeprefix("= ")
+
+
+def describe_multiple_tests(taken: int, others: int, unread: int) -> str:
+    """How many tests there are, which runs are left out, and what the figures hold for."""
+    said = [
+        f"This run against {formats.format_count(taken, 'run')}, each at its last epoch. Every p "
+        f"is "
+        f"adjusted for all {2 * taken} tests (Holm): that one of them errs by luck has a chance of "
+        "at most 5 %. Intervals are of one comparison alone. “Not shown” does not mean equal."
+    ]
+    if others > MAX_RUNS:
+        said.append(f"The newest {MAX_RUNS} of {others:,} runs are compared.")
+    if unread:
+        said.append(f"The predictions of {formats.format_count(unread, 'run')} cannot be read.")
+    return " ".join(said)

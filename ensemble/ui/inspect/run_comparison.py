@@ -1,0 +1,272 @@
+"""Compare: this run against another on the same test images, digit by digit."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ensemble import architectures, runs
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.comparison.image_identity import have_same_images
+from ensemble.errors import EnsembleError
+from ensemble.figures.inspect.wins_by_class import (
+    MAX_CLASSES,
+    count_wins_by_class,
+    find_won_and_lost,
+    plot_wins_by_class,
+    tabulate_won_and_lost,
+)
+from ensemble.ui.inspect import images
+from ensemble.ui.inspect.all_runs_comparison import measure_gain_over_run, show_comparison_with_all
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
+from ensemble.ui.predictions import controls, loader
+from ensemble.ui.shared import address, guard, loaders, settings, theme, widget_state
+from ensemble.ui.shared import figure_panel as pictures
+from ensemble.wording import escaping, formats
+from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.run_names import format_run_name, format_unique_run_name
+from ensemble.wording.verdicts import run_comparison
+
+DETAIL_LABELS = {
+    "won": "Won",
+    "lost": "Lost",
+    "settings": "Settings that differ",
+    "all": "Against all runs",
+}
+
+
+def show_run_comparison(shown: SharedEpoch) -> None:
+    """A run to compare with, what this one is better by, and where."""
+    others = find_comparable_runs(shown.run)
+    if not others:
+        show_no_comparable_run(shown)
+        return
+    other, epoch = select_other_run(shown.run, others)
+    try:
+        theirs = loader.load_test_predictions(other, epoch)
+    except EnsembleError as error:
+        guard.show_error_message(error)
+        return
+    found = measure_gain_over_run(shown, other, epoch)
+    other_name = escaping.escape_markdown(format_run_name(other))
+    st.markdown(f"##### {run_comparison.describe_run_comparison(found, other_name, shown.noun)}")
+    st.caption(
+        " ".join(
+            filter(
+                None,
+                (
+                    run_comparison.describe_comparison_evidence(found, shown.noun),
+                    run_comparison.describe_pair_choice(len(others)),
+                ),
+            )
+        )
+    )
+    show_won_lost_chart(shown, theirs, other, epoch)
+    show_comparison_details(shown, theirs, other, others)
+
+
+def find_comparable_runs(run: runs.Run) -> list[runs.Run]:
+    """The other runs on the same test images that have predictions, newest first."""
+    return [
+        other
+        for other in loaders.list_cached_runs()
+        if other.id != run.id
+        and have_same_images(run, other)
+        and runs.list_prediction_epochs(other.id)
+    ]
+
+
+def show_no_comparable_run(shown: SharedEpoch) -> None:
+    """There is no other run to compare with: say so, and the next step."""
+    title, same = (
+        escaping.escape_markdown(shown.run.data.title),
+        formats.format_count(shown.n, shown.noun),
+    )
+    if shown.run.training_config is None:
+        st.info(
+            f"There is no other run on the same {escaping.escape_markdown(same)} in the same "
+            "order. Import another model's predictions of them, and they can be compared here; "
+            "`python -m ensemble export` writes the test images of a run that was trained "
+            "here.",
+            icon=":material/compare_arrows:",
+        )
+        st.page_link("pages/runs.py", label="Import another", icon=":material/arrow_forward:")
+        return
+    st.info(
+        f"There is no other run on {title} with predictions. Train a second one, with other "
+        "settings or another seed, or import what another model says of the images that "
+        "`python -m ensemble export` writes, and it can be compared here.",
+        icon=":material/compare_arrows:",
+    )
+    st.page_link(
+        "pages/train.py",
+        label="Train another",
+        icon=":material/arrow_forward:",
+        query_params=address.RUN.build_query(shown.run.id),
+    )
+
+
+def select_other_run(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
+    """Controls for the other run and its epoch; what they say stands in the address."""
+    wanted = address.WITH.read()
+    names = {other.id: f"{format_unique_run_name(other)} · {other.state}" for other in others}
+    chosen = wanted if wanted in names else others[0].id
+    if wanted and wanted != chosen:
+        why = "That is this run itself" if wanted == run.id else "That run cannot be compared"
+        st.caption(f"{why}; here it is compared with another.")
+    address.WITH.set_value(chosen)
+    other = next(one for one in others if one.id == chosen)
+    epochs = runs.list_prediction_epochs(other.id)
+    asked = address.WITH_EPOCH.read()
+    epoch = asked if asked in epochs and asked is not None else epochs[-1]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        address.show_address_widget(
+            f"compare_with_{controls.hash_options(names.values())}",
+            chosen,
+            lambda key: st.selectbox(
+                "Compare with",
+                list(names),
+                format_func=names.__getitem__,
+                key=key,
+                width=420,
+                on_change=update_other_run_address,
+                args=(key,),
+                help="Runs on the same test images.",
+            ),
+        )
+        if len(epochs) > 1:
+            address.show_address_widget(
+                f"compare_epoch_{controls.hash_options(epochs)}",
+                epoch,
+                lambda key: st.select_slider(
+                    "Its epoch",
+                    epochs,
+                    key=key,
+                    width=260,
+                    on_change=update_other_run_epoch,
+                    args=(key, epochs[-1]),
+                ),
+            )
+        st.page_link(
+            "pages/compare.py",
+            label="Compare more than two",
+            width="content",
+            icon=":material/arrow_forward:",
+            query_params=address.RUNS.build_query((run.id, other.id)),
+        )
+    return other, epoch
+
+
+def update_other_run_address(key: str) -> None:
+    """Callback: another run to compare with, at its last epoch."""
+    address.WITH.set_value(widget_state.get_widget_value(key))
+    address.WITH_EPOCH.set_value(None)
+
+
+def update_other_run_epoch(key: str, last: int) -> None:
+    """Callback: another epoch of the other run."""
+    address.WITH_EPOCH.set_value(widget_state.get_widget_value(key), last)
+
+
+def show_won_lost_chart(
+    shown: SharedEpoch, theirs: EnsemblePredictions, other: runs.Run, epoch: int
+) -> None:
+    """Where the difference comes from, class by class."""
+    won, lost = find_won_and_lost(shown.predictions, theirs)
+    counts = count_wins_by_class(shown.predictions.labels, won, lost, len(shown.class_names))
+    title = f"Won and lost · {shown.source}, against {format_run_name(other)} · epoch {epoch}"
+    pictures.show_figure_panel(
+        plot_wins_by_class(counts, shown.class_names, shown.noun, title, theme.get_page_palette()),
+        key="compare",
+        of=shown.run,
+        epoch=shown.epoch,
+        name=f"{shown.file_stem}-against-{other.id}-epoch-{epoch}",
+        title="Won and lost by class",
+        alt=f"Of each class, {pluralize_noun(shown.noun)} that only one of the two runs gets "
+        f"right: "
+        f"{len(won):,} won, {len(lost):,} lost",
+        table=lambda: tabulate_won_and_lost(shown.predictions, theirs, shown.class_names),
+        sees=f"By what it is: {pluralize_noun(shown.noun)} that only this run gets right (won, "
+        f"blue, up) "
+        f"and that only the other does (lost, orange, "
+        f"down).{describe_omitted_classes(len(shown.class_names))}",
+    )
+
+
+def describe_omitted_classes(classes: int) -> str:
+    """Which classes the picture has, where it has not all."""
+    if classes <= MAX_CLASSES:
+        return ""
+    return f" Of {classes:,} classes the {MAX_CLASSES} with the most of both."
+
+
+def show_comparison_details(
+    shown: SharedEpoch, theirs: EnsemblePredictions, other: runs.Run, others: Sequence[runs.Run]
+) -> None:
+    """The images won or lost, the settings that differ, or how it stands against all others."""
+    won, lost = find_won_and_lost(shown.predictions, theirs)
+    name = address.select_address_option(
+        address.SIDE, "Show", DETAIL_LABELS, "won", width="content", label_visibility="collapsed"
+    )
+    if name == "settings":
+        show_differing_settings(shown.run, other)
+        return
+    if name == "all":
+        show_comparison_with_all(shown, others)
+        return
+    numbers = won if name == "won" else lost
+    who = "this run" if name == "won" else escaping.escape_markdown(format_run_name(other))
+    if not len(numbers):
+        st.caption(f"There is no {shown.noun} that only {who} gets right.")
+        return
+    st.caption(
+        f"{formats.format_count(len(numbers), shown.noun)} that only {who} gets right, this run's "
+        "surest first."
+    )
+    images.show_image_page(
+        shown,
+        numbers,
+        key=f"compare_{name}",
+        under=lambda number: list_other_answer(theirs, number, shown.class_names),
+    )
+
+
+def list_other_answer(theirs: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
+    """What the other run says of an image."""
+    sure = formats.format_probability(theirs.confidence[number])
+    return [f"other {names[theirs.said[number]]}", sure]
+
+
+def show_differing_settings(ours: runs.Run, theirs: runs.Run) -> None:
+    """The settings that the two runs were trained with, where they differ."""
+    frame = tabulate_differing_settings(ours, theirs)
+    if frame.empty:
+        st.caption("Both runs have the same settings.")
+    else:
+        st.dataframe(frame, hide_index=True, key="compare_settings", width="content")
+
+
+def tabulate_differing_settings(ours: runs.Run, theirs: runs.Run) -> pd.DataFrame:
+    """One row for each setting that differs: its name, and the value in either run."""
+    first, second = ours.config.as_dict(), theirs.config.as_dict()
+    return pd.DataFrame(
+        [
+            {
+                "setting": settings.format_setting_title(name),
+                "this run": format_compared_setting(name, first[name]),
+                "the other": format_compared_setting(name, second[name]),
+            }
+            for name in first
+            if first[name] != second[name]
+        ]
+    )
+
+
+def format_compared_setting(name: str, setting: Any) -> str:
+    """The value of the setting of that name in words."""
+    if name == "network":
+        return architectures.format_network_title(setting)
+    if isinstance(setting, bool):
+        return "yes" if setting else "no"
+    return setting if isinstance(setting, str) else settings.format_slider_value(setting)

@@ -1,0 +1,188 @@
+"""The job that measures a run under shift, as a page shows it: start, how far, stop, go on."""
+
+import streamlit as st
+
+from ensemble import runs, shift
+from ensemble.access import Action
+from ensemble.errors import EnsembleError
+from ensemble.figures.inspect.shift import describe_measured_members
+from ensemble.jobs.placement import Placement
+from ensemble.jobs.queue import list_jobs_ahead
+from ensemble.jobs.remote.task_record import find_placement
+from ensemble.shift import StressResults, StressState
+from ensemble.shift.corruptions import CORRUPTION_KINDS
+from ensemble.shift.ood_images import list_ood_sets
+from ensemble.shift.status import StressJob, StressStatus
+from ensemble.ui.devices import placement_control
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
+from ensemble.ui.jobs import job_panel
+from ensemble.ui.shared import guard
+from ensemble.ui.shared.tab import Tab, tab
+from ensemble.ui.sign_in import rights
+from ensemble.wording import escaping, formats
+from ensemble.wording import jobs as jobs_words
+from ensemble.wording.formats import pluralize_noun
+
+# Asking a member costs about a third of teaching it, and measuring its answers a little more.
+INFERENCE_COST = 0.4
+START_SECONDS = 10.0
+MIN_OOD_SETS = 2  # sets of out-of-distribution images that there are at least
+
+
+def show_stress_job(shown: SharedEpoch, stress: StressState) -> None:
+    """What the job does, has done or would do, with its button."""
+    if stress.job and stress.active:
+        show_stress_progress(stress.job)
+    elif shown.run.origin:
+        if not stress.results:
+            st.info(
+                "This had not been measured when the report of this run was written: measure "
+                "it where the run was trained, and have the report written again.",
+                icon=":material/upload_file:",
+            )
+    elif stress.last_tick is None:
+        st.info(
+            "The members are needed for this, and no checkpoint of them is there yet: one is kept "
+            "at the end of the first epoch.",
+            icon=":material/hourglass_empty:",
+        )
+    else:
+        show_stress_start(shown, stress)
+    if stress.results and stress.results.clean:
+        st.caption(describe_stress_results(shown, stress, stress.results))
+
+
+def show_stress_progress(job: StressJob) -> None:
+    """How far it is, and the button that stops it."""
+    ahead = list_jobs_ahead(job) if job.state == "queued" else []
+    job_panel.show_job_progress(
+        job,
+        jobs_words.describe_job_stage(job, ahead, format_stress_progress(job.status)),
+        prefix="stress_",
+    )
+
+
+def format_stress_progress(status: StressStatus) -> str:
+    """How much of it is done: "12 of 44 done"; "" before that is known."""
+    return f"{status.steps} of {status.total} done" if status.total else ""
+
+
+def show_stress_start(shown: SharedEpoch, stress: StressState) -> None:
+    """What the job would do, or why it ended, and the button that starts it."""
+    if stress.job and stress.state == "failed":
+        job_panel.show_job_ending(stress.job)
+    results = None if stress.is_outdated else stress.results
+    whole = results is not None and stress.state == "finished" and results.images >= shown.n
+    if results and whole:
+        if not (new := list_new_ood_sets(results)):
+            return
+        label = f"Show the members {' and '.join(new)} too"
+        help = "What is measured already is not measured again."
+    elif results and stress.state in ("stopped", "failed"):
+        status = stress.status
+        asked = 1 + len(results.steps) + len(results.ood)
+        total = max(status.total, asked) if status else asked
+        label = f"Go on ({asked} of {total} done)"
+        help = "What is measured already is not measured again."
+    else:
+        st.markdown(describe_stress_job(shown))
+        label = f"Measure {formats.format_count(shown.members, 'member')} under shift"
+        label += f", {about}" if (about := estimate_stress_duration(shown.run)) else ""
+        help = "In a process of its own: you can leave this page, and come back."
+    before = find_stress_placement(stress)
+    choice = placement_control.select_placement(
+        "stress_where", placement_control.SINGLE_TASK_HELP, before
+    )
+    st.button(
+        label,
+        key="stress_start",
+        type="primary",
+        icon=":material/play_arrow:",
+        on_click=start_stress_job,
+        args=(shown.run.id, find_stress_limit(stress, results), choice, before),
+        **rights.build_control_arguments(Action.CHANGE, shown.run.path, help=help),
+    )
+    if problem := Tab.stress_problem.pop():
+        guard.show_error_message(problem)
+
+
+def list_new_ood_sets(results: StressResults) -> list[str]:
+    """OOD sets that are there now and were not when the run was measured."""
+    seen = {one["key"] for one in results.ood}
+    return [
+        escaping.escape_markdown(one.title)
+        for one in list_ood_sets(results.dataset)
+        if one.key not in seen
+    ]
+
+
+def find_stress_limit(stress: StressState, results: StressResults | None) -> int | None:
+    """The limit to start with: that of what is to be gone on with, else none."""
+    going_on = results and stress.state in ("stopped", "failed")
+    return stress.status.limit if going_on and stress.status else None
+
+
+def find_stress_placement(stress: StressState) -> Placement | None:
+    """Where to go on with one that has not come to its end: where it was."""
+    going_on = stress.job and stress.state in ("stopped", "failed")
+    return find_placement(stress.job.path) if going_on and stress.job else None
+
+
+def start_stress_job(run_id: str, limit: int | None, choice: str, before: Placement | None) -> None:
+    """Callback: start the job, or keep the reason why it cannot be."""
+    try:
+        shift.start_stress(run_id, limit, placement_control.build_placement(choice, before))
+    except EnsembleError as error:
+        tab.stress_problem = str(error)
+
+
+def count_stress_steps() -> int:
+    """How often the members are shown a set of images."""
+    return 1 + sum(len(kind.amounts) - 1 for kind in CORRUPTION_KINDS.values()) + MIN_OOD_SETS
+
+
+def describe_stress_job(shown: SharedEpoch) -> str:
+    """What the job does, in a sentence or two."""
+    most = shift.count_measured_images(shown.n, shown.dataset.image_shape)
+    some = f"all {shown.n:,}" if most == shown.n else f"the first {most:,}"
+    return (
+        f"An ensemble that is good on its own test set may fail on {pluralize_noun(shown.noun)} "
+        "that look a "
+        f"little different, and should then at least be unsure. This turns, shifts, blurs, fades "
+        f"and adds noise to {some} test {pluralize_noun(shown.noun)}, in "
+        f"{count_stress_steps() - MIN_OOD_SETS - 1} steps, "
+        "and asks every member each time; then it shows them images that belong to no class."
+    )
+
+
+def estimate_stress_duration(run: runs.Run) -> str:
+    """About how long it will take, "about 4 min", from how fast the run trained; "" if unknown."""
+    if not run.status.img_member_per_s:
+        return ""
+    images = (
+        shift.count_measured_images(run.data.test_size, run.data.image_shape) * count_stress_steps()
+    )
+    seconds = INFERENCE_COST * images * run.config.members / run.status.img_member_per_s
+    return f"about {formats.format_duration(round_stress_seconds(START_SECONDS + seconds))}"
+
+
+def round_stress_seconds(seconds: float) -> float:
+    """Seconds as one says them: to five up to a minute, then to half minutes, then to minutes."""
+    step = 5 if seconds < 60 else 30 if seconds < 300 else 60
+    return max(step, step * round(seconds / step))
+
+
+def describe_stress_results(shown: SharedEpoch, stress: StressState, results: StressResults) -> str:
+    """What the figures below are of, and whether there is something newer."""
+    all_of = "all" if results.images >= shown.n else "the first"
+    said = (
+        f"Measured on {all_of} {results.images:,} test {pluralize_noun(shown.noun)}, with the "
+        f"members of the run's last checkpoint, at {describe_measured_members(results)}."
+    )
+    if stress.is_outdated:
+        said = (
+            f"Measured at {describe_measured_members(results)}, on {all_of} {results.images:,} "
+            f"test {pluralize_noun(shown.noun)}; "
+            "the run has gone on since."
+        )
+    return said

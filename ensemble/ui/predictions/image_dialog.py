@@ -1,0 +1,177 @@
+"""One test image opened: what it is, what the ensemble says, and how its members came to it."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.averaging import Ints
+from ensemble.figures import probability_bars, thumbnails
+from ensemble.ui.predictions import conformal_sets, downloads, predictions_view
+from ensemble.ui.predictions.validation_source import ValidationSource
+from ensemble.ui.shared import address as shared
+from ensemble.ui.shared import theme
+from ensemble.ui.shared.guard import guard_page
+from ensemble.wording import escaping
+from ensemble.wording import images as images_words
+
+DIALOG_IMAGE_PX = 168  # pixels of the screen: six for one of 28
+
+
+@dataclass(frozen=True)
+class ImageDialogContext:
+    """What an image is opened from.
+
+    Attributes:
+      predictions: the predictions.
+      dataset: their images and classes.
+      numbers: (K,), the images that can be gone through, in order.
+      noun: what an image is called.
+      source: the run and epoch as people call them, for titles.
+      file_stem: the run's id and epoch, for names of files.
+      validation_source: what its conformal set is calibrated on; None: the other half of the test
+        images.
+    """
+
+    predictions: EnsemblePredictions
+    dataset: runs.TestSet
+    numbers: Ints
+    noun: str
+    source: str
+    file_stem: str
+    validation_source: ValidationSource | None
+
+
+def show_image_dialog(shown: ImageDialogContext) -> None:
+    """Open the image that the address names, over the page; closing it takes it out again."""
+    st.dialog(f"Test {shown.noun}", width="medium", on_dismiss=close_image_dialog)(
+        show_image_dialog_body
+    )(shown)
+
+
+def close_image_dialog() -> None:
+    """Callback: the address names no image any more."""
+    predictions_view.update_predictions_view(digit=None)
+
+
+def open_neighbor_image(number: int | None) -> None:
+    """Callback: open another image."""
+    predictions_view.update_predictions_view(digit=number)
+
+
+def show_image_dialog_body(shown: ImageDialogContext) -> None:
+    """The inside of the dialog: reruns by itself when another image is asked for."""
+    number = predictions_view.read_predictions_view().digit
+    if number is None or number >= len(shown.predictions.labels):
+        return
+    with guard_page():
+        show_image_summary(shown, number)
+        show_image_probabilities(shown, number)
+        show_image_footer(shown, number)
+
+
+def show_image_summary(shown: ImageDialogContext, number: int) -> None:
+    """The image beside what is said of it."""
+    names, label = shown.dataset.class_names, shown.predictions.labels[number]
+    mark = "✓ Right" if shown.predictions.right[number] else "✗ Wrong"
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        image = shown.dataset.tiles[number]
+        st.image(
+            thumbnails.encode_enlarged_image(image, DIALOG_IMAGE_PX),
+            width=thumbnails.compute_display_size(image.shape, DIALOG_IMAGE_PX)[0],
+            alt=f"Test {shown.noun} {number}, "
+            f"{images_words.format_true_class(names[label], names)}",
+        )
+        with st.container(width=420):
+            st.subheader(f"{mark} · #{number}", anchor=False)
+            st.markdown(
+                escaping.escape_markdown(
+                    images_words.describe_image_prediction(shown.predictions, number, names)
+                )
+            )
+            if said := conformal_sets.describe_image_set(
+                shown.predictions, number, names, shown.validation_source
+            ):
+                st.markdown(
+                    escaping.escape_markdown(said),
+                    help=conformal_sets.describe_set_calibration(shown.validation_source),
+                )
+
+
+def show_image_probabilities(shown: ImageDialogContext, number: int) -> None:
+    """Bars and dots, and how to read them."""
+    made, names = shown.predictions, shown.dataset.class_names
+    title = f"{shown.noun.capitalize()} {number} · {shown.source}"
+    st.plotly_chart(
+        probability_bars.plot_probability_bars(
+            made, number, names, title, theme.get_page_palette()
+        ),
+        key="digit_bars",
+        alt=probability_bars.describe_probability_chart(made, number, names),
+        config=probability_bars.build_chart_toolbar(
+            f"{shown.noun.capitalize()} {number} · {shown.file_stem}"
+        ),
+    )
+    some = (
+        ""
+        if len(names) <= probability_bars.MAX_CLASSES
+        else (
+            f"The {probability_bars.MAX_CLASSES} likeliest of {len(names):,} classes, with what it "
+            f"is; the file has all. "
+        )
+    )
+    dots = "Bars: the averaged probabilities. Dots: each member's own." if made.members > 1 else ""
+    if some or dots:
+        st.caption(some + dots)
+
+
+def show_image_footer(shown: ImageDialogContext, number: int) -> None:
+    """The images before and after this one, in the order of the page; its figures as a file."""
+    made, names, numbers = shown.predictions, shown.dataset.class_names, shown.numbers
+    found = (numbers == number).nonzero()[0]
+    # One that the filter leaves out, opened by its number, stands before all others.
+    place = int(found[0]) if len(found) else -1
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show_neighbor_button("Previous", "Left", numbers, place - 1)
+        show_neighbor_button("Next", "Right", numbers, place + 1)
+        if place >= 0:
+            st.caption(f"{place + 1:,} of {len(numbers):,}", width="content")
+        st.space("stretch")
+        if made.split[number]:
+            show_why_link(number)
+        st.download_button(
+            "Figures (CSV)",
+            lambda: downloads.encode_image_csv(made, number, names),
+            f"{escaping.sanitize_file_name(shown.file_stem.replace(' · ', '-'))}-{number}.csv",
+            "text/csv",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
+            key="digit_csv",
+        )
+
+
+def show_why_link(number: int) -> None:
+    """The way to what splits the members here, in five steps."""
+    words = (shared.RUN, shared.RUN.read()), (shared.EPOCH, shared.EPOCH.read())
+    query = {word.name: str(value) for word, value in words if value is not None}
+    st.page_link(
+        "pages/why.py",
+        label="Why do they disagree?",
+        icon=":material/help_center:",
+        query_params={**query, **shared.IMAGE.build_query(number)},
+    )
+
+
+def show_neighbor_button(label: str, key: str, numbers: Ints, place: int) -> None:
+    """A button to another place in the order; disabled where there is none."""
+    there = 0 <= place < len(numbers)
+    st.button(
+        label,
+        key=f"digit_{label.lower()}",
+        disabled=not there,
+        on_click=open_neighbor_image,
+        args=(int(numbers[place]) if there else None,),
+        shortcut=key,
+    )

@@ -1,0 +1,164 @@
+"""Many test images as one composed picture, in tiles that open at a click or a key.
+
+A component of our own: Streamlit's images are one element each and cannot be pressed, and
+Vega-Lite smooths what it enlarges. Here one strip of pixels is drawn with nearest neighbour,
+each tile is a button with its words under it, and as many come on a page as fit its width.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.averaging import Ints
+from ensemble.figures import palette, thumbnails
+from ensemble.ui.shared import widget_state
+from ensemble.ui.shared.tab import tab
+from ensemble.wording import formats
+from ensemble.wording import images as images_words
+from ensemble.wording.formats import pluralize_noun
+
+GRID_KEY = "digits_grid"
+MIN_PAGE_IMAGES, MAX_PAGE_IMAGES, PAGE_ROWS = 24, 60, 5
+
+
+def count_page_images() -> int:
+    """How many images come on a page in this tab: whole rows, 24 to 60."""
+    return compute_page_size(get_grid_columns(GRID_KEY))
+
+
+def get_grid_columns(key: str) -> int:
+    """How many images fit side by side in this grid, as far as the tab's browser has said."""
+    return tab.grid_columns[key]
+
+
+def compute_page_size(columns: int) -> int:
+    """Whole rows of `get_grid_columns` images: five where that makes 24 to 60 images."""
+    return columns * min(
+        max(PAGE_ROWS, -(-MIN_PAGE_IMAGES // columns)), max(1, MAX_PAGE_IMAGES // columns)
+    )
+
+
+def show_image_grid(
+    images: thumbnails.Pixels,
+    made: EnsemblePredictions,
+    numbers: Ints,
+    names: Sequence[str],
+    noun: str,
+    on_open: Callable[[int], None],
+    key: str = GRID_KEY,
+    under: Callable[[int], Sequence[str]] | None = None,
+) -> None:
+    """Draw the images of one page.
+
+    Args:
+      images: uint8 (K, H, W, channels), the images on screen and no others.
+      made: the predictions.
+      numbers: the images' numbers, K of them.
+      names: the classes' names.
+      noun: what an image is called.
+      on_open: called with an image's number when it is pressed.
+      key: tells this grid from others on the screen.
+      under: the lines under an image, from its number; None for the members' votes.
+    """
+    register_image_grid()(
+        data={
+            "strip": thumbnails.encode_image_strip(images),
+            "image": compute_tile_layout(images.shape[1:]),
+            "columns": get_grid_columns(key),
+            "label": f"{len(numbers)} test {pluralize_noun(noun)}: arrow keys move, Enter opens",
+            "wide": max(map(len, names)) > 1,
+            "colors": {"right": palette.RIGHT_COLOR, "wrong": palette.WRONG_COLOR},
+            "tiles": [
+                build_image_tile(made, number, names, noun)
+                | (build_tile_lines(under(int(number))) if under else {})
+                for number in numbers
+            ],
+        },
+        key=key,
+        on_opened_change=lambda: open_pressed_tile(key, on_open),
+        on_columns_change=lambda: update_grid_columns(key),
+    )
+
+
+def compute_tile_layout(shape: Sequence[int]) -> dict[str, Any]:
+    """Where an image (H, W, …) stands in its square of 84 pixels: in the middle, for the scripts.
+
+    `step` is how far one image of the strip is from the next, in pixels of the screen.
+    """
+    wide, high = thumbnails.compute_display_size(shape, thumbnails.THUMBNAIL_SIZE)
+    beside, above = thumbnails.THUMBNAIL_SIZE - wide, thumbnails.THUMBNAIL_SIZE - high
+    left, top = beside // 2, above // 2
+    padding = f"{top}px {beside - left}px {above - top}px {left}px"
+    style = {
+        "width": f"{wide}px",
+        "height": f"{high}px",
+        "padding": padding,
+        "backgroundSize": f"auto {high}px",
+    }
+    return {"step": wide, "style": style}
+
+
+def build_image_tile(
+    made: EnsemblePredictions, number: int, names: Sequence[str], noun: str
+) -> dict[str, Any]:
+    """One image's words for the component."""
+    sure = formats.format_probability(made.confidence[number])
+    return {
+        "number": int(number),
+        "right": bool(made.right[number]),
+        "verdict": images_words.format_image_verdict(made, number, names),
+        "sure": sure,
+        "listed": images_words.can_list_votes(made, names),
+        "votes": list_tile_votes(made, number, names),
+        "alt": f"Test {noun} {number}. "
+        f"{images_words.describe_image_prediction(made, number, names)}",
+    }
+
+
+def build_tile_lines(texts: Sequence[str]) -> dict[str, Any]:
+    """Lines that stand under an image in place of the votes."""
+    return {"listed": False, "votes": [(text, False) for text in texts]}
+
+
+def list_tile_votes(
+    made: EnsemblePredictions, number: int, names: Sequence[str]
+) -> list[tuple[str, bool]]:
+    """The votes under an image, each with whether it is against the ensemble; one has none."""
+    if made.members == 1:
+        return []
+    if not images_words.can_list_votes(made, names):
+        return [(text, False) for text in images_words.format_vote_lines(made, number, names)]
+    said = int(made.said[number])
+    return [
+        (text, vote != said) for vote, text in images_words.list_vote_texts(made, number, names)
+    ]
+
+
+def open_pressed_tile(key: str, on_open: Callable[[int], None]) -> None:
+    """A tile was pressed."""
+    number = widget_state.get_widget_value(key).get("opened")
+    if number is not None:
+        on_open(int(number))
+
+
+def update_grid_columns(key: str) -> None:
+    """The browser says how many columns fit."""
+    fit = widget_state.get_widget_value(key).get("columns")
+    if fit:
+        tab.grid_columns[key] = max(1, min(MAX_PAGE_IMAGES, int(fit)))
+
+
+@functools.cache
+def register_image_grid() -> Any:
+    """The component, registered once."""
+    folder = Path(__file__).parent / "js"
+    return st.components.v2.component(
+        "ensemble_digits_grid",
+        html='<div class="digits" role="group"></div>',
+        css=(folder / "grid.css").read_text(),
+        js=(folder / "grid.js").read_text(),
+    )

@@ -1,0 +1,75 @@
+"""The calibration error of many runs: counted once from what is kept of their last epoch.
+
+No status and no history has it. A thousand runs are some gigabytes to read: a drawing of the page
+reads for a moment, the next goes on, and the disk keeps what was found.
+"""
+
+import functools
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from ensemble import runs
+from ensemble.analysis.quality.averaging import average_probabilities, prediction_confidence
+from ensemble.analysis.quality.calibration import expected_calibration_error
+from ensemble.errors import EnsembleError
+from ensemble.runs.epoch_files import locate_epoch_file
+from ensemble.storage.arrays import disk_cache
+from ensemble.storage.folder_index import file_version
+from ensemble.ui.shared import loaders
+
+READ_BUDGET_S = 0.2  # that a drawing may take for it
+MAX_CACHED_ERRORS = 4096  # that are remembered
+FileVersion = tuple[int, int, int]
+
+_error_cache: dict[tuple[str, FileVersion, str], float | None] = {}
+
+
+def load_ece_of_runs(
+    shown: Sequence[runs.Run], seconds: float = READ_BUDGET_S
+) -> tuple[dict[str, float], int]:
+    """The ECE in [0, 1] of those of which it is known by now, by id; and how many are to come.
+
+    Args:
+      shown: the runs, those that are wanted first before others.
+      seconds: how long it may read for; one at least is read.
+    """
+    end, known, left, read = time.monotonic() + seconds, {}, 0, 0
+    for run in shown:
+        if (at := build_ece_cache_key(run)) is None:
+            continue
+        if at not in _error_cache:
+            if read and time.monotonic() > end:
+                left += 1
+                continue
+            if len(_error_cache) >= MAX_CACHED_ERRORS:
+                _error_cache.clear()
+            _error_cache[at] = load_run_ece(run, at)
+            read += 1
+        if (error := _error_cache[at]) is not None:
+            known[run.id] = error
+    return known, left
+
+
+def build_ece_cache_key(run: runs.Run) -> tuple[str, FileVersion, str] | None:
+    """What its ECE depends on: the file of its last epoch, and the labels; None without one."""
+    seen = file_version(str(locate_epoch_file(run.path, "predictions", run.status.epoch)))
+    return seen and (str(run.path), seen, run.data.fingerprint or run.config.dataset)
+
+
+def load_run_ece(run: runs.Run, at: tuple[str, FileVersion, str]) -> float | None:
+    """The ECE of the run's last epoch; None where its predictions or its labels are no use."""
+    try:
+        count = functools.partial(compute_run_ece, run)
+        return float(disk_cache.load_or_compute_arrays("ece", f"{at}", count)["ece"][()])
+    except (EnsembleError, OSError, ValueError):  # Inspect says what is wrong.
+        return None
+
+
+def compute_run_ece(run: runs.Run) -> dict[str, np.ndarray]:
+    """The ECE from the predictions themselves."""
+    labels = loaders.load_run_test_set(run).labels
+    averaged = average_probabilities(runs.read_run_predictions(run.id, run.status.epoch))
+    right = averaged.argmax(axis=-1) == labels
+    return {"ece": np.array(expected_calibration_error(prediction_confidence(averaged), right))}

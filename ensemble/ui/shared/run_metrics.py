@@ -1,0 +1,163 @@
+"""What a run has reached, in figures: the answer that stands before any picture."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, pstdev
+from typing import Any
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.datasets.registry import DatasetEntry
+from ensemble.ui.train import history
+from ensemble.wording import formats
+from ensemble.wording import jobs as jobs_words
+from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.runs import groups as groups_words
+from ensemble.wording.runs import member_settings
+from ensemble.wording.runs import training as training_words
+from ensemble.wording.verdicts import chance_level, selection_basis
+
+
+def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+    """The accuracy with its interval, the gain over the mean member, and the time."""
+    info = run.data
+    last = history.find_latest_epoch_row(rows)
+    with st.container(horizontal=True, gap="medium", key="answer"):
+        if last:
+            show_test_accuracy_metric(last, info)
+            if run.config.members > 1:
+                show_mean_gain_metric(last, info)
+        elif run.active:
+            st.metric(
+                format_accuracy_label(run.config.members, info),
+                "–",
+                width="content",
+                help="Stands here after the first epoch.",
+            )
+        show_time_metric(run)
+    if said := training_words.describe_training_speed(run):
+        st.caption(said)
+    if last:
+        show_best_epoch(run, last)
+
+
+def format_accuracy_label(members: int, info: DatasetEntry) -> str:
+    """What the accuracy is of, and on what."""
+    who = "Ensemble" if members > 1 else "Accuracy"
+    return f"{who} on {formats.format_count(info.test_size, f'test {info.noun}')}"
+
+
+def show_test_accuracy_metric(last: dict[str, Any], info: DatasetEntry) -> None:
+    """The ensemble's accuracy on the test images."""
+    share = last.get("ensemble_test_accuracy")
+    value = formats.format_percent(share, info.test_size)
+    margin = formats.format_wilson_interval(share, info.test_size) if share is not None else ""
+    st.metric(
+        format_accuracy_label(len(last["test_accuracy"]), info),
+        f"{value} {margin}",
+        width="content",
+        help="The members' probabilities are averaged, and the likeliest class counts. Beside it "
+        "the 95 % Wilson interval: ± half of it, or both ends where it is not symmetric.",
+    )
+
+
+def show_mean_gain_metric(last: dict[str, Any], info: DatasetEntry) -> None:
+    """How many more test images the ensemble gets right than its mean member."""
+    shares = [share for share in last["test_accuracy"] if share is not None]
+    if not shares or last.get("ensemble_test_accuracy") is None:
+        return
+    more = (last["ensemble_test_accuracy"] - fmean(shares)) * info.test_size
+    spread, word = pstdev(shares) * info.test_size, info.noun
+    st.metric(
+        "Over the mean member",
+        formats.format_image_difference(more, word),
+        width="content",
+        help=f"The members themselves differ by ± {spread:.0f} {pluralize_noun(word)} (standard "
+        "deviation).",
+    )
+
+
+def show_time_metric(run: runs.Run) -> None:
+    """The time left while it trains, else the time it took; in a cluster's queue apart."""
+    status = run.status
+    if waited := groups_words.compute_queue_seconds(run):
+        st.metric(
+            "In the queue",
+            formats.format_duration(waited),
+            width="content",
+            help="Waited for a first place on the cluster. It is no part of the training time.",
+        )
+    if run.state == "training":
+        st.metric(
+            "Time left",
+            formats.format_duration(jobs_words.estimate_seconds_left(status)),
+            width="content",
+            help="Stands here once its rate is steady.",
+        )
+    elif not run.active and status.seconds:
+        st.metric("Trained for", formats.format_duration(status.seconds), width="content")
+
+
+def show_best_epoch(run: runs.Run, last: dict[str, Any]) -> None:
+    """The best epoch, where an earlier one was better than the last, and than guessing."""
+    status = run.status
+    share, reached = status.best_ensemble_test_accuracy, last.get("ensemble_test_accuracy")
+    if chance_level.is_chance_accuracy(share, run.data):
+        return
+    by_test = bool(share and reached and share > reached)
+    by_validation = share is not None and status.best_epoch != last["epoch"]
+    if by_validation if status.best_on == "validation" else by_test:
+        said = formats.format_percent(share, run.data.test_size)
+        st.caption(
+            f"Best: {said} after epoch {status.best_epoch}, kept as a checkpoint; "
+            f"{selection_basis.describe_selection_basis(status.best_on)}."
+        )
+
+
+def tabulate_latest_member_metrics(
+    rows: list[dict[str, Any]],
+    info: DatasetEntry,
+    values: Mapping[str, Sequence[float]] | None = None,
+) -> dict[str, list[str]]:
+    """Columns of the members' latest figures, the ensemble first; {} before the first epoch.
+
+    Args:
+      rows: lines of the run's history.
+      info: its dataset.
+      values: the members' values of each setting that differs.
+    """
+    if not (last := history.find_latest_epoch_row(rows)):
+        return {}
+    whole = last.get("ensemble_test_accuracy")
+    shares, losses = last["test_accuracy"], last["test_loss"]
+    gaps = [
+        None if share is None or whole is None else (share - whole) * info.test_size
+        for share in shares
+    ]
+    many = len(shares) > 1
+    held = last.get("validation_loss")  # only where the run holds training images out
+    first = {
+        "member": "ensemble",
+        "test accuracy": formats.format_percent(whole, info.test_size),
+        "test NLL": formats.format_significant(last.get("ensemble_test_nll")),
+        "validation NLL": formats.format_significant(last.get("ensemble_validation_nll")),
+        "train NLL": formats.format_significant(last.get("ensemble_train_nll")),
+        "gap to the ensemble": "",
+    }
+    each = {
+        "member": [f"member {m + 1}" for m in range(len(shares))],
+        "test accuracy": [formats.format_percent(share, info.test_size) for share in shares],
+        "test NLL": [formats.format_significant(loss) for loss in losses],
+        **({"validation NLL": [formats.format_significant(loss) for loss in held]} if held else {}),
+        "train NLL": [formats.format_significant(loss) for loss in last["train_loss"]],
+        "gap to the ensemble": [
+            "–" if gap is None else formats.format_image_difference(gap, info.noun) for gap in gaps
+        ],
+    }
+    own = {
+        member_settings.SETTING_TITLES[name]: member_settings.format_distinct_values(found)
+        for name, found in (values or {}).items()
+    }
+    each = {"member": each.pop("member"), **own, **each}
+    first |= dict.fromkeys(own, "")
+    return {name: [first[name], *column] if many else column for name, column in each.items()}

@@ -1,0 +1,32 @@
+"""The band over a screen that shows the recorded run: whose it is not, and the way to one's own."""
+
+import streamlit as st
+
+from ensemble.ui.frame import plain_words
+from ensemble.ui.train.example import recording
+from ensemble.wording import run_names
+
+
+def show_recorded_banner(title: str) -> None:
+    """What the screen is for, that all below was recorded, and the way to a first run.
+
+    Args:
+      title: what the screen shows of a run, as a heading.
+    """
+    st.subheader(title, anchor=False)
+    with st.container(
+        border=True, horizontal=True, vertical_alignment="center", gap="small", key="recorded_band"
+    ):
+        st.badge("Recorded example: not a run of yours", icon=":material/history:", color="orange")
+        st.caption(
+            f"{run_names.format_ensemble_settings(recording.load_recorded_config())}. Yours will "
+            "stand in its place after its first epoch.",
+            width="content",
+        )
+        st.page_link(
+            "pages/train.py",
+            label="Train a first ensemble",
+            icon=":material/arrow_forward:",
+            width="content",
+        )
+        plain_words.show_terms_control()

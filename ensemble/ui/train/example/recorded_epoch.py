@@ -1,0 +1,28 @@
+"""The recorded run as Predictions, Inspect and Why open one: an epoch of it, with its images."""
+
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
+from ensemble.ui.predictions import predictions_view
+from ensemble.ui.predictions.epoch_selection import EpochSelection
+from ensemble.ui.train.example import recording
+
+
+def select_recorded_epoch() -> EpochSelection:
+    """The epoch that the address names, else the last."""
+    epochs = recording.list_recorded_epochs()
+    wanted = predictions_view.read_predictions_view().epoch
+    epoch = wanted if wanted in epochs and wanted is not None else epochs[-1]
+    return EpochSelection(epoch, epochs, recording.load_recorded_predictions(epoch))
+
+
+def load_recorded_shared_epoch() -> SharedEpoch:
+    """The same with its images, as Inspect looks at a run."""
+    found, run = select_recorded_epoch(), recording.load_recorded_run()
+    version = (0, found.epoch)
+    return SharedEpoch(
+        run,
+        found.epoch,
+        found.epochs,
+        found.predictions,
+        recording.load_recorded_test_set(),
+        version,
+    )

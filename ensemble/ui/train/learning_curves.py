@@ -1,0 +1,183 @@
+"""Learning curves that stay put while a run goes on.
+
+A component of our own, because each of Streamlit's charts loses something at a live
+update: Plotly and ECharts are drawn anew, Vega-Lite drops the zoom, and none draws the
+ensemble in the page's own text colour at once. This one keeps its SVG nodes, the zoom and
+the hidden curves, and saves PNG, SVG, PDF and CSV. Its scripts stand in `js/`.
+"""
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ensemble.figures import palette
+from ensemble.ui.frame.chart_component import register_chart
+from ensemble.ui.train import curve_panels, disputed_images
+from ensemble.ui.train.curve_panels import get_curve_group
+from ensemble.ui.train.varied import value_colors
+
+SCRIPTS = (
+    "scales.js",
+    "panel.js",
+    "ends.js",
+    "disputed.js",
+    "save.js",
+    "values.js",
+    "pointer.js",
+    "chart.js",
+)
+CURVES_TITLE = "Learning curves"
+# How the line of a split is broken, and that of a mean: each in its own way, never by hue alone.
+DASHES = {"test": "", "validation": "dash-dotted", "train": "dashed"}
+
+
+def show_learning_curves(
+    run_id: str,
+    rows: list[dict[str, Any]],
+    *,
+    caption: str,
+    epochs: int,
+    members: int,
+    n_test: int,
+    validation: bool = False,
+    log: bool = False,
+    smoothing: float = 0.0,
+    images: dict[str, Any] | None = None,
+    varied: Mapping[str, Sequence[float]] | None = None,
+    about: str = "",
+) -> None:
+    """Draw loss, accuracy and disagreement of the members over the epochs, and disputed images.
+
+    Args:
+      run_id: the run; its zoom and hidden curves are kept under this name.
+      rows: lines of the run's history.
+      caption: what stands over a saved picture.
+      epochs: how many epochs the run is to have.
+      members: how many members it has.
+      n_test: how many test images the shares were counted on.
+      validation: whether it holds training images out.
+      log: draw losses and disagreement on a log axis, accuracies by the errors that are left.
+      smoothing: how strongly to average training curves, in [0, 1).
+      images: what stands under the pictures, from `disputed_images.load_disputed_images`; None for
+        nothing.
+      varied: the members' values of each setting that differs: their colours are by these then.
+      about: the caption of a saved picture that has a size of its own.
+    """
+    places = curve_panels.build_curve_panels(
+        rows, members=members, n_test=n_test, log=log, smoothing=smoothing
+    )
+    chart = {
+        "run": run_id,
+        "caption": caption,
+        "title": CURVES_TITLE,
+        "about": about or f"{CURVES_TITLE} · {caption}",
+        "x": {"label": "epochs", "max": compute_epoch_axis_end(rows, epochs)},
+        "styles": {name: build_curve_style(name, members) for name in list_curve_names(members)},
+        "legend": build_curve_legend(members, validation),
+        "places": places,
+        "disputed": images,
+        "colors": {
+            "right": palette.RIGHT_COLOR,
+            "wrong": palette.WRONG_COLOR,
+            "muted": palette.MUTED_COLOR,
+        },
+    }
+    chart = value_colors.color_curves_by_value(chart, varied or {}, members)
+    # As text: Streamlit imports pandas to find tables in anything else, and the first curves wait.
+    pressed = register_learning_curves()(
+        data={"chart": json.dumps(chart)},
+        key=f"curves-{run_id}",
+        on_opened_change=ignore_curve_press,
+    )
+    disputed_images.open_disputed_votes(run_id, pressed.get("opened"))
+
+
+def ignore_curve_press() -> None:
+    """Callback: what was pressed is read where the component is drawn."""
+
+
+@functools.cache
+def register_learning_curves() -> Any:
+    """The component, registered once."""
+    folder = Path(__file__).parent / "js"
+    return register_chart("learning_curves", folder, "curves.css", SCRIPTS)
+
+
+def list_curve_names(members: int) -> list[str]:
+    """Every curve that there will be of so many members, in drawing order: the ensemble last."""
+    each = [f"member {m + 1}" for m in range(members)]
+    return each if members == 1 else [*each, "mean", "pairs", "ensemble"]
+
+
+def build_curve_style(name: str, members: int) -> dict[str, Any]:
+    """Colour (None: the page's text colour), width, opacity and names of a curve.
+
+    `label` is spoken and `end` stands at the curve's end. What is dotted is never taken for a
+    test curve, which is solid, nor for one of training or validation: see `DASHES`.
+    """
+    if name == "ensemble":
+        whole = {"width": palette.ENSEMBLE_WIDTH, "opacity": 1, "label": name, "end": name}
+        return {"color": None, **whole}
+    if name == "pairs":
+        whole = {"width": palette.ENSEMBLE_WIDTH, "opacity": 1}
+        return {"color": None, **whole, "label": "two members, on average", "end": "mean pair"}
+    if name == "mean":
+        mean = {"width": 2.5, "opacity": 1, "label": "mean member", "end": "mean"}
+        return {"color": palette.MUTED_COLOR, **mean, "dashes": "dotted"}
+    number = int(name.removeprefix("member "))
+    return {
+        "color": palette.member_color(number - 1, members),
+        "width": palette.MEMBER_WIDTH if members > 1 else 2 * palette.MEMBER_WIDTH,
+        "opacity": palette.member_opacity(members),
+        "label": name,
+        "end": name if members <= len(palette.MEMBER_HUES) else "members",
+    }
+
+
+def build_curve_legend(members: int, validation: bool = False) -> list[dict[str, Any]]:
+    """One entry a group of curves, the ensemble first, then the splits.
+
+    The same from the first look on, so that nothing moves when curves come.
+    """
+    each = {
+        get_curve_group(name, members): build_curve_style(name, members)
+        for name in list_curve_names(members)
+    }
+    if "members" in each:
+        each["members"]["label"] = f"{members} members"
+    first = [name for name in ("ensemble", "mean") if name in each]
+    # A mean pair has its name at its end: it is alone in its picture.
+    order = [*first, *(name for name in each if name not in ("ensemble", "mean", "pairs"))]
+    curves = [{**each[name], "group": name} for name in order]
+    splits = {"test": "test"}
+    if validation:
+        splits["validation"] = "validation"
+    splits["train"] = "train"
+    if members > 1:
+        splits["training"] = "members' train"
+    return curves + [
+        {
+            "group": name,
+            "label": label,
+            "color": None,
+            "width": 1.2,
+            "split": True,
+            "dashes": DASHES.get(name, "dashed"),
+        }
+        for name, label in splits.items()
+    ]
+
+
+def compute_epoch_axis_end(rows: list[dict[str, Any]], epochs: int) -> float:
+    """Where the epoch axis ends: the whole run when it is short, else in growing steps.
+
+    An axis that ends at the data would move with every update; one that always ends at
+    epoch 1,000 would show a sliver for an hour.
+    """
+    done = max((row.get("progress") or 0.0 for row in rows[-2:]), default=0.0)
+    end = 20
+    while end < done:
+        end *= 2
+    return min(epochs, end)

@@ -1,0 +1,141 @@
+"""Train's control for the network: what it is, what it takes, and whether it can be trained."""
+
+import streamlit as st
+
+from ensemble import architectures, datasets
+from ensemble.architectures import ARCHITECTURES
+from ensemble.config import EnsembleConfig
+from ensemble.datasets import DatasetInfo
+from ensemble.errors import ConfigError
+from ensemble.machine import network_cost
+from ensemble.settings import SETTINGS_FILE_NAME
+from ensemble.ui.shared import settings
+from ensemble.ui.train import network_probe
+from ensemble.ui.train.network_probe import ProbeResult
+from ensemble.wording import escaping
+from ensemble.wording.runs import networks as networks_words
+
+
+def show_network_control() -> None:
+    """Which network."""
+    listed = architectures.list_network_names()
+    titles = {one: networks_words.format_unique_network_name(one, listed) for one in listed}
+    settings.select_run_setting(
+        "network",
+        choices=listed,
+        format_func=titles.__getitem__,
+        on_change=settings.reset_run_setting,
+        args=("width",),
+    )
+
+
+def show_network_details() -> None:
+    """Where the chosen network comes from, what it takes, what suits the images, how wide it is."""
+    name, info = (
+        settings.get_run_setting("network"),
+        datasets.find_dataset_info(settings.get_run_setting("dataset")),
+    )
+    found = probe_network(name, info, settings.get_run_setting("width"))
+    looked = st.fragment(show_network_facts, run_every=0.5 if found.is_pending else None)
+    looked(name, info, settings.get_run_setting("width"), found.is_pending)
+    if said := networks_words.recommend_network(name, info):
+        st.caption(escaping.escape_markdown(said))
+    if usual := ARCHITECTURES[name].width if name in ARCHITECTURES else None:
+        settings.select_run_setting("width", help=f"Of its layers. 0 is its own, {usual}.")
+        st.caption(networks_words.describe_network_width(name, settings.get_run_setting("width")))
+    if architectures.is_custom_network(name) and not found.is_pending:
+        st.button(
+            "Look at it again",
+            key="network_again",
+            icon=":material/refresh:",
+            type="tertiary",
+            on_click=network_probe.forget_network_probes,
+            help="Its files in this folder are watched; this is for what it imports from "
+            "elsewhere.",
+        )
+    show_network_file_problem()
+
+
+def show_rate_warning() -> None:
+    """Beside rate and momentum: that they were too high for such a network and such images."""
+    name, rate, momentum, dataset = (
+        settings.get_run_setting(one) for one in ("network", "learning_rate", "momentum", "dataset")
+    )
+    if said := networks_words.describe_high_rate_risk(
+        name, rate, momentum, datasets.find_dataset_info(dataset)
+    ):
+        st.caption(f":material/speed: {said}")
+
+
+def show_network_facts(name: str, info: DatasetInfo, width: int, was_waiting: bool) -> None:
+    """Where it is from and what it takes; looks again until that is known."""
+    found = probe_network(name, info, width)
+    if found.is_pending != was_waiting:
+        st.rerun()
+    said = f"{networks_words.describe_network_source(name)} {describe_probed_cost(found)}".rstrip()
+    st.caption(escaping.escape_markdown(said), help=networks_words.FLOPS_GLOSS)
+
+
+def describe_probed_cost(found: ProbeResult) -> str:
+    """What a member takes, in words, or that it is still being asked."""
+    if found.is_pending:
+        return "Looking at it…"
+    return f"{networks_words.format_network_cost(found.cost)}." if found.cost else ""
+
+
+def show_network_file_problem() -> None:
+    """What is amiss with the file that names networks of one's own."""
+    try:
+        architectures.list_configured_networks()
+    except ConfigError as error:
+        st.caption(f":material/warning: {escaping.escape_markdown(str(error))}")
+
+
+def probe_network(name: str, info: DatasetInfo, width: int) -> ProbeResult:
+    """What is known of a network by now, for the images of a dataset."""
+    try:
+        architectures.check_image_size(name, *info.image_shape[:2])
+        if architectures.is_custom_network(name):
+            return network_probe.probe_own_network(name, info.name, info.fingerprint)
+        cost = network_cost.compute_network_cost(
+            name, info.image_shape, len(info.class_names), width
+        )
+    except ConfigError as error:
+        return ProbeResult(problem=str(error))
+    return ProbeResult(cost)
+
+
+def is_network_pending() -> bool:
+    """Whether the chosen network is one that has not said yet what it is."""
+    name = settings.get_run_setting("network")
+    if not architectures.is_custom_network(name):
+        return False
+    return probe_network(
+        name,
+        datasets.find_dataset_info(settings.get_run_setting("dataset")),
+        settings.get_run_setting("width"),
+    ).is_pending
+
+
+def describe_unfit_network(config: EnsembleConfig, found: ProbeResult) -> str:
+    """Why a network cannot be trained so, or not yet, in a sentence; else ""."""
+    if found.is_pending:
+        return f"Looking at {config.network}: a few seconds."
+    if found.problem:
+        return found.problem
+    if config.precision != "float32" and not found.bfloat16:
+        return (
+            f"{config.network} has no field dtype to be told {config.precision} by: choose "
+            "float32, or give it one."
+        )
+    return ""
+
+
+def reset_removed_network() -> None:
+    """Where the chosen network is no longer allowed here, take the first."""
+    if (gone := settings.get_run_setting("network")) in architectures.list_network_names():
+        return
+    settings.reset_run_setting("network")
+    settings.reset_run_setting("width")
+    said = f"The network {gone} is not in {SETTINGS_FILE_NAME} here: another is chosen."
+    st.warning(escaping.escape_markdown(said), icon=":material/folder_off:")

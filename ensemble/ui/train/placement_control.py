@@ -1,0 +1,25 @@
+"""Where the next run is trained, and with what each of its tasks there."""
+
+from ensemble.ui.devices import placement_control
+from ensemble.ui.shared import settings, widget_state
+
+PLACE_KEY = "where"
+
+
+def show_placement_control() -> None:
+    """The choice, and what is asked of a cluster; nothing where there is none to choose."""
+    choice = placement_control.select_placement(
+        PLACE_KEY,
+        "On a cluster each group is a task; they are followed from here, and take no turn of "
+        "this machine.",
+    )
+    if choice != placement_control.THIS_MACHINE:
+        placement_control.show_free_resources(choice)
+        settings.select_run_setting("groups")
+        placement_control.show_task_requests(choice)
+
+
+def get_selected_place() -> str:
+    """What is chosen."""
+    chosen: str = widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE)
+    return chosen

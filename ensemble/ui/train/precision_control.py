@@ -1,0 +1,41 @@
+"""Train's control for the precision of products, with what it is worth on this machine."""
+
+import streamlit as st
+
+from ensemble.datasets import registry
+from ensemble.machine import bfloat16_plans
+from ensemble.machine.machine_info import read_machine_info as this_machine
+from ensemble.ui.devices import probe, race_results
+from ensemble.ui.shared import settings
+from ensemble.wording import race as devices_words
+
+FLOAT32_LABEL = "float32, usual"
+
+
+def show_precision_control() -> None:
+    """The choice; below it the speed-up as measured, or why there is none."""
+    here = probe.get_device_probe().inventory
+    platform = here.platform if here else ""
+    known = (
+        race_results.find_latest_race(),
+        platform,
+        this_machine().fast_bfloat16,
+        _find_product_plan(),
+    )
+    words = {"float32": FLOAT32_LABEL, "bfloat16": devices_words.label_bfloat16_choice(*known)}
+    settings.select_run_setting("precision", format_func=words.__getitem__)
+    if said := devices_words.describe_bfloat16_support(*known):
+        st.caption(said)
+    elif here:
+        st.caption("What it is worth on this machine is not measured yet.")
+        st.page_link("pages/devices.py", label="Measure it on Devices", icon=":material/timer:")
+
+
+def _find_product_plan() -> bfloat16_plans.Bfloat16Plan | None:
+    """What was measured for the network that is chosen, if it was."""
+    images = registry.find_dataset_entry(settings.get_run_setting("dataset")).image_shape
+    network, width = (
+        str(settings.get_run_setting("network")),
+        int(settings.get_run_setting("width")),
+    )
+    return bfloat16_plans.load_bfloat16_plan(bfloat16_plans.PlanKey(network, width, tuple(images)))

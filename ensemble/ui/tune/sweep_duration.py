@@ -1,0 +1,121 @@
+"""About how long a sweep will take on this machine, trial by trial."""
+
+import math
+import random
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from ensemble import datasets
+from ensemble.config import EnsembleConfig
+from ensemble.datasets.split import count_holdout_images
+from ensemble.errors import ConfigError
+from ensemble.machine.run_estimate import STARTUP_SECONDS, PastRun, estimate_training_time
+from ensemble.sweeps import SweepConfig
+from ensemble.sweeps.search_space import Axis, Value, ValueList, build_grid
+from ensemble.ui.devices.probe import DeviceInventory
+from ensemble.ui.train import network_control
+from ensemble.ui.train.launch import find_raced_speed, list_past_speeds
+
+SAMPLED_TRIALS = 24  # trials that stand for all
+OVERHEAD_SECONDS = 1.0  # of a trial, beside its training
+
+
+@dataclass(frozen=True)
+class SweepDuration:
+    """How long, and by what: "runs", "race" or "guess", as `machine.run_estimate` has it.
+
+    Attributes:
+      seconds: of all trials, as if none were ended early.
+      source: who says so.
+    """
+
+    seconds: float
+    source: str
+
+
+def estimate_sweep_duration(config: SweepConfig, here: DeviceInventory) -> SweepDuration | None:
+    """How long the sweep takes; None where a network is still to say what it takes.
+
+    Workers share the cores of a processor, so that there they save nothing; each device more
+    than one trial needs is not reckoned with either.
+
+    Args:
+      config: of the sweep.
+      here: this machine.
+    """
+    found = [
+        one
+        for trial in sample_trial_configs(config)
+        if (one := estimate_trial_duration(trial, here))
+    ]
+    if not found:
+        return None
+    each = fmean(one.seconds for one in found)
+    return SweepDuration(
+        STARTUP_SECONDS + config.trial_count * (each + OVERHEAD_SECONDS), found[0].source
+    )
+
+
+def sample_trial_configs(config: SweepConfig) -> list[EnsembleConfig]:
+    """Settings of trials that stand for all: of a grid some evenly, else some at random."""
+    found = []
+    for params in (
+        sample_grid_trials(config) if config.sampler == "grid" else iterate_random_trials(config)
+    ):
+        try:
+            found.append(config.build_trial_config(params))
+        except ConfigError:
+            continue  # Such a trial fails at once.
+    return found
+
+
+def sample_grid_trials(config: SweepConfig) -> list[dict[str, Value]]:
+    """Some of a grid's trials, evenly."""
+    every = build_grid(config.search_axes)
+    return every[:: max(1, len(every) // SAMPLED_TRIALS)]
+
+
+def iterate_random_trials(config: SweepConfig) -> Iterator[dict[str, Value]]:
+    """Trials at random, the same at each look."""
+    draws = random.Random(0)
+    for _ in range(SAMPLED_TRIALS):
+        yield {name: draw_axis_value(axis, draws) for name, axis in config.search_axes.items()}
+
+
+def draw_axis_value(axis: Axis, draws: random.Random) -> Value:
+    """One value of an axis."""
+    if isinstance(axis, ValueList):
+        return draws.choice(axis.values)
+    share = draws.random()
+    if axis.log:
+        found = math.exp(math.log(axis.low) * (1 - share) + math.log(axis.high) * share)
+    else:
+        found = axis.low + (axis.high - axis.low) * share
+    return round(found) if axis.whole else min(max(found, axis.low), axis.high)
+
+
+def estimate_trial_duration(config: EnsembleConfig, here: DeviceInventory) -> SweepDuration | None:
+    """How long the training of one trial takes."""
+    info = datasets.find_dataset_info(config.dataset)
+    cost = network_control.probe_network(str(config.network), info, config.width).cost
+    if cost is None:
+        return None
+    info = replace(
+        info, train_size=info.train_size - count_holdout_images(info.train_size, config.validation)
+    )
+    devices = min(config.devices or here.devices, here.devices)
+    past: list[PastRun] = list_past_speeds(info, cost, here.devices)
+    found = estimate_training_time(
+        config,
+        info.train_size,
+        platform=here.platform,
+        devices=devices,
+        cores=here.cores,
+        host=socket.gethostname(),
+        past=past,
+        raced=find_raced_speed(config, devices),
+        work=cost.flops,
+    )
+    return SweepDuration(max(0.0, found.seconds - STARTUP_SECONDS), found.source)

@@ -1,0 +1,211 @@
+"""The views of a sweep: how it goes, its trials, each setting alone, what matters, trade-offs."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ensemble import sweeps
+from ensemble.comparison.compared_settings import humanize_setting_name
+from ensemble.figures.comparison import importances, slices
+from ensemble.figures.comparison import pareto_front as front_figure
+from ensemble.figures.comparison.trial_columns import OBJECTIVE_TITLES
+from ensemble.figures.comparison.trial_columns import list_trial_columns as columns_of
+from ensemble.sweeps import OBJECTIVES, Sweep, Trial
+from ensemble.ui.shared import address, figure_panel, theme
+from ensemble.ui.tune import charts, loader, trial_coordinates
+from ensemble.wording import formats
+from ensemble.wording.run_names import format_run_name
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+VIEW_LABELS = {
+    "progress": "Progress",
+    "trials": "Trials",
+    "slices": "One by one",
+    "weights": "What matters",
+    "front": "Trade-off",
+}
+DEFAULT_VIEW = "progress"
+FIGURES_PER_ROW = 2
+IMPORTANCE_HELP = (
+    "The share of the trials' variance that a setting explains, alone and with others: fANOVA, by "
+    "a forest of trees. It says what made a difference within the ranges searched, not which way."
+)
+
+
+def show_sweep_views(sweep: Sweep, trials: Sequence[Trial]) -> None:
+    """The view that the address names."""
+    several = len(sweep.config.objective_names) > 1
+    views = {name: title for name, title in VIEW_LABELS.items() if name != "front" or several}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="tune_views"):
+        address.select_address_option(address.VIEW, "View", views, DEFAULT_VIEW)
+        view = address.VIEW.read_option(views, DEFAULT_VIEW)
+        goal = sweep.config.objective_names[0]
+        if several and view in ("progress", "slices", "weights"):
+            goal = select_objective(sweep)
+    draw = {
+        "progress": show_search_progress,
+        "trials": show_trials_list,
+        "slices": show_setting_slices,
+        "weights": show_setting_importances,
+        "front": show_pareto_front,
+    }[view]
+    with st.container(key="tune_pictures"):
+        draw(sweep, trials, goal)
+
+
+def select_objective(sweep: Sweep) -> str:
+    """Which of several objectives the view is of."""
+    goals = {goal: OBJECTIVE_TITLES[goal] for goal in sweep.config.objective_names}
+    return address.select_address_option(
+        address.MEASURE, "Objective", goals, sweep.config.objective_names[0]
+    )
+
+
+def show_search_progress(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
+    """Each trial's value with the best so far; beside it the epochs."""
+    told = any(one.epochs for one in trials)
+    left, right = st.columns(2, gap="large") if told else (st.container(), None)
+    with left:
+        charts.show_trial_history(sweep, trials, goal)
+    if right:
+        with right:
+            charts.show_trial_epochs(sweep, trials)
+
+
+def show_trials_list(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
+    """Parallel coordinates to brush, and the table."""
+    trial_coordinates.show_trials_view(sweep, trials)
+
+
+def show_setting_slices(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
+    """The objective against each setting."""
+    complete = [one for one in trials if one.state == "complete"]
+    if not complete:
+        st.caption("Drawn from the end of the first trial on.")
+        return
+    row: list[DeltaGenerator] = []
+    for at, name in enumerate(sweep.config.search_axes):
+        if not at % FIGURES_PER_ROW:  # A row at a time: on a phone they then stay in their order.
+            row = st.columns(FIGURES_PER_ROW, gap="large")
+        with row[at % FIGURES_PER_ROW]:
+            show_setting_slice(sweep, complete, goal, name)
+
+
+def show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name: str) -> None:
+    """An objective against one setting, the best trial marked where it is judged by that."""
+    found = {column.name: column for column in columns_of(sweep.config, complete)}
+    column, values, palette = found[name], found[goal], theme.get_page_palette()
+    best = (
+        sweeps.find_best_trial(sweep, list(complete))
+        if goal == sweep.config.objective_names[0]
+        else None
+    )
+    numbers = [one.number + 1 for one in complete]
+    title = f"{values.label} by {column.label_in_sentence} · {format_run_name(sweep)}"
+
+    def plot_slice() -> "go.Figure":
+        place = complete.index(best) if best else None
+        return slices.plot_setting_slice(column, values, numbers, place, title, palette)
+
+    which = ": the diamond is the best trial." if best else "."
+    figure_panel.show_figure_panel(
+        loader.compute_once(
+            "slice", (sweep.id, goal, name, loader.build_trials_key(complete), palette), plot_slice
+        ),
+        key=f"tune_slice_{name}",
+        of=sweep,
+        name=f"{sweep.id}-{goal}-by-{name}",
+        title=title,
+        alt=f"{values.label} of {formats.format_count(len(complete), 'trial')} by {column.label}",
+        table=lambda: tabulate_trials(sweep, complete),
+        sees=f"By {column.label_in_sentence}{which}",
+    )
+
+
+def show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
+    """How much each setting explains, or why that cannot be said."""
+    complete = [one for one in trials if one.state == "complete"]
+    if len(sweep.config.search_axes) < 2:
+        name = humanize_setting_name(next(iter(sweep.config.search_axes)))
+        st.info(f"Trials differ in one setting, {name}: search two or more to see which matters.")
+        return
+    if len(complete) < importances.MIN_TRIALS:
+        are = "is" if len(complete) == 1 else "are"
+        st.info(
+            f"Stands here from {importances.MIN_TRIALS} complete trials on; there {are} "
+            f"{len(complete)}. Of fewer it would be a guess."
+        )
+        return
+    if sweep.active:  # A forest takes a moment to grow: not anew for each trial of many.
+        complete = complete[: len(complete) - len(complete) % (len(complete) // 10)]
+    with st.spinner("Weighing the settings…"):
+        shares = loader.load_setting_importances(sweep, complete, goal)
+    if not shares:
+        st.info("All trials came to the same: no setting made a difference.")
+        return
+    first = next(iter(shares))
+    title = f"What {OBJECTIVE_TITLES[goal]} depends on · {format_run_name(sweep)}"
+    figure_panel.show_figure_panel(
+        importances.plot_setting_importances(shares, title, theme.get_page_palette()),
+        key="tune_weights",
+        of=sweep,
+        name=f"{sweep.id}-{goal}-importances",
+        title=title,
+        help=IMPORTANCE_HELP,
+        alt="Importances: "
+        + ", ".join(
+            f"{humanize_setting_name(name)} {formats.format_percent(share, places=0)}"
+            for name, share in shares.items()
+        ),
+        table=lambda: pd.DataFrame({"setting": list(shares), "share": list(shares.values())}),
+        sees=f"**{humanize_setting_name(first).capitalize()}** explains "
+        f"{formats.format_percent(shares[first], places=0)} "
+        f"of what {formats.format_count(len(complete), 'trial')} differ in.",
+    )
+
+
+def show_pareto_front(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
+    """Two objectives against each other, with the Pareto front."""
+    complete = [one for one in trials if one.state == "complete"]
+    if not complete:
+        st.caption("Drawn from the end of the first trial on.")
+        return
+    found = {column.name: column for column in columns_of(sweep.config, complete)}
+    y, x = (found[name] for name in sweep.config.objective_names[:2])
+    front = sweeps.find_pareto_trials(sweep, complete)
+    title = f"{y.label} by {x.label_in_sentence} · {format_run_name(sweep)}"
+    names = [f"trial {one.number + 1}" for one in complete]
+    better = " and ".join(
+        f"{'less' if OBJECTIVES[name].minimize else 'more'} {found[name].label_in_sentence}"
+        for name in sweep.config.objective_names[:2]
+    )
+    figure_panel.show_figure_panel(
+        front_figure.plot_pareto_front(
+            x, y, [one in front for one in complete], names, title, theme.get_page_palette()
+        ),
+        key="tune_front",
+        of=sweep,
+        name=f"{sweep.id}-front",
+        title=title,
+        alt=f"{title}: {len(front)} of {len(complete)} trials on the front",
+        table=lambda: tabulate_trials(sweep, complete),
+        sees=f"**{formats.format_count(len(front), 'trial')}** of {len(complete):,} "
+        f"{'is' if len(front) == 1 else 'are'} beaten by no other in every objective at once. "
+        f"Better is {better}.",
+    )
+
+
+def tabulate_trials(sweep: Sweep, trials: Sequence[Trial]) -> pd.DataFrame:
+    """A row a trial: its settings and what it came to."""
+    return pd.DataFrame(
+        {
+            "trial": [one.number + 1 for one in trials],
+            **{column.name: list(column.values) for column in columns_of(sweep.config, trials)},
+            "run": [one.run_id for one in trials],
+        }
+    )

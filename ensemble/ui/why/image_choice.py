@@ -1,0 +1,70 @@
+"""Which image is looked at: the most disputed one, the next, or one by its number."""
+
+import streamlit as st
+
+from ensemble.analysis.predictions import EnsemblePredictions, filter_examples, sort_examples
+from ensemble.analysis.quality.averaging import Ints
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
+from ensemble.ui.shared import address, widget_state
+
+MAX_DISPUTED_IMAGES = 200  # disputed images that are gone through, the most disputed first
+
+
+def rank_disputed_images(made: EnsemblePredictions) -> Ints:
+    """The images that the members dispute most; where they agree on all, the least sure ones."""
+    split = filter_examples(made, "split")
+    if len(split):
+        return sort_examples(made, split, "split")[:MAX_DISPUTED_IMAGES]
+    return sort_examples(made, filter_examples(made), "unsure")[:MAX_DISPUTED_IMAGES]
+
+
+def select_image_number(shown: SharedEpoch) -> int:
+    """The image that the address names, else the most disputed one."""
+    found = address.IMAGE.read()
+    if found is not None and found < shown.n:
+        return found
+    return int(shown.measure(rank_disputed_images)[0])
+
+
+def show_image_choice(shown: SharedEpoch, number: int) -> None:
+    """Another image: the next that is disputed, or one by its number."""
+    numbers = shown.measure(rank_disputed_images)
+    found = (numbers == number).nonzero()[0]
+    after = numbers[(int(found[0]) + 1) % len(numbers)] if len(found) else numbers[0]
+    disputed_one = "disputed " if shown.predictions.split.any() else ""
+    st.button(
+        f"Another {disputed_one}{shown.noun}",
+        key="why_other",
+        icon=":material/shuffle:",
+        on_click=open_other_image,
+        args=(int(after),),
+        disabled=len(numbers) < 2,
+    )
+    address.show_address_widget(
+        f"why_number_{shown.n}",
+        number,
+        lambda key: st.number_input(
+            f"Test {shown.noun} number",
+            0,
+            shown.n - 1,
+            key=key,
+            width=150,
+            on_change=open_typed_image,
+            args=(key,),
+            label_visibility="collapsed",
+            help=f"Any of 0 to {shown.n - 1:,}",
+            value=widget_state.get_widget_default(key),
+        ),
+    )
+
+
+def open_other_image(number: int) -> None:
+    """Callback: another image, from the first step."""
+    address.IMAGE.set_value(number)
+    address.STEP.set_value(None)
+
+
+def open_typed_image(key: str) -> None:
+    """Callback of the number's box."""
+    if (number := widget_state.get_widget_value(key)) is not None:
+        open_other_image(int(number))

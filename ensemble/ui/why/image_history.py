@@ -1,0 +1,44 @@
+"""What the members said of one image after each epoch: read once and kept, small."""
+
+from typing import Any
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.analysis.quality.averaging import Floats
+from ensemble.errors import RunError
+from ensemble.figures.inspect import probability_path
+from ensemble.figures.inspect.decomposition import select_spread_epochs
+from ensemble.figures.inspect.probability_path import ProbabilityPath
+from ensemble.ui.shared import loaders
+from ensemble.ui.train.example.recording import load_member_probabilities
+from ensemble.ui.why.selected_image import SelectedImage
+
+
+def load_image_history(opened: SelectedImage) -> ProbabilityPath:
+    """The image after each epoch; of many evenly spread ones, damaged ones left out."""
+    shown, number = opened.shared_epoch, opened.number
+    rows = {}
+    for epoch in sorted({*select_spread_epochs(shown.epochs), shown.epoch}):
+        seen = loaders.get_file_version(shown.run.path / "predictions" / f"epoch-{epoch:04d}.npz")
+        row = _load_image_probabilities((shown.run.id, epoch, number, seen), shown.run)
+        if row is not None:
+            rows[epoch] = row
+    rows.setdefault(shown.epoch, shown.predictions.probabilities[:, number])
+    return probability_path.trace_over_epochs(
+        dict(sorted(rows.items())), int(shown.predictions.labels[number])
+    )
+
+
+# Some kilobytes each.
+@st.cache_resource(max_entries=2_000, show_spinner=False)
+def _load_image_probabilities(place: tuple[Any, ...], _run: runs.Run) -> Floats | None:
+    _, epoch, number, _ = place
+    try:
+        probabilities = load_member_probabilities(_run, epoch)
+    except RunError:
+        return None
+    row: Floats | None = (
+        probabilities[:, number].copy() if number < probabilities.shape[1] else None
+    )
+    return row

@@ -1,0 +1,84 @@
+"""The image that is looked at, and its place beside the picture of a step."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ensemble.figures import thumbnails
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
+from ensemble.ui.shared import address
+from ensemble.ui.shared.address import QueryParameter
+from ensemble.ui.train.example.recording import is_recorded_run
+from ensemble.wording import escaping
+
+IMAGE_SIZE_PX = 168  # pixels of the screen
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedImage:
+    """One image of a run's epoch.
+
+    Attributes:
+      shared_epoch: the run's epoch.
+      number: the image's number.
+      uses_plain_words: whether terms of the trade are hidden.
+    """
+
+    shared_epoch: SharedEpoch
+    number: int
+    uses_plain_words: bool
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Whose and which it is."""
+        return self.shared_epoch.run.id, self.number
+
+    @property
+    def label(self) -> str:
+        """The name of what it is."""
+        return self.shared_epoch.class_names[self.shared_epoch.predictions.labels[self.number]]
+
+
+def show_step_sentence(said: str) -> None:
+    """A step's one sentence."""
+    st.markdown(f"#### {escaping.escape_markdown(said)}")
+
+
+def show_image_beside(opened: SelectedImage) -> DeltaGenerator:
+    """Draws the image; returns the place beside it, on a phone below it."""
+    left, right = st.columns([1, 4], gap="large")
+    with left:
+        show_selected_image(opened)
+    return right
+
+
+def show_selected_image(opened: SelectedImage) -> None:
+    """The image, its pixels as squares."""
+    shown = opened.shared_epoch
+    found = shown.dataset.tiles[opened.number]
+    st.image(
+        thumbnails.encode_enlarged_image(found, IMAGE_SIZE_PX),
+        width=thumbnails.compute_display_size(found.shape, IMAGE_SIZE_PX)[0],
+        alt=f"Test {shown.noun} {opened.number}",
+    )
+    if shown.dataset.images is None:
+        st.caption(f"No images were imported: a blank tile stands for the {shown.noun}.")
+
+
+def show_related_link(
+    opened: SelectedImage, page: str, label: str, *words: tuple[QueryParameter[Any], object]
+) -> None:
+    """A way on to another screen, about the same run; of the recorded one to its example there."""
+    shown = opened.shared_epoch
+    whose: list[tuple[QueryParameter[Any], object]] = []
+    if not is_recorded_run(shown.run):
+        whose = [(address.RUN, shown.run.id)]
+    query = {
+        word.name: word.format(value)
+        for word, value in (*whose, (address.EPOCH, shown.epoch), *words)
+    }
+    st.page_link(
+        f"pages/{page}.py", label=label, icon=":material/arrow_forward:", query_params=query
+    )

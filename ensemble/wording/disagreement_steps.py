@@ -1,0 +1,187 @@
+"""Why members disagree about one image, in sentences: one for each of five steps.
+
+A sentence has at most 90 letters; what carries it stands in the line below.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ensemble.analysis.members.combining import majority_vote
+from ensemble.analysis.members.uncertainty import UncertaintyMeasures
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.averaging import Ints
+from ensemble.analysis.quality.quality import EnsembleQualities
+from ensemble.analysis.quality.selective import ConfidenceThreshold
+from ensemble.wording import formats, terms
+from ensemble.wording import images as images_words
+from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.verdicts.ensemble_gain import spell_number as in_letters
+
+MAX_SENTENCE_LETTERS = 90  # letters of a sentence
+MAX_NAME_LETTERS = 14  # letters of a class's name in it
+
+
+def shorten_quoted_class(name: str) -> str:
+    """A class's name, cut where it would not leave room for the sentence."""
+    return name if len(name) <= MAX_NAME_LETTERS else f"{name[: MAX_NAME_LETTERS - 1]}…"
+
+
+def format_first_question(members: int, noun: str) -> str:
+    """The first step before the votes are shown."""
+    who = f"{members} members say" if members > 1 else "the one member says"
+    return f"What is this {noun}? Choose, then see what {who}."
+
+
+def describe_vote_split(made: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
+    """The first step: how the votes fall."""
+    tally = made.tallies[number]
+    order = np.argsort(-tally, kind="stable")
+    first, second = (shorten_quoted_class(names[c]) for c in order[:2])
+    if made.members == 1:
+        return f"One member says {first}: alone, it has nobody to disagree with."
+    if not made.split[number]:
+        return f"All {made.members} members say {first}: they agree about this one."
+    rest = made.members - int(tally[order[0]] + tally[order[1]])
+    most, next_most = (in_letters(int(tally[c])) for c in order[:2])
+    if not rest:
+        return f"The members split: {most} for {first}, {next_most} for {second}."
+    split = f"The members split: {most} for {first}, {next_most} for {second}"
+    if rest == int(tally[order[2]]):
+        said = f"{split}, {in_letters(rest)} for {shorten_quoted_class(names[order[2]])}."
+        if len(said) <= MAX_SENTENCE_LETTERS:
+            return said
+    return f"{split}, {in_letters(rest)} for others."
+
+
+def describe_own_guess(
+    made: EnsemblePredictions, number: int, guess: int | None, names: Sequence[str]
+) -> str:
+    """Below the votes: what it is, and how the person's own answer stands to the members'."""
+    label = int(made.labels[number])
+    said = f"It is {images_words.format_true_class(names[label], names)}."
+    if guess is None:
+        return said
+    count = int(made.tallies[number][guess])
+    as_who = f"as {formats.format_count(count, 'member')} did" if count else "as no member did"
+    return f"You said {names[guess]}, {as_who}. {said}"
+
+
+def describe_averaging(made: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
+    """The second step: what averaging makes of the votes."""
+    said, sure = (
+        shorten_quoted_class(names[made.said[number]]),
+        formats.format_probability(made.confidence[number]),
+    )
+    if made.members == 1:
+        return f"One member alone is its own average: {said} with {sure}."
+    top = np.sort(made.tallies[number])[-2:]
+    if top[0] == top[1]:
+        return f"The votes tie; averaged by how sure each member is, it is {said} ({sure})."
+    voted, _ = majority_vote(made.tallies[[number]], made.averaged[[number]])
+    if voted[0] != made.said[number]:
+        most = shorten_quoted_class(names[voted[0]])
+        return f"Most vote {most}; averaged by how sure each is, it is {said} ({sure})."
+    return f"Averaged, {said} has {sure}: a member that is surer counts for more."
+
+
+def explain_averaging(found: EnsembleQualities, n: int, plain: bool) -> str:
+    """Below it: why probabilities are averaged, and neither votes nor accuracies."""
+    ours = formats.format_percent(found.ensemble.accuracy, n)
+    if len(found.members) == 1:
+        return f"It gets {ours} of all right. With more members their probabilities are averaged."
+    theirs = formats.format_percent(found.mean.accuracy, n)
+    nll = terms.format_term("NLL", plain)
+    return (
+        "A vote counts the same at 51 % as at 99 %; an average of probabilities keeps how sure "
+        "each member is. And averaging the members’ accuracies, a slip that has been in print, "
+        f"tells of one member and not of the ensemble: here {theirs} against {ours}, and the "
+        f"{nll} falls from {formats.format_significant(found.mean.nll)} to "
+        f"{formats.format_significant(found.ensemble.nll)}."
+    )
+
+
+def describe_uncertainty_rank(
+    made: EnsemblePredictions, measures: UncertaintyMeasures, number: int, noun: str
+) -> str:
+    """The third step: where the image stands among all by what the members differ in."""
+    if made.members == 1:
+        return f"One member cannot tell an unclear {noun} from one it never learnt."
+    mine = measures.information[number]
+    if not mine:
+        return f"The members do not differ here: they say the same of this {noun}."
+    if mine >= measures.information.max():
+        return f"On no other {noun} do the members differ as much as here."
+    share = float((measures.information < mine).mean())
+    if share > 0.99:  # a percentage would round to all of them
+        more = int((measures.information > mine).sum())
+        return (
+            f"On only {more:,} of {len(made.labels):,} {pluralize_noun(noun)} do the members "
+            f"differ more."
+        )
+    said = formats.format_percent(share, places=0)
+    return f"The members differ here more than on {said} of all {pluralize_noun(noun)}."
+
+
+def describe_uncertainty_parts(measures: UncertaintyMeasures, number: int, plain: bool) -> str:
+    """Below it: the two parts of the doubt, in nats."""
+    whole, own, between = (
+        formats.format_significant(float(values[number]))
+        for values in (measures.predictive, measures.expected, measures.information)
+    )
+    return (
+        f"Of its doubt of {whole} nats, {own} is what each member is unsure of by itself: "
+        f"{terms.format_term('aleatoric', plain)}, and no further member takes that away. "
+        f"{between} is "
+        f"what they differ in: {terms.format_term('epistemic', plain)}, which more such images may "
+        f"lessen."
+    )
+
+
+def describe_answers_over_epochs(said: Ints, epochs: Sequence[int], names: Sequence[str]) -> str:
+    """The fourth step, over the epochs: how often its answer changed.
+
+    Args:
+      said: what the ensemble said after each epoch, (E,).
+      epochs: these, rising.
+      names: the classes' names.
+    """
+    now = shorten_quoted_class(names[said[-1]])
+    if len(epochs) == 1:
+        return f"Only epoch {epochs[0]} is kept; after it the answer is {now}."
+    turns = int((np.diff(said) != 0).sum())
+    often = {1: "once", 2: "twice"}.get(turns, f"{turns} times")
+    changed = f"changed {often}" if turns else "never changed"
+    return f"Over {len(epochs)} epochs the answer {changed}; it came to {now}."
+
+
+def describe_answers_over_members(said: Ints, names: Sequence[str]) -> str:
+    """The fourth step, over the members: what the first 1, 2, … of them say together.
+
+    Args:
+      said: what the average of the first k members says, (M,) for k = 1 … M.
+      names: the classes' names.
+    """
+    now, M = shorten_quoted_class(names[said[-1]]), len(said)
+    if M == 1:
+        return "One member: train more to see whether others would say the same."
+    other = np.flatnonzero(said != said[-1])
+    if not len(other):
+        return f"From 1 to {M} members, the average always says {now}."
+    return f"From {formats.format_count(int(other[-1]) + 2, 'member')} on, the average says {now}."
+
+
+def describe_deferral(found: ConfidenceThreshold, sure: float, noun: str) -> str:
+    """The fifth step: whether the ensemble should answer it."""
+    if not found.is_reached:
+        return "No threshold keeps the mistakes as few as asked: let a person look at all."
+    threshold = formats.format_confidence_threshold(found.threshold)
+    if sure >= found.threshold:
+        return (
+            f"{formats.format_probability(sure)} sure, it answers this {noun}: it does from "
+            f"{threshold} up."
+        )
+    return (
+        f"{formats.format_probability(sure)} sure, it passes this {noun} on: it answers from "
+        f"{threshold} up."
+    )

@@ -1,0 +1,153 @@
+"""Settings that differ from member to member, in words."""
+
+from collections.abc import Mapping, Sequence
+
+from ensemble.config import EnsembleConfig, ImportedConfig, member_values
+from ensemble.errors import ConfigError
+from ensemble.runs.store import Run
+from ensemble.wording import formats
+
+SETTING_TITLES = {
+    "learning_rate": "learning rate",
+    "momentum": "momentum",
+    "weight_decay": "weight decay",
+}
+SETTING_SHORT_NAMES = {"learning_rate": "rate", "momentum": "momentum", "weight_decay": "decay"}
+MAX_PLAIN_LETTERS = 6  # letters of a value that is said as it stands
+MAX_LISTED_VALUES = 7  # members whose values a line names; of more the first ones and the last
+LEADING_VALUES = 3
+
+
+def collect_varied_settings(
+    config: EnsembleConfig | ImportedConfig,
+) -> dict[str, tuple[float, ...]]:
+    """What differs from member to member in a run: its values (M,) by setting; {} for nothing."""
+    return (
+        parse_varied_settings(config.vary, config.members)
+        if isinstance(config, EnsembleConfig)
+        else {}
+    )
+
+
+def parse_varied_settings(text: str, members: int) -> dict[str, tuple[float, ...]]:
+    """The values (M,) by setting that a text of `vary` says; {} for one that says nothing yet."""
+    try:
+        return member_values.parse_member_values(text, members)
+    except ConfigError:
+        return {}
+
+
+def select_main_setting(found: Mapping[str, Sequence[float]]) -> str:
+    """The setting that members are told apart by where several differ: the rate, if it is one."""
+    several = [
+        name for name in member_values.VARIABLE_SETTINGS if len(set(found.get(name, ()))) > 1
+    ]
+    return several[0] if several else ""
+
+
+def is_log_scaled(values: Sequence[float]) -> bool:
+    """Whether values are drawn on a log axis: all above 0, and over more than a factor of 5."""
+    return min(values) > 0 and max(values) > 5 * min(values)
+
+
+def format_distinct_values(values: Sequence[float]) -> list[str]:
+    """Each value, as briefly as they can still be told apart: "0.01", "0.032"."""
+    for figures in range(2, 9):
+        said = [_format_brief_value(value, figures) for value in values]
+        if len(set(said)) == len(set(values)):
+            break
+    return said
+
+
+def format_value_range(values: Sequence[float]) -> str:
+    """All values at once: "0.01 to 1", "0.8 and 0.9", or the only one."""
+    said = dict(zip(values, format_distinct_values(values), strict=True))
+    if len(said) == 1:
+        return formats.format_plain_number(values[0])
+    ends = [said[min(values)], said[max(values)]]
+    return (" and " if len(said) == 2 else " to ").join(ends)
+
+
+def format_run_setting(config: EnsembleConfig, name: str) -> str:
+    """A setting's value in a run, or all that its members have: "0.1", "0.01 to 1"."""
+    found = collect_varied_settings(config).get(name)
+    return (
+        format_value_range(found) if found else formats.format_plain_number(getattr(config, name))
+    )
+
+
+def describe_member_values(found: Mapping[str, Sequence[float]]) -> str:
+    """What each member gets: "Members 1 to 8 get learning rate 0.01, 0.019, 0.037, … 1."."""
+    if not found:
+        return ""
+    members = len(next(iter(found.values())))
+    who = f"Members 1 to {members} get" if members > 1 else "The one member gets"
+    what = [f"{SETTING_TITLES[name]} {format_value_list(values)}" for name, values in found.items()]
+    return f"{who} {'; '.join(what)}."
+
+
+def format_value_list(values: Sequence[float]) -> str:
+    """Values one after the other, of many the first ones and the last."""
+    said = format_distinct_values(values)
+    if len(said) <= MAX_LISTED_VALUES:
+        return ", ".join(said)
+    return f"{', '.join(said[:LEADING_VALUES])}, … {said[-1]}"
+
+
+def list_member_names(found: Mapping[str, Sequence[float]], members: int) -> list[str]:
+    """What members are called: "member 3 · rate 0.1"; "member 3" where nothing differs."""
+    said = {
+        SETTING_SHORT_NAMES[name]: format_distinct_values(values) for name, values in found.items()
+    }
+    return [
+        " · ".join([f"member {m + 1}", *(f"{name} {said[name][m]}" for name in said)])
+        for m in range(members)
+    ]
+
+
+def describe_member_numbering(run: Run) -> str:
+    """How members are counted where some were set aside; "" where none was.
+
+    For screens on one epoch's predictions, which hold the others alone.
+    """
+    aside, left = sorted(run.status.set_aside), run.remaining_members()
+    if not aside or not left:
+        return ""
+    who = (
+        f"Member {aside[0] + 1} was"
+        if len(aside) == 1
+        else f"Members {format_member_numbers(aside)} were"
+    )
+    moved = [place for place, m in enumerate(left) if place != m]
+    if not moved:
+        return f"{who} set aside: later epochs are without {'it' if len(aside) == 1 else 'them'}."
+    here = [left[place] for place in moved]
+    if len(moved) == 1:
+        one = f"member {moved[0] + 1} here is the run's {here[0] + 1}"
+        return f"{who} set aside: of later epochs {one}."
+    return (
+        f"{who} set aside: of later epochs members {format_member_numbers(moved)} here are the "
+        f"run's {format_member_numbers(here)}."
+    )
+
+
+def format_member_numbers(members: Sequence[int]) -> str:
+    """Members' numbers as people count them, given from 0, rising: "3", "3 and 5", "3 to 7"."""
+    said = [f"{m + 1}" for m in members]
+    if len(said) > 2 and members[-1] - members[0] == len(members) - 1:
+        return f"{said[0]} to {said[-1]}"
+    return join_phrases(said)
+
+
+def join_phrases(parts: Sequence[str]) -> str:
+    """Parts of a sentence: "one", "one and two", "one, two and three"."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def _format_brief_value(value: float, figures: int) -> str:
+    exact = formats.format_plain_number(value)
+    return (
+        exact
+        if len(exact) <= MAX_PLAIN_LETTERS
+        else formats.format_plain_number(float(f"{value:.{figures}g}"))
+    )

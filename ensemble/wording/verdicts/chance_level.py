@@ -1,0 +1,150 @@
+"""Runs and members that are no better than guessing: which they are, why, and what to try."""
+
+import contextlib
+import math
+
+from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.config import EnsembleConfig
+from ensemble.datasets.registry import DatasetEntry, find_dataset_entry
+from ensemble.errors import ConfigError
+from ensemble.optimizers import OPTIMIZERS, SGD
+from ensemble.runs import Run
+from ensemble.wording import formats
+from ensemble.wording.runs import networks
+
+# A rate and a momentum that work on every dataset here: no advice goes above what they come to,
+# nor on images of colour above the half of it where that was needed.
+SAFE_RATE, SAFE_MOMENTUM = networks.USUAL_RATE, networks.USUAL_MOMENTUM
+MIN_STEPS = 50
+# States in which what was reached is what there will be.
+ENDED_STATES = ("finished", "imported")
+
+
+def is_chance_accuracy(share: float | None, data: DatasetEntry) -> bool:
+    """Whether a share of the test images, in [0, 1], is not above what guessing gets.
+
+    It is not where its 95 % interval (Wilson) holds the rate of the most frequent test class, or
+    lies below it. What is not known is not at chance.
+    """
+    if share is None or not math.isfinite(share):
+        return False
+    low, _ = wilson_interval(share * data.test_size, data.test_size)
+    return low <= compute_guessing_rate(data)
+
+
+def compute_guessing_rate(data: DatasetEntry) -> float:
+    """The share of the test images, in [0, 1], that the most frequent class alone gets right."""
+    return data.most_frequent / data.test_size
+
+
+def is_run_at_chance(run: Run) -> bool:
+    """Whether a run has finished with an ensemble that only guesses: no success."""
+    return run.state in ENDED_STATES and is_chance_accuracy(
+        run.status.ensemble_test_accuracy, run.data
+    )
+
+
+def list_members_at_chance(run: Run) -> list[int]:
+    """The members, from 1, that only guess at the end of a finished run."""
+    shares = run.status.member_test_accuracy if run.state in ENDED_STATES else []
+    return [m + 1 for m, share in enumerate(shares) if is_chance_accuracy(share, run.data)]
+
+
+def format_chance_state(run: Run, state: str) -> str:
+    """The state in words: "finished at chance level" where that is so."""
+    return f"{state} at chance level" if state in ENDED_STATES and is_run_at_chance(run) else state
+
+
+def format_short_state(run: Run) -> str:
+    """The state for a narrow column: "guesses" where it has finished and only does that.
+
+    "imported" of one that came in a report, whatever its state was: it was not made here.
+    """
+    return "guesses" if is_run_at_chance(run) else "imported" if run.origin else run.state
+
+
+def describe_chance_level(run: Run) -> str:
+    """What is wrong, the likely cause and what to try, of a run or of single members; else ""."""
+    said = describe_guessing(run)
+    if not said or run.training_config is None:
+        return said
+    return f"{said} {explain_chance_level(run.training_config, run.status.step)}"
+
+
+def describe_guessing(run: Run) -> str:
+    """Who is at chance level: "At chance level: 9.2 % right, guessing gives 10.2 %."; else ""."""
+    n = run.data.test_size
+    guess = f"guessing gives {formats.format_percent(compute_guessing_rate(run.data), n)}."
+    if is_run_at_chance(run):
+        right = formats.format_percent(run.status.ensemble_test_accuracy, n)
+        return f"At chance level: {right} right, {guess}"
+    if not (members := list_members_at_chance(run)):
+        return ""
+    shares = [formats.format_percent(run.status.member_test_accuracy[m - 1], n) for m in members]
+    if len(members) == 1:
+        return f"Member {members[0]} is at chance level: {shares[0]} right, {guess}"
+    return f"Members {join_items(members)} are at chance level: {join_items(shares)} right, {guess}"
+
+
+def explain_chance_level(config: EnsembleConfig, steps: int) -> str:
+    """The likely cause after so many steps, and what to try instead.
+
+    SGD with momentum m moves by rate / (1 − m) for each unit of a gradient that stays: too far
+    at once, and no image reaches a relu's positive side any more: its gradient is 0 from then on.
+    """
+    if config.vary:
+        return "Values that differ by member may be too high or too low: see the loss over them."
+    rate = suggest_learning_rate(config, steps)
+    if rate is None:
+        done = formats.format_count(steps, "step")
+        return f"It made only {done}: try more epochs, or smaller batches."
+    if rate > config.learning_rate:
+        return f"The usual cause is a learning rate too low for so few steps: try {rate:g}."
+    return (
+        "The usual cause is a learning rate too high for this momentum, at which relu units die "
+        f"and learn no more: try {rate:g}."
+    )
+
+
+def suggest_learning_rate(config: EnsembleConfig, steps: int) -> float | None:
+    """A learning rate more likely to work with this momentum, to one significant figure.
+
+    A third of one that is too high, and no more than is known to work; what is known to work,
+    where it was less than a tenth of that. None where it may be right and the steps too few, and
+    where members differ.
+    """
+    if config.vary:
+        return None
+    worked = compute_safe_rate(config)
+    if config.learning_rate < worked / 10:
+        return worked
+    if config.learning_rate <= worked * (1 + 1e-9) and steps < MIN_STEPS:
+        return None
+    tried = min(config.learning_rate / 3, worked) * (1 + 1e-9)
+    decade = 10.0 ** math.floor(math.log10(tried))
+    return max(1e-5, float(f"{math.floor(tried / decade) * decade:.0e}"))
+
+
+def compute_safe_rate(config: EnsembleConfig) -> float:
+    """The highest rate that is known to work: as far a step as with 0.9, at most that rate.
+
+    Steps of other optimizers than SGD do not grow with the momentum: theirs is the usual rate.
+    """
+    optimizer = OPTIMIZERS[config.optimizer]
+    if optimizer is not SGD:
+        return optimizer.usual_rate
+    in_colour = False
+    with contextlib.suppress(ConfigError):  # a dataset that is gone
+        in_colour = find_dataset_entry(config.dataset).image_shape[2] == 3
+    rate = (
+        networks.HALF_RATE
+        if in_colour and config.network in networks.GUESSING_MEMBERS
+        else SAFE_RATE
+    )
+    return min(rate, rate * (1 - config.momentum) / (1 - SAFE_MOMENTUM))
+
+
+def join_items(words: list[int] | list[str]) -> str:
+    """Several in a row: "2, 3 and 5"."""
+    *first, last = map(str, words)
+    return f"{', '.join(first)} and {last}" if first else last

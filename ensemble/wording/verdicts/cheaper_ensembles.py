@@ -1,0 +1,81 @@
+"""What cheaper ensembles are worth, in words."""
+
+import math
+
+from ensemble.budget.worth import CheapEnsembleWorth, CheapEnsembleWorths
+from ensemble.config import EnsembleConfig
+from ensemble.wording import formats
+from ensemble.wording.verdicts.plan import format_member_equivalent
+
+EQUIVALENTS_GLOSS = (
+    "How many independent members it takes to reach the same calibrated log-likelihood on the "
+    "test images (deep ensemble equivalents; Ashukha and others 2020)."
+)
+MIXTURE_NOTE = (
+    "The members that it is held against differ in their settings: read them as a mixture, not as "
+    "repetitions of one."
+)
+
+
+def format_cheaper_ensemble(one: CheapEnsembleWorth) -> str:
+    """What it is: "the last 3 epochs", "5 snapshots"."""
+    count = len(one.epochs)
+    return {
+        "member": "one member as it is",
+        "last": f"the last {count} epochs together",
+        "snapshots": formats.format_count(count, "snapshot"),
+        "swa": f"parameters averaged over {formats.format_count(count, 'epoch')} (SWA)",
+        "dropout": f"dropout, {formats.format_count(one.networks, 'pass')}",
+    }[one.kind]
+
+
+def describe_ensemble_worth(one: CheapEnsembleWorth) -> str:
+    """What it is worth: "This snapshot ensemble is worth 1.7 independent members (…)"."""
+    subject = {
+        "member": "One member as it is",
+        "last": f"The checkpoint ensemble of the last {len(one.epochs)} epochs",
+        "snapshots": "This snapshot ensemble",
+        "swa": "The member with averaged parameters",
+        "dropout": f"The member asked {formats.format_count(one.networks, 'time')} with dropout",
+    }[one.kind]
+    return f"{subject} is worth {format_member_equivalent(one.equivalent)}."
+
+
+def describe_best_cheaper_ensemble(found: CheapEnsembleWorths) -> str:
+    """The cheaper ensemble that is worth most, in a line; "" where there is none.
+
+    Where its interval holds every number of members, that the images cannot tell.
+    """
+    cheaper = [one for one in found.rows if one.kind != "member"]
+    if not cheaper:
+        return ""
+    best = max(cheaper, key=lambda one: (one.equivalent.value, -one.networks))
+    if not best.equivalent.low and math.isinf(best.equivalent.high):
+        return (
+            "What cheaper ensembles are worth cannot be told from these test images and members: "
+            "it takes more of either."
+        )
+    return describe_ensemble_worth(best)
+
+
+def describe_worth_basis(found: CheapEnsembleWorths) -> str:
+    """What the figures rest on."""
+    whose = "its own" if found.own else f"those of “{found.against}”"
+    trained = formats.format_count(found.trainings, "member")
+    best = " The best of several is chosen on these images: on new ones expect less."
+    several = len(found.rows) > 2
+    return (
+        f"Each costs the training of one member; the mean over {trained}, held against 1 to "
+        f"{found.members} independent members ({whose}), on the test images."
+        f"{best if several else ''}"
+    )
+
+
+def list_cheaper_settings(config: EnsembleConfig | None) -> list[str]:
+    """What else a run could have been set up for, a sentence each."""
+    said = []
+    if config and config.schedule != "cyclic":
+        said.append("For snapshots, launch with the schedule cyclic.")
+    if config and not config.swa_epochs:
+        said.append("For averaged parameters, launch with SWA epochs above 0.")
+    return said

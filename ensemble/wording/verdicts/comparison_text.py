@@ -1,0 +1,117 @@
+"""Runs held against each other in lines of text, as a terminal shows them."""
+
+from collections.abc import Callable, Sequence
+
+from ensemble.comparison.comparison_table import ComparisonTable, GroupColumn
+from ensemble.comparison.differences import GroupDifference
+from ensemble.comparison.group_metrics import MetricEstimate
+from ensemble.wording import formats
+from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.verdicts.ensemble_gain import format_p_value, format_signed
+
+NO_DIFFERENCE_REASONS = {
+    "other images": "tested on other images: no difference to the baseline can be told",
+    "no predictions": "no predictions to compare",
+}
+
+
+def format_comparison_lines(found: ComparisonTable, noun: str) -> list[str]:
+    """The table, a group a line; what each is better by than the baseline; what it all rests on.
+
+    Args:
+      found: the groups.
+      noun: what a test image is called.
+    """
+    head = ["group", "runs", "accuracy", "NLL", "ECE", f"gain, {pluralize_noun(noun)}", "time"]
+    said = align_columns([head, *(format_comparison_cells(column) for column in found.columns)])
+    base = next((one for one in found.columns if one.group.key == found.baseline), None)
+    if base:
+        said += ["", f"Against “{base.group.title}”:"]
+        width = max(len(one.group.title) for one in found.columns)
+        said += [
+            f"  {one.group.title:<{width}}  {describe_baseline_gain(one, noun)}"
+            for one in found.columns
+            if one is not base
+        ]
+    return [*said, "", *filter(None, [found.note, describe_comparison_basis(found)])]
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells under each other, each column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def format_comparison_cells(column: GroupColumn) -> list[str]:
+    """A group's line."""
+    figures, n = column.metrics, column.group.runs[0].data.test_size
+    places = formats.count_percent_decimals(n)
+    return [
+        column.group.title,
+        f"{len(column.run_ids):,}",
+        format_with_interval(figures["accuracy"], lambda share: f"{100 * share:.{places}f}", " %"),
+        format_with_interval(figures["nll"], formats.format_significant),
+        formats.format_significant(figures["ece"].value),
+        format_with_interval(figures["gain"], lambda gain: format_signed(gain, 0)),
+        formats.format_duration(figures["seconds"].value),
+    ]
+
+
+def format_with_interval(
+    figure: MetricEstimate, write: Callable[[float], str], unit: str = ""
+) -> str:
+    """A figure with its interval: "97.1 % (95.2 to 98.3)"; what is not known is a dash."""
+    if figure.value is None:
+        return "–"
+    said = f"{write(figure.value)}{unit}"
+    if figure.low is None or figure.high is None:
+        return said
+    return f"{said} ({write(figure.low)} to {write(figure.high)})"
+
+
+def describe_baseline_gain(column: GroupColumn, noun: str) -> str:
+    """What a group is better by than the baseline, in a line."""
+    found = column.difference
+    if found is None:
+        return NO_DIFFERENCE_REASONS.get(column.no_difference_reason, column.no_difference_reason)
+    ends = f"{format_signed(found.digits_low, 0)} to {format_signed(found.digits_high, 0)}"
+    nll = f"{format_signed(-found.nll_high)} to {format_signed(-found.nll_low)}"
+    return (
+        f"{formats.format_image_difference(found.digits, noun)} ({ends}; "
+        f"{found.won:,.{count_mean_decimals(found)}f} won, "
+        f"{found.lost:,.{count_mean_decimals(found)}f} lost), {format_p_value(found.adjusted_p)}; "
+        f"NLL {format_signed(-found.nll)} ({nll}), {format_p_value(found.adjusted_nll_p)}: "
+        f"{format_shown_differences(found)}"
+    )
+
+
+def count_mean_decimals(found: GroupDifference) -> int:
+    """Decimals of won and lost: a mean over pairs of runs may be a fraction."""
+    return int(found.won % 1 > 0 or found.lost % 1 > 0)
+
+
+def format_shown_differences(found: GroupDifference) -> str:
+    """What is shown of accuracy and NLL: "more right", "higher NLL", "no difference shown"."""
+    accuracy = {1: "more right", -1: "fewer right", 0: ""}[found.accuracy_sign]
+    nll = {1: "lower NLL", -1: "higher NLL", 0: ""}[found.nll_sign]
+    return ", ".join(filter(None, [accuracy, nll])) or "no difference shown"
+
+
+def describe_comparison_basis(found: ComparisonTable) -> str:
+    """What the intervals hold for, and for how many tests the p are adjusted."""
+    counts = [len(column.run_ids) for column in found.columns if column.run_ids]
+    many = "are for other seeds on new images"
+    if max(counts, default=0) < 2:
+        many = "are for these trained runs on new images: another seed may differ"
+    elif min(counts) < 2:
+        many += "; the figures of one run alone are for that trained run on new images"
+    said = f"95 % intervals {many}."
+    if found.tests:
+        said += (
+            f" Each p is adjusted for all {found.tests} tests (Holm); “no difference shown” does "
+            "not mean equal."
+        )
+    return said

@@ -1,0 +1,228 @@
+"""Conformal sets in words: a set, what is promised of sets, and what they came to."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.analysis.quality.conformal import ConformalThreshold
+from ensemble.analysis.quality.coverage import ConformalCoverage, coverage_p_value
+from ensemble.wording import formats
+from ensemble.wording.formats import pluralize_noun
+
+JudgedSets = Mapping[str, tuple[ConformalThreshold, ConformalCoverage]]
+
+METHOD_NAMES = {"aps": "Adaptive (APS)", "raps": "Regularised (RAPS)", "lac": "Smallest (LAC)"}
+BROKEN_PROMISE_LEVEL = (
+    0.05  # of the draws in which the promise is kept, so many are called broken at most
+)
+METHODS_HELP = (
+    "Adaptive (APS): the likeliest classes until enough probability stands ahead; never empty. "
+    "Regularised (RAPS): the same, with a price on each further class. Smallest (LAC): every class "
+    "above one probability, the smallest sets on average; a set can be empty. All keep the promise."
+)
+
+
+def format_class_set(row: NDArray[np.bool_], names: Sequence[str]) -> str:
+    """A set of classes, (C,): "{4, 9}", "{}", or "any of the 10"."""
+    if row.all() and len(names) > 2:
+        return f"any of the {len(names)}"
+    return "{" + ", ".join(name for name, kept in zip(names, row, strict=True) if kept) + "}"
+
+
+def format_set_level(error_rate: float) -> str:
+    """What share of sets is to hold the label: "95 %" for an error rate of 0.05."""
+    return formats.format_percent(1 - error_rate, figures=2)
+
+
+def explain_uncalibrated_sets(made: ConformalThreshold, noun: str) -> str:
+    """Why every set holds all classes; "" where they do not have to."""
+    if made.has_enough_examples:
+        return ""
+    return (
+        f"{made.n:,} calibration {pluralize_noun(noun)} are too few for sets at "
+        f"{format_set_level(made.error_rate)}: it "
+        f"takes {made.min_examples:,}. Until then every set names all classes."
+    )
+
+
+def describe_conformal_sets(made: ConformalThreshold, found: ConformalCoverage, noun: str) -> str:
+    """What share of the sets holds the label and how large they are, against what was promised."""
+    if few := explain_uncalibrated_sets(made, noun):
+        return few
+    said = (
+        f"Sets at {format_set_level(made.error_rate)} hold the {noun} "
+        f"{formats.format_percent(found.coverage, found.n)} of the time, with "
+        f"{format_mean_set_size(found.mean_size)}"
+    )
+    return (
+        f"{said}: less than promised."
+        if coverage_p_value(made, found) < BROKEN_PROMISE_LEVEL
+        else f"{said}."
+    )
+
+
+def format_mean_set_size(mean: float) -> str:
+    """A mean size: "1.08 classes on average"."""
+    return f"{formats.format_significant(mean)} classes on average"
+
+
+def describe_calibration_images(fitted: int, judged: int, noun: str, halved: bool) -> str:
+    """On which images sets were calibrated and on which judged: a sentence without its end.
+
+    Args:
+      fitted: how many they were calibrated on.
+      judged: how many others they are judged on.
+      noun: what an image is called.
+      halved: whether both are halves of the test images; else the former were held out.
+    """
+    if halved:
+        return (
+            f"Calibrated on one half of the test {pluralize_noun(noun)} ({fitted:,}), judged on "
+            f"the other {judged:,}"
+        )
+    return (
+        f"Calibrated on the {fitted:,} validation {pluralize_noun(noun)}, judged on the {judged:,} "
+        f"test {pluralize_noun(noun)}"
+    )
+
+
+def describe_coverage_promise(made: ConformalThreshold, noun: str, halved: bool = True) -> str:
+    """What is promised and of which images, in full.
+
+    Args:
+      made: the sets.
+      noun: what an image is called.
+      halved: whether they were calibrated on test images; else on images held out of training.
+    """
+    low, high = made.expected_coverage
+    like = "these" if halved else "the validation images"
+    said = (
+        f"The promise: of new {pluralize_noun(noun)} like {like}, in "
+        f"{format_set_level(made.error_rate)} or more "
+        "the set holds what it is. That is on average over calibrations"
+    )
+    if made.has_enough_examples:
+        given = formats.format_percent_range(low, high, 1)
+        said += f"; with {made.n:,} calibration {pluralize_noun(noun)} most give {given}"
+    return (
+        f"{said}. It is not a promise for each class, nor for images that come from elsewhere or "
+        "under shift."
+    )
+
+
+def summarize_conformal_sets(
+    sets: NDArray[np.bool_], covered: int, error_rate: float, noun: str
+) -> str:
+    """Sets (N, C) of all test images in a line."""
+    sizes = sets.sum(axis=1)
+    several, none = int((sizes > 1).sum()), int((sizes == 0).sum())
+    said = (
+        f"Sets at {format_set_level(error_rate)}: "
+        f"{formats.format_percent(covered / len(sets), len(sets))} hold the "
+        f"{noun}; {several:,} of {len(sets):,} name two or more"
+    )
+    return f"{said}, {none:,} none." if none else f"{said}."
+
+
+def format_image_set(row: NDArray[np.bool_], error_rate: float, names: Sequence[str]) -> str:
+    """One image's set: "{4, 9} at 95 %"."""
+    return f"{format_class_set(row, names)} at {format_set_level(error_rate)}"
+
+
+def explain_lost_promise(noun: str, set_on: str = "test") -> str:
+    """That a person's own pictures have no promise.
+
+    Args:
+      noun: what an image is called.
+      set_on: the images that the sets were calibrated on: "validation" or "test".
+    """
+    whose = "the validation images" if set_on == "validation" else "the test set's"
+    return (
+        f"Promised for {pluralize_noun(noun)} like {whose}. Yours were written and photographed "
+        "otherwise, so here it is a hint: the set may miss more often."
+    )
+
+
+MAX_LISTED_CLASSES = 30  # classes in a table of many
+
+
+def explain_set_sizes_chart(found: ConformalCoverage, noun: str) -> str:
+    """What to see in the picture."""
+    n = found.n
+    said = (
+        f"{formats.format_percent(found.singleton_count / n, n)} of the {pluralize_noun(noun)} "
+        f"get a set of one class"
+    )
+    several = n - found.singleton_count - found.empty_count
+    said += f", {formats.format_percent(several / n, n)} two or more"
+    if found.empty_count:
+        said += (
+            f", {formats.format_percent(found.empty_count / n, n)} none: nothing is likely enough"
+        )
+    return f"{said}. Orange: sets that miss what it is."
+
+
+def tabulate_set_methods(each: JudgedSets) -> pd.DataFrame:
+    """A row for each kind of sets."""
+    return pd.DataFrame(
+        [
+            {
+                "sets": METHOD_NAMES[name],
+                "hold it": format_coverage(found.covered, found.n),
+                "mean size": formats.format_significant(found.mean_size),
+                "one class": f"{found.singleton_count:,}",
+                "none": f"{found.empty_count:,}",
+                "largest": f"{found.sizes.nonzero()[0].max():,}",
+                "threshold": formats.format_significant(made.threshold)
+                if made.has_enough_examples
+                else "none",
+            }
+            for name, (made, found) in each.items()
+        ]
+    )
+
+
+def select_least_covered_classes(
+    found: ConformalCoverage, most: int = MAX_LISTED_CLASSES
+) -> list[int]:
+    """The classes to list: all, or of many those whose sets hold the label least often."""
+    classes = np.arange(len(found.class_n))
+    if len(classes) <= most:
+        return [int(one) for one in classes]
+    seen = classes[found.class_n > 0]
+    share = found.class_covered[seen] / found.class_n[seen]
+    return [int(one) for one in seen[np.lexsort((-found.class_n[seen], share))[:most]]]
+
+
+def tabulate_sets_by_class(
+    found: ConformalCoverage, names: Sequence[str], listed: Sequence[int]
+) -> pd.DataFrame:
+    """A row for each class: the promise is for all together, and some classes may get less."""
+    rows = (
+        (names[c], int(found.class_n[c]), int(found.class_covered[c]), found.class_size[c])
+        for c in listed
+    )
+    return pd.DataFrame(
+        [
+            {
+                "class": name,
+                "images": f"{n:,}",
+                "hold it": format_coverage(covered, n),
+                "mean size": formats.format_significant(float(size)) if n else "–",
+            }
+            for name, n, covered, size in rows
+        ]
+    )
+
+
+def format_coverage(covered: int, n: int) -> str:
+    """A share of sets with the ends of its 95 % interval: "96.4 % (93.3 to 98.1 %)"."""
+    if not n:
+        return "–"
+    ends = formats.format_percent_range(
+        *wilson_interval(covered, n), places=formats.count_percent_decimals(n)
+    )
+    return f"{formats.format_percent(covered / n, n)} ({ends})"

@@ -1,0 +1,176 @@
+"""The measures of how much two members differ: what each is called, reads and says."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.members.diversity import (
+    disagreement_matrix,
+    double_fault,
+    mean_kl_divergence,
+    oracle_accuracy,
+    q_statistic,
+)
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.wording import formats
+from ensemble.wording.formats import pluralize_noun
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PairwiseMeasure:
+    """A measure of pairs of members.
+
+    Attributes:
+      label: its name on the control.
+      title: its name over the picture.
+      help: what it is, in a line.
+      unit: what its numbers are.
+      compute: the predictions to its (M, M).
+      is_share: whether it is a share of the images, to be said in images too.
+      most_phrase: what the pair with the largest value is said to do.
+      least_phrase: the pair with the smallest.
+      blank_diagonal: whether a member with itself says nothing.
+    """
+
+    label: str
+    title: str
+    help: str
+    unit: str
+    compute: Callable[[EnsemblePredictions], Matrix]
+    is_share: bool
+    most_phrase: str
+    least_phrase: str
+    blank_diagonal: bool = True
+
+    def format_cell(self, value: float) -> str:
+        """A value as it stands in a cell; what is not known is empty."""
+        if not np.isfinite(value):
+            return ""
+        return formats.format_percent(value, figures=2) if self.is_share else f"{value:.2g}"
+
+    def describe_cell(self, row: int, column: int, value: float, n: int, noun: str) -> str:
+        """A cell in words."""
+        if not np.isfinite(value):
+            return f"Members {row + 1} and {column + 1}: not defined, for want of mistakes"
+        if self.is_share:
+            counted = f"{formats.format_count(round(value * n), noun)} ({self.format_cell(value)})"
+            who = f"Member {row + 1}" if row == column else f"Members {row + 1} and {column + 1}"
+            verb = "is wrong on" if row == column else self.pair_verb
+            return f"{who} {verb} {counted}"
+        return (
+            f"Member {row + 1} and member {column + 1}: "
+            f"{formats.format_significant(value)}{self.unit_suffix}"
+        )
+
+    @property
+    def pair_verb(self) -> str:
+        """What two members do on the images that are counted."""
+        return "are both wrong on" if "fault" in self.title else "say different things of"
+
+    @property
+    def unit_suffix(self) -> str:
+        """The unit after a number, where it has one."""
+        return f" {self.unit}" if self.unit == "nats" else ""
+
+    def explain_chart(self, values: Matrix, n: int, noun: str) -> str:
+        """The sentence over the picture: which pairs are farthest apart and nearest."""
+        apart = np.where(np.eye(len(values), dtype=bool), np.nan, values)
+        if not np.isfinite(apart).any():
+            return "No pair makes mistakes enough to say whether they make the same."
+        high = np.unravel_index(np.nanargmax(apart), apart.shape)
+        low = np.unravel_index(np.nanargmin(apart), apart.shape)
+        if len(values) == 2 or np.nanmax(apart) == np.nanmin(apart):
+            return (
+                f"The members {self.most_phrase}: "
+                f"{self.format_in_sentence(float(np.nanmax(apart)), n, noun)}."
+            )
+        first, second = sorted((int(high[0]) + 1, int(high[1]) + 1))
+        third, fourth = sorted((int(low[0]) + 1, int(low[1]) + 1))
+        return (
+            f"Members {first} and {second} {self.most_phrase} most "
+            f"({self.format_in_sentence(float(apart[high]), n, noun)}), {third} and {fourth} "
+            f"{self.least_phrase} "
+            f"({self.format_in_sentence(float(apart[low]), n, noun)})."
+        )
+
+    def format_in_sentence(self, value: float, n: int, noun: str) -> str:
+        """A value within a sentence: in images where it is a share of them."""
+        counted = formats.format_count(round(value * n), noun)
+        return (
+            counted if self.is_share else f"{formats.format_significant(value)}{self.unit_suffix}"
+        )
+
+
+MEASURES = {
+    "disagreement": PairwiseMeasure(
+        "Disagreement",
+        "Disagreement",
+        "Disagreement: the share of the test images that two members say different things of.",
+        "share of the images",
+        lambda made: disagreement_matrix(made.votes),
+        True,
+        "differ",
+        "least",
+    ),
+    "kl": PairwiseMeasure(
+        "KL",
+        "Mean KL divergence",
+        "KL, the mean Kullback–Leibler divergence: how far the probabilities of the member in the "
+        "column are from those of the member in the row, in nats; 0 is the same.",
+        "nats",
+        lambda made: mean_kl_divergence(made.probabilities),
+        False,
+        "differ",
+        "least",
+    ),
+    "q": PairwiseMeasure(
+        "Q-statistic",
+        "Q-statistic",
+        "Q-statistic: 1 where members err on the same images, 0 where independently, −1 never "
+        "together.",
+        "Q",
+        lambda made: q_statistic(made.votes == made.labels),
+        False,
+        "err together",
+        "least",
+    ),
+    "double_fault": PairwiseMeasure(
+        "Double fault",
+        "Double fault",
+        "Double fault: the share that both have wrong, which averaging cannot mend; on the "
+        "diagonal a member's own mistakes.",
+        "share of the images",
+        lambda made: double_fault(made.votes == made.labels),
+        True,
+        "are both wrong",
+        "least",
+        blank_diagonal=False,
+    ),
+}
+
+
+def compute_pairwise_matrix(made: EnsemblePredictions, key: str) -> Matrix:
+    """(M, M) of the measure of that key."""
+    return MEASURES[key].compute(made)
+
+
+def describe_oracle_accuracy(made: EnsemblePredictions, noun: str) -> str:
+    """What the members know together, were one to choose rightly among them; in Markdown."""
+    n = len(made.labels)
+    share = oracle_accuracy(made.votes, made.labels)
+    missing = round((1 - share) * n)
+    left = (
+        f"{formats.format_count(missing, noun)} no member gets right"
+        if missing
+        else (f"there is no {noun} that all members miss")
+    )
+    more = round((share - made.right.mean()) * n)
+    return (
+        f"At least one member is right on **{formats.format_percent(share, n)}** of the "
+        f"{pluralize_noun(noun)}, {formats.format_image_difference(more, noun)} over the ensemble; "
+        f"{left}."
+    )

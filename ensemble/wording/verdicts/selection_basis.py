@@ -1,0 +1,28 @@
+"""On what something was chosen: the words that stand beside every best epoch, run or committee.
+
+What was chosen on the images that it is then reported on looks better than it is.
+"""
+
+CHOSEN_ON_TEST = "chosen on the test images: on new ones expect less"
+CHOSEN_ON_VALIDATION = "chosen on the validation images, not on the test images"
+
+
+def describe_selection_basis(best_on: str) -> str:
+    """The words for a choice made on the "validation" or on the "test" images."""
+    return CHOSEN_ON_VALIDATION if best_on == "validation" else CHOSEN_ON_TEST
+
+
+def format_selection_sentence(best_on: str) -> str:
+    """The same as a sentence of its own."""
+    words = describe_selection_basis(best_on)
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def describe_epoch_choice(shown: int, last: int) -> str:
+    """What an epoch that was picked by hand asks of its reader; "" for the last one."""
+    if shown == last:
+        return ""
+    return (
+        f"Epoch {shown:,} of {last:,} is your choice: if these test images led you to it, expect "
+        "less on new ones."
+    )

@@ -1,0 +1,173 @@
+"""Networks of a person's own: what can be brought, and what is amiss in one sentence."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ensemble import architectures
+from ensemble.config import EnsembleConfig
+from ensemble.engine import build_network
+from ensemble.engine.networks.registry import bind_network
+from ensemble.errors import ConfigError
+from tests.engine.networks import modules
+
+SHAPE = (8, 8, 2)
+
+
+def name(factory: str) -> str:
+    return f"{modules.__name__}:{factory}"
+
+
+@pytest.fixture
+def allow(monkeypatch):
+    def allowed(*names):
+        monkeypatch.setenv(architectures.NETWORKS_VARIABLE, ",".join(names))
+
+    return allowed
+
+
+@pytest.mark.parametrize(
+    ("factory", "collections", "random", "loops", "features"),
+    [
+        ("Careful", ("batch_stats",), True, True, 64),
+        ("Plain", (), False, True, 8),
+        ("ready", (), False, True, 8),
+        ("small_resnet", ("batch_stats",), False, True, 16),
+        ("Pooled", (), False, True, 4),
+        ("Transposed", (), False, False, 4),
+    ],
+)
+def test_any_linen_module_can_be_brought(factory, collections, random, loops, features, allow):
+    allow("other.module:Thing", name(factory))
+    network = bind_network(name(factory), SHAPE, 4)
+    assert (network.collections, network.is_stochastic, network.is_fast_in_loops) == (
+        collections,
+        random,
+        loops,
+    )
+    assert network.is_custom
+    seen = jax.eval_shape(network.compute_features, network_shapes(network), images(3))
+    assert [one.shape for one in seen] == [(3, 4), (3, features)]
+
+
+@pytest.mark.parametrize(
+    ("factory", "said"),
+    [
+        ("Wide", "gives (2, 5) for 2 images of 4 classes: it has to give logits (2, 4)."),
+        (
+            "Growing",
+            "carries something whose shape or type changes with a step: its collections "
+            "have to stay as they begin.",
+        ),
+        (
+            "Words",
+            "carries notes/word, which is no array by a name: keep arrays in its "
+            "collections, nothing else.",
+        ),
+        (
+            "Keys",
+            "carries a random key in keys/own, which cannot be kept: draw it with make_rng "
+            "instead.",
+        ),
+        ("Mean", "has no parameters: there is nothing to learn."),
+        ("Failing", "does not take images (8, 8, 2): RuntimeError: no such luck (modules.py, "),
+        ("choosy", "needs classes, depth: give all but the number of classes a default."),
+        ("nothing", "makes str: it has to return a flax.linen.Module."),
+        ("number", "is no Flax Linen module and no function that makes one."),
+        ("Missing", "cannot be imported: AttributeError: module"),
+    ],
+)
+def test_what_is_amiss_is_said_in_one_sentence(factory, said, allow):
+    allow(name(factory))
+    with pytest.raises(ConfigError) as refused:
+        bind_network(name(factory), SHAPE, 4)
+    assert name(factory) in str(refused.value)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 400
+
+
+def test_bfloat16_needs_a_field_to_be_told_by(allow):
+    from ensemble.engine import Trainer
+    from tests.engine.networks.test_learning import small_config
+
+    allow(name("Plain"))
+    config = small_config(network=name("Plain"), precision="bfloat16", batch_size=4)
+    data = Four()
+    with pytest.raises(ConfigError, match=r"has no field dtype .* or choose float32"):
+        Trainer(config, data, jax.devices()[:1]).start()
+
+
+class Four:
+    """Eight images of four classes."""
+
+    train_images = test_images = np.zeros((8, *SHAPE), np.uint8)
+    train_labels = test_labels = np.arange(8, dtype=np.int32) % 4
+    class_names = tuple("abcd")
+
+
+def test_code_runs_only_where_it_is_allowed_and_a_name_alone_imports_nothing(
+    allow, monkeypatch, tmp_path
+):
+    (tmp_path / "leaves_net.py").write_text(
+        "import pathlib\n\npathlib.Path('ran').touch()\n"
+        "from tests.engine.networks.modules import Plain\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    own = "leaves_net:Plain"
+    with pytest.raises(ConfigError, match="is code of its own and was not allowed here"):
+        EnsembleConfig(network=own)
+    config = EnsembleConfig.from_disk({**EnsembleConfig().as_dict(), "network": own})
+    assert config.network == own
+    with pytest.raises(ConfigError, match="is code of its own and was not allowed here"):
+        build_network(config, SHAPE, 4)
+    assert not (tmp_path / "ran").exists()
+    (tmp_path / "ensemble.toml").write_text(f'networks = ["{own}"]\n')
+    assert architectures.list_network_names() == (*architectures.BUILTIN_NETWORK_NAMES, own)
+    assert EnsembleConfig(network=own) == config
+    assert build_network(config, SHAPE, 4).parameters == 128 * 8 + 8 + 8 * 4 + 4
+    assert (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["networks = 3", 'networks = ["os.system"]', "networks = [", "\xff", "a = " + "[" * 5000],
+    ids=["a number", "no factory", "cut", "not UTF-8", "nested"],
+)
+def test_a_file_of_another_form_is_said_and_settings_go_on(text, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ensemble.toml").write_bytes(text.encode("latin-1"))
+    assert architectures.list_network_names() == architectures.BUILTIN_NETWORK_NAMES
+    with pytest.raises(ConfigError, match=r"ensemble\.toml"):
+        architectures.list_allowed_networks()
+
+
+@pytest.mark.parametrize(
+    "given", ["os:", ":system", "os", "a b:c", "os.:x", "../x:y", "a:b:c", "1a:b", "a:b\n"]
+)
+def test_other_names_are_no_networks(given):
+    assert not architectures.is_custom_network(given)
+
+
+def network_shapes(network):
+    return jax.eval_shape(network.init, jax.random.key(0))
+
+
+def images(count):
+    return jax.ShapeDtypeStruct((count, *SHAPE), jnp.float32)
+
+
+def test_trained_from_the_command_line_stopped_by_its_first_nan(monkeypatch, tmp_path):
+    from click.testing import CliRunner
+
+    from ensemble.cli.train import run_train_command
+
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path))
+    monkeypatch.setenv(architectures.NETWORKS_VARIABLE, "")
+    said = CliRunner().invoke(
+        run_train_command, ["--network", name("Poisoned"), "--members", "2", "--epochs", "1"]
+    )
+    assert "Member 1's very first loss is no number" in said.output + said.stderr
+    assert '"state": "diverged"' in said.stdout
+    assert "Traceback" not in said.output + said.stderr

@@ -1,0 +1,56 @@
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import entropy
+from sklearn.metrics import accuracy_score, log_loss
+
+from ensemble.analysis.quality.averaging import average_probabilities
+from ensemble.analysis.quality.calibration import expected_calibration_error
+from ensemble.shift.shift_metrics import compute_shift_metrics
+from tests.analysis.draws import distributions
+
+
+@pytest.mark.parametrize("members", [1, 4])
+def test_figures_agree_with_scikit_learn_and_scipy(members: int) -> None:
+    probabilities = distributions(members, 200, 10)
+    labels = np.random.default_rng(0).integers(0, 9, 200)  # There is no 9 among them.
+    found = compute_shift_metrics(probabilities, labels)
+    rows = [average_probabilities(probabilities), *probabilities.astype(float)]
+    wanted: dict[str, list[float]] = {"accuracy": [], "nll": [], "ece": []}
+    for row in rows:
+        right = row.argmax(axis=1) == labels
+        proper = row / row.sum(axis=1, keepdims=True)
+        wanted["accuracy"].append(accuracy_score(labels, row.argmax(axis=1)))
+        wanted["nll"].append(log_loss(labels, proper, labels=range(10)))
+        wanted["ece"].append(expected_calibration_error(row.max(axis=1), right))
+    for name, values in wanted.items():
+        ours = [found[f"ensemble_{name}"], *found[f"member_{name}"]]
+        assert ours == pytest.approx(values, rel=1e-6)
+    total = entropy(rows[0], axis=1).mean()
+    within = np.mean([entropy(row, axis=1).mean() for row in rows[1:]])
+    assert found["mean_predictive_entropy"] == pytest.approx(total, rel=1e-6)
+    assert found["mean_member_entropy"] == pytest.approx(within, rel=1e-6)
+    assert found["mean_information"] == pytest.approx(total - within, abs=1e-6)
+
+
+def test_figures_are_ready_for_json() -> None:
+    found = compute_shift_metrics(distributions(3, 20, 4), np.arange(20) % 4)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert len(found["member_nll"]) == 3
+
+
+def test_members_that_are_certain() -> None:
+    """Two certain members that never agree: a coin's entropy, all of it disagreement."""
+    labels = np.zeros(10, int)
+    sure = np.stack([np.eye(2)[labels], np.eye(2)[1 - labels]]).astype(np.float32)
+    found = compute_shift_metrics(sure, labels)
+    assert found["mean_information"] == pytest.approx(np.log(2))
+    assert found["mean_member_entropy"] == 0
+    assert found["member_accuracy"] == [1, 0]
+    assert found["member_nll"] == [0, pytest.approx(87.3, abs=0.1)]
+
+
+def test_no_example_is_refused() -> None:
+    with pytest.raises(ValueError, match="no example"):
+        compute_shift_metrics(np.zeros((2, 0, 3)), np.zeros(0, int))

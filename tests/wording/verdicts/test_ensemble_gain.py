@@ -1,0 +1,143 @@
+import numpy as np
+import pytest
+
+from ensemble.analysis.members.ece_gain import EceGain
+from ensemble.analysis.members.gain import MeanGain
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.wording.verdicts import ensemble_gain as inspect_words
+from tests.analysis.draws import distributions
+
+APART = evaluate_predictions(distributions(4, 60, 3), np.zeros(60, int))
+
+
+def found(
+    digits: float,
+    low: float,
+    high: float,
+    *,
+    n: int = 500,
+    nll: float = 0.035,
+    nll_low: float = 0.03,
+    nll_high: float = 0.041,
+) -> MeanGain:
+    """A gain over the mean member with these figures, 3 digits lost."""
+    return MeanGain(n, digits, low, high, nll, nll_low, nll_high, won=digits + 3.0, lost=3.0)
+
+
+GAINED, LOST, OPEN = found(19.2, 9.4, 29), found(-4.2, -7.4, -1), found(2.5, -3.1, 8.1)
+
+
+@pytest.mark.parametrize(
+    ("gained", "said"),
+    [
+        (GAINED, "The ensemble gets 19 more digits right than a member drawn at random."),
+        (LOST, "The ensemble gets 4 fewer digits right than a member drawn at random."),
+        (OPEN, "These 500 digits show no gain in accuracy over a member drawn at random."),
+    ],
+)
+def test_the_headline_is_one_claim_and_what_is_not_shown_is_not_called_the_same(
+    gained: MeanGain, said: str
+) -> None:
+    assert inspect_words.describe_ensemble_gain(APART, gained, "digit") == said
+
+
+def test_the_headline_fits_one_line_however_many_images_there_are() -> None:
+    for gained in (found(12_345, 9_000, 15_000, n=123_456), found(1, -9, 9, n=123_456)):
+        assert len(inspect_words.describe_ensemble_gain(APART, gained, "image")) <= 90
+
+
+def test_unanimous_members_are_said_to_be() -> None:
+    for members, who in ((2, "Both members"), (5, "All five members"), (16, "All 16 members")):
+        alike = evaluate_predictions(
+            distributions(1, 9, 3).repeat(members, axis=0), np.zeros(9, int)
+        )
+        told = inspect_words.describe_ensemble_gain(alike, OPEN, "digit")
+        assert told == f"{who} say the same of every digit: together they get no more right."
+        assert len(told) <= 90
+
+
+def test_the_evidence_in_short_is_one_line_of_75_letters() -> None:
+    assert inspect_words.summarize_gain_evidence(APART, GAINED, "digit") == (
+        "22.2 won, 3.0 lost (mean over four members); NLL 0.035 nats lower."
+    )
+    for gained in (found(12_345, 9, 20, n=123_456), found(1, -9, 9, nll_low=0.0)):
+        assert len(inspect_words.summarize_gain_evidence(APART, gained, "image")) <= 75
+
+
+def test_the_evidence_says_what_was_won_and_lost_and_why_nll_may_say_otherwise() -> None:
+    assert inspect_words.describe_gain_evidence(APART, GAINED, "digit") == (
+        "Mean over the four members: 22.2 won, 3.0 lost, +19.2 digits (95 % interval +9 to +29). "
+        "NLL is 0.035 nats lower (0.030 to 0.041)."
+    )
+    assert inspect_words.describe_gain_evidence(APART, OPEN, "digit") == (
+        "Mean over the four members: 5.5 won, 3.0 lost, +2.5 digits (95 % interval −3 to +8), "
+        "which leaves open a loss of 3 digits as well as a gain of 8 digits. NLL is 0.035 nats "
+        "lower (0.030 to 0.041): accuracy counts digits, NLL also how sure."
+    )
+    nll_open = found(19.2, 9.4, 29, nll=0.004, nll_low=0.0)
+    assert inspect_words.describe_nll_gain(nll_open, "digit") == (
+        "NLL is 0.0040 nats lower (0 to 0.041): averaging never raises it above the members' mean, "
+        "but how far it falls these digits do not tell."
+    )
+
+
+@pytest.mark.parametrize(
+    ("gained", "said"),
+    [
+        (GAINED, ""),
+        (OPEN, ", which leaves open a loss of 3 digits as well as a gain of 8 digits"),
+        (found(5, 0, 10), ", which leaves open no loss as well as a gain of 10 digits"),
+        (found(-1, -1.2, 0), ", which leaves open a loss of 1 digit as well as no gain"),
+    ],
+)
+def test_what_is_not_ruled_out_is_said(gained: MeanGain, said: str) -> None:
+    assert inspect_words.describe_undecided_gain(gained, "digit") == said
+
+
+def test_the_best_member_is_not_sold() -> None:
+    right = int(APART.right.sum())
+    assert inspect_words.describe_best_member(APART, 1401, "digit") == (
+        f"The best single member gets 1,401 (the ensemble {right}), but nobody knows beforehand "
+        "which it is: it is the best on these very digits."
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "surer", "said"),
+    [
+        (
+            0.05,
+            (-0.2, -0.1),
+            "ECE got worse, 0.0870 to 0.158: averaging 16 members makes it less "
+            "sure than it is right.",
+        ),
+        (
+            0.05,
+            (0.1, 0.2),
+            "ECE got worse, 0.0870 to 0.158: averaging 16 members leaves it surer "
+            "than it is right.",
+        ),
+        (0.05, (-0.1, 0.2), "ECE got worse, 0.0870 to 0.158."),
+        (-0.01, (-0.2, -0.1), ""),
+    ],
+)
+def test_a_calibration_that_got_worse_with_more_members_is_said_to_have(
+    low: float, surer: tuple[float, float], said: str
+) -> None:
+    assert (
+        inspect_words.describe_calibration_loss(EceGain(0.158, 0.087, low, 0.1, *surer), 16) == said
+    )
+
+
+def test_the_spread_of_seeds_is_the_standard_deviation_between_runs() -> None:
+    accuracies, nlls = [0.974, 0.98, 0.984], [0.08, 0.07, 0.09]
+    points, nats = 100 * np.std(accuracies, ddof=1), np.std(nlls, ddof=1)
+    assert inspect_words.describe_interval_scope(accuracies, nlls, 500) == (
+        "Intervals are for these trained members on new images; another seed may differ: 3 runs "
+        f"that differ in the seed alone get 97.9 % ± {points:.2f} (97.4 to 98.4 %), NLL 0.0800 ± "
+        f"{nats:.3f} (0.0700 to 0.0900): mean ± standard deviation after the last epoch."
+    )
+    for alone in ([], [0.9]):
+        assert inspect_words.describe_interval_scope(alone, alone, 500).endswith(
+            "another seed may differ."
+        )
