@@ -7,6 +7,8 @@ Streamlit and JAX can be reached.
 
 import ast
 import functools
+import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -187,6 +189,40 @@ def test_imports_run_one_way() -> None:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circles(read_sources()) == []
+
+
+def read_drawn_packages(text: str) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """Of a picture in Mermaid: the packages of each box, and the boxes to which arrows lead."""
+    (picture,) = re.findall(r"^```mermaid\n(.*?)^```$", text, re.S | re.M)
+    labels = dict(re.findall(r"^  (\w+)\[\"(.+)\"\]$", picture, re.M))
+    boxes = {box: set(label.partition("<br>")[0].split(", ")) for box, label in labels.items()}
+    leads = {box: set[str]() for box in boxes}
+    for line in re.findall(r"^  (\w+(?: --> \w+)+)$", picture, re.M):
+        for one, other in itertools.pairwise(line.split(" --> ")):
+            leads[one].add(other)
+    return boxes, leads
+
+
+def test_the_picture_of_the_packages_has_every_import_and_no_other_arrow() -> None:
+    page = REPO / "docs" / "architecture.md"
+    boxes, leads = read_drawn_packages(page.read_text("utf-8"))
+    box_of = {package: box for box, packages in boxes.items() for package in packages}
+    folders = {path.parent.name for path in (REPO / "ensemble").glob("*/__init__.py")}
+    assert set(box_of) == folders
+    assert sum(map(len, boxes.values())) == len(folders), "a package stands in two boxes"
+    found = {box: set[str]() for box in boxes}
+    for module, source in read_sources().items():
+        if (floor := floor_of(module)) in box_of:
+            imported = map(floor_of, imported_names(module, source))
+            found[box_of[floor]] |= {box_of[one] for one in imported if one in box_of}
+    for box, others in found.items():
+        reached, ahead = {box}, [box]
+        while ahead:
+            more = leads[ahead.pop()] - reached
+            reached |= more
+            ahead += more
+        assert others <= reached, f"{box}: arrows are missing"
+        assert leads[box] <= others, f"{box}: arrows that nothing is imported by"
 
 
 def test_reads_the_modules_that_there_are() -> None:

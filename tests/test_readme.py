@@ -1,4 +1,4 @@
-"""README.md and docs/: short, and true of what is there: links, folders, commands, variables."""
+"""The pages of the documents: short, and true of what is there: links, commands, variables."""
 
 import importlib.util
 import re
@@ -15,7 +15,8 @@ from ensemble.settings import list_setting_choices, list_setting_fields
 
 REPO = Path(__file__).resolve().parent.parent
 README = REPO / "README.md"
-PAGES = [README, *sorted((REPO / "docs").glob("*.md"))]
+DOCS = sorted((REPO / "docs").glob("*.md"))
+PAGES = [README, REPO / "CONTRIBUTING.md", *DOCS]
 PICTURES = sorted((REPO / "docs").glob("*.png"))
 
 MAX_LINES = 150

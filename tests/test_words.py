@@ -101,7 +101,7 @@ def sources() -> list[Path]:
     every = [file for folder in FOLDERS for file in sorted((REPO / folder).rglob("*"))]
     return [
         file
-        for file in [REPO / "README.md", REPO / "app.py", *every]
+        for file in [REPO / "README.md", REPO / "CONTRIBUTING.md", REPO / "app.py", *every]
         if file.is_file()
         and file.suffix in SUFFIXES
         and "__pycache__" not in file.parts
