@@ -25,8 +25,8 @@ from ensemble.hosts import process_group, process_exit, rendezvous, distributed_
 process_group.HEARTBEAT_TIMEOUT_S = 1.0
 process_group.HEARTBEAT_INTERVAL_S = process_group.SETTLE_TIME_S = 0.1
 here, _ = rendezvous.connect_processes(distributed_environment.detect_distributed_environment(), 20)
-process_exit.call_on_abort(here.aborted)
-here.last_words = lambda sentence: print("LAST WORDS", sentence, flush=True)
+process_exit.call_on_abort(here.report_jax_abort)
+here.on_fatal_error = lambda sentence: print("LAST WORDS", sentence, flush=True)
 print("here", flush=True)
 if sys.argv[1] == str(here.index):
     if sys.argv[2] == "abort":
@@ -35,7 +35,7 @@ if sys.argv[1] == str(here.index):
     try:
         raise {"bug": ValueError, "mended": process_group.EnsembleError}[sys.argv[2]]("boom")
     except Exception as error:
-        here.fail(error)
+        here.end_by_error(error)
 time.sleep(20)
 """
 

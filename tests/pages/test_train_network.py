@@ -136,7 +136,7 @@ def test_what_suits_the_images_is_said_and_nothing_switched(train: Open) -> None
 def answered(at: AppTest) -> AppTest:
     """The page once the network has said what it is."""
     end = time.monotonic() + 60
-    while "Looking at my_leaves" in said(at) and time.monotonic() < end:
+    while "Looking at" in said(at) and time.monotonic() < end:
         assert not launchable(at)
         time.sleep(0.2)
         at.run()
