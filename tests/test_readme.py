@@ -1,4 +1,4 @@
-"""The pages of the documents: short, and true of what is there: links, commands, variables."""
+"""The pages of the documents: short, with links, pictures and commands that are there."""
 
 import importlib.util
 import re
@@ -10,13 +10,8 @@ import pytest
 from PIL import Image
 
 from ensemble.__main__ import main
-from ensemble.config import EnsembleConfig
-from ensemble.settings import list_setting_choices, list_setting_fields
+from tests.documents import PAGES, README, REPO
 
-REPO = Path(__file__).resolve().parent.parent
-README = REPO / "README.md"
-DOCS = sorted((REPO / "docs").glob("*.md"))
-PAGES = [README, REPO / "CONTRIBUTING.md", *DOCS]
 PICTURES = sorted((REPO / "docs").glob("*.png"))
 
 MAX_LINES = 150
@@ -73,13 +68,6 @@ def folders_of_the_table() -> set[str]:
     return set(re.findall(r"^\| `ensemble/(\w+)/` \|", page.read_text("utf-8"), re.M))
 
 
-def environment_variables(paths: list[Path]) -> set[str]:
-    """This project's variables that are named in the text of files as strings."""
-    return {
-        name for path in paths for name in re.findall(r'"(ENSEMBLE_[A-Z_]+)"', path.read_text())
-    }
-
-
 def test_readme_can_be_read_in_one_sitting() -> None:
     assert len(README.read_text("utf-8").splitlines()) < MAX_LINES
 
@@ -115,48 +103,6 @@ def test_a_command_of_the_program_is_understood(line: str) -> None:
     assert parse(words)
 
 
-def test_every_command_of_the_program_is_in_the_reference() -> None:
-    shown = {
-        name
-        for name in main.list_commands(click.Context(main))
-        if (command := main.get_command(click.Context(main), name)) and not command.hidden
-    }
-    reference = (REPO / "docs" / "command-line.md").read_text("utf-8")
-    assert shown <= set(re.findall(r"^## (\w+)$", reference, re.M))
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "train",
-        "predict",
-        "stress",
-        "lbfgs",
-        "bench",
-        "race",
-        "import",
-        "export",
-        "report",
-        "inspect",
-    ],
-)
-def test_every_option_is_in_the_reference(name: str) -> None:
-    command = main.get_command(click.Context(main), name)
-    reference = (REPO / "docs" / "command-line.md").read_text("utf-8")
-    section = reference.split(f"\n## {name}\n")[1].split("\n## ")[0]
-    options = {one.opts[0] for one in command.params if isinstance(one, click.Option)}
-    assert {option for option in options if f"`{option}`" not in section} == set()
-
-
-@pytest.mark.parametrize("name", ["optimizer", "schedule", "precision"])
-def test_every_choice_of_a_setting_is_in_the_reference_and_no_other(name: str) -> None:
-    reference = (REPO / "docs" / "command-line.md").read_text("utf-8")
-    found = re.search(rf"^\| `--{name}` \|.*\| (.*) \| `\w+` \|$", reference, re.M)
-    assert found
-    field = next(one for one in list_setting_fields(EnsembleConfig) if one.name == name)
-    assert found[1] == ", ".join(f"`{choice}`" for choice in list_setting_choices(field))
-
-
 @pytest.mark.parametrize("line", commands("python -m benchmarks."))
 def test_a_benchmark_is_there(line: str) -> None:
     module = shlex.split(line)[2]
@@ -175,9 +121,3 @@ def test_every_figure_has_its_machine_and_its_command_beside_it() -> None:
 @pytest.mark.parametrize("line", commands("scripts/"))
 def test_a_script_is_there(line: str) -> None:
     assert (REPO / line.split()[0]).exists()
-
-
-def test_every_environment_variable_is_documented() -> None:
-    read = environment_variables(sorted((REPO / "ensemble").rglob("*.py")))
-    assert "ENSEMBLE_RUNS" in read
-    assert {name for name in read if f"`{name}`" not in words_of(PAGES)} == set()
