@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
-from ensemble.analysis.planning.equivalents import MemberEquivalent, likelihood_curve
-from ensemble.analysis.planning.several import equivalent_of_trainings
+from ensemble.analysis.planning.equivalents import (
+    MemberEquivalent,
+    equivalent_of_trainings,
+    likelihood_curve,
+)
 from ensemble.budget.cheap_ensembles import Kind, iterate_cheap_ensembles
 from ensemble.comparison.image_identity import have_same_images, load_image_labels
 from ensemble.errors import RunError

@@ -253,12 +253,9 @@ def choose_devices(count: int) -> list[jax.Device]:
     """
     devices = jax.devices()
     if count > len(devices):
+        hosts = jax.process_count()
+        place = "this machine has" if hosts == 1 else f"these {hosts} processes have"
         raise ConfigError(
-            f"devices is {count}, but {_here()} {len(devices)}: choose at most that, or 0 for all."
+            f"devices is {count}, but {place} {len(devices)}: choose at most that, or 0 for all."
         )
     return devices[:count] if count else devices
-
-
-def _here() -> str:
-    hosts = jax.process_count()
-    return "this machine has" if hosts == 1 else f"these {hosts} processes have"

@@ -90,7 +90,9 @@ class Rejection:
 
     def compute_contributions(self, measures: Floats) -> NDArray[np.float64]:
         """What each measure adds to the score, (K, N), in nats: −ln p."""
-        return _contributions(self.rarities, measures)
+        return np.stack(
+            [rarity(values) for rarity, values in zip(self.rarities, measures, strict=True)]
+        )
 
     def compute_scores(self, measures: Floats) -> NDArray[np.float64]:
         """The OOD scores of images, (N,): the sum over measures of −ln p.
@@ -208,7 +210,3 @@ def find_enclosing_marks(
     within = (left > left[:, None]) & (right < right[:, None])
     within &= (top > top[:, None]) & (bottom < bottom[:, None])
     return (within & rejected).any(axis=1)
-
-
-def _contributions(rarities: tuple[Rarity, ...], measures: Floats) -> NDArray[np.float64]:
-    return np.stack([one(values) for one, values in zip(rarities, measures, strict=True)])

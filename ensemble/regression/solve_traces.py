@@ -92,14 +92,13 @@ def read_regression_traces(folder: Path) -> RegressionTraces:
         for name, lines in gathered.items()
         if any(line["kind"] == "compile" for line in lines)
     }
-    sweep = sorted((name for name in traces if name.startswith("sweep-")), key=_devices_of)
+    sweep = sorted(
+        (name for name in traces if name.startswith("sweep-")),
+        key=lambda name: int(name.removeprefix("sweep-")),  # the number of devices
+    )
     return RegressionTraces(
         traces.get("without"), traces.get("with"), tuple(traces[one] for one in sweep)
     )
-
-
-def _devices_of(name: str) -> int:
-    return int(name.removeprefix("sweep-"))
 
 
 def _build_solve_trace(lines: list[Line]) -> SolveTrace:

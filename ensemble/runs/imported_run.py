@@ -61,7 +61,8 @@ def create_imported_run(
             write_predictions(folder, count, probabilities)
             line = build_epoch_line(probabilities, labels, count)
             append_line(folder / "history.jsonl", line)
-            status = _with(status, build_epoch_status_fields(status, line), count)
+            fields = build_epoch_status_fields(status, line)
+            status = replace(status, epoch=count, epochs=count, **fields)
         if name:
             write_bytes(folder / "name.txt", name.encode())
         write_status(folder, status)
@@ -113,10 +114,6 @@ def compute_mean_nll(probabilities: Floats, labels: Ints) -> float:
     """Mean of −log p(label), in nats: of (N, C) and (N,); a p of 0 counts as float32's least."""
     chosen = probabilities[np.arange(len(labels)), labels].astype(np.float64)
     return float(-np.log(np.maximum(chosen, np.finfo(np.float32).tiny)).mean())
-
-
-def _with(status: Status, summary: Line, epoch: int) -> Status:
-    return replace(status, epoch=epoch, epochs=epoch, **summary)
 
 
 def write_image_array(path: Path, images: NDArray[np.uint8]) -> None:

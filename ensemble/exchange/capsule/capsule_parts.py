@@ -70,7 +70,8 @@ def iterate_capsule_parts(run: runs.Run, with_members: bool, all_epochs: bool) -
     Raises:
       RunError: a file of the run is damaged; or it keeps no members, and they are asked for.
     """
-    yield capsule_format.HISTORY, _encode_text(_history(run))
+    history = "".join(json.dumps(line) + "\n" for line in runs.read_history(run.id))
+    yield capsule_format.HISTORY, _encode_text(history)
     if found := read_member_sources(run.path):
         yield capsule_format.SOURCES, _encode_text(json.dumps(found))
     yield from _iterate_test_parts(run)
@@ -91,10 +92,6 @@ def filter_text_values(values: Any) -> dict[str, str]:
 
 def _encode_text(content: str) -> NDArray[np.uint8]:
     return np.frombuffer(content.encode(), np.uint8)
-
-
-def _history(run: runs.Run) -> str:
-    return "".join(json.dumps(line) + "\n" for line in runs.read_history(run.id))
 
 
 def _iterate_test_parts(run: runs.Run) -> Iterator[Part]:

@@ -90,7 +90,7 @@ def find_marks(
         ]
     if len(pieces) > MAX_MARKS:
         notes.append(f"{len(pieces)} marks: the {MAX_MARKS} largest were taken.")
-        pieces = sorted(pieces, key=lambda piece: -height(piece.box))[:MAX_MARKS]
+        pieces = sorted(pieces, key=lambda piece: piece.box[1] - piece.box[3])[:MAX_MARKS]
     if not pieces:
         return (), ("No ink was found.", *notes)
     order, lines = determine_reading_order(np.array([piece.box for piece in pieces], np.intp))
@@ -153,11 +153,6 @@ def create_ink_piece(cut: NDArray[np.uint8], x: int, y: int, number: int = -1) -
     """A piece whose array begins at pixel (x, y) of the working picture."""
     left, top, right, bottom = find_ink_box(cut > 127) or (0, 0, 1, 1)
     return InkPiece((left + x, top + y, right + x, bottom + y), cut, number)
-
-
-def height(box: Box) -> int:
-    """Of a box, in pixels."""
-    return box[3] - box[1]
 
 
 def build_mark(piece: InkPiece, line: int, ink: Ink, scale: float) -> Mark:

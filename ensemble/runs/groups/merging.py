@@ -12,6 +12,7 @@ and the others go on, that is done the less often the longer it takes.
 """
 
 import json
+import operator
 import os
 import time
 from dataclasses import replace
@@ -108,7 +109,7 @@ class GroupMerger:
         if any(tail.replaced for tail in self._tails):  # What stayed may be another now.
             self._restart_merge()
             lines = [tail.read_lines() for tail in self._tails]
-        same = len(lines) == len(self._seen) and all(map(_is, lines, self._seen))
+        same = len(lines) == len(self._seen) and all(map(operator.is_, lines, self._seen))
         if same and self._all_written:
             return
         before = len(self.merged_lines)
@@ -227,10 +228,6 @@ def index_lines_by(lines: list[Line], kind: str, name: str) -> dict[int, Line]:
 
 def _locate_line(line: Line) -> tuple[int, int]:
     return line["step"], LINE_ORDER.get(line["kind"], 0)
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
 
 
 def _write_all_at(descriptor: int, text: bytes, begin: int) -> None:

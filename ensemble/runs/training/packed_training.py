@@ -134,7 +134,7 @@ def _train_in_one_program(parts: list[PackedRun], ended: Callable[[Run], None]) 
     tasks = [TrainingTask(one.run, one.status, one.stop, one.report) for one in parts]
     with TrainingSession(tasks) as session:
         for end in session.train_runs():
-            parts[end.place].end_run(partial(_as_it_is, end.outcome), ended)
+            parts[end.place].end_run(partial(_return_outcome, end.outcome), ended)
 
 
 def _strip_member_settings(config: EnsembleConfig) -> EnsembleConfig:
@@ -143,7 +143,7 @@ def _strip_member_settings(config: EnsembleConfig) -> EnsembleConfig:
     return replace(config, vary="", **defaults)
 
 
-def _as_it_is(outcome: Outcome) -> Outcome:
+def _return_outcome(outcome: Outcome) -> Outcome:
     return outcome
 
 

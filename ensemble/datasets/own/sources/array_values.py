@@ -67,7 +67,8 @@ def map_class_labels(
             )
     else:
         names = sort_class_names(map(str, every))
-        order = [int(name) for name in names] if _whole(every) else list(names)
+        are_numbers = all(isinstance(label, int) for label in every)
+        order = [int(name) for name in names] if are_numbers else list(names)
     places = {label: place for place, label in enumerate(order)}
     return format_class_names(names), {
         split: _index_class_labels(labels, places) for split, labels in flat.items()
@@ -171,10 +172,6 @@ def _flatten_source_labels(labels: NDArray[np.generic], where: str) -> NDArray[n
     if labels.dtype.kind in "uf" and (abs(labels) >= 2.0**63).any():
         raise DataError(f"{where} has labels of 2⁶³ and more: number the classes from 0.")
     return labels if labels.dtype.kind == "U" else labels.astype(np.int64)
-
-
-def _whole(values: list[object]) -> bool:
-    return all(isinstance(one, int) for one in values)
 
 
 def _index_class_labels(labels: NDArray[np.generic], places: Mapping[object, int]) -> Labels:

@@ -5,8 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ensemble.analysis.planning.equivalents import equivalent_of_predictions, likelihood_curve
-from ensemble.analysis.planning.several import equivalent_of_trainings
+from ensemble.analysis.planning.equivalents import (
+    equivalent_of_predictions,
+    equivalent_of_trainings,
+    likelihood_curve,
+)
 from ensemble.analysis.quality.averaging import average_probabilities
 from tests.analysis.planning.populations import learning
 
