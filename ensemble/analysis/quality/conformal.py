@@ -85,9 +85,9 @@ class ConformalThreshold:
 
     def _build_adaptive_sets(self, averaged: Floats) -> NDArray[np.bool_]:
         falling, ahead = _sort_descending(averaged)
-        # Up to and with the class at which the sum reaches the threshold: what a class itself
-        # has does not count, nor does its own place. So no set is empty.
-        kept = ahead + self.penalty_at(np.arange(averaged.shape[1])) <= self.threshold
+        # By each class's own score, as the calibration examples were scored. A threshold below the
+        # first class's score, which is its penalty, would leave a set empty: it keeps that class.
+        kept = ahead + self.penalty_at(np.arange(averaged.shape[1]) + 1) <= self.threshold
         size = np.maximum(kept.sum(axis=1), 1)
         last = np.take_along_axis(falling, size[:, None] - 1, axis=1)
         found = averaged >= last
@@ -98,11 +98,11 @@ class ConformalThreshold:
         found[torn] = above | level & (np.cumsum(level, axis=1) <= room)
         return found
 
-    def penalty_at(self, place: Ints) -> Floats:
-        """What RAPS adds for classes of which `place` stand ahead or are the class itself."""
+    def penalty_at(self, rank: Ints) -> Floats:
+        """What RAPS adds to the score of the class of this rank, counted from 1: λ (rank − k)⁺."""
         if self.method != "raps":
-            return np.zeros(np.shape(place))
-        return self.penalty * np.maximum(np.asarray(place) - self.free, 0)
+            return np.zeros(np.shape(rank))
+        return self.penalty * np.maximum(np.asarray(rank) - self.free, 0)
 
 
 def conformal_rank(n: int, error_rate: float) -> int:
@@ -155,7 +155,7 @@ def fit_conformal_threshold(
       method: "lac" (1 − p, the smallest sets on the average; Sadinle, Lei and Wasserman, JASA
         2019), "aps" (the probability of all classes that are likelier, so that sets adapt to
         how hard an example is; Romano, Sesia and Candès, NeurIPS 2020) or "raps" (that and a
-        penalty on each further class; Angelopoulos and others, ICLR 2021). The latter two
+        penalty on each further class; Angelopoulos and others, ICLR 2021, eq. 4). The latter two
         without their random number: a class's own probability does not count.
       penalty: of RAPS, λ.
       free: of RAPS, k_reg: how many classes cost no penalty.

@@ -99,24 +99,56 @@ def test_sets_are_mapies_one_by_one(method: str, rate: float) -> None:
     assert 0 < mine.build_sets(others).mean() < 1
 
 
+def raps_scores(p: NDArray[np.float64], penalty: float, free: int) -> NDArray[np.float64]:
+    """Every class's score as the paper defines it, (N, C), class by class; u = 0."""
+    scores = np.empty_like(p)
+    for n, row in enumerate(p):
+        order = np.argsort(-row, kind="stable")
+        for rank, label in enumerate(order, start=1):
+            scores[n, label] = row[order[: rank - 1]].sum() + penalty * max(rank - free, 0)
+    return scores
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("free", [0, 1, 3])
+def test_raps_sets_hold_the_classes_whose_score_is_at_most_the_threshold(
+    free: int, rate: float
+) -> None:
+    (p, labels), (others, _) = drawn(431, 3), drawn(700, 4)
+    mine = fit_conformal_threshold(p, labels, rate, "raps", penalty=0.1, free=free)
+    of_labels = raps_scores(p, 0.1, free)[np.arange(len(p)), labels]
+    assert mine.threshold == pytest.approx(np.sort(of_labels)[conformal_rank(431, rate) - 1])
+    sets = raps_scores(others, 0.1, free) <= mine.threshold + 1e-12
+    np.testing.assert_array_equal(mine.build_sets(others), sets)
+
+
+def test_the_penalty_of_raps_buys_no_more_than_the_promised_coverage() -> None:
+    excess = []
+    for seed in range(60):
+        p, labels = drawn(400, 100 + seed)
+        made = fit_conformal_threshold(p[:200], labels[:200], 0.1, "raps")
+        excess.append(made.build_sets(p[200:])[np.arange(200), labels[200:]].mean() - 0.9)
+    # Beta(181, 20) has a mean of 0.9005, and each draw differs by 0.03: a penalty that sets and
+    # scores take at different ranks gives 0.03 more.
+    assert np.mean(excess) == pytest.approx(0.0005, abs=4 * 0.03 / np.sqrt(60))
+
+
 @pytest.mark.parametrize("rate", [0.2, 0.3, 0.4])
-def test_raps_is_mapies_with_the_penalty_that_mapie_has_chosen(rate: float) -> None:
+def test_mapie_takes_the_penalty_of_the_class_ahead_for_its_sets(rate: float) -> None:
+    """Its scores are ours, and its sets hold one class more where that penalty makes the step."""
     (p, labels), (others, _) = drawn(500, 3), drawn(700, 4)
     judge, theirs = of_mapie(RAPSConformityScore(), rate, (p, labels), others)
     chosen = judge._mapie_classifier.conformity_score_function_
     split = StratifiedShuffleSplit(1, test_size=chosen.size_raps, random_state=NoChance(3))
     kept, _ = next(split.split(p, labels))
-    mine = fit_conformal_threshold(
-        p[kept],
-        labels[kept],
-        rate,
-        "raps",
-        penalty=float(chosen.lambda_star),
-        free=int(chosen.k_star[0]),
-    )
+    penalty, free = float(chosen.lambda_star), int(chosen.k_star[0])
+    mine = fit_conformal_threshold(p[kept], labels[kept], rate, "raps", penalty=penalty, free=free)
     assert mine.penalty > 0
     assert mine.free < C
-    np.testing.assert_array_equal(mine.build_sets(others), theirs)
+    assert (theirs >= mine.build_sets(others)).all()
+    np.testing.assert_array_equal(
+        raps_scores(others, penalty, free + 1) <= mine.threshold + 1e-12, theirs
+    )
 
 
 def test_mapies_own_random_scores_give_its_sets_too() -> None:
