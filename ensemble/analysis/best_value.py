@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, mean_p_value
+from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, mean_p_value, zero_rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ def estimate_best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
     loss = means.mean(axis=1)
     best = int(loss.argmin())
     pairs = len(once) * (len(once) - 1) // 2
-    apart = [mean_p_value(one - means[best]) for one in means]  # 1 for the best
+    apart = [mean_p_value(zero_rounding(one - means[best])) for one in means]  # 1 for the best
     p = np.minimum(1.0, pairs * np.array(apart)) if pairs else np.ones(1)
     worse = p < SIGNIFICANCE_LEVEL
     first = last = best

@@ -261,3 +261,13 @@ def test_too_few_examples_are_refused() -> None:
         compare_combining_rules(evaluate_predictions(distributions(2, 1, 3), np.zeros(1, int)))
     with pytest.raises(ValueError, match="at least one"):
         fit_member_weights(np.zeros((2, 0, 3)), np.zeros(0, int))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_members_that_are_the_same_show_no_way_better_or_worse(seed: int) -> None:
+    one = distributions(1, 500, 10, seed).astype(np.float32)
+    same = np.repeat(one, 2 + seed, axis=0)
+    combined = compare_combining_rules(evaluate_predictions(same, drawn_labels(same, seed)))
+    for p, nll_p in combined.adjusted_p_values.values():
+        assert p == 1
+        assert nll_p == 1 or np.isnan(nll_p)

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import softmax
 
 from ensemble.analysis.inference.paired_intervals import difference_interval, mean_interval
 from ensemble.analysis.members.gain import (
@@ -164,3 +165,19 @@ def test_the_best_member_is_the_first_with_the_most_right() -> None:
 def test_no_example_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one example"):
         compute_gain(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, int))
+
+
+def test_predictions_that_differ_by_float32s_rounding_alone_are_not_told_apart() -> None:
+    draws = np.random.default_rng(2)
+    labels = draws.integers(10, size=4_000)
+    logits = draws.normal(0, 1.5, (4_000, 10))
+    logits[np.arange(4_000), labels] += draws.normal(8, 3.5, 4_000)
+    exact = softmax(logits, axis=1)
+    rounded = softmax(logits.astype(np.float32), axis=1).astype(np.float32)
+    assert (exact.astype(np.float32) != rounded).any()
+    found = compute_gain(rounded, exact.astype(np.float32), labels)
+    assert found.nll_p == 1
+    assert found.nll_sign == 0
+    # A difference that is there is still found: a thousandth sharper.
+    sharper = compute_gain(softmax(1.02 * logits, axis=1), exact, labels)
+    assert sharper.nll_p < 0.05
