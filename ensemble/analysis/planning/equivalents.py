@@ -247,9 +247,9 @@ def equivalent_of_trainings(
 ) -> MemberEquivalent:
     """How many independent members the mean of K trainings of the same thing is worth.
 
-    As `compute_member_equivalent`, but the calibrated log-likelihood is the mean over K trainings, whose
-    draws cancel: an ensemble that a member makes by itself has been made by every member of a run.
-    With one training it is the same.
+    As `equivalent_of_predictions`, but the calibrated log-likelihood is the mean over K trainings,
+    whose draws cancel: an ensemble that a member makes by itself has been made by every member of
+    a run. With one training it is the same.
 
     Args:
       known: what independent members come to, on the same examples.

@@ -1,0 +1,174 @@
+"""Members that spoil an ensemble: that guess, that are another's double, that it is better without.
+
+An average takes every member's word. One that says nothing of the examples lowers how sure the
+ensemble is where it is right, and raises its NLL, however good the others are.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.analysis.members.gain import PairedGain, compute_gain
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.averaging import Floats, average_probabilities
+from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE, split_halves
+from ensemble.analysis.quality.proper_scores import log_loss
+
+MAX_DOUBLE_DIFFERENCE = 1e-6  # of a probability: a few times float32's rounding
+PROBE_EXAMPLES = 64  # by which most members are told apart without looking at all examples
+
+
+@dataclass(frozen=True)
+class MemberRemoval:
+    """What leaving one member out does, on examples that had no part in picking it.
+
+    Attributes:
+      member: which, counted from 0.
+      gain: what the ensemble without it is better by than the whole ensemble, on the judged
+        examples; positive is better.
+      nll: the whole ensemble's mean NLL there, in nats.
+      nll_without: the same without the member.
+      chosen_from: how many examples the member was picked on.
+      held_out: whether these were held out of the examples that are judged everywhere else; else
+        they are one half of those, and the other half is judged.
+    """
+
+    member: int
+    gain: PairedGain
+    nll: float
+    nll_without: float
+    chosen_from: int
+    held_out: bool
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the ensemble is shown to be better without it: lower NLL, and not fewer right."""
+        return self.gain.nll_sign > 0 and self.gain.accuracy_sign >= 0
+
+
+@dataclass(frozen=True)
+class MemberFaults:
+    """What is wrong with single members; all are counted from 0.
+
+    Attributes:
+      guessing: members that are not shown to be right more often than the most frequent class is,
+        where the ensemble of the others is.
+      doubles: groups of members, each rising, that give the same probabilities for every example.
+      removal: what leaving out the member does that the ensemble seems best without; None where
+        there is one member, or too few examples to pick it on one half and judge it on the other.
+    """
+
+    guessing: tuple[int, ...]
+    doubles: tuple[tuple[int, ...], ...]
+    removal: MemberRemoval | None
+
+    @property
+    def found(self) -> bool:
+        """Whether anything is wrong."""
+        return bool(self.guessing or self.doubles or (self.removal and self.removal.is_better))
+
+
+def find_member_faults(
+    made: EnsemblePredictions, fit: EnsemblePredictions | None = None
+) -> MemberFaults:
+    """What is wrong with single members of an ensemble.
+
+    Args:
+      made: what is judged.
+      fit: the same members on other, held-out examples, to pick the member on that is left out;
+        None: on one half of `made`, and the other half judges it.
+
+    Raises:
+      ValueError: `fit` is of other members.
+    """
+    return MemberFaults(
+        find_guessing_members(made), find_double_members(made), judge_member_removal(made, fit)
+    )
+
+
+def find_guessing_members(made: EnsemblePredictions) -> tuple[int, ...]:
+    """The members, from 0, that only guess, while those who do not show that more is possible.
+
+    A member guesses where the 95 % interval of its accuracy (Wilson) holds the share of the most
+    frequent class among the examples, or lies below it. Where all do, none is named: then it is the
+    whole ensemble that guesses.
+    """
+    n = len(made.labels)
+    baseline = np.bincount(made.labels).max() / n
+    right = (made.votes == made.labels).sum(axis=1)
+    guessing = [m for m, count in enumerate(right) if wilson_interval(count, n)[0] <= baseline]
+    return tuple(guessing) if len(guessing) < made.members else ()
+
+
+def find_double_members(made: EnsemblePredictions) -> tuple[tuple[int, ...], ...]:
+    """Groups of members, from 0, whose probabilities are the same but for float32's rounding.
+
+    Members that were trained from one seed, or a file that was given twice: they count as one.
+    """
+    groups: list[list[int]] = []
+    for member, probabilities in enumerate(made.probabilities):
+        for group in groups:
+            if _is_double(made.probabilities[group[0]], probabilities):
+                group.append(member)
+                break
+        else:
+            groups.append([member])
+    return tuple(tuple(group) for group in groups if len(group) > 1)
+
+
+def judge_member_removal(
+    made: EnsemblePredictions, fit: EnsemblePredictions | None = None
+) -> MemberRemoval | None:
+    """What leaving out the member does that the ensemble's NLL is lowest without.
+
+    The member is picked on some examples and judged on others, so that its p is that of one test
+    whose hypothesis was there beforehand.
+
+    Args:
+      made: what is judged.
+      fit: the same members on other examples, to pick on; None: one half of `made`.
+
+    Raises:
+      ValueError: `fit` is of other members.
+    """
+    if fit is not None and fit.members != made.members:
+        raise ValueError(f"{fit.members} members were held out for, and {made.members} are judged.")
+    if made.members == 1 or (fit is None and len(made.labels) < MIN_EXAMPLES_TO_HALVE):
+        return None
+    if fit is None:
+        fitted, judged = split_halves(made.labels)
+        picked, labels = made.probabilities[:, fitted], made.labels[fitted]
+    else:
+        judged = np.ones(len(made.labels), bool)
+        picked, labels = fit.probabilities, fit.labels
+    without = [log_loss(_average_without(picked, m), labels).mean() for m in range(made.members)]
+    member = int(np.argmin(without))
+    truth, whole = made.labels[judged], made.averaged[judged]
+    others = _average_without(made.probabilities[:, judged], member)
+    return MemberRemoval(
+        member,
+        compute_gain(others, whole, truth),
+        float(log_loss(whole, truth).mean()),
+        float(log_loss(others, truth).mean()),
+        len(labels),
+        fit is not None,
+    )
+
+
+def _average_without(probabilities: Floats, member: int) -> NDArray[np.float64]:
+    """The averaged probabilities (N, C) of all members but one, of (M, N, C)."""
+    averaged = np.empty(probabilities.shape[1:])
+    for rows in iterate_blocks(*probabilities.shape[1:]):
+        averaged[rows] = average_probabilities(np.delete(probabilities[:, rows], member, axis=0))
+    return averaged
+
+
+def _is_double(first: Floats, second: Floats) -> bool:
+    probe = slice(PROBE_EXAMPLES)
+    return all(
+        float(np.abs(first[rows] - second[rows]).max(initial=0.0)) <= MAX_DOUBLE_DIFFERENCE
+        for rows in (probe, slice(None))
+    )
