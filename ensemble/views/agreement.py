@@ -8,6 +8,7 @@ from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures.inspect import decomposition as loss_figures
 from ensemble.figures.inspect import pairwise_heatmap as pair_figures
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
+from ensemble.views.member_faults import repeat_member_faults
 from ensemble.views.parts import Choice, Columns, Figure, Figures, Images, Paragraph, View
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
@@ -39,6 +40,7 @@ def build_agreement(epoch: EvaluatedEpoch) -> View:
         return
     oracle = epoch.measure(words.describe_oracle_accuracy, epoch.noun)
     yield Paragraph(oracle, "finding", markdown=True, help=ORACLE_GLOSS)
+    yield from repeat_member_faults(epoch)
     yield Columns((1, 1), (lambda: pairwise_view(epoch), lambda: decomposition_view(epoch)))
     yield from divided_images_view(epoch)
 

@@ -7,6 +7,7 @@ from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.quality import measure_qualities
 from ensemble.comparison.seed_spread import measure_seed_spread
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
+from ensemble.views.member_faults import list_epoch_member_faults
 from ensemble.views.parts import Paragraph, Table, View
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance_level, selection_basis
@@ -20,8 +21,13 @@ METRIC_GLOSSES = " ".join(
 
 def build_answer(epoch: EvaluatedEpoch, glosses: str = METRIC_GLOSSES) -> View:
     """The verdict with its evidence, and all figures; below them what they are."""
+    faults = list_epoch_member_faults(epoch)
+    for claim, evidence in faults:
+        yield Paragraph(claim, "answer")
+        yield Paragraph(evidence, "evidence")
     if at_chance := chance_level.describe_chance_level(epoch.run):
-        yield Paragraph(at_chance, "answer")
+        # Beside a member that is named already: the cause, and what to try.
+        yield Paragraph(at_chance, "evidence" if faults else "answer")
     yield Paragraph(describe_answer_headline(epoch), "answer")
     for sentence in list_answer_evidence(epoch):
         yield Paragraph(sentence, "evidence")

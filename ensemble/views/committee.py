@@ -15,6 +15,7 @@ from ensemble.figures.inspect import committee as figures
 from ensemble.figures.inspect.committee import METRIC_NAMES
 from ensemble.views.committee_costs import explain_committee_costs, tabulate_committee_costs
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
+from ensemble.views.member_faults import repeat_member_faults
 from ensemble.views.parts import (
     Choice,
     ChoiceRow,
@@ -105,6 +106,7 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
             "evidence",
         )
         verdict = None
+    yield from repeat_member_faults(epoch)
     drawn_by = (name, margin, share) if verdict else (name,)
 
     def build_metric_figure(one: str) -> Figure:

@@ -81,7 +81,7 @@ def test_sets_of_many_classes_are_those_of_a_stable_sort(method: str, error_rate
     for row, found in zip(averaged[450:], made.build_sets(averaged[450:]), strict=True):
         order = np.argsort(-row, kind="stable")
         ahead = np.concatenate([[0], np.cumsum(row[order])[:-1]])
-        kept = max(1, (ahead + made.penalty_at(np.arange(200)) <= made.threshold).sum())
+        kept = max(1, (ahead + made.penalty_at(np.arange(200) + 1) <= made.threshold).sum())
         assert sorted(order[:kept]) == np.flatnonzero(found).tolist()
 
 

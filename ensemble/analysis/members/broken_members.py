@@ -15,7 +15,7 @@ from ensemble.analysis.members.gain import PairedGain, compute_gain
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, average_probabilities
 from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE, split_halves
-from ensemble.analysis.quality.proper_scores import log_loss
+from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY, log_loss
 
 MAX_DOUBLE_DIFFERENCE = 1e-6  # of a probability: a few times float32's rounding
 PROBE_EXAMPLES = 64  # by which most members are told apart without looking at all examples
@@ -144,8 +144,10 @@ def judge_member_removal(
     else:
         judged = np.ones(len(made.labels), bool)
         picked, labels = fit.probabilities, fit.labels
-    without = [log_loss(_average_without(picked, m), labels).mean() for m in range(made.members)]
-    member = int(np.argmin(without))
+    known = picked[:, np.arange(len(labels)), labels].astype(np.float64)
+    without = (known.sum(axis=0) - known) / (made.members - 1)
+    nll = -np.log(np.maximum(without, MIN_PROBABILITY)).mean(axis=1)
+    member = int(nll.argmin())
     truth, whole = made.labels[judged], made.averaged[judged]
     others = _average_without(made.probabilities[:, judged], member)
     return MemberRemoval(

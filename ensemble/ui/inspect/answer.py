@@ -28,7 +28,9 @@ from ensemble.views.committee import (
     decide_enough_members,
     offer_margins,
 )
+from ensemble.views.member_faults import list_epoch_member_faults
 from ensemble.wording import formats
+from ensemble.wording.escaping import escape_markdown
 from ensemble.wording.terms import format_term_help
 from ensemble.wording.verdicts import committee as committee_words
 from ensemble.wording.verdicts import ensemble_gain as inspect_words
@@ -59,6 +61,9 @@ class AnswerPlaces:
 
 def show_inspect_answer(shown: SharedEpoch) -> AnswerPlaces:
     """Draw both verdicts and a line of evidence; returns the places of what comes later."""
+    for claim, evidence in list_epoch_member_faults(shown):
+        st.warning(f"**{escape_markdown(claim)}**", icon=":material/person_alert:")
+        st.caption(apply_plain_wording(escape_markdown(evidence)))
     st.markdown(f"#### {describe_answer_headline(shown)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         with st.container(gap="xxsmall", key="verdicts"):

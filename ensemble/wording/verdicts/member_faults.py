@@ -1,0 +1,91 @@
+"""What is wrong with single members, and what leaving one out would give: named before all else."""
+
+import numpy as np
+
+from ensemble.analysis.members.broken_members import MemberFaults, MemberRemoval
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.wording import formats
+from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.verdicts import ensemble_gain
+from ensemble.wording.verdicts.chance_level import join_items
+
+NEXT_STEP = "Committee shows what every other choice of members gives."
+
+
+def list_member_faults(
+    faults: MemberFaults, made: EnsemblePredictions, noun: str
+) -> list[tuple[str, str]]:
+    """Each fault as (claim, evidence), the one that matters most first; [] where there is none.
+
+    Args:
+      faults: of the members.
+      made: their predictions.
+      noun: what an image is called.
+    """
+    sentences = []
+    if faults.removal and faults.removal.is_better:
+        sentences.append(describe_member_removal(faults.removal, faults.guessing, made, noun))
+    named = faults.removal.member if sentences and faults.removal else None
+    others = [member for member in faults.guessing if member != named]
+    if others:
+        sentences.append((describe_guessing_members(others), explain_guessing(others, made, noun)))
+    for group in faults.doubles:
+        numbers = join_items([member + 1 for member in group])
+        sentences.append(
+            (
+                f"Members {numbers} give the same answers: they count as one.",
+                f"Their probabilities agree on all {formats.format_count(len(made.labels), noun)}: "
+                "trained from the same seed, or the same file given twice.",
+            )
+        )
+    return sentences
+
+
+def describe_member_removal(
+    removal: MemberRemoval, guessing: tuple[int, ...], made: EnsemblePredictions, noun: str
+) -> tuple[str, str]:
+    """That the ensemble is better without a member, and the figures that this rests on."""
+    gain, number = removal.gain, removal.member + 1
+    claim = (
+        f"Better without member {number}: NLL {formats.format_significant(removal.nll_without)} "
+        f"against {formats.format_significant(removal.nll)}."
+    )
+    images = pluralize_noun(noun)
+    basis = (
+        f"It was picked on {removal.chosen_from:,} validation {images} and judged on all "
+        f"{gain.n:,} test {images}"
+        if removal.held_out
+        else f"It was picked on one half of the test {images} ({removal.chosen_from:,}) and judged "
+        f"on the other ({gain.n:,})"
+    )
+    guess = (
+        f" {explain_guessing([removal.member], made, noun)}" if removal.member in guessing else ""
+    )
+    return claim, (
+        f"Without it NLL is {ensemble_gain.format_nll_change(gain)}, "
+        f"{ensemble_gain.format_p_value(gain.nll_p)}; right answers: "
+        f"{formats.format_image_difference(gain.digits, noun)} "
+        f"{ensemble_gain.format_gain_interval(gain)}.{guess} {basis}. {NEXT_STEP}"
+    )
+
+
+def describe_guessing_members(members: list[int]) -> str:
+    """Who only guesses; members are counted from 0."""
+    numbers = join_items([member + 1 for member in members])
+    return (
+        f"Member {numbers} only guesses." if len(members) == 1 else f"Members {numbers} only guess."
+    )
+
+
+def explain_guessing(members: list[int], made: EnsemblePredictions, noun: str) -> str:
+    """How many a member that guesses gets right, and what the most frequent class alone would."""
+    n = len(made.labels)
+    right = (made.votes[members] == made.labels).mean(axis=1)
+    shares = [formats.format_percent(float(share), n) for share in right]
+    numbers = join_items([member + 1 for member in members])
+    most = formats.format_percent(float(np.bincount(made.labels).max()) / n, n)
+    who = f"Member {numbers} gets" if len(members) == 1 else f"Members {numbers} get"
+    return (
+        f"{who} {join_items(shares)} of {n:,} {pluralize_noun(noun)} right; naming the most "
+        f"frequent class every time gets {most}."
+    )
