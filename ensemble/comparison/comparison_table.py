@@ -179,6 +179,12 @@ def _measure_group(group: RunGroup) -> _MeasuredGroup:
             continue
         found.append((run, made))
         said += _list_run_warnings(run, made.epoch)
+        if made.better_without:
+            member, without, nll = made.better_without
+            said.append(
+                f"“{run.name}” is better without member {member + 1}: NLL "
+                f"{without:.3g} against {nll:.3g}. Inspect has the figures."
+            )
     judged = [one for _, one in found if one is not None]
     if len({one.images for one in judged}) > 1:
         first = Counter(one.images for one in judged).most_common(1)[0][0]

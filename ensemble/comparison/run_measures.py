@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
+from ensemble.analysis.members.broken_members import judge_member_removal
+from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
 from ensemble.analysis.quality.metrics import MAIN_METRICS, ClassifierAnswers, Metric
 from ensemble.comparison.image_identity import fingerprint_images, load_image_labels
 from ensemble.errors import RunError
 from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.runs.store import Run
+from ensemble.runs.validation_predictions import evaluate_validation_predictions
 from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 from ensemble.storage.arrays.npz import Arrays
 from ensemble.storage.folder_index import file_version
@@ -40,6 +43,8 @@ class RunMeasures:
       per_image: the ensemble's metrics that are means over the images, of each image, (N,), by
         name.
       over_all_images: its metrics that are of all images at once, by name.
+      better_without: (member, NLL without it, NLL with it), the member counted from 0, where the
+        ensemble is shown to be better without one; None where it is not.
     """
 
     run_id: str
@@ -49,6 +54,7 @@ class RunMeasures:
     share: NDArray[np.float64]
     per_image: Mapping[str, NDArray[Any]]
     over_all_images: Mapping[str, float]
+    better_without: tuple[int, float, float] | None = None
 
     @property
     def right(self) -> NDArray[np.bool_]:
@@ -112,7 +118,11 @@ def _load_run_measures(
     whole = {
         metric.name: float(kept[metric.name]) for metric in MAIN_METRICS if metric.overall_function
     }
-    return RunMeasures(run_id, epoch, chosen, images, kept["share"], each, whole)
+    better_without = None
+    if len(kept["better_without"]):
+        member, without, nll = kept["better_without"].tolist()
+        better_without = int(member), without, nll
+    return RunMeasures(run_id, epoch, chosen, images, kept["share"], each, whole, better_without)
 
 
 def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
@@ -125,4 +135,11 @@ def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
     for metric in MAIN_METRICS:
         each = metric.example_function
         found[metric.name] = each(answers) if each else np.array(metric.measure(answers))
+    removal = judge_member_removal(
+        evaluate_predictions(probabilities, truth), evaluate_validation_predictions(run, epoch)
+    )
+    is_better = removal is not None and removal.is_better
+    found["better_without"] = np.array(
+        [removal.member, removal.nll_without, removal.nll] if removal and is_better else []
+    )
     return found

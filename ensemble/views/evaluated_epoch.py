@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from ensemble import runs
 from ensemble.analysis.members.diversity import NllDecomposition, nll_decomposition
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
-from ensemble.datasets.split import select_validation_indices
-from ensemble.errors import EnsembleError, RunError
+from ensemble.errors import RunError
 from ensemble.figures.inspect.decomposition import select_spread_epochs
-from ensemble.runs.test_set import load_run_dataset
+from ensemble.runs.validation_predictions import evaluate_validation_predictions
 from ensemble.shift import read_ood_scores
 from ensemble.wording.run_names import format_run_name
 
@@ -78,15 +77,7 @@ class EvaluatedEpoch:
         None where it holds none out, or they are lost: then one half of the test images is fitted
         on and the other judged.
         """
-        config = self.run.training_config
-        if config is None or not config.validation:
-            return None
-        try:
-            found = runs.read_validation_predictions(self.run.id, self.epoch)
-            labels = load_run_dataset(self.run).train_labels
-            return evaluate_predictions(found, labels[select_validation_indices(config, labels)])
-        except (EnsembleError, ValueError):
-            return None
+        return evaluate_validation_predictions(self.run, self.epoch)
 
     def measure(
         self,

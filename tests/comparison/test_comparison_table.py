@@ -8,12 +8,14 @@ import pytest
 
 from ensemble import runs
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
+from ensemble.analysis.members.broken_members import judge_member_removal
 from ensemble.analysis.members.gain import compute_gain, gain_over_mean_member
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality.quality import measure_qualities
 from ensemble.comparison.comparison_table import build_comparison_table
 from ensemble.comparison.run_groups import group_runs
 from ensemble.config import EnsembleConfig
+from ensemble.datasets import registry
 from ensemble.errors import RunError
 from ensemble.jobs.status import write_status
 from tests.comparison.drawn import finished, imported, labels, probabilities
@@ -197,3 +199,15 @@ def test_intervals_over_seeds_do_not_leave_what_a_figure_can_be() -> None:
         figure = column.metrics[name]
         assert figure.low == 0 < figure.value < figure.high, name
     assert column.metrics["accuracy"].high <= 1
+
+
+def test_of_a_run_that_is_better_without_a_member_it_is_said_which() -> None:
+    broken = probabilities(4, 5)
+    broken[2] = 0.1
+    run = runs.create_imported_run(
+        [broken], labels(), registry.find_dataset_entry("digits"), name="broken"
+    )
+    (said,) = build_comparison_table(group_runs([run, imported()])).warnings
+    assert said.startswith("“broken” is better without member 3: NLL ")
+    removal = judge_member_removal(judged(run, 1))
+    assert f"NLL {removal.nll_without:.3g} against {removal.nll:.3g}." in said
