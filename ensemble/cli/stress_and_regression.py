@@ -23,6 +23,11 @@ STEP_METRICS = (
     "ensemble_ece",
     "member_accuracy",
     "mean_information",
+    "mean_confidence",
+    "confidence_gap",
+    "error_auroc",
+    "answered",
+    "answered_wrong",
 )
 
 
@@ -58,7 +63,7 @@ def summarize_stress(found: StressState) -> dict[str, Any]:
             {
                 "kind": step["kind"],
                 "amount": step["amount"],
-                **{name: step[name] for name in STEP_METRICS},
+                **{name: step[name] for name in STEP_METRICS if name in step},
             }
             for step in [*clean, *results.steps]
         ],

@@ -1,6 +1,7 @@
 """What images that have changed do to members and ensemble: a few figures for each change."""
 
-from typing import Annotated, Any, TypedDict
+import math
+from typing import Annotated, Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -13,10 +14,16 @@ from ensemble.analysis.quality.averaging import (
     prediction_confidence,
 )
 from ensemble.analysis.quality.calibration import expected_calibration_error
+from ensemble.analysis.quality.error_detection import (
+    estimate_confidence_gap,
+    estimate_error_detection,
+)
 from ensemble.analysis.quality.proper_scores import log_loss
-from ensemble.storage.records.field_checks import MetricValue, NumberRange, Share
+from ensemble.analysis.quality.selective import find_confidence_threshold
+from ensemble.storage.records.field_checks import Count, MetricValue, NumberRange, Share
 
 Shares = list[Share]
+ERROR_RATE = 0.01  # of the answers given on the images as they are, for `answer_threshold`
 
 
 class ShiftMetrics(TypedDict):
@@ -31,6 +38,13 @@ class ShiftMetrics(TypedDict):
     mean_information: MetricValue
     mean_predictive_entropy: MetricValue
     mean_member_entropy: MetricValue
+    # Files of earlier versions are without the rest.
+    mean_confidence: NotRequired[Share]
+    confidence_gap: NotRequired[list[MetricValue]]
+    error_auroc: NotRequired[list[Share] | None]
+    answer_threshold: NotRequired[MetricValue | None]
+    answered: NotRequired[Count]
+    answered_wrong: NotRequired[Count]
 
 
 class CorruptionMetrics(ShiftMetrics):
@@ -58,18 +72,27 @@ class OodMetrics(TypedDict):
     members: list[SeparationMetrics]
 
 
-def compute_shift_metrics(probabilities: Floats, labels: Ints) -> dict[str, Any]:
+def compute_shift_metrics(
+    probabilities: Floats, labels: Ints, threshold: float | None = None
+) -> dict[str, Any]:
     """The figures of one change, ready for JSON: numbers and lists of numbers.
 
     Args:
       probabilities: (M, N, C), each row of C a distribution.
       labels: (N,), class numbers in [0, C).
+      threshold: of the confidence, found on the images as they are, from which on an answer is
+        given; None where these are the images as they are: then it is found on them.
 
     Returns:
       `ensemble_accuracy`, `ensemble_nll` (nats), `ensemble_ece`; `member_accuracy`,
       `member_nll`, `member_ece`, lists of M; and, all means over examples in nats,
       `mean_predictive_entropy` (of the average), `mean_member_entropy` (aleatoric: the mean
       over members of their own) and `mean_information` (epistemic: the first less the second).
+      `mean_confidence`, and `confidence_gap`, the 95 % interval of what it is above the accuracy;
+      `error_auroc`, how well 1 − confidence tells wrong answers from right ones, with its interval
+      (value, low, high), None where hardly any is wrong or right; `answer_threshold`, `answered`,
+      how many reach it, and `answered_wrong`, how many of those are wrong: the threshold lets
+      through `ERROR_RATE` errors on the images as they are, None where none does.
 
     Raises:
       ValueError: there is no example.
@@ -84,6 +107,7 @@ def compute_shift_metrics(probabilities: Floats, labels: Ints) -> dict[str, Any]
     within = np.mean([figures["entropy"] for figures in members])
     whole = _compute_classifier_metrics(averaged, labels)
     return {
+        **_compute_trust_metrics(averaged, labels, threshold),
         **{f"ensemble_{name}": whole[name] for name in ("accuracy", "nll", "ece")},
         **{
             f"member_{name}": [figures[name] for figures in members]
@@ -93,6 +117,27 @@ def compute_shift_metrics(probabilities: Floats, labels: Ints) -> dict[str, Any]
         "mean_information": max(whole["entropy"] - float(within), 0.0),
         "mean_predictive_entropy": whole["entropy"],
         "mean_member_entropy": float(within),
+    }
+
+
+def _compute_trust_metrics(
+    averaged: Floats, labels: Ints, threshold: float | None
+) -> dict[str, Any]:
+    """Whether the ensemble's confidence can be relied on: against accuracy, errors, a threshold."""
+    confidence = prediction_confidence(averaged)
+    right = most_likely_classes(averaged) == labels
+    gap = estimate_confidence_gap(confidence, right)
+    auroc = estimate_error_detection(1 - confidence, right)
+    if threshold is None:
+        threshold = find_confidence_threshold(confidence, right, ERROR_RATE)
+    answered = confidence >= threshold
+    return {
+        "mean_confidence": gap.confidence,
+        "confidence_gap": [gap.low, gap.high],
+        "error_auroc": [auroc.value, auroc.low, auroc.high] if auroc else None,
+        "answer_threshold": threshold if math.isfinite(threshold) else None,
+        "answered": int(answered.sum()),
+        "answered_wrong": int((answered & ~right).sum()),
     }
 
 

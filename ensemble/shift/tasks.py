@@ -4,6 +4,7 @@ First the test images as they are, then every corruption at every amount (Ovadia
 then every set of out-of-distribution (OOD) images (Lakshminarayanan et al. 2017).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -95,7 +96,9 @@ def _build_corruption_task(
         figures = {
             "kind": kind.name,
             "amount": amount,
-            **convert_to_json(shift_figures.compute_shift_metrics(found, labels)),
+            **convert_to_json(
+                shift_figures.compute_shift_metrics(found, labels, read_answer_threshold(results))
+            ),
         }
         return replace(results, steps=[*results.steps, figures])
 
@@ -104,6 +107,17 @@ def _build_corruption_task(
     return StressTask(
         words, done, lambda: corrupt_images(images, kind.name, amount), add_corruption_metrics
     )
+
+
+def read_answer_threshold(results: StressResults) -> float | None:
+    """The confidence from which on an answer was given on the images as they are.
+
+    Infinite where no threshold keeps to the rate; None where an earlier version measured them.
+    """
+    if results.clean is None or "answer_threshold" not in results.clean:
+        return None
+    threshold = results.clean["answer_threshold"]
+    return math.inf if threshold is None else float(threshold)
 
 
 def _build_ood_task(run: Run, shown: OodSet, results: StressResults) -> StressTask:

@@ -15,7 +15,9 @@ from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.results import (
     StressResults,
     find_last_tick,
+    parse_stress_results,
     read_stress_results,
+    serialize_stress_results,
     write_stress_results,
 )
 from ensemble.shift.shift_metrics import ShiftMetrics
@@ -27,7 +29,13 @@ def figures(accuracy: float) -> dict[str, Any]:
         name: [0.5, 0.5] if name.startswith("member") else 0.5
         for name in ShiftMetrics.__annotations__
     }
-    return {**half, "ensemble_accuracy": accuracy}
+    trust = {
+        "confidence_gap": [-0.1, 0.2],
+        "error_auroc": [0.7, 0.6, 0.8],
+        "answered": 30,
+        "answered_wrong": 2,
+    }
+    return {**half, **trust, "ensemble_accuracy": accuracy}
 
 
 FIRST, SECOND = CORRUPTION_KINDS["rotation"].amounts[1:3]
@@ -54,6 +62,17 @@ RESULTS = StressResults(
         }
     ],
 )
+
+
+def test_results_of_an_earlier_version_are_read_without_what_it_did_not_measure() -> None:
+    stored = json.loads(json.dumps(serialize_stress_results(RESULTS)))
+    for one in (stored["clean"], *stored["steps"]):
+        for name in ("mean_confidence", "confidence_gap", "error_auroc", "answer_threshold"):
+            del one[name]
+    found = parse_stress_results(stored)
+    assert found.clean is not None
+    assert "error_auroc" not in found.clean
+    assert found.clean["ensemble_accuracy"] == 0.9
 
 
 def test_a_curve_begins_with_the_images_as_they_are_and_goes_by_amount() -> None:

@@ -2,8 +2,9 @@ import json
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from scipy.stats import entropy
-from sklearn.metrics import accuracy_score, log_loss
+from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.analysis.quality.calibration import expected_calibration_error
@@ -54,3 +55,28 @@ def test_members_that_are_certain() -> None:
 def test_no_example_is_refused() -> None:
     with pytest.raises(ValueError, match="no example"):
         compute_shift_metrics(np.zeros((2, 0, 3)), np.zeros(0, int))
+
+
+def test_trust_is_measured_on_the_averaged_probabilities_with_the_threshold_of_the_clean_images():
+    draws = np.random.default_rng(4)
+    labels = draws.integers(10, size=600)
+    logits = draws.normal(0, 1, (3, 600, 10))
+    logits[:, np.arange(600), labels] += draws.normal(4, 2.5, 600)
+    clean = softmax(logits, axis=-1)
+    before = compute_shift_metrics(clean, labels)
+    shifted = softmax(2 * np.roll(logits, 1, axis=-1) + logits, axis=-1)
+    found = compute_shift_metrics(shifted, labels, before["answer_threshold"])
+    average = shifted.mean(axis=0)
+    confidence, right = average.max(axis=1), average.argmax(axis=1) == labels
+    assert found["mean_confidence"] == pytest.approx(confidence.mean())
+    low, high = found["confidence_gap"]
+    assert low < confidence.mean() - right.mean() < high
+    assert found["error_auroc"][0] == pytest.approx(roc_auc_score(~right, 1 - confidence))
+    answered = confidence >= before["answer_threshold"]
+    assert (found["answered"], found["answered_wrong"]) == (
+        answered.sum(),
+        (answered & ~right).sum(),
+    )
+    # On the clean images at most 1 % of the answers are wrong, and one more would be too many.
+    assert before["answered_wrong"] <= 0.01 * before["answered"]
+    assert before["answered"] < 600

@@ -136,7 +136,7 @@ def fit_confidence_threshold(
         first, rest = split_halves(labels)
         fitting = confidence[first], right[first]
         confidence, right = confidence[rest], right[rest]
-    threshold = _largest_coverage_threshold(risk_coverage(*fitting), error_rate)
+    threshold = find_confidence_threshold(*fitting, error_rate)
     kept = confidence >= threshold
     count, n = int(kept.sum()), len(kept)
     wrong = int(np.count_nonzero(kept & ~right))
@@ -148,7 +148,14 @@ def fit_confidence_threshold(
     )
 
 
-def _largest_coverage_threshold(curve: RiskCoverage, error_rate: float) -> float:
+def find_confidence_threshold(
+    confidence: Floats, right: NDArray[np.bool_], error_rate: float
+) -> float:
+    """The least confidence (of N) from which on at most `error_rate` of the answers are wrong.
+
+    0 where everything may be answered, infinite where no threshold keeps to the rate.
+    """
+    curve = risk_coverage(confidence, right)
     allowed = np.flatnonzero(curve.risk <= error_rate)
     if not len(allowed):
         return math.inf

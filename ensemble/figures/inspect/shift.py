@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.figures import chart_style
 from ensemble.figures.palette import Palette
 from ensemble.shift import StressResults
 from ensemble.shift.corruptions import Corruption
+from ensemble.shift.shift_metrics import ERROR_RATE
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
@@ -28,6 +30,7 @@ PANELS = (
 
 
 PANEL_TITLE_HEIGHT = 24  # pixels
+USEFUL_AUROC = 0.7  # from which on an uncertainty is said to tell wrong answers from right ones
 
 
 def build_panel_layout(title: str, height: int, palette: Palette) -> dict[str, Any]:
@@ -200,17 +203,76 @@ def describe_corruption_effect(
     gain = (worst["ensemble_accuracy"] - fmean(worst["member_accuracy"])) * n
     said += f"{formats.format_image_difference(gain, noun)} over the mean member's, {before}. "
     said += f"{nll}, the mean member's {format_nats(fmean(worst['member_nll']))}. "
-    return said + describe_disagreement_change(clean["mean_information"], worst["mean_information"])
+    return said + " ".join(describe_shift_trust(clean, worst, n, noun))
 
 
-def describe_disagreement_change(clean: float, worst: float) -> str:
-    """Whether the members disagree more where they are more often wrong."""
-    figures = f"mutual information goes from {format_nats(clean)} to {format_nats(worst)} nats"
-    if worst >= 1.5 * clean:
-        return f"The members notice: {figures}, so they disagree more."
-    if worst > clean:
-        return f"The members hardly notice: {figures}."
-    return f"The members do not notice: {figures}, so they disagree no more than before."
+def describe_shift_trust(
+    clean: CorruptionMetrics, worst: CorruptionMetrics, n: int, noun: str
+) -> list[str]:
+    """Whether the ensemble's confidence can be relied on where the images have changed.
+
+    Three sentences: confidence against accuracy, whether uncertainty tells wrong answers from right
+    ones, and what a threshold set on the images as they are would let through. Results of an
+    earlier version, which measured none of it, say how far the members disagree.
+    """
+    if "mean_confidence" not in worst:
+        return [
+            f"Mutual information goes from {format_nats(clean['mean_information'])} to "
+            f"{format_nats(worst['mean_information'])} nats; measure again to see whether the "
+            "uncertainty can be relied on."
+        ]
+    return [
+        describe_confidence_gap(worst),
+        describe_error_detection(worst["error_auroc"]),
+        describe_answered_errors(clean, worst, n, noun),
+    ]
+
+
+def describe_confidence_gap(worst: CorruptionMetrics) -> str:
+    """Whether the ensemble is as sure as it is right, with the interval of the difference."""
+    low, high = worst["confidence_gap"]
+    sure = formats.format_percent(worst["mean_confidence"], places=0)
+    ends = sorted((abs(100 * low), abs(100 * high)))
+    points = f"{ends[0]:.0f} to {ends[1]:.0f} points"
+    if low > 0:
+        return f"It is {sure} sure on average: **too sure** by {points} (95 %)."
+    if high < 0:
+        return f"It is {sure} sure on average: less sure than right, by {points} (95 %)."
+    return (
+        f"It is {sure} sure on average, which is not shown to differ from its accuracy "
+        f"({100 * low:+.0f} to {100 * high:+.0f} points, 95 %)."
+    ).replace("-", "\N{MINUS SIGN}")
+
+
+def describe_error_detection(auroc: Sequence[float] | None) -> str:
+    """Whether the less sure answers are the wrong ones, by the AUROC and its interval."""
+    if auroc is None:
+        return "Too few answers are wrong, or right, to say whether uncertainty tells which."
+    value, low, high = auroc
+    figures = f"AUROC {value:.2f}, 95 % interval {low:.2f} to {high:.2f}"
+    if low <= 0.5:
+        return f"Its uncertainty is not shown to tell wrong answers from right ones ({figures})."
+    if low >= USEFUL_AUROC:
+        return f"Its uncertainty tells wrong answers from right ones ({figures})."
+    return f"Its uncertainty tells little of which answers are wrong ({figures})."
+
+
+def describe_answered_errors(
+    clean: CorruptionMetrics, worst: CorruptionMetrics, n: int, noun: str
+) -> str:
+    """What a threshold that lets 1 % errors through on the images as they are does here."""
+    rate = formats.format_percent(ERROR_RATE, figures=2)
+    if clean.get("answer_threshold") is None:
+        return f"No threshold keeps errors to {rate} on the {pluralize_noun(noun)} as they are."
+    answered, wrong = worst["answered"], worst["answered_wrong"]
+    found = f"The threshold that lets {rate} errors through on the {pluralize_noun(noun)} as they"
+    if not answered:
+        return f"{found} are answers none of these."
+    low, high = (formats.format_percent(end, answered) for end in wilson_interval(wrong, answered))
+    return (
+        f"{found} are answers {formats.format_percent(answered / n, n)} of these, "
+        f"{formats.format_percent(wrong / answered, answered)} of them wrongly ({low} to {high})."
+    )
 
 
 def format_nats(value: float) -> str:
