@@ -7,7 +7,7 @@ from ensemble.comparison.comparison_table import build_comparison_table
 from ensemble.comparison.group_curves import compute_group_curves
 from ensemble.comparison.run_groups import RunGroup, group_runs
 from ensemble.figures.comparison import curves as drawn
-from ensemble.figures.comparison.curve_words import (
+from ensemble.figures.comparison.curves import (
     METRIC_TITLES,
     describe_best_group,
     describe_group_curves_chart,

@@ -7,7 +7,7 @@ import pytest
 
 from ensemble.analysis.members.committees import evaluate_committees
 from ensemble.analysis.members.sufficient_size import find_sufficient_size
-from ensemble.views import committee_costs as costs
+from ensemble.views import committee as costs
 from ensemble.wording.verdicts import committee as words
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import value, widget

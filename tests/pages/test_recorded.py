@@ -72,6 +72,7 @@ def test_inspect_opens_it_in_every_view(recording: Recording, view: str) -> None
     ids = recording.ids
     at = opened("inspect", run=ids["finished"], view=view, **{"with": ids["stopped"]})
     assert at.get("plotly_chart")
-    assert not at.warning
+    # Of two members after two epochs one may be better alone: that is no fault of the page.
+    assert all("Better without member" in one.value for one in at.warning)
     if view == "shift":
         assert len(at.get("plotly_chart")) == 2, "what was measured under shift is drawn"

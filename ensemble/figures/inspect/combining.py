@@ -76,7 +76,10 @@ def plot_combinations(
     low, high = compute_metric_span(combined, members, name)
     for trace in (
         *build_single_member_dots(members, name, palette),
-        *dots(combined, name, high, palette),
+        *(
+            build_combination_dot(rule.quality, words, place, name, high, palette)
+            for place, (words, rule) in enumerate(list_combinations(combined).items())
+        ),
     ):
         chart.add_scatter(**trace, row=1, col=1)
     chart.add_bar(**build_weight_bars(combined), row=2, col=1)
@@ -141,16 +144,6 @@ def compute_metric_span(
     if low - reach <= vote <= high + reach:
         low, high = min(low, vote), max(high, vote)
     return (low, high) if high > low else (low - 1e-3, high + 1e-3)
-
-
-def dots(
-    combined: CombinationComparison, name: str, high: float, palette: Palette
-) -> list[dict[str, Any]]:
-    """Each rule's figure with its value written beside it; the arithmetic mean in ink."""
-    return [
-        build_combination_dot(one.quality, words, place, name, high, palette)
-        for place, (words, one) in enumerate(list_combinations(combined).items())
-    ]
 
 
 def build_combination_dot(

@@ -110,7 +110,11 @@ def plot_risk_coverage(
     if found.answered:
         chart.add_scatter(**build_threshold_marker(found, palette))
     chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
-    top = max(highest(one) for one in (ensemble, *members))
+    # The largest risk, but for that of the very surest few.
+    top = max(
+        float(curve.risk[curve.coverage >= MIN_STEADY_COVERAGE].max(initial=0.0))
+        for curve in (ensemble, *members)
+    )
     start = find_axis_start([ensemble, *members], top)
     chart.update_xaxes(
         title="answered, the surest first",
@@ -127,11 +131,6 @@ def plot_risk_coverage(
         range=[-3 * max(top, rate), 115 * max(top, rate)],
     )
     return chart
-
-
-def highest(curve: RiskCoverage) -> float:
-    """The largest risk, but for that of the very surest few."""
-    return float(curve.risk[curve.coverage >= MIN_STEADY_COVERAGE].max(initial=0.0))
 
 
 def find_axis_start(curves: Sequence[RiskCoverage], top: float) -> float:

@@ -1,7 +1,7 @@
 """Each image by its two uncertainties: what members are unsure of, and what they differ in."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -73,7 +73,10 @@ def plot_uncertainty_scatter(
                 mode="markers",
                 name=f"{name} {int(kept.sum()):,}",
                 marker={"size": 7, **mark},
-                customdata=facts(made, numbers, names),
+                customdata=[
+                    [int(number), names[made.said[number]], names[made.labels[number]]]
+                    for number in numbers
+                ],
                 hovertemplate=build_hover_template(noun),
             )
         )
@@ -82,11 +85,6 @@ def plot_uncertainty_scatter(
     chart.update_xaxes(title="aleatoric (nats)", rangemode="tozero", zeroline=False)
     chart.update_yaxes(title="epistemic (nats)", rangemode="tozero", zeroline=False)
     return chart
-
-
-def facts(made: EnsemblePredictions, numbers: Ints, names: Sequence[str]) -> list[list[Any]]:
-    """For each image its number, what the ensemble says and what it is."""
-    return [[int(n), names[made.said[n]], names[made.labels[n]]] for n in numbers]
 
 
 def build_hover_template(noun: str) -> str:

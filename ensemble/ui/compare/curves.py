@@ -12,7 +12,7 @@ from ensemble.comparison.history_columns import load_history_columns
 from ensemble.comparison.run_groups import RunGroup
 from ensemble.errors import EnsembleError
 from ensemble.figures.comparison import curves as pictures
-from ensemble.figures.comparison.curve_words import (
+from ensemble.figures.comparison.curves import (
     CURVE_OWNERS,
     METRIC_TITLES,
     describe_best_group,

@@ -3,7 +3,6 @@
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import streamlit as st
 
@@ -47,18 +46,16 @@ def show_tag_editor(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> No
         placeholder="Choose a tag, or type a new one",
         on_change=save_tag_changes,
         args=(key, ids, tuple(counts)),
-        **rights.build_control_arguments(Action.CHANGE, owned(chosen), help=told),
+        # Of several each may be somebody else's.
+        **rights.build_control_arguments(
+            Action.CHANGE, chosen[0].path if len(chosen) == 1 else None, help=told
+        ),
     )
 
 
 def list_user_tags(run: runs.Run) -> list[str]:
     """The tags that people gave it: a sweep's own, by which it knows its trials, is no choice."""
     return [tag for tag in run.tags if not SWEEP_ID_PATTERN.fullmatch(tag)]
-
-
-def owned(chosen: Sequence[runs.Run]) -> Path | None:
-    """The folder of one run; of several none, for each may be somebody else's."""
-    return chosen[0].path if len(chosen) == 1 else None
 
 
 def format_tag_count(tag: str, has: int, of: int) -> str:

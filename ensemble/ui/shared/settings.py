@@ -157,22 +157,15 @@ def summarize_run_settings(config: EnsembleConfig | ImportedConfig) -> str:
             f"{formats.format_count(config.members, 'member')} · "
             f"{summarize_unnamed_settings(config)}"
         )
-    first = [formats.format_count(config.members, "member"), *titled(config.network)]
+    first = [formats.format_count(config.members, "member")]
+    if config.network != RUN_FIELDS["network"].default:
+        first.append(architectures.format_short_network_title(config.network))
     return " · ".join(
         [
             *first,
             f"rate {member_settings.format_run_setting(config, 'learning_rate')}",
             summarize_training_settings(config),
         ]
-    )
-
-
-def titled(network: str) -> list[str]:
-    """A network's title, where it is not the HOWTO's."""
-    return (
-        []
-        if network == RUN_FIELDS["network"].default
-        else [architectures.format_short_network_title(network)]
     )
 
 

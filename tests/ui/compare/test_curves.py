@@ -2,7 +2,7 @@
 
 from ensemble.comparison.group_curves import compute_group_curves
 from ensemble.comparison.run_groups import group_runs
-from ensemble.figures.comparison.curve_words import describe_best_group
+from ensemble.figures.comparison.curves import describe_best_group
 from tests.comparison.drawn import finished
 from tests.pages.ensembles import trained
 
