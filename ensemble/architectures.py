@@ -29,7 +29,7 @@ class Architecture:
       name: its word in settings.
       title: what people call it.
       source: who described it, one line for people.
-      width: what the setting `width` counts where it is 0; None where nothing can be widened.
+      width: what the setting `width` counts where it is 0; None if nothing can be widened.
       min_image_side: the least height and width of an image that it takes, in pixels.
     """
 
@@ -126,8 +126,9 @@ def check_image_size(name: str, height: int, width: int) -> None:
     if known and min(height, width) < known.min_image_side:
         least = known.min_image_side
         raise ConfigError(
-            f"{known.title} takes images of {least}×{least} pixels at least, and these have "
-            f"{height}×{width}: choose another network (MLP takes any), or bring larger images."
+            f"{known.title} needs images of at least {least}×{least} pixels, but these have "
+            f"{height}×{width}: choose another network (MLP takes any size), or use larger "
+            "images."
         )
 
 
@@ -155,7 +156,7 @@ def check_network_allowed(name: str) -> None:
     """
     if name not in list_allowed_networks():
         raise ConfigError(
-            f"The network {name} is code of its own and was not allowed here: name it in the list "
+            f"The network {name} is custom code and is not allowed here: add it to the list "
             f"networks of {SETTINGS_FILE_NAME} in the working folder, or in the environment "
             f"variable {NETWORKS_VARIABLE}."
         )

@@ -84,7 +84,7 @@ SGD = Optimizer(
 ADAMW = Optimizer(
     name="adamw",
     title="AdamW",
-    help="AdamW (Adam where weight_decay is 0), whose beta 1 is the momentum",
+    help="AdamW (Adam if weight_decay is 0), whose beta 1 is the momentum",
     usual_rate=0.001,
     hyperparameters=("momentum", "weight_decay"),
     state_bytes=8,
@@ -94,7 +94,7 @@ ADAMW = Optimizer(
 LION = Optimizer(
     name="lion",
     title="Lion",
-    help="Lion, which moves every parameter equally far and remembers half of what AdamW does",
+    help="Lion, which moves every parameter by the same amount and stores half of what AdamW does",
     usual_rate=0.0001,
     hyperparameters=("momentum", "weight_decay"),
     state_bytes=4,
@@ -117,7 +117,7 @@ OPTIMIZER_NAMES = tuple(OPTIMIZERS)
 def describe_optimizers() -> str:
     """One line on all of them, for the setting that chooses one."""
     each = (f"{one.help}, at rates about {one.usual_rate:g}" for one in OPTIMIZERS.values())
-    return f"What moves members: {'; '.join(each)}."
+    return f"Update rule: {'; '.join(each)}."
 
 
 def describe_weight_decay() -> str:

@@ -54,7 +54,7 @@ def declare_setting(
 
 
 def read_settings_file() -> dict[str, Any]:
-    """What `ensemble.toml` in the working folder says; {} where there is none.
+    """What `ensemble.toml` in the working folder says; {} if there is none.
 
     Raises:
       ConfigError: there is such a file, and it cannot be read.
@@ -139,7 +139,7 @@ def coerce_setting_value(field: "dataclasses.Field[Any]", value: Any) -> Any:
 
 
 def get_declared_choices(field: "dataclasses.Field[Any]") -> Choices | Callable[[], Choices] | None:
-    """What a field's choices were given as; None where it has none."""
+    """What a field's choices were given as; None if it has none."""
     found: Choices | Callable[[], Choices] | None = field.metadata["choices"]
     return found
 

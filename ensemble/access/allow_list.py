@@ -50,7 +50,7 @@ class AllowList:
 
 
 def normalize_address(address: str) -> str:
-    """An address in small letters, its domain as DNS has it; "" where it is not plainly one.
+    """An address in small letters, its domain as DNS has it; "" if it is not plainly one.
 
     Letters that only look like others, or become others when they are simplified, make another
     address or none.
@@ -77,8 +77,8 @@ def parse_allow_list(text: str) -> AllowList:
         domain = _normalize_domain(who.removeprefix("*").removeprefix("@"))
         if role is None:
             raise ConfigError(
-                f"“{entry:.80}” in {LIST_VARIABLE} names no role: choose {', '.join(ROLES)}, such "
-                f"as {EXAMPLE}."
+                f"“{entry:.80}” in {LIST_VARIABLE} has an unknown role: choose "
+                f"{', '.join(ROLES)}, such as {EXAMPLE}."
             )
         if who == ANYBODY:
             where, key = anybody, ANYBODY
@@ -92,9 +92,7 @@ def parse_allow_list(text: str) -> AllowList:
                 f"{EXAMPLE}."
             )
         if where.get(key, role) is not role:
-            raise ConfigError(
-                f"“{who:.80}” is in {LIST_VARIABLE} with two roles: keep one of them."
-            )
+            raise ConfigError(f"“{who:.80}” has two roles in {LIST_VARIABLE}: keep one of them.")
         where[key] = role
     return AllowList(addresses, domains, anybody.get(ANYBODY, Role.NOBODY))
 
@@ -113,8 +111,8 @@ def load_allow_list() -> AllowList:
         return _parse_variable_and_file(text, path, (seen.st_mtime_ns, seen.st_size, seen.st_ino))
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"The list that {FILE_VARIABLE} names, {path:.200}, cannot be read ({error}): nobody "
-            "is let in until it can."
+            f"The list that {FILE_VARIABLE} names, {path:.200}, cannot be read ({error}): "
+            "nobody can sign in until it can be read."
         ) from error
 
 
@@ -138,7 +136,7 @@ def _parse_variable_and_file(text: str, path: str, version: tuple[int, int, int]
 
 
 def _normalize_domain(domain: str) -> str:
-    """A domain as DNS has it, in small letters; "" where it is none."""
+    """A domain as DNS has it, in small letters; "" if it is none."""
     labels = []
     for said in domain.split("."):
         label = said.lower()

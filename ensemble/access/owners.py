@@ -13,7 +13,7 @@ MAX_ADDRESS_LETTERS = 254  # of an email address (RFC 5321)
 
 
 def read_owner(folder: Path) -> str:
-    """The name of who launched what is in `folder`; "" where nobody is known."""
+    """The name of who launched what is in `folder`; "" if nobody is known."""
     try:
         owner = read_json(folder / OWNER_FILE)["owner"]
     except (OSError, ValueError, TypeError, KeyError):

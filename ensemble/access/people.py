@@ -34,7 +34,7 @@ _person_source: Callable[[], Person] | None = None
 
 
 def set_person_source(who: Callable[[], Person] | None) -> None:
-    """Have this process ask `who` who is asking, each time anew; None for `LOCAL` alone."""
+    """Have this process ask `who` who is asking, each time again; None for `LOCAL` alone."""
     global _person_source
     _person_source = who
 

@@ -16,7 +16,7 @@ def is_permitted(person: Person, action: Action, owner: str | None = None) -> bo
       person: who.
       action: what.
       owner: whose it is that it is done to; "" of nobody who is known, whose it is then only an
-        admin may touch; None where it is done to nothing that has an owner.
+        admin may touch; None if it is done to nothing that has an owner.
     """
     if action in VIEWERS_MAY:
         return person.role >= Role.VIEWER
@@ -37,14 +37,14 @@ def check_permission(action: Action, owner: str | None = None) -> None:
 
 
 def describe_denied_action(action: Action, owner: str | None = None) -> str:
-    """Why whoever asks now may not do this, in a sentence; "" where they may."""
+    """Why whoever asks now may not do this, in a sentence; "" if they may."""
     person = current_person()
     if is_permitted(person, action, owner):
         return ""
     if person.role is Role.NOBODY:
-        return "You are not signed in: sign in, then do it again."
+        return "You are not signed in: sign in, then try again."
     if person.role >= Role.MEMBER:
         if not owner:
-            return f"You may not {action.value} this: it has no owner that is known. Ask an admin."
+            return f"You may not {action.value} this: its owner is unknown. Ask an admin."
         return f"You may not {action.value} this: it belongs to {owner}. Ask them, or an admin."
     return f"You may look and classify here, but not {action.value}: ask an admin of this server."

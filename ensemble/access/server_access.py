@@ -15,11 +15,10 @@ from ensemble.errors import ConfigError
 OPEN_VARIABLE, SHARE_VARIABLE = "ENSEMBLE_OPEN", "ENSEMBLE_SHARE"
 SIGN_IN_ADVICE = (
     "configure sign-in (a provider under [auth] in .streamlit/secrets.toml, and "
-    f"{allow_list.LIST_VARIABLE} for who may come in: docs/serving.md), or set {OPEN_VARIABLE}=1 "
-    f"if a proxy in front "
-    "of it guards it"
+    f"{allow_list.LIST_VARIABLE} for who may sign in: docs/serving.md), or set "
+    f"{OPEN_VARIABLE}=1 if a proxy in front of it checks who signs in"
 )
-PRIVATE_ADVICE = "or keep it to this machine with --server.address localhost"
+PRIVATE_ADVICE = "or serve this machine only, with --server.address localhost"
 
 
 class AccessMode(Enum):
@@ -43,7 +42,7 @@ class ServerStart:
     Attributes:
       address: that it is to listen on; "" for all there are.
       provider: whether there is anything under [auth] in its secrets.
-      missing: what a provider still needs, in words; "" where it is whole.
+      missing: what a provider still needs, in words; "" if it is whole.
       header: of the trusted ones the one with the visitor's address; "" for none.
       headers: whether any are trusted.
       hosts: the names that it answers to, `server.allowedHosts`; none for all.
@@ -74,8 +73,9 @@ def determine_access_mode(start: ServerStart) -> AccessMode:
         return _determine_proxy_mode(start, bool(listed))
     if start.headers:
         raise ConfigError(
-            "Anybody can send a header: server.trustedUserHeaders are believed only with "
-            f"{OPEN_VARIABLE}=1, which says that a proxy in front of this server sets them itself."
+            "Anybody can send a header: server.trustedUserHeaders are trusted only with "
+            f"{OPEN_VARIABLE}=1, which declares that a proxy in front of this server sets them "
+            "itself."
         )
     here = is_loopback_address(start.address) and os.environ.get(SHARE_VARIABLE, "0") in ("", "0")
     if here and not start.foreign_host and not start.provider and not allow_list.has_allow_list():
@@ -85,13 +85,13 @@ def determine_access_mode(start: ServerStart) -> AccessMode:
             filter(None, [start.missing, "" if listed else allow_list.LIST_VARIABLE])
         )
         raise ConfigError(
-            "This server is not started, for others could launch and delete in it and it lacks "
-            f"{lacks}: {SIGN_IN_ADVICE}{_describe_private_option(start)}."
+            "This server does not start, because others could launch and delete here and it "
+            f"lacks {lacks}: {SIGN_IN_ADVICE}{_describe_private_option(start)}."
         )
     if listed.anybody:
         raise ConfigError(
-            f"“*” in {allow_list.LIST_VARIABLE} would let in everybody who has an account "
-            f"anywhere: name addresses or domains, such as {allow_list.EXAMPLE}."
+            f"“*” in {allow_list.LIST_VARIABLE} would admit anybody with any account: name "
+            f"addresses or domains, such as {allow_list.EXAMPLE}."
         )
     return AccessMode.SIGN_IN
 
@@ -101,7 +101,10 @@ def _describe_private_option(start: ServerStart) -> str:
     if not is_loopback_address(start.address):
         return f", {PRIVATE_ADVICE}"
     if start.foreign_host:
-        return f", or take {start.foreign_host:.80} out of server.allowedHosts: others come by that"
+        return (
+            f", or take {start.foreign_host:.80} out of server.allowedHosts: others can reach "
+            "the server by that name"
+        )
     return ""
 
 
@@ -109,22 +112,23 @@ def _determine_proxy_mode(start: ServerStart, listed: bool) -> AccessMode:
     if start.header:
         if not listed:
             raise ConfigError(
-                f"The proxy's header {start.header:.80} tells who comes, but nothing says what "
-                f"they may do: set {allow_list.LIST_VARIABLE}, to *=member for example."
+                f"The proxy's header {start.header:.80} says who signs in, but not what they "
+                f"may do: set {allow_list.LIST_VARIABLE}, to *=member for example."
             )
         return AccessMode.PROXY
     if start.headers:
         raise ConfigError(
-            "None of server.trustedUserHeaders is called email: map the proxy's header so, as in "
-            '\'{"X-Forwarded-Email": "email"}\'.'
+            "None of server.trustedUserHeaders is called email: map the proxy's header to it, "
+            'as in \'{"X-Forwarded-Email": "email"}\'.'
         )
     if not allow_list.has_allow_list():
         return AccessMode.OPEN
     if listed and not start.missing:
         return AccessMode.SIGN_IN
     raise ConfigError(
-        f"{allow_list.LIST_VARIABLE} says who may come in, but nothing tells who comes: name the "
-        "proxy's header in server.trustedUserHeaders, or configure a provider (docs/serving.md)."
+        f"{allow_list.LIST_VARIABLE} says who may sign in, but nothing identifies visitors: "
+        "name the proxy's header in server.trustedUserHeaders, or configure a provider "
+        "(docs/serving.md)."
     )
 
 

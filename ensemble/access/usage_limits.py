@@ -102,7 +102,7 @@ def limit_launches() -> Iterator[None]:
         if _job_counter and _job_counter(person.name) >= most:
             jobs = "job" if most == 1 else "jobs"
             raise AccessError(
-                f"You have {most:,.0f} {jobs} waiting or working, as many as one person may here: "
+                f"You have {most:,.0f} {jobs} queued or running, the limit for one person: "
                 "wait until one has ended, or stop one."
             )
         yield
@@ -123,8 +123,8 @@ def check_pending_uploads(count: Callable[[str], int]) -> None:
     if count(person.name) >= (most := read_number_variable(JOBS_VARIABLE, DEFAULT_JOBS)):
         uploads = "upload that is" if most == 1 else "uploads that are"
         raise AccessError(
-            f"You have {most:,.0f} {uploads} still being read, as many as one person may here: "
-            "wait until one is, or stop one."
+            f"You have {most:,.0f} {uploads} still being read, the limit for one person: wait "
+            "until one has been read, or stop one."
         )
 
 
@@ -150,10 +150,10 @@ def check_disk_quota() -> None:
 
 
 def measure_disk_quota() -> DiskQuota | None:
-    """How full the folder of runs is, as of half a minute ago; None where nobody set a size.
+    """How full the folder of runs is, as of half a minute ago; None if nobody set a size.
 
     Raises:
-      ConfigError: the size that is set is no number.
+      ConfigError: the size that is set is not a number.
     """
     most = read_number_variable(RUNS_GB_VARIABLE, 0.0)
     if not most:
@@ -168,7 +168,7 @@ def measure_disk_quota() -> DiskQuota | None:
 
 
 def invalidate_disk_quota() -> None:
-    """Have the folder looked at anew: something was deleted."""
+    """Have the folder looked at again: something was deleted."""
     _measured_usage.at = -math.inf
 
 
@@ -207,5 +207,5 @@ def read_number_variable(name: str, usual: float) -> float:
     except ValueError:
         found = math.nan
     if not 0 <= found < 1e9:
-        raise ConfigError(f"{name} is {said:.40}: give a number from 0 on.")
+        raise ConfigError(f"{name} is {said:.40}: give a number of at least 0.")
     return found

@@ -10,7 +10,7 @@ from ensemble.wording.runs import member_settings
 def list_run_member_names(run: runs.Run, epoch: int | None = None) -> tuple[str, ...]:
     """What a run's members are called: by the names that they came with, else by number.
 
-    After an epoch, where one is given, without those set aside by then; with the values of
+    After an epoch, where one is given, without those diverged by then; with the values of
     settings that differ from member to member.
     """
     names = run.member_names or member_settings.list_member_names(
@@ -35,7 +35,7 @@ def find_best_setting_value(run: runs.Run, setting: str | None = None) -> BestVa
     losses = load_final_losses(run.id)
     if losses is None or losses.per_image_loss is None:
         raise RunError(
-            f"The run “{run.id}” has no predictions to compare its members by: wait for the end of "
-            "its first epoch."
+            f"The run “{run.id}” has no predictions yet to compare its members by: wait for "
+            "the end of its first epoch."
         )
     return estimate_best_value([found[setting][m] for m in losses.members], losses.per_image_loss)

@@ -109,8 +109,8 @@ class Predictions(NamedPredictions):
     def _from_outputs(cls, outputs: MemberOutputs, noun: str, source: str) -> Self:
         if outputs.epochs > 1:
             raise PredictionsError(
-                f"`probabilities` has {outputs.epochs:,} epochs, and these are of one: give one, "
-                "or make a run of all with ensemble.import_predictions."
+                f"`probabilities` has {outputs.epochs:,} epochs, but one is expected: give "
+                "one, or make a run of all with ensemble.import_predictions."
             )
         made = evaluate_predictions(outputs.probabilities[0], outputs.labels)
         return cls.from_predictions(made, outputs.class_names, outputs.member_names, noun, source)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """One run. Whatever is asked of it is read anew: of one that trains it is how it stands now.
+    """One run. Whatever is asked of it is read again: of one that trains it is how it stands now.
 
     >>> import ensemble
     >>> run = ensemble.open_run("three of them")
@@ -108,7 +108,7 @@ class Run:
 
     @property
     def images(self) -> NDArray[np.uint8] | None:
-        """(N, H, W, channels), the test images; None where it was imported without any."""
+        """(N, H, W, channels), the test images; None if it was imported without any."""
         return runs.load_test_set(self.stored).images
 
     def history(self, kind: Literal["epoch", "steps"] = "epoch") -> list[dict[str, Any]]:
@@ -146,8 +146,8 @@ class Run:
             made = evaluate_predictions(found, labels)
         except ValueError as error:
             raise RunError(
-                f"The predictions of epoch {at} of “{run.id}” cannot be read: the file is damaged, "
-                "or made with other images. Choose another epoch."
+                f"The predictions of epoch {at} of “{run.id}” cannot be read: the file is "
+                "damaged, or belongs to other images. Choose another epoch."
             ) from error
         return Predictions.from_predictions(
             made,
@@ -198,7 +198,7 @@ class Run:
             return kept[-1]
         if at not in kept:
             listed = ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
-            raise RunError(f"The run “{self._id}” has no epoch {at!s:.20}: there are {listed}.")
+            raise RunError(f"The run “{self._id}” has no epoch {at!s:.20}. It has {listed}.")
         return int(at)
 
     def best_value(self, setting: str | None = None) -> BestValue:

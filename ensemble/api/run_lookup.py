@@ -33,8 +33,8 @@ def open_run(id_or_name: str) -> Run:
         ids = ", ".join(run.id for run in found[:8])
         raise UnknownRunError(f"{len(found):,} runs are called “{wanted}”: open one by id: {ids}.")
     raise UnknownRunError(
-        f"There is no run “{wanted:.40}” in {runs_folder()}: ensemble.list_runs() has those there "
-        "are; ENSEMBLE_RUNS says in which folder."
+        f"There is no run “{wanted:.40}” in {runs_folder()}: ensemble.list_runs() lists all "
+        "runs; ENSEMBLE_RUNS sets the folder."
     )
 
 

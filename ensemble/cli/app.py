@@ -15,7 +15,7 @@ PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
 
 @click.command(name="app", context_settings={"ignore_unknown_options": True})
-@click.option("--share", is_flag=True, help="Let others in, who sign in first: docs/serving.md.")
+@click.option("--share", is_flag=True, help="Let others in after they sign in: docs/serving.md.")
 @click.argument("options", metavar="[STREAMLIT OPTIONS]...", nargs=-1, type=click.UNPROCESSED)
 def run_app_command(share: bool, options: tuple[str, ...]) -> None:
     """Open the dashboard in the browser: --server.port 8600 and the like go to Streamlit.
@@ -31,7 +31,8 @@ def run_app_command(share: bool, options: tuple[str, ...]) -> None:
         os.getcwd()  # without which Streamlit does not start
     except FileNotFoundError as error:
         raise StorageError(
-            "The folder that this was started in is gone: change to another, then start it again."
+            "The folder that this was started in no longer exists: change to another, "
+            "then start it again."
         ) from error
     if share:
         os.environ[SHARE_VARIABLE] = "1"

@@ -46,8 +46,8 @@ def run_data_prepare_command(name: str) -> None:
 @click.argument("name")
 @click.argument("source")
 @add_settings_options(PreparationSettings)
-@click.option("--noun", default="image", help="What one image is called: leaf.")
-@click.option("--title", default="", help="What people call the dataset; by default its name.")
+@click.option("--noun", default="image", help="Noun for one image: leaf.")
+@click.option("--title", default="", help="Title of the dataset; by default its name.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
 def run_data_add_command(
     name: str, source: str, noun: str, title: str, as_json: bool, **chosen: Any
@@ -76,8 +76,8 @@ def run_data_add_command(
         print_line(said, err=True)
     smaller = format_batch_size_option(note.train_size)
     print_line(
-        f"{name} is added: {note.train_size:,} images to learn from, {note.test_size:,} to test "
-        f"with, {len(note.class_names):,} classes. Train with --dataset {name}{smaller}."
+        f"{name} has been added: {note.train_size:,} training images, {note.test_size:,} test "
+        f"images, {len(note.class_names):,} classes. Train with --dataset {name}{smaller}."
     )
 
 
@@ -100,6 +100,8 @@ def run_data_remove_command(name: str) -> None:
         for run in runs.list_runs()
         if run.active and run.training_config and run.training_config.dataset == name
     ]:
-        raise DataError(f"The run {active[0].id} is learning {name}: stop it first, or let it end.")
+        raise DataError(
+            f"The run {active[0].id} is training on {name}: stop it first, or let it end."
+        )
     staging.remove_custom_dataset(name)
     print_line(f"{name} is removed.")

@@ -60,7 +60,7 @@ def _build_kubernetes_option(field: "dataclasses.Field[Any]") -> Callable[[Comma
 @click.command(name="manifest")
 @add_settings_options(EnsembleConfig)
 @add_kubernetes_options
-@click.option("--run-id", metavar="RUN", help="What the run is to be called; a new id by default.")
+@click.option("--run-id", metavar="RUN", help="Id of the run; a new one by default.")
 def run_manifest_command(run_id: str | None, **chosen: Any) -> None:
     """Print what trains an ensemble on Kubernetes, and its dashboard, for kubectl apply -f -.
 
@@ -87,8 +87,9 @@ def resolve_run_id(given: str | None, config: EnsembleConfig) -> str:
         return f"{config.dataset}-{time.strftime('%m%d-%H%M%S')}-{secrets.token_hex(2)}"
     if len(given) > RUN_ID_LENGTH or not RUN_ID.fullmatch(given):
         raise ConfigError(
-            f"run-id is {given!r:.60}: it has to be two words or more of lower-case letters and "
-            f"digits, joined by hyphens, at most {RUN_ID_LENGTH} characters, as digits-first-try."
+            f"run-id is {given!r:.60}: it has to be two or more words of lower-case letters "
+            f"and digits, joined by hyphens, at most {RUN_ID_LENGTH} characters, as "
+            "digits-first-try."
         )
     return given
 
@@ -124,8 +125,8 @@ def build_pod_config(chosen: dict[str, Any]) -> EnsembleConfig:
     config = EnsembleConfig(**chosen)
     if not config.groups:
         raise ConfigError(
-            "groups is 0, what this machine does best, but pods run on other machines: say how "
-            "many groups there are to be, such as --groups 4."
+            "groups is 0, which picks the best number for this machine, but pods run on other "
+            "machines: give the number of groups, such as --groups 4."
         )
     return config
 

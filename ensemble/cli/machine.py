@@ -55,18 +55,25 @@ def read_scheduler_info() -> dict[str, Any]:
 
 
 @click.command(name="bench")
-@click.option("--members", type=click.IntRange(1, 64), default=4, help="How many networks.")
-@click.option("--batch-size", type=click.IntRange(1, 4096), default=128, help="Images in a step.")
-@click.option("--devices", type=click.IntRange(0), default=0, help="How many; 0 takes all.")
+@click.option("--members", type=click.IntRange(1, 64), default=4, help="Number of networks.")
+@click.option(
+    "--batch-size", type=click.IntRange(1, 4096), default=128, help=("Images in one step.")
+)
+@click.option(
+    "--devices", type=click.IntRange(0), default=0, help=("Number of devices; 0 takes all.")
+)
 @click.option("--dataset", help="By default MNIST if it is ready.")
 @click.option(
     "--precision",
     type=click.Choice(PRECISIONS),
     default="float32",
-    help="What compile time, memory and share are of; speed is measured in both.",
+    help="Precision for compile time, memory and share; speed is measured in both.",
 )
 @click.option(
-    "--seconds", type=click.FloatRange(0.1, 600), default=10, help="Of training, in each precision."
+    "--seconds",
+    type=click.FloatRange(0.1, 600),
+    default=10,
+    help=("Seconds to train in each precision."),
 )
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
 def run_bench_command(as_json: bool, dataset: str | None, seconds: float, **chosen: Any) -> None:
@@ -115,7 +122,9 @@ def load_finished_race(name: str) -> Race:
     try:
         return read_race(name)
     except (OSError, ValueError) as error:
-        raise RunError(f"What the race found cannot be read ({error}): start it again.") from error
+        raise RunError(
+            f"The results of the race cannot be read ({error}): start it again."
+        ) from error
 
 
 def tabulate_race(found: Race) -> list[str]:

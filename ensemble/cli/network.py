@@ -18,8 +18,17 @@ from ensemble.errors import ConfigError
 
 @click.command(name="network")
 @click.argument("name")
-@click.option("--dataset", default="digits", help="Whose images and classes; digits by default.")
-@click.option("--width", type=click.IntRange(0, 1024), default=0, help="0 is its own width.")
+@click.option(
+    "--dataset",
+    default="digits",
+    help=("Dataset that gives images and classes; digits by default."),
+)
+@click.option(
+    "--width",
+    type=click.IntRange(0, 1024),
+    default=0,
+    help=("Width of the layers; 0 is its default."),
+)
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
 def run_network_command(name: str, dataset: str, width: int, as_json: bool) -> None:
     """Look at network NAME as it would learn a dataset: layers, parameters, operations.
@@ -119,9 +128,9 @@ def format_network_summary(found: dict[str, Any]) -> list[str]:
     said.append(f"{found['parameters']:,} parameters, {found['flops']:,} FLOPs an image")
     if found["collections"]:
         named = ", ".join(found["collections"])
-        said.append(f"It carries {named}: {found['carried']:,} numbers beside its parameters.")
+        said.append(f"Besides its parameters it carries {named}: {found['carried']:,} numbers.")
     if found["dropout"]:
-        said.append("It draws random numbers while it learns, as dropout does.")
+        said.append("It draws random numbers during training, as dropout does.")
     if not found["bfloat16"]:
-        said.append("It learns in float32 only: it has no field dtype to be told bfloat16 by.")
+        said.append("It trains in float32 only: it has no field dtype to set bfloat16 with.")
     return said

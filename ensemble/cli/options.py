@@ -41,7 +41,7 @@ def build_setting_option(field: "dataclasses.Field[Any]") -> Callable[[Command],
     if field.metadata["form"]:
         shown = text
     if field.metadata["several"]:
-        shown = f"{text} May be given several times."
+        shown = f"{text} Can be repeated."
         return click.option(
             name, type=click.STRING, multiple=True, callback=_join_option_values, help=shown
         )

@@ -20,7 +20,9 @@ TASK_FIELDS = {
     for field in list_setting_fields(one.settings)
 }
 ON_OPTION = click.option(
-    "--on", type=click.Choice(list(SCHEDULERS)), help="Where: a cluster, if not here."
+    "--on",
+    type=click.Choice(list(SCHEDULERS)),
+    help=("The cluster to run on, instead of this machine."),
 )
 
 
@@ -42,7 +44,7 @@ def parse_placement_options(
     """Where a job is to run, each of its tasks on one node unless `see` allows more.
 
     Args:
-      chosen: the values of a command's options, by name; None where one was left out. What says
+      chosen: the values of a command's options, by name; None if one was left out. What says
         where is taken out of them.
       see: called with how many nodes its one task has; raises where that cannot be.
 
@@ -60,7 +62,7 @@ def parse_placement_options(
     if on is None:
         if asked:
             raise click.UsageError(
-                f"--{min(asked)} goes with --on {next(iter(SCHEDULERS))}: say where as well."
+                f"--{min(asked)} goes with --on {next(iter(SCHEDULERS))}: add it."
             )
         return None
     scheduler = SCHEDULERS[on]
@@ -69,8 +71,8 @@ def parse_placement_options(
         see(config.nodes)
     elif config.nodes > 1:
         raise click.UsageError(
-            "A group takes one node: ask for more --groups, not --nodes, or for one program on "
-            "several nodes by --distributed."
+            "A group takes one node: ask for more --groups instead of --nodes, or use "
+            "--distributed for one program on several nodes."
         )
     scheduler.check(config)
     return Placement(on, config.as_dict())

@@ -70,7 +70,7 @@ def build_worker_command(kind: JobKind) -> click.Command:
             lower_priority()
         load_entry_point(kind.work_entry)(job)
 
-    said = f"{kind.title}: be the worker of a queued job (started by the pages)."
+    said = f"{kind.title}: run as the worker of a queued job (started by the pages)."
     return click.Command(
         kind.command, callback=run_worker, params=[click.Argument(["job"])], help=said, hidden=True
     )

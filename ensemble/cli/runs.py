@@ -30,7 +30,7 @@ def run_runs_command() -> None:
     "tags",
     metavar="TAG",
     multiple=True,
-    help="Only runs with this tag; given several times, with all of them.",
+    help="Only runs with this tag; if repeated, with all of them.",
 )
 def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
     """Every run, newest first."""
@@ -49,7 +49,9 @@ def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
 
 @run_runs_command.command(name="show")
 @click.argument("run_id", metavar="RUN")
-@click.option("--json", is_flag=True, expose_value=False, help="As it is without, too.")
+@click.option(
+    "--json", is_flag=True, expose_value=False, help=("The default; accepted for clarity.")
+)
 def run_runs_show_command(run_id: str) -> None:
     """A run's settings and status, its groups, its command and how to cite it, as JSON."""
     run = stored.find_run(run_id)
@@ -92,14 +94,21 @@ def summarize_groups(run: stored.Run) -> list[dict[str, Any]]:
 
 @run_runs_command.command(name="tag")
 @click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
-@click.option("--add", metavar="TAG", multiple=True, help="A tag to give each of them.")
-@click.option("--remove", metavar="TAG", multiple=True, help="A tag to take from each of them.")
+@click.option(
+    "--add", metavar="TAG", multiple=True, help=("Tag to add to each of them; can be repeated.")
+)
+@click.option(
+    "--remove",
+    metavar="TAG",
+    multiple=True,
+    help=("Tag to remove from each of them; can be repeated."),
+)
 def run_runs_tag_command(
     run_ids: tuple[str, ...], add: tuple[str, ...], remove: tuple[str, ...]
 ) -> None:
     """Give runs tags, or take some away: words to find and compare them by."""
     if not (add or remove):
-        raise click.UsageError("Say which: --add TAG, --remove TAG, or both.")
+        raise click.UsageError("Give --add TAG, --remove TAG, or both.")
     for run_id in run_ids:  # so that a slip in one of them changes none
         normalize_tags([*(tag for tag in stored.find_run(run_id).tags if tag not in remove), *add])
     for run_id in run_ids:

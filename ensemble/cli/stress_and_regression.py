@@ -33,7 +33,11 @@ STEP_METRICS = (
 
 @click.command(name="stress")
 @click.argument("run_id", metavar="RUN")
-@click.option("--limit", type=click.IntRange(1), help="Only the first so many test images.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    help=("Number of test images to use, from the first; by default all."),
+)
 @add_one_node_options
 def run_stress_command(run_id: str, limit: int | None, **chosen: Any) -> None:
     """Measure a run under distribution shift; the last line on stdout is one JSON object."""
@@ -81,13 +85,13 @@ def summarize_stress(found: StressState) -> dict[str, Any]:
 @click.command(name="lbfgs")
 @add_settings_options(LbfgsConfig)
 @add_one_node_options
-@click.option("--follow", metavar="RUN", help="Go on following one on a cluster, as it is.")
+@click.option("--follow", metavar="RUN", help="Continue following one on a cluster.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
 def run_lbfgs_command(follow: str | None, as_json: bool, **chosen: Any) -> None:
     """Logistic regression by L-BFGS, with and without pmap; the last line is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if follow and chosen:
-        raise click.UsageError("--follow takes a run as it is: leave the other options out.")
+        raise click.UsageError("--follow uses the run's own settings: leave out the other options.")
     place = parse_placement_options(chosen)
     solve = (
         regression.follow_regression(follow)

@@ -36,14 +36,16 @@ def add_sweep_options(command: Command) -> Command:
         "objectives",
         type=click.Choice(tuple(OBJECTIVES)),
         multiple=True,
-        help="What trials are judged by, nll by default; several for their Pareto front.",
+        help="Objective, nll by default; repeat for several, judged by their Pareto front.",
     )(command)
     return click.option(
         "--space",
         multiple=True,
         metavar="SETTING=VALUES",
-        help="A setting to search, and where: a range, learning_rate=0.01..0.5:log or "
-        "members=2..8, or a list, momentum=0.8,0.9.",
+        help=(
+            "A setting to search, and its values: a range, learning_rate=0.01..0.5:log or "
+            "members=2..8, or a list, momentum=0.8,0.9."
+        ),
     )(command)
 
 
@@ -52,20 +54,23 @@ def add_sweep_options(command: Command) -> Command:
 @add_sweep_options
 @add_settings_options(EnsembleConfig)
 @add_one_node_options
-@click.option("--resume", "resume_id", metavar="SWEEP", help="Go on with a stopped sweep.")
+@click.option("--resume", "resume_id", metavar="SWEEP", help="Resume a stopped sweep.")
 @click.option(
-    "--enlarge", "enlarge_id", metavar="SWEEP", help="Give a sweep --trials more, and go on."
+    "--enlarge",
+    "enlarge_id",
+    metavar="SWEEP",
+    help=("Add --trials more trials to a sweep and resume it."),
 )
 @click.option(
     "--select",
     metavar="K",
     type=click.IntRange(1, 64),
-    help="Make a run of the K members of a SWEEP's trials that go best together.",
+    help="Make a run of those K members of a SWEEP's trials that together do best.",
 )
 @click.option(
-    "--with-replacement", "again", is_flag=True, help="--select may choose a member twice."
+    "--with-replacement", "again", is_flag=True, help="--select can choose a member twice."
 )
-@click.option("--name", help="Of the run that --select makes, for people.")
+@click.option("--name", help="Name of the run that --select makes.")
 @click.option("--stop", "stop_id", metavar="SWEEP", help="Ask the workers of a sweep to stop.")
 @click.option("--list", "every", is_flag=True, help="Every sweep, newest first.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
@@ -114,7 +119,7 @@ def run_sweep_command(
         more = chosen.pop("trials", None)
         check_no_other_options(chosen, "--enlarge and --trials")
         if more is None:
-            raise click.UsageError("--enlarge takes how many trials more: add --trials.")
+            raise click.UsageError("--enlarge needs the number of trials to add: give --trials.")
         return run_sweep_enlargement(found, more, as_json)
     place = parse_placement_options(chosen)
     return run_queued_sweep(sweeps.create_sweep(build_sweep_config(chosen), place), as_json)
@@ -127,7 +132,9 @@ def check_no_other_options(chosen: dict[str, Any], what: str) -> None:
       UsageError: one was.
     """
     if chosen:
-        raise click.UsageError(f"{what} takes a sweep as it is: leave the other options out.")
+        raise click.UsageError(
+            f"{what} uses the sweep's own settings: leave out the other options."
+        )
 
 
 def build_sweep_config(chosen: dict[str, Any]) -> SweepConfig:
@@ -138,7 +145,9 @@ def build_sweep_config(chosen: dict[str, Any]) -> SweepConfig:
       ConfigError: a value out of its range.
     """
     if "space" not in chosen:
-        raise click.UsageError("Say what to search, such as --space learning_rate=0.01..0.5:log.")
+        raise click.UsageError(
+            "Give a setting to search, such as --space learning_rate=0.01..0.5:log."
+        )
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
     words = {name: chosen.pop(name) for name in SWEEP_OPTION_FIELDS if name in chosen}

@@ -22,19 +22,24 @@ from ensemble.wording.verdicts import selection_basis as chosen_words
 @click.command(name="train")
 @add_settings_options(EnsembleConfig)
 @add_placement_options
-@click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
+@click.option(
+    "--resume", metavar="RUN", help=("Resume a stopped run instead of starting a new one.")
+)
 @click.option(
     "--tag",
     "tags",
     metavar="TAG",
     multiple=True,
-    help="A word to find and compare the run by; give it again for another.",
+    help="Tag to find and compare the run by; can be repeated.",
 )
 @click.option(
     "--distributed",
     is_flag=True,
-    help="Be one of several processes, one a host, that train one run on the devices of all hosts: "
-    "start the same command on each, under Slurm by srun --kill-on-bad-exit=1; or once, with --on.",
+    help=(
+        "Train one run on the devices of several hosts, one process on each: start the same "
+        "command on every host, under Slurm with srun --kill-on-bad-exit=1; or once, with "
+        "--on."
+    ),
 )
 def run_train_command(
     resume: str | None, tags: tuple[str, ...], distributed: bool, **chosen: Any
@@ -42,7 +47,7 @@ def run_train_command(
     """Train an ensemble; the last line on stdout is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if resume and (chosen or tags):
-        raise click.UsageError("--resume takes a run as it is: leave the other options out.")
+        raise click.UsageError("--resume uses the run's own settings: leave out the other options.")
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
     see = partial(check_distributed_config, chosen) if distributed else None
@@ -80,7 +85,7 @@ def train_distributed_run(
     check_distributed_config(chosen)
     if resume and runs.find_run(resume).in_groups:
         raise RunError(
-            f"The run “{resume}” has tasks, which are programs of their own: resume it without "
+            f"The run “{resume}” has tasks, which are separate programs: resume it without "
             "--distributed."
         )
     with hosts.join_process_group() as company:
@@ -106,11 +111,13 @@ def check_distributed_config(chosen: dict[str, Any], nodes: int | None = None) -
     """
     config = EnsembleConfig(**chosen)
     if config.groups != 1:
-        raise click.UsageError("--distributed trains all members in one program: drop --groups.")
+        raise click.UsageError(
+            "--distributed trains all members in one program: leave out --groups."
+        )
     if nodes is None:
         return
     if nodes == 1:
-        raise click.UsageError("--distributed takes several nodes: say how many with --nodes.")
+        raise click.UsageError("--distributed takes several nodes: give their number with --nodes.")
     devices = config.devices or config.members
     if (most := min(config.members, devices)) < nodes:
         raise ConfigError(

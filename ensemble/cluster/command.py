@@ -2,7 +2,7 @@
 
 Slurm's signal before the end of a task's time, or at preemption, becomes SIGTERM to the child,
 which then stops with a checkpoint; it is waited for, and the task is put into the queue again with
-the same command. So it is when the task's node died: Slurm itself begins it anew.
+the same command. So it is when the task's node died: Slurm itself begins it again.
 """
 
 import os
@@ -92,10 +92,10 @@ class Command:
         import submitit.helpers
 
         if self._child is not None:
-            print("Slurm wants the node back: the command is to stop.", flush=True)
+            print("Slurm wants the node back: stopping the command.", flush=True)
             self._terminate_child()
             if not _wait_for_child(self._child.pid, STOP_TIMEOUT_SECONDS):
-                print("It did not stop: it goes on from its last checkpoint.", flush=True)
+                print("It did not stop: it continues from its last checkpoint.", flush=True)
                 self._child.kill()
         return submitit.helpers.DelayedSubmission(self)
 
@@ -151,7 +151,7 @@ class Command:
         if " JobState=RUNNING " not in shown:
             print("The task was cancelled.", flush=True)
             return
-        print("The task goes into the queue again.", flush=True)
+        print("The task is queued again.", flush=True)
         _read_command_output("scontrol", "requeue", task)
         sys.exit(EXIT_TRY_AGAIN)
 

@@ -65,7 +65,7 @@ class LocalProcesses:
                 self._record_state(task_id, "ended", str(child.pid))
                 del self._at_work[task_id]
         wanted = len(self._at_work) + len(self._waiting)
-        # Fixed by the first start: units are not shared out anew while processes are at work.
+        # Fixed by the first start: units are not shared out again while processes are at work.
         self._places = places = self._places or max(1, min(len(self._units), wanted))
         taken = {place for place, _ in self._at_work.values()}
         for place in range(places):

@@ -18,7 +18,7 @@ class Partition:
       name: as `--partition` takes it.
       default: whether a task goes there that names none.
       up: whether tasks are started there.
-      minutes: that a task may take at most; None where there is no limit.
+      minutes: that a task may take at most; None if there is no limit.
       nodes: that it has; free_nodes of them have no task at all.
       cpus: as nodes.
       gpus: as nodes; free ones may be on nodes that have tasks.
@@ -44,10 +44,10 @@ class QueueEntry:
 
     Attributes:
       id: "1234", or "1234_0" of an array.
-      state: whether it waits, also for its turn to be started anew; works; or has ended. Ended
+      state: whether it waits, also for its turn to be started again; works; or has ended. Ended
         ones are forgotten after some minutes.
       reason: why it waits, in words; else "".
-      nodes: where it works, as the scheduler writes it: "node7", "node[1-4]"; "" where it does not.
+      nodes: where it works, as the scheduler writes it: "node7", "node[1-4]"; "" if it does not.
       name: what it was called when it was submitted.
     """
 

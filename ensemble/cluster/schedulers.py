@@ -33,5 +33,5 @@ def find_scheduler(name: str) -> Scheduler:
     """
     if name not in SCHEDULERS:
         others = " or ".join(f"--on {one}" for one in SCHEDULERS)
-        raise ClusterError(f"It is for {name}, which takes no such task: say {others}.")
+        raise ClusterError(f"It is for {name}, which does not support this: choose {others}.")
     return SCHEDULERS[name]

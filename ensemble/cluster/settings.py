@@ -31,17 +31,20 @@ class SlurmConfig(Settings):
         "", "Slurm's account to charge; your default if left out.", form=NAME_FORM
     )
     time: int = declare_setting(
-        60, "Minutes that a task may work at a time; it goes on in another.", low=2, high=525_600
+        60, "Minutes that a task may run; the work continues in another task.", low=2, high=525_600
     )
     nodes: int = declare_setting(
-        1, "Nodes of a task; more than one for --distributed alone.", low=1, high=1024
+        1, "Nodes of a task; more than one only with --distributed.", low=1, high=1024
     )
     gpus: int = declare_setting(0, "GPUs of a task on each of its nodes.", low=0, high=64)
     cpus: int = declare_setting(
-        0, "CPUs of a task on each of its nodes; 0: as many as Slurm gives.", low=0, high=1024
+        0, "CPUs of a task on each of its nodes; 0: as many as Slurm assigns.", low=0, high=1024
     )
     memory: int = declare_setting(
-        0, "GB of memory of a task on each of its nodes; 0: as Slurm gives.", low=0, high=65_536
+        0,
+        "GB of memory of a task on each of its nodes; 0: as much as Slurm assigns.",
+        low=0,
+        high=65_536,
     )
     setup: tuple[str, ...] = ()
 
@@ -82,7 +85,7 @@ class SlurmConfig(Settings):
 
 
 def read_settings_table(name: str = SlurmConfig.TABLE) -> dict[str, Any] | None:
-    """The table of that name of `ensemble.toml`, as it stands there; None where there is none.
+    """The table of that name of `ensemble.toml`, as it stands there; None if there is none.
 
     Raises:
       ConfigError: the file cannot be read, or the name stands for something else.

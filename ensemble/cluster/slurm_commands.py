@@ -48,8 +48,7 @@ def query_slurm(*command: str) -> str:
     except subprocess.TimeoutExpired as error:
         raise ClusterError(
             f"Slurm does not answer: {command[0]} took longer than {COMMAND_TIMEOUT_SECONDS:g} "
-            f"seconds. Nothing is "
-            "lost; try again in a while, or ask who runs the cluster."
+            "seconds. Nothing is lost; try again later, or ask whoever runs the cluster."
         ) from error
     except OSError as error:
         raise SlurmNotSetUpError(
@@ -66,8 +65,8 @@ def raise_slurm_refusal(command: str, said: str) -> None:
     why = extract_last_message(said) or "it gave no reason"
     if "configuration source" in said:
         raise SlurmNotSetUpError(
-            "Slurm's commands are here, and no cluster that they belong to: set SLURM_CONF, or "
-            "start this on a machine of the cluster."
+            "Slurm's commands are installed here, but they find no cluster: set SLURM_CONF, "
+            "or start this on a machine of the cluster."
         )
     raise ClusterError(
         f"Slurm refused ({command}): {why:.300}. {find_refusal_remedy(why)}".rstrip()
@@ -98,6 +97,6 @@ def query_slurm_cached(*command: str) -> str:
 
 
 def clear_slurm_cache() -> None:
-    """Ask Slurm anew at the next question, as after something was submitted."""
+    """Ask Slurm again at the next question, as after something was submitted."""
     with _answers_lock:
         _answers.clear()

@@ -4,31 +4,31 @@
 WAIT_REASONS = {
     "None": "",
     "Resources": "no node is free",
-    "Priority": "others come first",
+    "Priority": "other tasks come first",
     "BeginTime": "it is started again within two minutes",
-    "Dependency": "it comes after another task",
-    "JobHeldUser": "it is held: scontrol release lets it go",
-    "JobHoldMaxRequeue": "it was started too often and is held: scontrol release lets it go",
+    "Dependency": "it waits for another task",
+    "JobHeldUser": "it is held: scontrol release frees it",
+    "JobHoldMaxRequeue": "it was restarted too often and is held: scontrol release frees it",
     "launch failed requeued held": (
-        "it could not be started and is held: scontrol release lets it go"
+        "it could not be started and is held: scontrol release frees it"
     ),
-    "JobHeldAdmin": "whoever runs the cluster holds it",
-    "JobArrayTaskLimit": "as many of its tasks work as may at once",
-    "PartitionDown": "the partition takes no tasks now",
-    "PartitionInactive": "the partition takes no tasks now",
-    "PartitionTimeLimit": "it asks for more time than the partition gives",
-    "PartitionNodeLimit": "it asks for more nodes than the partition gives",
-    "PartitionConfig": "the partition has not what it asks for",
+    "JobHeldAdmin": "an administrator of the cluster holds it",
+    "JobArrayTaskLimit": "its limit of running tasks is reached",
+    "PartitionDown": "the partition accepts no tasks now",
+    "PartitionInactive": "the partition accepts no tasks now",
+    "PartitionTimeLimit": "it asks for more time than the partition allows",
+    "PartitionNodeLimit": "it asks for more nodes than the partition allows",
+    "PartitionConfig": "the partition does not have what it asks for",
     "NodeDown": "a node that it needs is down",
     "ReqNodeNotAvail": "a node that it needs is not available",
     "Licenses": "a licence is not free",
-    "Reservation": "its reservation has not begun",
-    "QOSMaxJobsPerUserLimit": "as many of your tasks work as may at once",
-    "QOSMaxCpuPerUserLimit": "you use as many CPUs as you may",
-    "QOSMaxGRESPerUser": "you use as many GPUs as you may",
-    "AssocGrpCpuLimit": "your account uses as many CPUs as it may",
-    "AssocGrpGRES": "your account uses as many GPUs as it may",
-    "AssocMaxJobsLimit": "as many of your tasks work as may at once",
+    "Reservation": "its reservation has not started",
+    "QOSMaxJobsPerUserLimit": "your limit of running tasks is reached",
+    "QOSMaxCpuPerUserLimit": "your limit of CPUs is reached",
+    "QOSMaxGRESPerUser": "your limit of GPUs is reached",
+    "AssocGrpCpuLimit": "your account's limit of CPUs is reached",
+    "AssocGrpGRES": "your account's limit of GPUs is reached",
+    "AssocMaxJobsLimit": "your limit of running tasks is reached",
     (
         "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority "
         "partitions"
@@ -38,19 +38,19 @@ WAIT_REASONS = {
 # What stands in a refusal: what to do.
 REFUSAL_REMEDIES = {
     "Invalid partition": "Choose a partition that sinfo names.",
-    "Invalid account": "Choose an account that you may charge, or none.",
+    "Invalid account": "Choose an account that you may use, or none.",
     "Invalid qos": "Choose an account that may use this partition.",
     "time limit": "Ask for less time.",
-    "job array": "The cluster takes fewer tasks at once: use fewer groups.",
+    "job array": "The cluster accepts fewer tasks at once: use fewer groups.",
     "Memory specification": "Ask for less memory.",
-    "generic resource": "Ask for as many GPUs on a node as the cluster has.",
-    "TRES": "Ask for as many GPUs on a node as the cluster has.",
+    "generic resource": "Ask for no more GPUs on a node than the cluster has.",
+    "TRES": "Ask for no more GPUs on a node than the cluster has.",
     "CPU count": "Ask for fewer CPUs.",
     "configuration is not available": "Ask for fewer CPUs, less memory or fewer nodes.",
-    "Access/permission denied": "These are not yours.",
-    "Job violates accounting": "Ask for less, or wait until others of your tasks have ended.",
-    "Unable to contact": "Try again in a while, or ask who runs the cluster.",
-    "timed out": "Try again in a while, or ask who runs the cluster.",
+    "Access/permission denied": "These tasks belong to another user.",
+    "Job violates accounting": "Ask for less, or wait until other tasks of yours have ended.",
+    "Unable to contact": "Try again later, or ask whoever runs the cluster.",
+    "timed out": "Try again later, or ask whoever runs the cluster.",
 }
 
 
@@ -62,6 +62,6 @@ def describe_wait_reason(words: str) -> str:
 
 
 def find_refusal_remedy(words: str) -> str:
-    """What to do about a refusal; "" where that is not known."""
+    """What to do about a refusal; "" if that is not known."""
     lower = words.lower()
     return next((says for part, says in REFUSAL_REMEDIES.items() if part.lower() in lower), "")

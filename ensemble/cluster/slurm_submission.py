@@ -54,7 +54,7 @@ def submit_slurm_tasks(
       name: what Slurm's lists call them.
       environment: variables that the commands need, over those that are passed on anyway.
       nodes: of each task, if not `config.nodes`; on several the command is started on each, by
-        srun, and all of them begin anew when one is lost.
+        srun, and all of them start again when one is lost.
       program: what the words follow.
       logs: for each command a file at whose end goes what it writes, if not the task's log.
 
@@ -110,14 +110,14 @@ def check_slurm_config(config: SlurmConfig) -> None:
         )
     if config.nodes > (most := max(one.nodes for one in chosen)):
         raise ConfigError(
-            f"The partition {chosen[0].name} has {most:,} nodes, and a task cannot have "
-            f"{config.nodes:,}: ask for fewer."
+            f"The partition {chosen[0].name} has {most:,} nodes, but {config.nodes:,} "
+            "are asked for: ask for fewer."
         )
     longest = max(one.minutes or math.inf for one in chosen)
     if config.time > longest:
         raise ConfigError(
-            f"The partition {chosen[0].name} gives a task {longest:,} minutes at most: "
-            "ask for no more; a task goes on in another."
+            f"The partition {chosen[0].name} gives a task {longest:,} minutes at most: ask for "
+            "no more; the work continues in another task."
         )
 
 

@@ -118,7 +118,7 @@ class TaskArray:
 
     Attributes:
       tasks: how each stands, as was last heard.
-      refusal: why nothing was heard at the last look; "" where something was.
+      refusal: why nothing was heard at the last look; "" if something was.
     """
 
     def __init__(
@@ -211,7 +211,7 @@ class TaskArray:
         self._backend.cancel([self._ids[number] for number in numbers])
 
     def take_back_waiting(self) -> None:
-        """Take back those that wait; also what the scheduler puts back into its queue yet."""
+        """Cancel those that wait; also what the scheduler puts back into its queue yet."""
         self._taken_back = True
         self._cancel_waiting()
 
@@ -225,7 +225,7 @@ class TaskArray:
         try:
             self.cancel(*numbers)
         except ClusterError as error:
-            print(f"Tasks could not be taken back: {error}", file=sys.stderr, flush=True)
+            print(f"Tasks could not be cancelled: {error}", file=sys.stderr, flush=True)
 
     def _find_entry(self, number: int, there: Mapping[str, QueueEntry]) -> QueueEntry | None:
         """What is said of a task, if it is this job's."""

@@ -34,20 +34,20 @@ class EnsembleConfig(Settings):
       ConfigError: a value of the wrong type or out of its range, named with that range.
     """
 
-    dataset: str = declare_setting("digits", "Which images to learn.", choices=list_dataset_names)
+    dataset: str = declare_setting("digits", "The images to train on.", choices=list_dataset_names)
     network: str = declare_setting(
         "cnn",
-        "Which network learns them; one of your own is package.module:Factory.",
+        "The network; your own is package.module:Factory.",
         choices=architectures.list_network_names,
     )
     width: int = declare_setting(
-        0, "How wide the network's layers are; 0 is its own width.", low=0, high=1024
+        0, "Width of the network's layers; 0 is its default.", low=0, high=1024
     )
-    members: int = declare_setting(4, "How many networks to train.", low=1, high=64)
+    members: int = declare_setting(4, "Number of networks to train.", low=1, high=64)
     learning_rate: float = declare_setting(0.1, "Step size.", low=1e-5, high=10.0)
     momentum: float = declare_setting(
         0.9,
-        "Share of the last step that SGD keeps in the next; beta 1 of the others.",
+        "Share of the previous step that SGD adds to the next; beta 1 of the other optimizers.",
         low=0.0,
         high=0.999,
     )
@@ -58,7 +58,7 @@ class EnsembleConfig(Settings):
         0.0, optimizers.describe_weight_decay(), low=0.0, high=1.0
     )
     label_smoothing: float = declare_setting(
-        0.0, "Share of the label that is spread evenly over all classes.", low=0.0, high=0.5
+        0.0, "Share of the label spread evenly over all classes.", low=0.0, high=0.5
     )
     vary: str = declare_setting(
         "",
@@ -70,42 +70,44 @@ class EnsembleConfig(Settings):
     epochs: int = declare_setting(10, "Passes over the training images.", low=1, high=1000)
     batch_size: int = declare_setting(128, "Images in one step.", low=1, high=4096)
     seed: int = declare_setting(
-        0, "Starting point of every random draw: same seed, same numbers.", low=0, high=2**31 - 1
+        0, "Seed of all random draws: same seed, same numbers.", low=0, high=2**31 - 1
     )
     devices: int = declare_setting(
         0, "Devices to spread the members over; 0 takes all.", low=0, high=1024
     )
     groups: int = declare_setting(
         1,
-        "Processes that share the members out, each its own group of two or more; 0 takes as many "
-        "as this machine trains fastest with.",
+        "Processes among which the members are divided, two or more to each; 0 picks the "
+        "number that trains fastest on this machine.",
         low=0,
         high=32,
     )
     precision: str = declare_setting(
         "float32",
-        "Numbers in products: float32, or bfloat16 (half the bits; parameters stay float32).",
+        "Precision of multiplications: float32, or bfloat16 (half the bits; parameters stay "
+        "float32).",
         choices=PRECISIONS,
     )
     schedule: str = declare_setting(
         "constant",
-        "Learning rate: constant, falling along a cosine, or falling so again and again (cyclic).",
+        "Learning rate: constant, falling along a cosine, or falling along it repeatedly (cyclic).",
         choices=SCHEDULES,
     )
     cycles: int = declare_setting(
         5,
-        "Cyclic schedule: how often the rate falls; where each fall ends is a snapshot.",
+        "Cyclic schedule: number of cycles; each ends with a snapshot of every member.",
         low=1,
         high=1000,
     )
     warmup_epochs: float = declare_setting(
-        0.0, "Epochs over which the learning rate first rises from zero.", low=0.0, high=1000.0
+        0.0, "Epochs in which the learning rate first rises from zero.", low=0.0, high=1000.0
     )
     shuffle_per_member: bool = declare_setting(
-        False, "Each member sees the images in its own order (the HOWTO: all in one order)."
+        False, "Each member sees the images in its own order (in the HOWTO, all share one order)."
     )
     bootstrap: bool = declare_setting(
-        False, "Bagging: each member learns from its own draw, with replacement, of the images."
+        False,
+        "Bagging: each member trains on its own sample of the images, drawn with replacement.",
     )
     shift_pixels: int = declare_setting(
         0, "Augmentation: shift each image by up to this many pixels.", low=0, high=6
@@ -140,7 +142,7 @@ class EnsembleConfig(Settings):
     )
     validation: float = declare_setting(
         0.0,
-        "Share of the training images, of each class alike, to choose by instead of learning from.",
+        "Share of the training images, of each class alike, held out to choose settings by.",
         low=0.0,
         high=0.5,
     )
@@ -153,14 +155,14 @@ class EnsembleConfig(Settings):
 
     swa_epochs: int = declare_setting(
         0,
-        "Also keeps the average of each member's parameters after the last so many epochs (SWA).",
+        "Also saves the average of each member's parameters over this many last epochs (SWA).",
         low=0,
         high=1000,
     )
 
     @property
     def cycle_ends(self) -> tuple[int, ...]:
-        """The epochs, from 1, after which a cyclic schedule begins anew; () of another one."""
+        """The epochs, from 1, after which a cyclic schedule starts again; () of another one."""
         return (
             epochs_of.list_cycle_ends(self.epochs, self.cycles) if self.schedule == "cyclic" else ()
         )
@@ -246,14 +248,14 @@ class EnsembleConfig(Settings):
     def _check_validation(self) -> None:
         if self.patience and not self.validation:
             raise ConfigError(
-                f"patience is {self.patience}, but no images are held out to judge by: set "
+                f"patience is {self.patience}, but no validation images are held out: set "
                 "validation to a share such as 0.1, or patience to 0."
             )
         if not self.validation or isinstance(self.dataset, StoredChoice):
             return
         size = find_dataset_entry(self.dataset).splittable_size
         if size < 2:
-            raise ConfigError("validation is not for classes of one image each: choose 0.")
+            raise ConfigError("validation needs more than one image in each class: choose 0.")
         if not count_holdout_images(size, self.validation):
             raise ConfigError(
                 f"validation is {self.validation:g}, less than one of the {size:,} training "

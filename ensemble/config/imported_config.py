@@ -15,7 +15,7 @@ class ImportedConfig(Settings):
     """
 
     members: int = declare_setting(1, "How many members it has.", low=1, high=64)
-    epochs: int = declare_setting(1, "Epochs whose predictions it brings.", low=1, high=1000)
+    epochs: int = declare_setting(1, "Epochs that it has predictions of.", low=1, high=1000)
 
     # As in a run that holds nothing out; its settings are not known.
     validation: ClassVar[float] = 0.0

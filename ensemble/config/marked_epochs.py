@@ -5,7 +5,7 @@ from ensemble.errors import ConfigError
 
 
 def list_cycle_ends(epochs: int, cycles: int) -> tuple[int, ...]:
-    """The epochs, from 1, after which a cyclic schedule begins anew.
+    """The epochs, from 1, after which a cyclic schedule starts again.
 
     Args:
       epochs: of the run, a multiple of `cycles`.
@@ -29,8 +29,8 @@ def check_cycles(epochs: int, cycles: int, warmup: float) -> None:
     if epochs % cycles:
         fewer = max(n for n in range(1, cycles + 1) if not epochs % n)
         raise ConfigError(
-            f"{epochs} epochs cannot be parted into {cycles} cycles of whole epochs: set cycles to "
-            f"{fewer}, or epochs to a multiple of {cycles}."
+            f"{epochs} epochs cannot be divided into {cycles} cycles of whole epochs: set "
+            f"cycles to {fewer}, or epochs to a multiple of {cycles}."
         )
     if warmup > (each := epochs // cycles):
         raise ConfigError(
@@ -67,6 +67,6 @@ def check_averaged_epochs(epochs: int, averaged: int, may_end_early: bool, netwo
 def describe_statistics_conflict(title: str) -> str:
     """Why the parameters of a network that carries running statistics are not averaged."""
     return (
-        f"{title} carries statistics of its batches, and those of averaged parameters are not "
-        "their average: set swa_epochs to 0, or choose another network."
+        f"{title} carries batch statistics, which cannot be averaged along with the "
+        "parameters: set swa_epochs to 0, or choose another network."
     )

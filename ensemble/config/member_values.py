@@ -34,7 +34,7 @@ def parse_member_values(text: str, members: int) -> dict[str, tuple[float, ...]]
         name, _, said = part.partition("=")
         if name not in VARIABLE_SETTINGS:
             raise ConfigError(
-                f"vary names {name!r:.40}: what can differ from member to member is "
+                f"vary names {name!r:.40}: the settings that can differ between members are "
                 f"{', '.join(VARIABLE_SETTINGS)}."
             )
         if name in found:
@@ -57,17 +57,19 @@ def _expand_member_values(name: str, said: str, members: int) -> tuple[float, ..
             given = [float(one) for one in said.split(",")]
             if len(given) > members:
                 raise ConfigError(
-                    f"vary gives {len(given)} values of {name} to {members} members: choose at "
-                    f"most {members} values, or more members."
+                    f"vary gives {len(given)} values of {name} for {members} members: choose "
+                    f"at most {members} values, or more members."
                 )
             return tuple(given[number * len(given) // members] for number in range(members))
         low, high = float(found[1]), float(found[2])
     except ValueError as error:
         raise ConfigError(f"vary says {name}={said:.60}: {how}.") from error
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise ConfigError(f"vary says {name}={said:.60}: a range begins below its end.")
+        raise ConfigError(
+            f"vary says {name}={said:.60}: the start of a range has to be below its end."
+        )
     if not found[3]:
         return tuple(np.linspace(low, high, members).tolist())
     if low <= 0:
-        raise ConfigError(f"vary says {name}={said:.60}: a range with :log begins above 0.")
+        raise ConfigError(f"vary says {name}={said:.60}: a range with :log has to start above 0.")
     return tuple(np.geomspace(low, high, members).tolist())

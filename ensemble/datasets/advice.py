@@ -11,7 +11,7 @@ from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import StorageError
 from ensemble.storage.disk_errors import FULL_ERRNOS
 
-FALLBACK_HINT = "the digits dataset works meanwhile"
+FALLBACK_HINT = "you can use digits meanwhile"
 
 
 def describe_unprepared_dataset(entry: DatasetEntry, torn: str | None = None) -> str:
@@ -40,7 +40,7 @@ def describe_failed_fetch(
     note = ""
     if any(has_mismatched_file(file, entry.name, folder) for file in missing):
         # Most likely another dataset's, whose files have the same names and should stay.
-        note = f" (files of these names that lie in {manual} are damaged or another dataset's)"
+        note = f" (files of these names in {manual} are damaged or belong to another dataset)"
         manual = manual / entry.name
     return (
         f"{entry.title} could not be fetched from {place}: {why}. Try again later, or put its "
@@ -53,8 +53,8 @@ def describe_full_disk(entry: DatasetEntry, folder: Path, needed: int | None = N
     space = f"{math.ceil(needed / 1e6):,} MB" if needed else "some space"
     return (
         f"The disk is too full for {entry.title}: free {space} at {folder}, or point "
-        f"ENSEMBLE_DATA at a folder on another disk, and prepare it again; nothing unfinished "
-        f"is left behind and {FALLBACK_HINT}."
+        "ENSEMBLE_DATA at a folder on another disk, and prepare it again; no unfinished files "
+        f"are left behind, and {FALLBACK_HINT}."
     )
 
 
@@ -62,8 +62,9 @@ def describe_unwritable_folder(entry: DatasetEntry, folder: Path, error: OSError
     """Says that the data folder cannot be used, and how to take another."""
     where = error.filename or folder
     return (
-        f"{entry.title} cannot be kept in {folder} ({error.strerror or error}: {where}): point "
-        f"ENSEMBLE_DATA at a folder that you can write to, and prepare it again; {FALLBACK_HINT}."
+        f"{entry.title} cannot be saved in {folder} ({error.strerror or error}: {where}): "
+        "point ENSEMBLE_DATA at a folder that you can write to, and prepare it again; "
+        f"{FALLBACK_HINT}."
     )
 
 

@@ -27,7 +27,7 @@ def parse_idx_file(packed: bytes, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     try:
         raw = gzip.decompress(packed)
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"not a whole gzip file ({error})") from error
+        raise ValueError(f"not a complete gzip file ({error})") from error
     header = struct.pack(f">HBB{len(shape)}I", 0, UINT8, len(shape), *shape)
     if raw[: len(header)] != header or len(raw) != len(header) + int(np.prod(shape)):
         raise ValueError(f"not an IDX file of bytes of shape {shape}")

@@ -87,7 +87,7 @@ def read_prepared_dataset(folder: Path, entry: DatasetEntry) -> Dataset:
     except (OSError, DamagedFileError) as error:
         raise IncompleteDatasetError(f"its array cannot be read ({error})") from error
     if compute_packed_labels_crc32(flat, entry) != note.get("labels_crc32"):
-        raise IncompleteDatasetError("its labels are not those that were written")
+        raise IncompleteDatasetError("its labels are not the ones that were written")
     return create_dataset_views(np.asarray(flat), entry, str(note.get("source", entry.source)))
 
 
@@ -118,7 +118,7 @@ def read_prepared_note(folder: Path, entry: DatasetEntry) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise IncompleteDatasetError(f"its files cannot be read ({error})") from error
     if values.get("format") != FORMAT:
-        raise IncompleteDatasetError(f"{note.name} is of another version")
+        raise IncompleteDatasetError(f"{note.name} has another version")
     if length != values.get("bytes"):
         raise IncompleteDatasetError(
             f"{array.name} has {length:,} bytes where {values.get('bytes')} were written"

@@ -99,7 +99,7 @@ def try_remote_fetch(
 def check_transfer_checksum(file: RemoteFile, size: int, sha256: str) -> None:
     """Raises TransferError unless these are the size and checksum of `file`."""
     if size < file.size:
-        raise TransferError(f"{file.name} was cut off after {size:,} of {file.size:,} bytes")
+        raise TransferError(f"{file.name} broke off after {size:,} of {file.size:,} bytes")
     if size > file.size or sha256 != file.sha256:
         raise TransferError(f"{file.name} came with a wrong checksum")
 
@@ -133,10 +133,10 @@ def build_transfer_error(error: Exception, stall_seconds: float) -> TransferErro
         return TransferError(f"the server answered {error.code} {error.reason}", retry=busy)
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(cause, TimeoutError):
-        return TransferError(f"the server fell silent for {stall_seconds:g} s")
+        return TransferError(f"the server sent nothing for {stall_seconds:g} s")
     if isinstance(cause, socket.gaierror):
         return TransferError("the server's name could not be looked up (no network?)", retry=False)
     if isinstance(cause, http.client.IncompleteRead):
-        return TransferError("the connection was cut")
+        return TransferError("the connection was lost")
     words = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
     return TransferError(words or type(cause).__name__)

@@ -13,11 +13,11 @@ from ensemble.engine.networks.network import Network
 from ensemble.engine.predict import map_over_members
 from ensemble.errors import RunError
 
-# Images go through in rooms of these sizes: one program each, and hardly one is left to compile
-# after the first pictures. More than the largest go in several calls.
+# Images are padded to batches of these sizes, one compiled program each, so that little is left to
+# compile after the first pictures. More images than the largest size take several calls.
 PADDED_BATCH_SIZES = (1, 8, 32, 128)
 NOT_FINITE_MESSAGE = (
-    "The members make no numbers of an image: choose another epoch, or another run."
+    "The members give no finite numbers for an image: choose another epoch, or another run."
 )
 
 
@@ -45,12 +45,12 @@ def compute_activations(network: Network, params: Any, images: NDArray[np.uint8]
 
     Args:
       network: what the members are.
-      params: their parameters, leaves (M, …), best on the device already: sent anew
+      params: their parameters, leaves (M, …), best on the device already: sent again
         with every call they would take longer than the arithmetic.
       images: uint8 (N, H, W, channels).
 
     Raises:
-      RunError: a logit is no number.
+      RunError: a logit is not a number.
     """
     starts = range(0, max(len(images), 1), PADDED_BATCH_SIZES[-1])
     parts = [

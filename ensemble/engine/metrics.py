@@ -44,7 +44,7 @@ class TrainingMetrics:
     def find_first_divergence(self) -> tuple[int, int] | None:
         """(step, member) of the first loss that is not finite, both counted from 0.
 
-        Of the members that were given steps: who was set aside has no loss.
+        Of the members that were given steps: who diverged has no loss.
         """
         lost = ~np.isfinite(self.loss.T)
         bad = np.argwhere(lost if self.active is None else lost & self.active)
@@ -215,7 +215,7 @@ def compute_nll_and_accuracy(probabilities: Array, labels: Array) -> tuple[Array
 
 
 def mask_frozen_members(aside: np.ndarray, figures: TrainingMetrics) -> TrainingMetrics:
-    """The figures with NaN for members that are set aside, bool (M,), and known to be so."""
+    """The figures with NaN for members that diverged, bool (M,), and known to be so."""
     if not aside.any():
         return figures
     loss, accuracy = (

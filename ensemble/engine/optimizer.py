@@ -91,7 +91,9 @@ def resolve_member_values(
     for name, asked in (given or {}).items():
         each = np.asarray(asked, np.float64)
         if name not in own:
-            raise ConfigError(f"{name} cannot differ by member: what can is {', '.join(own)}.")
+            raise ConfigError(
+                f"{name} cannot differ between members: the settings that can are {', '.join(own)}."
+            )
         if each.shape != (len(numbers),):
             raise ConfigError(
                 f"{name} is given as {each.shape} numbers: give one for each of the "

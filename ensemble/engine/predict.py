@@ -65,9 +65,9 @@ def sample_probabilities(
         )
     if network.collections:
         raise ConfigError(
-            f"The network {network.name} carries {', '.join(network.collections)} beside its "
-            "parameters, which a pass with dropout would take from the test images: dropout is "
-            "sampled of networks without."
+            f"The network {network.name} carries {', '.join(network.collections)} besides its "
+            "parameters, which a pass with dropout would compute from the test images: "
+            "dropout is only sampled from networks without these."
         )
     size, sample = min(SAMPLING_BATCH_SIZE, len(images)), _build_sampling_program(network)
     members = len(jax.tree.leaves(params)[0])

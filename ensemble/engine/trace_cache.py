@@ -45,7 +45,7 @@ def register_serialization(kind: NamedTupleType) -> NamedTupleType:
     name = f"{kind.__module__}.{kind.__name__}"
     try:
         export.register_namedtuple_serialization(kind, serialized_name=name)
-    except ValueError:  # Imported anew, while somebody writes code; or no named tuple any more.
+    except ValueError:  # Imported again, while somebody writes code; or no named tuple any more.
         _unserializable_types.append(kind)
     return kind
 
@@ -74,7 +74,7 @@ def cache_trace(name: str, function: Callable[..., Any], *settings: object) -> C
 def _load_or_trace(
     name: str, function: Callable[..., Any], settings: tuple[object, ...], arguments: Any
 ) -> export.Exported | None:
-    """The function's trace for arguments of these shapes; None where it cannot be cached."""
+    """The function's trace for arguments of these shapes; None if it cannot be cached."""
     folder = find_traces_folder()
     if folder is None:
         return None
@@ -92,7 +92,7 @@ def _load_or_trace(
 
 
 def find_traces_folder() -> Path | None:
-    """The cache's folder; None where JAX's cache is off, or not on this machine's disk.
+    """The cache's folder; None if JAX's cache is off, or not on this machine's disk.
 
     Only for CPUs: the tower, whose trace is long, is theirs alone.
     """
@@ -105,7 +105,7 @@ def find_traces_folder() -> Path | None:
 
 
 def read_trace(file: Path) -> bytearray | None:
-    """The text that `write_trace` stored, marked as used; None where missing or damaged."""
+    """The text that `write_trace` stored, marked as used; None if missing or damaged."""
     try:
         content = file.read_bytes()
     except OSError:

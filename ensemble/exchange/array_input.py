@@ -34,7 +34,7 @@ def convert_arrays_to_outputs(
       values: probabilities (M, N, C), (E, M, N, C) or (N, C) of one member; see `checks.axes`.
       labels: (N,) class numbers, (N, C) one-hot, or text among the class names.
       logits: the values are logits.
-      images: (N, H, W), or with 1 or 3 channels last or before; None where there are none.
+      images: (N, H, W), or with 1 or 3 channels last or before; None if there are none.
       class_names: C of them; by default their numbers.
       member_names: M of them; by default "member 1" and so on.
       split: what the examples are of.

@@ -16,7 +16,7 @@ class MemberOutputs:
       labels: int32 (N,), class numbers in [0, C).
       class_names: C of them, no two alike.
       member_names: M of them, no two alike.
-      images: uint8 (N, H, W, 1 or 3), or None where there are none.
+      images: uint8 (N, H, W, 1 or 3), or None if there are none.
       split: what the examples are of: "test", where the file does not say.
       notes: what was assumed or converted, a sentence each.
     """

@@ -62,7 +62,7 @@ def export_run(
     epochs = _select_export_epochs(run, epoch, all_epochs)
     if not replace and path.exists():
         raise PredictionsError(
-            f"{path} is there already: choose another name, or say --force to replace it."
+            f"{path} already exists: choose another name, or use --force to replace it."
         )
     content = collect_export_arrays(run, epochs, all_epochs, images)
     try:

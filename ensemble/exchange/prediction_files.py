@@ -29,13 +29,13 @@ SAVE_HINT = "save NumPy arrays with np.savez(file, probabilities=…, labels=…
 UNSUPPORTED_PREFIXES = {
     b"\x93NUMPY": f"it is a single array: {SAVE_HINT}.",
     b"\x89HDF\r\n": f"it is an HDF5 file: {SAVE_HINT}.",
-    b"\x80": f"it is a pickle, which nothing here unpickles: {SAVE_HINT}.",
+    b"\x80": f"it is a pickle, which is not unpickled here: {SAVE_HINT}.",
     b"{": f"it is JSON: {SAVE_HINT}.",
     b"[": f"it is JSON: {SAVE_HINT}.",
     b"\x1f\x8b": "it is packed with gzip: unpack it first.",
 }
 PREFIX_BYTES = 64  # bytes, by which a web page is told: blanks may stand first
-WEB_PAGE_MESSAGE = "it is a web page: import reports by themselves, without files of predictions."
+WEB_PAGE_MESSAGE = "it is a web page: import reports separately from files of predictions."
 
 
 def read_prediction_files(files: Sequence[File], most_bytes: int | None = None) -> MemberOutputs:
@@ -53,7 +53,7 @@ def read_prediction_files(files: Sequence[File], most_bytes: int | None = None) 
       PredictionsError: they cannot be taken; the file, the entry and what to do are named.
     """
     if not files:
-        raise PredictionsError("No file was named: give one, or one a member.")
+        raise PredictionsError("No file was given: give one, or one for each member.")
     each = None if most_bytes is None else most_bytes // len(files)
     with ExitStack() as held:
         return merge_predictions(
@@ -90,11 +90,12 @@ def _open_prediction_file(file: File, held: ExitStack) -> BoundedReader:
         return held.enter_context(open_bounded_file(file))
     except DamagedFileError as error:
         raise PredictionsError(
-            "it is a folder, a pipe or a device: name files, one for all members or one a member."
+            "it is a folder, a pipe or a device: give files, one for all members or one "
+            "for each member."
         ) from error
     except OSError as error:
         raise PredictionsError(
-            f"it cannot be read ({error.strerror or error}): name a file that is there and that "
+            f"it cannot be read ({error.strerror or error}): give a file that exists and that "
             "you may read."
         ) from error
 

@@ -88,8 +88,8 @@ def _find_common_labels(given: list[NamedFilePredictions]) -> tuple[str, NDArray
     having = [(one, one.predictions.labels) for one in given if one.predictions.labels is not None]
     if not having:
         raise PredictionsError(
-            f"{given[0].name}: it has no labels, and without them no answer is right or wrong: "
-            "save them beside, one an example, as `labels`; in a table as a column `label`."
+            f"{given[0].name}: it has no labels, so answers cannot be checked: save them too, "
+            "one for each example, as `labels`, or in a table as a column `label`."
         )
     first, labels = having[0]
     for other, its in having[1:]:
@@ -98,8 +98,8 @@ def _find_common_labels(given: list[NamedFilePredictions]) -> tuple[str, NDArray
     for one in given:
         if one.predictions.examples not in (None, first.predictions.examples):
             raise PredictionsError(
-                f"{one.name}: its examples are not called what they are in {first.name}: give "
-                "every file the same examples."
+                f"{one.name}: its examples have other names than in {first.name}: give every "
+                "file the same examples."
             )
     return first.name, labels
 
@@ -134,7 +134,7 @@ def _compute_merged_shape(given: list[NamedFilePredictions], axes: list[OutputAx
             if its.shape[place] != axes[0].shape[place]:
                 raise PredictionsError(
                     f"{one.name}: it has {its.shape[place]:,} {noun}, and {given[0].name} "
-                    f"{axes[0].shape[place]:,}: give every file as many."
+                    f"{axes[0].shape[place]:,}: give every file the same number."
                 )
     return epochs, sum(its.shape[1] for its in axes), examples, classes
 
@@ -167,13 +167,13 @@ def _describe_zero_probabilities(
         return []
     one = f"of {probabilities.shape[0] * len(labels):,} times a member gives an example's own class"
     return [
-        f"{zero:,} {one} a probability of 0: each costs 87 nats of its NLL, which else were "
-        "infinite."
+        f"{zero:,} {one} a probability of 0: each adds 87 nats to its NLL, which would "
+        "otherwise be infinite."
     ]
 
 
 def _merge_class_names(given: list[NamedFilePredictions], classes: int) -> tuple[str, ...] | None:
-    """What the files call their classes, all the same; None where none of them says."""
+    """What the files call their classes, all the same; None if none of them says."""
     first, found = "", None
     for one in given:
         if one.predictions.class_names is None:
@@ -184,8 +184,8 @@ def _merge_class_names(given: list[NamedFilePredictions], classes: int) -> tuple
             )
         if found not in (None, said):
             raise PredictionsError(
-                f"{one.name}: its classes are not called, or ordered, as in {first}: give every "
-                "file the same."
+                f"{one.name}: its classes have other names, or another order, than in {first}: "
+                "give every file the same."
             )
         first, found = one.name, said
     return found

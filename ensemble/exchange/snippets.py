@@ -78,7 +78,7 @@ np.savez("ensemble.npz", logits=logits, labels=labels)
         {
             "models": "a list of fitted classifiers",
             "X": "an array (N, features)",
-            "y": "an array (N,) of labels, as the classifiers learnt them",
+            "y": "an array (N,) of labels, as the classifiers were trained on",
         },
         """\
 import numpy as np

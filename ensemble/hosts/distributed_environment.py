@@ -20,10 +20,9 @@ START_COMMAND = (
     "srun --ntasks-per-node=1 --kill-on-bad-exit=1 python -m ensemble train --distributed"
 )
 START_INSTRUCTIONS = (
-    f"Start it once a host, under Slurm by `{START_COMMAND} …`; elsewhere name the first host and "
-    f"a free port in {ADDRESS_VARIABLE} (node1:7000), and in {COUNT_VARIABLE} and {INDEX_VARIABLE} "
-    f"how many processes there are "
-    "and which this is, from 0."
+    f"Start it once on each host, under Slurm with `{START_COMMAND} …`; elsewhere set "
+    f"{ADDRESS_VARIABLE} to the first host and a free port (node1:7000), {COUNT_VARIABLE} to "
+    f"the number of processes and {INDEX_VARIABLE} to the number of this one, from 0."
 )
 # Above those that systems give to connections, as JAX itself chooses its port under Slurm.
 FIRST_PORT, PORT_COUNT = 61440, 4096
@@ -63,7 +62,9 @@ def detect_distributed_environment(
         return _parse_slurm_variables(environ)
     if place := _detect_by_jax():
         return place
-    raise ConfigError(f"Nothing says which of how many processes this is. {START_INSTRUCTIONS}")
+    raise ConfigError(
+        f"The number of processes, and which of them this is, are not set. {START_INSTRUCTIONS}"
+    )
 
 
 def _parse_own_variables(environ: Mapping[str, str]) -> DistributedEnvironment:
@@ -88,7 +89,7 @@ def _parse_slurm_variables(environ: Mapping[str, str]) -> DistributedEnvironment
     names = ("SLURM_STEP_NODELIST", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID")
     nodes, count, index = (environ.get(name, "") for name in names)
     if not (nodes and count.isdecimal() and index.isdecimal()):
-        raise ConfigError(f"This is a Slurm job, but no step of one. {START_INSTRUCTIONS}")
+        raise ConfigError(f"This is a Slurm job, but not a step of one. {START_INSTRUCTIONS}")
     job, step = environ["SLURM_JOB_ID"], environ.get("SLURM_STEP_ID", "0")
     spread = sum(int(word) for word in (job, step) if word.isdecimal())
     shared = environ.get("SLURM_STEP_TASKS_PER_NODE", "1").split("(")[0].split(",")[0]
@@ -114,7 +115,7 @@ def parse_first_node(nodes: str) -> str:
 
 
 def _detect_by_jax() -> DistributedEnvironment | None:
-    """What JAX knows of other clusters; None where it knows nothing."""
+    """What JAX knows of other clusters; None if it knows nothing."""
     from jax._src.clusters import ClusterEnv
 
     try:

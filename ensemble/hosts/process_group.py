@@ -156,7 +156,9 @@ class ProcessGroup:
     def report_jax_abort(self) -> None:
         """JAX's own link gives up on this process: mostly this one finds why as well."""
         gone = EndReason(
-            "The link of jax.distributed between the hosts broke.", RETRY_EXIT_STATUS, CONSEQUENCE
+            "The connection of jax.distributed between the hosts broke.",
+            RETRY_EXIT_STATUS,
+            CONSEQUENCE,
         )
         if 0 in self._wires:
             self._send_end(self._wires[0], gone)
@@ -179,7 +181,7 @@ class ProcessGroup:
         except (OSError, EOFError, ValueError):
             if not self._closed.is_set() and not said_why:
                 self._report_lost_process(
-                    other, "ended without a word: it was killed, or its host is gone"
+                    other, "exited unexpectedly: it was killed, or its host is down"
                 )
         finally:
             wire.close()
@@ -198,7 +200,7 @@ class ProcessGroup:
     def _report_lost_process(self, other: int, how: str) -> None:
         if (held := max(time.monotonic() - self._looked, self._held)) > HEARTBEAT_TIMEOUT_S:
             # It was this one that was stopped, and has woken: the others have given it up.
-            other, how = self.index, f"was stopped for {held:.0f} seconds: the others went"
+            other, how = self.index, f"was suspended for {held:.0f} seconds: the others went"
         who = self.describe_process(other)
         self.record_end(
             EndReason(f"{who[0].upper()}{who[1:]} {how}.", RETRY_EXIT_STATUS, PROCESS_LOST)
@@ -232,8 +234,8 @@ class ProcessGroup:
                     if now - wire.last_received > HEARTBEAT_TIMEOUT_S:
                         self._report_lost_process(
                             other,
-                            f"has said nothing for {HEARTBEAT_TIMEOUT_S:.0f} seconds: "
-                            "it was stopped, or the network to its host is cut",
+                            f"has not responded for {HEARTBEAT_TIMEOUT_S:.0f} seconds: it was "
+                            "suspended, or the network to its host is down",
                         )
             began = self._together
             if began is not None and now - began > COLLECTIVE_TIMEOUT_S:
@@ -256,7 +258,7 @@ _current_group: list[ProcessGroup] = []
 
 
 def get_process_group() -> ProcessGroup | None:
-    """The processes that this one is among; None where it is alone."""
+    """The processes that this one is among; None if it is alone."""
     return _current_group[0] if _current_group else None
 
 

@@ -63,12 +63,12 @@ def _connect_to_leader(
     except (OSError, EOFError, ValueError) as error:
         wire.close()
         raise HostsError(
-            f"The first process, on {place.host}, ended or fell silent before all had come: its "
-            "log says why."
+            f"The first process, on {place.host}, exited or stopped responding before all "
+            "processes had connected: its log says why."
         ) from error
     if answer.kind != "welcome":
         wire.close()
-        raise HostsError(str(answer.values.get("sentence", "It was refused.")))
+        raise HostsError(str(answer.values.get("sentence", "It was rejected.")))
     wire.set_timeout(None)
     names, address = answer.values["names"], answer.values["address"]
     return FollowerProcess(place.index, names, {0: wire}), str(address)
@@ -82,8 +82,8 @@ def _open_server(place: DistributedEnvironment, end: float) -> socket.socket:
         except OSError as error:
             if error.errno != errno.EADDRINUSE or time.monotonic() > end:
                 raise HostsError(
-                    f"The processes cannot meet at port {place.port} of {place.host} "
-                    f"({error.strerror}): end the program that has it, or name another port."
+                    f"The processes cannot connect at port {place.port} of {place.host} "
+                    f"({error.strerror}): end the program that uses it, or choose another port."
                 ) from error
         time.sleep(RETRY_INTERVAL_S)
 
@@ -91,7 +91,7 @@ def _open_server(place: DistributedEnvironment, end: float) -> socket.socket:
 def _receive_hello(
     wire: MessageConnection, place: DistributedEnvironment
 ) -> tuple[int, str] | None:
-    """Who came, and from which host; None where it is none of this program's processes."""
+    """Who came, and from which host; None if it is none of this program's processes."""
     wire.set_timeout(HELLO_TIMEOUT_S)
     try:
         message = wire.receive()
@@ -103,8 +103,10 @@ def _receive_hello(
     if (count, key) != (place.count, place.key) or not 0 < index < count:
         wire.send(
             "refused",
-            sentence=f"Another program's processes meet at {place.host}, port "
-            f"{place.port}: start this one at another port.",
+            sentence=(
+                f"Another program uses {place.host}, port {place.port}: choose another port "
+                "for this one."
+            ),
         )
         wire.close()
         return None
@@ -125,8 +127,8 @@ def _open_connection_to_leader(
                 why = error.strerror or str(error)
                 raise HostsError(
                     f"The first process cannot be reached at {place.host}, port {place.port}, "
-                    f"within {seconds:.0f} seconds ({why}): see that it was started, and that this "
-                    "host can reach that one by this name."
+                    f"within {seconds:.0f} seconds ({why}): check that it was started, and "
+                    "that this host can reach that one by this name."
                 ) from error
         time.sleep(RETRY_INTERVAL_S)
 
@@ -138,8 +140,9 @@ def _refuse_incomplete_group(
     here, missing = len(wires) + 1, [n + 1 for n in range(1, place.count) if n not in wires]
     which = ", ".join(map(str, missing[:8])) + (", …" if len(missing) > 8 else "")
     sentence = (
-        f"Only {here} of {place.count} processes came to {place.host} within {seconds:.0f} seconds "
-        f"(not number {which}): see that all were started, and that their hosts can reach this one."
+        f"Only {here} of {place.count} processes connected to {place.host} within "
+        f"{seconds:.0f} seconds (not number {which}): check that all were started, and that "
+        "their hosts can reach this one."
     )
     for wire in wires.values():
         wire.send("refused", sentence=sentence)

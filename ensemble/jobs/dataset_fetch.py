@@ -58,7 +58,7 @@ class FetchJob(Job):
 
 
 class FetchStoppedError(Exception):
-    """Somebody asked a fetch to stop while it was at it."""
+    """Somebody asked a fetch to stop while it was running."""
 
 
 def create_fetch_job(name: str, status: FetchStatus | None = None) -> FetchJob:
@@ -97,7 +97,7 @@ def start_fetch(name: str) -> FetchJob:
     job = create_fetch_job(name, FetchStatus(queued=now, updated=now, message="Starting"))
     try:
         job.path.mkdir(parents=True, exist_ok=True)
-        busy = f"Somebody is at {job.name} still: try again in a moment."
+        busy = f"{job.name} is still in use: try again in a moment."
         with prepare_requeue(job.path, busy, lambda: read_fetch_job(name)):
             owners.write_owner(job.path)
             audit_log.write_audit_entry(Action.ADD_DATA, name)
@@ -109,8 +109,9 @@ def start_fetch(name: str) -> FetchJob:
         raise
     except OSError as error:
         raise StorageError(
-            f"Nothing can be kept in {data_folder()} ({error.strerror}): free some room, or point "
-            "ENSEMBLE_DATA at a folder that you can write to. Digits works meanwhile."
+            f"Nothing can be saved in {data_folder()} ({error.strerror}): free some room, or "
+            "point ENSEMBLE_DATA at a folder that you can write to. You can use digits "
+            "meanwhile."
         ) from error
     return job
 
@@ -138,6 +139,6 @@ def _fetch_dataset(name: str, status: StatusWriter[FetchStatus], stop: StopReque
         report_progress(None, "Starting")  # it may have been asked to stop before it began
         datasets.prepare_dataset(name, report_progress)
     except FetchStoppedError:
-        return Outcome("stopped", "Stopped. What has arrived is kept: fetch it again to go on.")
+        return Outcome("stopped", "Stopped. What has arrived is kept: fetch it again to continue.")
     status.update(fraction=1.0)
     return Outcome("done", f"{datasets.find_dataset_info(name).title} is ready.")

@@ -187,7 +187,7 @@ def change_job_files(
     Args:
       folder: of the job.
       failed: what could not be done, to begin the sentence with.
-      action: what is asked for; None where that was seen to already.
+      action: what is asked for; None if that was seen to already.
 
     Raises:
       AccessError: whoever asks may not do that, or not to this job.
@@ -217,7 +217,7 @@ def create_run_folder(kind: str, now: float) -> Iterator[Path]:
     """A folder to make a run in, owned by who asks; if its files cannot be written it goes again.
 
     Raises:
-      AccessError: whoever asks may not make runs, or has enough of them at work; or there is no
+      AccessError: whoever asks may not make runs, or has enough of them running; or there is no
         more room for any.
       RunError: the folder, or its files, cannot be written.
     """

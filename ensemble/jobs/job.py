@@ -49,7 +49,7 @@ class Job:
     @property
     def has_died(self) -> bool:
         """Whether the worker ended without saying so."""
-        # Only one that says it is at work is asked: a list may hold a thousand others.
+        # Only one that says that it is running is asked: a list may hold a thousand others.
         if not self._claims_active or is_worker_alive(
             self.status, is_locked(self.path / LOCK_FILE)
         ):
@@ -67,12 +67,12 @@ class Job:
 
     @property
     def active(self) -> bool:
-        """Whether a worker waits, starts or is at it."""
+        """Whether a worker waits, starts or runs it."""
         return self.state in self.kind.active_states
 
     @property
     def has_pending_or_remote_worker(self) -> bool:
-        """Whether a worker is about to begin, or is at it on another host.
+        """Whether a worker is about to begin, or runs it on another host.
 
         That is all its lock cannot tell: for who holds that, so that no worker of this host does.
         """

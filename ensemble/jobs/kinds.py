@@ -11,7 +11,7 @@ from typing import Any
 
 STARTING_STATES = ("queued", "starting")
 ENDED_STATES = ("finished", "stopped", "failed")
-# `kind` in the config.json of a run that was trained elsewhere: no worker was ever at it.
+# `kind` in the config.json of a run that was trained elsewhere: no worker ever ran it.
 IMPORTED = "imported"
 
 
@@ -22,20 +22,20 @@ class JobKind:
     Attributes:
       name: its word in lists.
       title: the same for people, to begin a line with.
-      working_state: its state while it is at it; before that it is queued, then starting.
+      working_state: its state while it runs; before that it is queued, then starting.
       command: the hidden word on the command line that does it.
       subfolder: where its files lie in the folder of a run: "" for the folder itself.
-      config_kind: `kind` in the config.json of such a run; None where there is none.
+      config_kind: `kind` in the config.json of such a run; None if there is none.
       progress_field, total_field: the fields of its status that say how far it is; `total_field` ""
         where `progress_field` is a share already.
       takes_turns: whether it waits for a slot of the machine.
       one_task: whether on a cluster one task does its command, and its worker here follows that;
         a run's worker sees to tasks of its groups itself.
       nice: whether the page and its browser go first, on a processor that all share.
-      resumable: states from which its work goes on where it was.
+      resumable: states from which its work continues where it stopped.
       resume_advice: what to do once there is room on the disk again.
       activity, kept_clause: what an unexpected error ended, and what is kept.
-      death_message: what to say where its worker ended without a word.
+      death_message: what to say where its worker exited unexpectedly.
       saved_progress_entry: a function of the job's folder, as "module:function": a sentence on how
         far it is kept. Without one `kept_clause` and `death_message` say it, whatever lies there.
       memory_advice: what to do where memory ran out.
@@ -78,7 +78,7 @@ class JobKind:
 
     @property
     def active_states(self) -> tuple[str, ...]:
-        """The states in which a worker waits, starts or is at it."""
+        """The states in which a worker waits, starts or runs it."""
         return (*STARTING_STATES, self.working_state)
 
     def describe_kept_work(self, folder: Path) -> str:
@@ -88,7 +88,7 @@ class JobKind:
         return f"{self.kept_clause[0].upper()}{self.kept_clause[1:]}."
 
     def describe_death(self, folder: Path) -> str:
-        """What to say of a job whose worker ended without a word."""
+        """What to say of a job whose worker exited unexpectedly."""
         return (
             f"{self.death_message} {self.describe_kept_work(folder)}"
             if self.saved_progress_entry
@@ -122,10 +122,11 @@ TRAINING = JobKind(
     resume_advice="resume",
     activity="the training",
     kept_clause="what was trained so far is kept",
-    death_message="The training process ended without a word: it was killed, or the machine "
-    "restarted.",
+    death_message=(
+        "The training process exited unexpectedly: it was killed, or the machine restarted."
+    ),
     memory_advice="try fewer members or a smaller batch",
-    stop_help="What is learnt so far is kept, and the run can be resumed.",
+    stop_help="What has been learnt so far is kept, and the run can be resumed.",
     stopping_help="After the current chunk of steps",
     one_task=False,
     nice=True,
@@ -148,9 +149,9 @@ GROUP = JobKind(
     resume_advice="resume",
     activity="the training of this group",
     kept_clause="what was trained so far is kept",
-    death_message="Its process ended without a word: it was killed, or its machine restarted.",
+    death_message="Its process exited unexpectedly: it was killed, or its machine restarted.",
     memory_advice="try more groups or a smaller batch",
-    stop_help="What is learnt so far is kept, and the run can be resumed.",
+    stop_help="What has been learnt so far is kept, and the run can be resumed.",
     stopping_help="After the current chunk of steps",
     takes_turns=False,
     one_task=False,
@@ -172,11 +173,12 @@ STRESS = JobKind(
     resume_advice="start it again",
     activity="the measuring",
     kept_clause="what was measured so far is kept",
-    death_message="The process ended without a word: it was killed, or the machine restarted. What "
-    "it had "
-    "measured is kept; starting it again goes on from there.",
+    death_message=(
+        "The process exited unexpectedly: it was killed, or the machine restarted. What it "
+        "had measured is kept; start it again to continue from there."
+    ),
     memory_advice="limit it to fewer test images, or close other programs",
-    stop_help="What is measured so far is kept.",
+    stop_help="What has been measured so far is kept.",
     stopping_help="Within a second or two",
     work_entry="ensemble.shift.commands:work_stress",
 )
@@ -193,11 +195,12 @@ REGRESSION = JobKind(
     resume_advice="launch it again",
     activity="the regression",
     kept_clause="what was measured so far is kept",
-    death_message="The process ended without a word: it was killed, or the machine restarted. What "
-    "it had "
-    "measured is kept; launch it again to have it whole.",
+    death_message=(
+        "The process exited unexpectedly: it was killed, or the machine restarted. What it "
+        "had measured is kept; launch it again to measure the rest."
+    ),
     memory_advice="take fewer samples or features",
-    stop_help="What is measured so far is kept.",
+    stop_help="What has been measured so far is kept.",
     stopping_help="After the current iteration",
     work_entry="ensemble.regression.worker:run_regression_worker",
 )
@@ -213,12 +216,13 @@ RACE = JobKind(
     resumable=(),
     resume_advice="start it again",
     activity="the measuring",
-    kept_clause="what earlier races found is kept",
-    death_message="The process ended without a word: it was killed, or the machine restarted. What "
-    "earlier "
-    "races found is kept; start it again.",
+    kept_clause="results of earlier races are kept",
+    death_message=(
+        "The process exited unexpectedly: it was killed, or the machine restarted. Results of "
+        "earlier races are kept; start it again."
+    ),
     memory_advice="race with fewer members",
-    stop_help="What earlier races found is kept.",
+    stop_help="Results of earlier races are kept.",
     stopping_help="Within a second",
     work_entry="ensemble.race.commands:run_queued_race",
 )
@@ -235,7 +239,9 @@ FETCH = JobKind(
     resume_advice="fetch it again",
     activity="the fetching",
     kept_clause="what has arrived is kept",
-    death_message="Fetching was cut off. Press the button to go on; what had arrived is kept.",
+    death_message=(
+        "The download was interrupted. Press the button to continue; what has arrived is kept."
+    ),
     memory_advice="close other programs, then fetch it again",
     stop_help="What has arrived is kept.",
     stopping_help="Within a second or two",
@@ -255,12 +261,13 @@ UPLOAD = JobKind(
     resumable=(),
     resume_advice="upload it again",
     activity="the reading",
-    kept_clause="nothing of it was added to your datasets",
-    death_message="Reading the upload was cut off: its process was killed, or the machine "
-    "restarted. Upload "
-    "the file again; nothing was added.",
+    kept_clause="nothing was added to your datasets",
+    death_message=(
+        "Reading the upload was interrupted: its process was killed, or the machine "
+        "restarted. Upload the file again; nothing was added."
+    ),
     memory_advice="choose a smaller size, or take fewer images",
-    stop_help="Nothing of it is added.",
+    stop_help="Nothing is added.",
     stopping_help="Within a second or two",
     takes_turns=False,
     nice=True,
@@ -280,9 +287,10 @@ SWEEP = JobKind(
     resume_advice="resume it",
     activity="the search",
     kept_clause="every trial is kept",
-    death_message="The process of the sweep ended without a word: it was killed, or the machine "
-    "restarted. "
-    "Every trial is kept; resume it to go on.",
+    death_message=(
+        "The process of the sweep exited unexpectedly: it was killed, or the machine "
+        "restarted. Every trial is kept; resume the sweep to continue."
+    ),
     memory_advice="search fewer members or a smaller batch",
     stop_help="Every trial is kept, and the sweep can be resumed.",
     stopping_help="After the current chunk of steps",

@@ -96,7 +96,7 @@ def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
         return Outcome("failed", said)
     except MemoryError:
         traceback.print_exc()
-        return Outcome("failed", f"Memory ran out: {kind.memory_advice}.")
+        return Outcome("failed", f"Out of memory: {kind.memory_advice}.")
 
 
 @contextmanager

@@ -54,7 +54,7 @@ def read_node_count(folder: Path) -> int:
 
 
 def read_placement(folder: Path) -> Placement | None:
-    """Where the job in `folder` runs; None where that is this machine.
+    """Where the job in `folder` runs; None if that is this machine.
 
     Raises:
       OSError, ValueError: it is said, and cannot be read.

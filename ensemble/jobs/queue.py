@@ -160,7 +160,7 @@ def acquire_worker_lock(folder: Path, what: str) -> HeldLock:
                 return held
         except FileNotFoundError as error:
             raise RunError(f"{what} has been deleted: there is nothing to start.") from error
-    raise RunError(f"{what} has a worker already: there is nothing to start.")
+    raise RunError(f"{what} is already running: there is nothing to start.")
 
 
 @contextmanager
@@ -196,10 +196,10 @@ def prepare_requeue(folder: Path, busy: str, read: Callable[[], AnyJob]) -> Iter
     Args:
       folder: of the job.
       busy: what to say where there is a worker.
-      read: the job as it stands; None where there has been none. It may refuse by itself.
+      read: the job as it stands; None if there has been none. It may refuse by itself.
 
     Raises:
-      RunError: a worker is at it, or about to be: two tabs asked for the same at once, say.
+      RunError: a worker is running it, or about to be: two tabs asked for the same at once, say.
     """
     with exclude_worker(folder, busy):
         job = read()
@@ -246,7 +246,7 @@ def _iterate_run_jobs(folder: Path) -> Iterator[QueuedJob]:
 def _read_queued_job(
     kind: JobKind, job_id: str, name: str, folder: Path, devices: int
 ) -> QueuedJob | None:
-    """The job of this kind in a folder; None where there is none, or it cannot be read."""
+    """The job of this kind in a folder; None if there is none, or it cannot be read."""
     try:
         values = read_json(folder / "status.json")
         status = parse_dataclass(JobStatus, values)

@@ -92,7 +92,7 @@ def acquire_slots(slots: int) -> SlotLease | None:
     """
     found: dict[str, AbstractContextManager[object]] = {}
     folders = lock_folders()
-    with ExitStack() as taken:  # Given back unless they are enough, and where one cannot be told.
+    with ExitStack() as taken:  # Given back unless they are enough, and where one is unknown.
         for name in list_cards() or map(str, range(count_slots())):
             if len(found) == slots:
                 break
@@ -111,15 +111,16 @@ def restrict_to_slots(turn: SlotLease) -> None:
 
 
 def _lock_slot_files(files: Sequence[Path]) -> ExitStack | None:
-    """The locks on all of these files; None where somebody has one."""
+    """The locks on all of these files; None if somebody has one."""
     with ExitStack() as held:
         for file in files:
             try:
                 one = try_lock(file)
             except OSError as error:
                 raise StorageError(
-                    f"The turns of this machine's jobs cannot be told: {file} cannot be locked "
-                    f"({error.strerror}). Make room there, or delete it while no job works."
+                    f"The queue of this machine's jobs cannot be read: {file} cannot be locked "
+                    f"({error.strerror}). Free some space there, or delete it while no job is "
+                    "running."
                 ) from error
             if one is None:
                 return None

@@ -1,4 +1,4 @@
-"""Whether a process is at work: what it writes of itself into a status.json, again and again.
+"""Whether a process is running: what it writes of itself into a status.json, again and again.
 
 That process is the only writer. One that was killed cannot write that it was: readers see it
 by the lock that it no longer holds, or (another host) by the age of its heartbeat. No clock is
@@ -34,18 +34,18 @@ START_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class JobStatus:
-    """What every status says: how far, and who is at it.
+    """What every status says: how far, and which process runs it.
 
     Attributes:
-      state: queued → starting → the kind's own word for being at it → how it ended.
+      state: queued → starting → the kind's own word for running → how it ended.
       message: one or two sentences on the state, possibly empty.
       queued: when it was asked for, which is its place in the queue; unix seconds.
       updated: the last heartbeat; unix seconds.
       pid, pid_created, host: the worker's process, and where it runs. Earlier versions compare
         the second, which moves when the clock is set; nothing here does.
-      pid_ticks: when that process began, in clock ticks since the system did; None where the
+      pid_ticks: when that process began, in clock ticks since the system did; None if the
         system does not say.
-      seconds_left: about how long it will still take, as of `updated`; None where that is not
+      seconds_left: about how long it will still take, as of `updated`; None if that is not
         known.
     """
 
@@ -106,7 +106,7 @@ def is_worker_alive(status: JobStatus, held: bool | None) -> bool:
 
     Args:
       status: the job's.
-      held: whether somebody holds its worker's lock; None where that cannot be told.
+      held: whether somebody holds its worker's lock; None if that is unknown.
     """
     if held:
         return True
@@ -124,7 +124,7 @@ def is_process_alive(pid: int, ticks: int | None) -> bool:
 
     Args:
       pid: its number.
-      ticks: its `read_start_ticks`; None where they are not known: then its number alone counts.
+      ticks: its `read_start_ticks`; None if they are not known: then its number alone counts.
     """
     try:
         process = psutil.Process(pid)
@@ -137,7 +137,7 @@ def is_process_alive(pid: int, ticks: int | None) -> bool:
 
 
 def read_start_ticks(pid: int) -> int | None:
-    """When a process began, in clock ticks since the system did; None where nobody says."""
+    """When a process began, in clock ticks since the system did; None if nobody says."""
     try:
         # The second field, its name in brackets, may hold anything; this is the 22nd.
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
@@ -206,7 +206,7 @@ class StatusWriter(Generic[AnyStatus]):
     def write_final(self, **changes: Any) -> None:
         """`update`, after which nobody writes any more: whatever thread would waits for the end.
 
-        For a process that is about to end while its other threads are still at it.
+        For a process that is about to end while its other threads are still running.
         """
         self._lock.acquire()
         self._write_changes(changes)

@@ -97,17 +97,17 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         return str(self.kind.config_kind)
 
     def explain_final_state(self, job: JobT) -> str:
-        """Why one that has ended cannot go on, to end a sentence with; "" where it can."""
+        """Why one that has ended cannot go on, to end a sentence with; "" if it can."""
         return ""
 
     def explain_requeue_refusal(self, job: JobT, active: bool) -> str:
-        """Why one is not put into the queue again, to end a sentence with; "" where it is.
+        """Why one is not put into the queue again, to end a sentence with; "" if it is.
 
         Args:
           job: which.
-          active: whether a worker is at it, or about to be.
+          active: whether a worker is running it, or about to be.
         """
-        return f"it is {job.status.state} already." if active else self.explain_final_state(job)
+        return f"it is already {job.status.state}." if active else self.explain_final_state(job)
 
     def build_requeue_changes(self, job: JobT) -> Mapping[str, Any]:
         """What else is new in its status once it is in the queue again."""
@@ -122,7 +122,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         return self.find(job_id).path
 
     def explain_delete_refusal(self, job_id: str, kind: JobKind) -> str:
-        """Why it is not deleted as long as a job of this kind is at work in its folder."""
+        """Why it is not deleted as long as a job of this kind runs in its folder."""
         return f"The {self.noun} “{job_id}” is still active: stop it, then delete it."
 
     def create(self, config: ConfigT, placement: Placement | None = None) -> JobT:
@@ -167,13 +167,13 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         }
 
     def launch(self, config: ConfigT, placement: Placement | None = None) -> JobT:
-        """Make a job and start its worker, which waits its turn; otherwise as `create`."""
+        """Make a job and start its worker, which waits in the queue; otherwise as `create`."""
         job = self.create(config, placement)
         self.start_worker(job)
         return job
 
     def resume(self, job_id: str) -> JobT:
-        """Start a worker again on one that has ended, which goes on where it was."""
+        """Start a worker again on one that has ended, which continues where it stopped."""
         job = self.requeue(job_id)
         self.start_worker(job)
         return job
@@ -189,7 +189,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         asked = (
             usage_limits.limit_launches() if self.requeue_action is Action.RESUME else nullcontext()
         )
-        busy = f"{self._begin_refusal(job_id)}a worker is at it still. Stop it first."
+        busy = f"{self._begin_refusal(job_id)}it is still running. Stop it first."
         look = functools.partial(self._find_requeueable, job_id, alone=True)
         with (
             asked,
@@ -219,7 +219,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
 
         Raises:
           AccessError: it is somebody else's.
-          RunError: a worker is at it: stop it first.
+          RunError: a worker is running it: stop it first.
         """
         folder = self.find_deletable_folder(job_id)
         owners.check_folder_access(Action.DELETE, folder)

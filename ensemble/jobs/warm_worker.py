@@ -92,9 +92,11 @@ class WarmWorker:
     def assign_run(
         self, run: ConfiguredRun, environment: Mapping[str, str]
     ) -> WorkerProcess | None:
-        """Make the process that waits this run's worker and return it; None where none can be."""
+        """Make the process that waits this run's worker and return it; None if none can be."""
         if run.training_config and architectures.is_custom_network(run.training_config.network):
-            return None  # Modules once imported stay as they were: a fresh process reads them anew.
+            return (
+                None  # Modules once imported stay as they were: a fresh process reads them again.
+            )
         with self._lock:
             if not self._is_usable(collect_start_conditions(environment)) or not self._is_idle(
                 GRACE_SECONDS

@@ -1,4 +1,4 @@
-"""A worker: waits its turn, does a job of whatever kind, and writes down how it ended."""
+"""A worker: waits in the queue, does a job of whatever kind, and writes down how it ended."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ def execute_job(
       The hold on its status, closed: its last words.
 
     Raises:
-      RunError: another process is at it.
+      RunError: another process is working on it.
     """
     stop = stop or create_stop_request(job)
     with hold_job(job) as status, stop:
@@ -68,7 +68,7 @@ def hold_job(job: Job) -> Iterator[StatusWriter[Any]]:
     """The right to be the job's worker, and the hold on its status, within this.
 
     Raises:
-      RunError: another process is at it, or it was deleted.
+      RunError: another process is working on it, or it was deleted.
     """
     task_process.wait_for_other_task(job)
     hand = acquire_worker_lock(
@@ -131,12 +131,12 @@ def begin_in_turn(
 
     def report_waiting() -> None:
         first = next((one.name for one in list_jobs_ahead(job)), "another run")
-        status.update(message=f"It waits its turn: {first} has this machine.")
+        status.update(message=f"Queued: {first} is running on this machine.")
         report(status.status)
 
     turn = wait_for_turn(job, stop, report_waiting, devices)
     if turn is None:
-        return Outcome("stopped", "Stopped while it waited its turn.")
+        return Outcome("stopped", "Stopped while queued.")
     with turn:
         slots.restrict_to_slots(turn)
         return begin_at_once(status, stop, report, begin)

@@ -81,7 +81,7 @@ class PlanKey(NamedTuple):
 
 
 def load_bfloat16_plan(purpose: PlanKey) -> Bfloat16Plan | None:
-    """The plan for a network on this machine; None where there is none that can be read."""
+    """The plan for a network on this machine; None if there is none that can be read."""
     try:
         return parse_dataclass(Bfloat16Plan, read_json(_build_plan_path(purpose)))
     except (OSError, ValueError):

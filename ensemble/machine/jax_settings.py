@@ -60,7 +60,7 @@ def is_cpu_only() -> bool:
 
 
 def count_cpu_devices() -> int | None:
-    """How many devices JAX will find, told without starting it; None where only it can tell."""
+    """How many devices JAX will find, told without starting it; None if only it can tell."""
     if not is_cpu_only() or DEVICE_COUNT_FLAG in os.environ.get("XLA_FLAGS", ""):
         return None
     asked = os.environ.get("JAX_NUM_CPU_DEVICES") or str(count_cpu_cores())
@@ -100,7 +100,7 @@ def has_user_name() -> bool:
     """Whether the system knows this process's user and group by name; often not in containers.
 
     JAX (0.10 and 0.11), where its cache is bounded, asks for the names of whose each file is, and
-    stores nothing where there is none.
+    stores nothing if there is none.
     """
     if os.name == "nt":
         return True
@@ -130,7 +130,7 @@ def can_use_cache_folder(cache: Path) -> bool:
         reason = "its name is not UTF-8"
     if reason:
         logging.getLogger("ensemble").warning(
-            "No compiled programs can be kept in %s (%s), so that each start compiles anew: "
+            "Compiled programs cannot be saved in %s (%s), so each start compiles them again: "
             "point ENSEMBLE_DATA at a folder that can be written.",
             os.fsencode(cache).decode("utf-8", "backslashreplace"),
             reason,

@@ -38,7 +38,7 @@ def raise_open_file_limit() -> int | None:
 
 
 def count_free_files() -> int | None:
-    """How many more files this process may open now; None where that cannot be told."""
+    """How many more files this process may open now; None if that is unknown."""
     if (limit := raise_open_file_limit()) is None:
         return None
     try:

@@ -23,7 +23,7 @@ def _read_cached_versions(places: tuple[tuple[str, int], ...]) -> dict[str, str]
 
 
 def _read_folder_mtime(folder: str) -> int:
-    """When something last came into a folder or went, in nanoseconds; 0 where there is none."""
+    """When something last came into a folder or went, in nanoseconds; 0 if there is none."""
     try:
         return os.stat(folder or ".").st_mtime_ns
     except OSError:

@@ -86,7 +86,7 @@ def _count_fitting_members(
 
 
 def _compute_member_cost(config: EnsembleConfig) -> NetworkCost | None:
-    """What a member takes; None where the network is a person's own, or the dataset is gone."""
+    """What a member takes; None if the network is a person's own, or the dataset is gone."""
     try:
         data = datasets.find_dataset_info(config.dataset)
     except ConfigError:

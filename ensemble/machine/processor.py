@@ -72,7 +72,7 @@ def _read_macos_processor() -> tuple[str, frozenset[str]]:
 
 
 def _read_sysctl(name: str) -> str:
-    """One of the kernel's words; "" where it does not know it."""
+    """One of the kernel's words; "" if it does not know it."""
     command = ["/usr/sbin/sysctl", "-n", name]
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=5).stdout.strip()

@@ -27,7 +27,7 @@ TEXT_FIELDS = ("said", "run_id", "epoch")
 MAX_FILE = 1_000_000  # bytes; a digit has about 600, 224×224 in colour up to 150,000
 MAX_IMAGE_SIDE = 512  # pixels
 CORRECTIONS_OFF = (
-    "Corrections are not kept: start the app with ENSEMBLE_CORRECTIONS naming a folder."
+    "Corrections are not saved: start the app with ENSEMBLE_CORRECTIONS set to a folder."
 )
 ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the same corrections make the same archive
 
@@ -95,8 +95,8 @@ def save_correction(
             convert_to_pillow(image).save(file, "PNG", pnginfo=text)
     except OSError as error:
         raise StorageError(
-            f"The correction could not be kept in {path.parent.parent}: {error.strerror}. Free "
-            "some space or name another folder in ENSEMBLE_CORRECTIONS."
+            f"The correction could not be saved in {path.parent.parent}: {error.strerror}. "
+            "Free some space, or set ENSEMBLE_CORRECTIONS to another folder."
         ) from error
     return True
 
@@ -168,7 +168,7 @@ def correction_path(image: NDArray[np.uint8], label: int) -> Path:
     shape = image.shape
     known = len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
     if image.dtype != np.uint8 or not known or max(shape) > MAX_IMAGE_SIDE or label < 0:
-        raise ValueError(f"{image.dtype} {image.shape} labelled {label} is no correction")
+        raise ValueError(f"{image.dtype} {image.shape} labelled {label} is not a correction")
     return top / str(int(label)) / f"{compute_image_checksum(image)}.png"
 
 

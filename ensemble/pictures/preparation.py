@@ -37,8 +37,8 @@ class SegmentedPicture:
       threshold: from which on a pixel is ink, in 0..1 between paper and full ink.
       notes: sentences on what a person might not expect.
       picture: what came in.
-      ink: where the ink is; None where the picture was in the networks' form already.
-      cut: of a picture that is one image, what was taken of it; None where ink was looked for.
+      ink: where the ink is; None if the picture was in the networks' form already.
+      cut: of a picture that is one image, what was taken of it; None if ink was looked for.
     """
 
     marks: tuple[Mark, ...]
@@ -69,7 +69,7 @@ def prepare_picture(
 ) -> SegmentedPicture:
     """Finds the ink of a picture and brings each digit of it to MNIST's form.
 
-    A picture of 28×28 pixels that is in the networks' form already is taken as it is, unless it
+    A picture of 28×28 pixels that is in the networks' form already is left unchanged, unless it
     holds several digits side by side.
 
     Args:

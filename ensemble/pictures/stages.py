@@ -42,7 +42,7 @@ def build_mark_stages(
 
     Args:
       picture: what came in.
-      ink: where its ink is; None if it was taken as it is: then there are two stages only.
+      ink: where its ink is; None if it was left unchanged: then there are two stages only.
       marks: in reading order.
     """
     width, height = picture.size
@@ -58,7 +58,7 @@ def build_mark_stages(
         "grey",
         "Grey",
         shrink_image(convert_shares_to_bytes(ink.grey)),
-        "Where ink and paper differ most.",
+        "The channel where ink and paper differ most.",
     )
     even = PreparationStage(
         "even",
@@ -104,7 +104,7 @@ def tile_marks(marks: tuple[Mark, ...]) -> NDArray[np.uint8]:
 def describe_even_light(ink: Ink) -> str:
     """How the light was evened."""
     tone = "lighter" if ink.light else "darker"
-    return f"Shadows taken out; ink is {tone} than the paper."
+    return f"Shadows removed; ink is {tone} than the paper."
 
 
 def describe_ink(ink: Ink) -> str:
@@ -120,8 +120,8 @@ def describe_marks(marks: tuple[Mark, ...], as_it_is: bool) -> str:
     """How many digits there are, on how many lines."""
     count, lines = len(marks), len({mark.line for mark in marks})
     if as_it_is and count == 1:
-        return "Already 28 × 28, white on black: taken as it is."
+        return "Already 28 × 28, white on black: left unchanged."
     if not count:
-        return "No ink, no digits."
+        return "No ink, so no digits."
     what = "1 digit" if count == 1 else f"{count} marks on {lines} line{'s' if lines > 1 else ''}"
-    return f"{what}, each brought to 28 × 28 with its strokes as wide as MNIST's."
+    return f"{what}, each scaled to 28 × 28 with strokes as wide as MNIST's."

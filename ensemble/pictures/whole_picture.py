@@ -161,14 +161,14 @@ def build_whole_stages(picture: Picture, cut: PictureCrop) -> tuple[PreparationS
     large = shown.repeat(times, axis=0).repeat(times, axis=1)
     size = f"{wide} × {high}"
     if cut.unchanged:
-        return first, PreparationStage("image", "Image", large, f"Already {size}: taken as it is.")
+        return first, PreparationStage("image", "Image", large, f"Already {size}: left unchanged.")
     left, top, right, bottom = cut.box
     part = picture.pixels[top:bottom, left:right]
     whole = part.shape == picture.pixels.shape
     across, down = round((right - left) * picture.scale), round((bottom - top) * picture.scale)
-    taken = "All of it." if whole else f"{across} × {down} pixels of it."
+    taken = "The whole picture." if whole else f"{across} × {down} pixels of the picture."
     said = f"{size}, {'in colour' if channels == 3 else 'grey'}"
-    said += ", dark and light exchanged." if cut.inverted else "."
+    said += ", dark and light swapped." if cut.inverted else "."
     return (
         first,
         PreparationStage("part", "Part", shrink_image(part), taken),

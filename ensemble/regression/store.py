@@ -41,7 +41,7 @@ class RegressionStore(JobStore[Regression, LbfgsConfig, LbfgsConfig]):
     """
 
     kind, noun, config_kinds = REGRESSION, "run", (REGRESSION.config_kind,)
-    wrong_kind_sentence = "is no regression: it is an ensemble."
+    wrong_kind_sentence = "is not a regression: it is an ensemble."
     requeue_verb, requeue_action = "followed", Action.CHANGE
 
     def parse_config(self, config: StoredConfig) -> LbfgsConfig:

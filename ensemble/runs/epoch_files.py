@@ -40,9 +40,8 @@ def read_epoch_arrays(
     except OSError as error:
         raise RunError(
             f"The {format_epoch_file_kind(what)} of epoch {epoch} of the run “{folder.name}” "
-            f"cannot be read "
-            f"({error.strerror}): see to {what}/{path.name} in its folder, or choose another "
-            "epoch."
+            f"cannot be read ({error.strerror}): check {what}/{path.name} in its folder, or "
+            "choose another epoch."
         ) from error
 
 

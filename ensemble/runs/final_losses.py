@@ -23,7 +23,7 @@ class FinalLosses:
       split: which images: those of "validation" where the run holds some out, else "test", or
         "training" where no epoch has ended.
       epoch: after which; 0 before the end of the first.
-      members: (M,), who they are, counted from 0: all but those set aside.
+      members: (M,), who they are, counted from 0: all but those that diverged.
       loss: (M,), the mean of each, in nats.
       per_image_loss: (M, N), of each image; None of training, and where predictions are not to be
         had.
@@ -63,7 +63,7 @@ def load_final_losses(run_id: str, history: Sequence[Line] | None = None) -> Fin
 
 
 def find_last_line(kind: str, lines: Sequence[Line]) -> Line | None:
-    """The last line of a kind; None where there is none."""
+    """The last line of a kind; None if there is none."""
     return next((line for line in reversed(lines) if line["kind"] == kind), None)
 
 

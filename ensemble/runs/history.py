@@ -40,7 +40,7 @@ def write_predictions(
 ) -> None:
     """Keep an epoch's probabilities (M, N, C) on the test images, or on those of "validation".
 
-    NaN of members that are set aside.
+    NaN of members that diverged.
     """
     path = locate_epoch_file(folder, what, epoch)
     path.parent.mkdir(exist_ok=True)
@@ -85,7 +85,7 @@ def read_validation_predictions(run_id: str, epoch: int) -> np.ndarray:
     run = find_run(run_id)
     if not run.config.validation:
         raise RunError(
-            f"The run “{run_id}” holds no training images out: launch one with validation above 0."
+            f"The run “{run_id}” holds out no training images: launch one with validation above 0."
         )
     size = count_holdout_images(run.data.splittable_size, run.config.validation)
     shape = (run.config.members, size, len(run.data.class_names))
@@ -98,7 +98,7 @@ def _read_probabilities(run: Run, what: str, epoch: int, shape: tuple[int, ...])
     ]
     if len(members := run.remaining_members(epoch)) < len(
         found
-    ):  # of the others they are no numbers
+    ):  # of the others they are not numbers
         found = found[list(members)]
     if not (
         len(found) and found.min() >= 0 and found.max() <= 1 + PROBABILITY_TOLERANCE

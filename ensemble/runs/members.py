@@ -35,7 +35,7 @@ class Members:
         """What each member makes of images uint8 (N, H, W, channels): float32 (M, N, C).
 
         Raises:
-          RunError: it is no number: of members that came from elsewhere, nobody knows.
+          RunError: it is not a number: of members that came from elsewhere, nobody knows.
         """
         from ensemble.engine import predict_probabilities
         from ensemble.engine.activations import NOT_FINITE_MESSAGE

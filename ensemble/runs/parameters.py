@@ -84,7 +84,7 @@ def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
         found = {name: array[list(members)] for name, array in found.items()}
     for name, array in found.items():
         if not (np.isfinite(array.min()) and np.isfinite(array.max())):
-            why = f"{name} holds what is no finite number"
+            why = f"{name} holds a number that is not finite"
             raise build_damaged_epoch_error(run.path, "parameters", epoch, why)
     return _unflatten_tree(
         {name: array.astype(shapes[name].dtype) for name, array in found.items()}

@@ -39,7 +39,7 @@ def parse_members_json(values: Any) -> list[MemberSource]:
 
 
 def read_member_sources(folder: Path) -> dict[str, Any] | None:
-    """What `members.json` says as it stands; None where there is none that can be read."""
+    """What `members.json` says as it stands; None if there is none that can be read."""
     try:
         found: dict[str, Any] = read_json(folder / SOURCES_FILE)
         parse_members_json(found)

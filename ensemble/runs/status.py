@@ -29,10 +29,10 @@ class Status(StoredStatus):
 
     Attributes:
       seconds: of training and testing in all stretches, without compiling.
-      compile_seconds: of compiling in all stretches; None where an earlier version trained it.
+      compile_seconds: of compiling in all stretches; None if an earlier version trained it.
       img_member_per_s: images times members a second; while it trains over the last ten seconds
         or so, once it has ended over `seconds`.
-      set_aside: of each member (from 0) that goes on no more since its loss is no number, the
+      set_aside: of each member (from 0) that stopped because its loss is not a number, the
         first step (from 1) at which it was none; of a test or validation loss the step before.
     """
 
@@ -58,36 +58,36 @@ class Status(StoredStatus):
 def list_remaining_members(
     status: Status, members: int, epoch: int | None = None
 ) -> tuple[int, ...]:
-    """The members, from 0, that were not set aside by the end of this epoch; by now for None."""
+    """The members, from 0, that had not diverged by the end of this epoch; by now for None."""
     steps = status.steps // max(1, status.epochs)
     return list_remaining_at_step(status, members, status.steps if epoch is None else epoch * steps)
 
 
 def list_remaining_at_step(status: Status, members: int, step: int) -> tuple[int, ...]:
-    """The members, from 0, that were not set aside by the end of this step."""
+    """The members, from 0, that had not diverged by the end of this step."""
     return tuple(
         number for number in range(members) if status.set_aside.get(number, step + 1) > step
     )
 
 
 def describe_diverged_members(status: Status, members: int, over: bool = True) -> str:
-    """A sentence on the members that were set aside; "" where none was.
+    """A sentence on the members that diverged; "" if none did.
 
     Args:
       status: the run's.
       members: M.
-      over: whether it has ended: else the others still go on.
+      over: whether the run has ended; otherwise the others continue.
     """
     if not status.set_aside:
         return ""
     if len(status.set_aside) == members:
-        return ""  # All of them: that is how the run ended.
+        return ""  # All of them: then the run itself diverged.
     *first, last = (f"member {m + 1} at step {at:,}" for m, at in sorted(status.set_aside.items()))
     who = f"{', '.join(first)} and {last}" if first else last
     left = members - len(status.set_aside)
     others = f"the other {left}" if left > 1 else "the other one"
-    on = "went on" if over else "go on" if left > 1 else "goes on"
-    return f"Set aside since the loss is no longer a number: {who}; {others} {on}."
+    verb = "continued" if over else "continue" if left > 1 else "continues"
+    return f"Diverged (the loss is no longer a number): {who}; {others} {verb}."
 
 
 def build_blank_best_fields(config: EnsembleConfig) -> dict[str, Any]:

@@ -41,7 +41,7 @@ from ensemble.storage.plain_files import open_plain_append
 # How a run that cannot go on has ended, and what to do instead.
 FINAL_STATE_REASONS = {
     "finished": "it has finished. Launch a new one for more epochs.",
-    "imported": "it was trained elsewhere. Train it on there, and import what it predicts then.",
+    "imported": "it was trained elsewhere. Continue training there, then import its predictions.",
     "diverged": "the same numbers would diverge again. Launch a new one with a lower learning "
     "rate.",
 }
@@ -97,7 +97,7 @@ class Run(StoredJob):
         return self.state in RESUMABLE and not self.origin
 
     def remaining_members(self, epoch: int | None = None) -> tuple[int, ...]:
-        """Its members, from 0, but for those set aside by the end of this epoch; by now for None.
+        """Its members, from 0, except those diverged by the end of this epoch; by now for None.
 
         In this order stand the members in what is read of an epoch: predictions, parameters.
         """
@@ -105,7 +105,7 @@ class Run(StoredJob):
 
     @property
     def training_config(self) -> EnsembleConfig | None:
-        """The settings that it was trained with here; None where it was trained elsewhere."""
+        """The settings that it was trained with here; None if it was trained elsewhere."""
         return self.config if isinstance(self.config, EnsembleConfig) else None
 
 
@@ -117,7 +117,7 @@ def require_training_config(run: Run) -> EnsembleConfig:
     """
     if run.training_config is None:
         raise RunError(
-            f"The run “{run.id}” was trained elsewhere: its predictions are here, but not its "
+            f"The run “{run.id}” was trained elsewhere: only its predictions are here, not its "
             "members. Choose a run that was trained here."
         )
     return run.training_config
@@ -134,7 +134,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
     """All runs, those that were trained elsewhere among them."""
 
     kind, noun, config_kinds = TRAINING, "run", (TRAINING.config_kind, IMPORTED)
-    wrong_kind_sentence = "is no ensemble: it is a run of the kind “{kind}”."
+    wrong_kind_sentence = "is not an ensemble: it is a run of the kind “{kind}”."
     files, nested_kinds = (*INDEXED_FILES, TAGS), (STRESS,)
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
         )
         if config.kind == IMPORTED:
             if data is None:
-                raise ValueError("it does not say what its images are")
+                raise ValueError("it does not name its images")
             names = tuple(config.member_names or ())
             return _ParsedRunConfig(ImportedConfig.from_dict(config.settings), data, names, origin)
         return _ParsedRunConfig(EnsembleConfig.from_disk(config.settings), data, (), origin)
@@ -238,8 +238,9 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
         """
         if on != KUBERNETES.name and read_place_name(self.find(job_id).path) == KUBERNETES.name:
             raise RunError(
-                f"The run “{job_id}” is trained on Kubernetes, and not from here: delete its Job, "
-                "and apply the manifest again. It then goes on where it was."
+                f"The run “{job_id}” is trained on Kubernetes and cannot be resumed here: "
+                "delete its Job and apply the manifest again. Training then continues from "
+                "its checkpoint."
             )
         return super().requeue(job_id)
 
@@ -258,8 +259,8 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
         """It has come to its end, or is not trained here."""
         if job.origin:
             return (
-                "it came in a report, which holds no checkpoints. Launch a new one with its "
-                "settings."
+                "it was imported from a report, which holds no checkpoints. Launch a new one "
+                "with its settings."
             )
         return FINAL_STATE_REASONS.get(job.status.state, "")
 
@@ -271,13 +272,13 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
         """Why it is not deleted while it is trained, a part of it is, or it is measured."""
         if kind is GROUP:
             return (
-                f"A task of the run “{job_id}” trains a part of its members still: resume the "
-                "run, stop it, then delete it."
+                f"A task of the run “{job_id}” is still training some of its members: resume "
+                "the run, stop it, then delete it."
             )
         if kind is STRESS:
             return (
-                f"The run “{job_id}” is being measured under shift: stop that on Inspect, or let "
-                "it end, then delete the run."
+                f"The run “{job_id}” is being measured under shift: stop that on Inspect or "
+                "let it end, then delete the run."
             )
         return super().explain_delete_refusal(job_id, kind)
 

@@ -28,7 +28,7 @@ class TestSet:
     Attributes:
       dataset_entry: what is known of the dataset.
       labels: int32 (N,), each an index into `class_names`.
-      images: uint8 (N, H, W, channels); None where only the predictions were brought.
+      images: uint8 (N, H, W, channels); None if only the predictions were brought.
     """
 
     __test__ = False  # not a case of pytest's
@@ -116,13 +116,13 @@ def load_run_dataset(run: Run) -> Dataset:
         found = datasets.load_dataset(name)
     except ConfigError as error:
         raise NotPreparedError(
-            f"The dataset “{name}” that this run was trained on is no longer there: add it again "
+            f"The dataset “{name}” that this run was trained on no longer exists: add it again "
             "under that name."
         ) from error
     if run.data.fingerprint and run.data.fingerprint != found.fingerprint:
         raise NotPreparedError(
-            f"The dataset “{run.config.dataset}” is another one now than this run was trained on: "
-            "add the one that it was trained on again, under that name."
+            f"The dataset “{run.config.dataset}” is no longer the one that this run was "
+            "trained on: add the original dataset again under that name."
         )
     return found
 
@@ -135,7 +135,7 @@ def _load_imported_test_set(run: Run) -> TestSet:
     try:
         labels = read_arrays(path, {"labels": ExpectedArray((size,), "int32")})["labels"]
         if labels.min() < 0 or labels.max() >= len(run.data.class_names):
-            raise DamagedFileError("a label is none of its classes")
+            raise DamagedFileError("a label is not one of its classes")
         images = None
         if (path := run.path / IMAGES_FILE).exists():
             expected = ExpectedArray((size, *run.data.image_shape), "uint8")
@@ -143,7 +143,7 @@ def _load_imported_test_set(run: Run) -> TestSet:
     except (OSError, DamagedFileError) as error:
         why = getattr(error, "strerror", None) or error
         raise RunError(
-            f"What the run “{run.id}” was tested on cannot be read ({path.name}: {why}): import "
+            f"The test set of the run “{run.id}” cannot be read ({path.name}: {why}): import "
             "it again."
         ) from error
     labels.setflags(write=False)

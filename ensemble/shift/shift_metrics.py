@@ -14,12 +14,7 @@ from ensemble.analysis.quality.averaging import (
     prediction_confidence,
 )
 from ensemble.analysis.quality.calibration import expected_calibration_error
-from ensemble.analysis.quality.error_detection import (
-    estimate_confidence_gap,
-    estimate_error_detection,
-)
 from ensemble.analysis.quality.proper_scores import log_loss
-from ensemble.analysis.quality.selective import find_confidence_threshold
 from ensemble.storage.records.field_checks import Count, MetricValue, NumberRange, Share
 
 Shares = list[Share]
@@ -124,6 +119,13 @@ def _compute_trust_metrics(
     averaged: Floats, labels: Ints, threshold: float | None
 ) -> dict[str, Any]:
     """Whether the ensemble's confidence can be relied on: against accuracy, errors, a threshold."""
+    # Here, for they bring SciPy: who only reads results does without.
+    from ensemble.analysis.quality.error_detection import (
+        estimate_confidence_gap,
+        estimate_error_detection,
+    )
+    from ensemble.analysis.quality.selective import find_confidence_threshold
+
     confidence = prediction_confidence(averaged)
     right = most_likely_classes(averaged) == labels
     gap = estimate_confidence_gap(confidence, right)

@@ -74,7 +74,7 @@ def overwrite_json(path: Path, value: Any) -> bool:
     One write of less than a block: a reader meets the old one or the new one here as well.
 
     Returns:
-      Whether it was written; not where there is no file, or it would need more room.
+      Whether it was written; not where there is not a file, or it would need more room.
     """
     text = json.dumps(value, allow_nan=False).encode() + b"\n"
     try:
@@ -91,5 +91,5 @@ def read_json(path: Path) -> dict[str, Any]:
     """The object in a JSON file of at most a megabyte; ValueError or OSError for all else."""
     value = parse_json(read_limited_bytes(path, MAX_JSON_BYTES))
     if not isinstance(value, dict):
-        raise ValueError(f"{path.name} holds no object")
+        raise ValueError(f"{path.name} does not hold a JSON object")
     return value

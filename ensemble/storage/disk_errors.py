@@ -58,23 +58,19 @@ def describe_remedy(error: OSError) -> str:
         return "make it writable for you"
     if error.errno in OPEN_FILE_ERRNOS:
         return "close some of its tabs or raise `ulimit -n`"
-    return "look what is there"
+    return "check what is there"
 
 
 def describe_disk_error(error: OSError) -> str | None:
-    """The sentence for an error of the disk that a person can mend; None where it is a bug."""
+    """The sentence for an error of the disk that a person can mend; None if it is a bug."""
     if error.errno in OPEN_FILE_ERRNOS:
         return (
-            f"The system gives no more open files just now ({describe_os_error(error)}): "
+            f"The system's limit of open files is reached ({describe_os_error(error)}): "
             f"{describe_remedy(error)}."
         )
     if error.filename is None:
         full = error.errno in FULL_ERRNOS
-        return (
-            f"What was to be written has no room ({describe_os_error(error)}): free some."
-            if full
-            else None
-        )
+        return f"The disk is full ({describe_os_error(error)}): free some space." if full else None
     if error.errno not in (*FULL_ERRNOS, *PERMISSION_ERRNOS, *CHANGED_FOLDER_ERRNOS):
         return None
     path = Path(os.fsdecode(error.filename)).absolute()

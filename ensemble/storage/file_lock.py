@@ -71,7 +71,7 @@ def is_locked(path: Path) -> bool | None:
     each other for its holder; for an instant it keeps `try_lock` from having it.
 
     Returns:
-      None where that cannot be told: there is no such file or it is a link, it cannot be read,
+      None if that is unknown: there is no such file or it is a link, it cannot be read,
       its disk knows no locks, or the system has no shared ones (Windows).
     """
     if os.name == "nt":

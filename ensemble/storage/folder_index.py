@@ -23,7 +23,7 @@ class FolderIndex(Generic[Item]):
     """An item for every folder among the runs, cached by its files' versions. Thread-safe.
 
     Args:
-      read: makes the item of a folder, given its name; RunError where there is none. It may
+      read: makes the item of a folder, given its name; RunError if there is none. It may
         depend on nothing but `files`.
       files: paths below a folder.
     """
@@ -66,8 +66,8 @@ class FolderIndex(Generic[Item]):
                 cached = (
                     seen,
                     RunError(
-                        f"The run “{entry.name}” cannot be read: that is a fault of the program. "
-                        "All others can be used; the details are in the log."
+                        f"The run “{entry.name}” cannot be read because of an error in the "
+                        "program. All others can be used; the details are in the log."
                     ),
                 )
         found[entry.path] = cached

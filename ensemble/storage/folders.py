@@ -17,20 +17,20 @@ def runs_folder() -> Path:
     """Where runs live: `ENSEMBLE_RUNS`, else `runs/` in the working folder; made when needed.
 
     Raises:
-      RunError: it is no folder and cannot become one, or its name is not UTF-8.
+      RunError: it is not a folder and cannot become one, or its name is not UTF-8.
     """
     named = Path(os.environ.get("ENSEMBLE_RUNS") or "runs")
     try:
         path = named.absolute()
     except FileNotFoundError as error:
         raise RunError(
-            "The folder that this was started in is gone: change to another, or name one that "
-            "is there in ENSEMBLE_RUNS."
+            "The folder that this was started in no longer exists: change to another, or set "
+            "ENSEMBLE_RUNS to an existing one."
         ) from error
     if reason := _find_folder_problem(path):
         raise RunError(
-            f"The runs cannot be kept in {path}: {reason}. Point ENSEMBLE_RUNS at a folder, or "
-            "at a new name in one."
+            f"Runs cannot be saved in {path}: {reason}. Point ENSEMBLE_RUNS at a folder, "
+            "existing or new."
         )
     return path
 
@@ -94,7 +94,7 @@ def cache_folder() -> Path:
         return create_private_folder(_temporary_folder())
     except OSError as error:
         raise StorageError(
-            f"You have no home folder, and {_temporary_folder()} cannot stand in for it: "
+            f"You have no home folder, and {_temporary_folder()} cannot be used instead: "
             f"{error.strerror}. Point XDG_CACHE_HOME at a folder of your own."
         ) from error
 
@@ -116,9 +116,9 @@ def lock_folders() -> list[Path]:
     if found := [folder for folder in wanted if _can_lock_in(folder)]:
         return found
     raise StorageError(
-        "No folder is there in which this machine's jobs can take turns: "
-        f"{_temporary_folder()} is another user's or cannot be written, nor can your cache folder. "
-        "Point XDG_CACHE_HOME at a folder of your own."
+        f"There is no folder for the queue of this machine's jobs: {_temporary_folder()} is "
+        "another user's or cannot be written, nor can your cache folder. Point XDG_CACHE_HOME "
+        "at a folder of your own."
     )
 
 
@@ -169,11 +169,11 @@ def is_utf8_path(path: Path) -> bool:
 def _find_folder_problem(path: Path) -> str:
     """Why nothing can be kept in there, "" where something can be, as far as looking tells."""
     if not is_utf8_path(path):
-        return "its name is not UTF-8, and checkpoints cannot be written there"
+        return "its name is not UTF-8, so checkpoints cannot be written there"
     try:
-        return "" if stat.S_ISDIR(os.stat(path).st_mode) else "it is no folder"
+        return "" if stat.S_ISDIR(os.stat(path).st_mode) else "it is not a folder"
     except FileNotFoundError:
         there = next(one for one in (path, *path.parents) if os.path.lexists(one))
-        return "" if there.is_dir() else f"{there} is a link that leads nowhere"
+        return "" if there.is_dir() else f"{there} is a broken link"
     except OSError as error:
         return f"the system says {error.strerror or error}"

@@ -21,7 +21,7 @@ def open_plain_file(path: Path) -> BufferedReader:
 
 
 def open_plain_append(path: Path) -> BinaryIO:
-    """A plain file, made where there is none, that is written at its end.
+    """A plain file, made if there is none, that is written at its end.
 
     Raises:
       OSError: it may not be written, or is a folder, a FIFO or a device: opening a FIFO would
@@ -33,7 +33,7 @@ def open_plain_append(path: Path) -> BinaryIO:
 
 
 def read_limited_bytes(path: Path, most: int) -> bytes:
-    """A file's content; OSError where there is none, ValueError where it has more bytes."""
+    """A file's content; OSError if there is none, ValueError where it has more bytes."""
     with open_plain_file(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
@@ -42,7 +42,7 @@ def read_limited_bytes(path: Path, most: int) -> bytes:
 
 
 def read_text_beginning(path: Path, most: int) -> str:
-    """The first bytes of a text, as far as they can be read; OSError where there is none."""
+    """The first bytes of a text, as far as they can be read; OSError if there is none."""
     with open_plain_file(path) as file:
         return file.read(most).decode(errors="replace")
 
@@ -63,7 +63,7 @@ def _check_plain_file(descriptor: int, path: Path) -> int:
     """The descriptor, if it is of a plain file; else it is closed."""
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file", str(path))
+            raise OSError(errno.EINVAL, "it is not a plain file", str(path))
     except BaseException:
         os.close(descriptor)
         raise
@@ -71,4 +71,4 @@ def _check_plain_file(descriptor: int, path: Path) -> int:
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")

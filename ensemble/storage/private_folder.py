@@ -12,14 +12,14 @@ def create_private_folder(folder: Path) -> Path:
     """The folder, made where it is not there, closed to others where they could open it.
 
     Raises:
-      OSError: it cannot be made; or something of that name is there that is no folder, is a link
+      OSError: it cannot be made; or something of that name is there that is not a folder, is a link
         to one, or belongs to another user. Its `strerror` says which.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=PRIVATE_MODE, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode):
-        raise NotADirectoryError(errno.ENOTDIR, "it is a link, or no folder", str(folder))
+        raise NotADirectoryError(errno.ENOTDIR, "it is a link, or not a folder", str(folder))
     if os.name == "nt":
         return folder
     if found.st_uid != os.geteuid():

@@ -114,7 +114,7 @@ def record_trial_result(
       archive: the sweep's.
       trial: whose.
       run: as it ended.
-      pruned: why it was ended early; "" where it was not.
+      pruned: why it was ended early; "" if it was not.
     """
     if run.state == "finished" and (
         values := read_objective_values(run, archive.config.objective_names)
@@ -124,7 +124,7 @@ def record_trial_result(
         archive.set_trial_attributes(trial, message=pruned)
         archive.finish_trial(trial.number, TrialState.PRUNED)
     elif run.state in ("diverged", "finished"):
-        said = run.message or "A value that it is judged by is no number."
+        said = run.message or "The value of an objective is not a number."
         archive.set_trial_attributes(trial, failed=True, message=said)
         archive.finish_trial(trial.number, TrialState.PRUNED)
     else:
@@ -142,7 +142,7 @@ def has_trial_worker(trial: FrozenTrial, run: runs.Run | None) -> bool:
 
     Args:
       trial: as it is written down.
-      run: its run; None where it has none yet.
+      run: its run; None if it has none yet.
     """
     said = trial.user_attrs.get("owner")
     if not isinstance(said, dict):
@@ -157,7 +157,7 @@ def has_trial_worker(trial: FrozenTrial, run: runs.Run | None) -> bool:
 
 
 def read_trial_run(trial: FrozenTrial) -> runs.Run | None:
-    """The run of a trial; None where it has none, or that was deleted."""
+    """The run of a trial; None if it has none, or that was deleted."""
     run_id = trial.user_attrs.get("run")
     try:
         return runs.find_run(str(run_id)) if run_id else None
@@ -166,7 +166,7 @@ def read_trial_run(trial: FrozenTrial) -> runs.Run | None:
 
 
 def _claim_new_trial(sweep: Sweep, archive: SweepStudy, number: int) -> TrialClaim | None:
-    """A new trial, claimed; None where its settings do not fit together."""
+    """A new trial, claimed; None if its settings do not fit together."""
     trial = archive.read_trial(archive.ask_trial(number))
     run_id = _create_trial_run(sweep, archive, trial)
     return _write_claim(archive, trial, run_id, fresh=True) if run_id else None
@@ -181,7 +181,7 @@ def _has_readable_worker(trial: FrozenTrial) -> bool:
 
 
 def _take_over_trial(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> str:
-    """The run of a trial that nobody is at, ready to go on; "" where it has ended by that."""
+    """The run of a trial that nobody is at, ready to go on; "" if it has ended by that."""
     if "run" not in trial.user_attrs:
         # Whoever asked for it was killed before its run was known: it may be there nevertheless.
         archive.suggest_params(archive.open_trial(trial))
@@ -210,7 +210,7 @@ def _take_over_trial(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> s
 
 
 def _create_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> str:
-    """A run for the trial, its tag the sweep's id; "" where its settings do not fit together."""
+    """A run for the trial, its tag the sweep's id; "" if its settings do not fit together."""
     try:
         config = sweep.config.build_trial_config(trial.params)
     except ConfigError as error:

@@ -25,10 +25,12 @@ def add_trials(sweep_id: str, trials: int) -> Sweep:
 
     sweep = find_sweep(sweep_id)
     if trials < 1:
-        raise ConfigError("A sweep is enlarged by at least one trial: say how many more.")
+        raise ConfigError(
+            "A sweep is enlarged by at least one trial: give the number of trials to add."
+        )
     if sweep.config.sampler == "grid":
         raise RunError(
-            f"The sweep “{sweep_id}” is a grid, which has a trial for each combination: launch "
+            f"The sweep “{sweep_id}” is a grid with one trial for each combination: launch "
             "another with more values."
         )
     # Two may enlarge at once, and workers read how many there are to be.

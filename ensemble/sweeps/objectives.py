@@ -14,7 +14,7 @@ from ensemble.storage.records.json_lines import Line
 
 
 def read_objective_values(run: runs.Run, goals: tuple[str, ...]) -> tuple[float, ...] | None:
-    """A finished run's values, one an objective; None where one is no number.
+    """A finished run's values, one an objective; None if one is not a number.
 
     Args:
       run: with validation, unless nothing but its seconds is asked for.

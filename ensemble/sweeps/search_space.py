@@ -102,7 +102,7 @@ def _list_grid_values(name: str, axis: Axis) -> tuple[Value, ...]:
         return axis.values
     if not axis.whole:
         raise ConfigError(
-            f"A grid needs values to go through: write {name}=0.1,0.3 instead of a range, or "
+            f"A grid needs a list of values: write {name}=0.1,0.3 instead of a range, or "
             "choose the sampler random."
         )
     if axis.high - axis.low >= MAX_GRID_SIZE:
@@ -125,9 +125,13 @@ def _parse_range(field: "Field[Any]", said: str, first: str, last: str, log: boo
     whole = isinstance(field.default, int)
     low, high = (_parse_axis_value(field, one, said) for one in (first, last))
     if not (isinstance(low, int | float) and isinstance(high, int | float) and low < high):
-        raise ConfigError(f"space says {field.name}={said:.60}: a range begins below its end.")
+        raise ConfigError(
+            f"space says {field.name}={said:.60}: the start of a range has to be below its end."
+        )
     if log and low <= 0:
-        raise ConfigError(f"space says {field.name}={said:.60}: a range with :log begins above 0.")
+        raise ConfigError(
+            f"space says {field.name}={said:.60}: a range with :log has to start above 0."
+        )
     return ValueRange(low, high, log, whole)
 
 

@@ -60,7 +60,7 @@ def create_hyper_deep_ensemble(
     most = most if again else min(most, len(pool))
     if not 1 <= size <= most:
         raise ConfigError(
-            f"{size} members of {len(pool)} cannot be chosen: choose from 1 to {most}."
+            f"{size} members of {len(pool)} cannot be selected: choose from 1 to {most}."
         )
     chosen = [pool[number] for number in select_members_greedily(known, size, again)]
     made = create_selected_run(
@@ -112,7 +112,7 @@ def list_member_candidates(sweep_id: str) -> tuple[list[MemberCandidate], Floats
     trials = [one for one in read_trials(sweep) if one.state == "complete"]
     first = find_best_trial(sweep, trials)
     if first is None:
-        raise RunError(f"No trial of “{sweep_id}” is complete yet: let one end, then choose.")
+        raise RunError(f"No trial of “{sweep_id}” is complete yet: wait until one has finished.")
     model = runs.find_run(first.run_id)
     pool, known = [], []
     labels = load_validation_labels(model)
@@ -132,13 +132,13 @@ def _has_same_network(run: runs.Run, model: runs.Run) -> bool:
     mine, its = runs.require_training_config(run), runs.require_training_config(model)
     if not its.validation:
         raise RunError(
-            "The trials hold no images out, by which members could be chosen: launch a sweep with "
+            "The trials hold out no images to choose members by: launch a sweep with "
             "validation above 0."
         )
     if mine.seed != its.seed:
         raise RunError(
-            "The trials differ in their seed, and so hold out different images: members can only "
-            "be chosen by the same ones. Launch a sweep with one seed."
+            "The trials have different seeds, so they hold out different images, and members "
+            "can only be compared on the same ones. Launch a sweep with one seed."
         )
     return (mine.network, mine.width) == (its.network, its.width)
 

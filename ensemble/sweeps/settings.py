@@ -57,32 +57,36 @@ class SweepConfig(Settings):
 
     space: str = declare_setting(
         "learning_rate=0.01..0.5:log",
-        "Which settings to search, and where: learning_rate=0.01..0.5:log is a range, "
+        "Settings to search, and their values: learning_rate=0.01..0.5:log is a range, "
         "momentum=0.8,0.9 a list.",
         form=SPACE_FORM,
     )
     trials: int = declare_setting(
-        12, "How many trials to make; a grid has one for every combination.", low=1, high=10_000
+        12, "Number of trials; a grid has one for every combination.", low=1, high=10_000
     )
     sampler: str = declare_setting(
-        "tpe", "Who chooses the next trial: tpe learns from those before it.", choices=SAMPLERS
+        "tpe", "How the next trial is chosen: tpe learns from earlier trials.", choices=SAMPLERS
     )
     objectives: str = declare_setting(
         "nll",
-        "What trials are judged by: " + ", ".join(OBJECTIVES) + "; several with commas.",
+        "Objectives that trials are judged by: "
+        + ", ".join(OBJECTIVES)
+        + "; separate several with commas.",
         form=(
             f"{_OBJECTIVE_PATTERN}(,{_OBJECTIVE_PATTERN})*",
             f"one or more of {', '.join(OBJECTIVES)}, with commas",
         ),
     )
     pruner: str = declare_setting(
-        "none", "Who ends trials early, after an epoch, that promise little.", choices=PRUNERS
+        "none", "How unpromising trials are ended early, after an epoch.", choices=PRUNERS
     )
-    workers: int = declare_setting(1, "Processes that train trials at once.", low=1, high=64)
-    sampler_seed: int = declare_setting(0, "Of the sampler's draws.", low=0, high=2**31 - 1)
+    workers: int = declare_setting(
+        1, "Number of trials trained at once, each in a process.", low=1, high=64
+    )
+    sampler_seed: int = declare_setting(0, "Seed of the sampler.", low=0, high=2**31 - 1)
     storage: str = declare_setting(
         "sqlite",
-        "Where the trials are written down: a SQLite file or a journal in the sweep's folder, or "
+        "Where the trials are stored: a SQLite file or a journal in the sweep's folder, or "
         f"the database that {STORAGE_VARIABLE} names.",
         choices=STORAGES,
     )
@@ -108,7 +112,7 @@ class SweepConfig(Settings):
             )
         if not self.base.validation and set(goals) != {"seconds"}:
             raise ConfigError(
-                "validation is 0, so that there are no images to choose settings by: set it to a "
+                "validation is 0, so there are no images to choose settings by: set it to a "
                 f"share such as {DEFAULT_VALIDATION}."
             )
 
@@ -155,7 +159,7 @@ class SweepConfig(Settings):
         names = {one.name for one in list_setting_fields(cls)} | {"base", "study"}
         base = values.get("base", {})
         if unknown := sorted(set(values) - names) or not isinstance(base, dict):
-            raise ConfigError(f"No such settings of a sweep: {unknown!r:.200}.")
+            raise ConfigError(f"A sweep has no such settings: {unknown!r:.200}.")
         return cls(**{**values, "base": read(base)})
 
     def _check_space(self) -> None:
@@ -165,8 +169,8 @@ class SweepConfig(Settings):
         for name in axes:
             if f"{name}=" in self.base.vary:
                 raise ConfigError(
-                    f"{name} is in space and in vary: members of one trial cannot differ in what "
-                    "trials differ in. Leave one of them out."
+                    f"{name} is in both space and vary: a setting cannot differ both between "
+                    "trials and between members of a trial. Leave one of them out."
                 )
         if not isinstance(self.base.dataset, StoredChoice):
             self.build_trial_config({name: _pick_axis_value(axis) for name, axis in axes.items()})

@@ -56,7 +56,7 @@ def open_trial_storage(
       new: whether its file is made; else one that is not there is said to be lost.
 
     Raises:
-      RunError: its file is not there, or is no file.
+      RunError: its file is not there, or is not a file.
     """
     if word not in STORAGE_FILES:
         return _open_database(address)
@@ -69,8 +69,8 @@ def open_trial_storage(
         return _open_cached_journal(path, b"") if word == "journal" else _open_sqlite(path, 0)
     if not stat.S_ISREG(found.st_mode):
         raise RunError(
-            f"{STORAGE_FILES[word]} of “{sweep_id}”, what is written down of its trials, is no "
-            "file: put a copy back, or launch another sweep: the runs stay."
+            f"{STORAGE_FILES[word]} of “{sweep_id}”, which stores its trials, is not a file: "
+            "put a copy back, or launch another sweep; the runs stay."
         )
     # One that was put back in its place is another file: what was opened is the one before.
     return (
@@ -92,9 +92,9 @@ def _open_database(address: str) -> RDBStorage:
         make_url(address)
     except (SQLAlchemyError, ValueError):
         raise RunError(
-            f"{STORAGE_VARIABLE} is no address of a database: write it as "
-            "postgresql+psycopg://user:password@host:5432/name, with %40 for @, %2F for / and %3A "
-            "for : in a password."
+            f"{STORAGE_VARIABLE} is not the address of a database: write it as "
+            "postgresql+psycopg://user:password@host:5432/name, with %40 for @, %2F for / and "
+            "%3A for : in a password."
         ) from None  # What refused it quotes it, password and all.
     return dispose_when_unused(RDBStorage(address, engine_kwargs={"pool_pre_ping": True}))
 
@@ -132,8 +132,8 @@ def translate_storage_errors(sweep_id: str, word: str) -> Iterator[None]:
         if word == "database":
             raise RunError(
                 f"The database that {STORAGE_VARIABLE} names cannot be used "
-                f"({type(error).__name__}): see "
-                "that it is reached from here, and that the address, user and password are right."
+                f"({type(error).__name__}): check that it can be reached from here, and that "
+                "the address, user and password are right."
             ) from None
         # Optuna's own error has SQLite's behind that of SQLAlchemy.
         why = getattr(error, "orig", None) or getattr(error.__cause__, "orig", None)
@@ -143,9 +143,9 @@ def translate_storage_errors(sweep_id: str, word: str) -> Iterator[None]:
         if not isinstance(why, sqlite3.OperationalError):
             raise
         raise RunError(
-            f"What is written down of the trials of “{sweep_id}” cannot be used ({why}): see that "
-            f"{STORAGE_FILES[word]} in its folder is whole and can be written, and that the disk "
-            "has room. Put a copy back, or launch another sweep: the runs stay."
+            f"The stored trials of “{sweep_id}” cannot be used ({why}): check that "
+            f"{STORAGE_FILES[word]} in its folder is complete and writable, and that the disk "
+            "has free space. Put a copy back, or launch another sweep; the runs stay."
         ) from error
 
 
@@ -168,8 +168,8 @@ def describe_damaged_trials(sweep_id: str, word: str) -> str:
         else f"what {STORAGE_VARIABLE} names"
     )
     return (
-        f"What is written down of the trials of “{sweep_id}” cannot be read: {where} is damaged. "
-        "Put a copy back, or launch another sweep: the runs stay."
+        f"The stored trials of “{sweep_id}” cannot be read: {where} is damaged. Put a copy "
+        "back, or launch another sweep; the runs stay."
     )
 
 
@@ -177,10 +177,10 @@ def describe_lost_trials(sweep_id: str, word: str) -> str:
     """What to say where it is gone."""
     if word == "database":
         return (
-            f"The trials of “{sweep_id}” are not in the database that {STORAGE_VARIABLE} names: "
-            "set it to the address that the sweep was begun with."
+            f"The trials of “{sweep_id}” are not in the database that {STORAGE_VARIABLE} "
+            "names: set it to the address that the sweep was started with."
         )
-    return f"The trials of “{sweep_id}” are not in its folder any more: launch another sweep."
+    return f"The trials of “{sweep_id}” are no longer in its folder: launch another sweep."
 
 
 def open_journal(path: Path) -> JournalStorage:

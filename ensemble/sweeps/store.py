@@ -39,7 +39,7 @@ class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
     """All sweeps; the runs of their trials are no part of them, and outlive them."""
 
     kind, noun, config_kinds = SWEEP, "sweep", (SWEEP.config_kind,)
-    wrong_kind_sentence = "is no sweep: choose one of `sweep --list`."
+    wrong_kind_sentence = "is not a sweep: choose one of `sweep --list`."
 
     def parse_config(self, config: StoredConfig) -> SweepConfig:
         """Its settings."""

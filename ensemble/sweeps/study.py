@@ -96,8 +96,8 @@ class SweepStudy:
             while (held := try_lock(self._folder / TRIALS_LOCK_FILE)) is None:
                 if time.monotonic() > end:
                     raise RunError(
-                        f"Another worker of the sweep “{self._id}” has kept its trials to itself "
-                        "for two minutes: end that process, then resume the sweep."
+                        f"Another worker of the sweep “{self._id}” has locked its trials for "
+                        "two minutes: end that process, then resume the sweep."
                     )
                 time.sleep(LOCK_POLL_INTERVAL_S)
         with held, translate_storage_errors(self._id, self.config.storage):

@@ -35,7 +35,7 @@ class TrialStopRequest(StopRequest):
 
     Attributes:
       sweep_stop: as given.
-      prune_reason: why the pruner ends it; "" where it does not.
+      prune_reason: why the pruner ends it; "" if it does not.
     """
 
     def __init__(self, run: runs.Run, outer: Callable[[], bool]) -> None:
@@ -87,8 +87,8 @@ class TrialWatcher:
         last = epoch >= run.config.epochs
         if self._prunes and not last and self._trial.should_prune():
             self._stop.prune_reason = (
-                f"Pruned after epoch {epoch} of {run.config.epochs}: other trials of its sweep "
-                "were better by then."
+                f"Pruned after epoch {epoch} of {run.config.epochs}: other trials of the sweep "
+                "were better at that epoch."
             )
 
 
@@ -154,7 +154,7 @@ def train_trial(archive: SweepStudy, claimed: TrialClaim, outer: StopRequest) ->
       outer: whether the sweep is to stop; is told of a signal that came meanwhile.
 
     Returns:
-      Its run as it ended; None where another process was at it.
+      Its run as it ended; None if another process was at it.
     """
     stop = TrialStopRequest(runs.find_run(claimed.run_id), outer)
     watch = TrialWatcher(archive, claimed, stop)
@@ -220,7 +220,7 @@ def train_packed_trials(
 def _finish_unrecorded_trial(
     archive: SweepStudy, claimed: TrialClaim, stop: TrialStopRequest, outer: StopRequest
 ) -> runs.Run | None:
-    """What a trial came to that was not told of; None where another process is at it."""
+    """What a trial came to that was not told of; None if another process is working on it."""
     try:
         if (run := runs.find_run(claimed.run_id)).state == "failed":
             runs.requeue_run(run.id)
@@ -239,7 +239,7 @@ def _record_ended_trial(
         return run
     if run.state == "stopped" and stop.prune_reason:
         _write_stop_message(run, stop.prune_reason)
-    by_hand = "Its run was stopped by hand." if run.state == "stopped" else ""
+    by_hand = "Its run was stopped manually." if run.state == "stopped" else ""
     with archive.lock_trials():
         record_trial_result(archive, claimed.trial, run, stop.prune_reason or by_hand)
     return run

@@ -161,8 +161,8 @@ class SweepLeader:
             if tasks.have_all_ended():
                 return Outcome(
                     "failed",
-                    "All tasks of the sweep have ended, and trials are left: "
-                    "see slurm/ in its folder for why, then resume it.",
+                    "All tasks of the sweep have ended, but trials are left: see slurm/ in "
+                    "its folder for the reason, then resume it.",
                 )
             time.sleep(TASK_POLL_INTERVAL_S)
         self._request_stop()
@@ -179,9 +179,8 @@ class SweepLeader:
         self._request_stop()
         return Outcome(
             "failed",
-            f"{MAX_CONSECUTIVE_FAILURES} trials failed one after the other, the last: "
-            f"{run.message} Mend "
-            "that, then resume the sweep.",
+            f"{MAX_CONSECUTIVE_FAILURES} trials failed one after the other. The last: "
+            f"{run.message} Fix that, then resume the sweep.",
         )
 
     def _stop_workers(self) -> Outcome:

@@ -29,7 +29,8 @@ class WorkerTasks:
             known = read_json(sweep.path / TASKS_FILE) if (sweep.path / TASKS_FILE).exists() else {}
         except (OSError, ValueError) as error:
             raise RunError(
-                f"Where the sweep “{sweep.id}” is to run cannot be read ({error}): launch it again."
+                f"The placement of the sweep “{sweep.id}” cannot be read ({error}): launch "
+                "it again."
             ) from error
         if placement is None or placement.on not in SCHEDULERS:
             raise RunError(f"The sweep “{sweep.id}” is on no cluster: launch it again.")

@@ -19,8 +19,8 @@ UNKNOWN_MARK = "?"
 CERTAINTY_PHRASES = (
     (0.99, "Almost certain"),
     (0.9, "Quite sure"),
-    (0.6, "It leans this way, no more"),
-    (0.0, "Little more than a guess"),
+    (0.6, "Fairly sure"),
+    (0.0, "Hardly more than a guess"),
 )
 ABSTENTION_PHRASE = "I would rather not say"
 

@@ -208,7 +208,7 @@ def test_measuring_another_members_run_is_refused(monkeypatch: pytest.MonkeyPatc
 def test_what_nobody_is_known_to_own_is_an_admins() -> None:
     solve = create_regression(LbfgsConfig())  # from the command line, say
     as_(ANN)
-    with pytest.raises(AccessError, match="no owner that is known"):
+    with pytest.raises(AccessError, match="its owner is unknown"):
         delete_regression(solve.id)
     assert solve.path.exists()
 

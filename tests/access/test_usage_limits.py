@@ -69,7 +69,7 @@ def test_a_person_has_so_many_jobs_at_once_and_others_have_theirs(monkeypatch) -
     monkeypatch.setenv(usage_limits.JOBS_VARIABLE, "2")
     as_(ANN)
     first, _ = (runs.create_run(SMALL) for _ in range(2))
-    with pytest.raises(AccessError, match="2 jobs waiting or working, as many as one person may"):
+    with pytest.raises(AccessError, match="2 jobs queued or running, the limit for one person"):
         runs.create_run(SMALL)
     as_(BOB)
     runs.create_run(SMALL)

@@ -84,11 +84,11 @@ def spoilt(value: float) -> np.ndarray:
     ("probabilities", "labels", "said"),
     [
         (spoilt(np.nan), LABELS, "`probabilities` of member 1, example 7, class 2"),
-        (spoilt(-0.25), LABELS, "is -0.25, which is no probability"),
+        (spoilt(-0.25), LABELS, "is -0.25, which is not a probability"),
         (P * 0.5, LABELS, "sum to 0.5"),
-        (P[:, :, :1], LABELS, "and there are 2 classes"),
+        (P[:, :, :1], LABELS, "but there are 2 classes"),
         (P.transpose(1, 0, 2), LABELS, "probabilities.transpose(1, 0, 2)"),
-        (np.stack([P, P]), LABELS, "has 2 epochs, and these are of one"),
+        (np.stack([P, P]), LABELS, "has 2 epochs, but one is expected"),
         (np.zeros((3, 0, 4)), LABELS, "is empty"),
         (["a", "b"], LABELS, "give real numbers"),
         ([P[0].tolist(), P[1, :5].tolist()], LABELS, "parts of different lengths"),
@@ -96,7 +96,7 @@ def spoilt(value: float) -> np.ndarray:
         (P, [], "`labels` has the shape (0,)"),
         (P, np.where(np.arange(60) == 5, -1, LABELS), "`labels[5]` is -1"),
         (P, LABELS + 0.5, "`labels[0]` is "),
-        (P, ["cat"] * 60, "nothing says which class that is"),
+        (P, ["cat"] * 60, "the classes have no names"),
     ],
 )
 def test_what_is_no_prediction_is_refused_in_a_sentence_with_its_entry(

@@ -56,9 +56,9 @@ def test_the_images_held_out_are_a_split_of_their_own() -> None:
 
 def test_what_a_run_has_no_predictions_of_is_said() -> None:
     run = ensemble.open_run(trained(epochs=2).id)
-    with pytest.raises(RunError, match="has no epoch 7: there are 1, 2"):
+    with pytest.raises(RunError, match=r"has no epoch 7\. It has 1, 2"):
         run.predictions(7)
-    with pytest.raises(RunError, match="holds no training images out"):
+    with pytest.raises(RunError, match="holds out no training images"):
         run.predictions(split="validation")
     none = ensemble.open_run(trained(done=0, state="failed", message="The disk is full.").id)
     with pytest.raises(RunError, match=r"has no predictions: The disk is full\."):

@@ -37,8 +37,8 @@ def test_a_dataset_that_is_not_here_is_said_before_a_run_is_made() -> None:
 
 
 def test_a_run_that_failed_is_an_error_with_its_advice() -> None:
-    made = trained(state="failed", message="Memory ran out: try fewer members.")
-    with pytest.raises(RunError, match=r"failed\. Memory ran out: try fewer members\."):
+    made = trained(state="failed", message="Out of memory: try fewer members.")
+    with pytest.raises(RunError, match=r"failed\. Out of memory: try fewer members\."):
         wait_for_run(made.id, progress=False)
 
 

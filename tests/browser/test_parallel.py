@@ -16,7 +16,7 @@ def stopped() -> str:
     # A fixed step and one step remembered: what compiles in a quarter of the time.
     config = LbfgsConfig(dataset="digits", iterations=3, stepsize=0.5, history=1, sweep=False)
     solve = regression.create_regression(config)
-    status = replace(solve.status, state="stopped", message="Stopped while it waited its turn.")
+    status = replace(solve.status, state="stopped", message="Stopped while queued.")
     (solve.path / "status.json").write_text(json.dumps(asdict(status)))
     return solve.id
 

@@ -59,7 +59,7 @@ def test_a_row_stays_chosen_and_what_is_typed_stays_while_the_table_refreshes(ap
     expect(name).to_have_value("half a na")
     app.page.keyboard.type("me")
     app.page.keyboard.press("Enter")
-    expect(app.page.get_by_text("The name is kept.")).to_be_visible()
+    expect(app.page.get_by_text("Name saved.")).to_be_visible()
     assert runs.find_run(one.id).name == "half a name"
     assert f"run={one.id}" in app.page.url
     app.page.get_by_role("link", name="Open its predictions").click()

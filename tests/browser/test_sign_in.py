@@ -169,7 +169,7 @@ def test_whoever_is_not_on_the_list_is_told_so_and_sees_nothing(
     person: str, app: App, run_id: str
 ) -> None:
     sign_in(app, person)
-    said = "not among those who may come in" if person != "unverified" else "is verified"
+    said = "is not allowed to sign in here" if person != "unverified" else "does not confirm"
     expect(app.page.get_by_text(said)).to_be_visible()
     sees_nothing(app, run_id)
     assert asked(app.server, "/media/0a1b.png", cookies(app)) == 401
@@ -182,7 +182,7 @@ def test_who_is_taken_off_the_list_is_shown_out_of_an_open_tab(
     app.open("predictions", run=run_id)
     expect(app.page.get_by_text("Nobody else's").first).to_be_visible()
     people.write_text(LIST)
-    expect(app.page.get_by_text("not among those who may come in")).to_be_visible()
+    expect(app.page.get_by_text("is not allowed to sign in here")).to_be_visible()
     sees_nothing(app, run_id)
 
 
@@ -200,7 +200,7 @@ def test_who_has_been_signed_in_for_too_long_signs_in_again(app: App, run_id: st
         [{"name": "_streamlit_user", "value": value, "url": app.server.url}]
     )
     app.open("runs")
-    expect(app.page.get_by_text("signed in for long enough")).to_be_visible()
+    expect(app.page.get_by_text("Your sign-in has expired")).to_be_visible()
     sees_nothing(app, run_id)
     assert asked(app.server, "/media/0a1b.png", cookies(app)) == 401
 

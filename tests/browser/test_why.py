@@ -11,7 +11,7 @@ PHONE = {"width": 375, "height": 800}
 def test_arrow_keys_walk_through_the_recorded_run_on_a_phone(app: App) -> None:
     app.page.set_viewport_size(PHONE)
     app.open("why", step=2)
-    expect(app.page.get_by_text("Recorded example: not a run of yours")).to_be_visible()
+    expect(app.page.get_by_text("Recorded example, not one of your runs")).to_be_visible()
     expect(app.page.locator(".st-key-why_bars").get_by_test_id("stPlotlyChart")).to_be_visible()
     app.page.keyboard.press("ArrowLeft")
     app.settle()

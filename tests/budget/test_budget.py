@@ -133,7 +133,7 @@ def test_the_difference_is_crossed_over_seeds_and_images_and_adjusted_for_all() 
     said = "\n".join(words.format_budget_lines(found))
     assert "the ensemble wins by accuracy and by NLL." in said
     assert "Of one network of the same FLOPs, 1.6 × as wide the lowest rate" in said
-    assert "for other seeds on new images" in said
+    assert "for other seeds and new images" in said
 
 
 def fail(*asked: object) -> float:

@@ -47,7 +47,7 @@ def program(*words: str) -> list[str]:
         (["--dataset", "cifar"], "fashion_mnist"),
         (["--warmup-epochs", "20", "--epochs", "2"], "shorter warm-up"),
         (["--colour", "red"], "No such option"),
-        (["--resume", "digits-1", "--members", "2"], "leave the other options out"),
+        (["--resume", "digits-1", "--members", "2"], "leave out the other options"),
     ],
 )
 def test_bad_values_are_named_with_their_range(words, said):
@@ -122,7 +122,7 @@ def check_predict(run_id: str, folder: Path) -> None:
     assert done.exit_code == 1
     bad, none = done.stderr.splitlines()
     assert bad.startswith(rf"{folder}/bad\x1b[1m.png: This is text, not a picture")
-    said = "No such file or directory): name one that is there and that you may read."
+    said = "No such file or directory): give a file that exists and that you may read."
     assert none == f"{folder}/none.png: The file cannot be read ({said}"
 
     found = list(map(json.loads, done.stdout.splitlines()))
@@ -154,7 +154,7 @@ def check_predict(run_id: str, folder: Path) -> None:
         rf"{folder}/bad\x1b[1m.png: {found[0]['text']}  ({sure}; "
         f"votes {votes}) First of 2 pages."
     )
-    assert "nothing of epoch 7" in call("predict", run_id, names[0], "--epoch", "7").stderr
+    assert "no members of epoch 7" in call("predict", run_id, names[0], "--epoch", "7").stderr
     assert call("predict", run_id, names[0], "--refuse", "1").exit_code == 2
 
 

@@ -47,13 +47,13 @@ def test_the_command_that_is_advised_can_be_run(source: str) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (["add", "Marks", "SOURCE"], 2, "no name for a dataset"),
-        (["add", "mnist", "SOURCE"], 2, "taken by the program"),
+        (["add", "Marks", "SOURCE"], 2, "not a valid name for a dataset"),
+        (["add", "mnist", "SOURCE"], 2, "reserved by the program"),
         (["add", "marks", "SOURCE", "--size", "3"], 2, "size is 3"),
         (["add", "marks", "SOURCE", "--test-share", "0.9"], 2, "0.01<=x<=0.5"),
         (["add", "marks", "nowhere"], 1, "There is no file or folder 'nowhere'"),
-        (["remove", "marks"], 1, "You have added no dataset 'marks'"),
-        (["remove", "../runs"], 1, "You have added no dataset"),
+        (["remove", "marks"], 1, "You have not added a dataset 'marks'"),
+        (["remove", "../runs"], 1, "You have not added a dataset"),
         (["prepare", "marks"], 2, "No such dataset: 'marks'. There are: digits"),
     ],
     ids=lambda one: " ".join(one) if isinstance(one, list) else "",

@@ -250,7 +250,7 @@ def test_what_is_of_another_form_is_refused_in_a_sentence(option, value):
         (["--user", "0"], "1<=x<=2147483647"),
         (["--grace", "5"], "10<=x<=3600"),
         (["--groups", "3"], "at most 2"),
-        (["--groups", "0"], "say how many"),
+        (["--groups", "0"], "give the number"),
         (["--node-selector", "a=b", "--node-selector", "a=c"], "once"),
         (["--patience", "3"], "validation"),
     ],

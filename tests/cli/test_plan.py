@@ -22,7 +22,7 @@ def test_the_best_plan_is_said_with_its_cost_and_on_which_images_it_was_chosen()
     lines = result.output.splitlines()
     assert lines[0] == "For 7,680 img·member, about 1 min 20 s."
     assert lines[1].startswith("Best: 3 members for ")
-    assert "chosen on the test images: on new ones expect less" in result.output
+    assert "chosen on the test images: expect less on new ones" in result.output
     held = trained(members=2, epochs=1, validation=0.2)
     assert "chosen on the validation images" in call(held.id, "--figure", "accuracy").output
 
@@ -61,7 +61,7 @@ def test_three_members_or_one_is_answered() -> None:
         (["--budget", "5"], 2, "pays for no epoch of a single member: choose at least 1,280"),
         (["--budget", "-1"], 2, "above 0"),
         (["--budget", "9999", "--seconds", "9"], 2, "not both"),
-        (["--against", "3by1", "1x2"], 2, "is no plan: 3x5 is 3 members for 5 epochs"),
+        (["--against", "3by1", "1x2"], 2, "is not a plan: 3x5 is 3 members for 5 epochs"),
         (["--against", "9x1", "1x2"], 1, "the run has 2 members and the epochs 1 2"),
         (["--against", "1x1@x", "1x2"], 2, "name another run in the second"),
         (["--against", "1x1", "1x2@no-run"], 1, "no run"),

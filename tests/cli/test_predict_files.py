@@ -32,14 +32,16 @@ def test_a_pipe_or_a_device_is_not_read(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "pipe" if kind == "pipe" else Path(kind)
     if kind == "pipe":
         os.mkfifo(path)
-    assert said_of(path) == "This is a pipe or a device: save the picture to a file and name that."
+    assert said_of(path) == (
+        "This is a pipe or a device: save the picture to a file and give that."
+    )
 
 
 def test_a_folder_and_what_is_not_there_are_said(tmp_path: Path) -> None:
     assert said_of(tmp_path) == "This is a folder: name the pictures in it."
     (tmp_path / "link").symlink_to("link")
     for name in ("gone", "link", "x" * 300):
-        assert "name one that is there and that you may read" in said_of(tmp_path / name)
+        assert "give a file that exists and that you may read" in said_of(tmp_path / name)
 
 
 def test_a_name_that_is_not_utf8_is_valid_json_and_can_be_printed() -> None:

@@ -66,7 +66,7 @@ def test_the_dashboard_says_that_the_folder_it_was_started_in_is_gone(
     folder.rmdir()
     result = CliRunner().invoke(main, ["app"])
     assert result.exit_code == 1
-    assert "started in is gone: change to another" in result.stderr
+    assert "started in no longer exists: change to another" in result.stderr
 
 
 def test_the_program_lives_in_its_folder_alone() -> None:

@@ -69,4 +69,6 @@ def test_a_run_that_is_trained_from_a_shell_has_its_tags(monkeypatch: pytest.Mon
     call("train", "--tag", "rates", "--tag", "to show")
     [run] = runs.list_runs()
     assert run.tags == ("rates", "to show")
-    assert "takes a run as it is" in call("train", "--resume", run.id, "--tag", "late").output
+    assert (
+        "uses the run's own settings" in call("train", "--resume", run.id, "--tag", "late").output
+    )

@@ -57,7 +57,7 @@ STATUS = Status(
         ),
         (
             {"text": "??", "digits": [GONE, GONE], "confidence": 0.0},
-            "I would rather not say: none of the 2 marks is one I know.",
+            "I would rather not say: I recognise none of the 2 marks.",
         ),
         (
             {"text": "4?", "digits": [FOUND["digits"][0], GONE]},
@@ -183,8 +183,8 @@ def test_what_a_status_says_does_not_steer_the_terminal(
         ({}, ""),
         (
             {"epoch": 9},
-            "Best epoch 2, 98.2 % on the test images; chosen on the test images: on new "
-            "ones expect less.",
+            "Best epoch 2, 98.2 % on the test images; chosen on the test images: expect "
+            "less on new ones.",
         ),
         (
             {"epoch": 9, "best_on": "validation"},

@@ -63,19 +63,19 @@ def is_killed(both: Processes, run: Run) -> None:
     both.all[0].send_signal(signal.SIGKILL)
     assert both.all[1].wait(ALL_END_SECONDS) == 75, both.said()
     assert "Process 1 of 2 (on " in both.log(1)
-    assert "ended without a word" in runs.find_run(run.id).message
+    assert "exited unexpectedly" in runs.find_run(run.id).message
 
 
 def is_stopped_and_wakes(both: Processes, run: Run) -> None:
     both.all[0].send_signal(signal.SIGSTOP)
     assert both.all[1].wait(ALL_END_SECONDS) == 75, both.said()
     assert "Process 1 of 2 (on " in both.log(1)
-    assert "has said nothing for 8 seconds" in both.log(1)
+    assert "has not responded for 8 seconds" in both.log(1)
     both.all[0].send_signal(signal.SIGCONT)
     assert both.all[0].wait(ALL_END_SECONDS) == 75, both.said()
     message = runs.find_run(run.id).message
     assert "Process 1 of 2 (on " in message
-    assert "was stopped for" in message
+    assert "was suspended for" in message
 
 
 def raises(both: Processes, run: Run) -> None:

@@ -101,6 +101,6 @@ def test_a_node_that_is_cut_off_and_wakes_finds_its_group_taken_over(
         finally:
             os.kill(first.pid, signal.SIGCONT)
         assert ended(child)["state"] == "finished"
-    assert "has another task by now: this one ends" in (group.path / "log.txt").read_text()
+    assert "now has another task: this one ends" in (group.path / "log.txt").read_text()
     assert list_run_groups(run)[group.number - 1].status.host != first.host
     assert_same_bits(run, here)

@@ -18,7 +18,7 @@ from ensemble.jobs.remote.task_record import read_task_record
 from ensemble.shift.status import read_stress_status
 
 ROOT = str(Path(__file__).resolve().parents[2])
-FULL = ("no node is free", "others come first")
+FULL = ("no node is free", "other tasks come first")
 SLURM = ("--on=slurm", "--time=5", "--cpus=1")
 SOLVE = ("lbfgs", "--samples=500", "--features=10", "--classes=3", "--iterations=30", "--no-sweep")
 
@@ -78,7 +78,7 @@ def test_a_regression_left_behind_and_put_back_is_followed_again_and_whole(slurm
     slurm.run("scancel", "--signal=USR2", task)
     assert soon(lambda: regression.find_regression(solve.id).has_died)
     with at_work("lbfgs", "--follow", solve.id) as child:
-        soon(lambda: "Waits" in regression.find_regression(solve.id).status.message)
+        soon(lambda: "Queued" in regression.find_regression(solve.id).status.message)
         slurm.start_now(task)
         found = ended(child)
     assert found["state"] == "finished"
@@ -99,7 +99,7 @@ def test_a_measuring_waits_is_stopped_and_then_finds_what_training_found(slurm) 
         child.send_signal(signal.SIGINT)
         assert ended(child)["state"] == "stopped"
     # Slurm names the one reason or the other, by when it has last looked at its queue.
-    assert said in {f"Waits in Slurm's queue ({why})." for why in FULL}
+    assert said in {f"Queued on Slurm ({why})." for why in FULL}
     slurm.run("scancel", "--name=wrap")
     with at_work("stress", run.id, *SLURM) as child:
         found = ended(child)

@@ -59,4 +59,4 @@ def test_a_pod_whose_group_fails_ends_what_merges_so_that_both_are_begun_anew():
     run = runs.find_run(RUN)
     assert "prepare mnist" in list_run_groups(run)[0].message
     assert run.status.state == "stopped"
-    assert "begins it anew" in run.message
+    assert "starts it again" in run.message

@@ -40,7 +40,7 @@ def test_a_group_its_coordinator_or_both_are_killed_and_no_bit_is_lost(
     killed(list_run_groups(run)[first.number - 1].status.pid)
     run = wait_for_end(run)
     assert run.state == "failed"
-    assert "Every group of its members keeps its own place; resume" in run.message
+    assert "Each group has its own checkpoint; resume" in run.message
     run = wait_for_end(runs.resume_run(run.id))
     assert run.state == "finished", run.message
     whole = trained(replace(CONFIG, groups=1))

@@ -123,7 +123,7 @@ def test_tasks_of_every_state_and_name_are_told_apart(monkeypatch, tmp_path) -> 
     )
     monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
     slurm_commands.clear_slurm_cache()
-    held = "it could not be started and is held: scontrol release lets it go"
+    held = "it could not be started and is held: scontrol release frees it"
     assert [
         (one.id, one.state, one.reason, one.nodes, one.name) for one in list_slurm_tasks().values()
     ] == [
@@ -166,8 +166,9 @@ def test_a_slurm_that_hangs_is_said_once_and_does_not_hold_up_the_next(
         (
             "sbatch: error: Batch job submission failed: Invalid account or account/partition "
             "combination specified\n",
-            "Slurm refused (sbatch): Batch job submission failed: Invalid account or account/"
-            "partition combination specified. Choose an account that you may charge, or none.",
+            "Slurm refused (sbatch): Batch job submission failed: Invalid account or "
+            "account/partition combination specified. Choose an account that you may use, or "
+            "none.",
         ),
         ("", "Slurm refused (sbatch): it gave no reason."),
         ("sbatch: error: Wonders\n", "Slurm refused (sbatch): Wonders."),

@@ -180,7 +180,7 @@ def test_of_slurm_only_that_is_asked_for_which_is_set() -> None:
         ({"time": 31}, "The partition short gives a task 30 minutes at most"),
         ({"partition": "short,long", "time": 9_000}, ""),
         ({"nodes": 2}, ""),
-        ({"nodes": 3}, "The partition short has 2 nodes, and a task cannot have 3"),
+        ({"nodes": 3}, "The partition short has 2 nodes, but 3 are asked for"),
         ({"partition": "long", "nodes": 3}, ""),
         ({"partition": "long,gone"}, "no partition gone: choose one of short, long"),
     ],
@@ -224,6 +224,6 @@ def test_a_partition_that_is_not_there_is_said_and_nothing_is_left(slurm, tmp_pa
     with pytest.raises(ConfigError) as refused:
         submit_slurm_tasks([["runs"]], tmp_path / "tasks", asked, "a run", {})
     assert str(refused.value) == "This cluster has no partition gpu: choose one of main."
-    with pytest.raises(ConfigError, match="has 3 nodes, and a task cannot have 4"):
+    with pytest.raises(ConfigError, match="has 3 nodes, but 4 are asked for"):
         check_slurm_config(SlurmConfig(nodes=4))
     assert not (tmp_path / "tasks").exists()

@@ -87,12 +87,12 @@ def test_at_the_end_what_waits_is_taken_back_also_what_slurm_has_put_back(
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (["--time", "5"], 2, "Error: --time goes with --on slurm: say where as well."),
+        (["--time", "5"], 2, "Error: --time goes with --on slurm: add it."),
         (
             ["--on", "slurm", "--nodes", "2"],
             2,
-            "Error: A group takes one node: ask for more "
-            "--groups, not --nodes, or for one program on several nodes by --distributed.",
+            "Error: A group takes one node: ask for more --groups instead of --nodes, or use "
+            "--distributed for one program on several nodes.",
         ),
         (
             ["--on", "slurm"],

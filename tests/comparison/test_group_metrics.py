@@ -43,8 +43,8 @@ def test_an_ensemble_without_a_member_that_was_set_aside_says_so():
     run, made = with_aside(3, (1,))
     found = build_comparison_table(group_runs([run, finished({"momentum": 0.3})]))
     assert found.warnings == (
-        f"“{run.name}”: set aside since the loss is no longer a number: member 2 at step 15; the "
-        "other 2 went on.",
+        f"“{run.name}”: diverged (the loss is no longer a number): member 2 at step 15; the "
+        "other 2 continued.",
     )
     (column,) = (one for one in found.columns if one.run_ids == (run.id,))
     rest = made[[0, 2]].astype(float).mean(axis=0)

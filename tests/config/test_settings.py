@@ -90,7 +90,7 @@ def test_a_warm_up_longer_than_the_run_is_refused():
 def test_settings_survive_json_form():
     config = EnsembleConfig(members=3, momentum=0.5, bootstrap=True)
     assert EnsembleConfig.from_dict(config.as_dict()) == config
-    with pytest.raises(ConfigError, match="No such setting: colour"):
+    with pytest.raises(ConfigError, match="no such setting: colour"):
         EnsembleConfig.from_dict({"colour": 1})
 
 
@@ -117,8 +117,8 @@ def test_folders_come_from_the_environment(monkeypatch, tmp_path):
     [
         (
             {"patience": 5},
-            "patience is 5, but no images are held out to judge by: set validation "
-            "to a share such as 0.1, or patience to 0.",
+            "patience is 5, but no validation images are held out: set validation to a share "
+            "such as 0.1, or patience to 0.",
         ),
         (
             {"validation": 1e-4},

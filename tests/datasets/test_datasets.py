@@ -161,7 +161,7 @@ def test_where_names_clash_the_advice_is_a_folder_of_its_own(tiny, folder):
     with pytest.raises(DownloadError) as failure:
         prepare_dataset_files(tiny.entry, tiny.recipe, folder, None, datasets.TransferSettings())
     assert f"files {IMAGES} into {folder}/downloads/manual/mnist and" in str(failure.value)
-    assert "damaged or another dataset's" in str(failure.value)
+    assert "damaged or belong to another dataset" in str(failure.value)
     put({IMAGES: tiny.files[IMAGES]}, folder / "downloads/manual/mnist")
     prepare_dataset_files(tiny.entry, tiny.recipe, folder, None, datasets.TransferSettings())
     assert store.is_prepared_dataset_intact(folder, tiny.entry)

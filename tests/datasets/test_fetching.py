@@ -16,15 +16,15 @@ from ensemble.errors import DownloadError
 IMAGES = "train-images-idx3-ubyte.gz"
 LAST = "t10k-labels-idx1-ubyte.gz"
 FAULTS = {
-    "cut": "cut off after",
-    "cut without a length": "cut off after",
+    "cut": "broke off after",
+    "cut without a length": "broke off after",
     "reset": "reset",
-    "stall": "fell silent",
-    "silent": "fell silent",
+    "stall": "sent nothing for",
+    "silent": "sent nothing for",
     "trickle": "stalled",
     "wrong": "wrong checksum",
     "longer": "wrong checksum",
-    "login page": "cut off after 42 of",
+    "login page": "broke off after 42 of",
     "503": "answered 503",
 }
 
@@ -108,7 +108,7 @@ def test_without_network_it_says_which_files_to_put_where(tiny, folder):
     assert "looked up" in said
     assert all(name in said for name in tiny.files)
     assert f"into {folder}/downloads/manual and" in said
-    assert "digits dataset works" in said
+    assert "use digits meanwhile" in said
     assert (folder / "downloads" / "manual").is_dir()
 
 

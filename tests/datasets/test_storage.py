@@ -113,7 +113,7 @@ def test_a_folder_that_is_read_only(there, words, server, tiny, transfer):
         if "setuid" in done.stderr:
             pytest.skip("root cannot become another user here")
         assert done.stderr == ""
-        assert f"MNIST cannot be kept in {name} ({words}: " in done.stdout
+        assert f"MNIST cannot be saved in {name} ({words}: " in done.stdout
         assert "point ENSEMBLE_DATA at a folder that you can write to" in done.stdout
         assert done.stdout.endswith("1297 False\n")
         assert not server.asked
@@ -137,18 +137,16 @@ def test_a_quota_that_is_used_up_is_a_full_disk_wherever_it_is_met(number, full,
         raise error
     said = str(failure.value)
     assert said.startswith("The disk is too full for MNIST: free some space at ") == full
-    assert said.startswith(f"MNIST cannot be kept in {folder} ({error.strerror}: ") != full
+    assert said.startswith(f"MNIST cannot be saved in {folder} ({error.strerror}: ") != full
     assert failure.value.__cause__ is error
     with pytest.raises(StorageError) as failure, staging.convert_staging_errors("leaves"):
         raise error
     said = str(failure.value)
     assert said.startswith("The disk is too full for leaves: free some space at ") == full
-    assert said.startswith("The dataset leaves cannot be kept in ") != full
+    assert said.startswith("The dataset leaves cannot be saved in ") != full
     assert (describe_remedy(error) == "make room") == full
     told = describe_disk_error(OSError(number, os.strerror(number)))
-    assert told == (
-        f"What was to be written has no room ({error.strerror}): free some." if full else None
-    )
+    assert told == (f"The disk is full ({error.strerror}): free some space." if full else None)
 
 
 def test_a_closed_pipe_is_not_taken_for_the_disk(tiny, transfer, folder):

@@ -56,7 +56,7 @@ def test_two_trials_of_the_same_members_in_one_program_are_each_as_alone(few):
     [
         ({"numbers": [0, 3]}, "no member 3 among 3: number them from 0 to 2"),
         ({"numbers": [-1]}, "no member -1"),
-        ({"values": {"batch_size": [1, 2, 3]}}, "batch_size cannot differ by member"),
+        ({"values": {"batch_size": [1, 2, 3]}}, "batch_size cannot differ between members"),
         ({"values": {"momentum": [0.5]}}, "momentum.* one for each of the 3 members"),
     ],
     ids=str,

@@ -73,7 +73,7 @@ def test_one_number_of_two_classes_is_class_1s(tmp_path: Path, shape: tuple[int,
     rows = chance.reshape(-1, N)
     assert_array_equal(found.probabilities[0, ..., 1], rows)
     np.testing.assert_allclose(found.probabilities[0, ..., 0], 1 - rows, atol=1e-7)
-    assert "class 1's probability of two classes" in found.notes[0]
+    assert "as the probability of class 1" in found.notes[0]
     logits = taken(tmp_path, logits=scipy.special.logit(chance), labels=LABELS % 2)
     np.testing.assert_allclose(logits.probabilities, found.probabilities, atol=1e-6)
 
@@ -108,16 +108,16 @@ def test_names_that_people_use_stand_for_ours_and_it_is_said(tmp_path: Path) -> 
     assert found.member_names == ("x", "y", "z")
     assert found.split == "validation"
     assert set(found.notes) == {
-        "`probs` was taken as `probabilities`.",
-        "`y_true` was taken as `labels`.",
-        "`classes` was taken as `class_names`.",
-        "Arrays that were left aside: `more`.",
+        "`probs` was read as `probabilities`.",
+        "`y_true` was read as `labels`.",
+        "`classes` was read as `class_names`.",
+        "Arrays that were ignored: `more`.",
     }
 
 
 def test_objects_that_nobody_asked_for_are_not_read(tmp_path: Path) -> None:
     found = taken(tmp_path, probabilities=PROBABILITIES, config=np.array([{}], object))
-    assert found.notes == ("Arrays that were left aside: `config`.",)
+    assert found.notes == ("Arrays that were ignored: `config`.",)
 
 
 def test_several_files_are_members_in_their_order(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def repeated(text: str, rows: int) -> dict[str, pa.Array]:
 @pytest.mark.parametrize(
     ("columns", "why"),
     [
-        ({"example": [0], "label": ["y" * 2**24], **SURE}, "“label” says that it unpacks to more"),
+        ({"example": [0], "label": ["y" * 2**24], **SURE}, "“label” claims to unpack to more"),
         (repeated("x" * 2**15, 49_000), "“label” has a text of 32,768 bytes"),
         ({"example": [0], "label": [["a"] * 2**22], **SURE}, "“label” is neither numbers nor text"),
         ({"example": [0], "label": [0], **SURE, "p_0": [np.zeros(2**22)]}, "“p_0” is neither"),
@@ -64,7 +64,7 @@ def test_a_small_parquet_is_not_made_a_large_one(
         ),
         (
             csv_of(COLUMNS, [[row[0], place, *row[2:]] for place, row in enumerate(ROWS)]),
-            "members has 120 different values, and at most 64",
+            "members has 120 different values, but at most 64",
         ),
         (csv_of(COLUMNS, ROWS).replace("\n", "\r"), "first row cannot be read .* line ends"),
     ],
@@ -76,7 +76,7 @@ def test_a_table_is_refused_by_what_is_odd_about_it(tmp_path: Path, text: str, w
 
 
 def test_a_long_text_among_names_is_said_by_its_length(tmp_path: Path) -> None:
-    with pytest.raises(PredictionsError, match="`class_names` holds a text of 10,000 letters"):
+    with pytest.raises(PredictionsError, match="`class_names` holds a text of 10,000 characters"):
         taken(tmp_path, probabilities=PROBABILITIES, class_names=["a" * 10_000, *"bcd"])
 
 
@@ -153,6 +153,6 @@ def test_several_files_share_what_they_may_take_together(tmp_path: Path) -> None
     for path in paths:
         frame.to_parquet(path)
     assert exchange.read_prediction_files(paths, 80_000).members == 4
-    with pytest.raises(PredictionsError, match=r"^0.parquet: unpacked it takes .* of an upload"):
+    with pytest.raises(PredictionsError, match=r"^0.parquet: unpacked, it takes .* but an upload"):
         exchange.read_prediction_files(paths, 60_000)
     assert exchange.read_prediction_files(paths[:1], 60_000).members == 1

@@ -32,7 +32,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"probabilities": np.stack([1 - P[0, :, 0], P[0, :, 0]]), "labels": LABELS % 2},
         r"two rows sum to 1.*probabilities\.T",
     ),
-    "another N": ({"probabilities": P[:, :-1]}, r"\(3, 39, 4\), and there are 40 labels"),
+    "another N": ({"probabilities": P[:, :-1]}, r"\(3, 39, 4\), but there are 40 labels"),
     "five axes": ({"probabilities": P[None, None]}, "has 5 axes"),
     "nothing": ({"probabilities": P[:0]}, "is empty"),
     "NaN": (
@@ -45,9 +45,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "example 5, class 0",
     ),
     "negative": ({"probabilities": changed((0, 3, 1), -0.2)}, "class 1 .* is -0.2.*`logits`"),
-    "logits as p": ({"probabilities": LOGITS}, "no probability: save them as `logits`"),
-    "p as logits": ({"logits": P}, "are probabilities already"),
-    "per cent": ({"probabilities": P * 100}, "sum to 100: they are per cent, divide them by 100"),
+    "logits as p": ({"probabilities": LOGITS}, "not a probability: save them as `logits`"),
+    "p as logits": ({"logits": P}, "are already probabilities"),
+    "per cent": (
+        {"probabilities": P * 100},
+        "sum to 100: they are percentages, divide them by 100",
+    ),
     "a sum": (
         {"probabilities": changed((2, 9), 0.2)},
         "member 2, example 9 .* sum to 0.8, furthest from 1 of 1 rows",
@@ -55,22 +58,22 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "NaN logit": ({"logits": changed((0, 8, 2), np.nan, LOGITS)}, "example 8, class 2.*nan"),
     "all ruled out": ({"logits": changed((0, 8), -np.inf, LOGITS)}, "example 8, class 0.*-inf"),
     "text": ({"probabilities": P.astype(str)}, "holds text"),
-    "objects": ({"probabilities": np.array([P, None], object)}, "Python objects.*unpickles"),
-    "complex": ({"probabilities": P.astype(complex)}, "no array of numbers.*astype"),
+    "objects": ({"probabilities": np.array([P, None], object)}, "Python objects.*not unpickled"),
+    "complex": ({"probabilities": P.astype(complex)}, "not a readable array of numbers.*astype"),
     "from 1": ({"labels": np.where(LABELS == 0, C, LABELS)}, "begins at 1.*subtract 1"),
-    "too high": ({"labels": changed((7,), 4, LABELS)}, r"labels\[7\]` is 4, and there are 4"),
+    "too high": ({"labels": changed((7,), 4, LABELS)}, r"labels\[7\]` is 4, but there are 4"),
     "below 0": ({"labels": changed((7,), -1, LABELS)}, r"labels\[7\]` is -1"),
     "between": ({"labels": changed((3,), 0.5, LABELS.astype(float))}, r"labels\[3\]` is 0.5"),
     "shares": ({"labels": P[0]}, r"row 0 is not one 1.*argmax"),
     "unknown name": (
         {"labels": np.array(list("abcd"))[LABELS], "class_names": list("abcx")},
-        "is “d”, which is none of the 4 class names",
+        "is “d”, which is not one of the 4 class names",
     ),
     "names without classes": ({"labels": np.array(list("abcd"))[LABELS]}, "give `class_names`"),
     "too few names": ({"class_names": ["a", "b"]}, "2 entries for 4 classes"),
     "a name twice": ({"class_names": list("abca")}, "“a” twice, at 0 and 3"),
     "names as objects": ({"class_names": np.array(list("abcd"), object)}, "`class_names` holds Py"),
-    "a long name": ({"member_names": ["a", "b", "c" * 81]}, "has 81 letters"),
+    "a long name": ({"member_names": ["a", "b", "c" * 81]}, "has 81 characters"),
     "too many members": ({"probabilities": np.tile(P[:1], (65, 1, 1))}, "65 members.*64"),
     "no images' N": ({"images": np.zeros((3, 4, 4))}, "images.*there are 40 labels"),
     "flat images": ({"images": np.zeros((N, 16))}, "height, width"),
@@ -153,7 +156,7 @@ def test_files_that_do_not_fit_together_are_told_apart(tmp_path: Path) -> None:
         saved(tmp_path, f"{n}.npz", probabilities=P, labels=LABELS, class_names=list(names))
         for n, names in enumerate(("abcd", "abdc"))
     ]
-    with pytest.raises(PredictionsError, match="not called, or ordered, as in 0"):
+    with pytest.raises(PredictionsError, match="have other names, or another order, than in 0"):
         exchange.read_prediction_files(named)
     alone = saved(tmp_path, "c.npz", probabilities=P)
     with pytest.raises(PredictionsError, match=r"has no labels, .* as a column `label`"):

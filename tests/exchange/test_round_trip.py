@@ -150,7 +150,7 @@ def test_names_and_the_split_go_out_as_they_came_in(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_said_and_nothing_is_replaced(tmp_path: Path) -> None:
     run = trained(members=1, epochs=1)
     (tmp_path / "a.npz").write_bytes(b"mine")
-    with pytest.raises(PredictionsError, match=r"is there already.*--force"):
+    with pytest.raises(PredictionsError, match=r"already exists.*--force"):
         exchange.export_run(run.id, tmp_path / "a.npz")
     assert (tmp_path / "a.npz").read_bytes() == b"mine"
     exchange.export_run(run.id, tmp_path / "a.npz", replace=True)
@@ -172,7 +172,7 @@ def test_commands_end_with_one_object(tmp_path: Path) -> None:
     assert (run.name, said["state"], said["members"]) == ("theirs", "imported", 3)
     right = (PROBABILITIES.mean(axis=0).argmax(axis=1) == LABELS).mean()
     assert said["ensemble_test_accuracy"] == pytest.approx(right)
-    assert said["notes"] == ["`probs` was taken as `probabilities`."]
+    assert said["notes"] == ["`probs` was read as `probabilities`."]
     assert said["notes"][0] in done.stderr
     out = tmp_path / "out.npz"
     done = CliRunner().invoke(main, ["export", run.id, str(out)])

@@ -70,7 +70,7 @@ def test_what_pandas_writes_of_any_types_is_read(tmp_path: Path, kind: str) -> N
     assert found.class_names == NAMES
     assert found.member_names == ("forest", "boosted", "net")
     assert found.split == "validation"
-    assert found.notes == ("Columns that were left aside: “prediction”.",)
+    assert found.notes == ("Columns that were ignored: “prediction”.",)
 
 
 def test_parquet_keeps_float32_and_logits_their_softmax(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_table_a_member_with_labels_in_one_of_them(tmp_path: Path) -> None:
     other = csv_of(
         ["id", *NAMES], [[f"photo-{n + 1:03}", *row[3:]] for n, row in enumerate(ROWS[:N])]
     )
-    with pytest.raises(PredictionsError, match=r"^odd\.csv: its examples are not called"):
+    with pytest.raises(PredictionsError, match=r"^odd\.csv: its examples have other names"):
         exchange.read_prediction_files([*files, written(tmp_path, other, "odd.csv")])
 
 
@@ -146,7 +146,7 @@ def put(row: int, column: int, value: Any) -> str:
         (put(45, 1, ""), "row 46 has no member"),
         (csv_of(COLUMNS, ROWS[:-1]), "no row of example 39 and member 2"),
         (csv_of(COLUMNS, [*ROWS, [1, 2]]), "line 122 has 2 cells, and the first names 7"),
-        (csv_of([*COLUMNS[:-1], "p_2"], ROWS), "column “p_2” is there twice"),
+        (csv_of([*COLUMNS[:-1], "p_2"], ROWS), "column “p_2” appears twice"),
         (csv_of([*COLUMNS[:-1], "logit_3"], ROWS), "of probabilities and of logits"),
         (
             csv_of(

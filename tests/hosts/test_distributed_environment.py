@@ -79,7 +79,7 @@ def test_the_first_of_a_list_of_nodes(nodes, first):
             {ADDRESS_VARIABLE: "node1:70000", COUNT_VARIABLE: "2", INDEX_VARIABLE: "1"},
             "ports from 1 to 65535",
         ),
-        ({"SLURM_JOB_ID": "4", "SLURM_NTASKS": "2"}, "no step of one.*srun"),
+        ({"SLURM_JOB_ID": "4", "SLURM_NTASKS": "2"}, "not a step of one.*srun"),
         ({"SLURM_JOB_ID": "4", **{k: "" for k in STEP if k != "SLURM_JOB_ID"}}, "srun"),
     ],
 )

@@ -92,7 +92,7 @@ def test_who_is_killed_or_stopped_is_named_by_all_others(three, index, number, h
         assert all_three[index].wait(10) == 75
         said = logs[index].read_text()
         assert "LAST WORDS " + who in said
-        assert "was stopped for" in said
+        assert "was suspended for" in said
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_who_is_killed_or_stopped_is_named_by_all_others(three, index, number, h
     [
         (("0", "bug"), 1, "process 1 of 3"),
         (("0", "mended"), 1, "boom"),
-        (("1", "abort"), 75, "link of jax.distributed"),
+        (("1", "abort"), 75, "connection of jax.distributed"),
     ],
     indirect=["three"],
 )
@@ -190,7 +190,7 @@ def test_another_programs_process_is_refused_and_what_is_no_process_ignored():
     ]
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(connect_processes, places[0], 10)
-        with pytest.raises(HostsError, match="Another program's processes meet"):
+        with pytest.raises(HostsError, match="Another program uses"):
             connect_processes(places[1], 5)
         with socket.create_connection(("localhost", port)) as other:
             other.sendall(b"GET / HTTP/1.1\r\n\r\n")
@@ -205,7 +205,7 @@ def test_another_programs_process_is_refused_and_what_is_no_process_ignored():
 def test_a_port_that_somebody_has_is_said():
     with socket.create_server(("", 0)) as server:
         port = server.getsockname()[1]
-        with pytest.raises(HostsError, match=f"cannot meet at port {port}"):
+        with pytest.raises(HostsError, match=f"cannot connect at port {port}"):
             connect_processes(DistributedEnvironment("localhost", port, 2, 0), 0.3)
 
 

@@ -105,7 +105,7 @@ def test_a_process_that_would_have_no_member_is_named():
         ("--learning-rate 99", "--learning-rate"),
         ("--members 4 --groups 2", "drop --groups"),
         ("--on slurm --nodes 2 --members 4 --groups 2", "drop --groups"),
-        ("--on slurm --members 4", "say how many with --nodes"),
+        ("--on slurm --members 4", "give their number with --nodes"),
         ("--on slurm --nodes 3 --members 2", "ask for --nodes 2"),
         ("--on slurm --nodes 3 --members 8 --devices 2", "ask for --nodes 2"),
         ("--on slurm --nodes 2 --members 1", "leave --distributed out"),

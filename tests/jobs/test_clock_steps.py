@@ -43,7 +43,7 @@ def test_a_run_in_training_is_seen_so_and_kept_whatever_the_clock_says(
             seen = runs.find_run(run.id)
             assert (seen.state, seen.active, seen.has_died) == ("training", True, False), seconds
             assert [job.id for job in list_queued_jobs()] == [run.id]
-            with pytest.raises(RunError, match="it is training already"):
+            with pytest.raises(RunError, match="it is already training"):
                 runs.requeue_run(run.id)
             with pytest.raises(RunError, match="still active: stop it, then delete it"):
                 runs.delete_run(run.id)
@@ -62,7 +62,7 @@ def test_nothing_is_changed_under_a_worker_whatever_its_status_says(
     write_status(run.path, dataclasses.replace(run.status, state="stopped"))
     write_status(solve.path, dataclasses.replace(solve.status, state="failed"))
     with held_by_a_worker(run.path):
-        with pytest.raises(RunError, match="cannot be resumed: a worker is at it still"):
+        with pytest.raises(RunError, match="cannot be resumed: it is still running"):
             runs.requeue_run(run.id)
         with pytest.raises(RunError, match="stop it, then delete it"):
             runs.delete_run(run.id)
@@ -86,7 +86,7 @@ def test_nothing_is_changed_under_a_worker_whatever_its_status_says(
         shift.queue_stress(run.id)
     write_status(stress, StressStatus(state="stopped"))
     assert runs.requeue_run(run.id).state == "queued"
-    with pytest.raises(RunError, match="it is queued already"):
+    with pytest.raises(RunError, match="it is already queued"):
         runs.requeue_run(run.id)
     write_status(run.path, dataclasses.replace(run.status, state="stopped"))
     runs.delete_run(run.id)

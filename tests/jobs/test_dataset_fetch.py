@@ -188,7 +188,7 @@ def test_one_that_is_just_ending_is_not_begun_anew_beside_it(
     note(replace(begun(os.getpid()), state="stopped"))
     with (
         held_by_a_worker(dataset_fetch.create_fetch_job("mnist").path),
-        pytest.raises(RunError, match="at the fetching of MNIST still: try again"),
+        pytest.raises(RunError, match="fetching of MNIST is still in use: try again"),
     ):
         dataset_fetch.start_fetch("mnist")
     assert dataset_fetch.read_fetch_job("mnist").state == "stopped"

@@ -71,7 +71,7 @@ def of_split(images: np.ndarray) -> list[bytes]:
 
 def test_a_folder_that_was_packed_becomes_the_dataset_pixel_by_pixel(folder: Path) -> None:
     job = read_through(packed())
-    assert (job.state, job.message) == ("done", "Read: look at it, then add it.")
+    assert (job.state, job.message) == ("done", "Read: check it, then add it.")
     assert (
         upload_preview.load_preview(job.path).note.source
         == "Your own: pictures of the folder My leaves"
@@ -104,7 +104,7 @@ def test_arrays_in_a_file_become_the_dataset(folder: Path) -> None:
 def test_what_is_refused_says_why_in_words_of_the_page(folder: Path) -> None:
     job = read_through(packed({"../evil.png": b"x"}))
     assert job.state == "failed"
-    assert "“../evil.png” in the archive leads out of it" in job.message
+    assert "“../evil.png” in the archive points outside it" in job.message
     one = {"one/a.png": png(next(iter(IMAGES.values())))}
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -163,7 +163,7 @@ def test_an_upload_that_is_read_is_neither_let_go_nor_begun_twice(
     with held_by_a_worker(job.path):
         with pytest.raises(RunError, match="stop that first"):
             dataset_upload.discard_upload(job.id)
-        with pytest.raises(RunError, match="being read still"):
+        with pytest.raises(RunError, match="still being read"):
             dataset_upload.start_upload_reading(job.id, job.request)
     assert job.path.exists()
 

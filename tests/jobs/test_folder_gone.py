@@ -56,7 +56,7 @@ def test_a_pipe_in_the_place_of_a_log_or_a_history_is_not_waited_for(
         os.mkfifo(run.path / name)
     # With somebody at the other end opening it would succeed, and what is written be lost.
     other = os.open(run.path / "log.txt", os.O_RDONLY | os.O_NONBLOCK)
-    with pytest.raises(RunError, match=r"no plain file: .*log.txt"):
+    with pytest.raises(RunError, match=r"not a plain file: .*log.txt"):
         start_worker(run)
     os.close(other)
     with pytest.raises(RunError, match=r"log.txt"):

@@ -13,7 +13,7 @@ from ensemble.runs.training import worker
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 READ_ONLY = OSError(errno.EROFS, "Read-only file system", "/a")
-ADVICE = "then resume. No checkpoint was written yet: resume begins anew."
+ADVICE = "then resume. No checkpoint has been written yet: resume starts from the beginning."
 
 
 def failing(error: Exception):
@@ -26,7 +26,7 @@ def failing(error: Exception):
 @pytest.mark.parametrize(
     ("error", "advice"),
     [
-        (MemoryError(), "Memory ran out: try fewer members or a smaller batch."),
+        (MemoryError(), "Out of memory: try fewer members or a smaller batch."),
         (FULL, f"Could not write to the disk (No space left on device). Make room, {ADVICE}"),
         (
             READ_ONLY,

@@ -62,7 +62,7 @@ def test_a_race_in_a_task_is_no_measure_of_this_machine_even_on_it() -> None:
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (["--time", "5"], 2, "Error: --time goes with --on slurm: say where as well."),
+        (["--time", "5"], 2, "Error: --time goes with --on slurm: add it."),
         (
             ["--on", "slurm"],
             1,
@@ -103,10 +103,10 @@ def test_only_a_regression_that_was_left_behind_on_a_cluster_is_followed_again()
 def test_a_job_that_waits_on_a_cluster_comes_after_nobody_here_and_says_why_it_waits() -> None:
     create_regression(LbfgsConfig())
     solve = create_regression(LbfgsConfig(), THERE)
-    write_status(solve.path, replace(solve.status, message="Waits in Slurm's queue (no node)."))
+    write_status(solve.path, replace(solve.status, message="Queued on Slurm (no node)."))
     solve = regression.find_regression(solve.id)
     assert list_jobs_ahead(solve) == []
-    assert describe_job_stage(solve, list_jobs_ahead(solve)) == "Waits in Slurm's queue (no node)"
+    assert describe_job_stage(solve, list_jobs_ahead(solve)) == "Queued on Slurm (no node)"
 
 
 def test_a_measuring_that_is_gone_on_with_stays_where_it_was(runs_of_one_test) -> None:

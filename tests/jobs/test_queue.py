@@ -63,7 +63,7 @@ def test_a_worker_that_comes_too_late_or_cannot_lock_its_folder_says_so(
     run = runs.create_run(EnsembleConfig())
     (run.path / "worker.lock").symlink_to(run.path / "config.json")
     with pytest.raises(
-        RunError, match=r"It cannot begin \(.*: .*worker\.lock\): look what is there,"
+        RunError, match=r"It cannot begin \(.*: .*worker\.lock\): check what is there,"
     ):
         acquire_worker_lock(run.path, "It")
     write_status(run.path, replace(run.status, state="stopped"))

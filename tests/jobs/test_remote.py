@@ -82,7 +82,7 @@ def test_it_takes_no_turn_here_and_its_worker_tells_what_the_task_says(folder: P
     (folder / "cluster").mkdir()
     (folder / "cluster" / "full").touch()
     told: list[Any] = []
-    room = once(lambda status: "Waits" in status.message, (folder / "cluster" / "full").unlink)
+    room = once(lambda status: "Queued" in status.message, (folder / "cluster" / "full").unlink)
     turn = slots.acquire_slots(1)
     assert turn is not None
     with turn:
@@ -91,7 +91,7 @@ def test_it_takes_no_turn_here_and_its_worker_tells_what_the_task_says(folder: P
     assert (ended["state"], ended["message"], ended["progress"]) == ("finished", "Counted 5.", 0.8)
     assert ended["pid"] == os.getpid()
     states = [status.state for status in told]
-    assert (states[0], told[0].message) == ("queued", "Waits in Slurm's queue (no node is free).")
+    assert (states[0], told[0].message) == ("queued", "Queued on Slurm (no node is free).")
     assert states == sorted(states, key=["queued", "starting", "racing", "finished"].index)
     assert "racing" in states
     task = read_json(folder / "task" / "status.json")
@@ -106,11 +106,11 @@ def test_one_that_is_stopped_while_it_waits_is_taken_back(folder: Path) -> None:
     cluster = LocalCluster(folder)
     (cluster.folder / "full").touch()
     ended = work(
-        folder, once(lambda status: "Waits" in status.message, lambda: request_job_stop(job))
+        folder, once(lambda status: "Queued" in status.message, lambda: request_job_stop(job))
     )
     assert (ended["state"], ended["message"]) == (
         "stopped",
-        "Stopped while it waited in Slurm's queue.",
+        "Stopped while queued on Slurm.",
     )
     (cluster.folder / "full").unlink()
     assert [one.state for one in cluster.queue().values()] == ["ended"]
@@ -176,8 +176,8 @@ def test_a_task_that_dies_is_said_with_what_it_printed_last(folder: Path, capfd:
     ended = work(folder)
     assert ended["state"] == "failed"
     assert ended["message"] == (
-        "Its task 1 on node7 ended without a word: it was killed, or asked for too little memory "
-        "or time. What earlier races found is kept."
+        "Its task 1 on node7 exited unexpectedly: it was killed, or asked for too little "
+        "memory or time. Results of earlier races are kept."
     )
     assert "Out of memory." in capfd.readouterr().err
     assert counted(folder) == [0, 1, 2]
@@ -188,12 +188,12 @@ def test_a_task_that_was_cancelled_elsewhere_is_no_endless_wait(folder: Path) ->
     cluster = LocalCluster(folder)
     (cluster.folder / "full").touch()
     ended = work(
-        folder, once(lambda status: "Waits" in status.message, lambda: cluster.cancel(["1"]))
+        folder, once(lambda status: "Queued" in status.message, lambda: cluster.cancel(["1"]))
     )
     assert (ended["state"], ended["message"]) == (
         "failed",
-        "Slurm ended its task 1 before that had begun: it was cancelled, or could not "
-        "start. The log has what it said.",
+        "Slurm ended its task 1 before it started: it was cancelled, or could not start. The "
+        "log has the details.",
     )
 
 
@@ -227,7 +227,7 @@ def test_a_dataset_that_a_task_does_not_find_is_looked_for_on_the_shared_disk(
     ("placement", "said"),
     [
         ("{", "say where"),
-        ('{"on": "kubernetes"}', "say --on slurm"),
+        ('{"on": "kubernetes"}', "choose --on slurm"),
         ('{"on": 3}', "say where"),
         ('{"on": "slurm", "settings": {"time": -1}}', "time"),
     ],

@@ -137,7 +137,7 @@ def test_with_two_slots_two_runs_train_at_once_and_a_third_waits(
     for run in (first, second):
         wait_until(run, lambda run: run.state == "training")
     assert runs.find_run(first.id).state == "training", "the first goes on meanwhile"
-    waits = wait_until(third, lambda run: "waits its turn" in run.message)
+    waits = wait_until(third, lambda run: "is running on this machine" in run.message)
     assert waits.state == "queued"
     runs.request_run_stop(second.id)
     wait_for_end(second)

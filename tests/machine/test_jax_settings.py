@@ -128,7 +128,7 @@ def test_without_a_place_for_compiled_programs_jax_works_and_one_sentence_is_sai
     lines = done.stderr.splitlines()
     assert [f"{name}/compiled" in line for name, line in zip(("file", r"\xff"), lines, strict=True)]
     for said in lines:
-        assert said.startswith("No compiled programs can be kept in ")
+        assert said.startswith("Compiled programs cannot be saved in ")
         assert said.endswith("point ENSEMBLE_DATA at a folder that can be written.")
 
 

@@ -109,11 +109,11 @@ def test_a_threshold_for_errors_is_found_on_them_and_judged_on_all_test_images()
     bad = int((test.argmax(axis=1) != truth)[kept].sum())
     assert 0 < kept.sum() < 500
     said, _ = words(run, "selective", error="2")
-    assert "found on the 259 validation digits" in said
+    assert "set on the 259 validation digits" in said
     assert f"answers {100 * kept.mean():.1f} % of the digits" in said
-    assert f"errs in {100 * bad / kept.sum():.2f} %" in said
+    assert f"is wrong on {100 * bad / kept.sum():.2f} %" in said
     said, _ = words(trained(), "selective", error="2")
-    assert "found on one half of the test set" in said
+    assert "set on one half of the test set" in said
 
 
 def test_sets_are_calibrated_on_them_and_judged_on_all_test_images() -> None:
@@ -125,11 +125,11 @@ def test_sets_are_calibrated_on_them_and_judged_on_all_test_images() -> None:
     share = f"{100 * sets[np.arange(500), truth].mean():.1f} %"
     number = int(np.flatnonzero(sets.sum(axis=1) == 4)[0])
     said, _ = words(run, "selective", mode="sets", miss="10", sets="lac")
-    assert f"Sets at 90 % hold the digit {share} of the time" in said
+    assert f"hold the right digit {share} of the time" in said
     assert "Calibrated on the 259 validation digits, judged on the 500 test digits" in said
     at = opened(run, "predictions", miss="10", sets="lac", digit=number)
     said = " ".join(str(one.value) for one in (*at.markdown, *at.caption))
-    assert f"Sets at 90 %: {share} hold the digit; {int((sets.sum(axis=1) > 1).sum())}" in said
+    assert f"{share} hold the right digit; {int((sets.sum(axis=1) > 1).sum())}" in said
     names = ", ".join(str(c) for c in np.flatnonzero(sets[number]))
     assert f"The set: {{{names}}} at 90 %." in said.replace("\\", "")
     helps = " ".join(str(one.help) for one in at.caption)
@@ -144,7 +144,7 @@ def test_the_best_member_is_chosen_on_them_where_there_are_some() -> None:
     right = int((test == datasets.load_dataset("digits").test_labels).sum())
     said, _ = words(run, "agreement")
     assert f"The member that is best on the validation images gets {right:,} (the ensemble" in said
-    assert "it is the best on these very digits" in words(trained(), "agreement")[0]
+    assert "it was picked on these very digits" in words(trained(), "agreement")[0]
 
 
 def test_beside_an_ece_of_combinations_stands_what_chance_alone_would_give() -> None:
@@ -163,7 +163,7 @@ def test_beside_an_ece_of_combinations_stands_what_chance_alone_would_give() -> 
     other[np.argsort(truth, kind="stable")[::2]] = False  # the half that is judged
     for view, part in (("committee", np.ones(500, bool)), ("combining", other)):
         said, _ = words(run, view, figure="ece")
-        found = re.search(r"Chance alone would give (0\.\d+)", said)
+        found = re.search(r"A perfectly calibrated ensemble would show (0\.\d+)", said)
         assert found, view
         assert abs(float(found[1]) - by_chance(sure[part])) < 0.001
 

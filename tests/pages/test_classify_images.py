@@ -50,11 +50,11 @@ def test_a_photograph_is_read_as_one_image_and_everything_is_called_a_leaf(run) 
     assert "digit" not in words
     assert "leaf" in words
     assert "16 × 16, in colour" in words
-    assert "200 × 200 pixels of it" in words
+    assert "200 × 200 pixels of the picture" in words
     takes = next(one for one in at.segmented_control if one.label == "Take")
     takes.set_value("whole").run()
     assert not at.exception
-    assert "All of it." in said(at)
+    assert "The whole picture." in said(at)
     assert not any(one.label == "Strength of ink" for one in at.slider)
 
 
@@ -63,7 +63,7 @@ def test_every_detail_is_there(run, detail: str) -> None:
     at = opened(run, "classify", detail=detail)
     next(one for one in at.button if one.key == "classify_try").click().run()
     assert not at.exception
-    assert "Already 16 × 16: taken as it is." in said(at)
+    assert "Already 16 × 16: left unchanged." in said(at)
     drawn = " ".join(one.proto.spec for one in at.get("plotly_chart"))
     assert "digit" not in said(at)
     assert not re.search(r"(?i)\bmarks?\b", said(at) + drawn)

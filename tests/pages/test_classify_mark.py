@@ -124,7 +124,7 @@ def test_a_correction_that_cannot_be_kept_is_said(
     monkeypatch.setenv("ENSEMBLE_CORRECTIONS", str(tmp_path / "file"))
     at = opened(corrected, trained().id, False)
     widget(at, "button_group", "classify_correction").set_value(8).run()
-    assert "could not be kept" in at.error[0].value
+    assert "could not be saved" in at.error[0].value
     assert not at.caption
 
 
@@ -133,7 +133,7 @@ def test_a_deleted_run_to_compare_with_gives_way_to_another_and_at_last_to_nobod
     runs.delete_run(gone.id)
     at = opened(compared, run.id, **{"with": gone.id})
     assert not at.error
-    assert "That run is not there any more" in said(at)
+    assert "That run no longer exists" in said(at)
     assert value(at, "with") == left.id
     chart = figure(at, "classify_compare")
     # Untrained members of one seed: both runs say the same of the mark.

@@ -52,9 +52,9 @@ def test_a_read_digit_has_its_set_at_the_rate_in_the_address_and_no_promise(run:
         row = threshold.build_sets(one.probabilities[None])[0]
         names = ", ".join(map(str, np.flatnonzero(row)))
         kept = "any of the 10" if row.all() else f"{{{names}}}"
-        assert f"The set: {kept} at {100 - int(word)} %." in words(at).replace("\\", "")
-    assert "Promised for digits like the test set's" in words(at)
-    assert "here it is a hint: the set may miss more often" in words(at)
+        assert f"Short list: {kept} at {100 - int(word)} %." in words(at).replace("\\", "")
+    assert "Lists hold on average, for digits like the test set's" in words(at)
+    assert "here they are only a hint and may miss more often" in words(at)
 
 
 def test_where_images_are_held_out_the_set_is_calibrated_on_these() -> None:
@@ -67,8 +67,8 @@ def test_where_images_are_held_out_the_set_is_calibrated_on_these() -> None:
     row = 1 - np.asarray(one.probabilities) <= np.sort(scores)[int(np.ceil(260 * 0.8)) - 1]
     names = ", ".join(map(str, np.flatnonzero(row)))
     kept = "any of the 10" if row.all() else f"{{{names}}}"
-    assert f"The set: {kept} at 80 %." in words(at).replace("\\", "")
-    assert "Promised for digits like the validation images" in words(at)
+    assert f"Short list: {kept} at 80 %." in words(at).replace("\\", "")
+    assert "Lists hold on average, for digits like the validation images" in words(at)
 
 
 def test_no_verdict_stands_without_what_passes_for_a_digit(run: Run) -> None:

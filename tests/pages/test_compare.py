@@ -171,7 +171,7 @@ def test_the_baseline_of_the_address_is_what_the_others_are_held_against() -> No
     verdict = frame.set_index("").loc["Accuracy, verdict"]
     assert verdict.to_list() == ["better: more right", "baseline"]
     at = compared(runs=ids(every), view="table", baseline="gone")
-    assert "The baseline of the address is none of these." in said(at)
+    assert "The baseline in the address is none of these runs." in said(at)
     at = compared(runs=ids(every), view="table", baseline="none")
     assert "Accuracy, verdict" not in at.dataframe[0].value[""].to_list()
 

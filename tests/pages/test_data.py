@@ -90,7 +90,7 @@ def test_what_was_found_is_shown_and_then_added_as_it_was_shown(folder: Path) ->
     for one in (
         "30 images of 3 classes, 16×16 colour",
         "24 to learn from, 6 to test with",
-        "All are 16×16 and stay so.",
+        "All are 16×16 and stay unchanged.",
         "a.png, b.png",
         "Every class has 10 images.",
     ):
@@ -112,10 +112,10 @@ def test_what_was_found_is_shown_and_then_added_as_it_was_shown(folder: Path) ->
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("mnist", "The name mnist is taken"),
-        ("../evil", "is no name for a dataset"),
-        ("leaves", "There is a dataset leaves already"),
-        ("", "is no name for a dataset"),
+        ("mnist", "The name mnist is reserved"),
+        ("../evil", "is not a valid name for a dataset"),
+        ("leaves", "A dataset leaves already exists"),
+        ("", "is not a valid name for a dataset"),
     ],
 )
 def test_a_name_that_cannot_be_is_said_and_nothing_is_lost(name: str, why: str) -> None:
@@ -147,9 +147,9 @@ def test_another_size_is_read_again_before_it_is_added(monkeypatch: pytest.Monke
 
 
 def test_an_upload_that_was_refused_says_why_and_goes(folder: Path) -> None:
-    job = uploads.upload("failed", "“../evil.png” in the archive leads out of it (..)")
+    job = uploads.upload("failed", "“../evil.png” in the archive points outside it (..)")
     at = opened(page="data", upload=job.id)
-    assert "“../evil.png” in the archive leads out of it" in said(at)
+    assert "“../evil.png” in the archive points outside it" in said(at)
     press(at, "data_again")
     assert not job.path.exists()
     assert at.get("file_uploader")

@@ -70,10 +70,10 @@ def test_one_added_again_with_other_images_is_not_taken_for_it(add: Add) -> None
     assert format_run_name(run) == "2 members · rate 0.1 · Leaves & co"
     assert runs.load_test_set(run).noun == "leaf"
     staging.remove_custom_dataset("leaves")
-    with pytest.raises(NotPreparedError, match="no longer there"):
+    with pytest.raises(NotPreparedError, match="no longer exists"):
         runs.load_test_set(run)
     add(1)
-    with pytest.raises(NotPreparedError, match="another one now"):
+    with pytest.raises(NotPreparedError, match="no longer the one that this run was trained on"):
         runs.load_test_set(run)
     staging.remove_custom_dataset("leaves")
     add(0)

@@ -13,7 +13,7 @@ from ensemble.ui.train.example import recording
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, tiles, value
 
-BAND = "Recorded example: not a run of yours"
+BAND = "Recorded example, not one of your runs"
 
 
 def said(at: AppTest) -> str:

@@ -57,11 +57,13 @@ def test_the_answer_is_against_a_member_drawn_at_random_and_counts_what_a_loop_c
     at = inspected(trained(members=2, sure=2.0))
     said = f"The ensemble gets {round(won - lost)} more digits right than a member drawn at random."
     assert answer(at) == f"#### {said}"
-    evidence = next(one.value for one in at.caption if one.value.startswith("Mean over both"))
-    assert f"{won:.1f} won, {lost:.1f} lost, +{won - lost:.1f} digits" in evidence
+    evidence = next(
+        one.value for one in at.caption if one.value.startswith("Against a typical member (")
+    )
+    assert f"{won:.1f} digits corrected, {lost:.1f} spoilt, +{won - lost:.1f} digits" in evidence
     assert f"The best single member gets {max(each)}" in evidence
-    assert "nobody knows beforehand which it is: it is the best on these very digits" in evidence
-    assert evidence.count("Intervals are for these trained members on new images") == 1
+    assert "it was picked on these very digits: nobody knows beforehand which it is" in evidence
+    assert evidence.count("Intervals hold for these trained members on new images") == 1
 
 
 def test_an_epoch_picked_by_hand_is_said_to_be_a_choice() -> None:
@@ -78,7 +80,7 @@ def test_what_500_digits_cannot_show_is_not_called_the_same() -> None:
         answer(at) == "#### These 500 digits show no gain in accuracy over a member drawn at "
         "random."
     )
-    assert any("which leaves open" in one.value for one in at.caption)
+    assert any("is possible" in one.value for one in at.caption)
 
 
 def test_runs_that_differ_in_the_seed_alone_tell_how_far_seeds_lie_apart() -> None:
@@ -120,7 +122,7 @@ def test_every_view_opens(view: str, members: int) -> None:
 
 def test_one_member_is_told_in_a_sentence() -> None:
     at = inspected(trained(members=1))
-    assert answer(at).startswith("#### One member alone: there is no ensemble to hold against it.")
+    assert answer(at).startswith("#### One member alone: there is no ensemble to compare it with.")
     assert any("another seed may differ" in one.value for one in at.caption)
     assert "nobody to agree or disagree" in at.info[0].value
 
@@ -130,7 +132,7 @@ def test_many_members_stay_quick_and_unanimous_ones_gain_nothing() -> None:
     alike = probabilities("digits", 1, 1, 4.0).repeat(16, axis=0)
     runs.history.write_predictions(run.path, 1, alike)
     at = inspected(run)
-    assert "the same of every digit" in answer(at)
+    assert "the same answer on every digit" in answer(at)
     assert any("Committee tells how many members are enough." in one.value for one in at.markdown)
     assert at.get("plotly_chart")
     assert not numbers_shown(at)

@@ -128,7 +128,7 @@ def test_a_run_that_went_on_has_figures_of_an_earlier_epoch_and_can_be_measured_
     measured(run, epoch=1)
     at = opened(run, "shift")
     assert "Measured at epoch 1" in said(at)
-    assert "the run has gone on since" in said(at)
+    assert "the run has continued since" in said(at)
     assert widget(at, "button", "stress_start").label.startswith("Measure 3 members")
 
 
@@ -136,7 +136,7 @@ def test_one_that_died_says_so_and_goes_on() -> None:
     run = checkpointed(trained(network="logistic"))
     measured(run, kinds=2, state="measuring", pid=2**22 + 1, host=socket.gethostname())
     at = opened(run, "shift", errors=1)
-    assert "goes on from there" in at.error[0].value
+    assert "continue from there" in at.error[0].value
     assert widget(at, "button", "stress_start").label == "Go on (13 of 33 done)"
 
 

@@ -87,11 +87,13 @@ def test_unanimous_perfect_and_very_many_members_are_no_trouble(members: int) ->
         assert not at.exception, view
         assert not at.error, view
         if view == "committee":
-            assert answer(at).startswith(f"500 digits cannot tell if {members - 1} of {members}")
+            assert answer(at).startswith(
+                f"Too few test digits to say whether {members - 1} of {members} members"
+            )
         if view == "combining":
             assert answer(at) == "All four ways of combining get the same of 250 digits right."
         if view == "selective":
-            assert answer(at).startswith("Answering every digit, the ensemble errs in 0.00 %")
+            assert answer(at).startswith("Answering every digit, the ensemble is wrong on 0.00 %")
         if view == "compare":
             assert answer(at) == "Both get the same digits right."
 
@@ -106,11 +108,11 @@ def test_calibration_judges_all_answers_and_says_what_chance_gives() -> None:
     assert answer(at).startswith("Less sure than" if z > 0 else "Surer than")
     assert f"{100 * whole.right.mean():.1f} % right" in answer(at)
     assert f"z = {abs(z):.1f}".replace("= -", "= −") in said(at).replace("= −", "= ")
-    assert "Chance alone would give " in said(at)
+    assert "A perfectly calibrated ensemble would show " in said(at)
     assert at.dataframe[-1].value["as it is"].iloc[0] == "1.00"
     assert "judged on the other 250" in said(at)
     ece = next(one for one in at.metric if one.label == "ECE")
-    assert "Chance alone would give " in ece.help
+    assert "A perfectly calibrated ensemble would show " in ece.help
 
 
 def test_images_whose_verdict_changes_stand_with_what_each_rule_says() -> None:
@@ -144,7 +146,7 @@ def test_selective_counts_on_the_half_that_the_threshold_was_not_found_on() -> N
         if word != "2":
             widget(at, "select_slider", "selective_rate").set_value(word).run()
         share, wrong = counted(float(word) / 100)
-        assert f"answers {share:.1f} % of the digits and errs in {wrong:.2f} %" in answer(at)
+        assert f"answers {share:.1f} % of the digits and is wrong on {wrong:.2f} %" in answer(at)
         assert value(at, "error") == word
 
 
@@ -156,7 +158,9 @@ def test_two_runs_are_compared_digit_by_digit() -> None:
     lost = np.flatnonzero(theirs.right & ~ours.right)
     assert mcnemar_p_value(len(won), len(lost)) < 0.001
     assert answer(at) == f"This run gets {len(won) - len(lost)} more digits right than the other."
-    assert f"{len(won)} won, {len(lost)} lost, p\xa0<\xa00.001" in said(at)
+    assert (
+        f"{len(won)} right only in this run, {len(lost)} only in the other, p\xa0<\xa00.001"
+    ) in said(at)
     assert value(at, "with") == other.id
     surest = sorted(won, key=lambda n: -ours.confidence[n])
     assert [tile["number"] for tile in tiles(at)] == surest[:36]
@@ -181,7 +185,7 @@ def test_the_other_runs_epoch_is_chosen_in_the_address() -> None:
     assert value(at, "with_epoch") == "1"
     ours, theirs = made(3, sure=3.0), made(2, epoch=1, sure=3.0)
     won = int((ours.right & ~theirs.right).sum())
-    assert f"{won} won" in said(at)
+    assert f"{won} right only in this run" in said(at)
     assert answer(at) != last
     again = opened(run, "compare", **{"with": other.id, "with_epoch": 1})
     assert answer(again) == answer(at)
@@ -213,7 +217,7 @@ def test_a_run_is_not_compared_with_itself() -> None:
     run = trained()
     other = trained(members=2)
     at = opened(run, "compare", **{"with": run.id})
-    assert "That is this run itself" in said(at)
+    assert "That is this same run" in said(at)
     assert value(at, "with") == other.id
 
 

@@ -48,7 +48,7 @@ def the_machine_is_taken() -> Iterator[None]:
 def stopped() -> Regression:
     """A regression that was stopped before it began."""
     solve = regression.create_regression(CONFIG)
-    status = replace(solve.status, state="stopped", message="Stopped while it waited its turn.")
+    status = replace(solve.status, state="stopped", message="Stopped while queued.")
     (solve.path / "status.json").write_text(json.dumps(asdict(status)))
     return regression.find_regression(solve.id)
 

@@ -95,7 +95,7 @@ def test_two_plans_are_chosen_and_compared_also_with_those_of_another_run() -> N
     at = shown(run, **{"plans": "two", "plan": "3-1", "with": other.id, "figure": "accuracy"})
     assert headlines(at)[-1].startswith("Better: 1 member for 1 epoch of ")
     same = shown(run, plans="two", plan="3-1", against="3-1")
-    assert "These are one plan" in captions(same)
+    assert "These are the same plan" in captions(same)
 
 
 def test_compare_shows_the_plan_of_the_run_that_is_chosen_there() -> None:
@@ -136,7 +136,7 @@ def test_cheaper_members_are_judged_where_they_are_asked_for() -> None:
     (said,) = (one.value for one in at.markdown if "worth" in one.value)
     assert said.startswith(("**The checkpoint ensemble of the last ", "**What cheaper ensembles"))
     (table,) = (one.value for one in at.dataframe if "worth" in one.value)
-    assert list(table["networks asked an image"]) == [1, 2, 3]
+    assert list(table["networks run per image"]) == [1, 2, 3]
     assert table["worth"][0].startswith("1.0 independent member")
     assert "For snapshots, launch with the schedule cyclic." in captions(at)
 

@@ -88,7 +88,7 @@ def test_a_run_without_an_owner_opens_and_is_an_admins_to_change(
     comes(role)
     at = opened(page="runs", run=no_owner.id)
     (tags,) = [one for one in at.multiselect if one.label == "Tags"]
-    wanted = {Role.VIEWER: "not change: ask an admin", Role.MEMBER: "has no owner that is known"}
+    wanted = {Role.VIEWER: "not change: ask an admin", Role.MEMBER: "its owner is unknown"}
     named = at.text_input(key=f"name_of_{no_owner.id}"), at.text_area(key=f"note_of_{no_owner.id}")
     for control in (tags, *named):
         assert wanted.get(role, "") in why(control)

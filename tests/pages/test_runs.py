@@ -197,7 +197,7 @@ def test_files_that_cannot_be_changed_give_a_sentence(page: Open) -> None:
     (run.path / "notes.md").mkdir()  # refused to an administrator, too
     at = page(run)
     widget(at, "text_area", "note_of_").input("new").run()
-    assert "could not be kept" in at.error[0].value
+    assert "could not be saved" in at.error[0].value
     assert len(table(at)) == 1
 
 
@@ -215,7 +215,7 @@ def test_filters_come_with_many_runs_and_narrow_the_table(page: Open) -> None:
     at.multiselect[0].select("stopped").run()
     assert table(at)["name"].tolist() == ["first try"]
     at.text_input[0].input("nothing like it").run()
-    assert "No run is like that" in at.info[0].value
+    assert "No run matches" in at.info[0].value
 
 
 def test_two_hundred_runs_are_listed(page: Open) -> None:

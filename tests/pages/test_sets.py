@@ -45,9 +45,9 @@ def test_inspect_says_what_share_of_sets_holds_the_digit_at_the_rate_asked_for()
     whole = made(7.0)
     at = opened(trained(sure=7.0), "inspect", view="selective", mode="sets", miss="10")
     calibrated, found = evaluate_conformal_sets(whole.averaged, whole.labels, 0.1, "aps")
-    assert f"Sets at 90 % hold the digit {100 * found.covered / 250:.1f} % of the time" in said(at)
+    assert f"hold the right digit {100 * found.covered / 250:.1f} % of the time" in said(at)
     assert f"{calibrated.n} calibration digits most give" in said(at)
-    assert "not a promise for each class, nor for images that come from elsewhere" in said(at)
+    assert "no promise for each class or each image, nor for images from elsewhere" in said(at)
     assert len(at.get("plotly_chart")) == 1
     rows = frame(at, "none")
     assert rows["sets"].tolist()[0] == "Adaptive (APS)"
@@ -56,7 +56,7 @@ def test_inspect_says_what_share_of_sets_holds_the_digit_at_the_rate_asked_for()
     assert frame(at, "class")["images"].astype(int).sum() == 250
     widget(at, "select_slider", "inspect_sets_miss").set_value("0.1").run()
     assert value(at, "miss") == "0.1"
-    assert "250 calibration digits are too few for sets at 99.9 %: it takes 999." in said(at)
+    assert "too few for lists that are right 99.9 % of the time: it takes 999." in said(at)
     widget(at, "button_group", "address_sets").set_value("lac").run()
     assert value(at, "sets") == "lac"
     assert not at.exception
@@ -69,9 +69,7 @@ def test_an_opened_digit_has_its_set_and_the_screen_a_line_on_all() -> None:
     number = int(np.flatnonzero(sets.sum(axis=1) == 3)[0])
     at = opened(trained(sure=4.0), "predictions", digit=number)
     hit = sets[np.arange(500), whole.labels].sum()
-    assert (
-        f"Sets at 95 %: {hit / 5:.1f} % hold the digit; {several} of 500 name two or more."
-    ) in said(at)
+    assert (f"{hit / 5:.1f} % hold the right digit; {several} of 500 name two or more.") in said(at)
     names = ", ".join(str(c) for c in np.flatnonzero(sets[number]))
     assert f"The set: {{{names}}} at 95 %." in said(at).replace("\\", "")  # not as Markdown
 

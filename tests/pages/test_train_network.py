@@ -101,7 +101,7 @@ def test_images_too_small_for_a_network_are_said_beside_launch(train: Open) -> N
     own_images.add("stamps", (8, 8, 3), "stamp")
     at = chosen(train(), dataset="stamps", network="lenet5")
     assert not launchable(at)
-    assert "LeNet-5 takes images of 12×12 pixels at least, and these have 8×8" in said(at)
+    assert "LeNet-5 needs images of at least 12×12 pixels, but these have 8×8" in said(at)
     assert launchable(chosen(at, network="cnn"))
 
 
@@ -136,7 +136,7 @@ def test_what_suits_the_images_is_said_and_nothing_switched(train: Open) -> None
 def answered(at: AppTest) -> AppTest:
     """The page once the network has said what it is."""
     end = time.monotonic() + 60
-    while "Looking at" in said(at) and time.monotonic() < end:
+    while "Inspecting" in said(at) and time.monotonic() < end:
         assert not launchable(at)
         time.sleep(0.2)
         at.run()

@@ -82,8 +82,8 @@ def test_the_time_left_stands_there_while_it_trains() -> None:
 def test_the_best_epoch_is_named_where_it_is_not_the_last(best: float, said: bool) -> None:
     at = shown(best_ensemble_test_accuracy=best, best_epoch=1)
     assert (
-        "Best: 95.0 % after epoch 1, kept as a checkpoint; chosen on the test images: on new "
-        "ones expect less." in [one.value for one in at.caption]
+        "Best: 95.0 % after epoch 1, kept as a checkpoint; chosen on the test images: expect "
+        "less on new ones." in [one.value for one in at.caption]
     ) == said
     assert any(one.value.startswith("Best: ") for one in at.caption) == said
 

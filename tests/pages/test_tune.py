@@ -95,7 +95,7 @@ def test_a_sweep_that_goes_on_names_what_runs_and_how_trials_ended() -> None:
 def test_stop_is_asked_and_resume_goes_on_and_both_are_the_sweeps_own() -> None:
     sweep = sweeps.create_sweep(light_config())
     at = tuned(sweep=sweep.id)
-    assert "No trial has come to its end yet" in said(at)
+    assert "No trial has finished yet" in said(at)
     at.button(key="tune_stop").click().run()
     assert not at.exception
     states(sweep, state="stopped", message="Stopped. Resume continues from here.")

@@ -75,7 +75,10 @@ def test_a_grid_says_how_many_trials_it_has_before_it_is_launched() -> None:
     [
         (("multiselect", "tune_searched", []), "Nothing is searched: tick at least one setting."),
         (("multiselect", "tune_objectives", []), "choose an objective such as NLL"),
-        (("number_input", "tune_from_learning_rate", 0.7), "a range begins below its end"),
+        (
+            ("number_input", "tune_from_learning_rate", 0.7),
+            "the start of a range has to be below its end",
+        ),
         (("segmented_control", "tune_kind_learning_rate", "list"), "No value of learning rate"),
     ],
 )

@@ -135,6 +135,6 @@ def test_an_image_that_there_is_not_is_the_most_disputed_one() -> None:
 def test_the_recorded_run_is_walked_through_before_there_is_one() -> None:
     at = opened(page="why", step=4)
     assert sentence(at).startswith("Over 10 epochs")
-    assert "Recorded example: not a run of yours" in said(at)
+    assert "Recorded example, not one of your runs" in said(at)
     assert value(at, "run") is None
     assert runs.list_runs() == []

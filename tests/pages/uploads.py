@@ -44,7 +44,7 @@ def prepared(
         fingerprint="f" * 64,
         labels_crc32=crc32s,
         source="leaves.zip",
-        prepared="All are 16×16 and stay so.",
+        prepared="All are 16×16 and stay unchanged.",
         said=list(said),
     )
     write_json(folder / custom_registry.NOTE_FILE, dataclasses.asdict(note))

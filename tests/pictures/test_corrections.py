@@ -54,7 +54,7 @@ def test_a_correction_is_kept_once_for_an_image_and_a_label(folder):
 
 @pytest.mark.parametrize("image", [IMAGES[0].astype(float), IMAGES[:2], IMAGES[0].repeat(2, -1)])
 def test_what_is_no_prepared_image_is_not_kept(folder, image):
-    with pytest.raises(ValueError, match="is no correction"):
+    with pytest.raises(ValueError, match="is not a correction"):
         corrections.save_correction(image, 3, "8", "mnist-1", 1)
     with pytest.raises(ValueError, match="labelled -1"):
         keep(label=-1)
@@ -121,7 +121,7 @@ def test_many_at_once_keep_each_correction_whole(folder):
 
 def test_a_folder_that_cannot_be_written_is_said(folder):
     folder.write_text("a file, not a folder")
-    with pytest.raises(StorageError, match=r"could not be kept in .*put right: "):
+    with pytest.raises(StorageError, match=r"could not be saved in .*put right: "):
         keep()
 
 

@@ -144,7 +144,7 @@ def test_a_blank_picture_has_no_marks_and_says_so():
     prepared = prepare_picture(picture_of(np.full((120, 160), 240)))
     assert prepared.marks == ()
     assert prepared.notes == ("No ink was found.",)
-    assert prepared.stages[-1].description == "No ink, no digits."
+    assert prepared.stages[-1].description == "No ink, so no digits."
 
 
 @pytest.mark.parametrize("grey", [0, 255])

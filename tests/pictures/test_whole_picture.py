@@ -67,7 +67,7 @@ def test_an_image_of_the_networks_size_is_taken_to_the_bit() -> None:
     np.testing.assert_array_equal(seen(prepared), pixels)
     assert [one.description for one in prepared.stages] == [
         "32 × 32 pixels.",
-        "Already 32 × 32: taken as it is.",
+        "Already 32 × 32: left unchanged.",
     ]
     light = np.full((28, 28, 3), 255, np.uint8)
     light[8:20, 8:20] = 40
@@ -97,7 +97,7 @@ def test_a_person_says_otherwise() -> None:
     assert image[14, 14, 0] == 60
     stages = prepare_whole_picture(light_on_light, AUTOMATIC_OPTIONS, CLOTHES).stages
     assert [one.name for one in stages] == ["original", "part", "image"]
-    assert stages[-1].description == "28 × 28, grey, dark and light exchanged."
+    assert stages[-1].description == "28 × 28, grey, dark and light swapped."
 
 
 def test_a_photograph_with_no_one_ground_is_never_exchanged() -> None:

@@ -26,9 +26,9 @@ def test_a_regression_is_no_ensemble_and_an_ensemble_no_regression() -> None:
     assert [one.id for one in runs.list_runs()] == [run.id]
     assert runs.list_unreadable_runs() == {}
     assert regression.find_regression(solve.id).config == SMALL
-    with pytest.raises(UnknownRunError, match="no ensemble"):
+    with pytest.raises(UnknownRunError, match="not an ensemble"):
         runs.find_run(solve.id)
-    with pytest.raises(UnknownRunError, match="no regression"):
+    with pytest.raises(UnknownRunError, match="not a regression"):
         regression.find_regression(run.id)
 
 

@@ -88,7 +88,7 @@ def test_statistics_of_batches_are_not_averaged(monkeypatch: pytest.MonkeyPatch)
         EnsembleConfig(network="resnet", swa_epochs=2)
     run = trained(EnsembleConfig(network=f"{__name__}:Counted", members=1, swa_epochs=2))
     assert run.state == "failed"
-    assert "those of averaged parameters are not their average" in run.message
+    assert "which cannot be averaged along with the parameters" in run.message
     with pytest.raises(ConfigError, match="set one of them to 0"):
         EnsembleConfig(swa_epochs=2, patience=1, validation=0.1)
     with pytest.raises(ConfigError, match="more than the run's 4 epochs"):

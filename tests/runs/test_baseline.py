@@ -69,6 +69,6 @@ def test_of_several_that_are_pinned_at_once_none_is_lost() -> None:
 def test_a_disk_that_refuses_gives_a_sentence() -> None:
     run = runs.create_run(EnsembleConfig())
     (runs_folder() / BASELINES_FILE).mkdir()  # refused to an administrator, too
-    with pytest.raises(RunError, match="The baseline could not be kept"):
+    with pytest.raises(RunError, match="The baseline could not be saved"):
         write_baseline("digits", run.id)
     (runs_folder() / BASELINES_FILE).rmdir()

@@ -121,7 +121,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(
     file = newest(run) / "default" / "_METADATA"
     file.unlink()
     os.mkfifo(file)
-    with pytest.raises(RunError, match="it is no plain file"):
+    with pytest.raises(RunError, match="it is not a plain file"):
         restored(run, places[1])
 
 
@@ -161,7 +161,7 @@ def test_where_all_are_damaged_nothing_begins_anew_unasked(
 ) -> None:
     for tick in list_checkpoint_ticks(run.path):
         os.truncate(run.path / "checkpoints" / str(tick) / "default" / "_METADATA", 10)
-    with pytest.raises(RunError, match="No other is left: resume once more to train"):
+    with pytest.raises(RunError, match="There is no other: resume again to train"):
         restored(run, places[1])
     assert len(list((run.path / "damaged").iterdir())) == 2
     assert restored(run, places[1]) is None

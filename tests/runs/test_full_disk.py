@@ -63,7 +63,7 @@ def test_a_disk_without_room_is_no_bug_and_leaves_no_half(
 @pytest.mark.parametrize(
     ("ticks", "said"),
     [
-        ([], "No checkpoint was written yet: resume begins anew."),
+        ([], "No checkpoint has been written yet: resume starts from the beginning."),
         ([6, 12], "Everything up to the end of epoch 2 is kept; resume continues from there."),
         ([6, 15], "Everything up to 3 steps of epoch 3 is kept; resume continues from there."),
     ],

@@ -118,5 +118,5 @@ def test_any_epoch_can_be_asked_also_of_a_run_with_checkpoints_alone(run):
         expected = predict_probabilities(CNN, state.params, image)
         np.testing.assert_allclose(members.predict_probabilities(image), expected, atol=1e-6)
     assert runs.open_members(run.id).epoch == 5
-    with pytest.raises(RunError, match="nothing of epoch 4"):
+    with pytest.raises(RunError, match="no members of epoch 4"):
         runs.open_members(run.id, 4)

@@ -43,7 +43,7 @@ def test_what_merges_ends_alone_where_its_node_is_drained():
         told.add_done_callback(lambda _: signal.raise_signal(signal.SIGTERM))
         found = runs.execute_run(RUN, stop=stop)
     assert found.state == "stopped"
-    assert "Kubernetes begins it anew" in found.message
+    assert "Kubernetes starts it again" in found.message
     assert not list(run.path.rglob(STOP_FILE))  # Nobody asked for the run to be stopped.
 
 
@@ -68,14 +68,14 @@ def test_another_run_under_the_id_is_refused_and_stays_as_it_is(other):
     run = create_run_once(RUN, CONFIG, ON)
     result = called("0", *format_config_options(replace(CONFIG, **other)))
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"Error: There is a run “{RUN}” with other settings")
+    assert result.stderr.startswith(f"Error: A run “{RUN}” with other settings")
     assert runs.find_run(RUN).config == run.config == CONFIG
     assert not (run.path / "groups").exists()
 
 
 def test_a_run_of_this_machine_is_not_taken_for_one_of_pods():
     run = runs.create_run(CONFIG)
-    with pytest.raises(ConfigError, match="for another place"):
+    with pytest.raises(ConfigError, match="another placement"):
         create_run_once(run.id, CONFIG, ON)
 
 
@@ -92,7 +92,7 @@ def test_a_folder_that_is_no_run_is_left_alone(runs_of_one_test):
         ("", [], "JOB_COMPLETION_INDEX is ''"),
         ("-1", [], "from 0"),
         ("2", [], "the run has 2 groups"),
-        ("0", ["--groups", "0"], "say how many"),
+        ("0", ["--groups", "0"], "give the number"),
         ("0", ["--members", "3"], "at most 1"),
     ],
 )

@@ -45,8 +45,8 @@ def test_the_others_go_on_to_the_end_and_it_is_said_who_was_set_aside(made: Run)
     ((place, step),) = made.status.set_aside.items()
     assert place == 2
     assert made.message == (
-        f"Set aside since the loss is no longer a number: member 3 at step {step}; the other 2 "
-        "went on."
+        f"Diverged (the loss is no longer a number): member 3 at step {step}; the other 2 "
+        "continued."
     )
     lines = runs.read_history(made.id)
     ends = [line for line in lines if line["kind"] == "epoch"]
@@ -104,7 +104,7 @@ def test_where_nobody_is_left_the_run_has_diverged() -> None:
     )
     assert run.state == "diverged"
     last = max(run.status.set_aside.values())
-    assert f"the last went at step {last}" in run.message
+    assert f"the last one failed at step {last}" in run.message
     assert run.status.step == last - 1
 
 

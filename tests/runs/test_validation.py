@@ -191,7 +191,7 @@ def test_what_comes_again_is_dropped_of_both_kinds_and_what_is_missing_is_said()
     with pytest.raises(RunError, match=r"validation predictions of epoch 1 .* are damaged"):
         runs.read_validation_predictions(run.id, 1)
     without = runs.create_run(EnsembleConfig())
-    with pytest.raises(RunError, match="holds no training images out: launch one with validation"):
+    with pytest.raises(RunError, match="holds out no training images: launch one with validation"):
         runs.read_validation_predictions(without.id, 1)
 
 

@@ -99,7 +99,7 @@ def check_what_it_leaves(run: Run) -> None:
 def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     first, second = runs.launch_run(config), runs.launch_run(config)
     assert [run.id for run in runs.list_jobs_ahead(second)] == [first.id]
-    wait_until(second, lambda run: "waits its turn" in run.message)
+    wait_until(second, lambda run: "is running on this machine" in run.message)
     first = wait_for_end(first)
     assert (first.state, first.status.epoch) == ("finished", EPOCHS)
     assert first.status.step == EPOCHS * STEPS
@@ -126,7 +126,7 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     runs.resume_run(second.id)
     second = wait_for_end(second)
     assert second.state == "finished", second.message
-    assert "was set aside" in (second.path / "log.txt").read_text()
+    assert "is damaged and was moved" in (second.path / "log.txt").read_text()
     assert "is damaged" in second.message
     assert_same_bits(first, second)
     check_its_clock(second)
@@ -134,7 +134,7 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     check_what_it_leaves(first)
     with (
         acquire_worker_lock(first.path, "It"),
-        pytest.raises(RunError, match="has a worker already"),
+        pytest.raises(RunError, match="is already running"),
     ):
         runs.execute_run(first.id)
     with pytest.raises(RunError, match="has finished"):
@@ -160,7 +160,9 @@ def test_a_run_that_diverges_says_who_and_when_and_keeps_the_rest(config):
 
 def test_a_queued_run_can_be_stopped(config):
     with slots.acquire_slots(1):  # This process passes for a job that is at work.
-        waiting = wait_until(runs.launch_run(config), lambda run: "waits its turn" in run.message)
+        waiting = wait_until(
+            runs.launch_run(config), lambda run: "is running on this machine" in run.message
+        )
         runs.request_run_stop(waiting.id)
         waiting = wait_for_end(waiting)
     assert (waiting.state, waiting.status.step) == ("stopped", 0)

@@ -117,7 +117,7 @@ def test_the_password_of_a_database_is_written_nowhere(
         (lambda address: address.rpartition("/")[0] + "/absent", "cannot be used"),
         (lambda address: "nosuch://host/name", "cannot be used"),
         (lambda address: "sqlite:///elsewhere.db", "are not in the database"),
-        (lambda address: "", "is no address of a database"),
+        (lambda address: "", "is not the address of a database"),
     ],
 )
 def test_a_database_that_is_not_reached_is_said_without_its_address(

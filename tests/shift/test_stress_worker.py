@@ -141,7 +141,7 @@ def test_killed_gone_on_with_and_stopped(run):
     os.kill(stress.status.pid, signal.SIGKILL)
     dead = wait_for_end(run)
     assert dead.state == "failed"
-    assert "goes on from there" in dead.message
+    assert "continue from there" in dead.message
     assert 2 <= measured(dead) < STEPS - 3, "killed too late for this test to mean something"
 
     shift.start_stress(run.id)
@@ -158,7 +158,7 @@ def test_killed_gone_on_with_and_stopped(run):
 def test_it_waits_its_turn_and_others_wait_for_it(run):
     with acquire_slots(1):
         shift.start_stress(run.id)
-        stress = wait_until(run, lambda stress: "waits its turn" in stress.message)
+        stress = wait_until(run, lambda stress: "is running on this machine" in stress.message)
         assert stress.state == "queued"
         later = runs.create_run(EnsembleConfig())
         assert [one.id for one in runs.list_jobs_ahead(later)] == [run.id]

@@ -162,7 +162,7 @@ def test_json_reads_back_and_is_for_people_too(tmp_path: Path) -> None:
     assert '\n "figures"' in text
     assert json.loads(text) == read_json(tmp_path / "one.json") == value
     (tmp_path / "two.json").write_text("[]")
-    with pytest.raises(ValueError, match=r"two\.json holds no object"):
+    with pytest.raises(ValueError, match=r"two\.json does not hold a JSON object"):
         read_json(tmp_path / "two.json")
 
 

@@ -53,8 +53,8 @@ def test_the_command_line_says_one_sentence(
     done = call(*words)
     assert done.exit_code == 1
     (said,) = done.stderr.splitlines()
-    assert said.startswith("Error: The runs cannot be kept in ")
-    assert said.endswith("Point ENSEMBLE_RUNS at a folder, or at a new name in one.")
+    assert said.startswith("Error: Runs cannot be saved in ")
+    assert said.endswith("Point ENSEMBLE_RUNS at a folder, existing or new.")
     said.encode()
 
 
@@ -94,7 +94,7 @@ def test_a_working_folder_that_is_gone_is_said(
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    with pytest.raises(RunError, match="started in is gone"):
+    with pytest.raises(RunError, match="started in no longer exists"):
         runs_folder()
 
 
@@ -134,4 +134,4 @@ def test_an_error_elsewhere_stays_a_bug(runs_of_one_test: Path) -> None:
     with pytest.raises(FileNotFoundError) as theirs:
         (runs_of_one_test / "digits-1" / "status.json").read_bytes()
     assert describe_disk_error(ours.value) is None
-    assert "look what is there, or point ENSEMBLE_RUNS" in str(describe_disk_error(theirs.value))
+    assert "check what is there, or point ENSEMBLE_RUNS" in str(describe_disk_error(theirs.value))

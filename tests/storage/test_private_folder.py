@@ -113,7 +113,9 @@ def test_where_no_folder_is_the_users_own_it_is_said_and_what_to_do(
 ) -> None:
     for folder in wanted(tmp_path):
         squat(folder, how)
-    with pytest.raises(StorageError, match=r"take turns: .*XDG_CACHE_HOME at a folder of your own"):
+    with pytest.raises(
+        StorageError, match=r"no folder for the queue .*XDG_CACHE_HOME at a folder of your own"
+    ):
         slots.acquire_slots(1)
 
 

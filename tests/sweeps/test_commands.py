@@ -83,7 +83,7 @@ def test_a_trial_whose_run_is_stopped_by_hand_is_left_and_the_search_goes_on(
     monkeypatch.setattr(runs, "execute_run", training)
     trials = sweeps.read_trials(work_on_sweep(sweeps.create_sweep(light_config()).id))
     assert [one.state for one in trials] == ["complete", "pruned", "complete", "complete"]
-    assert trials[1].message == "Its run was stopped by hand."
+    assert trials[1].message == "Its run was stopped manually."
 
 
 def test_an_enlarged_sweep_makes_so_many_trials_more(search: Search) -> None:
@@ -135,7 +135,7 @@ def test_a_sweep_is_listed_and_its_runs_outlive_it(search: Search) -> None:
     assert len(runs.list_runs()) == 4
     with pytest.raises(UnknownRunError):
         sweeps.find_sweep(first.id)
-    with pytest.raises(UnknownRunError, match="is no sweep"):
+    with pytest.raises(UnknownRunError, match="is not a sweep"):
         sweeps.find_sweep(runs.list_runs()[0].id)
 
 

@@ -81,8 +81,8 @@ def test_trials_that_no_sweep_writes_are_a_sentence_and_a_copy_that_is_put_back_
         put_back(kept, sweep.path)
         change(sweep.path, odd)
         told = said(sweep)
-        assert told.startswith(f"What is written down of the trials of “{sweep.id}” "), odd
-        assert "Put a copy back, or launch another sweep: the runs stay." in told, odd
+        assert told.startswith(f"The stored trials of “{sweep.id}” "), odd
+        assert "Put a copy back, or launch another sweep; the runs stay." in told, odd
     put_back(kept, sweep.path)
     assert sweeps.read_trials(sweep) == whole
 
@@ -114,13 +114,13 @@ def test_no_file_of_trials_is_made_where_none_lies_and_what_is_no_file_is_not_op
         sweep = search(trials=1)
         for path in sweep.path.glob(f"{name}*"):
             path.unlink()
-        assert "are not in its folder any more: launch another sweep" in said(sweep)
+        assert "are no longer in its folder: launch another sweep" in said(sweep)
         assert not list(sweep.path.glob(f"{name}*"))
         os.mkfifo(sweep.path / name)
-        assert "is no file" in said(sweep)
+        assert "is not a file" in said(sweep)
         (sweep.path / name).unlink()
         (sweep.path / name).mkdir()
-        assert "is no file" in said(sweep)
+        assert "is not a file" in said(sweep)
 
 
 def test_a_journal_with_odd_lines_is_a_sentence(search: Search) -> None:
@@ -158,9 +158,11 @@ def test_what_is_no_address_is_said_so_without_its_password(
     address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_STORAGE", address)
-    with pytest.raises(RunError, match="ENSEMBLE_STORAGE is no address of a database") as refused:
+    with pytest.raises(
+        RunError, match="ENSEMBLE_STORAGE is not the address of a database"
+    ) as refused:
         sweeps.create_sweep(light_config())
     told = "".join(traceback.format_exception(refused.value))
-    assert "Error: ENSEMBLE_STORAGE is no address" in told
+    assert "Error: ENSEMBLE_STORAGE is not the address" in told
     assert "word@" not in told.replace("user:password@host", "")
     assert "word@" not in "".join(capfd.readouterr())

@@ -99,5 +99,5 @@ def test_nothing_can_be_chosen_from_trials_that_hold_out_different_images(
     settings = json.loads((run.path / "config.json").read_text())
     settings["settings"]["seed"] = 7
     Path(run.path / "config.json").write_text(json.dumps(settings))
-    with pytest.raises(RunError, match="differ in their seed"):
+    with pytest.raises(RunError, match="have different seeds"):
         create_hyper_deep_ensemble(sweep.id, 2)

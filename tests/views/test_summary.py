@@ -59,7 +59,7 @@ def test_a_committee_is_judged_by_the_margin_that_is_asked_for() -> None:
     by_ece = summarize_view(VIEWS["committee"], epoch, {"figure": "ece"})
     assert by_ece.answer == "How many members are enough is not judged by ECE."
     notes = [one.text for one in by_ece.paragraphs if one.role == "note"]
-    assert any("Chance alone would give" in note for note in notes)
+    assert any("A perfectly calibrated ensemble would show" in note for note in notes)
 
 
 def test_members_that_swing_the_vote_are_chosen_one_by_one() -> None:

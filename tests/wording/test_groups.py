@@ -64,7 +64,7 @@ def test_a_group_whose_task_was_killed_has_failed_and_says_why() -> None:
     run = in_groups({1: "training", 2: "finished"}, state="failed", told={1: killed})
     [first, _] = words.list_group_standings(run)
     assert first.activity == "failed"
-    assert "ended without a word" in words.describe_group_activity(first)
+    assert "exited unexpectedly" in words.describe_group_activity(first)
 
 
 def test_a_worker_that_has_fallen_silent_is_said_to_be() -> None:

@@ -75,7 +75,7 @@ def test_one_in_the_queue_says_what_it_waits_for_and_not_what_it_said_last() -> 
     first = runs.create_run(EnsembleConfig())
     solve = regression.create_regression(LbfgsConfig())
     mine = at_work_here(solve.path)
-    waits = replace(solve, status=status(state="queued", message="It waits its turn: x.", **mine))
+    waits = replace(solve, status=status(state="queued", message="Queued: x.", **mine))
     assert jobs_words.describe_job_stage(waits, [first]).startswith(
         f"Waiting for its turn, after {format_run_name(first)}"
     )

@@ -52,10 +52,10 @@ def test_nothing_on_the_screen_reads_more_than_over_99_9(sure: float) -> None:
         (0.99, "Almost certain"),
         (0.989, "Quite sure"),
         (0.9, "Quite sure"),
-        (0.899, "It leans this way, no more"),
-        (0.6, "It leans this way, no more"),
-        (0.599, "Little more than a guess"),
-        (0.0, "Little more than a guess"),
+        (0.899, "Fairly sure"),
+        (0.6, "Fairly sure"),
+        (0.599, "Hardly more than a guess"),
+        (0.0, "Hardly more than a guess"),
     ],
 )
 def test_words_follow_the_chance(share: float, said: str) -> None:

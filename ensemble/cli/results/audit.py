@@ -25,12 +25,14 @@ class TimeSpanType(click.ParamType[float]):
         """Seconds, at least 0."""
         if found := re.fullmatch(r"(\d{1,6})([mhdw])", value.strip()):
             return float(found[1]) * UNIT_SECONDS[found[2]]
-        self.fail(f"{value[:40]!r} is no span of time: write 30m, 12h, 2d or 1w.", param, ctx)
+        self.fail(f"{value[:40]!r} is not a span of time: write 30m, 12h, 2d or 1w.", param, ctx)
 
 
 @click.command(name="audit")
-@click.option("--since", type=TimeSpanType(), metavar="SPAN", help="Not longer ago: 30m, 12h, 2d.")
-@click.option("--who", default="", metavar="ADDRESS", help="What this person did, nobody else.")
+@click.option(
+    "--since", type=TimeSpanType(), metavar="SPAN", help=("How far back to look: 30m, 12h, 2d.")
+)
+@click.option("--who", default="", metavar="ADDRESS", help="Only actions of this person.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def run_audit_command(since: float | None, who: str, as_json: bool) -> None:
     """Who launched, stopped, changed or deleted what on a shared server, oldest first."""

@@ -36,7 +36,7 @@ def add_budget_options(command: Command) -> Command:
 
 @click.command(name="budget")
 @add_budget_options
-@click.option("--seeds", type=int, default=3, help="How many seeds of each; 3 by default.")
+@click.option("--seeds", type=int, default=3, help="Number of seeds of each; 3 by default.")
 @click.option(
     "--rates",
     metavar="FACTORS",
@@ -45,8 +45,8 @@ def add_budget_options(command: Command) -> Command:
 def run_budget_command(seeds: int, rates: str | None, **chosen: Any) -> None:
     """An ensemble against one wider network of the same FLOPs, and of the same seconds.
 
-    The same again goes on where it was, also with more seeds or rates; the last line on stdout is
-    one JSON object.
+    The same command continues where it stopped, also with more seeds or rates; the last line on
+    stdout is one JSON object.
     """
     given = {name: value for name, value in chosen.items() if value is not None}
     config = EnsembleConfig(**{"validation": DEFAULT_VALIDATION, **given})
@@ -60,7 +60,7 @@ def run_budget_command(seeds: int, rates: str | None, **chosen: Any) -> None:
     except RunStoppedError as stop:
         exit_with_result(
             "stopped",
-            f"The run “{stop}” was stopped: the same command goes on with it.",
+            f"The run “{stop}” was stopped: repeat the same command to continue it.",
             {"budget": asked.id, "state": "stopped", "competitors": []},
         )
     for line in words.format_budget_lines(found):
@@ -74,7 +74,7 @@ def parse_rate_factors(said: str) -> tuple[float, ...]:
     """Numbers between commas.
 
     Raises:
-      ConfigError: something between them is no number.
+      ConfigError: something between them is not a number.
     """
     try:
         return tuple(float(one) for one in said.split(","))

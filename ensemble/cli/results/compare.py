@@ -27,11 +27,11 @@ MIN_COMPARED_RUNS, MAX_COMPARED_RUNS = 2, 50
 @click.command(name="compare")
 @click.argument("run_ids", metavar="[RUN]...", nargs=-1)
 @click.option(
-    "--by", multiple=True, metavar="SETTING", help="Group by this setting, or by several."
+    "--by", multiple=True, metavar="SETTING", help="Setting to group by; can be repeated."
 )
-@click.option("--baseline", metavar="RUN", help="Hold all others against this run's group.")
-@click.option("--tag", help="All runs with this tag, besides those named.")
-@click.option("--sweep", metavar="ID", help="All runs of this sweep, besides those named.")
+@click.option("--baseline", metavar="RUN", help="Compare all others with this run's group.")
+@click.option("--tag", help="Also all runs with this tag.")
+@click.option("--sweep", metavar="ID", help="Also all runs of this sweep.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def run_compare_command(
     run_ids: tuple[str, ...],
@@ -71,15 +71,15 @@ def find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> li
         tagged = [run for run in stored.list_runs() if tag in run.tags]
         if not tagged:
             raise RunError(
-                f"No run has the tag “{tag:.60}”: a sweep tags its runs with its id, and on Runs "
-                "you give tags yourself."
+                f"No run has the tag “{tag:.60}”: a sweep tags its runs with its id, and you "
+                "can add tags on Runs."
             )
         found |= {run.id: run for run in tagged}
     if not MIN_COMPARED_RUNS <= len(found) <= MAX_COMPARED_RUNS:
         raise ConfigError(
             f"{formats.format_count(len(found), 'run')} cannot be compared: name "
-            f"{MIN_COMPARED_RUNS} to {MAX_COMPARED_RUNS}, or "
-            "choose them by --tag or --sweep. `python -m ensemble runs list` has all of them."
+            f"{MIN_COMPARED_RUNS} to {MAX_COMPARED_RUNS}, or choose them by --tag or --sweep. "
+            "`python -m ensemble runs list` shows all of them."
         )
     return list(found.values())
 
@@ -131,7 +131,7 @@ def serialize_metric(figure: MetricEstimate) -> dict[str, Any]:
 
 
 def serialize_difference(one: GroupDifference | None) -> dict[str, Any] | None:
-    """A difference to the baseline; None where there is none."""
+    """A difference to the baseline; None if there is none."""
     if one is None:
         return None
     return {

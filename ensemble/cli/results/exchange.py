@@ -12,9 +12,13 @@ from ensemble.cli.train import summarize_run
 
 @click.command(name="import")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=Path)
-@click.option("--name", default="", help="What to call the run.")
+@click.option("--name", default="", help="Name of the run.")
 @click.option(
-    "--run", "run_id", metavar="RUN", default="", help="Of a report of several runs this one alone."
+    "--run",
+    "run_id",
+    metavar="RUN",
+    default="",
+    help=("Import only this run from a report of several."),
 )
 def run_import_command(files: tuple[Path, ...], name: str, run_id: str) -> None:
     """Make a run of predictions from elsewhere, or every run of a report.
@@ -27,7 +31,7 @@ def run_import_command(files: tuple[Path, ...], name: str, run_id: str) -> None:
         import_report_runs(files, name, run_id)
         return
     if run_id:
-        raise click.UsageError("--run is of a report: files of predictions are one run.")
+        raise click.UsageError("--run is for reports: files of predictions are one run.")
     outputs = exchange.read_prediction_files(files)
     source = ", ".join(escape_path_surrogates(Path(file.name)) for file in files)
     run = exchange.import_run(outputs, name, source[:200])
@@ -47,7 +51,9 @@ def import_report_runs(files: tuple[Path, ...], name: str, run_id: str) -> None:
     """Every run of the reports, or the one of this id, as a new run."""
     found = exchange.find_report_capsules(exchange.read_reports(files), run_id)
     if name and len(found) > 1:
-        raise click.UsageError("--name is of one run, and these are several: choose one by --run.")
+        raise click.UsageError(
+            "--name is for one run, and these are several: choose one with --run."
+        )
     made = []
     for capsule in found:
         run = exchange.import_capsule(capsule, name)
@@ -66,16 +72,16 @@ def escape_path_surrogates(path: Path) -> str:
 @click.command(name="export")
 @click.argument("run_id", metavar="RUN")
 @click.argument("file", metavar="FILE", type=Path)
-@click.option("--epoch", type=click.IntRange(1), help="After which epoch; the last if left out.")
-@click.option("--all-epochs", is_flag=True, help="Every epoch whose predictions are kept.")
-@click.option("--images/--no-images", default=True, help="With the test images, or without.")
-@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+@click.option("--epoch", type=click.IntRange(1), help="Epoch; by default the last.")
+@click.option("--all-epochs", is_flag=True, help="Every epoch with stored predictions.")
+@click.option("--images/--no-images", default=True, help="Whether to include the test images.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def run_export_command(
     run_id: str, file: Path, epoch: int | None, all_epochs: bool, images: bool, force: bool
 ) -> None:
     """Write a run's test predictions, labels and names as .npz, in the form that `import` takes."""
     if epoch is not None and all_epochs:
-        raise click.UsageError("--epoch is one epoch and --all-epochs is every one: choose.")
+        raise click.UsageError("Give --epoch or --all-epochs, not both.")
     made = exchange.export_run(
         run_id, file, epoch=epoch, all_epochs=all_epochs, images=images, replace=force
     )

@@ -21,7 +21,7 @@ from ensemble.views.summary import ViewSummary, summarize_view
     "chosen",
     multiple=True,
     metavar="NAME=WORD",
-    help="What a control of the view would say: error=2, figure=nll; may be given several times.",
+    help="Value of a control of the view: error=2, figure=nll; can be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def run_inspect_command(
@@ -64,7 +64,7 @@ def parse_view_choice(text: str) -> tuple[str, str]:
     """
     name, equals, word = text.partition("=")
     if not equals or not name:
-        raise ConfigError(f"{text!r:.60} is no choice: write NAME=WORD, as in error=2.")
+        raise ConfigError(f"{text!r:.60} is not a choice: write NAME=WORD, as in error=2.")
     return name, word
 
 

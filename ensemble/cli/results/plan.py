@@ -25,9 +25,15 @@ from ensemble.wording.verdicts import plan as words
 
 @click.command(name="plan")
 @click.argument("run_id", metavar="RUN")
-@click.option("--budget", type=float, help="Images times members to spend; all of the run's.")
+@click.option(
+    "--budget",
+    type=float,
+    help=("Images times members to spend; by default all that the run spent."),
+)
 @click.option("--seconds", type=float, help="Seconds to spend instead, at the run's own rate.")
-@click.option("--figure", type=click.Choice(PLAN_METRICS), default="nll", help="Judged by: nll.")
+@click.option(
+    "--figure", type=click.Choice(PLAN_METRICS), default="nll", help=("Measure to judge by: nll.")
+)
 @click.option(
     "--against",
     "pair",
@@ -61,7 +67,7 @@ def run_plan_command(
     found = choose_best_plan(maps.test, passes, figure, maps.validation)
     if found is None:
         least = words.format_budget(costs, maps.test.plans[0].cost)
-        raise ConfigError(f"That pays for no plan of this run: choose at least {least}.")
+        raise ConfigError(f"That is too little for any plan of this run: choose at least {least}.")
     if as_json:
         click.echo(json.dumps({"run_id": run.id, **serialize_plan_choice(found, maps, costs)}))
         return

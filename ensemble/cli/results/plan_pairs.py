@@ -24,8 +24,8 @@ def parse_plan(text: str) -> tuple[EnsemblePlan, str | None]:
     """
     if not (found := PLAN_PATTERN.fullmatch(text)):
         raise ConfigError(
-            f"{text!r:.60} is no plan: 3x5 is 3 members for 5 epochs, 1x15@RUN is one of another "
-            "run."
+            f"{text!r:.60} is not a plan: 3x5 is 3 members for 5 epochs, 1x15@RUN is one of "
+            "another run."
         )
     return EnsemblePlan(int(found[1]), int(found[2])), found[3]
 

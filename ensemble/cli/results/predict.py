@@ -24,9 +24,7 @@ from ensemble.wording.readings import ABSTENTION_PHRASE
 @click.command(name="predict")
 @click.argument("run_id", metavar="RUN")
 @click.argument("images", metavar="IMAGE...", nargs=-1, required=True, type=Path)
-@click.option(
-    "--epoch", type=click.IntRange(0), help="After how many epochs; the last if left out."
-)
+@click.option("--epoch", type=click.IntRange(0), help="Epoch; by default the last.")
 @click.option(
     "--refuse",
     default=DEFAULT_REFUSE,
@@ -83,7 +81,7 @@ def predict_picture(classifier: Classifier, content: bytes, refuse: float) -> di
 
     `digits` stand in reading order, `line` counting from 0; `box` is left, top, right and
     bottom in pixels of the upright picture; `mutual_information` is in nats; `rejected` says
-    that `score` is above `threshold`, None where there is none; `signs` are what each sign of
+    that `score` is above `threshold`, None if there is none; `signs` are what each sign of
     novelty adds to the score, in nats.
 
     Raises:
@@ -148,11 +146,11 @@ def describe_abstention(digits: Sequence[dict[str, Any]]) -> str:
     """What is said where every mark is rejected: there are no odds on nothing."""
     if len(digits) == 1:
         return f"{ABSTENTION_PHRASE}. {digits[0]['why']}".strip()
-    return f"{ABSTENTION_PHRASE}: none of the {len(digits)} marks is one I know."
+    return f"{ABSTENTION_PHRASE}: I recognise none of the {len(digits)} marks."
 
 
 def describe_reading_confidence(found: dict[str, Any]) -> str:
-    """How likely all is right that is said: "97.3 %", "97.3 % of the other"."""
+    """The probability that everything reported is right: "97.3 %", "97.3 % of the other"."""
     said = formats.format_probability(found["confidence"])
     known = sum(not one["rejected"] for one in found["digits"])
     if known == len(found["digits"]):
@@ -186,10 +184,10 @@ def read_picture_file(path: Path) -> bytes:
             raise ImageError(
                 "This is a folder: name the pictures in it."
                 if path.is_dir()
-                else "This is a pipe or a device: save the picture to a file and name that."
+                else "This is a pipe or a device: save the picture to a file and give that."
             ) from error
         raise ImageError(
-            f"The file cannot be read ({error.strerror or error}): name one that is there and "
+            f"The file cannot be read ({error.strerror or error}): give a file that exists and "
             "that you may read."
         ) from error
 

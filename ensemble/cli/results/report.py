@@ -11,9 +11,13 @@ from ensemble.cli.results.exchange import escape_path_surrogates
 @click.command(name="report")
 @click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
 @click.option("--out", required=True, type=Path, metavar="FILE.html", help="The file to write.")
-@click.option("--with-members", is_flag=True, help="What the members have learnt, too.")
-@click.option("--all-epochs", is_flag=True, help="The predictions of every epoch, not the last's.")
-@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+@click.option("--with-members", is_flag=True, help="Include the members' parameters.")
+@click.option(
+    "--all-epochs",
+    is_flag=True,
+    help=("Include the predictions of every epoch, not only of the last."),
+)
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def run_report_command(
     run_ids: tuple[str, ...], out: Path, with_members: bool, all_epochs: bool, force: bool
 ) -> None:

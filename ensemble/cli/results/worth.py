@@ -15,7 +15,9 @@ from ensemble.wording.verdicts.plan import format_member_equivalent
 
 @click.command(name="worth")
 @click.argument("run_id", metavar="RUN")
-@click.option("--against", metavar="RUN", help="Whose members to hold it against: its own.")
+@click.option(
+    "--against", metavar="RUN", help=("Run whose members to compare with; by default its own.")
+)
 @click.option(
     "--passes",
     type=click.IntRange(0, 1000),

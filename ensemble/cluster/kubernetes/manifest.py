@@ -61,12 +61,12 @@ def _render_comments(config: KubernetesConfig, training: TrainingSpec) -> tuple[
     return (
         f"# Trains the run {training.run_id}, with one pod for {groups}:\n"
         "#   kubectl apply -f FILE\n"
-        "# These claims have to be there, as ReadWriteMany where pods are on several nodes:\n"
+        "# These claims have to exist, as ReadWriteMany if pods run on several nodes:\n"
         f"#   {config.runs_claim}\n#   {config.data_claim}\n"
-        "# After a stop or a failure this goes on where it was:\n"
+        "# After a stop or a failure, this continues from the last checkpoint:\n"
         f"#   kubectl delete job {config.name}; kubectl apply -f FILE\n"
         "# Kubernetes 1.29 or newer.\n",
-        "# The dashboard. It answers within its pod alone; to open it on your machine:\n"
+        "# The dashboard. It can only be reached from within its pod; to open it on your machine:\n"
         f"#   kubectl port-forward deployment/{config.name}-dashboard {DASHBOARD_PORT}\n"
         f"# and then http://localhost:{DASHBOARD_PORT}.\n",
     )

@@ -25,8 +25,8 @@ class KubernetesConfig(Settings):
       ConfigError: a value that Kubernetes would not take, named with what it has to be.
     """
 
-    name: str = declare_setting("", "What the Job is called; the dashboard is NAME-dashboard.")
-    image: str = declare_setting("", "The container image: one with this package installed.")
+    name: str = declare_setting("", "Name of the Job; the dashboard is called NAME-dashboard.")
+    image: str = declare_setting("", "The container image; this package has to be installed in it.")
     runs_claim: str = declare_setting(
         "", "The PersistentVolumeClaim of the folder of runs; all pods write it at once."
     )
@@ -39,13 +39,13 @@ class KubernetesConfig(Settings):
     gpus: int = declare_setting(0, "NVIDIA cards of each group's pod.", low=0, high=64)
     retries: int = declare_setting(
         20,
-        "How often a group is begun anew after it failed; not for want of its node.",
+        "How often a failed group is started again, besides restarts for a lost node.",
         low=0,
         high=1000,
     )
     grace: int = declare_setting(
         120,
-        "Seconds that a pod has for its checkpoint when it is told to end.",
+        "Seconds that a pod gets to write its checkpoint when told to end.",
         low=10,
         high=3600,
     )
@@ -53,10 +53,10 @@ class KubernetesConfig(Settings):
         1000, "User and group number that the pods run as; never root.", low=1, high=2**31 - 1
     )
     node_selector: tuple[str, ...] = declare_setting(
-        (), "KEY=VALUE: only nodes with this label; may be given several times."
+        (), "KEY=VALUE: only nodes with this label; can be repeated."
     )
     toleration: tuple[str, ...] = declare_setting(
-        (), "KEY[=VALUE][:EFFECT]: also nodes with this taint; may be given several times."
+        (), "KEY[=VALUE][:EFFECT]: also nodes with this taint; can be repeated."
     )
 
     def __post_init__(self) -> None:
@@ -72,8 +72,8 @@ class KubernetesConfig(Settings):
                 object.__setattr__(self, field.name, coerce_setting_value(field, value))
         if self.data_claim == self.runs_claim:
             raise ConfigError(
-                f"runs-claim and data-claim are both {self.runs_claim}: what lies among the runs "
-                "would be taken for one. Name a claim of its own for the data."
+                f"runs-claim and data-claim are both {self.runs_claim}: files among the runs "
+                "would be mistaken for runs. Name a separate claim for the data."
             )
         keys = [parse_node_label(one)[0] for one in self.node_selector]
         for key in keys:

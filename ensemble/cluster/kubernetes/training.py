@@ -11,7 +11,7 @@ from ensemble.cluster.kubernetes.pods import (
 )
 from ensemble.cluster.kubernetes.settings import KubernetesConfig
 
-# Each submission has a number of its own here: so a pod that is begun anew can tell a Stop that
+# Each submission has a number of its own here: so a pod that is started again can tell a Stop that
 # was meant for it from one that the person who applied the manifest again has done with.
 SUBMISSION_VARIABLE = "ENSEMBLE_SUBMISSION"
 SUBMISSION_LABEL = "metadata.labels['batch.kubernetes.io/controller-uid']"

@@ -33,7 +33,7 @@ def load_custom_dataset(entry: DatasetEntry) -> Dataset:
         )
     except FileNotFoundError as error:
         raise NotPreparedError(
-            describe_damaged_dataset(entry, "a file of it is missing")
+            describe_damaged_dataset(entry, "one of its files is missing")
         ) from error
     except DamagedFileError as error:
         raise NotPreparedError(describe_damaged_dataset(entry, str(error))) from error
@@ -75,10 +75,10 @@ def read_custom_dataset(folder: Path, entry: DatasetEntry, crc32s: list[int]) ->
     }
     labels = {split: _load_label_array(folder, split, sizes[split], entry) for split in SPLITS}
     if [compute_labels_crc32(labels[split]) for split in SPLITS] != crc32s:
-        raise DamagedFileError("its labels are not those that were written")
+        raise DamagedFileError("its labels are not the ones that were written")
     return Dataset(
         name=entry.name,
-        # Not as np.memmap, whose every slice looks for its file anew.
+        # Not as np.memmap, whose every slice looks for its file again.
         train_images=np.asarray(images["train"]),
         train_labels=labels["train"],
         test_images=np.asarray(images["test"]),
@@ -99,6 +99,6 @@ def _load_label_array(folder: Path, split: str, size: int, entry: DatasetEntry) 
     mapped = map_npy(folder / f"{split}_labels.npy", ExpectedArray((size,), "int32"))
     labels = np.array(mapped)
     if labels.min() < 0 or labels.max() >= len(entry.class_names):
-        raise DamagedFileError(f"its {split} labels are not those of its classes")
+        raise DamagedFileError(f"its {split} labels do not match its classes")
     labels.setflags(write=False)
     return labels

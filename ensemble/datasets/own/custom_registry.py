@@ -86,13 +86,13 @@ def list_custom_datasets() -> tuple[str, ...]:
 
 
 def find_custom_entry(name: str) -> DatasetEntry | None:
-    """The entry of a person's own dataset; None where there is none that can be read."""
+    """The entry of a person's own dataset; None if there is none that can be read."""
     note = read_custom_note(name)
     return convert_note_to_entry(name, note) if note else None
 
 
 def read_custom_note(name: str) -> CustomDatasetNote | None:
-    """What is kept of a person's own dataset; None where there is none that can be read."""
+    """What is kept of a person's own dataset; None if there is none that can be read."""
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name):
         return None
     try:

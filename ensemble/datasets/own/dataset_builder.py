@@ -83,7 +83,7 @@ def accept_staged_dataset(folder: Path, called: DatasetNaming) -> None:
         try:
             note = json.loads((folder / custom_registry.NOTE_FILE).read_bytes())
         except FileNotFoundError as error:
-            raise DataError("What was prepared is no longer there: add it again.") from error
+            raise DataError("The prepared files no longer exist: add the dataset again.") from error
         note |= {"title": called.title, "noun": called.noun}
         write_json(folder / custom_registry.NOTE_FILE, note, durable=True)
     staging.publish_staged_dataset(folder, called.name)
@@ -141,14 +141,13 @@ def _choose_image_format(survey: PictureSurvey, how: PreparationSettings) -> Dat
     """The form that all pictures are brought to, by `PreparationSettings.size`."""
     channels = 1 if survey.grey else 3
     if not survey.sizes:
-        raise DataError("None of the pictures can be read: look whether they open elsewhere.")
+        raise DataError("None of the pictures can be read: check whether they open elsewhere.")
     if not how.size and len(survey.sizes) == 1:
         ((height, width),) = survey.sizes
         if min(height, width) < LEAST_SIDE or max(height, width) > custom_registry.MOST_SIDE:
             raise DataError(
-                f"All pictures are {width:,}×{height:,} pixels, and a side has to have "
-                f"{LEAST_SIDE} to {custom_registry.MOST_SIDE:,}: bring them to another with --size "
-                f"64."
+                f"All pictures are {width:,}×{height:,} pixels, but a side has to have "
+                f"{LEAST_SIDE} to {custom_registry.MOST_SIDE:,}: resize them with --size 64."
             )
         return DatasetImageFormat(height, width, channels, resize=False)
     size = how.size or DEFAULT_SIDE
@@ -174,14 +173,15 @@ def _draw_test_mask(
     drawn = select_validation_indices(_SplitSettings(how.test_share, how.seed), labels)
     if not len(drawn):
         raise DataError(
-            f"{how.test_share:g} of {len(labels):,} pictures is less than one to test with: add "
+            f"{how.test_share:g} of {len(labels):,} pictures is less than one test image: add "
             "more pictures, or choose a larger --test-share."
         )
     tests = np.zeros(len(labels), bool)
     tests[drawn] = True
     share = f"{100 * how.test_share:g} %"
     return tests, [
-        f"There are no test images: {share} of each class, drawn by seed {how.seed}, are for that."
+        f"There are no test images: {share} of each class, drawn with seed {how.seed}, "
+        "become the test set."
     ]
 
 
@@ -194,11 +194,9 @@ def _count_images_per_class(
     }
     for split, many in counts.items():
         if not any(many):
-            raise DataError(f"No picture of the {split} set can be read: there is no dataset.")
+            raise DataError(f"No picture of the {split} set can be read: no dataset is made.")
     if sum(map(bool, counts["train"])) < 2:
-        raise DataError(
-            "There are training images of one class alone: at least 2 classes are needed."
-        )
+        raise DataError("All training images are of one class: at least 2 classes are needed.")
     return counts
 
 
@@ -210,8 +208,8 @@ def _check_unreadable_share(copied: CopyResult, total: int, how: PreparationSett
     )
     raise DataError(
         f"{copied.unreadable_count:,} of {total:,} pictures cannot be read, more than "
-        f"{100 * how.max_unreadable:g} % ({first:.600}): mend them, or add the others alone with a "
-        "larger --max-unreadable."
+        f"{100 * how.max_unreadable:g} % ({first:.600}): repair them, or add only the others "
+        "with a larger --max-unreadable."
     )
 
 

@@ -64,8 +64,8 @@ def describe_dataset_anomalies(
     if duplicates:
         are = "image is" if duplicates == 1 else "images are"
         said.append(
-            f"{duplicates:,} test {are} among the training images too, pixel for pixel: what is "
-            "right on the test set will look better than it is."
+            f"{duplicates:,} test {are} also among the training images, pixel for pixel: "
+            "accuracy on the test set will look better than it is."
         )
     return said
 

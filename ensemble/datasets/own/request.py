@@ -24,23 +24,26 @@ class PreparationSettings(Settings):
 
     size: int = declare_setting(
         0,
-        "Side in pixels that every picture is brought to; 0 leaves them as they are where all are "
-        f"equal, and brings them to {DEFAULT_SIDE} where they are not.",
+        "Side in pixels to resize every picture to; 0 keeps pictures unchanged if all have "
+        f"the same size, and otherwise resizes them to {DEFAULT_SIDE}.",
         low=0,
         high=custom_registry.MOST_SIDE,
     )
     test_share: float = declare_setting(
         0.2,
-        "Share of each class to test with, where the source has no test images.",
+        "Share of each class to use as test images if the source has none.",
         low=0.01,
         high=0.5,
     )
     seed: int = declare_setting(
-        0, "Of the draw of test images, and of the order of a folder's.", low=0, high=2**31 - 1
+        0,
+        "Seed for drawing test images and for the order of a folder's images.",
+        low=0,
+        high=2**31 - 1,
     )
     max_unreadable: float = declare_setting(
         0.01,
-        "Share of the files that may be unreadable; they are listed and left out.",
+        "Share of files that may be unreadable; these are listed and left out.",
         low=0.0,
         high=1.0,
     )
@@ -50,8 +53,7 @@ class PreparationSettings(Settings):
         if 0 < self.size < LEAST_SIDE:
             raise ConfigError(
                 f"size is {self.size}: it has to be from {LEAST_SIDE} to "
-                f"{custom_registry.MOST_SIDE:,}, or "
-                "0 for as they are."
+                f"{custom_registry.MOST_SIDE:,}, or 0 to keep them unchanged."
             )
 
 
@@ -80,8 +82,8 @@ class DatasetNaming:
         object.__setattr__(self, "noun", sanitize_text(self.noun) or "image")
         if self.noun != sanitize_noun(self.noun):
             raise ConfigError(
-                f"The noun {self.noun!r:.60} is no word: take letters, digits, blanks and hyphens, "
-                "as in leaf."
+                f"The noun {self.noun!r:.60} is not a word: use letters, digits, spaces and "
+                "hyphens, as in leaf."
             )
         for what, said in (("title", self.title), ("noun", self.noun)):
             if len(said) > MAX_NAME_LENGTH:
@@ -94,11 +96,11 @@ class DatasetNaming:
 def check_dataset_name(name: str) -> None:
     """Raises ConfigError unless this can be the name of a person's own dataset."""
     if name in RESERVED_NAMES:
-        raise ConfigError(f"The name {name} is taken by the program itself: choose another.")
+        raise ConfigError(f"The name {name} is reserved by the program: choose another.")
     if not custom_registry.NAME_PATTERN.fullmatch(name):
         raise ConfigError(
-            f"{name!r:.60} is no name for a dataset: take small letters, digits and _, a letter "
-            "first, 32 at most, as in my_leaves."
+            f"{name!r:.60} is not a valid name for a dataset: use lower-case letters, digits "
+            "and _, a letter first, 32 at most, as in my_leaves."
         )
 
 

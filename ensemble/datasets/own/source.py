@@ -25,10 +25,10 @@ SPLIT_NAMES = {
     "validation": "val",
 }
 VALIDATION_TRAINED_NOTE = (
-    "The validation images are learnt from with the others: `train --validation 0.1` holds a share "
-    "out of them all."
+    "The validation images become training images: `train --validation 0.1` holds out a share "
+    "of all of them."
 )
-VALIDATION_TESTED_NOTE = "There are no test images: those for validation are the test set."
+VALIDATION_TESTED_NOTE = "There are no test images: the validation images become the test set."
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,11 @@ class DatasetImageFormat:
         """How a picture comes to this form, a sentence for people."""
         colour = "grey" if self.channels == 1 else "in colour"
         if not self.resize:
-            return f"All are {self.width}×{self.height} pixels, {colour}, and stay so."
+            return f"All are {self.width}×{self.height} pixels, {colour}, and stay unchanged."
         return (
-            f"Each is made to fit {self.width}×{self.height} whole, {colour}: resized with "
-            "antialiasing, in its proportions, the rest filled with the median colour of its edge."
+            f"Each is resized to fit within {self.width}×{self.height}, {colour}: with "
+            "antialiasing, in its proportions, the rest filled with the median colour of its "
+            "edge."
         )
 
 
@@ -131,7 +132,7 @@ def format_class_names(names: Sequence[str]) -> tuple[str, ...]:
     for name, times in Counter(shown).items():
         if times > 1 or not name:
             raise DataError(
-                f"{times} classes would be called “{name}”: give each a name of its own, of "
+                f"{times} classes would be called “{name}”: give each a different name, of "
                 f"{MAX_NAME_LENGTH} characters at most."
             )
     return tuple(shown)

@@ -11,7 +11,7 @@ from ensemble.errors import DataError
 
 TFDS_PREFIX = "tfds:"
 ACCEPTED_SOURCES = (
-    "name a folder with one folder of pictures for each class, a folder of IDX files, an .npz "
+    "give a folder with one folder of pictures for each class, a folder of IDX files, an .npz "
     "file, or tfds:NAME"
 )
 
@@ -40,5 +40,5 @@ def open_picture_source(named: str, seed: int = 0) -> PictureSource:
     if path.suffix.lower() == ".npz":
         return NpzSource(path)
     if zipfile.is_zipfile(path) or path.name.lower().endswith((".tar", ".tgz", ".tar.gz", ".7z")):
-        raise DataError(f"{path.name} is an archive: unpack it, and name the folder.")
-    raise DataError(f"{path.name} is of no kind that can be read: {ACCEPTED_SOURCES}.")
+        raise DataError(f"{path.name} is an archive: unpack it and give the folder.")
+    raise DataError(f"{path.name} is not a supported kind of file: {ACCEPTED_SOURCES}.")

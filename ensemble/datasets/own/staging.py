@@ -1,4 +1,4 @@
-"""A folder to prepare a dataset in, which becomes the dataset in one move or is gone.
+"""A folder to prepare a dataset in, which becomes the dataset in one move or no longer exists.
 
 It lies beside the finished ones under a name that is none of a dataset's. Its maker locks it; one
 that nobody locks was left by a process that was killed, or is waiting to be accepted, and goes with
@@ -81,7 +81,7 @@ def publish_staged_dataset(folder: Path, name: str) -> None:
 def describe_taken_name(name: str) -> str:
     """What to say where there is a dataset of this name."""
     return (
-        f"There is a dataset {name} already: choose another name, or remove that one first with "
+        f"A dataset {name} already exists: choose another name, or remove that one first with "
         f"`python -m ensemble data remove {name}`."
     )
 
@@ -98,7 +98,7 @@ def remove_custom_dataset(name: str) -> None:
     hidden = own / f".{name}-{uuid.uuid4().hex[:12]}{SUFFIX}"
     if not custom_registry.NAME_PATTERN.fullmatch(name) or not os.path.lexists(own / name):
         there = ", ".join(custom_registry.list_custom_datasets()) or "none"
-        raise DataError(f"You have added no dataset {name!r:.60}. Your own are: {there:.300}.")
+        raise DataError(f"You have not added a dataset {name!r:.60}. Your own are: {there:.300}.")
     owners.check_folder_access(Action.DELETE, own / name)
     try:
         audit_log.write_audit_entry(Action.DELETE, name)
@@ -109,9 +109,8 @@ def remove_custom_dataset(name: str) -> None:
         shutil.rmtree(hidden)
     except OSError as error:
         raise StorageError(
-            f"The dataset {name} could not be removed, or not all of it "
-            f"({describe_os_error(error)}): make "
-            f"{own} writable for you, then remove what is left there."
+            f"The dataset {name} could not be removed completely ({describe_os_error(error)}): "
+            f"make {own} writable for you, then remove the rest."
         ) from error
 
 
@@ -127,9 +126,10 @@ def convert_staging_errors(name: str) -> Iterator[None]:
         raise StorageError(
             describe_full_staging_disk(name)
             if full
-            else f"The dataset {name} cannot be kept in {custom_registry.custom_datasets_folder()} "
-            f"({describe_os_error(error)}): point "
-            "ENSEMBLE_DATA at a folder that you can write to, and add it again."
+            else f"The dataset {name} cannot be saved in "
+            f"{custom_registry.custom_datasets_folder()} "
+            f"({describe_os_error(error)}): point ENSEMBLE_DATA at a folder that you can write "
+            "to, and add it again."
         ) from error
 
 
@@ -138,9 +138,8 @@ def describe_full_staging_disk(name: str, needed: int | None = None) -> str:
     space = f"{max(1, round(needed / 1e6)):,} MB" if needed else "some space"
     return (
         f"The disk is too full for {name}: free {space} at "
-        f"{custom_registry.custom_datasets_folder()}, or point "
-        "ENSEMBLE_DATA at a folder on another disk, and add it again; nothing unfinished is left "
-        "behind."
+        f"{custom_registry.custom_datasets_folder()}, or point ENSEMBLE_DATA at a folder on "
+        "another disk, and add it again; no unfinished files are left behind."
     )
 
 

@@ -1,4 +1,4 @@
-"""Random changes to a batch of images, drawn anew for every member and step."""
+"""Random changes to a batch of images, drawn again for every member and step."""
 
 from typing import NamedTuple, Self
 

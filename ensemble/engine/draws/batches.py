@@ -26,7 +26,7 @@ def count_steps_per_epoch(size: int, batch_size: int, held_out: int = 0) -> int:
       ConfigError: a batch larger than what there is.
     """
     if size < batch_size:
-        beside = f" beside the {held_out:,} of validation" if held_out else ""
+        beside = f" besides the {held_out:,} of validation" if held_out else ""
         raise ConfigError(
             f"batch_size is {batch_size:,}, but there are only {size:,} training images{beside}: "
             f"choose at most {size:,}."

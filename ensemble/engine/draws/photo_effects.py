@@ -1,4 +1,4 @@
-"""What pen, paper and camera do to an image of handwriting: drawn anew for every image.
+"""What pen, paper and camera do to an image of handwriting: drawn again for every image.
 
 Images are ink on bare ground: 0 is ground. Colours of an image are changed alike.
 """

@@ -1,4 +1,4 @@
-"""How far an image's points move when it is slanted and bent: drawn anew for every image."""
+"""How far an image's points move when it is slanted and bent: drawn again for every image."""
 
 from collections.abc import Sequence
 

@@ -49,12 +49,12 @@ def choose_bfloat16_methods(network: Network) -> Bfloat16Methods:
 
 
 def choose_run_bfloat16_methods(config: EnsembleConfig, network: Network) -> Bfloat16Methods | None:
-    """How a run is to multiply that begins now; None where there is nothing to choose."""
+    """How a run is to multiply that begins now; None if there is nothing to choose."""
     return extract_bfloat16_methods(choose_arithmetic(config, choose_execution(network), network))
 
 
 def extract_bfloat16_methods(arithmetic: Arithmetic) -> Bfloat16Methods | None:
-    """The products of an arithmetic that `choose_arithmetic` gave; None where it had no choice."""
+    """The products of an arithmetic that `choose_arithmetic` gave; None if it had no choice."""
     return Bfloat16Methods(arithmetic.precision, arithmetic.dense) if arithmetic.dense else None
 
 
@@ -74,8 +74,8 @@ def remeasure_bfloat16_plan(network: Network) -> Bfloat16Plan:
     with contextlib.suppress(OSError):  # A full disk: measured again next time.
         save_bfloat16_plan(_build_plan_key(network), plan)
     logging.getLogger("ensemble").info(
-        "Measured how bfloat16 is multiplied fastest here: convolutions by %s, dense layers by %s; "
-        "%.2f times as fast as float32.",
+        "Measured the fastest way to multiply bfloat16 here: convolutions by %s, dense layers "
+        "by %s; %.2f times as fast as float32.",
         plan.convolutions,
         plan.dense,
         plan.gain,

@@ -50,7 +50,7 @@ def map_over_ensembles(ensembles: int, figures: AverageMetricsFunction) -> Avera
 def split_metrics_by_ensemble(
     figures: TrainingMetrics, aside: np.ndarray, ensembles: int
 ) -> TrainingMetrics:
-    """The figures of steps with NaN for members that are set aside, and with those of each.
+    """The figures of steps with NaN for members that diverged, and with those of each.
 
     Args:
       figures: as a form gives them: those of averages are (T, S) where there are several.

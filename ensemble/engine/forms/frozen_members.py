@@ -26,7 +26,7 @@ class FrozenMembers:
         self._layout, self._together = layout, together
 
     def copy_state(self, state: Any, aside: np.ndarray) -> Any:
-        """The state as it is before steps; None where nothing would change it.
+        """The state as it is before steps; None if nothing would change it.
 
         Args:
           state: leaves (D, …), or (D, K, …).

@@ -164,7 +164,7 @@ def expand_direct_kernel(kernel: Array) -> Weights:
     channels, features = kernel.shape[2:]
     flat = kernel.reshape(9, channels, features)
     k = jnp.einsum("atw,wco->aotc", WEIGHT_PLACEMENT, flat).reshape(4 * features, 16 * channels)
-    # Built anew: XLA's products with a transposed left factor are the slow ones.
+    # Built again: XLA's products with a transposed left factor are the slow ones.
     back = jnp.einsum("atw,wco->tcao", WEIGHT_PLACEMENT, lax.stop_gradient(flat))
     return k, materialize_arrays(back.reshape(16 * channels, 4 * features))
 

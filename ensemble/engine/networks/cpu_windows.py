@@ -22,7 +22,7 @@ remain: s = 2ᵏ⁻¹a + r − (2ᵏ⁻¹ − 1). So 2s + u − 1 = 2ᵏa + (2r 
 
         plane (2r + u, 2c + v) modulo 2ᵏ,  at (a + (2r + u) div 2ᵏ, b + (2c + v) div 2ᵏ):
 
-while (a, b) moves over a rectangle, so does the tap, in one plane, and nothing is sorted anew
+while (a, b) moves over a rectangle, so does the tap, in one plane, and nothing is sorted again
 between the layers. 2r + u is at most 2ᵏ + 1, so that the quotient is 0 or 1, and a plane needs one
 row and one column of places more than those of the next image: (S + k) × (T + k) where the tower's
 result has S × T pixels.

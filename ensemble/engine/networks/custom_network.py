@@ -63,18 +63,18 @@ def create_custom_module(name: str, factory: Any, classes: int) -> nn.Module:
     if isinstance(factory, nn.Module):
         return factory
     if not callable(factory):
-        raise ConfigError(f"{name} is no Flax Linen module and no function that makes one.")
+        raise ConfigError(f"{name} is neither a Flax Linen module nor a function that returns one.")
     try:
         found = factory(**build_factory_arguments(name, factory, classes))
     except ConfigError:
         raise
     except (Exception, SystemExit) as error:
         raise ConfigError(
-            f"The network {name} cannot be made: {describe_custom_code_error(error)}."
+            f"The network {name} cannot be created: {describe_custom_code_error(error)}."
         ) from error
     if not isinstance(found, nn.Module):
         raise ConfigError(
-            f"{name} makes {type(found).__name__}: it has to return a flax.linen.Module."
+            f"{name} returns {type(found).__name__}: it has to return a flax.linen.Module."
         )
     return found
 
@@ -90,7 +90,8 @@ def build_factory_arguments(name: str, factory: Callable[..., Any], classes: int
     needed = [key for key, one in taken.items() if one.default is one.empty]
     if len(needed) > 1:
         raise ConfigError(
-            f"{name} needs {', '.join(needed)}: give all but the number of classes a default."
+            f"{name} needs {', '.join(needed)}: give every argument except the number of "
+            "classes a default."
         )
     named = needed or [key for key in CLASS_COUNT_ARGUMENTS if key in taken]
     return dict.fromkeys(named[:1], classes)
@@ -102,7 +103,7 @@ def set_module_precision(name: str, module: nn.Module, arithmetic: Arithmetic) -
         return module
     if not hasattr(module, "dtype"):
         raise ConfigError(
-            f"{name} has no field dtype to be told bfloat16 by: give it one, or choose float32."
+            f"{name} has no field dtype to set bfloat16 with: give it one, or choose float32."
         )
     return module.clone(dtype=arithmetic.dtype)
 
@@ -149,8 +150,8 @@ def check_custom_network(network: Network) -> None:
             )
     if _describe_leaves(after) != _describe_leaves(params):
         raise ConfigError(
-            f"The network {name} carries something whose shape or type changes with a step: its "
-            "collections have to stay as they begin."
+            f"The network {name} carries something whose shape or type changes during a step: "
+            "its collections have to keep their shapes and types."
         )
 
 
@@ -160,8 +161,8 @@ def _check_trained(network: Network, params: Any) -> None:
         raise ConfigError(f"The network {name} has no parameters: there is nothing to learn.")
     if not all(jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in jax.tree.leaves(trained)):
         raise ConfigError(
-            f"The network {name} has parameters that are no floating-point numbers: keep those in "
-            "a collection of their own."
+            f"The network {name} has parameters that are not floating-point numbers: keep "
+            "those in a separate collection."
         )
 
 
@@ -171,13 +172,13 @@ def _check_leaves(name: str, variables: Any) -> None:
         named = all(isinstance(step, jax.tree_util.DictKey) for step in path)
         if not named or not hasattr(leaf, "dtype"):
             raise ConfigError(
-                f"The network {name} carries {where}, which is no array by a name: keep arrays "
-                "in its collections, nothing else."
+                f"The network {name} carries {where}, which is not a named array: keep only "
+                "arrays in its collections."
             )
         if jnp.issubdtype(leaf.dtype, jax.dtypes.extended):
             raise ConfigError(
-                f"The network {name} carries a random key in {where}, which cannot be kept: draw "
-                "it with make_rng instead."
+                f"The network {name} carries a random key in {where}, which cannot be stored: "
+                "draw it with make_rng instead."
             )
 
 

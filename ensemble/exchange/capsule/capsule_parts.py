@@ -106,7 +106,7 @@ def _iterate_test_parts(run: runs.Run) -> Iterator[Part]:
 
 
 def _iterate_probability_parts(run: runs.Run, what: str, epoch: int) -> Iterator[Part]:
-    """All rows of the file, those of members that were set aside too."""
+    """All rows of the file, those of members that diverged too."""
     read = runs.read_run_predictions if what == "predictions" else runs.read_validation_predictions
     path = locate_epoch_file(run.path, what, epoch)
     if what == "validation" and not path.exists():
@@ -122,8 +122,8 @@ def _iterate_member_parts(run: runs.Run, all_epochs: bool) -> Iterator[Part]:
     kept = list_parameter_epochs(run.path)
     if not kept:
         raise RunError(
-            f"The run “{run.id}” keeps no members in files of their own: leave them out, or train "
-            "it again."
+            f"The run “{run.id}” does not store its members in separate files: leave them out, "
+            "or train it again."
         )
     for epoch in kept if all_epochs else kept[-1:]:
         for name, array in _read_member_parameters(run, epoch).items():

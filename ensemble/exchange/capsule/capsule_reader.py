@@ -46,7 +46,7 @@ class Capsule:
     notes: tuple[str, ...] = ()
 
     def load_part(self, name: str) -> NDArray[Any]:
-        """A part, unpacked anew each time; read-only.
+        """A part, unpacked again each time; read-only.
 
         Raises:
           PredictionsError: it is not there, or not what was written; it is named.
@@ -64,7 +64,7 @@ class Capsule:
             ) from error
         if hashlib.sha256(found.data).hexdigest() != part["sha256"]:
             raise PredictionsError(
-                f"its part “{name}” is damaged, its checksum is another: {SAVE_AGAIN}."
+                f"its part “{name}” is damaged, its checksum does not match: {SAVE_AGAIN}."
             )
         return found
 
@@ -129,7 +129,7 @@ def read_report_bytes(file: File) -> bytes:
             return opened_file.read()
     except OSError as error:
         raise PredictionsError(
-            f"it cannot be read ({error.strerror or error}): name a file that is there and that "
+            f"it cannot be read ({error.strerror or error}): give a file that exists and that "
             "you may read."
         ) from error
 
@@ -137,7 +137,7 @@ def read_report_bytes(file: File) -> bytes:
 def _parse_capsule(said: str, payload: bytes, most_bytes: int | None) -> Capsule:
     header, start = _parse_capsule_header(payload)
     if header.id != said:
-        raise PredictionsError(f"the data of a run in it says two ids: {SAVE_AGAIN}.")
+        raise PredictionsError(f"the data of a run in it has two ids: {SAVE_AGAIN}.")
     about = parse_capsule_run(header)
     parts, notes = _locate_capsule_parts(header, about, start, len(payload))
     capsule = Capsule(header, about, parts, payload, notes)
@@ -153,10 +153,10 @@ def _parse_capsule_header(payload: bytes) -> tuple[CapsuleHeader, int]:
     """The header, and where the first part begins."""
     first = len(capsule_format.MAGIC) + capsule_format.LENGTH_BYTES
     if not payload.startswith(capsule_format.MAGIC) or len(payload) < first:
-        raise PredictionsError(f"the data of a run in it has no form that is known: {SAVE_AGAIN}.")
+        raise PredictionsError(f"the data of a run in it has an unknown form: {SAVE_AGAIN}.")
     length = int.from_bytes(payload[len(capsule_format.MAGIC) : first], "little")
     if length > min(capsule_format.MOST_HEADER_BYTES, len(payload) - first):
-        raise PredictionsError(f"its header says an impossible length: {SAVE_AGAIN}.")
+        raise PredictionsError(f"its header gives an impossible length: {SAVE_AGAIN}.")
     try:
         header = parse_dataclass(CapsuleHeader, parse_json(payload[first : first + length]))
     except ValueError as error:
@@ -171,7 +171,7 @@ def _locate_capsule_parts(
 ) -> tuple[dict[str, tuple[PartHeader, int]], tuple[str, ...]]:
     """Where each part lies, once what all of them say of themselves is possible."""
     if len(header.parts) > capsule_format.MOST_PARTS:
-        raise PredictionsError(f"it has {len(header.parts):,} parts, and none has so many.")
+        raise PredictionsError(f"it has {len(header.parts):,} parts, more than any run has.")
     found, unknown, names = dict[str, tuple[PartHeader, int]](), list[str](), set[str]()
     for part in header.parts:
         name = part["name"]
@@ -179,7 +179,7 @@ def _locate_capsule_parts(
         if not all(
             word.isprintable() and 0 < len(word) <= capsule_format.MOST_NAME for word in words
         ):
-            raise PredictionsError(f"it has a part without a name that can be shown: {SAVE_AGAIN}.")
+            raise PredictionsError(f"it has a part whose name cannot be shown: {SAVE_AGAIN}.")
         if name in names:
             raise PredictionsError(f"it has two parts “{name:.80}”: {SAVE_AGAIN}.")
         names.add(name)
@@ -191,7 +191,7 @@ def _locate_capsule_parts(
         if is_known_part(part, about):
             if part["codec"] not in CODECS:
                 raise PredictionsError(
-                    f"its part “{name:.80}” is packed in a way that this version does not know "
+                    f"its part “{name:.80}” is packed in a way unknown to this version "
                     f"({part['codec']:.40}): update this program, then import it again."
                 )
             found[name] = part, start
@@ -201,5 +201,5 @@ def _locate_capsule_parts(
     if start != end:
         raise PredictionsError(f"its parts are shorter than its data: {SAVE_AGAIN}.")
     said = ", ".join(unknown[:5]) + (" and more" if len(unknown) > 5 else "")
-    notes = (f"Parts that this version does not know were left out: {said}.",) if unknown else ()
+    notes = (f"Parts unknown to this version were left out: {said}.",) if unknown else ()
     return found, notes

@@ -24,7 +24,9 @@ from ensemble.shift.results import SCORE_ARRAYS
 
 MOST_TEXT = 64 * 2**20  # bytes of a history; 1,000 epochs of 64 members take 30 MB
 MOST_SHIFT = 2**22  # bytes of what was measured under shift; 64 members take half a megabyte
-WHILE_TRAINING = "The report was written while this run trained: this is how far it was then."
+WHILE_TRAINING = (
+    "The report was written while this run was training: it shows the progress at that time."
+)
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,12 @@ def parse_capsule_run(header: CapsuleHeader) -> CapsuleRun:
         which.
     """
     if header.form != capsule_format.FORMAT_NAME:
-        raise _build_header_error("it says another form")
+        raise _build_header_error("it names another form")
     check_capsule_version(str(header.version))
     if not is_run_id(header.id):
-        raise _build_header_error(f"{header.id!r:.60} is no id of a run")
+        raise _build_header_error(f"{header.id!r:.60} is not the id of a run")
     if header.kind not in ("", IMPORTED):
-        raise _build_header_error(f"{header.kind!r:.60} is no kind of run that can be imported")
+        raise _build_header_error(f"{header.kind!r:.60} is not a kind of run that can be imported")
     if len(header.name) > MAX_NAME_LENGTH or len(header.note) > MAX_NOTE_LENGTH:
         raise _build_header_error("the run's name or note is too long")
     try:
@@ -78,12 +80,12 @@ def parse_capsule_run(header: CapsuleHeader) -> CapsuleRun:
     names = tuple(header.member_names or ())
     check_header_texts(header, data, names)
     if len(names) not in (0, config.members):
-        raise _build_header_error("its members' names are not one a member")
+        raise _build_header_error("it does not have one name for each member")
     return CapsuleRun(config, data, status, tags, names)
 
 
 def _build_header_error(why: str) -> PredictionsError:
-    return PredictionsError(f"its header cannot be taken ({why}): {SAVE_AGAIN}.")
+    return PredictionsError(f"its header cannot be used ({why}): {SAVE_AGAIN}.")
 
 
 def _check_header_status(status: Status, config: EnsembleConfig | ImportedConfig) -> None:
@@ -96,18 +98,18 @@ def _check_header_status(status: Status, config: EnsembleConfig | ImportedConfig
         or status.epochs != config.epochs
         or status.best_on not in ("test", "validation")
     ):
-        raise _build_header_error("its status is of other members or epochs than its settings")
+        raise _build_header_error("its status has other members or epochs than its settings")
 
 
 def _check_header_dataset(
     header: CapsuleHeader, config: EnsembleConfig | ImportedConfig, data: DatasetEntry
 ) -> None:
-    """That the images are those of a dataset that there is, or are told of as somebody's own."""
+    """Check that the images belong to a known dataset, or to one described as the user's own."""
     if len(data.image_shape) != 3 or not all(0 < side <= MOST_SIDE for side in data.image_shape):
         raise _build_header_error(f"its images have shape {data.image_shape}")
     if isinstance(config, ImportedConfig):
         if not data.own:
-            raise _build_header_error("its images are nobody's own")
+            raise _build_header_error("its dataset is not marked as its own")
         check_prediction_counts(
             (config.epochs, config.members, data.test_size, len(data.class_names))
         )
@@ -117,15 +119,15 @@ def _check_header_dataset(
         network
     ):
         raise PredictionsError(
-            f"its network {network!r:.60} is none that this version knows: update this program, "
+            f"its network {network!r:.60} is unknown to this version: update this program, "
             "then import it again."
         )
     if data.name != config.dataset:
-        raise _build_header_error("it tells of another dataset than its settings")
+        raise _build_header_error("it describes another dataset than its settings")
     if config.dataset not in registry.DATASETS:
         if not data.own:
             raise PredictionsError(
-                f"its dataset {config.dataset!r:.60} is none that this version knows: update this "
+                f"its dataset {config.dataset!r:.60} is unknown to this version: update this "
                 "program, then import it again."
             )
         return
@@ -133,7 +135,7 @@ def _check_header_dataset(
     mine = (here.test_size, here.train_size, here.class_names, here.image_shape, here.own)
     if mine != (data.test_size, data.train_size, data.class_names, data.image_shape, data.own):
         raise _build_header_error(
-            f"its dataset {config.dataset} is another than that of this program"
+            f"its dataset {config.dataset} differs from the one in this program"
         )
 
 

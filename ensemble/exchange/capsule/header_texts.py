@@ -25,7 +25,9 @@ def check_header_texts(
     if len(packages) > MOST_PACKAGES or any(
         len(text) > MAX_PACKAGE_LENGTH for pair in packages.items() for text in pair
     ):
-        raise PredictionsError(f"its packages are too many, or their names too long: {SAVE_AGAIN}.")
+        raise PredictionsError(
+            f"it lists too many packages, or their names are too long: {SAVE_AGAIN}."
+        )
     _check_header_names("class_names", data.class_names)
     _check_header_names("member_names", member_names)
     for what, text in (("title", data.title), ("noun", data.noun)):
@@ -40,7 +42,7 @@ def check_header_texts(
 
 def _build_text_error(what: str) -> PredictionsError:
     return PredictionsError(
-        f"the {what} of its dataset is none that can be shown, or too long: {SAVE_AGAIN}."
+        f"the {what} of its dataset cannot be shown, or is too long: {SAVE_AGAIN}."
     )
 
 

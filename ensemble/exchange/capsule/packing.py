@@ -68,7 +68,7 @@ def unpack_array(
     size = int(np.prod(shape, dtype=object)) * kind.itemsize
     raw = _inflate_bytes(packed, size) if codec.endswith("zlib") else packed
     if len(raw) != size:
-        raise ValueError("it has another length than its shape")
+        raise ValueError("its length does not match its shape")
     content = np.frombuffer(raw, np.uint8)
     if codec.startswith(SHUFFLE):
         content = np.ascontiguousarray(content.reshape(kind.itemsize, -1).T).reshape(-1)
@@ -84,5 +84,5 @@ def _inflate_bytes(packed: memoryview, size: int) -> bytes:
     except zlib.error as error:
         raise ValueError("it cannot be unpacked") from error
     if not inflating.eof or inflating.unused_data:
-        raise ValueError("it is longer than its shape, or cut short")
+        raise ValueError("it is longer than its shape, or truncated")
     return found

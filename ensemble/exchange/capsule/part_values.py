@@ -19,7 +19,9 @@ from ensemble.shift.status import StressStatus
 from ensemble.storage.plain_files import parse_json
 from ensemble.storage.records.json_lines import parse_history_line
 
-WHILE_MEASURING = "The report was written while this run was measured: this is how far it was."
+WHILE_MEASURING = (
+    "The report was written while this run was being measured: it shows the progress at that time."
+)
 MOST_ROWS = 300_000  # of a history, which has about one a second
 MOST_TITLE = 200  # letters of what a set of images is called
 PART_SUM_TOLERANCE = (
@@ -34,16 +36,16 @@ def check_part_values(name: str, found: NDArray[Any], about: CapsuleRun) -> None
       PredictionsError: it does; the part is named.
     """
     if why := _describe_part_error(name, found, about):
-        raise PredictionsError(f"its part “{name}” cannot be taken ({why}): {SAVE_AGAIN}.")
+        raise PredictionsError(f"its part “{name}” cannot be used ({why}): {SAVE_AGAIN}.")
 
 
 def _describe_part_error(name: str, found: NDArray[Any], about: CapsuleRun) -> str:
-    """Why; "" where all is well."""
+    """Why; "" if all is well."""
     if name == capsule_format.HISTORY:
-        return "it has more lines than any" if (found == ord("\n")).sum() > MOST_ROWS else ""
+        return "it has more lines than any run" if (found == ord("\n")).sum() > MOST_ROWS else ""
     if name == capsule_format.LABELS:
         inside = found.min() >= 0 and found.max() < len(about.data.class_names)
-        return "" if inside else "a label is none of its classes"
+        return "" if inside else "a label is not one of its classes"
     if match := capsule_format.EPOCH_PATTERN.fullmatch(name):
         return _describe_probability_error(
             found, list_remaining_members(about.status, len(found), int(match[2]))
@@ -51,9 +53,9 @@ def _describe_part_error(name: str, found: NDArray[Any], about: CapsuleRun) -> s
     if match := capsule_format.MEMBERS_PATTERN.fullmatch(name):
         there = list_remaining_members(about.status, len(found), int(match[1]))
         finite = all(np.isfinite(found[member]).all() for member in there)  # of all: a copy
-        return "" if finite else "it holds what is no finite number"
+        return "" if finite else "it holds a number that is not finite"
     if capsule_format.SCORE_PATTERN.fullmatch(name):
-        return "" if np.isfinite(found).all() else "it holds what is no finite number"
+        return "" if np.isfinite(found).all() else "it holds a number that is not finite"
     try:
         if name == capsule_format.SHIFT_RESULTS:
             parse_shift_results(found, about)
@@ -73,7 +75,7 @@ def _describe_probability_error(found: NDArray[np.float32], members: tuple[int, 
             return f"the probabilities of member {member + 1} are not all between 0 and 1"
         if np.abs(found[member].sum(axis=1) - 1).max() > PART_SUM_TOLERANCE:
             return f"the probabilities of member {member + 1} do not add up to 1"
-    return "" if members else "no member is left"
+    return "" if members else "no member remains"
 
 
 def filter_history_rows(content: NDArray[np.uint8], about: CapsuleRun) -> list[bytes]:
@@ -96,20 +98,20 @@ def parse_shift_results(content: NDArray[np.uint8], about: CapsuleRun) -> Stress
     """What was measured of this run under shift; ValueError where it is something else."""
     found = parse_stress_results(_parse_json_object(content))
     if found.format != RESULTS_FORMAT:
-        raise ValueError("it is of another version")
+        raise ValueError("it has another version")
     if found.dataset != about.config.dataset:
         raise ValueError("it was measured on another dataset")
     if found.members > about.config.members:
-        raise ValueError("it is of more members")
+        raise ValueError("it has more members")
     if (
         found.images > about.data.test_size
         or found.epoch > about.config.epochs
         or found.side > MOST_SIDE
     ):
-        raise ValueError("it is of more images or epochs, or of larger images")
+        raise ValueError("it has more images or epochs, or larger images")
     keys = [one["key"] for one in found.ood]
     if len(set(keys)) < len(keys):
-        raise ValueError("a set of images is there twice")
+        raise ValueError("a set of images appears twice")
     if any(len(one["title"]) > MOST_TITLE for one in found.ood):
         raise ValueError("the name of a set of images is too long")
     return found
@@ -124,12 +126,12 @@ def parse_capsule_sources(content: NDArray[np.uint8], about: CapsuleRun) -> list
     """Where each member of a chosen run came from; ValueError where it is something else."""
     found = parse_members_json(_parse_json_object(content))
     if len(found) != about.config.members:
-        raise ValueError("it is of another number of members")
+        raise ValueError("it has another number of members")
     return found
 
 
 def _parse_json_object(content: NDArray[np.uint8]) -> dict[str, Any]:
     found = parse_json(content.tobytes())
     if not isinstance(found, dict):
-        raise ValueError("there is no object")
+        raise ValueError("it is not a JSON object")
     return found

@@ -19,7 +19,7 @@ OPENING_TAG = re.compile(
 )
 ATTRIBUTE = re.compile(rb'data-(\w+)="([^"<>]*)"')
 CLOSING_TAG = b"</script>"
-SAVE_AGAIN = "have it sent or saved again"
+SAVE_AGAIN = "save or send it again"
 
 
 class CapsuleElement(NamedTuple):
@@ -54,9 +54,11 @@ def find_capsule_elements(page: bytes) -> list[CapsuleElement]:
     while opening := OPENING_TAG.search(page, at):
         end = page.find(CLOSING_TAG, opening.end())
         if end < 0:
-            raise PredictionsError(f"it is cut short within the data of a run: {SAVE_AGAIN}.")
+            raise PredictionsError(f"it ends within the data of a run: {SAVE_AGAIN}.")
         if len(found) == MOST_CAPSULES:
-            raise PredictionsError(f"it holds more than {MOST_CAPSULES} runs: write fewer a file.")
+            raise PredictionsError(
+                f"it holds more than {MOST_CAPSULES} runs: write fewer into one file."
+            )
         said = {
             key.decode(): value.decode("utf-8", "replace")
             for key, value in ATTRIBUTE.findall(opening[0])
@@ -65,8 +67,8 @@ def find_capsule_elements(page: bytes) -> list[CapsuleElement]:
         at = end
     if not found:
         raise PredictionsError(
-            "it is a web page without the data of a run: choose a report that `python -m ensemble "
-            "report` or “Save as one file” wrote, whole."
+            "it is a web page without the data of a run: choose a complete report written by "
+            "`python -m ensemble report` or “Save as one file”."
         )
     return found
 
@@ -78,10 +80,10 @@ def _decode_capsule_element(said: dict[str, str], text: bytes) -> CapsuleElement
     except (binascii.Error, ValueError) as error:
         raise PredictionsError(f"the data of a run in it is damaged: {SAVE_AGAIN}.") from error
     if said.get("bytes") != str(len(payload)):
-        raise PredictionsError(f"the data of a run in it is cut short: {SAVE_AGAIN}.")
+        raise PredictionsError(f"the data of a run in it is truncated: {SAVE_AGAIN}.")
     if said.get("sha256") != hashlib.sha256(payload).hexdigest():
         raise PredictionsError(
-            f"the data of a run in it is damaged, its checksum is another: {SAVE_AGAIN}."
+            f"the data of a run in it is damaged, its checksum does not match: {SAVE_AGAIN}."
         )
     return CapsuleElement(said.get("run", ""), payload)
 
@@ -92,7 +94,7 @@ def check_capsule_version(said: str) -> None:
         return
     if said.isascii() and said.isdigit() and len(said) < 10 and int(said) > VERSION:
         raise PredictionsError(
-            f"its data has form {int(said)}, and this version reads form {VERSION}: update this "
-            "program, then import it again."
+            f"its data has form {int(said)}, but this version reads form {VERSION}: update "
+            "this program, then import it again."
         )
-    raise PredictionsError(f"it does not say in which form its data is: {SAVE_AGAIN}.")
+    raise PredictionsError(f"it does not name the form of its data: {SAVE_AGAIN}.")

@@ -8,12 +8,8 @@ from numpy.typing import NDArray
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import ROW_SUM_TOLERANCE, Shape
 
-AXIS_ORDER = (
-    "(members, examples, classes), with an axis of epochs before them where there are several"
-)
-BINARY_NOTE = (
-    "One number an example was taken as class 1's {noun} of two classes: class 0 has the rest."
-)
+AXIS_ORDER = "(members, examples, classes), with an axis of epochs in front if there are several"
+BINARY_NOTE = "One number for each example was read as the {noun} of class 1; class 0 has the rest."
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,7 @@ def parse_output_axes(kind: str, shape: tuple[int, ...], examples: int, two: boo
 
 
 def _match_output_shape(shape: tuple[int, ...], examples: int, two: bool) -> Shape | None:
-    """(E, M, N, columns); None where the shape does not fit."""
+    """(E, M, N, columns); None if the shape does not fit."""
     match shape:
         case (n,) if n == examples and two:
             return 1, 1, n, 1
@@ -96,7 +92,7 @@ def _describe_shape_mismatch(kind: str, shape: tuple[int, ...], examples: int) -
         return f"`{kind}` has {len(shape)} axes: give {AXIS_ORDER}."
     said = f"`{kind}` has the shape {shape}"
     if examples not in shape:
-        return f"{said}, and there are {examples:,} labels: one axis has to have that length."
+        return f"{said}, but there are {examples:,} labels: one axis has to have that length."
     place = shape.index(examples)
     match len(shape), place:
         case (1, _) | (2, 1):

@@ -22,7 +22,7 @@ def convert_images_to_uint8(
 
     Args:
       shape: of the array in the file.
-      pieces: its numbers in C order, flat (K,), anew with each call: they are looked through
+      pieces: its numbers in C order, flat (K,), again with each call: they are looked through
         once for their range, and once to be kept.
       examples: N.
 
@@ -43,7 +43,9 @@ def convert_images_to_uint8(
     made = found.reshape(form)
     if channels_first:
         made = np.ascontiguousarray(made.transpose(0, 2, 3, 1))
-        notes.append("`images` had its channels before height and width; they were put last.")
+        notes.append(
+            "`images` had its channels before height and width; they were moved to the end."
+        )
     return made, notes
 
 
@@ -51,7 +53,7 @@ def _parse_image_shape(shape: tuple[int, ...], examples: int) -> tuple[tuple[int
     """The shape with its axis of channels, and whether that is the second."""
     if not shape or shape[0] != examples:
         raise PredictionsError(
-            f"`images` has the shape {shape}, and there are {examples:,} labels: give one image "
+            f"`images` has the shape {shape}, but there are {examples:,} labels: give one image "
             "for each, in their order, or leave `images` out."
         )
     if len(shape) == 3:
@@ -65,7 +67,7 @@ def _parse_image_shape(shape: tuple[int, ...], examples: int) -> tuple[tuple[int
     sides = shape[1:3] if last else shape[2:]
     if max(sides) > MOST_SIDE:
         raise PredictionsError(
-            f"`images` are {sides[0]:,}×{sides[1]:,} pixels: bring them to {MOST_SIDE:,} at most."
+            f"`images` are {sides[0]:,}×{sides[1]:,} pixels: resize them to {MOST_SIDE:,} at most."
         )
     return shape, not last
 
@@ -80,14 +82,14 @@ def _choose_image_scale(pieces: Pieces) -> tuple[float | None, list[str]]:
         least, most = np.minimum(least, piece.min()), np.maximum(most, piece.max())
         whole = whole and (dtype.kind in "biu" or bool((np.floor(piece) == piece).all()))
     if dtype.kind not in "biuf":
-        raise PredictionsError(f"`images` are no numbers: {SHAPE_HINT}.")
+        raise PredictionsError(f"`images` are not numbers: {SHAPE_HINT}.")
     if dtype.kind != "b" and whole and least >= 0 and 1 < most <= 255:
         return None, []
     if least >= 0 and most <= 1:
-        return 255.0, ["`images` went from 0 to 1 and were brought to 0 to 255."]
+        return 255.0, ["`images` ranged from 0 to 1 and were scaled to 0 to 255."]
     if least >= 0 and most <= 255:
         return 1.0, ["`images` were rounded to whole numbers from 0 to 255."]
     raise PredictionsError(
-        f"`images` go from {least:.3g} to {most:.3g}: give them before they are standardised, from "
-        "0 to 255 or from 0 to 1, or leave `images` out."
+        f"`images` range from {least:.3g} to {most:.3g}: give them before they are "
+        "standardised, from 0 to 255 or from 0 to 1, or leave `images` out."
     )

@@ -37,8 +37,9 @@ def decode_one_hot(labels: NDArray[Any]) -> NDArray[Any]:
     fine = ((labels == 0) | (labels == 1)).all(axis=1) & (labels.sum(axis=1) == 1)
     if not fine.all():
         raise PredictionsError(
-            f"`labels` has the shape {labels.shape} and its row {int(np.argmin(fine))} is not one "
-            f"1 and else 0: {LABEL_HINT}, labels.argmax(axis=1) where that is what is meant."
+            f"`labels` has the shape {labels.shape} and its row {int(np.argmin(fine))} is not "
+            f"one 1 and otherwise 0: {LABEL_HINT}, such as labels.argmax(axis=1) if that is "
+            "what is meant."
         )
     return labels.argmax(axis=1)
 
@@ -74,9 +75,8 @@ def parse_class_numbers(
     if least < 0 or most >= classes:
         place = int(np.argmax((labels < 0) | (labels >= classes)))
         raise PredictionsError(
-            f"`labels[{place}]` is {int(labels[place])}, and there are {classes} classes: "
-            f"{LABEL_HINT} "
-            f"to {classes - 1}."
+            f"`labels[{place}]` is {int(labels[place])}, but there are {classes} classes: "
+            f"{LABEL_HINT} to {classes - 1}."
         )
     return labels.astype(np.int32)
 
@@ -101,12 +101,12 @@ def _parse_named_labels(
         place, text = _find_unknown_label(labels, known)
         if names is None:
             raise PredictionsError(
-                f"`labels[{place}]` is “{text}”, and nothing says which class that is: give "
+                f"`labels[{place}]` is “{text}”, but the classes have no names: give "
                 "`class_names` in the order of the probabilities, or numbers from 0."
             ) from None
         raise PredictionsError(
-            f"`labels[{place}]` is “{text}”, which is none of the {classes} class names: write "
-            "it as they do, or give numbers from 0."
+            f"`labels[{place}]` is “{text}”, which is not one of the {classes} class names: "
+            "use those names, or give numbers from 0."
         ) from None
     return parse_class_numbers(values[codes], classes, None)
 

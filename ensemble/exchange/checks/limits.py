@@ -31,8 +31,8 @@ def max_import_bytes() -> int:
     said = os.environ.get("ENSEMBLE_MAX_IMPORT_MB") or str(MOST_UPLOAD_MB)
     if not (said.isascii() and said.isdigit() and len(said) < 8 and int(said)):
         raise ConfigError(
-            f"ENSEMBLE_MAX_IMPORT_MB is {said!r:.60}: it has to be a whole number of megabytes "
-            f"from 1 on, such as {MOST_UPLOAD_MB}."
+            f"ENSEMBLE_MAX_IMPORT_MB is {said!r:.60}: it has to be a whole number of "
+            f"megabytes, at least 1, such as {MOST_UPLOAD_MB}."
         )
     return int(said) * 10**6
 
@@ -45,9 +45,9 @@ def check_upload_size(nbytes: int) -> None:
     """
     if nbytes > (most := max_import_bytes()):
         raise PredictionsError(
-            f"This has {format_megabytes(nbytes)}, and an upload at most {format_megabytes(most)}: "
-            "use `python -m ensemble import` on the machine that serves this page, or raise "
-            "ENSEMBLE_MAX_IMPORT_MB."
+            f"This has {format_megabytes(nbytes)}, but an upload may have at most "
+            f"{format_megabytes(most)}: use `python -m ensemble import` on the machine that "
+            "serves this page, or raise ENSEMBLE_MAX_IMPORT_MB."
         )
 
 
@@ -71,7 +71,7 @@ def check_prediction_counts(shape: Sequence[int]) -> None:
             raise PredictionsError(f"it has {count:,} {noun}: at least {least} are needed.")
         if count > most:
             raise PredictionsError(
-                f"it has {count:,} {noun}, and at most {most:,} are taken: {mend}."
+                f"it has {count:,} {noun}, but at most {most:,} are accepted: {mend}."
             )
 
 
@@ -87,10 +87,9 @@ def check_free_memory(nbytes: int, most: int | None = None) -> None:
     """
     if most is not None and nbytes > most:
         raise PredictionsError(
-            f"unpacked it takes {format_megabytes(nbytes)}, and of an upload at most "
-            f"{format_megabytes(most)} "
-            "are taken: use `python -m ensemble import` on the machine that serves this page, or "
-            "give fewer epochs, members or examples."
+            f"unpacked, it takes {format_megabytes(nbytes)}, but an upload may take at "
+            f"most {format_megabytes(most)}: use `python -m ensemble import` on the "
+            "machine that serves this page, or give fewer epochs, members or examples."
         )
     free = psutil.virtual_memory().available
     if nbytes > MAX_MEMORY_SHARE * free:
@@ -121,9 +120,8 @@ def allocate_probabilities(shape: Shape) -> NDArray[np.float32]:
         return np.empty(shape, np.float32)
     except MemoryError as error:
         raise PredictionsError(
-            f"the system does not give {format_megabytes(estimate_import_bytes(shape))} of memory "
-            f"for it: give fewer "
-            "epochs, members or examples."
+            f"the system does not provide {format_megabytes(estimate_import_bytes(shape))} of "
+            "memory for it: give fewer epochs, members or examples."
         ) from error
 
 

@@ -35,12 +35,13 @@ def check_distinct_names(field: str, names: Sequence[str]) -> tuple[str, ...]:
             raise PredictionsError(f"`{field}[{place}]` is empty: give it a name.")
         if len(name) > MOST_LETTERS:
             raise PredictionsError(
-                f"`{field}[{place}]` has {len(name):,} letters: give it a name of at most "
+                f"`{field}[{place}]` has {len(name):,} characters: give it a name of at most "
                 f"{MOST_LETTERS}."
             )
         if name in first:
             raise PredictionsError(
-                f"`{field}` has “{name}” twice, at {first[name]} and {place}: give each its own."
+                f"`{field}` has “{name}” twice, at {first[name]} and {place}: give each a "
+                "different one."
             )
         first[name] = place
     return tuple(names)

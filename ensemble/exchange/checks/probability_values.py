@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import ROW_SUM_TOLERANCE
 
-LOGARITHM_NOTE = "They are logarithms of probabilities, and were taken as such."
+LOGARITHM_NOTE = "The values are logarithms of probabilities and were read as such."
 ZERO_BASED_NOTE = "(all counted from 0)"
 
 
@@ -57,7 +57,7 @@ class ProbabilityConverter:
           blocks: (R, C), or (R, 1) of two classes, of any numbers, together as many rows.
 
         Raises:
-          PredictionsError: an entry is no number, or a row no distribution.
+          PredictionsError: an entry is not a number, or a row no distribution.
         """
         epoch = at = 0
         for block in blocks:
@@ -77,8 +77,8 @@ class ProbabilityConverter:
             found.append(f"Probabilities below 0 by at most {ROW_SUM_TOLERANCE:g} were set to 0.")
         if self._worst.deviation > 1e-5:
             found.append(
-                f"Rows sum to 1 within {self._worst.deviation:.1g} (rounding), and are kept as "
-                f"they are."
+                f"Rows sum to 1 within {self._worst.deviation:.1g} (rounding) and are left "
+                "unchanged."
             )
         return found
 
@@ -128,7 +128,7 @@ class ProbabilityConverter:
         if self.kind == "logits":
             if self._probabilities_all_along:
                 raise PredictionsError(
-                    "`logits` are probabilities already (each row sums to 1): save them as "
+                    "`logits` are already probabilities (each row sums to 1): save them as "
                     "`probabilities`."
                 )
             return
@@ -142,7 +142,7 @@ class ProbabilityConverter:
             f"{worst.sum:.6g}"
         )
         if abs(worst.sum - 100) < 1:
-            return f"{said}: they are per cent, divide them by 100."
+            return f"{said}: they are percentages, divide them by 100."
         return (
             f"{said}, furthest from 1 of {worst.count:,} rows that are off by more than "
             f"{ROW_SUM_TOLERANCE:g}: give each example's probabilities of all classes, or `logits`."
@@ -158,8 +158,8 @@ class ProbabilityConverter:
         )
         if np.isfinite(value):
             raise PredictionsError(
-                f"{said}{value:.4g}, which is no probability: save them as `logits` if that is "
-                "what they are."
+                f"{said}{value:.4g}, which is not a probability: save them as `logits` if that "
+                "is what they are."
             )
         raise PredictionsError(
             f"{said}{value}: give a finite number, or leave that example or member out."

@@ -48,7 +48,7 @@ class TableColumns:
       key_columns: the column of "example", "member", "epoch", "label", "split", where there is one.
       kind: "probabilities" or "logits".
       class_columns: the columns of the classes, in the classes' order.
-      class_names: of the classes; None where they are numbered, or one column stands for two.
+      class_names: of the classes; None if they are numbered, or one column stands for two.
       ignored: columns that nothing is made of.
     """
 
@@ -68,7 +68,7 @@ def parse_table_columns(columns: Sequence[str]) -> TableColumns:
     """
     if len(set(columns)) != len(columns):
         twice = next(one for one in columns if columns.count(one) > 1)
-        raise PredictionsError(f"its column “{twice:.60}” is there twice: keep one of them.")
+        raise PredictionsError(f"its column “{twice:.60}” appears twice: keep one of them.")
     if len(columns) > MOST_COLUMNS:
         raise PredictionsError(
             f"it has {len(columns):,} columns: give one for each of at most 1,000 classes."

@@ -21,9 +21,9 @@ class FilePredictions:
       labels: whatever the file has under that name: numbers or text of any shape, or None.
       class_names: as the file has them, or None.
       member_names: likewise.
-      split: likewise; "" where it does not say.
-      examples: what a table calls its examples, in their order; None where they are numbered.
-      images: reads them for N examples; None where there are none.
+      split: likewise; "" if it does not say.
+      examples: what a table calls its examples, in their order; None if they are numbered.
+      images: reads them for N examples; None if there are none.
       image_bytes: what they take once they are uint8.
       notes: what was assumed so far.
     """

@@ -21,7 +21,7 @@ from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import PICKLED_MESSAGE, ArrayHeader, BoundedReader, read_header
 from ensemble.storage.arrays.npz import HARMLESS_FLAGS, MAX_ENTRIES, ZIP_ERRORS, ZIP_METHODS
 
-DAMAGED_MESSAGE = "it is damaged and cannot be read to its end: save it again."
+DAMAGED_MESSAGE = "it is damaged and cannot be read completely: save it again."
 
 
 class InMemoryFile(BoundedReader):
@@ -66,15 +66,15 @@ class NpzArchive:
             except DamagedFileError as error:
                 if str(error) == PICKLED_MESSAGE:
                     raise PredictionsError(
-                        f"`{name}` holds Python objects, which nothing here unpickles: save it as "
-                        f"an array of text or numbers, np.array(list({name}))."
+                        f"`{name}` holds Python objects, which are not unpickled here: save it "
+                        f"as an array of text or numbers, np.array(list({name}))."
                     ) from error
                 raise PredictionsError(
-                    f"`{name}` is no array of numbers or text that can be read ({error}): save "
+                    f"`{name}` is not a readable array of numbers or text ({error}): save "
                     "numbers with .astype('float32'), names and text labels with .astype(str)."
                 ) from error
         if info.file_size != header.start + header.nbytes:
-            raise DamagedFileError("an array's shape does not fit its length")
+            raise DamagedFileError("an array's shape does not match its length")
         self._headers[name] = header
         return header
 
@@ -137,7 +137,7 @@ def _find_array_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     infos = archive.infolist()
     if any(one.filename.endswith("data.pkl") for one in infos):
         raise PredictionsError(
-            "it is a file of torch.save, which would have to be unpickled: save NumPy arrays with "
+            "it is a file of torch.save, which is not unpickled here: save NumPy arrays with "
             "np.savez(...)."
         )
     found = {
@@ -147,8 +147,8 @@ def _find_array_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         raise PredictionsError("it is an archive without arrays: save them with np.savez(...).")
     if len(infos) > MAX_ENTRIES or len({one.filename for one in infos}) != len(infos):
         raise PredictionsError(
-            f"it has entries of one name, or more than {MAX_ENTRIES:,}: save it again with "
-            "np.savez(...)."
+            f"it has several entries with the same name, or more than {MAX_ENTRIES:,}: save it "
+            "again with np.savez(...)."
         )
     for name, one in found.items():
         if one.compress_type not in ZIP_METHODS or one.flag_bits & ~HARMLESS_FLAGS:
@@ -163,4 +163,4 @@ def _read_into_buffer(file: io.BufferedIOBase, content: NDArray[np.uint8]) -> No
     for start in range(0, len(content), CHUNK_BYTES):
         piece = content[start : start + CHUNK_BYTES]
         if file.readinto(piece.data) != len(piece):
-            raise DamagedFileError("an array is cut short")
+            raise DamagedFileError("an array is truncated")

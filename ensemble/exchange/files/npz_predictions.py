@@ -49,7 +49,7 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
         aside.add(found["logits"])
     if aside:
         said = ", ".join(f"`{name:.40}`" for name in sorted(aside)[:5])
-        notes.append(f"Arrays that were left aside: {said}.")
+        notes.append(f"Arrays that were ignored: {said}.")
     header = archive.array_header(found[kind])
     if header.dtype.kind == "U":
         raise PredictionsError(f"`{kind}` holds text: save it as numbers, .astype('float32').")
@@ -79,7 +79,7 @@ def _match_array_names(names: list[str]) -> tuple[dict[str, str], list[str]]:
         if there := [one for one in known if one in names]:
             found[wanted] = there[0]
             if there[0] != wanted:
-                notes.append(f"`{there[0]}` was taken as `{wanted}`.")
+                notes.append(f"`{there[0]}` was read as `{wanted}`.")
     return found, notes
 
 
@@ -89,8 +89,8 @@ def _find_output_kind(found: dict[str, str], names: list[str]) -> str:
             return kind
     said = ", ".join(f"`{one:.40}`" for one in names[:8])
     raise PredictionsError(
-        f"it has neither `probabilities` nor `logits`, only {said}: save them by one of these "
-        "names, np.savez(file, probabilities=…, labels=…)."
+        f"it has neither `probabilities` nor `logits`, only {said}: save them under one of "
+        "these names, np.savez(file, probabilities=…, labels=…)."
     )
 
 
@@ -108,13 +108,13 @@ def _load_small_array(archive: NpzArchive, name: str, most: int = MOST_BYTES) ->
     header = archive.array_header(name)
     if header.dtype.kind == "U" and header.dtype.itemsize > 4 * MAX_TEXT_LENGTH:
         raise PredictionsError(
-            f"`{name}` holds a text of {header.dtype.itemsize // 4:,} letters: shorten it, to "
-            f"{MOST_LETTERS} at most where it is a name."
+            f"`{name}` holds a text of {header.dtype.itemsize // 4:,} characters: shorten it, "
+            f"to {MOST_LETTERS} at most if it is a name."
         )
     if header.nbytes > most or max(header.shape, default=0) > MOST_EXAMPLES:
         raise PredictionsError(
-            f"`{name}` has the shape {header.shape}, more than any file may have: give one entry "
-            f"an example, class or member, and at most {MOST_EXAMPLES:,} examples."
+            f"`{name}` has the shape {header.shape}, more than a file may have: give one entry "
+            f"for each example, class or member, and at most {MOST_EXAMPLES:,} examples."
         )
     return archive.load_array(name)
 

@@ -51,7 +51,7 @@ def check_parquet_pages(
                 largest[name] = max(largest[name], unpacked)
                 if total > PAGE_OVERHEAD_BYTES + MOST_CELL * group.num_rows:
                     raise PredictionsError(
-                        f"its column “{name:.60}” says that it unpacks to more than its "
+                        f"its column “{name:.60}” claims to unpack to more than its "
                         f"{group.num_rows:,} rows can hold: save it again."
                     )
     check_free_memory(sum(largest.values()), most_bytes)

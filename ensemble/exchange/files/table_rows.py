@@ -92,9 +92,8 @@ def encode_key_column(
     encoded = found.dictionary_encode()
     if (many := len(encoded.dictionary)) > MAX_KEY_VALUES[name]:
         raise PredictionsError(
-            f"its column of {name}s has {many:,} different values, and at most "
-            f"{MAX_KEY_VALUES[name]:,} are "
-            "taken: look whether it is what its name says."
+            f"its column of {name}s has {many:,} different values, but at most "
+            f"{MAX_KEY_VALUES[name]:,} are accepted: check that it is what its name says."
         )
     codes = encoded.indices.to_numpy(zero_copy_only=False)
     values = [sanitize_name(one) for one in encoded.dictionary.to_pylist()]
@@ -194,14 +193,14 @@ def _parse_split_column(column: pa.ChunkedArray | None) -> str:
     values = [one for one in column.unique().to_pylist() if one]
     if len(values) > 1:
         raise PredictionsError(
-            f"its rows are of {len(values)} splits (“{values[0]:.40}”, “{values[1]:.40}”): give "
-            "those of one."
+            f"its rows belong to {len(values)} splits (“{values[0]:.40}”, “{values[1]:.40}”): "
+            "give the rows of one."
         )
     return sanitize_name(values[0])[:80] if values else ""
 
 
 def _drop_default_names(names: tuple[str, ...], bounded: bool = False) -> tuple[str, ...] | None:
-    """Names that say something; None where there are none, or numbers as we give them too."""
+    """Names that say something; None if there are none, or numbers as we give them too."""
     plain = [str(number) for number in range(len(names))]
     counted = [str(number + 1) for number in range(len(names))]
     if not names or list(names) in (plain, counted, [""]):

@@ -84,7 +84,7 @@ def read_parquet_predictions(file: BoundedReader, most_bytes: int | None = None)
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         raise PredictionsError(
-            "it is damaged, or no Parquet that can be read: save it again."
+            "it is damaged, or not a readable Parquet file: save it again."
         ) from error
 
 
@@ -114,7 +114,7 @@ def _collect_table_batches(
     if aside := [one for one in columns.ignored if one.strip().lower() not in ROW_NUMBERS]:
         said = ", ".join(f"“{one:.40}”" for one in aside[:5])
         more = "" if len(aside) <= 5 else f" and {len(aside) - 5} more"
-        notes = [f"Columns that were left aside: {said}{more}."]
+        notes = [f"Columns that were ignored: {said}{more}."]
     return arrange_table_rows(columns, np.concatenate(blocks), texts, notes)
 
 
@@ -164,8 +164,8 @@ def _convert_key_texts(column: pa.Array, name: str) -> pa.Array:
         longest = pa.compute.max(pa.compute.binary_length(held)).as_py() or 0
         if longest > MOST_CELL:
             raise PredictionsError(
-                f"its column “{name:.60}” has a text of {longest:,} bytes, and at most "
-                f"{MOST_CELL:,} are taken: shorten it."
+                f"its column “{name:.60}” has a text of {longest:,} bytes, but at most "
+                f"{MOST_CELL:,} are accepted: shorten it."
             )
     try:
         return column.cast(pa.string())
@@ -215,4 +215,4 @@ def _describe_csv_error(message: str, columns: list[str]) -> str:
             f"its line {int(found[1])} has {found[3]} cells, and the first names {found[2]}: save "
             "it again, with quotes around text that holds the delimiter."
         )
-    return "it is no table that can be read (its rows are uneven, or not text): save it again."
+    return "it is not a readable table (its rows are uneven, or not text): save it again."

@@ -85,10 +85,10 @@ def explain_decomposition_chart(here: NllDecomposition) -> str:
     """What the members save by differing, after one epoch."""
     share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
     return (
-        f"The ensemble's NLL of {formats.format_significant(here.ensemble_nll)} is the mean "
-        f"member's {formats.format_significant(here.mean_member_nll)} less a diversity of "
-        f"{formats.format_significant(here.diversity)}: by differing, the members save "
-        f"{formats.format_percent(share, places=0)}."
+        f"Averaging lowers the loss by {formats.format_percent(share, places=0)}: the mean "
+        f"member's NLL of {formats.format_significant(here.mean_member_nll)} less a diversity of "
+        f"{formats.format_significant(here.diversity)} is the ensemble's "
+        f"{formats.format_significant(here.ensemble_nll)}."
     )
 
 

@@ -109,30 +109,30 @@ class TaskFollower:
         if stopped and now - stopped > 2 * CANCEL_AFTER_SECONDS:
             return Outcome(
                 "stopped",
-                f"Stopped. Whether {name} has ended {self._where} did not say: look there.",
+                f"Stopped. {self._where} did not say whether {name} has ended: check there.",
             )
         if ended is None:
             return None
         if self._task.cancelled and said is None:
-            return Outcome("stopped", f"Stopped while it waited in {self._where}'s queue.")
+            return Outcome("stopped", f"Stopped while queued on {self._where}.")
         if now - ended < GRACE_SECONDS:
             return None
         kept = self._job.kind.describe_kept_work(self._job.path)
         if said and said.state == "stopped":
             return Outcome(
                 "stopped",
-                f"{self._where} ended {name} before its time: it was cancelled there. {kept}",
+                f"{self._where} ended {name} early: it was cancelled there. {kept}",
             )
         if said is None:
             return Outcome(
                 "failed",
-                f"{self._where} ended {name} before that had begun: it was "
-                "cancelled, or could not start. The log has what it said.",
+                f"{self._where} ended {name} before it started: it was cancelled, or could not "
+                "start. The log has the details.",
             )
         return Outcome(
             "failed",
-            f"{name[0].upper()}{name[1:]}{self._node_suffix} ended without a word: it "
-            f"was killed, or asked for too little memory or time. {kept}",
+            f"{name[0].upper()}{name[1:]}{self._node_suffix} exited unexpectedly: it was "
+            f"killed, or asked for too little memory or time. {kept}",
         )
 
     def _build_status_fields(self, said: JobStatus | None) -> dict[str, Any]:
@@ -144,9 +144,9 @@ class TaskFollower:
             if fresh or state != "waiting":
                 return mirror_status_fields(said)
         elif said is None and state != "waiting":
-            return {"state": "starting", "message": f"Its task starts{self._node_suffix}."}
+            return {"state": "starting", "message": f"Its task is starting{self._node_suffix}."}
         why = f" ({self._task.record.reason})" if self._task.record.reason else ""
-        message = f"Waits in {self._where}'s queue{why}. {self._task.refusal}".rstrip()
+        message = f"Queued on {self._where}{why}. {self._task.refusal}".rstrip()
         return {"state": "queued", "message": message, "seconds_left": None}
 
     @property
@@ -180,9 +180,10 @@ def follow_placed_job(
         placement = read_placement(job.path)
     except (OSError, ValueError) as error:
         raise RunError(
-            f"Where this job is to run cannot be read ({error}): start it again, and say where."
+            f"This job's placement cannot be read ({error}): start it again and say where "
+            "to run it."
         ) from error
     if placement is None:
-        raise RunError("Where this job is to run has been removed meanwhile: start it again.")
+        raise RunError("This job's placement has been removed meanwhile: start it again.")
     backend = create_scheduler_backend(placement, job.path / TASK_FOLDER, nodes=1)
     return TaskFollower(job, status, stop, report, backend, placement).follow_task()

@@ -45,7 +45,7 @@ class TaskSubmission:
 
     @property
     def refusal(self) -> str:
-        """Why nothing was heard at the last look; "" where something was."""
+        """Why nothing was heard at the last look; "" if something was."""
         return self._tasks.refusal
 
     def submit_or_find(self) -> None:
@@ -110,7 +110,7 @@ class TaskSubmission:
         self._record_task(TaskStatus("ended", self.record.id))
 
     def abandon_task(self) -> None:
-        """Leave none at work that nobody follows any more."""
+        """Leave no task running that nobody follows any longer."""
         if self.record.id:
             with contextlib.suppress(OSError, ClusterError):
                 (self._folder / STOP_FILE).touch()
@@ -140,7 +140,7 @@ class TaskSubmission:
         while self._tasks.find_alive():
             if time.monotonic() > end:
                 raise RunError(
-                    f"The task {self._tasks.tasks[ONLY_TASK].id} of an earlier request works "
-                    f"still: try again when {self._backend.title} has ended it."
+                    f"The task {self._tasks.tasks[ONLY_TASK].id} of an earlier request is "
+                    f"still running: try again when {self._backend.title} has ended it."
                 )
             time.sleep(POLL_SECONDS)

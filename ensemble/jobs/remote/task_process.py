@@ -52,7 +52,7 @@ def wait_for_other_task(job: Job) -> None:
     told = False
     while is_inside_task(job) and is_locked(locate_worker_folder(job) / LOCK_FILE):
         if not told:
-            print("It has a task already: this one waits until that ends.", flush=True)
+            print("It already has a task: this one waits until that task ends.", flush=True)
             told = True
         time.sleep(WAIT_SECONDS)
 
@@ -66,6 +66,6 @@ def name_node_in_errors(job: Job) -> Iterator[None]:
         if not is_inside_task(job):
             raise
         raise NotPreparedError(
-            f"{error} Its task looked for it on {socket.gethostname()}, in {data_folder()}: "
+            f"{error} Its task looked for this on {socket.gethostname()}, in {data_folder()}: "
             "ENSEMBLE_DATA has to be a folder that the nodes of the cluster share."
         ) from error

@@ -45,7 +45,7 @@ class TaskRecord:
 
 
 def read_task_record(job_folder: Path) -> TaskRecord | None:
-    """What was last noted of the task of the job in a folder; None where nothing can be read."""
+    """What was last noted of the task of the job in a folder; None if nothing can be read."""
     try:
         return parse_dataclass(TaskRecord, read_json(job_folder / TASK_FOLDER / "task.json"))
     except (OSError, ValueError):
@@ -82,7 +82,7 @@ def find_placement(job_folder: Path) -> Placement | None:
 
 
 def stop_remote_task(job_folder: Path) -> None:
-    """Stop the task that may be at work for the job in a folder, as far as that can be done."""
+    """Stop the task that may be working on the job in a folder, as far as that can be done."""
     record = read_task_record(job_folder)
     if record is None or record.state == "ended":
         return

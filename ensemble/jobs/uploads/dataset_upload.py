@@ -64,7 +64,7 @@ class UploadJob(Job):
 
 
 class UploadStoppedError(Exception):
-    """Somebody asked the reading to stop while it was at it."""
+    """Somebody asked the reading to stop while it was running."""
 
 
 def uploads_folder() -> Path:
@@ -73,7 +73,7 @@ def uploads_folder() -> Path:
 
 
 def read_upload_job(ident: str) -> UploadJob | None:
-    """The upload of that id; None where there is none, or none any more."""
+    """The upload of that id; None if there is none, or none any more."""
     if not UPLOAD_ID_PATTERN.fullmatch(ident):
         return None
     folder = uploads_folder() / ident
@@ -90,7 +90,7 @@ def receive_upload(content: BinaryIO, request: UploadRequest) -> UploadJob:
 
     Raises:
       AccessError: whoever asks may add no data, or has enough of it being read.
-      DataError: it is no file of a kind that is read.
+      DataError: it is not a file of a kind that is read.
       StorageError: the disk does not take it; nothing is left of it.
     """
     check_permission(Action.ADD_DATA)
@@ -109,9 +109,9 @@ def receive_upload(content: BinaryIO, request: UploadRequest) -> UploadJob:
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise StorageError(
-            f"The upload cannot be kept in {uploads_folder()} ({describe_os_error(error)}): "
-            f"{describe_remedy(error)}, or "
-            "point ENSEMBLE_DATA at a folder that you can write to."
+            f"The upload cannot be saved in {uploads_folder()} ({describe_os_error(error)}): "
+            f"{describe_remedy(error)}, or point ENSEMBLE_DATA at a folder that you can write "
+            "to."
         ) from error
 
 
@@ -121,13 +121,13 @@ def start_upload_reading(ident: str, request: UploadRequest) -> UploadJob:
     Raises:
       AccessError: it is somebody else's.
       ConfigError: it cannot be prepared in that way.
-      RunError: a process is at it still, or the upload is gone.
+      RunError: a process is still working on it, or the upload no longer exists.
       OSError: the disk refuses.
     """
     request.preparation  # noqa: B018 (it is checked when it is made)
     folder, now = uploads_folder() / ident, time.time()
     owners.check_folder_access(Action.CHANGE, folder)
-    with exclude_worker(folder, f"{request.file:.60} is being read still: try again in a moment."):
+    with exclude_worker(folder, f"{request.file:.60} is still being read: try again in a moment."):
         if (there := read_upload_job(ident)) and there.has_pending_or_remote_worker:
             return there  # Two pressed at once.
         clear_stop_request(folder)
@@ -135,13 +135,13 @@ def start_upload_reading(ident: str, request: UploadRequest) -> UploadJob:
         status = UploadStatus(queued=now, updated=now, message="Starting")
         write_json(folder / STATUS_FILE, dataclasses.asdict(status))
     if (job := read_upload_job(ident)) is None:
-        raise RunError("This upload is no longer here: upload the file again.")
+        raise RunError("This upload no longer exists: upload the file again.")
     start_worker(job)
     return job
 
 
 def discard_upload(ident: str) -> None:
-    """Let an upload go with all that was made of it, unless a process is at it.
+    """Let an upload go with all that was made of it, unless a process is working on it.
 
     Raises:
       AccessError: it is somebody else's.
@@ -153,7 +153,7 @@ def discard_upload(ident: str) -> None:
 
 
 def _remove_upload_folder(folder: Path) -> None:
-    with exclude_worker(folder, "The upload is being read still: stop that first."):
+    with exclude_worker(folder, "The upload is still being read: stop that first."):
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -204,8 +204,8 @@ def _prepare_upload(
             report_progress,
         )
     except UploadStoppedError:
-        return Outcome("stopped", "Stopped. Nothing of it was added.")
+        return Outcome("stopped", "Stopped. Nothing was added.")
     except DataError as error:
         return Outcome("failed", upload_request.rephrase_for_page(str(error), job.path))
     status.update(fraction=1.0)
-    return Outcome("done", "Read: look at it, then add it.")
+    return Outcome("done", "Read: check it, then add it.")

@@ -112,7 +112,7 @@ def load_preview(folder: Path) -> UploadPreview:
         )
     except (OSError, ValueError, DamagedFileError) as error:
         raise NotPreparedError(
-            f"What was made of this upload cannot be read ({error}): upload the file again."
+            f"The preview of this upload cannot be read ({error}): upload the file again."
         ) from error
 
 

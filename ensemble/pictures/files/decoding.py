@@ -36,7 +36,7 @@ LARGE_PICTURE_BYTES = 100 * 1000**2  # beyond these for its pixels, pictures wai
 MAX_PIXELS = 250_000_000  # however little memory they take: a phone's 200 megapixels, not more
 MAX_SIDE = 65_535
 MAX_SCANS = 100  # a camera writes 10; each of 100,000 would be one more pass over all pixels
-MAX_SCANNED_PIXELS = 2_500_000_000  # pixels, counted anew with each scan: some 2 s of a processor
+MAX_SCANNED_PIXELS = 2_500_000_000  # pixels, counted again with each scan: some 2 s of a processor
 MAX_BMP_RUN_PIXELS = 2_000_000  # pixels of a BMP in runs, which Pillow unpacks in Python
 MIN_DRAFT_SIDE = 1600  # a JPEG is not decoded to a longest side smaller than this
 MAX_FRAMES = 1000  # counted; there may be more
@@ -55,7 +55,7 @@ OPENERS: dict[str, type[ImageFile.ImageFile]] = {
 DEEP_HEIC_BYTES_PER_PIXEL = 13.0  # of more than 8 bits, or with transparency
 BYTES_PER_PIXEL = {"PNG": 4.5, "WebP": 14.0, "BMP": 4.5, "GIF": 4.5, "HEIC": 9.0, "AVIF": 22.0}
 DAMAGED_MESSAGE = (
-    "The picture is damaged and cannot be read to its end: save it again, or take another."
+    "The picture is damaged and cannot be read completely: save it again, or use another."
 )
 TOO_MANY_PIXELS_MESSAGE = "The picture has too many pixels to be opened safely: save it smaller."
 
@@ -96,8 +96,8 @@ def open_decoded_picture(content: bytes) -> Iterator[DecodedPicture]:
     """
     if len(content) > MAX_BYTES:
         raise ImageError(
-            f"The file is larger than {MAX_BYTES // 1024**2} MB: save the picture smaller, "
-            "or take another."
+            f"The file is larger than {MAX_BYTES // 1024**2} MB: save the picture smaller, or "
+            "use another."
         )
     with ExitStack() as held:
         yield decode_picture(content, held)
@@ -125,9 +125,7 @@ def decode_picture(content: bytes, held: ExitStack) -> DecodedPicture:
     except Image.DecompressionBombError as error:
         raise ImageError(TOO_MANY_PIXELS_MESSAGE) from error
     except MemoryError as error:
-        raise ImageError(
-            "There is not enough memory for this picture just now: save it smaller."
-        ) from error
+        raise ImageError("There is not enough memory for this picture: save it smaller.") from error
     except Exception as error:  # decoders meet hostile bytes with exceptions of every kind
         raise ImageError(DAMAGED_MESSAGE) from error
     return DecodedPicture(image, size, name, frames, clock)
@@ -150,10 +148,10 @@ def check_decoding_cost(name: str, image: ImageFile.ImageFile, content: bytes) -
     check_picture_size(size, cost)
     scans = content.count(b"\xff\xda") if name == "JPEG" and cost > 1 else 0
     if scans > MAX_SCANS or scans * size[0] * size[1] > MAX_SCANNED_PIXELS:
-        raise ImageError("This JPEG is put together in an unusual way: save it as PNG.")
+        raise ImageError("This JPEG has an unusual structure: save it as PNG.")
     runs = image.info.get("compression") in (1, 2)
     if name == "BMP" and runs and image.width * image.height > MAX_BMP_RUN_PIXELS:
-        raise ImageError("This BMP is compressed in an old way: save it as PNG.")
+        raise ImageError("This BMP uses an old kind of compression: save it as PNG.")
     return size[0] * size[1] * cost
 
 
@@ -162,7 +160,7 @@ def check_picture_size(size: tuple[int, int], cost: float) -> None:
     width, height = size
     most = min(MAX_PIXELS, int((MAX_MEMORY_BYTES - FIXED_MEMORY_BYTES) / cost))
     if width < 1 or height < 1:
-        raise ImageError("The picture has no pixels: save it again, or take another.")
+        raise ImageError("The picture has no pixels: save it again, or use another.")
     if width * height > most:
         raise ImageError(
             f"The picture has {width:,}×{height:,} pixels, which is too many: save it with "
@@ -170,7 +168,7 @@ def check_picture_size(size: tuple[int, int], cost: float) -> None:
         )
     if max(size) > MAX_SIDE:
         raise ImageError(
-            f"The picture is {max(size):,} pixels long: cut it to {MAX_SIDE:,} at most."
+            f"The picture is {max(size):,} pixels long: crop it to {MAX_SIDE:,} at most."
         )
 
 

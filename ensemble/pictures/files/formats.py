@@ -74,8 +74,8 @@ def describe_unsupported_file(content: bytes) -> str:
         if content.startswith(start):
             return f"This is {what}, which cannot be read here: save it as PNG."
     if is_text_content(content[:1024]):
-        return f"This is text, not a picture: take a {FORMAT_LIST} file."
-    return f"This is not a picture that can be read: take a {FORMAT_LIST} file."
+        return f"This is text, not a picture: use a {FORMAT_LIST} file."
+    return f"This file is not a readable picture: use a {FORMAT_LIST} file."
 
 
 def is_text_content(head: bytes) -> bool:

@@ -71,7 +71,7 @@ def open_picture(content: bytes) -> Picture:
     size = (found.size[1], found.size[0]) if orientation >= 5 else found.size
     notes = describe_extra_frames(found)
     if on_black:
-        notes += ("Light ink on a transparent ground: shown on black.",)
+        notes += ("Light ink on a transparent background: shown on black.",)
     scale = max(size) / max(working.size)
     return Picture(np.asarray(working), scale, size, found.format, notes)
 
@@ -86,7 +86,7 @@ def describe_extra_frames(found: DecodedPicture) -> tuple[str, ...]:
 
 
 def read_picture_orientation(image: Image.Image) -> int:
-    """The EXIF orientation, 1 to 8; 1 where there is none that can be read."""
+    """The EXIF orientation, 1 to 8; 1 if there is none that can be read."""
     try:
         with silence_decoder_warnings():
             value = image.getexif().get(ORIENTATION, 1)

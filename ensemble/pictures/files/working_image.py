@@ -99,7 +99,7 @@ def find_finite_extrema(image: Image.Image) -> tuple[float, float]:
 
 
 def normalize_levels(strip: Image.Image, low: float, high: float) -> Image.Image:
-    """8 bits of grey; what is no number becomes black."""
+    """8 bits of grey; what is not a number becomes black."""
     values = np.asarray(strip)
     if values.dtype == np.uint16:
         table = np.minimum(np.arange(65536) * (255 / high) + 0.5, 255).astype(np.uint8)

@@ -99,7 +99,7 @@ def measure_edge_steepness(grey: NDArray[np.uint8], light: NDArray[np.bool_]) ->
 
 
 def otsu_threshold(grey: NDArray[np.uint8]) -> int | None:
-    """The grey between a picture's two greys, Otsu's; None where there are not two."""
+    """The grey between a picture's two greys, Otsu's; None if there are not two."""
     counts = np.bincount(grey.ravel(), minlength=256) / grey.size
     levels = np.arange(256)
     below, mean = np.cumsum(counts), np.cumsum(counts * levels)

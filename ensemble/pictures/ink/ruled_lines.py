@@ -147,7 +147,7 @@ def find_nearest_peak(
 
 
 def fit_ruled_line(profiles: StripProfiles, track: dict[int, int], away: Away) -> RuledLine | None:
-    """The smooth curve through a track's peaks; None where it is not one thin line."""
+    """The smooth curve through a track's peaks; None if it is not one thin line."""
     height, width = away.shape
     strips = np.array(sorted(track))
     left = (width - profiles.strip_width * STRIPS) / 2

@@ -1,6 +1,6 @@
 """Side by side: a picture in MNIST's form that holds several digits, not one.
 
-A picture of 28×28 pixels is taken as it is, with no look at its ink: two small digits in it would
+A picture of 28×28 pixels is left unchanged, with no look at its ink: two small digits in it would
 be read as one. They are told by their connected components: two or more of more than half the
 ink's height, none above another. Of 10,000 single digits of MNIST's training set one looks so.
 """
@@ -33,7 +33,7 @@ def split_adjacent_digits(image: NDArray[np.uint8]) -> list[tuple[Box, NDArray[n
     for left, right in zip([0, *between], [*between, image.shape[1]], strict=True):
         cut = np.ascontiguousarray(image[:, left:right])
         inside = find_ink_box(cut > INK_LEVEL)
-        if inside is None or find_ink_box(cut > 127) is None:  # too faint to be laid out anew
+        if inside is None or find_ink_box(cut > 127) is None:  # too faint to be laid out again
             return []
         west, north, east, south = inside
         found.append(((west + left, north, east + left, south), cut))

@@ -23,15 +23,15 @@ HOLE_RIM_SHARE = 0.2  # of the picture's width, in which holes are punched
 CLUTTER_NAMES = {
     "frame": "frame around others",
     "hole": "punched hole",
-    "cut off": "thing that runs out of the picture",
-    "dot": "dot too small beside the rest",
+    "cut off": "shape cut off by the edge of the picture",
+    "dot": "dot much smaller than the rest",
     "underline": "underline",
 }
 CLUTTER_PLURALS = {
     "frame": "frames around others",
     "hole": "punched holes",
-    "cut off": "things that run out of the picture",
-    "dot": "dots too small beside the rest",
+    "cut off": "shapes cut off by the edge of the picture",
+    "dot": "dots much smaller than the rest",
     "underline": "underlines",
 }
 

@@ -89,7 +89,7 @@ def find_marks(
             for digit in split_ink_piece(piece, decide, number)
         ]
     if len(pieces) > MAX_MARKS:
-        notes.append(f"{len(pieces)} marks: the {MAX_MARKS} largest were taken.")
+        notes.append(f"{len(pieces)} marks: the {MAX_MARKS} largest were read.")
         pieces = sorted(pieces, key=lambda piece: piece.box[1] - piece.box[3])[:MAX_MARKS]
     if not pieces:
         return (), ("No ink was found.", *notes)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 
 class RunLengths(NamedTuple):
-    """R runs of ink, each in one row; from top to bottom and left to right unless sorted anew.
+    """R runs of ink, each in one row; from top to bottom and left to right unless sorted again.
 
     Attributes:
       rows: (R,) the row of each.

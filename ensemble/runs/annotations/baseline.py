@@ -51,7 +51,7 @@ def write_baseline(dataset: str, run_id: str | None) -> None:
 
 
 def forget_baseline(run_id: str) -> None:
-    """What is no longer there is nobody's baseline; does nothing where it was none.
+    """What no longer exists is nobody's baseline; does nothing if it was none.
 
     Raises:
       RunError: the folder of runs cannot be written.
@@ -81,7 +81,7 @@ def _has_run_folder(run_id: str) -> bool:
 def _edit_baselines() -> Iterator[dict[str, str]]:
     # Two tabs may pin the baselines of two datasets at once, and neither may be lost.
     folder = runs_folder()
-    with change_job_files(folder, "The baseline could not be kept", action=None):
+    with change_job_files(folder, "The baseline could not be saved", action=None):
         held = lock_within_grace(folder / BASELINES_LOCK_FILE)
         if held is None:
             raise RunError("Another process is changing the baselines: try again in a moment.")

@@ -32,7 +32,7 @@ def write_run_note(run_id: str, text: str) -> None:
         raise RunError(
             f"A note has at most {MAX_NOTE_LENGTH:,} characters; this has {len(text):,}."
         )
-    with change_job_files(folder, "The note could not be kept"):
+    with change_job_files(folder, "The note could not be saved"):
         if text:
             write_bytes(folder / NOTE_FILE, (text + "\n").encode())
         else:

@@ -27,7 +27,7 @@ def write_tags(run_id: str, tags: Iterable[str]) -> None:
       RunError: a tag too long, or too many; or the folder cannot be written.
     """
     folder, tags = find_run_folder(run_id), normalize_tags(tags)
-    with change_job_files(folder, "The tags could not be kept"):
+    with change_job_files(folder, "The tags could not be saved"):
         write_tags_file(folder, tags)
 
 

@@ -31,20 +31,20 @@ def list_checkpoint_ticks(run_folder: Path) -> list[int]:
 
 
 def find_last_tick(run_folder: Path) -> int | None:
-    """The place of a run's last checkpoint; None where there is none."""
+    """The place of a run's last checkpoint; None if there is none."""
     return max(list_checkpoint_ticks(run_folder), default=None)
 
 
 def describe_saved_progress(run_folder: Path) -> str:
     """A sentence on how far a run that broke off is kept, and what resuming it does."""
     if (run_folder / "groups").is_dir():
-        return "Every group of its members keeps its own place; resume continues from there."
+        return "Each group has its own checkpoint; resume continues from there."
     try:
         tick = find_last_tick(run_folder)
     except RunError:
         return "Its checkpoints cannot be read at the moment."
     if tick is None:
-        return "No checkpoint was written yet: resume begins anew."
+        return "No checkpoint has been written yet: resume starts from the beginning."
     try:
         status = read_run_status(run_folder)
         # A tick is a step or an epoch's evaluation.

@@ -1,6 +1,6 @@
 """Checkpoints of a run, by orbax: the last two and the best one, each with its checksums.
 
-What is damaged is set aside, never deleted; what merely cannot be read (no permission, a disk
+What is damaged is moved away, never deleted; what merely cannot be read (no permission, a disk
 that fails) is left as it is, and said: the next look may find it whole.
 """
 
@@ -42,7 +42,7 @@ class Checkpoints:
       read_only: change nothing; for everyone but the run's worker.
 
     Attributes:
-      quarantined: a sentence on each damaged checkpoint that `restore` met and set aside, or
+      quarantined: a sentence on each damaged checkpoint that `restore` met and moved away, or
         skipped.
     """
 
@@ -120,13 +120,13 @@ class Checkpoints:
                 return found
         if self.quarantined and tick is None and not self._read_only:
             raise RunError(
-                " ".join(self.quarantined) + " No other is left: resume once more to train the "
-                "run from its beginning."
+                " ".join(self.quarantined)
+                + " There is no other: resume again to train the run from the beginning."
             )
         return None
 
     def _find_damage(self, place: int) -> str | None:
-        """What is wrong with a checkpoint's files; None where they are as they were written."""
+        """What is wrong with a checkpoint's files; None if they are as they were written."""
         try:
             return find_checksum_damage(self._folder / str(place))
         except OSError as error:
@@ -137,7 +137,7 @@ class Checkpoints:
             ) from error
 
     def _read_checkpoint(self, place: int, like: Progress) -> Progress | None:
-        """The place; None where an earlier version's, without checksums, is damaged."""
+        """The place; None if an earlier version's, without checksums, is damaged."""
         import orbax.checkpoint as ocp
 
         folder, wanted = self._folder / str(place), like.as_tree()
@@ -154,9 +154,9 @@ class Checkpoints:
                 return None
             traceback.print_exc()
             raise RunError(
-                f"Checkpoint {place} of the run “{self._run_folder.name}” is undamaged and cannot "
-                "be read, perhaps since other versions of jax, flax or orbax wrote it (config.json "
-                "names them). Nothing was changed; the log has the details."
+                f"Checkpoint {place} of the run “{self._run_folder.name}” is undamaged but "
+                "cannot be read, perhaps because other versions of jax, flax or orbax wrote "
+                "it (config.json names them). Nothing was changed; the log has the details."
             ) from error
         if tree is None:
             raise RunError(
@@ -176,9 +176,7 @@ class Checkpoints:
         names = (f"checkpoint-{place}{again}" for again in ("", *(f"-{n}" for n in range(2, 999))))
         free = next(name for name in names if not (aside / name).exists())
         (self._folder / str(place)).rename(aside / free)
-        self.quarantined.append(
-            f"{said} and was set aside, in the run's folder “{QUARANTINE_FOLDER}”."
-        )
+        self.quarantined.append(f"{said} and was moved to the run's folder “{QUARANTINE_FOLDER}”.")
         print(f"{self.quarantined[-1]} {damage}.", flush=True)
 
     def _remove_partial_writes(self) -> None:

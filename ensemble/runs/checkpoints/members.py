@@ -16,7 +16,7 @@ from ensemble.runs.training.progress import Progress
 
 
 def read_progress(run: Run, epoch: int | None = None) -> Progress:
-    """The place of the run's last checkpoint, with its members but for those set aside by then.
+    """The place of the run's last checkpoint, with its members but for those diverged by then.
 
     Where that is damaged, the parameters that were kept of the same epoch stand in for it; what
     the optimizer remembers is blank then.
@@ -47,21 +47,22 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
         return _drop_diverged_members(run, progress)
     if checkpoints.quarantined:
         raise RunError(
-            " ".join(checkpoints.quarantined) + " These members are not kept otherwise: choose "
-            f"another epoch of the run “{run.id}”, or resume it."
+            " ".join(checkpoints.quarantined)
+            + " The members of this epoch are stored nowhere else: choose another epoch of the "
+            f"run “{run.id}”, or resume it."
         )
     if epoch is not None:
-        raise RunError(f"The run “{run.id}” keeps nothing of epoch {epoch}: choose another epoch.")
+        raise RunError(f"The run “{run.id}” has no members of epoch {epoch}: choose another epoch.")
     raise RunError(
-        f"The run “{run.id}” has no checkpoint yet: one is kept at the end of its first epoch."
+        f"The run “{run.id}” has no checkpoint yet: one is written at the end of its first epoch."
     )
 
 
 def build_missing_members_error(run: Run) -> RunError:
     """What to say where a run came in a report, and its members are needed."""
     return RunError(
-        f"The run “{run.id}” came in a report without its members: have the report written again "
-        "with --with-members, or choose a run that was trained here."
+        f"The run “{run.id}” was imported from a report without its members: write the report "
+        "again with --with-members, or choose a run that was trained here."
     )
 
 
@@ -69,11 +70,11 @@ def _load_group_progress(run: Run, members: int, steps: int, epoch: int | None) 
     """The end of an epoch that every group has closed, the last if none is said."""
     kept = list_parameter_epochs(run.path)
     if epoch is not None and epoch not in kept:
-        raise RunError(f"The run “{run.id}” keeps nothing of epoch {epoch}: choose another epoch.")
+        raise RunError(f"The run “{run.id}” has no members of epoch {epoch}: choose another epoch.")
     if not kept:
         raise RunError(
-            f"The run “{run.id}” has no members to show yet: they are there once every group of "
-            "them has closed an epoch."
+            f"The run “{run.id}” has no members to show yet: they appear once every group has "
+            "finished an epoch."
         )
     epoch = kept[-1] if epoch is None else epoch
     blank = _create_blank_progress(run, members, steps)
@@ -82,7 +83,7 @@ def _load_group_progress(run: Run, members: int, steps: int, epoch: int | None) 
 
 
 def _drop_diverged_members(run: Run, progress: Progress) -> Progress:
-    """The place with the parameters of the others alone: theirs are no numbers, mostly."""
+    """The place with the parameters of the others alone: theirs are not numbers, mostly."""
     import jax
 
     members = list_remaining_at_step(run.status, run.config.members, progress.step)
@@ -101,7 +102,7 @@ def _create_blank_progress(run: Run, members: int, steps: int) -> Progress:
 
 
 def _load_last_parameters(run: Run, blank: Progress, steps: int) -> Progress | None:
-    """The place of the last checkpoint by the parameters of its epoch; None where none are kept."""
+    """The place of the last checkpoint by the parameters of its epoch; None if none are kept."""
     ended, more = divmod(max(list_checkpoint_ticks(run.path), default=0), steps + 1)
     if more or ended not in list_parameter_epochs(run.path):
         return None

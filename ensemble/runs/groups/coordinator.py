@@ -26,7 +26,7 @@ from ensemble.runs.status import Status, build_blank_best_fields, describe_early
 from ensemble.runs.store import Run, require_training_config
 
 POLL_SECONDS = 0.3
-# How often a task that ended without a word is started again, of each group.
+# How often a task that exited unexpectedly is started again, of each group.
 MAX_RESTARTS = 3
 ENDED_STATES = "finished", "diverged", "failed"
 COMPLETED_STATES = "finished", "diverged"
@@ -62,7 +62,7 @@ class GroupCoordinator:
         self._noted: Mapping[int, TaskStatus] = {}
         self._stopping, self._unread = False, 0
         self._hearing = HeartbeatMonitor()
-        # Of training, by whichever groups were at it.
+        # Of training, by whichever groups were running.
         self._seconds, self._looked = status.status.seconds, time.monotonic()
 
     def follow_groups(self) -> Outcome:
@@ -162,7 +162,7 @@ class GroupCoordinator:
         if times >= MAX_RESTARTS:
             return True
         self._starts[group.number] = times + 1
-        print(f"{group.title}: its task ended without a word; it is started again.", flush=True)
+        print(f"{group.title}: its task exited unexpectedly; it is started again.", flush=True)
         self._tasks.start_tasks([group])
         return False
 
@@ -211,8 +211,8 @@ class GroupCoordinator:
         )
         if group.group_count == 1:
             return f"{said[0].upper()}{said[1:]}"
-        rest = "resume trains those that are not at their end."
-        return f"{group.title}: {said} What the other groups learnt is kept; {rest}"
+        rest = "resume trains those that have not finished."
+        return f"{group.title}: {said} What the other groups have learnt is kept; {rest}"
 
     def _update_status(self) -> None:
         """Write the run's status, where anything has changed."""
@@ -247,7 +247,7 @@ class GroupCoordinator:
         }
 
     def _compute_speed(self, working: list[Group]) -> float | None:
-        """Images times members a second: of those at work; at the end, over all the time."""
+        """Images times members a second: of those running; at the end, over all the time."""
         if working:
             rates = [one.status.img_member_per_s or 0.0 for one in working]
             return round(sum(rates), 1) or None

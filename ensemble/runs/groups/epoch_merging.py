@@ -76,7 +76,7 @@ def load_split_labels(run: Run) -> dict[str, NDArray[np.int32]]:
     """The labels of the images that an epoch is judged on, by split.
 
     Raises:
-      NotPreparedError: the dataset is no longer there.
+      NotPreparedError: the dataset no longer exists.
     """
     dataset, config = load_run_dataset(run), require_training_config(run)
     test: dict[str, NDArray[np.int32]] = {"test": dataset.test_labels}
@@ -133,9 +133,7 @@ def _join_parameters(groups: Sequence[Group], epoch: int) -> dict[str, ArrayPart
         counts = {shape[:1] for shape in own.values()}
         own = {name: shape[1:] for name, shape in own.items()}
         if own != (shapes := shapes or own) or counts != {(len(group.member_numbers),)}:
-            raise _build_merge_error(
-                group, "parameters", epoch, "they are not those of its members"
-            )
+            raise _build_merge_error(group, "parameters", epoch, "they belong to other members")
     members, kind = groups[-1].member_numbers.stop, np.dtype(np.float32)
     return {
         name: ArrayParts((members, *shape), kind, _iterate_parameter_parts(groups, epoch, name))
@@ -175,7 +173,6 @@ def _build_merge_error(
 ) -> RunError:
     return kind(
         f"{group.title}: its {format_epoch_file_kind(what)} of epoch {epoch} cannot be merged "
-        f"({why}). Take "
-        f"the folder groups/{group.path.name} of the run away and resume: that group is then "
-        "trained anew, the others stay as they are."
+        f"({why}). Delete the folder groups/{group.path.name} of the run and resume: that "
+        "group is then trained again, the others stay unchanged."
     )

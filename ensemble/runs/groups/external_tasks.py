@@ -1,6 +1,6 @@
 """Tasks of groups that somebody else starts, and starts again: the pods of a Kubernetes Job.
 
-They do not end with the process that follows them, which may be begun anew as each of them may.
+They do not end with the process that follows them, which may be started again as each of them may.
 """
 
 import time
@@ -14,9 +14,8 @@ from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor
 from ensemble.runs.groups.tasks import TaskStatus
 from ensemble.runs.store import Run
 
-# A group that failed, or of which nothing is heard, is begun anew within minutes where it is to be
-# at all: Kubernetes waits six at most between tries. One that was told to end may wait for a node
-# for as long as that takes.
+# A group that failed or went silent is started again within minutes, if at all: Kubernetes waits
+# six at most between tries. One that was told to end may wait for a node as long as that takes.
 TASK_LOST_SECONDS = 3600.0
 
 
@@ -83,8 +82,9 @@ class ExternalTaskCoordinator(GroupCoordinator):
         if self._is_only_process_stopping and not self._merger.is_over:
             return Outcome(
                 "stopped",
-                f"What merges the groups was told to end. {self._tasks.place_title} begins it "
-                "anew, unless its Job was deleted: then apply the manifest again to go on.",
+                "The process that merges the groups was told to end. "
+                f"{self._tasks.place_title} starts it again, unless its Job was deleted: then "
+                "apply the manifest again to continue.",
             )
         return super()._build_outcome()
 

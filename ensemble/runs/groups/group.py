@@ -113,10 +113,14 @@ def find_group(name: str) -> Group:
       RunError: its files cannot be read, or belong to another run.
     """
     if not (found := GROUP_ID_PATTERN.fullmatch(name)):
-        raise UnknownRunError(f"“{name[:60]}” is no group of a run: say RUN:1 for its first.")
+        raise UnknownRunError(
+            f"“{name[:60]}” is not a group of a run: write RUN:1 for its first group."
+        )
     every = list_run_groups(run := find_run(found[1]))
     if int(found[2]) > len(every):
-        raise UnknownRunError(f"The run “{run.id}” has {len(every)} groups, and no {found[2]}.")
+        raise UnknownRunError(
+            f"The run “{run.id}” has {len(every)} groups, but no group {found[2]}."
+        )
     group = every[int(found[2]) - 1]
     check_group_folders(run, [group])
     return group
@@ -160,14 +164,14 @@ def check_group_folders(run: Run, groups: Sequence[Group]) -> None:
             said = parse_dataclass(GroupOwner, read_json(group.path / GROUP_FILE))
         except FileNotFoundError as error:
             raise RunError(
-                f"{group.title} of the run “{run.id}” is missing: put the folder {place} back, or "
-                "resume the run, which then trains that group anew."
+                f"{group.title} of the run “{run.id}” is missing: put the folder {place} back, "
+                "or resume the run, which then trains that group again."
             ) from error
         except (OSError, ValueError) as error:
             raise RunError(
-                f"{group.title} of the run “{run.id}” cannot be told ({error}): put "
-                f"{place}/{GROUP_FILE} "
-                "back, or take the folder away and resume the run, which trains that group anew."
+                f"{group.title} of the run “{run.id}” cannot be identified ({error}): put "
+                f"{place}/{GROUP_FILE} back, or delete the folder and resume the run, which "
+                "trains that group again."
             ) from error
         if said != GroupOwner(
             compute_run_fingerprint(run),
@@ -177,9 +181,9 @@ def check_group_folders(run: Run, groups: Sequence[Group]) -> None:
             group.member_count,
         ):
             raise RunError(
-                f"{group.title} of the run “{run.id}” belongs to another run, or to other settings "
-                f"than these: put its own folder {place} back, or take that away and resume the "
-                "run, which trains the group anew."
+                f"{group.title} of the run “{run.id}” belongs to another run or to other "
+                f"settings: put its own folder {place} back, or delete that folder and resume "
+                "the run, which trains the group again."
             )
 
 
@@ -211,6 +215,6 @@ def _read_group_status(run: Run, folder: Path) -> GroupStatus:
         return GroupStatus(created=made, queued=made, updated=made, epochs=run.config.epochs)
     except (OSError, ValueError) as error:
         raise RunError(
-            f"{folder.parent.name}/{folder.name}/status.json of the run “{run.id}” cannot be read "
-            f"({error}): put it back, or take that folder away and resume the run."
+            f"{folder.parent.name}/{folder.name}/status.json of the run “{run.id}” cannot be "
+            f"read ({error}): put it back, or delete that folder and resume the run."
         ) from error

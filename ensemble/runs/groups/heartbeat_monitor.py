@@ -53,9 +53,9 @@ def describe_stale_group(group: Group) -> str:
     """What there is to do about a group of which nothing is heard."""
     status = group.status
     return (
-        f"{group.title} has said nothing for a minute: its process {status.pid} on {status.host} "
-        "is stopped, or cannot write. Let it go on; or stop the run, which ends it at its last "
-        "checkpoint, and resume."
+        f"{group.title} has not responded for a minute: its process {status.pid} on "
+        f"{status.host} is suspended, or cannot write. Let it continue; or stop the run, which "
+        "ends it at its last checkpoint, and resume."
     )
 
 

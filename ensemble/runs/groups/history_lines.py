@@ -55,7 +55,7 @@ def join_group_lines(lines: Sequence[Line | None], sizes: Sequence[int]) -> Line
 
 
 def mean_if_complete(figures: Sequence[float | None]) -> float | None:
-    """Their mean; None where one is unknown."""
+    """Their mean; None if one is unknown."""
     known = [figure for figure in figures if figure is not None]
     return float(np.mean(known)) if len(known) == len(figures) else None
 

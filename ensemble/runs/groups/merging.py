@@ -4,7 +4,7 @@ The figures of members stand in the run's history as they come, null for those o
 not come so far; those of the ensemble once every group has closed the epoch, from its merged
 predictions. What every group has reached stays as it was written; what comes after is written
 again when more has come. So a run's lines are the same for any number of groups, and whoever
-merges may end at any moment: the next goes on where that was.
+merges may end at any moment: the next continues where that stopped.
 
 What stays is let go of once it is written: a merge takes time and memory for what has come since,
 not for all that there is. Where much has to be written again, since one group waits for a place
@@ -90,9 +90,9 @@ class GroupMerger:
         epoch, every = len(self.merged_lines) + 1, zip(self._groups, ends, strict=True)
         group = next(group for group, one in every if epoch not in one)
         return (
-            f"{group.title}: its history.jsonl has lost epoch {epoch}. Take the folder "
-            f"groups/{group.path.name} of the run away and resume: that group is then trained "
-            "anew, the others stay as they are."
+            f"{group.title}: its history.jsonl lacks epoch {epoch}. Delete the folder "
+            f"groups/{group.path.name} of the run and resume: that group is then trained "
+            "again, the others stay unchanged."
         )
 
     def merge_groups(self, hold: float = HOLD_BACK_SECONDS) -> None:
@@ -158,7 +158,7 @@ class GroupMerger:
         except MissingEpochFileError:
             if last:
                 raise
-            # A task that began anew at its checkpoint deletes what it will write again.
+            # A task that started again at its checkpoint deletes what it will write again.
             return False
         self._add_merged_line(line)
         return True

@@ -22,7 +22,7 @@ from ensemble.runs.store import Run, find_run
 from ensemble.storage.plain_files import open_plain_append
 
 POLL_SECONDS = 0.1
-# Exit statuses: what Kubernetes is to begin anew ends with one that is neither of the first.
+# Exit statuses: what Kubernetes is to start again ends with one that is neither of the first.
 EXIT_DONE, EXIT_DIVERGED, EXIT_FAILED, EXIT_RESTART = 0, 3, 1, 75
 JobFinder = Callable[[], Job]
 
@@ -38,7 +38,7 @@ def execute_pod(run_id: str, config: EnsembleConfig, index: int, submission: str
 
     Returns:
       The exit status: 0 finished, or stopped by a person; 3 diverged; 75 told to end, 1 failed: it
-      is to be begun anew.
+      is to be started again.
 
     Raises:
       ConfigError: there is another run under this id, or it has no such group.
@@ -46,8 +46,8 @@ def execute_pod(run_id: str, config: EnsembleConfig, index: int, submission: str
     """
     if index >= config.groups:
         raise ConfigError(
-            f"The pod's index is {index}, but the run has {config.groups} groups, from 0: apply "
-            "the manifest as it was printed."
+            f"The pod's index is {index}, but the run has {config.groups} groups, counted from "
+            "0: apply the manifest unchanged."
         )
     with _EndSignal() as ending:
         run = take_up_submission(
@@ -95,7 +95,7 @@ def _is_pod_done(run: Run, index: int) -> bool:
 def _run_pod_jobs(works: list[JobFinder], ending: _EndSignal) -> None:
     """Have a process do each of these, and wait for them; where one fails, the others end too.
 
-    Begun anew, the pod has all of them again: alone, the merging would wait for its own group.
+    Started again, the pod has all of them again: alone, the merging would wait for its own group.
     """
     children: list[subprocess.Popen[bytes]] = []
     told, ending.at_work = False, True

@@ -35,7 +35,7 @@ FOLDER_EXISTS_ERRNOS = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
 
 def create_run_once(run_id: str, config: EnsembleConfig, placement: Placement) -> Run:
-    """The run with this id, made where there is none.
+    """The run with this id, made if there is none.
 
     Args:
       run_id: its id.
@@ -56,12 +56,12 @@ def create_run_once(run_id: str, config: EnsembleConfig, placement: Placement) -
         run = find_run(run_id)
     except UnknownRunError as error:
         raise ConfigError(
-            f"{folder} is there and is no ensemble: choose another id for the run, or take that "
-            "away."
+            f"{folder} exists and is not an ensemble: choose another id for the run, or remove "
+            "that folder."
         ) from error
     if run.training_config != config or read_place_name(run.path) != placement.on:
         raise ConfigError(
-            f"There is a run “{run_id}” with other settings, or for another place: choose another "
+            f"A run “{run_id}” with other settings or another placement exists: choose another "
             "id for this one."
         )
     return run
@@ -112,7 +112,7 @@ def take_up_submission(run: Run, submission: str) -> Run:
 
 
 def _read_last_submission(run: Run) -> str | None:
-    """The submission that took the run up last; None where none has."""
+    """The submission that took the run up last; None if none has."""
     try:
         return str(read_json(run.path / GROUPS_FOLDER / SUBMISSION_FILE).get("id"))
     except FileNotFoundError:
@@ -126,7 +126,8 @@ def _wait_for_run_end(run: Run) -> Run:
     while run.active:
         if not told:
             print(
-                f"The run “{run.id}” has a worker of an earlier start: waiting for its end.",
+                f"The run “{run.id}” still has a worker from an earlier start: waiting for "
+                "it to end.",
                 flush=True,
             )
             told = True

@@ -2,7 +2,7 @@
 
 A node whose cable is cut goes on computing while its scheduler takes it for dead and starts the
 task again elsewhere. Whoever comes second waits while the first is heard of. One that was silent
-so long that another took its place ends without a word when it wakes.
+so long that another took its place exits silently when it wakes.
 """
 
 import os
@@ -60,7 +60,7 @@ class GroupLease:
         except (OSError, ValueError):
             return
         if not mine:
-            print(f"{self._title} has another task by now: this one ends.", flush=True)
+            print(f"{self._title} now has another task: this one ends.", flush=True)
             os._exit(0)
 
 

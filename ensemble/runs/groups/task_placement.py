@@ -16,14 +16,14 @@ def create_group_tasks(run: Run) -> GroupTaskControl:
     """Who starts the tasks of this run.
 
     Raises:
-      RunError: where it is to run cannot be told.
+      RunError: its placement is unknown.
       ConfigError: what a scheduler is to be asked for is out of its range.
     """
     try:
         placement = read_placement(run.path)
     except (OSError, ValueError) as error:
         raise RunError(
-            f"Where the run “{run.id}” is to be trained cannot be read ({error}): put its "
+            f"The placement of the run “{run.id}” cannot be read ({error}): put its "
             "placement.json back, or remove it to train here."
         ) from error
     if placement is None:

@@ -34,7 +34,7 @@ class GroupTaskControl(Protocol):
         """How the tasks of groups stand, by the groups' numbers; those it knows of."""
 
     def cancel_waiting(self) -> None:
-        """Take back what has not begun. Whatever works is told by a file, and ends by itself."""
+        """Cancel what has not started. Whatever works is told by a file, and ends by itself."""
 
     def kill_task(self, group: Group) -> None:
         """End the task of a group that does not answer, from its last checkpoint on."""
@@ -70,7 +70,7 @@ class GroupTasks:
         return self._array.poll_tasks()
 
     def cancel_waiting(self) -> None:
-        """Take back those that wait; a scheduler may put one that works into its queue yet."""
+        """Cancel those that wait; a scheduler may put one that works into its queue yet."""
         self._array.take_back_waiting()
 
     def kill_task(self, group: Group) -> None:
@@ -134,10 +134,10 @@ def read_group_tasks(run_folder: Path) -> dict[int, TaskStatus]:
 def describe_lost_task(where: str) -> str:
     """What is to be said of a task that ended again and again before it said anything."""
     if where == LOCAL_TITLE:
-        return "its task ended without a word: see its log."
+        return "its task exited unexpectedly: see its log."
     return (
-        f"its task on {where} ended without a word. See that the folder of runs is on a disk that "
-        "all machines share and has room, and what the logs say."
+        f"its task on {where} exited unexpectedly. Check that the folder of runs is on a disk "
+        "that all machines share and has free space, and read the logs."
     )
 
 

@@ -39,7 +39,7 @@ def execute_group(name: str) -> None:
     """Bring a group to its end in this process; see `jobs.worker.execute_job`.
 
     A second task on the same group, as a scheduler may start one that took the first for dead,
-    waits until that has ended, and then goes on where it was, if anything is left.
+    waits until that has ended, and then continues where it stopped, if anything is left.
 
     Args:
       name: `RUN:2`.
@@ -66,13 +66,16 @@ def _execute_group_here(name: str) -> Group:
     told = False
     while is_locked(group.path / LOCK_FILE) or has_remote_heartbeat(group):
         if not told:
-            print(f"{group.title} has a task already: this one waits until it ends.", flush=True)
+            print(
+                f"{group.title} already has a task: this one waits until that task ends.",
+                flush=True,
+            )
             told = True
         time.sleep(WAIT_SECONDS)
         group = find_group(name)
     group = find_group(name)
     if group.status.state == "finished":
-        print(f"{group.title} is trained already.", flush=True)
+        print(f"{group.title} is already trained.", flush=True)
         return group
 
     def train_group(status: StatusWriter[GroupStatus], stop: StopRequest) -> Outcome:

@@ -63,7 +63,7 @@ class Countdown:
         return self._steps / self._seconds if self._seconds > 0 else None
 
     def estimate_seconds_left(self, steps: int, epochs: int, now: float) -> float | None:
-        """Seconds until so many steps and ends of epochs are done; None where that is not known.
+        """Seconds until so many steps and ends of epochs are done; None if that is not known.
 
         Args:
           steps: that are still to come.

@@ -183,7 +183,7 @@ def announce_run(company: ProcessGroup, run: Run, status: StatusWriter[Status]) 
     assert isinstance(company, LeaderProcess)
     if require_training_config(run).groups > 1:
         raise ConfigError(
-            f"The run “{run.id}” is in groups, which are programs of their own: start it without "
+            f"The run “{run.id}” is in groups, which are separate programs: start it without "
             "--distributed, or launch one with --groups 1."
         )
 
@@ -239,8 +239,8 @@ def _wait_for_shared_run(run_id: str) -> Run:
         except EnsembleError as error:
             if time.monotonic() > end:
                 raise HostsError(
-                    f"{error} All hosts have to see one folder of runs: point ENSEMBLE_RUNS at "
-                    "one that they share."
+                    f"{error} All hosts have to use the same folder of runs: point "
+                    "ENSEMBLE_RUNS at one that they share."
                 ) from error
         time.sleep(0.2)
 
@@ -255,4 +255,4 @@ def _write_leader_failure(run: Run, sentence: str) -> None:
                 now = dataclasses.replace(status, state="failed", message=said, seconds_left=None)
                 write_status(run.path, dataclasses.replace(now, updated=time.time()))
     else:
-        print("Process 0 still has the run: what it wrote last stands.", file=sys.stderr)
+        print("Process 0 still holds the run: its last status remains.", file=sys.stderr)

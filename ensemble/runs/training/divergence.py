@@ -1,6 +1,6 @@
 """Members whose loss is no longer a number: who, since when, and how the run ends by it.
 
-Where members differ in a setting, one that diverges is set aside and the others go on: to find out
+Where members differ in a setting, one that diverges is frozen and the others continue: to find out
 which values do is what such a run is for. Where all are alike it ends the run.
 """
 
@@ -17,7 +17,7 @@ from ensemble.runs.training.progress import Progress
 
 
 class DivergenceMonitor:
-    """Looks whose loss is no number, sets them aside where others go on, and writes down who.
+    """Looks whose loss is not a number, sets them aside where others go on, and writes down who.
 
     A group of members alone ends with any of its own: the run's figures are of all groups.
 
@@ -27,7 +27,7 @@ class DivergenceMonitor:
       status: the hold on its status.json.
 
     Attributes:
-      outcome: how the run ended by what was last looked at; None where it goes on.
+      outcome: how the run ended by what was last looked at; None if it goes on.
     """
 
     outcome: Outcome | None = None
@@ -40,7 +40,7 @@ class DivergenceMonitor:
         self._differ = bool(require_training_config(run).vary)
 
     def watch_progress(self, progress: Progress) -> None:
-        """Watch over this progress, from its place on: who was set aside before it still is."""
+        """Watch over this progress, from its place on: who diverged before it remains so."""
         self._progress = progress
         before = self._status.status.set_aside
         if before:
@@ -131,7 +131,7 @@ class DivergenceMonitor:
 
 
 def build_diverged_outcome(what: str, where: str, epoch: int, differ: bool = False) -> Outcome:
-    """The run ended since a loss is no number.
+    """The run ended since a loss is not a number.
 
     Args:
       what: whose loss: "Member 2's loss".
@@ -145,23 +145,23 @@ def build_diverged_outcome(what: str, where: str, epoch: int, differ: bool = Fal
     )
     if differ:
         advice = (
-            "Where all members are trained in one process the others go on: set groups to 1, on "
-            "this machine, or choose lower values."
+            "If all members are trained in one process, the others continue: set groups to 1, "
+            "on this machine, or choose lower values."
         )
     return Outcome(
         "diverged",
-        f"{what} is no longer a number {where} (epoch {epoch}). {advice} Everything up to there is "
-        "kept.",
+        f"{what} is no longer a number {where} (epoch {epoch}). {advice} Everything before "
+        "that is kept.",
     )
 
 
 def build_all_diverged_outcome(step: int, epoch: int) -> Outcome:
-    """The run ended since every member that it had was set aside, the last at this step."""
+    """The run ended since every member that it had diverged, the last at this step."""
     return Outcome(
         "diverged",
-        f"No member's loss is a number any more: the last went at step {step:,} (epoch {epoch}). "
-        "The usual cause is a learning rate too high for the momentum: try a tenth of these "
-        "values. Everything up to there is kept.",
+        f"No member's loss is a number any longer: the last one failed at step {step:,} (epoch "
+        f"{epoch}). The usual cause is a learning rate too high for the momentum: try a tenth "
+        "of these values. Everything before that is kept.",
     )
 
 
@@ -169,7 +169,7 @@ def build_first_loss_outcome(who: str) -> Outcome:
     """The run ended before its first step was done: who is "Member 2", or "Every member"."""
     return Outcome(
         "diverged",
-        f"{who}'s very first loss is no number, before anything was learnt: the network's logits "
-        "are not finite for images from 0 to 1. Look in it for a division, a root or a logarithm "
-        "of zero.",
+        f"{who}'s very first loss is not a number, before anything was learnt: the network's "
+        "logits are not finite for images from 0 to 1. Check the network for a division, a "
+        "root or a logarithm of zero.",
     )

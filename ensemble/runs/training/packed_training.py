@@ -76,7 +76,7 @@ class PackedRun:
       stop: asked whether to stop it.
 
     Raises:
-      RunError: another process is at it, or it was deleted.
+      RunError: another process is working on it, or it was deleted.
     """
 
     def __init__(self, run: Run, report: ReportStatus, stop: Callable[[], bool]) -> None:
@@ -119,9 +119,9 @@ def _claim_packed_runs(
 
 def _check_packable(runs: Sequence[Run]) -> None:
     if not can_share_program([require_training_config(run) for run in runs]):
-        raise ValueError("These runs differ in more than numbers of their members.")
+        raise ValueError("These runs differ in more than their members' numeric settings.")
     if begun := [run.id for run in runs if list_checkpoint_ticks(run.path)]:
-        raise ValueError(f"{begun[0]} has a checkpoint: it goes on alone.")
+        raise ValueError(f"{begun[0]} has a checkpoint: it continues alone.")
 
 
 def _train_in_one_program(parts: list[PackedRun], ended: Callable[[Run], None]) -> None:

@@ -172,7 +172,7 @@ def evaluate_splits(
 
 
 def mean_remaining_loss(loss: np.ndarray, aside: Sequence[int]) -> np.float64:
-    """The mean over members (M,) but for those set aside; NaN where nobody is left."""
+    """The mean over members (M,) but for those that diverged; NaN where nobody is left."""
     left = np.delete(loss, list(aside))
     return left.mean() if len(left) else np.float64(np.nan)
 

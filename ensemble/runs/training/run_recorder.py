@@ -223,7 +223,7 @@ class RunRecorder:
             weight_averages.save_weight_average(self.run)  # elsewhere whoever first asks makes it
         said = statuses.describe_early_stop(status, config, self.progress.evaluated)
         if damaged := self._checkpoints.quarantined:
-            again = "What was learnt after the one before it was learnt again, to the same bits."
+            again = "Training after the previous checkpoint was repeated, with identical results."
             said = " ".join([*damaged, again, said])
         aside = statuses.describe_diverged_members(status, config.members)
         return Outcome("finished", f"{said} {aside}".strip())

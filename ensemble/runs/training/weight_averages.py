@@ -49,12 +49,12 @@ def average_run_parameters(run: Run) -> dict[str, Any]:
             f"The run “{run.id}” averages no parameters: launch one with swa_epochs above 0."
         )
     if missing := sorted(set(epochs) - set(list_parameter_epochs(run.path))):
-        way = "train it to its end"
+        way = "train it to the end"
         if run.origin:
-            way = "have its report written with --with-members --all-epochs"
+            way = "write its report again with --with-members --all-epochs"
         raise RunError(
-            f"The run “{run.id}” averages the parameters of epochs {epochs[0]} to {epochs[-1]}, "
-            f"and those of epoch {missing[0]} are not there: {way}."
+            f"The run “{run.id}” averages the parameters of epochs {epochs[0]} to "
+            f"{epochs[-1]}, and those of epoch {missing[0]} are missing: {way}."
         )
     import jax
 
@@ -71,7 +71,7 @@ def save_weight_average(run: Run) -> None:
     """Average the run's parameters, have them answer, and write both down.
 
     Raises:
-      NotPreparedError: the dataset is no longer there.
+      NotPreparedError: the dataset no longer exists.
       RunError: as `average_run_parameters`; or the folder cannot be written.
     """
     from flax import traverse_util

@@ -1,4 +1,4 @@
-"""A run's worker: waits its turn, trains, and writes down how it ended."""
+"""A run's worker: waits in the queue, trains, and writes down how it ended."""
 
 import contextlib
 import time

@@ -97,13 +97,13 @@ def plan_unpacking(archive: zipfile.ZipFile, limits: ArchiveLimits) -> UnpackPla
         total += info.file_size
         if info.file_size > limits.file:
             raise DataError(
-                f"{said} in the archive would take {info.file_size / 1e9:,.1f} GB unpacked, more "
-                f"than the {limits.file / 1e9:,.1f} GB that one file may: leave it out."
+                f"{said} in the archive would take {info.file_size / 1e9:,.1f} GB unpacked, "
+                f"more than the {limits.file / 1e9:,.1f} GB allowed for one file: leave it out."
             )
         if total > limits.unpacked:
             raise DataError(
                 f"The archive would take more than {limits.unpacked / 1e9:,.1f} GB unpacked "
-                f"({said} is one too many): take fewer or smaller images."
+                f"({said} is beyond that): take fewer or smaller images."
             )
         if entry_names.is_system_entry(parts):
             skipped += 1
@@ -122,17 +122,17 @@ def _check_entry_kind(info: zipfile.ZipInfo, said: str) -> None:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind == stat.S_IFLNK:
         raise DataError(
-            f"{said} in the archive is a link, which is not followed: pack the file that it "
-            "stands for, or leave it out."
+            f"{said} in the archive is a link, and links are not followed: pack the file that "
+            "it points to, or leave it out."
         )
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise DataError(f"{said} in the archive is a device or a pipe, no file: leave it out.")
+        raise DataError(f"{said} in the archive is a device or a pipe, not a file: leave it out.")
     if info.flag_bits & ENCRYPTED:
         raise DataError(f"{said} in the archive is encrypted: pack the folder without a password.")
     if info.compress_type not in ZIP_METHODS:
         raise DataError(
-            f"{said} in the archive is packed by a method that is not read here "
-            f"({info.compress_type}): {REPACK_ADVICE}, as an ordinary .zip."
+            f"{said} in the archive is packed by an unsupported method ({info.compress_type}): "
+            f"{REPACK_ADVICE}, as an ordinary .zip."
         )
 
 
@@ -144,8 +144,8 @@ def _check_entry_overlap(archive: zipfile.ZipFile) -> None:
         if info.header_offset < end:
             shared = f" with {before}" if before else ""
             raise DataError(
-                f"{said} in the archive shares its bytes{shared}, as no tool packs "
-                f"them: {REPACK_ADVICE}."
+                f"{said} in the archive shares its bytes{shared}, which no ordinary tool does: "
+                f"{REPACK_ADVICE}."
             )
         # At least: what else the entry's own header holds is not known before it is read.
         least = LOCAL_HEADER_BYTES + len(info.orig_filename) + info.compress_size

@@ -51,24 +51,23 @@ def parse_entry_path(name: str, windows: bool = os.name == "nt") -> tuple[str, .
     said, mend = quote_entry_name(name), "pack the folder again, from within"
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
         raise DataError(
-            f"The name {said} in the archive holds letters that cannot be shown: rename the file."
+            f"The name {said} in the archive contains characters that cannot be shown: "
+            "rename the file."
         )
     if "\\" in name:
         raise DataError(
-            f"The name {said} in the archive has a backslash, which is read one way "
-            "here and another there: pack the folder with another tool."
+            f"The name {said} in the archive has a backslash, which systems read differently: "
+            "pack the folder with another tool."
         )
     if name.startswith("/") or DRIVE.match(name):
-        raise DataError(
-            f"{said} in the archive names a place on a disk, not one in the archive: {mend}."
-        )
+        raise DataError(f"{said} in the archive is an absolute path: {mend}.")
     parts = tuple(part for part in name.split("/") if part not in ("", "."))
     if ".." in parts:
-        raise DataError(f"{said} in the archive leads out of it (..): {mend}.")
+        raise DataError(f"{said} in the archive points outside it (..): {mend}.")
     if len(parts) > MAX_DEPTH:
         raise DataError(
-            f"{said} in the archive lies more than {MAX_DEPTH} folders deep: "
-            "put one folder a class, with its images in it."
+            f"{said} in the archive lies more than {MAX_DEPTH} folders deep: use one folder "
+            "for each class, with its images in it."
         )
     sizes = [len(part.encode()) for part in parts]
     if sum(sizes) + len(sizes) > MAX_PATH_BYTES or max(sizes, default=0) > MAX_PART_BYTES:
@@ -97,8 +96,7 @@ class EntryTree:
             other = quote_entry_name("/".join(self._spelled[key][0]))
             raise DataError(
                 f"{quote_entry_name('/'.join(parts))} and {other} in the archive would be one "
-                "file, at least where upper and lower case are the same: rename one "
-                "of them."
+                "file on systems that ignore upper and lower case: rename one of them."
             )
         self._spelled[key] = parts, True
 
@@ -109,9 +107,9 @@ class EntryTree:
             known, is_file = self._spelled.setdefault(_normalize_entry_path(here), (here, False))
             if known != here or is_file:
                 raise DataError(
-                    f"{quote_entry_name('/'.join(here))} and {quote_entry_name('/'.join(known))} "
-                    "in the archive would be one, at least where upper and lower case are "
-                    "the same: rename one of them."
+                    f"{quote_entry_name('/'.join(here))} and "
+                    f"{quote_entry_name('/'.join(known))} in the archive would be one on "
+                    "systems that ignore upper and lower case: rename one of them."
                 )
 
 
@@ -123,7 +121,4 @@ def _normalize_entry_path(parts: tuple[str, ...]) -> tuple[str, ...]:
 def _check_windows_name(parts: tuple[str, ...], said: str) -> None:
     for part in parts:
         if DEVICE.fullmatch(part) or part[-1] in ". " or set(part) & set(':*?"<>|'):
-            raise DataError(
-                f"The name {said} in the archive is none that Windows can give to a "
-                "file: rename it."
-            )
+            raise DataError(f"The name {said} in the archive is not allowed on Windows: rename it.")

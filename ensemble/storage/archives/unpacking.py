@@ -114,8 +114,8 @@ def _open_archive(file: BinaryIO, limits: ArchiveLimits) -> zipfile.ZipFile:
         if isinstance(error.__context__, OSError) and error.__context__.errno:
             raise error.__context__ from None
         raise DataError(
-            "This is no .zip that can be read, or it was cut short on its way: pack the folder "
-            "again as an ordinary .zip, and upload it whole."
+            "This is not a readable .zip, or the upload is incomplete: pack the folder again "
+            "as an ordinary .zip, and upload all of it."
         ) from error
     bounded.opening = False
     return archive
@@ -126,8 +126,9 @@ def _check_free_space(folder: Path, nbytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if nbytes + RESERVED_BYTES > free:
         raise StorageError(
-            f"Unpacked the archive takes {nbytes / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free "
-            "where datasets are kept: free some, or point ENSEMBLE_DATA at another disk."
+            f"Unpacked, the archive takes {nbytes / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are "
+            "free where datasets are stored: free some space, or point ENSEMBLE_DATA at "
+            "another disk."
         )
 
 
@@ -168,6 +169,6 @@ def _read_entry_pieces(archive: zipfile.ZipFile, one: PlannedFile) -> Iterator[b
 
 def _damaged_entry_error(one: PlannedFile) -> DataError:
     return DataError(
-        f"{one.quoted_name} in the archive is damaged, or its size is not what the archive says: "
-        f"{REPACK_ADVICE}, and upload it whole."
+        f"{one.quoted_name} in the archive is damaged, or its size is not what the archive "
+        f"says: {REPACK_ADVICE}, and upload all of it."
     )

@@ -29,7 +29,7 @@ from ensemble.storage.plain_files import open_plain_file as plain_file
 DTYPE_KINDS = "biufU"  # of types: numbers and text; never objects, which are pickled, nor records
 MAX_HEADER_BYTES = 4096  # NumPy's own takes 128, with a few axes
 MAX_READ_BYTES = 2**17  # bytes that a file may have us read in one go
-PICKLED_MESSAGE = "an array holds Python objects, which would have to be unpickled"
+PICKLED_MESSAGE = "an array holds Python objects, which are not unpickled"
 HEADER_LENGTH_FORMATS = {b"\1\0": "<H", b"\2\0": "<I", b"\3\0": "<I"}  # of the header, by version
 HEADER_PATTERN = re.compile(
     r"\{'descr': '(\|O|[<>|][a-zA-Z]\d{1,9})', 'fortran_order': (True|False), "
@@ -111,7 +111,7 @@ class BoundedReader(io.BufferedReader):
         """At most `size` bytes; DamagedFileError where that is more than anything needs."""
         size = self.size - self.tell() if size is None or size < 0 else size
         if size > MAX_READ_BYTES:
-            raise DamagedFileError("it says an impossible length")
+            raise DamagedFileError("its length is impossible")
         return super().read(size)
 
     def seek(self, place: int, whence: int = os.SEEK_SET, /) -> int:
@@ -119,7 +119,7 @@ class BoundedReader(io.BufferedReader):
         if whence != os.SEEK_SET:
             place += self.tell() if whence == os.SEEK_CUR else self.size
         if not 0 <= place <= self.size:
-            raise DamagedFileError("it is cut short")
+            raise DamagedFileError("it is truncated")
         return super().seek(place)
 
 
@@ -129,13 +129,13 @@ def open_bounded_file(path: Path) -> Iterator[BoundedReader]:
 
     Raises:
       DamagedFileError: it is a folder, a pipe, a device.
-      OSError: it cannot be read; FileNotFoundError where there is none.
+      OSError: it cannot be read; FileNotFoundError if there is none.
     """
     try:
         found = plain_file(path)
     except OSError as error:
         if error.errno == errno.EINVAL:
-            raise DamagedFileError("it is no file") from error
+            raise DamagedFileError("it is not a file") from error
         raise
     with BoundedReader(found.detach()) as file:
         yield file
@@ -169,13 +169,13 @@ def map_npy(path: Path, expected: ExpectedArray) -> NDArray[Any]:
 
     Raises:
       DamagedFileError: it is not what is expected, or its length does not fit.
-      OSError: it cannot be read; FileNotFoundError where there is none.
+      OSError: it cannot be read; FileNotFoundError if there is none.
     """
     with open_bounded_file(path) as file:
         header = read_header(cast(BinaryIO, file))
         header.check_expected("the array", expected, {})
         if file.size != header.start + header.nbytes or not header.nbytes:
-            raise DamagedFileError("its length is not that of its array")
+            raise DamagedFileError("its length does not match its array")
         shape = header.shape[::-1] if header.fortran_order else header.shape
         mapped = np.memmap(path, header.dtype, "r", header.start, shape)
         return mapped.T if header.fortran_order else mapped
@@ -192,7 +192,7 @@ def _parse_dtype(descr: str) -> "np.dtype[Any]":
     try:
         dtype = np.dtype(descr)
     except TypeError:
-        raise DamagedFileError("an array has no type that there is") from None
+        raise DamagedFileError("an array has an unknown type") from None
     if dtype.kind not in DTYPE_KINDS or not dtype.itemsize:
         raise DamagedFileError("an array holds no numbers")
     return dtype

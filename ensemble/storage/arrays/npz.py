@@ -122,7 +122,7 @@ def read_arrays(
 
     Raises:
       DamagedFileError: it is something else than was written, or than is expected.
-      OSError: it cannot be read; FileNotFoundError where there is none.
+      OSError: it cannot be read; FileNotFoundError if there is none.
     """
     if most_bytes is None:
         most_bytes = sum(one.nbytes for one in (expected or {}).values())
@@ -148,7 +148,7 @@ def read_arrays(
     except ZIP_ERRORS as error:
         if isinstance(error.__context__, OSError):  # zipfile takes that for a bad end
             raise error.__context__ from None
-        raise DamagedFileError("its content is not what was written") from error
+        raise DamagedFileError("it is corrupt") from error
 
 
 def _write_npz_entry(
@@ -175,7 +175,7 @@ def _read_npz_checksum(file: BoundedReader, comment: bytes) -> str | None:
     """What the comment says; a cut or changed one is damage, and not an earlier version's file."""
     file.seek(-END_RECORD_BYTES - len(comment), os.SEEK_END)
     if file.read(4) != b"PK\5\6":
-        raise DamagedFileError("its end is not that of an archive")
+        raise DamagedFileError("its end is not the end of an archive")
     found = CHECKSUM_PATTERN.fullmatch(comment)
     if comment and not found:
         raise DamagedFileError("its checksum cannot be read")
@@ -189,11 +189,11 @@ def _check_npz_entries(
     found = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
     infos = list(found.values())
     if len(infos) != len(archive.infolist()) or len(infos) > MAX_ENTRIES:
-        raise DamagedFileError("its arrays are not those that were written")
+        raise DamagedFileError("its arrays are not the ones that were written")
     for one in infos:
         stored = one.compress_type == zipfile.ZIP_STORED
         if one.compress_type not in ZIP_METHODS or one.flag_bits & ~HARMLESS_FLAGS:
-            raise DamagedFileError("it is packed in another way than was written")
+            raise DamagedFileError("it is packed differently than when it was written")
         if stored and one.compress_size != one.file_size:
             raise DamagedFileError("its sizes do not fit together")
     unpacked = sum(one.file_size for one in infos)
@@ -201,7 +201,7 @@ def _check_npz_entries(
         unpacked > most_bytes + len(infos) * MAX_HEADER_BYTES
         or sum(one.compress_size for one in infos) > size
     ):
-        raise DamagedFileError("it says that it holds more than it can")
+        raise DamagedFileError("it claims to hold more than it can")
     return found
 
 
@@ -213,7 +213,7 @@ def _read_npz_headers(
 ) -> dict[str, ArrayHeader]:
     """Each array's header, once it is as expected and its entry has just the bytes for it."""
     if expected is not None and entries.keys() != expected.keys():
-        raise DamagedFileError("its arrays have other names than were written")
+        raise DamagedFileError("its arrays have other names than when they were written")
     headers, axes = {}, dict[str, int]()
     for name, info in entries.items():
         with archive.open(info) as file:
@@ -221,7 +221,7 @@ def _read_npz_headers(
         if expected is not None:
             header.check_expected(name, expected[name], axes)
         if info.file_size != header.start + header.nbytes:
-            raise DamagedFileError("an array's shape does not fit its length")
+            raise DamagedFileError("an array's shape does not match its length")
         if max(header.shape, default=0) > most_bytes:  # beside an axis of no length
             raise DamagedFileError("an array's shape is impossible")
         headers[name] = header
@@ -243,9 +243,9 @@ def _read_npz_arrays(
             for start in range(0, len(content), CHUNK_BYTES):
                 piece = content[start : start + CHUNK_BYTES]
                 if cast(io.BufferedIOBase, file).readinto(piece.data) != len(piece):
-                    raise DamagedFileError("an array is cut short")
+                    raise DamagedFileError("an array is truncated")
                 digest.update(piece)
         found[name] = header.view_as_array(content)
     if checksum not in (None, digest.hexdigest()):
-        raise DamagedFileError("its checksum is another one than was written")
+        raise DamagedFileError("its checksum does not match")
     return found

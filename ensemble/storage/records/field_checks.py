@@ -1,8 +1,7 @@
 """JSON that is read as a dataclass or a TypedDict: every field is what its annotation says.
 
-A file may have been written by anybody, cut short or damaged. What is read here need not be asked
-again by whoever uses it: numbers are finite and in their range, true is no number, and a text can
-be shown.
+A file may have been written by anybody, cut short or damaged. What is read here need not be checked
+again: numbers are finite and in their range, true is not a number, and a text can be shown.
 """
 
 import contextlib
@@ -61,7 +60,7 @@ def parse_dataclass(cls: type[Parsed], values: Any) -> Parsed:
       ValueError: a field is missing that has no default, or is not what its annotation says.
     """
     if not isinstance(values, dict):
-        raise ValueError("there is no object")
+        raise ValueError("it is not a JSON object")
     known = {name: read for name, read in build_field_checkers(cls).items() if name in values}
     try:
         return cls(**{name: read(values[name], name) for name, read in known.items()})
@@ -199,7 +198,7 @@ def _build_list_checker(kind: Any) -> ValueChecker:
 
 
 def find_number_range(kind: Any) -> NumberRange | None:
-    """The range of a kind that is a number, or None too; None where it is something else."""
+    """The range of a kind that is a number, or None too; None if it is something else."""
     either = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
     (wanted, *others) = [one for one in either if one is not types.NoneType]
     if others or get_origin(wanted) is not Annotated or get_args(wanted)[0] is not float:

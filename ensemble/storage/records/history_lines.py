@@ -1,6 +1,6 @@
 """What a line of a history.jsonl holds, by its kind: what pages and commands read of it.
 
-A line whose fields are something else counts as torn. Fields that are not named here stay as they
+A line whose fields are something else is corrupt. Fields that are not named here stay as they
 are; a kind of line that is not named here need only say where it stands.
 """
 

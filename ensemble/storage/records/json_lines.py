@@ -31,7 +31,7 @@ def read_lines(path: Path, members: int | None = None) -> list[Line]:
 
 
 def read_history_bytes(path: Path, start: int) -> bytes:
-    """A history's bytes from `start` on; none where there is no file.
+    """A history's bytes from `start` on; none where there is not a file.
 
     Raises:
       RunError: the file is there and cannot be read.
@@ -44,13 +44,13 @@ def read_history_bytes(path: Path, start: int) -> bytes:
         return b""
     except OSError as error:
         raise RunError(
-            f"The history of the run “{path.parent.name}” cannot be read ({error.strerror}): put "
-            f"{path} back, or take it away to go on without it."
+            f"The history of the run “{path.parent.name}” cannot be read ({error.strerror}): "
+            f"put {path} back, or delete it to continue without it."
         ) from error
 
 
 def parse_history_line(row: bytes, members: int | None = None) -> Line | None:
-    """The object in one row; None where it is torn, or no line of a history.
+    """The object in one row; None if it is torn, or no line of a history.
 
     Args:
       row: without its end.

@@ -17,7 +17,7 @@ class JsonlTail:
 
     Attributes:
       replaced: how often the file was another than had been read, or gone: `read_lines` then began
-        anew.
+        again.
     """
 
     def __init__(self, path: Path, members: int | None = None) -> None:

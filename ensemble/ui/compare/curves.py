@@ -42,7 +42,7 @@ def show_band_controls() -> None:
         "Band",
         BANDS,
         "range",
-        help="Of a group's runs: from the least to the most, or the 95 % interval of "
+        help="Of a group's runs: from the lowest to the highest, or the 95 % interval of "
         "their mean (Student's t).",
     )
     controls.select_option_pills(address.LOG, "Axes", LOG_AXES, ())

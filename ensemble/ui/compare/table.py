@@ -88,9 +88,9 @@ def select_comparison_baseline(groups: Sequence[RunGroup]) -> str | None:
             width=320,
             on_change=controls.update_option_address,
             args=(address.BASELINE, key, default),
-            help="What the others are held against, on the same test images.",
+            help="The run that the others are compared with, on the same test images.",
         ),
     )
     if wanted not in (None, NO_BASELINE) and own is None:
-        st.caption("The baseline of the address is none of these.", width="content")
+        st.caption("The baseline in the address is none of these runs.", width="content")
     return None if value == NO_BASELINE else value

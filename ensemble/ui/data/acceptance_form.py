@@ -66,7 +66,7 @@ def show_acceptance_form(job: UploadJob, found: UploadPreview) -> None:
             **rights.build_control_arguments(Action.ADD_DATA, disabled=changed),
         )
         st.button(
-            "Throw it away",
+            "Discard",
             key="data_discard",
             type="tertiary",
             on_click=uploader.leave_upload,

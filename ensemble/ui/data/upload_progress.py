@@ -47,7 +47,7 @@ def refresh_upload_progress(ident: str) -> None:
             st.rerun()
         job_panel.show_job_progress(
             job,
-            f"{jobs_words.describe_job_stage(job, [])}. You can go on meanwhile.",
+            f"{jobs_words.describe_job_stage(job, [])}. You can continue meanwhile.",
             prefix="upload_",
         )
 

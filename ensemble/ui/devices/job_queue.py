@@ -34,7 +34,7 @@ def refresh_job_queue(was_busy: bool) -> None:
         if bool(every) != was_busy:
             st.rerun()
         if not every:
-            st.caption("Nothing runs and nothing waits.")
+            st.caption("Nothing is running or queued.")
             st.page_link(
                 "pages/train.py", label="Train an ensemble", icon=":material/arrow_forward:"
             )

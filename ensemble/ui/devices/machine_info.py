@@ -38,13 +38,13 @@ def refresh_machine_header(was_waiting: bool) -> None:
     processor = this_machine()
     with st.container(horizontal=True, gap="medium", key="machine_figures"):
         for label, value, help in (
-            ("Processor cores", f"{processor.cores:,}", "What a CPU's devices share."),
+            ("Processor cores", f"{processor.cores:,}", "Shared by a CPU's devices."),
             ("Memory", f"{processor.memory_bytes / 2**30:,.0f} GB", "All of the machine's."),
             (
                 "bfloat16",
                 describe_bfloat16_speed(here.platform if here else ""),
                 "A number of 16 bits with the range of one of 32: products of it are faster where "
-                "the hardware has units for it, and a little slower where it has not.",
+                "the hardware has units for it, and a little slower where it has none.",
             ),
         ):
             st.metric(label, value, width="content", help=help)

@@ -19,7 +19,7 @@ THIS_MACHINE = (
     ""  # else the scheduler's name, a colon and the partition: none for the cluster's default
 )
 SINGLE_TASK_HELP = (
-    "On a cluster it is one task on one node, and takes no turn of this machine. What it asks for "
+    "On a cluster it is one task on one node, and does not queue on this machine. What it asks for "
     "stands in ensemble.toml, table [{table}]."
 )
 REQUEST_LABELS = {"time": "Minutes", "cpus": "CPUs", "gpus": "GPUs", "memory": "Memory (GB)"}
@@ -149,7 +149,9 @@ def check_partition_fit(
 ) -> None:
     """ConfigError where the chosen partition is not there, or has not what a task asks for."""
     if not there:
-        raise ClusterError(f"{scheduler.title} is still to say what it has: try again in a moment.")
+        raise ClusterError(
+            f"{scheduler.title} has not reported its nodes yet: try again in a moment."
+        )
     name = asked["partition"]
     partition = next((one for one in there if one.name == name), None)
     if partition is None:

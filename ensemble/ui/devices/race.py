@@ -62,7 +62,7 @@ def refresh_race_progress(was_active: bool) -> None:
             job_panel.show_job_progress(
                 job, jobs_words.describe_job_stage(job, ahead), prefix="race_"
             )
-            st.caption("You can leave: it goes on without this page. Other jobs wait for it.")
+            st.caption("You can leave this page: it continues without it. Other jobs wait for it.")
         else:
             job_panel.show_job_ending(job)
 
@@ -76,8 +76,8 @@ def show_race_introduction() -> None:
         "people do without a tool for ensembles. It also checks that all of them learn the same."
     )
     st.caption(
-        "Here you will see each one's speed with 1, 2, 4 and 8 members, and from how many on an "
-        "ensemble pays. Train then tells better how long a run will take."
+        "You will see each one's speed here with 1, 2, 4 and 8 members, and from how many on an "
+        "ensemble pays. Train can then estimate run times better."
     )
 
 
@@ -133,7 +133,7 @@ def show_race_button(again: bool) -> None:
                 help="Without bfloat16 units, as here, it is a little slower than float32.",
             )
     after = jobs_words.describe_start_order(list_blocking_jobs())
-    st.caption(f"It has the machine to itself meanwhile. {escaping.escape_markdown(after)}")
+    st.caption(f"It needs the whole machine meanwhile. {escaping.escape_markdown(after)}")
     if pressed:
         launch_race(bool(widget_state.get_widget_value(EMULATED_KEY, False)) and emulates)
 

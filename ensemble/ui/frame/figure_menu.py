@@ -96,7 +96,7 @@ def render_menu_options(key: str, title: str, caption: str) -> str:
     return (
         f'<div class="figure-options" data-figure="{of}" data-title="{called}">'
         f"{_render_menu_select('size', 'Size', {word: size.title for word, size in SIZES.items()})}"
-        f"{_render_menu_select('ground', 'Ground', BACKGROUNDS)}"
+        f"{_render_menu_select('ground', 'Background', BACKGROUNDS)}"
         '<label class="figure-under"><input type="checkbox" name="under"> Caption below the figure'
         f'</label><p class="figure-caption">{said}</p></div>'
     )

@@ -113,7 +113,7 @@ def select_other_run(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Ru
     names = {other.id: f"{format_unique_run_name(other)} · {other.state}" for other in others}
     chosen = wanted if wanted in names else others[0].id
     if wanted and wanted != chosen:
-        why = "That is this run itself" if wanted == run.id else "That run cannot be compared"
+        why = "That is this same run" if wanted == run.id else "That run cannot be compared"
         st.caption(f"{why}; here it is compared with another.")
     address.WITH.set_value(chosen)
     other = next(one for one in others if one.id == chosen)
@@ -175,14 +175,16 @@ def show_won_lost_chart(
     """Where the difference comes from, class by class."""
     won, lost = find_won_and_lost(shown.predictions, theirs)
     counts = count_wins_by_class(shown.predictions.labels, won, lost, len(shown.class_names))
-    title = f"Won and lost · {shown.source}, against {format_run_name(other)} · epoch {epoch}"
+    title = (
+        f"Right in only one run · {shown.source}, against {format_run_name(other)} · epoch {epoch}"
+    )
     pictures.show_figure_panel(
         plot_wins_by_class(counts, shown.class_names, shown.noun, title, theme.get_page_palette()),
         key="compare",
         of=shown.run,
         epoch=shown.epoch,
         name=f"{shown.file_stem}-against-{other.id}-epoch-{epoch}",
-        title="Won and lost by class",
+        title="Right in only one run, by class",
         alt=f"Of each class, {pluralize_noun(shown.noun)} that only one of the two runs gets "
         f"right: "
         f"{len(won):,} won, {len(lost):,} lost",

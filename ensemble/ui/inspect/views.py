@@ -39,7 +39,7 @@ PAGE_ONLY_VIEWS = {
 }
 # Two views under one name on the screen: what chooses between them in the address.
 UNCERTAINTY_PICTURES = {"scatter": "Aleatoric and epistemic", "confusion": "Confusion matrix"}
-CONFUSION_CAPTION = "What each class is taken for: a row a class, a column an answer."
+CONFUSION_CAPTION = "Which answers each class gets: one row per class, one column per answer."
 SELECTIVE_MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 
 VIEWS_ASKING_MEMBERS = ("shift", "digit")

@@ -12,6 +12,6 @@ REGRESSION_SCREEN: JobScreen[Regression] = JobScreen(
     "solve_",
     "regression",
     first_step="Start with a first regression",
-    deletion_question_end=" with its measurements? It cannot be brought back.",
+    deletion_question_end=" with its measurements? This cannot be undone.",
     describe_details=lambda solve: settings.summarize_regression_settings(solve.config),
 )

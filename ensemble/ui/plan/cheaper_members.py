@@ -26,13 +26,13 @@ def show_cheaper_members(run: runs.Run) -> None:
     if line := words.describe_best_cheaper_ensemble(found):
         st.markdown(f"**{line}**", help=words.EQUIVALENTS_GLOSS)
     else:
-        st.markdown("This run has kept one epoch alone: there is nothing cheaper to judge.")
+        st.markdown("This run kept only one epoch: there is nothing cheaper to judge.")
     st.dataframe(
         pd.DataFrame(
             {
                 "made of": [words.format_cheaper_ensemble(one) for one in found.rows],
                 "worth": [format_member_equivalent(one.equivalent) for one in found.rows],
-                "networks asked an image": [one.networks for one in found.rows],
+                "networks run per image": [one.networks for one in found.rows],
             }
         ),
         hide_index=True,

@@ -37,7 +37,7 @@ def select_metric_and_budget(found: PlanGrid, costs: PlanCosts) -> tuple[str, in
                 f"plan_budget_{hash_options(options)}",
                 budget,
                 lambda key: st.select_slider(
-                    "You may spend",
+                    "Budget",
                     options,
                     key=key,
                     width=420,

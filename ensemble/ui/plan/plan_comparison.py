@@ -37,7 +37,7 @@ def show_plan_comparison(
             find_default_comparison_plan(theirs, first),
         )
     if other is None and first == second:
-        st.caption("These are one plan: choose another one to compare it with.")
+        st.caption("These are the same plan: choose another one to compare it with.")
         return
     found = compare_plans(maps, first, second, choice.metric, theirs if other else None)
     names = words.format_plan(first), words.format_plan(second)

@@ -15,7 +15,7 @@ from ensemble.ui.sign_in import visitors
 from ensemble.wording import formats
 from ensemble.wording.verdicts import selection_basis as chosen_words
 
-ENSEMBLE_ACCURACY_HELP = "Share of the test images that the averaged probabilities get right"
+ENSEMBLE_ACCURACY_HELP = "Share of test images that the averaged probabilities get right"
 COLUMNS_KEY = "runs_columns"
 OWNER_COLUMN = "owner"
 
@@ -126,7 +126,7 @@ RUN_COLUMNS: dict[str, RunColumn] = {
         "Mean member", "number", 110, "The mean of the members' own accuracies at the last epoch"
     ),
     "time": RunColumn(
-        "Time", "number", 90, "Spent on training and testing", formats.format_duration
+        "Time", "number", 90, "Time spent on training and testing", formats.format_duration
     ),
     "data": RunColumn("Data", width=110),
     **SETTING_COLUMNS,

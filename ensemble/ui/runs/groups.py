@@ -104,6 +104,4 @@ def show_group_log(every: Sequence[GroupStanding], prefix: str) -> None:
         label_visibility="collapsed",
     )
     [path] = [one.group.path for one in every if one.group.number == chosen]
-    st.code(
-        job_panel.read_log_tail(path / "log.txt") or "It has written nothing yet.", language=None
-    )
+    st.code(job_panel.read_log_tail(path / "log.txt") or "Nothing written yet.", language=None)

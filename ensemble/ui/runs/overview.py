@@ -93,7 +93,7 @@ def show_selected_runs(every: Sequence[runs.Run], listed: Sequence[str]) -> None
     if gone := len(wanted) - len(found):
         are = "is" if gone == 1 else "are"
         st.warning(
-            f"Of the runs in the address {gone:,} {are} not here: deleted, or never there.",
+            f"Of the runs in the address {gone:,} {are} not here: deleted, or they never existed.",
             icon=":material/link_off:",
         )
     if len(found) == 1:
@@ -119,7 +119,7 @@ def show_runs_table(shown: Sequence[runs.Run]) -> list[str]:
     """The table, of which what is ticked goes into the address; its columns, none without runs."""
     tab.unread_error_count = 0
     if not shown:
-        st.info("No run is like that: take a filter away.", icon=":material/search_off:")
+        st.info("No run matches: remove a filter.", icon=":material/search_off:")
         return []
     ids = tuple(run.id for run in shown)
     baselines = set(read_baselines().values())

@@ -108,7 +108,7 @@ def show_name_and_note(run: runs.Run) -> None:
         **rights.build_control_arguments(
             Action.CHANGE,
             run.path,
-            help="Kept as soon as you leave the box. Empty, it goes by what it is.",
+            help="Saved when you leave the box. If empty, the run is named after its settings.",
         ),
     )
     right.text_area(
@@ -117,11 +117,11 @@ def show_name_and_note(run: runs.Run) -> None:
         max_chars=MAX_NOTE_LENGTH,
         key=(key := f"note_of_{run.id}"),
         height=100,
-        placeholder="What you tried, and what came of it",
+        placeholder="What you tried, and the result",
         on_change=save_run_note,
         args=(run.id, key),
         **rights.build_control_arguments(
-            Action.CHANGE, run.path, help="Kept as soon as you leave the box."
+            Action.CHANGE, run.path, help="Saved when you leave the box."
         ),
     )
 
@@ -133,7 +133,7 @@ def rename_single_run(run_id: str, key: str) -> None:
         run = runs.find_run(run_id)
         if name == ("" if run.name == run.id else run.name):
             return  # A drawing that was cut short has the browser tell of the box once more.
-    run_actions.attempt_run_action(lambda: runs.rename_run(run_id, name), "The name is kept.")
+    run_actions.attempt_run_action(lambda: runs.rename_run(run_id, name), "Name saved.")
 
 
 def save_run_note(run_id: str, key: str) -> None:
@@ -142,7 +142,7 @@ def save_run_note(run_id: str, key: str) -> None:
     with contextlib.suppress(RunError):
         if text.strip() == read_run_note(runs.find_run(run_id)):
             return
-    run_actions.attempt_run_action(lambda: write_run_note(run_id, text), "The note is kept.")
+    run_actions.attempt_run_action(lambda: write_run_note(run_id, text), "Note saved.")
 
 
 def show_run_buttons(run: runs.Run) -> None:
@@ -180,7 +180,7 @@ def describe_disabled_run_action(run: runs.Run) -> str:
     return {
         "finished": "A finished run cannot be resumed: launch a new one for more epochs.",
         "imported": "It was trained elsewhere: there is nothing here to resume.",
-        "diverged": "A diverged run cannot be resumed, for the same numbers would diverge again: "
+        "diverged": "A diverged run cannot be resumed, because it would diverge again: "
         "launch one with a lower learning rate.",
     }.get(run.state, "")
 

@@ -111,7 +111,7 @@ def show_selection_buttons(chosen: Sequence[runs.Run]) -> None:
             **rights.build_control_arguments(
                 Action.STOP,
                 disabled=not active,
-                help="What they have learnt so far is kept, and they can be resumed.",
+                help="Their progress is kept, and they can be resumed.",
             ),
         )
         st.button(
@@ -183,8 +183,7 @@ def show_runs_delete_confirmation(chosen: Sequence[runs.Run]) -> None:
     which = formats.format_count(len(going), "run")
     asked = f"Delete {which} with all curves, predictions and checkpoints? " if going else ""
     st.warning(
-        f"{asked}{describe_undeletable_runs(active)}"
-        f"{'It cannot be brought back.' if going else ''}",
+        f"{asked}{describe_undeletable_runs(active)}{'This cannot be undone.' if going else ''}",
         icon=":material/delete_forever:",
     )
     with st.container(horizontal=True):

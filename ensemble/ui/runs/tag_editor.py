@@ -35,7 +35,7 @@ def show_tag_editor(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> No
         "as you choose one, or type one and press Enter."
     )
     if len(ids) > 1:
-        told += " One that you add is given to all of them; one you take out is taken from all."
+        told += " A tag that you add goes to all of them; one that you remove is removed from all."
     st.multiselect(
         "Tags",
         options,
@@ -70,11 +70,7 @@ def save_tag_changes(key: str, ids: Sequence[str], before: Sequence[str]) -> Non
     remove = [tag for tag in before if tag not in now]
     if not (add or remove):
         return  # A drawing that was cut short has the browser tell of the box once more.
-    what = (
-        "The tags are kept."
-        if len(ids) == 1
-        else f"Tagged {formats.format_count(len(ids), 'run')}."
-    )
+    what = "Tags saved." if len(ids) == 1 else f"Tagged {formats.format_count(len(ids), 'run')}."
     if not run_actions.attempt_for_each_run(
         ids, lambda run_id: change_tags(run_id, add, remove), lambda _: what
     ):

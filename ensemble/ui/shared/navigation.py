@@ -37,7 +37,7 @@ def build_navigation(hidden: bool = False) -> StreamlitPage:
         title="Predictions",
         icon=":material/grid_view:",
         url_path="predictions",
-        help="What the members and their average say of each test image.",
+        help="What the members and their average answer for each test image.",
     )
     inspect = st.Page(
         "pages/inspect.py",
@@ -72,21 +72,21 @@ def build_navigation(hidden: bool = False) -> StreamlitPage:
         title="Classify",
         icon=":material/draw:",
         url_path="classify",
-        help="Upload, draw or photograph something, and see what the ensemble makes of it.",
+        help="Upload, draw or photograph something, and see what the ensemble says.",
     )
     parallel = st.Page(
         "pages/parallel.py",
         title="Parallel",
         icon=":material/speed:",
         url_path="parallel",
-        help="One regression with and without pmap: what several devices are worth.",
+        help="One regression with and without pmap: what several devices gain.",
     )
     devices = st.Page(
         "pages/devices.py",
         title="Devices",
         icon=":material/memory:",
         url_path="devices",
-        help="What there is to train on, what it is doing, and how fast it is.",
+        help="This machine's devices: what they are doing, and how fast they are.",
     )
     runs = st.Page(
         "pages/runs.py",
@@ -101,7 +101,7 @@ def build_navigation(hidden: bool = False) -> StreamlitPage:
         title="Data",
         icon=":material/photo_library:",
         url_path="data",
-        help="What there is to train on, and how to add images of your own.",
+        help="The datasets, and how to add your own images.",
     )
 
     def open_train_page() -> None:

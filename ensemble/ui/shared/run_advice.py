@@ -25,7 +25,7 @@ def show_run_advice(run: runs.Run) -> None:
         if run.message:
             st.info(escaping.escape_markdown(run.message), icon=":material/info:")
     elif run.state == "stopped":
-        said = run.message or "What was learnt is kept: resume it, or launch anew."
+        said = run.message or "Progress is kept: resume it, or launch a new run."
         st.caption(escaping.escape_markdown(said))
     elif run.state == "diverged":
         show_divergence_advice(run)
@@ -61,7 +61,7 @@ def show_chance_warning(run: runs.Run) -> None:
 def show_divergence_advice(run: runs.Run) -> None:
     """The loss ran away: a lower rate is the usual cure, one press away."""
     guard.show_error_message(
-        run.message or "The loss ran away to infinity.", ":material/trending_up:"
+        run.message or "The loss diverged to infinity.", ":material/trending_up:"
     )
     config = runs.require_training_config(run)
     if "learning_rate" in member_settings.collect_varied_settings(

@@ -32,7 +32,7 @@ def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
                 format_accuracy_label(run.config.members, info),
                 "–",
                 width="content",
-                help="Stands here after the first epoch.",
+                help="Appears after the first epoch.",
             )
         show_time_metric(run)
     if said := training_words.describe_training_speed(run):
@@ -92,7 +92,7 @@ def show_time_metric(run: runs.Run) -> None:
             "Time left",
             formats.format_duration(jobs_words.estimate_seconds_left(status)),
             width="content",
-            help="Stands here once its rate is steady.",
+            help="Appears once its rate is steady.",
         )
     elif not run.active and status.seconds:
         st.metric("Trained for", formats.format_duration(status.seconds), width="content")

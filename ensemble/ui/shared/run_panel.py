@@ -91,10 +91,10 @@ def show_citation_panel(run: runs.Run) -> None:
     """A fold with the command that makes the run again, and with what to cite it by."""
     with st.expander("Cite or repeat", icon=":material/format_quote:", key="cite_or_repeat"):
         if command := build_rerun_command(run):
-            st.caption("The command that makes this run again")
+            st.caption("The command that repeats this run")
             st.code(command, language="bash", wrap_lines=True)
         else:
-            st.caption("It was made of what was trained elsewhere: no command makes it again.")
+            st.caption("It was trained elsewhere: no command repeats it.")
         st.caption("A line to cite it by, and the same for BibTeX")
         st.code(format_citation(run), language=None, wrap_lines=True)
         st.code(format_bibtex(run), language=None, wrap_lines=True)

@@ -139,7 +139,7 @@ async def forget_closed_tabs(app: ASGIApp) -> None:
         try:
             await app(dict(scope), receive, send)
         except Exception:
-            logging.getLogger("ensemble").exception("Closed tabs could not be forgotten")
+            logging.getLogger("ensemble").exception("Closed tabs could not be released")
 
 
 @functools.cache

@@ -153,7 +153,7 @@ def refresh_fetch_panel(info: DatasetInfo, was_active: bool) -> None:
     if job and job.active:
         job_panel.show_job_progress(
             job,
-            f"{jobs_words.describe_job_stage(job, [])}. You can go on meanwhile.",
+            f"{jobs_words.describe_job_stage(job, [])}. You can continue meanwhile.",
             prefix=f"fetch_{info.name}_",
         )
         return

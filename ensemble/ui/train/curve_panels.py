@@ -14,9 +14,9 @@ MAX_POINTS = 12_000
 
 # Why there is no picture.
 SINGLE_MEMBER_NOTE = (
-    "One member has nobody to differ from: train two or more to see what diversity buys."
+    "One member has no other to differ from: train two or more to see what diversity gains."
 )
-TOO_EARLY_NOTE = "What diversity buys is drawn from the end of the first epoch on."
+TOO_EARLY_NOTE = "What diversity gains is shown after the first epoch."
 NOT_RECORDED_NOTE = "This run did not record how often its members differ."
 
 
@@ -53,7 +53,7 @@ def build_metric_panel(
     )
     percent = figure == "accuracy"
     scale = ("nines" if percent else "log") if log else "linear"
-    axis = "axis: log of the share of errors left" if log else "share that is right"
+    axis = "stretched near 100 %" if log else "share that is right"
     alt = f"{figure.capitalize()} over the epochs, one line a member, the ensemble bold"
     if any(curve.split == "validation" for curve in found):
         alt += "; on the validation images dash-dotted"
@@ -75,7 +75,7 @@ def build_diversity_panel(rows: list[dict[str, Any]], members: int, log: bool) -
     made = {
         "name": "diversity",
         "noun": "NLL",
-        "title": "What diversity buys",
+        "title": "What diversity gains",
         "axis": f"test NLL in {format_nats_axis(log)}",
         "alt": "Test NLL of the mean member and of the ensemble over the epochs, shaded between",
         "scale": "log" if log else "linear",

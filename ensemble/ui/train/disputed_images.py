@@ -38,7 +38,7 @@ def _load_latest_disputed(run: runs.Run, last: dict[str, Any] | None, noun: str)
     epoch = last["epoch"]
     seen = loaders.get_file_version(run.path / "predictions" / f"epoch-{epoch:04d}.npz")
     if seen == (0, 0):
-        return {"note": f"What the members said after epoch {epoch} is not kept."}
+        return {"note": f"The members' answers after epoch {epoch} is not kept."}
     try:
         return _build_disputed_strip(run.id, epoch, seen, noun, run)
     except (RunError, DataError) as error:

@@ -203,7 +203,7 @@ def show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
             rows, run.data, member_settings.collect_varied_settings(run.config)
         )
     ):
-        st.caption("Each member's figures stand here after the first epoch.")
+        st.caption("Each member's figures appear here after the first epoch.")
         return
     tall = len(table["member"]) > 12
     st.dataframe(

@@ -45,7 +45,7 @@ def show_network_details() -> None:
         st.caption(networks_words.describe_network_width(name, settings.get_run_setting("width")))
     if architectures.is_custom_network(name) and not found.is_pending:
         st.button(
-            "Look at it again",
+            "Inspect it again",
             key="network_again",
             icon=":material/refresh:",
             type="tertiary",
@@ -79,7 +79,7 @@ def show_network_facts(name: str, info: DatasetInfo, width: int, was_waiting: bo
 def describe_probed_cost(found: ProbeResult) -> str:
     """What a member takes, in words, or that it is still being asked."""
     if found.is_pending:
-        return "Looking at it…"
+        return "Inspecting it…"
     return f"{networks_words.format_network_cost(found.cost)}." if found.cost else ""
 
 

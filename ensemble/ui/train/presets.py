@@ -92,7 +92,7 @@ def show_settings_difference(run: runs.Run) -> None:
     with st.container(gap=None):
         st.caption(f"Differs from the run shown: {', '.join(differ[:MAX_NAMED_SETTINGS])}{more}.")
         st.button(
-            "Use the run's",
+            "Copy this run's settings",
             key="reuse",
             icon=":material/replay:",
             type="tertiary",

@@ -35,7 +35,7 @@ def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The best settings in a sentence, what they came to, and how the trials ended."""
     best = sweeps.find_best_trial(sweep, list(trials)) if trials else None
     if best is None:
-        st.markdown("#### No trial has come to its end yet")
+        st.markdown("#### No trial has finished yet")
     else:
         st.markdown(f"#### {describe_best_settings(sweep, trials, best)}")
     with st.container(horizontal=True, gap="medium", key="tune_answer"):
@@ -113,7 +113,7 @@ def show_sweep_time(sweep: Sweep) -> None:
             "Time left",
             "–" if left is None else formats.format_duration(max(0.0, left)),
             width="content",
-            help="Known once the first trial has ended.",
+            help="Known after the first trial.",
         )
     elif status.started and not sweep.active:
         st.metric(
@@ -129,7 +129,7 @@ def describe_trial_counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
     begun = [one for one in trials if one.run_id or one.state != "waiting"]
     cut = sum(one.state == "waiting" for one in begun)
     said = [f"{found[state]:,} {word}" for state, word in STATE_LABELS.items() if found[state]]
-    said += [f"{cut:,} cut off and to go on"] if cut else []
+    said += [f"{cut:,} interrupted, will resume"] if cut else []
     if (left := sweep.config.trial_count - len(begun)) > 0:
         said.append(f"{left:,} to come")
     return f"Of {formats.format_count(sweep.config.trial_count, 'trial')}: {', '.join(said)}."

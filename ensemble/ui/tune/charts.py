@@ -57,7 +57,7 @@ def show_trial_history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None
             "when": "trial {}",
             "column": "trial",
         },
-        note="" if values else "Drawn from the end of the first trial on.",
+        note="" if values else "Appears after the first trial.",
     )
 
 
@@ -89,7 +89,7 @@ def show_trial_epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
         better,
         alt=f"{title} of {formats.format_count(len(found), 'trial')}{said}",
         x={"label": "epochs", "max": max(last, 2.0)},
-        note="" if found else "Drawn from the end of the first epoch on.",
+        note="" if found else "Appears after the first epoch.",
     )
 
 

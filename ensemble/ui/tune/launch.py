@@ -26,7 +26,7 @@ from ensemble.wording import escaping, formats
 
 PLACE_KEY = "tune_where"
 CLUSTER_HELP = (
-    "On a cluster each worker is a task on one node, and they take no turn of this machine. What "
+    "On a cluster each worker is a task on one node, and they do not queue on this machine. What "
     "each asks for stands in ensemble.toml, table [{table}]."
 )
 NO_BREAK = "\N{NO-BREAK SPACE}"

@@ -47,7 +47,7 @@ def refresh_live_sweep(sweep_id: str, last_state: str) -> None:
         if trials:
             sweep_views.show_sweep_views(sweep, trials)
         else:
-            st.caption("Pictures stand here from the first trial on.")
+            st.caption("Charts appear after the first trial.")
         actions.show_sweep_deletion(sweep)
 
 
@@ -97,7 +97,7 @@ def show_running_trials(trials: list[Trial]) -> None:
             ]
             st.caption(escaping.escape_markdown(" · ".join(said)), width="content")
     if len(active) > MAX_LISTED_TRIALS:
-        st.caption(f"And {len(active) - MAX_LISTED_TRIALS} more trials at work.")
+        st.caption(f"And {len(active) - MAX_LISTED_TRIALS} more trials running.")
 
 
 def describe_trial_progress(run: runs.Run) -> list[str]:

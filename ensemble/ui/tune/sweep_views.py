@@ -86,7 +86,7 @@ def show_setting_slices(sweep: Sweep, trials: Sequence[Trial], goal: str) -> Non
     """The objective against each setting."""
     complete = [one for one in trials if one.state == "complete"]
     if not complete:
-        st.caption("Drawn from the end of the first trial on.")
+        st.caption("Appears after the first trial.")
         return
     row: list[DeltaGenerator] = []
     for at, name in enumerate(sweep.config.search_axes):
@@ -173,7 +173,7 @@ def show_pareto_front(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """Two objectives against each other, with the Pareto front."""
     complete = [one for one in trials if one.state == "complete"]
     if not complete:
-        st.caption("Drawn from the end of the first trial on.")
+        st.caption("Appears after the first trial.")
         return
     found = {column.name: column for column in columns_of(sweep.config, complete)}
     y, x = (found[name] for name in sweep.config.objective_names[:2])

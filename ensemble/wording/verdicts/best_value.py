@@ -13,8 +13,8 @@ LOSS_NAMES = {"validation": "validation NLL", "test": "test NLL", "training": "t
 MAX_NAMED_VALUES = 2  # values that are named one by one
 SELECTION_NOTES = {
     "validation": "Chosen on the validation images, not on the test images.",
-    "test": "Chosen on the test images: on new ones expect less. Hold some out with validation.",
-    "training": "Chosen by the training loss, which says little of new images.",
+    "test": "Chosen on the test images: expect less on new ones. Hold images out with validation.",
+    "training": "Chosen by the training loss, which says little about new images.",
 }
 
 
@@ -33,7 +33,9 @@ def describe_best_value(found: BestValue, setting: str, over: bool = True) -> st
 def _describe_best_range(found: BestValue, setting: str) -> str:
     said, best = _format_tried_values(found), found.best
     if len(found.values) == 1:
-        return f"{SETTING_NAMES[setting]} {said[0]} alone is left to compare."
+        return (
+            f"Only {SETTING_NAMES[setting].lower()} {said[0]} is left: nothing to compare it with."
+        )
     beside = _format_other_values([said[at] for at in found.other_candidates])
     if found.first == found.last:
         if beside:
@@ -94,7 +96,9 @@ def describe_best_value_evidence(
             f"values)."
         )
     if found.members.min() == 1:
-        sentences.append("A value has one member: with another start it may come out otherwise.")
+        sentences.append(
+            "Some values have one member: started from another seed it may do better or worse."
+        )
     return " ".join([*sentences, SELECTION_NOTES[on], recommend_next_values(found, tried)]).rstrip()
 
 
@@ -134,8 +138,8 @@ def describe_lowest_loss(
     return (
         f"So far {SETTING_NAMES[setting].lower()} "
         f"{member_settings.format_distinct_values(values)[best]} has the lowest {LOSS_NAMES[on]}, "
-        f"{formats.format_significant(losses[best])}; what is noise is known once an epoch's "
-        "predictions are there."
+        f"{formats.format_significant(losses[best])}; whether that is noise is known after the "
+        "first epoch whose predictions are kept."
     )
 
 

@@ -110,9 +110,9 @@ def describe_budget_basis(found: Sequence[CompetitorResult]) -> str:
     tests = 2 * sum(one.advantage is not None for one in found)
     adjusted = f"Each p is adjusted for all {tests} tests (Holm)."
     if any(len(one.competitor.runs) < 2 for one in found):
-        alone = "Intervals are for these trained runs on new images: another seed may differ."
+        alone = "Intervals hold for these trained runs on new images: another seed may differ."
         return f"{alone} {adjusted}"
-    crossed = "Intervals are for other seeds on new images (runs and images crossed; Owen 2007)."
+    crossed = "Intervals hold for other seeds and new images (runs and images crossed; Owen 2007)."
     return f"{crossed} {adjusted}"
 
 

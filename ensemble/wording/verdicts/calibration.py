@@ -40,7 +40,7 @@ def describe_calibration(found: CalibrationTest, noun: str) -> str:
         says, right = format_confidence_and_accuracy(whole)
         return f"{DIRECTIONS[found.verdict]}: {says} sure on average, {right} right."
     if found.verdict == "a bin":
-        return f"On average no difference shows, but {describe_worst_bin(found.worst_bin[0])}."
+        return f"No difference on average, but {describe_worst_bin(found.worst_bin[0])}."
     return (
         f"{formats.format_finding_subject(whole.n, noun)} no difference between confidence and "
         f"accuracy."
@@ -54,10 +54,11 @@ def describe_worst_bin(one: CalibrationBinTest) -> str:
         formats.format_percent(one.accuracy, places=0),
     )
     if round(100 * one.accuracy) < round(100 * one.low):
-        return f"of those said with {within} only {right} are right"
+        return f"of answers that are {within} sure only {right} are right"
     if round(100 * one.accuracy) > round(100 * one.high):
-        return f"of those said with {within}, {right} are right"
-    return f"those said with {within} err {'less' if one.z > 0 else 'more'} often than said"
+        return f"of answers that are {within} sure, {right} are right"
+    often = "less" if one.z > 0 else "more"
+    return f"answers that are {within} sure are wrong {often} often"
 
 
 def describe_calibration_evidence(found: CalibrationTest, noun: str) -> str:
@@ -116,10 +117,7 @@ def describe_chance_error(found: CalibrationErrorEstimate) -> str:
         formats.format_significant(found.chance),
         format_nll_interval(found.chance_low, found.chance_high),
     )
-    return (
-        f"Chance alone would give {mean} (95 % of draws: {draws}), were each answer right exactly "
-        "as often as it says."
-    )
+    return f"A perfectly calibrated ensemble would show {mean} by chance (95 % of draws: {draws})."
 
 
 def describe_temperature_gain(scaled: TemperatureComparison, noun: str) -> str:
@@ -131,7 +129,7 @@ def describe_temperature_gain(scaled: TemperatureComparison, noun: str) -> str:
         return f"A temperature of {number} improves calibration: NLL lower by {saved} nats."
     if one.saved_high < 0:
         return f"The fitted temperature, {number}, makes the NLL worse: leave it at 1."
-    return f"These {scaled.judged:,} {pluralize_noun(noun)} show no gain from a temperature."
+    return f"A temperature is not shown to help on these {scaled.judged:,} {pluralize_noun(noun)}."
 
 
 def describe_temperature_evidence(scaled: TemperatureComparison, noun: str) -> str:
@@ -186,14 +184,14 @@ def explain_temperature_table(noun: str) -> str:
         f"A temperature below 1 makes it surer, above 1 less sure; which {pluralize_noun(noun)} it "
         f"gets "
         "right hardly changes. NLL: what the label's probability costs, in nats; saved: the 95 % "
-        "interval of how much less than as it is. ECE: how far confidence and accuracy lie apart, "
+        "interval of how much lower it gets. ECE: how far confidence and accuracy are apart, "
         "over 15 bins of equal width; adaptive: of equal count; SmoothECE: without bins; MCE: in "
-        "the worst bin, which may hold a single one."
+        "the worst bin, which may hold a single image."
     )
 
 
 def explain_missing_temperature(least: int, noun: str) -> str:
     """Why nothing is said of a temperature."""
     return (
-        f"Fewer than {least} test {pluralize_noun(noun)}: too few to tell what a temperature saves."
+        f"Fewer than {least} test {pluralize_noun(noun)}: too few to say what a temperature gains."
     )

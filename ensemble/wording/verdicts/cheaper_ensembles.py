@@ -36,7 +36,7 @@ def describe_ensemble_worth(one: CheapEnsembleWorth) -> str:
         "last": f"The checkpoint ensemble of the last {len(one.epochs)} epochs",
         "snapshots": "This snapshot ensemble",
         "swa": "The member with averaged parameters",
-        "dropout": f"The member asked {formats.format_count(one.networks, 'time')} with dropout",
+        "dropout": f"One member run {formats.format_count(one.networks, 'time')} with dropout",
     }[one.kind]
     return f"{subject} is worth {format_member_equivalent(one.equivalent)}."
 
@@ -51,10 +51,7 @@ def describe_best_cheaper_ensemble(found: CheapEnsembleWorths) -> str:
         return ""
     best = max(cheaper, key=lambda one: (one.equivalent.value, -one.networks))
     if not best.equivalent.low and math.isinf(best.equivalent.high):
-        return (
-            "What cheaper ensembles are worth cannot be told from these test images and members: "
-            "it takes more of either."
-        )
+        return "Too few test images or members to say what cheaper ensembles are worth."
     return describe_ensemble_worth(best)
 
 
@@ -62,10 +59,10 @@ def describe_worth_basis(found: CheapEnsembleWorths) -> str:
     """What the figures rest on."""
     whose = "its own" if found.own else f"those of “{found.against}”"
     trained = formats.format_count(found.trainings, "member")
-    best = " The best of several is chosen on these images: on new ones expect less."
+    best = " The best of several is chosen on these images: expect less on new ones."
     several = len(found.rows) > 2
     return (
-        f"Each costs the training of one member; the mean over {trained}, held against 1 to "
+        f"Each costs as much as training one member; the mean over {trained}, compared with 1 to "
         f"{found.members} independent members ({whose}), on the test images."
         f"{best if several else ''}"
     )

@@ -20,8 +20,8 @@ RULE_NAMES = {
 }
 COMBINATION_NOTES = (
     "± is half the 95 % interval of the accuracy; both ends stand where it is not symmetric. "
-    "Won and lost: against the arithmetic mean. "
-    "Votes are no probabilities: a label that nobody votes for costs the majority vote up to "
+    "Corrected and spoilt: against the arithmetic mean. "
+    "Votes are not probabilities: a label that nobody votes for costs the majority vote up to "
     "87 nats, so its NLL is high."
 )
 
@@ -52,8 +52,7 @@ def describe_best_combination(combined: CombinationComparison, noun: str) -> str
         return f"All four ways of combining get the same of {n:,} {pluralize_noun(noun)} right."
     if not shown:
         return (
-            f"These {n:,} {pluralize_noun(noun)} show no way of combining that gets more right "
-            "than the mean."
+            f"On these {n:,} {pluralize_noun(noun)} no way of combining is shown to beat the mean."
         )
     said = ", ".join(
         f"{RULE_NAMES[name]} {abs(one.digits):,} {'more' if one.digits > 0 else 'fewer'} right"
@@ -81,8 +80,8 @@ def describe_combination_evidence(combined: CombinationComparison, noun: str) ->
         )
     return (
         f"Against the mean: {'; '.join(told)}. Each p is adjusted for all of these tests (Holm), "
-        "each interval is of one alone; from p = 0.05 on a difference is not shown, which does not "
-        "mean that there is none."
+        "each interval is for one test alone; from p = 0.05 on a difference is not shown, which "
+        "does not mean that there is none."
     )
 
 
@@ -98,8 +97,8 @@ def explain_combinations_chart(combined: CombinationComparison) -> str:
         f"({judged:,})"
     )
     return (
-        "The arithmetic mean in bold is what the ensemble says everywhere else. Weights are "
-        f"fitted on {where}. Below, what each member weighs; the dashed line is the same for all."
+        "The arithmetic mean, in bold, is the ensemble's answer on every other screen. Weights "
+        f"are fitted on {where}. Below: each member's weight; the dashed line is equal weights."
     )
 
 
@@ -114,8 +113,8 @@ def tabulate_combination_gains(combined: CombinationComparison, noun: str) -> pd
             ""
             if name not in adjusted
             else (
-                f"{formats.format_image_difference(gained.digits, noun)} ({gained.won:,} won, "
-                f"{gained.lost:,} lost, "
+                f"{formats.format_image_difference(gained.digits, noun)} ({gained.won:,} "
+                f"corrected, {gained.lost:,} spoilt, "
                 f"{inspect_words.format_p_value(adjusted[name][0])})"
             )
         )

@@ -11,6 +11,7 @@ from ensemble.analysis.members.committees import CommitteeEvaluation
 from ensemble.analysis.members.subsets import max_drawn_subsets
 from ensemble.analysis.members.sufficient_size import SizeVerdict, SufficientSize
 from ensemble.wording import formats
+from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import selection_basis
 
 # What each figure is called in a sentence, and where it is counted in something, in what.
@@ -50,16 +51,15 @@ def describe_enough_members(found: SufficientSize, noun: str) -> str:
         )
     failed = found.sizes[0]
     if failed.outcome == "loses":
-        takes = "both" if M == 2 else f"all {M}"
-        return f"{describe_losing_committees(failed).capitalize()} over {margin}: it takes {takes}."
+        needed = "both" if M == 2 else f"all {M}"
+        losing = describe_losing_committees(failed).capitalize()
+        return f"{losing} over {margin}: it takes {needed}."
     if failed.examples is None:
         fewer = f"{failed.size} of {M} members {'is' if failed.size == 1 else 'are'} enough"
         bound = format_loss_with_metric(failed.bound, found.metric)
-        return f"Whether {fewer} is open: up to {bound} may be lost."
-    what, wanted = METRIC_NAMES[found.metric].removeprefix("the "), failed.examples
+        return f"Not shown whether {fewer}: up to {bound} may be lost."
     return (
-        f"{formats.format_count(found.n, noun)} cannot tell if {failed.size} of {M} members keep "
-        f"the {what}: it takes about {formats.format_significant(wanted, 2)}."
+        f"Too few test {pluralize_noun(noun)} to say whether {failed.size} of {M} members would do."
     )
 
 
@@ -114,20 +114,18 @@ def describe_size_evidence(found: SufficientSize, one: SizeVerdict, noun: str) -
             f"{format_committee_loss(found.margin, figure)}."
         )
     open_ = (
-        f"{average}; that {one.required:,} of them keep to "
-        f"{format_committee_loss(found.margin, figure)} is not "
-        f"shown, nor that they do not: their losses may be up to "
-        f"{format_committee_loss(one.bound, figure)}"
+        f"{average}; it is not shown that {one.required:,} of them lose at most "
+        f"{format_committee_loss(found.margin, figure)}, nor that they lose more: they may lose up "
+        f"to {format_committee_loss(one.bound, figure)}"
     )
     if one.examples is None:
         return (
-            f"{open_}. Were nothing really lost, most sets of "
-            f"{formats.format_count(found.n, noun)} would "
-            "have shown it."
+            f"{open_}. If nothing were really lost, most sets of "
+            f"{formats.format_count(found.n, noun)} would have shown it."
         )
     return (
-        f"{open_}. {formats.format_count(found.n, noun)} cannot settle that margin: if nothing is "
-        f"really lost it takes about {formats.format_significant(one.examples, 2)}."
+        f"{open_}. To show it takes about {formats.format_significant(one.examples, 2)} "
+        f"{pluralize_noun(noun)}, if nothing is really lost; there are {found.n:,}."
     )
 
 
@@ -207,5 +205,5 @@ def explain_member_worth(members: int) -> str:
     """What stands below `tabulate_member_worth`."""
     return (
         f"Without it: {format_all_members(members)} against all but this one. A member that is "
-        "poor alone can still be worth having, if it errs elsewhere."
+        "poor alone can still be worth having, if it is wrong on other images."
     )

@@ -81,9 +81,10 @@ def describe_baseline_gain(column: GroupColumn, noun: str) -> str:
     nll = f"{format_signed(-found.nll_high)} to {format_signed(-found.nll_low)}"
     return (
         f"{formats.format_image_difference(found.digits, noun)} ({ends}; "
-        f"{found.won:,.{count_mean_decimals(found)}f} won, "
-        f"{found.lost:,.{count_mean_decimals(found)}f} lost), {format_p_value(found.adjusted_p)}; "
-        f"NLL {format_signed(-found.nll)} ({nll}), {format_p_value(found.adjusted_nll_p)}: "
+        f"{found.won:,.{count_mean_decimals(found)}f} right only here, "
+        f"{found.lost:,.{count_mean_decimals(found)}f} only there), "
+        f"{format_p_value(found.adjusted_p)}; NLL {format_signed(-found.nll)} ({nll}), "
+        f"{format_p_value(found.adjusted_nll_p)}: "
         f"{format_shown_differences(found)}"
     )
 
@@ -103,11 +104,11 @@ def format_shown_differences(found: GroupDifference) -> str:
 def describe_comparison_basis(found: ComparisonTable) -> str:
     """What the intervals hold for, and for how many tests the p are adjusted."""
     counts = [len(column.run_ids) for column in found.columns if column.run_ids]
-    many = "are for other seeds on new images"
+    many = "hold for other seeds and new images"
     if max(counts, default=0) < 2:
-        many = "are for these trained runs on new images: another seed may differ"
+        many = "hold for these trained runs on new images: another seed may differ"
     elif min(counts) < 2:
-        many += "; the figures of one run alone are for that trained run on new images"
+        many += "; those of a single run hold for that trained run on new images"
     said = f"95 % intervals {many}."
     if found.tests:
         said += (

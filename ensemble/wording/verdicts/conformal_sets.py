@@ -42,9 +42,9 @@ def explain_uncalibrated_sets(made: ConformalThreshold, noun: str) -> str:
     if made.has_enough_examples:
         return ""
     return (
-        f"{made.n:,} calibration {pluralize_noun(noun)} are too few for sets at "
-        f"{format_set_level(made.error_rate)}: it "
-        f"takes {made.min_examples:,}. Until then every set names all classes."
+        f"{made.n:,} calibration {pluralize_noun(noun)} are too few for lists that are right "
+        f"{format_set_level(made.error_rate)} of the time: it takes {made.min_examples:,}. Until "
+        "then every list names all classes."
     )
 
 
@@ -53,14 +53,14 @@ def describe_conformal_sets(made: ConformalThreshold, found: ConformalCoverage, 
     if few := explain_uncalibrated_sets(made, noun):
         return few
     said = (
-        f"Sets at {format_set_level(made.error_rate)} hold the {noun} "
-        f"{formats.format_percent(found.coverage, found.n)} of the time, with "
-        f"{format_mean_set_size(found.mean_size)}"
+        f"Lists of {format_mean_set_size(found.mean_size)} hold the right {noun} "
+        f"{formats.format_percent(found.coverage, found.n)} of the time"
     )
+    level = format_set_level(made.error_rate)
     return (
-        f"{said}: less than promised."
+        f"{said}: less than promised ({level})."
         if coverage_p_value(made, found) < BROKEN_PROMISE_LEVEL
-        else f"{said}."
+        else f"{said} (aim: {level})."
     )
 
 
@@ -100,15 +100,15 @@ def describe_coverage_promise(made: ConformalThreshold, noun: str, halved: bool 
     low, high = made.expected_coverage
     like = "these" if halved else "the validation images"
     said = (
-        f"The promise: of new {pluralize_noun(noun)} like {like}, in "
-        f"{format_set_level(made.error_rate)} or more "
-        "the set holds what it is. That is on average over calibrations"
+        f"The promise: for new {pluralize_noun(noun)} like {like}, the list holds the right class "
+        f"{format_set_level(made.error_rate)} of the time or more. That is on average over "
+        "calibrations"
     )
     if made.has_enough_examples:
         given = formats.format_percent_range(low, high, 1)
         said += f"; with {made.n:,} calibration {pluralize_noun(noun)} most give {given}"
     return (
-        f"{said}. It is not a promise for each class, nor for images that come from elsewhere or "
+        f"{said}. It is no promise for each class or each image, nor for images from elsewhere or "
         "under shift."
     )
 
@@ -120,8 +120,8 @@ def summarize_conformal_sets(
     sizes = sets.sum(axis=1)
     several, none = int((sizes > 1).sum()), int((sizes == 0).sum())
     said = (
-        f"Sets at {format_set_level(error_rate)}: "
-        f"{formats.format_percent(covered / len(sets), len(sets))} hold the "
+        f"Short lists, meant to be right {format_set_level(error_rate)} of the time: "
+        f"{formats.format_percent(covered / len(sets), len(sets))} hold the right "
         f"{noun}; {several:,} of {len(sets):,} name two or more"
     )
     return f"{said}, {none:,} none." if none else f"{said}."
@@ -141,8 +141,8 @@ def explain_lost_promise(noun: str, set_on: str = "test") -> str:
     """
     whose = "the validation images" if set_on == "validation" else "the test set's"
     return (
-        f"Promised for {pluralize_noun(noun)} like {whose}. Yours were written and photographed "
-        "otherwise, so here it is a hint: the set may miss more often."
+        f"Lists hold on average, for {pluralize_noun(noun)} like {whose}. Yours were written and "
+        "photographed differently, so here they are only a hint and may miss more often."
     )
 
 
@@ -154,15 +154,15 @@ def explain_set_sizes_chart(found: ConformalCoverage, noun: str) -> str:
     n = found.n
     said = (
         f"{formats.format_percent(found.singleton_count / n, n)} of the {pluralize_noun(noun)} "
-        f"get a set of one class"
+        f"get a list of one class"
     )
     several = n - found.singleton_count - found.empty_count
     said += f", {formats.format_percent(several / n, n)} two or more"
     if found.empty_count:
         said += (
-            f", {formats.format_percent(found.empty_count / n, n)} none: nothing is likely enough"
+            f", {formats.format_percent(found.empty_count / n, n)} none: no class is likely enough"
         )
-    return f"{said}. Orange: sets that miss what it is."
+    return f"{said}. Orange: lists without the right class."
 
 
 def tabulate_set_methods(each: JudgedSets) -> pd.DataFrame:

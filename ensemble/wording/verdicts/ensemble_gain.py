@@ -45,7 +45,7 @@ def describe_single_member(made: EnsemblePredictions, noun: str) -> str:
     """The answer where there is one member."""
     n, right = len(made.labels), int(made.right.sum())
     return (
-        f"One member alone: there is no ensemble to hold against it. It gets {right:,} of "
+        f"One member alone: there is no ensemble to compare it with. It gets {right:,} of "
         f"{formats.format_count(n, noun)} right."
     )
 
@@ -62,7 +62,7 @@ def describe_ensemble_gain(made: EnsemblePredictions, found: MeanGain, noun: str
         everyone = (
             "Both members" if made.members == 2 else f"All {spell_number(made.members)} members"
         )
-        return f"{everyone} say the same of every {noun}: together they get no more right."
+        return f"{everyone} give the same answer on every {noun}: together they get no more right."
     if found.accuracy_sign:
         which = "more" if found.accuracy_sign > 0 else "fewer"
         count = formats.format_count(abs(formats.round_half_away(found.digits)), noun).replace(
@@ -77,21 +77,24 @@ def describe_ensemble_gain(made: EnsemblePredictions, found: MeanGain, noun: str
 
 def summarize_gain_evidence(made: EnsemblePredictions, found: MeanGain, noun: str) -> str:
     """What carries the headline, in a line of at most 75 letters: won, lost, NLL."""
-    everyone = "both" if made.members == 2 else spell_number(made.members)
     if not found.nll and not found.nll_high:
         nll = "NLL is equal"
     elif not found.nll_sign:
         nll = f"NLL lower by {format_nll_ends(found)}"
     else:
         nll = f"NLL {format_nll_size(found)}"
-    return f"{found.won:,.1f} won, {found.lost:,.1f} lost (mean over {everyone} members); {nll}."
+    return (
+        f"Against a typical member: {found.won:,.1f} {pluralize_noun(noun)} corrected, "
+        f"{found.lost:,.1f} spoilt; {nll}."
+    )
 
 
 def describe_gain_evidence(made: EnsemblePredictions, found: MeanGain, noun: str) -> str:
     """The figures that the headline rests on: won and lost, their interval, NLL."""
     everyone = "both" if made.members == 2 else f"the {spell_number(made.members)}"
     return (
-        f"Mean over {everyone} members: {found.won:,.1f} won, {found.lost:,.1f} lost, "
+        f"Against a typical member (mean over {everyone}): {found.won:,.1f} "
+        f"{pluralize_noun(noun)} corrected, {found.lost:,.1f} spoilt, "
         f"{format_signed(found.digits, 1)} {pluralize_noun(noun)} "
         f"{format_gain_interval(found)}{describe_undecided_gain(found, noun)}. "
         f"{describe_nll_gain(found, noun)}"
@@ -105,12 +108,12 @@ def describe_nll_gain(found: MeanGain, noun: str) -> str:
     if not found.nll_sign:
         return (
             f"NLL is {format_nll_change(found)}: averaging never raises it above the members' "
-            f"mean, but how far it falls these {pluralize_noun(noun)} do not tell."
+            f"mean, but there are too few {pluralize_noun(noun)} to say how far it falls."
         )
     why = (
         ""
         if found.accuracy_sign > 0
-        else f": accuracy counts {pluralize_noun(noun)}, NLL also how sure"
+        else ": accuracy counts right answers, NLL also how sure they are"
     )
     return f"NLL is {format_nll_change(found)}{why}."
 
@@ -132,8 +135,8 @@ def describe_best_member(
             f"{int(made.right.sum()):,})."
         )
     return (
-        f"The best single member gets {right:,} (the ensemble {int(made.right.sum()):,}), but "
-        f"nobody knows beforehand which it is: it is the best on these very {pluralize_noun(noun)}."
+        f"The best single member gets {right:,} (the ensemble {int(made.right.sum()):,}), but it "
+        f"was picked on these very {pluralize_noun(noun)}: nobody knows beforehand which it is."
     )
 
 
@@ -161,7 +164,7 @@ def describe_interval_scope(accuracies: Sequence[float], nlls: Sequence[float], 
       nlls: the same runs' NLL, in nats.
       n: how many test images they are of.
     """
-    said = "Intervals are for these trained members on new images; another seed may differ"
+    said = "Intervals hold for these trained members on new images; another seed may differ"
     if len(accuracies) < 2:
         return f"{said}."
     points = 100 * statistics.stdev(accuracies)
@@ -194,7 +197,7 @@ def describe_undecided_gain(found: MeanGain, noun: str) -> str:
         f"a {name} of {formats.format_count(round(end), noun)}" if round(end) else f"no {name}"
         for name, end in (("loss", abs(found.digits_low)), ("gain", abs(found.digits_high)))
     )
-    return f", which leaves open {loss} as well as {gain}"
+    return f"; anything from {loss} to {gain} is possible"
 
 
 def format_nll_change(found: MeanGain) -> str:

@@ -109,7 +109,7 @@ MEASURES = {
     "disagreement": PairwiseMeasure(
         "Disagreement",
         "Disagreement",
-        "Disagreement: the share of the test images that two members say different things of.",
+        "Disagreement: the share of the test images on which two members give different answers.",
         "share of the images",
         lambda made: disagreement_matrix(made.votes),
         True,
@@ -130,7 +130,7 @@ MEASURES = {
     "q": PairwiseMeasure(
         "Q-statistic",
         "Q-statistic",
-        "Q-statistic: 1 where members err on the same images, 0 where independently, −1 never "
+        "Q-statistic: 1 if members are wrong on the same images, 0 if independently, −1 if never "
         "together.",
         "Q",
         lambda made: q_statistic(made.votes == made.labels),
@@ -141,7 +141,7 @@ MEASURES = {
     "double_fault": PairwiseMeasure(
         "Double fault",
         "Double fault",
-        "Double fault: the share that both have wrong, which averaging cannot mend; on the "
+        "Double fault: the share that both get wrong, which averaging cannot correct; on the "
         "diagonal a member's own mistakes.",
         "share of the images",
         lambda made: double_fault(made.votes == made.labels),
@@ -164,9 +164,9 @@ def describe_oracle_accuracy(made: EnsemblePredictions, noun: str) -> str:
     share = oracle_accuracy(made.votes, made.labels)
     missing = round((1 - share) * n)
     left = (
-        f"{formats.format_count(missing, noun)} no member gets right"
+        f"no member gets the other {missing:,} right"
         if missing
-        else (f"there is no {noun} that all members miss")
+        else (f"there is no {noun} that all members get wrong")
     )
     more = round((share - made.right.mean()) * n)
     return (

@@ -101,14 +101,14 @@ def describe_plan_evidence(found: PlanChoice, costs: PlanCosts, chosen_on: str) 
 def describe_other_plans(found: PlanChoice, costs: PlanCosts) -> str:
     """How many of the plans may be the best, and the cheapest of them."""
     if found.affordable_plans == 1:
-        return "The budget pays for no other plan."
-    every = f"Of the {found.affordable_plans:,} plans that it pays for"
+        return "The budget is too small for any other plan."
+    every = f"Of the {found.affordable_plans:,} plans within the budget"
     if len(found.candidates) == 1:
         return f"{every}, this one is the best (95 %)."
     said = f"{every}, the best is one of {len(found.candidates):,} (95 %)"
     cheapest = found.cheapest
     if cheapest == found.best:
-        return f"{said}, none of which does as well for less."
+        return f"{said}; none of these costs less."
     said = (
         f"{said}. The cheapest of these is {format_plan(cheapest)} "
         f"({format_budget(costs, cheapest.cost)})"
@@ -174,7 +174,7 @@ def describe_required_effort(
       epochs: for how many epochs further members would have to be trained.
     """
     if found.times is None:
-        return "There is no difference between them to be sure of."
+        return "There is no difference between them to be found."
     ways = []
     if found.examples is not None and found.examples > n:
         ways.append(f"about {formats.format_significant(found.examples, 2)} test images")
@@ -184,8 +184,10 @@ def describe_required_effort(
         ways.append(f"about {formats.format_significant(more, 2)} more members ({cost})")
     if not ways:
         times = formats.format_significant(found.times, 2)
-        return f"To tell them apart takes about {times} times as many images and members."
-    return f"To tell them apart, if it is as large as it looks, takes {' or '.join(ways)}."
+        return f"Telling them apart takes about {times} times as many images and members."
+    return (
+        f"If the difference is as large as it looks, telling them apart takes {' or '.join(ways)}."
+    )
 
 
 def describe_half_budget(found: PlanChoice, half: PlanLoss | None) -> str:
@@ -196,7 +198,7 @@ def describe_half_budget(found: PlanChoice, half: PlanLoss | None) -> str:
       half: what the best plan for half of it loses against that; None where there is none.
     """
     if half is None:
-        return "Half of the cost pays for no epoch of a single member."
+        return "Half of the cost is less than one epoch of a single member."
     if half.plan == found.best:
         return f"For half the cost: {format_plan(found.best)}, the best plan of all."
     low, high = _format_loss_ends(found.metric, half)

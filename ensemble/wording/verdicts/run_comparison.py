@@ -47,7 +47,7 @@ def describe_run_comparison(found: PairedGain, other: str, noun: str) -> str:
         )
     if nll:
         these = formats.format_finding_subject(found.n, noun)
-        return f"{these} {lower} NLL than {other}, not who is right more often."
+        return f"{these} {lower} NLL than {other}, not which is right more often."
     return f"{formats.format_finding_subject(found.n, noun)} no difference from {other}."
 
 
@@ -58,11 +58,12 @@ def describe_comparison_evidence(found: PairedGain, noun: str) -> str:
     accuracy, nll = adjust_p_holm([found.p, found.nll_p])
     open_ = "" if accuracy < SIGNIFICANCE_LEVEL else describe_undecided_gain(found, noun)
     return (
-        f"{found.won:,} won, {found.lost:,} lost, {format_p_value(float(accuracy))}: "
+        f"{found.won:,} right only in this run, {found.lost:,} only in the other, "
+        f"{format_p_value(float(accuracy))}: "
         f"{formats.format_image_difference(found.digits, noun)} "
         f"{format_gain_interval(found)}{open_}. NLL is "
         f"{format_nll_change(found)}, {format_p_value(float(nll))}. Both p are adjusted for two "
-        "tests (Holm), each interval is of one alone."
+        "tests (Holm); each interval is for one test alone."
     )
 
 

@@ -3,7 +3,7 @@
 What was chosen on the images that it is then reported on looks better than it is.
 """
 
-CHOSEN_ON_TEST = "chosen on the test images: on new ones expect less"
+CHOSEN_ON_TEST = "chosen on the test images: expect less on new ones"
 CHOSEN_ON_VALIDATION = "chosen on the validation images, not on the test images"
 
 

@@ -11,13 +11,13 @@ def describe_threshold_images(one: ConfidenceThreshold, noun: str) -> str:
     """On which images a threshold was found, and on which what comes of it was counted."""
     if one.halved:
         return (
-            f"Thresholds are found on one half of the test set ({one.fitted:,}), what is answered "
-            f"and wrong is counted on the other ({one.n:,}), where more may be wrong"
+            f"Thresholds are set on one half of the test set ({one.fitted:,}); answers and "
+            f"mistakes are counted on the other ({one.n:,}), where more may be wrong"
         )
     return (
-        f"Thresholds are found on the {one.fitted:,} validation {pluralize_noun(noun)}, what is "
-        "answered and "
-        f"wrong is counted on the {one.n:,} test {pluralize_noun(noun)}, where more may be wrong"
+        f"Thresholds are set on the {one.fitted:,} validation {pluralize_noun(noun)}; answers and "
+        f"mistakes are counted on the {one.n:,} test {pluralize_noun(noun)}, where more may be "
+        "wrong"
     )
 
 
@@ -25,9 +25,8 @@ def describe_selective_answer(found: ConfidenceThreshold, rate: float, who: str,
     """What is answered and what is wrong of it, with the threshold for an error rate."""
     if not found.is_reached:
         return (
-            f"No threshold keeps the wrong answers to {format_accepted_rate(rate)}: even among the "
-            f"{pluralize_noun(noun)} "
-            f"that {who} is surest of, more are wrong."
+            f"No threshold keeps wrong answers to {format_accepted_rate(rate)}: even of the "
+            f"{pluralize_noun(noun)} that {who} is surest of, more are wrong."
         )
     if not found.answered:
         sure = formats.format_confidence_threshold(found.threshold)
@@ -37,7 +36,7 @@ def describe_selective_answer(found: ConfidenceThreshold, rate: float, who: str,
             "answers none "
             f"{'on the other half' if found.halved else f'of the test {pluralize_noun(noun)}'}."
         )
-    errs = f"errs in {format_error_interval(found)} of them"
+    errs = f"is wrong on {format_error_interval(found)} of them"
     if found.error > rate:
         errs += f": more than the {format_accepted_rate(rate)} that you accept"
     elif found.high > rate:

@@ -74,7 +74,7 @@ def test_images_for_validation_are_learnt_from(saved, add):
     ).note
     assert (note.train_size, note.test_size) == (34, 3)
     assert (datasets.load_dataset("pets").train_images[30:, :, :, 0] == GREY[:4]).all()
-    assert note.said[0] == "Of arrays.npz these are not used: notes."
+    assert note.said[0] == "Arrays of arrays.npz that are not used: notes."
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,12 @@ def test_labels_may_be_text_one_hot_or_have_gaps(labels, classes, saved, add):
         ({"x": GREY - 100.0, "y": LABELS}, "numbers from -100 to 155"),
         ({"x": GREY * np.nan, "y": LABELS}, "NaN"),
         ({"x": GREY, "y": LABELS * 0}, "1 classes"),
-        ({"x": GREY, "y": LABELS / 2}, "no whole numbers"),
-        ({"x": np.array([None] * 30), "y": LABELS}, "x of arrays.npz cannot be taken"),
-        ({"x": GREY, "y": LABELS, "class_names": np.array(["a", "b"])}, "none of its 2 class_n"),
+        ({"x": GREY, "y": LABELS / 2}, "not whole numbers"),
+        ({"x": np.array([None] * 30), "y": LABELS}, "x of arrays.npz cannot be used"),
+        (
+            {"x": GREY, "y": LABELS, "class_names": np.array(["a", "b"])},
+            "labels outside its 2 class_n",
+        ),
         ({"x": np.zeros((1200, 4, 4), np.uint8), "y": np.arange(1200)}, "1,200 classes"),
     ],
     ids=str,
@@ -140,14 +143,14 @@ def test_an_array_that_says_more_than_its_file_holds_is_refused_before_it_is_mad
     with zipfile.ZipFile(tmp_path / "bomb.npz", "w") as archive:
         archive.writestr("x.npy", b"\x93NUMPY\1\0" + struct.pack("<H", 118) + text)
         archive.writestr("y.npy", b"")
-    with pytest.raises(DataError, match=r"x of bomb.npz cannot be taken"):
+    with pytest.raises(DataError, match=r"x of bomb.npz cannot be used"):
         add(tmp_path / "bomb.npz")
 
 
 def test_a_file_that_is_cut_short_is_refused(saved, add, tmp_path):
     path = saved(x=GREY, y=LABELS)
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(DataError, match=r"arrays.npz is damaged, cut short or no .npz"):
+    with pytest.raises(DataError, match=r"arrays.npz is damaged, truncated or not an .npz"):
         add(path)
 
 
@@ -169,6 +172,6 @@ def test_idx_files_of_any_size_come_out_as_they_went_in(names, zipped, tmp_path,
     assert (found.test_labels == LABELS[:8]).all()
     images = next(folder.glob("*train-images*"))
     images.write_bytes(images.read_bytes()[:-9])
-    with pytest.raises(DataError, match="damaged or cut short"):
+    with pytest.raises(DataError, match="damaged or truncated"):
         add(folder, "again")
     assert datasets.registry.list_dataset_names()[4:] == ("pets",)

@@ -57,7 +57,7 @@ def test_arrays_of_vast_images_are_refused_by_their_shape(tmp_path, add):
 def test_labels_are_counted_before_they_are_looked_at(tmp_path, add):
     many = 20_000_001
     path = zipped(tmp_path / "a.npz", ("|u1", (many, 0, 1), b""), ("|u1", (many,), bytes(many)))
-    with pytest.raises(DataError, match="has 20,000,001 labels, and at most 20,000,000"):
+    with pytest.raises(DataError, match="has 20,000,001 labels, but at most 20,000,000"):
         add(path)
     np.savez(tmp_path / "b.npz", images=np.zeros((2000, 1, 1)), labels=np.arange(2000))
     with pytest.raises(DataError, match="has 2,000 classes"):
@@ -98,7 +98,7 @@ def test_large_pictures_are_decoded_one_at_a_time(draw, add, monkeypatch):
 def test_a_noun_is_a_word(noun):
     assert DatasetNaming("a", noun=noun).noun == noun
     for bad in (MARKUP, f"{noun}*", f"<{noun}>", "-"):
-        with pytest.raises(ConfigError, match="is no word"):
+        with pytest.raises(ConfigError, match="is not a word"):
             DatasetNaming("a", noun=bad)
 
 
@@ -118,7 +118,7 @@ def test_an_upload_on_trial_needs_no_name(draw, add):
         PreparationSettings(),
         DatasetNaming("trial"),
     )
-    with pytest.raises(DataError, match="There is a dataset trial already"):
+    with pytest.raises(DataError, match="A dataset trial already exists"):
         dataset_builder.accept_staged_dataset(waiting, DatasetNaming("trial"))
     dataset_builder.accept_staged_dataset(waiting, DatasetNaming("other"))
     assert registry.find_dataset_entry("other").train_size == report.note.train_size

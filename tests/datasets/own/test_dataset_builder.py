@@ -54,7 +54,7 @@ def test_test_images_that_are_also_learnt_from_are_counted(tmp_path, add):
     )
     report = add(tmp_path / "a.npz")
     assert report.duplicates == 3
-    assert report.note.said[-1].startswith("3 test images are among the training images too")
+    assert report.note.said[-1].startswith("3 test images are also among the training images")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_what_is_no_name_is_refused_before_anything_is_read(name):
 def test_a_name_is_given_once(draw, add, data):
     root = draw({"a": 4, "b": 4})
     before = add(root).note.fingerprint
-    with pytest.raises(DataError, match="There is a dataset pets already"):
+    with pytest.raises(DataError, match="A dataset pets already exists"):
         add(root, seed=5)
     assert (find_dataset_entry("pets").fingerprint, left_in(data)) == (before, ["pets"])
 
@@ -99,7 +99,7 @@ def test_of_two_who_add_one_name_at_once_one_does(draw, add, data):
         thread.start()
     for thread in threads:
         thread.join()
-    refused = [one for one in outcomes if one.startswith("There is a dataset pets already")]
+    refused = [one for one in outcomes if one.startswith("A dataset pets already exists")]
     assert len(refused) == 1
     assert find_dataset_entry("pets").fingerprint in outcomes
     assert datasets.load_dataset("pets").fingerprint in outcomes
@@ -111,7 +111,7 @@ def test_a_full_disk_leaves_nothing(draw, add, data):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
     try:
-        with pytest.raises(StorageError, match=r"too full for pets.*nothing unfinished is left"):
+        with pytest.raises(StorageError, match=r"too full for pets.*no unfinished files are left"):
             add(root)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -145,7 +145,7 @@ def test_one_that_is_staged_is_added_when_it_is_accepted_under_another_name(draw
         "beast",
         report.note.fingerprint,
     )
-    with pytest.raises(DataError, match="no longer there"):
+    with pytest.raises(DataError, match="no longer exist"):
         dataset_builder.accept_staged_dataset(folder, DatasetNaming("again"))
 
 

@@ -125,5 +125,5 @@ def test_sizes_that_differ_are_brought_to_one_and_grey_ones_stay_grey(draw, add)
     draw({"a": 4}, shape=(9, 7))
     root = draw({"b": 4}, shape=(30, 40))
     note = add(root).note
-    assert (note.image_shape, "fit 28×28 whole, grey" in note.prepared) == ([28, 28, 1], True)
+    assert (note.image_shape, "fit within 28×28, grey" in note.prepared) == ([28, 28, 1], True)
     assert add(root, "larger", size=64).note.image_shape == [64, 64, 1]

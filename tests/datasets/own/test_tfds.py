@@ -53,7 +53,9 @@ def data_of_tfds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_prepared_without_tensorflow_comes_out_as_it_went_in(add):
     for name in ("pets", "again"):  # prepared for the first, read by both
         report = add("tfds:made_up_leaves", name)
-    assert report.note.said == ["There are no test images: those for validation are the test set."]
+    assert report.note.said == [
+        "There are no test images: the validation images become the test set."
+    ]
     found = datasets.load_dataset("again")
     assert found.class_names == tuple(NAMES)
     for images, labels, given in (
@@ -72,8 +74,8 @@ def test_what_is_prepared_without_tensorflow_comes_out_as_it_went_in(add):
     ("name", "said"),
     [
         ("cifar10", r"with TensorFlow only.*--file_format=array_record"),
-        ("no_such_thing", r"cannot give no_such_thing \(Dataset no_such_thing not found\.\)"),
-        ("../etc", "is no name"),
+        ("no_such_thing", r"cannot provide no_such_thing \(Dataset no_such_thing not found\.\)"),
+        ("../etc", "is not a name"),
     ],
 )
 def test_what_cannot_be_had_is_said_before_anything_is_fetched(name, said, add, tmp_path):

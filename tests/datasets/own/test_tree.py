@@ -66,8 +66,8 @@ def test_classes_are_numbered_over_all_splits_together(draw, add):
 @pytest.mark.parametrize(
     ("splits", "sizes", "said"),
     [
-        (("train", "val"), (4, 4), "those for validation are the test set"),
-        (("Training", "valid", "testing"), (8, 4), "The validation images are learnt from"),
+        (("train", "val"), (4, 4), "the validation images become the test set"),
+        (("Training", "valid", "testing"), (8, 4), "The validation images become training images"),
     ],
 )
 def test_images_for_validation_test_where_nothing_else_does(splits, sizes, said, draw, add):
@@ -95,8 +95,8 @@ def test_what_is_no_picture_is_left_out_and_said_and_litter_is_not(draw, add):
     note = add(root).note
     assert (note.class_names, note.train_size + note.test_size) == (["a", "b"], 6)
     said = " ".join(note.said)
-    assert "2 files are no pictures of a class and are left out: README.txt, a/notes.csv." in said
-    assert "Folders without a picture are no class: empty." in said
+    assert "2 files are not pictures of a class and are left out: README.txt, a/notes.csv." in said
+    assert "Folders without a picture are not used as classes: empty." in said
     assert not any(word in said for word in ("MACOSX", "Thumbs", "DS_Store", "hidden", "._"))
 
 
@@ -128,7 +128,7 @@ def test_links_that_lead_out_or_round_are_not_followed(draw, add, tmp_path):
 def test_fewer_than_two_classes_are_refused_with_what_to_do(classes, said, draw, add, tmp_path):
     (tmp_path / "pictures").mkdir()
     draw(classes)
-    with pytest.raises(DataError, match=f"{said}.*a folder of their own"):
+    with pytest.raises(DataError, match=f"{said}.*a separate folder"):
         add(tmp_path / "pictures")
     assert datasets.registry.list_dataset_names() == datasets.registry.DATASETS
 

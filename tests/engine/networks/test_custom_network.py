@@ -57,24 +57,26 @@ def test_any_linen_module_can_be_brought(factory, collections, random, loops, fe
         ("Wide", "gives (2, 5) for 2 images of 4 classes: it has to give logits (2, 4)."),
         (
             "Growing",
-            "carries something whose shape or type changes with a step: its collections "
-            "have to stay as they begin.",
+            "carries something whose shape or type changes during a step: its collections "
+            "have to keep their shapes and types.",
         ),
         (
             "Words",
-            "carries notes/word, which is no array by a name: keep arrays in its "
-            "collections, nothing else.",
+            "carries notes/word, which is not a named array: keep only arrays in its collections.",
         ),
         (
             "Keys",
-            "carries a random key in keys/own, which cannot be kept: draw it with make_rng "
+            "carries a random key in keys/own, which cannot be stored: draw it with make_rng "
             "instead.",
         ),
         ("Mean", "has no parameters: there is nothing to learn."),
         ("Failing", "does not take images (8, 8, 2): RuntimeError: no such luck (modules.py, "),
-        ("choosy", "needs classes, depth: give all but the number of classes a default."),
+        (
+            "choosy",
+            "needs classes, depth: give every argument except the number of classes a default.",
+        ),
         ("nothing", "makes str: it has to return a flax.linen.Module."),
-        ("number", "is no Flax Linen module and no function that makes one."),
+        ("number", "is neither a Flax Linen module nor a function that returns one."),
         ("Missing", "cannot be imported: AttributeError: module"),
     ],
 )
@@ -116,11 +118,11 @@ def test_code_runs_only_where_it_is_allowed_and_a_name_alone_imports_nothing(
     )
     monkeypatch.chdir(tmp_path)
     own = "leaves_net:Plain"
-    with pytest.raises(ConfigError, match="is code of its own and was not allowed here"):
+    with pytest.raises(ConfigError, match="is custom code and is not allowed here"):
         EnsembleConfig(network=own)
     config = EnsembleConfig.from_disk({**EnsembleConfig().as_dict(), "network": own})
     assert config.network == own
-    with pytest.raises(ConfigError, match="is code of its own and was not allowed here"):
+    with pytest.raises(ConfigError, match="is custom code and is not allowed here"):
         build_network(config, SHAPE, 4)
     assert not (tmp_path / "ran").exists()
     (tmp_path / "ensemble.toml").write_text(f'networks = ["{own}"]\n')
@@ -168,6 +170,6 @@ def test_trained_from_the_command_line_stopped_by_its_first_nan(monkeypatch, tmp
     said = CliRunner().invoke(
         run_train_command, ["--network", name("Poisoned"), "--members", "2", "--epochs", "1"]
     )
-    assert "Member 1's very first loss is no number" in said.output + said.stderr
+    assert "Member 1's very first loss is not a number" in said.output + said.stderr
     assert '"state": "diverged"' in said.stdout
     assert "Traceback" not in said.output + said.stderr

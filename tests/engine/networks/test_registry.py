@@ -105,7 +105,7 @@ def test_an_image_too_small_is_said_and_the_smallest_is_not(name: str) -> None:
     least = ARCHITECTURES[name].min_image_side
     assert bind_network(name, (least, least, 2), 3).shapes
     if least > 1:
-        with pytest.raises(ConfigError, match=f"of {least}×{least} pixels at least"):
+        with pytest.raises(ConfigError, match=f"of at least {least}×{least} pixels"):
             bind_network(name, (least - 1, 40, 2), 3)
 
 

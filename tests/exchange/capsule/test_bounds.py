@@ -70,7 +70,7 @@ def test_what_may_be_taken_of_an_upload_is_for_all_runs_in_it_together(tmp_path:
     size = 2 * 500 * 10 * 4 + 500 * 4  # bytes of a run's predictions and labels
     files = [written(tmp_path, *made[:2]), written(tmp_path, made[2], name="b.html")]
     assert len(capsule.read_report_capsules(files, 3 * size)) == 3
-    with pytest.raises(PredictionsError, match=r"b\.html: unpacked it takes"):
+    with pytest.raises(PredictionsError, match=r"b\.html: unpacked, it takes"):
         capsule.read_report_capsules(files, 3 * size - 1)
-    with pytest.raises(PredictionsError, match=r"a\.html: unpacked it takes"):
+    with pytest.raises(PredictionsError, match=r"a\.html: unpacked, it takes"):
         capsule.read_report_capsules(files[0], 2 * size - 1)

@@ -78,7 +78,7 @@ def test_measuring_that_a_report_says_goes_on_is_at_rest_here(
     run = taken(with_json(page, STATUS, change))
     found = shift.read_stress(run.id)
     assert (found.state, found.active, queue.list_queued_jobs()) == ("stopped", False, [])
-    assert "written while this run was measured" in found.message
+    assert "written while this run was being measured" in found.message
     assert (found.status.pid, found.status.host) == (None, "")  # type: ignore[union-attr]
     runs.delete_run(run.id)
 
@@ -141,7 +141,7 @@ def own(**said: Any) -> Callable[[Header], None]:
         (own(name="../../etc"), "name"),
         (own(name="$(reboot)"), "name"),
         (own(class_names=["a"] * 10), "twice"),
-        (own(class_names=[f"{n}" * (81 if n == 7 else 1) for n in range(10)]), "81 letters"),
+        (own(class_names=[f"{n}" * (81 if n == 7 else 1) for n in range(10)]), "81 characters"),
         (own(class_names=["", *"abcdefghi"]), "empty"),
         (own(class_names=["\x1b[2J", *"abcdefghi"]), "cannot be shown"),
         (lambda header: header.update(packages={"p" * 1000: "1"}), "packages"),
@@ -162,7 +162,7 @@ def test_words_of_a_dataset_that_nobody_could_have_given_it_are_refused(
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda header: header["dataset"].update(own=False), "nobody"),
+        (lambda header: header["dataset"].update(own=False), "not marked as its own"),
         (lambda header: header["dataset"].update(class_names=["a"] * 3), "twice"),
         (lambda header: header.update(member_names=["same"] * 2), "twice"),
         (lambda header: header.update(member_names=["a", "b\u2066"]), "cannot be shown"),
@@ -203,7 +203,7 @@ def test_a_status_is_of_the_members_and_epochs_that_there_are(
     if taken_in:
         assert taken(text).config.members == 2
     else:
-        assert "its status is of other members or epochs" in refused(text)
+        assert "its status has other members or epochs" in refused(text)
 
 
 def test_a_message_is_as_long_as_messages_are(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_members_that_give_no_numbers_are_refused_when_they_are_asked(tmp_path: 
         )
     )
     members, images = runs.open_members(run.id), datasets.load_dataset("digits").test_images[:3]
-    with pytest.raises(RunError, match="no numbers"):
+    with pytest.raises(RunError, match="no finite numbers"):
         members.predict_probabilities(images)
-    with pytest.raises(RunError, match="no numbers"):
+    with pytest.raises(RunError, match="no finite numbers"):
         compute_activations(members.network, members.params, images[:1])

@@ -46,7 +46,7 @@ def test_of_several_runs_all_are_imported_or_the_one_that_is_named(tmp_path: Pat
     assert (said["origin"], runs.find_run(said["run_id"]).name) == (second.id, "one")
     there = len(runs.list_runs())
     assert f"It has: {first.id}, {second.id}." in refused(page, "--run", "digits-1")
-    assert "choose one by --run" in refused(page, "--name", "both")
+    assert "choose one with --run" in refused(page, "--name", "both")
     assert "at most 80" in refused(page, "--run", second.id, "--name", "x" * 81)
     assert len(runs.list_runs()) == there
 
@@ -57,7 +57,7 @@ def test_what_is_no_report_is_refused_in_one_line(tmp_path: Path) -> None:
     assert refused(page).count("\n") == 1
     assert "page.html: it is a web page without the data of a run" in refused(page)
     table = saved(tmp_path, probabilities=PROBABILITIES, labels=LABELS)
-    assert "import reports by themselves" in refused(table, page)
-    assert "--run is of a report" in refused(table, "--run", "digits-1")
+    assert "import reports separately" in refused(table, page)
+    assert "--run is for reports" in refused(table, "--run", "digits-1")
     assert "cannot be read" in refused(tmp_path / "none.html")
     assert "folder" in refused(tmp_path)

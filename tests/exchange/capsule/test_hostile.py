@@ -82,26 +82,26 @@ def set_in(*path: str) -> Callable[[Any], Callable[[dict[str, Any]], None]]:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (set_in("id")("../../etc"), "is no id of a run"),
-        (set_in("version")(2), "form 2, and this version reads form 1: update"),
+        (set_in("id")("../../etc"), "is not the id of a run"),
+        (set_in("version")(2), "form 2, but this version reads form 1: update"),
         (set_in("form")("another"), "another form"),
-        (set_in("kind")("sweep"), "is no kind of run"),
+        (set_in("kind")("sweep"), "is not a kind of run"),
         (set_in("kind")("imported"), "No such setting"),
         (
             set_in("settings", "network")("vit_giant"),
-            "network .vit_giant. is none that this version",
+            "network .vit_giant. is unknown to this version",
         ),
         (set_in("settings", "network")(["cnn"]), "network is"),
-        (set_in("settings", "members")(3), "of other members or epochs"),
+        (set_in("settings", "members")(3), "has other members or epochs"),
         (set_in("settings", "members")(10**30), "members is"),
         (set_in("settings", "epochs")("1"), "epochs is"),
         (set_in("settings", "evil")(1), "No such setting: evil"),
         (set_in("settings")([]), "settings is"),
-        (set_in("status", "set_aside")({"7": 1}), "of other members or epochs"),
-        (set_in("status", "epoch")(9), "of other members or epochs"),
+        (set_in("status", "set_aside")({"7": 1}), "has other members or epochs"),
+        (set_in("status", "epoch")(9), "has other members or epochs"),
         (set_in("status", "state")("dancing"), "state is"),
         (set_in("status", "ensemble_test_accuracy")(2), "ensemble_test_accuracy is"),
-        (set_in("dataset", "test_size")(10**9), "another than that of this program"),
+        (set_in("dataset", "test_size")(10**9), "differs from the one in this program"),
         (set_in("dataset", "name")("leaves"), "another dataset than its settings"),
         (set_in("dataset", "image_shape")([28, 28, 99999]), "image_shape|its images"),
         (set_in("dataset", "class_names")(["x"]), "classes"),
@@ -111,7 +111,7 @@ def set_in(*path: str) -> Callable[[Any], Callable[[dict[str, Any]], None]]:
         (set_in("note")("x" * 4001), "too long"),
         (set_in("name")("x" * 81), "too long"),
         (set_in("name")("\ud800"), "name is"),
-        (set_in("member_names")(["only one"]), "one a member"),
+        (set_in("member_names")(["only one"]), "one name for each member"),
         (set_in("parts")([1]), "parts is"),
         (set_in("parts")([]), "shorter than its data"),
         (lambda header: header["parts"].append(header["parts"][0]), "two parts “history”"),
@@ -124,10 +124,10 @@ def set_in(*path: str) -> Callable[[Any], Callable[[dict[str, Any]], None]]:
         (lambda header: part(header, LAST).update(dtype="uint8"), rf"part “{LAST}” is uint8"),
         (
             lambda header: part(header, LAST).update(codec="pickle"),
-            r"does not know \(pickle\): update",
+            r"unknown to this version \(pickle\): update",
         ),
         (lambda header: part(header, LAST).update(codec="raw"), rf"part “{LAST}” is damaged"),
-        (lambda header: part(header, LAST).update(sha256="0" * 64), "its checksum is another"),
+        (lambda header: part(header, LAST).update(sha256="0" * 64), "its checksum does not match"),
         (
             lambda header: part(header, LAST).update(length=10**12),
             "says that it has 1,000,000,000,000",
@@ -150,9 +150,9 @@ def test_numbers_that_no_run_has_are_refused_with_their_part(page: str) -> None:
         found = right.copy()
         found[1, 7, :] = value
         said = refused(with_part(page, LAST, found))
-        assert f"part “{LAST}” cannot be taken (the probabilities of member 2 {why})" in said
+        assert f"part “{LAST}” cannot be used (the probabilities of member 2 {why})" in said
     labels = np.full(500, 10, "i4")
-    assert "a label is none of its classes" in refused(with_part(page, "labels", labels))
+    assert "a label is not one of its classes" in refused(with_part(page, "labels", labels))
 
 
 def test_a_bomb_takes_no_memory_of_its_own(page: str) -> None:
@@ -174,17 +174,17 @@ def test_a_bomb_takes_no_memory_of_its_own(page: str) -> None:
 
 def test_pages_that_are_cut_short_or_hold_nothing_say_so(page: str) -> None:
     assert "a web page without the data of a run" in refused("<html><p>Hello</p></html>")
-    assert "cut short" in refused(page[: len(page) // 2])
+    assert "it ends within the data of a run" in refused(page[: len(page) // 2])
     text = page.replace("</script>", "!</script>")
     assert "damaged" in refused(text)
     payload = payload_of(page)
     run = taken_apart(payload)[0]["id"]
-    assert "cut short" in refused(page_of(element(payload, run, bytes="7")))
-    assert "says two ids" in refused(page_of(element(payload, "digits-1")))
-    assert "checksum is another" in refused(page_of(element(payload, run, sha256="0" * 64)))
-    for version, why in (("9", "update this program"), ("", "in which form")):
+    assert "is truncated" in refused(page_of(element(payload, run, bytes="7")))
+    assert "has two ids" in refused(page_of(element(payload, "digits-1")))
+    assert "checksum does not match" in refused(page_of(element(payload, run, sha256="0" * 64)))
+    for version, why in (("9", "update this program"), ("", "does not name the form")):
         assert why in refused(page_of(element(payload, run, version=version)))
-    assert "no form that is known" in refused(page_of(element(b"zip" * 20, run)))
+    assert "an unknown form" in refused(page_of(element(b"zip" * 20, run)))
     headers: list[Any] = [[], "x", None, {"form": float("nan")}]
     for odd in headers:
         assert "header cannot be read" in refused(page_of(element(put_together(odd, b""), run)))
@@ -198,7 +198,7 @@ def test_predictions_from_elsewhere_are_nothing_without_their_labels(tmp_path: P
         part(header, "labels")["name"] = "labels\u202e"
 
     text = written(tmp_path, imported()).read_text("utf-8")
-    assert "a name that can be shown" in refused(changed(text, rename))
+    assert "whose name cannot be shown" in refused(changed(text, rename))
     text = changed(text, lambda header: part(header, "labels").update(name="other"))
     assert "its part “labels” is missing" in refused(text)
 
@@ -232,7 +232,7 @@ def test_a_network_of_somebodys_own_is_a_name_and_its_code_is_not_imported(page:
     text = changed(page, set_in("settings", "network")("antigravity:fly"))
     run = capsule.import_capsule(capsule.read_report_capsules(uploaded(text))[0])
     assert runs.read_run_predictions(run.id, 1).shape == (2, 500, 10)
-    with pytest.raises(ConfigError, match="was not allowed here"):
+    with pytest.raises(ConfigError, match="is not allowed here"):
         runs.open_members(run.id)
 
 

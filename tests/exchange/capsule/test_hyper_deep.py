@@ -43,7 +43,7 @@ def test_where_its_members_came_from_comes_back_and_no_command_is_said_to_make_i
 
 
 def test_of_another_number_of_members_it_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PredictionsError, match=r"“sources” cannot be taken \(it is of another num"):
+    with pytest.raises(PredictionsError, match=r"“sources” cannot be used \(it has another num"):
         there_and_back(tmp_path, chosen(CHOSEN[:1]))
 
 

@@ -136,9 +136,11 @@ def test_with_its_members_it_classifies_and_without_it_says_that_it_cannot(tmp_p
     assert found.tobytes() == wanted.tobytes()
     bare = there_and_back(tmp_path, made)
     assert runs.list_member_epochs(bare.id) == ()
-    with pytest.raises(RunError, match=r"came in a report without its members.*--with-members"):
+    with pytest.raises(
+        RunError, match=r"was imported from a report without its members.*--with-members"
+    ):
         runs.open_members(bare.id)
-    with pytest.raises(RunError, match="keeps no members"):
+    with pytest.raises(RunError, match="does not store its members"):
         capsule.render_run_capsules([trained(members=1, epochs=1)], with_members=True)
 
 
@@ -146,7 +148,9 @@ def test_nobody_resumes_it_and_it_says_why(tmp_path: Path) -> None:
     made = trained(members=1, epochs=3, done=1, state="stopped")
     again = there_and_back(tmp_path, made)
     assert (again.state, again.can_resume, made.can_resume) == ("stopped", False, True)
-    with pytest.raises(RunError, match=r"came in a report, which holds no checkpoints.*new one"):
+    with pytest.raises(
+        RunError, match=r"was imported from a report, which holds no checkpoints.*new one"
+    ):
         runs.requeue_run(again.id)
 
 
@@ -154,7 +158,7 @@ def test_one_that_trains_still_comes_as_far_as_it_was(tmp_path: Path) -> None:
     made = trained(members=1, epochs=3, done=1, state="training", working=True)
     again = there_and_back(tmp_path, made)
     assert (again.state, again.status.epoch) == ("stopped", 1)
-    assert "written while this run trained" in again.message
+    assert "written while this run was training" in again.message
 
 
 def test_predictions_from_elsewhere_come_with_their_images_and_names(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_transparent_ground_is_white_unless_the_ink_is():
     assert (dark.pixels[..., 0] == 255 - STROKE).all()
     for content in (encoded(with_alpha(255, STROKE)), encoded(with_alpha(230, STROKE), "WebP")):
         light = open_picture(content)
-        assert light.notes == ("Light ink on a transparent ground: shown on black.",)
+        assert light.notes == ("Light ink on a transparent background: shown on black.",)
         assert np.abs(light.pixels[..., 0].astype(int) - STROKE).max() < 40
     palette = Image.fromarray((STROKE > 0).astype(np.uint8)).convert("P")
     palette.putpalette([9, 9, 9, 255, 255, 255])

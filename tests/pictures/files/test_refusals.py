@@ -70,10 +70,10 @@ def tiff_in_tiles(side: int) -> bytes:
 
 REFUSED = {
     "empty": (b"", "The file is empty (0 bytes): save or copy the picture again."),
-    "text": (b"4 0 7\nnot a picture\n", "This is text, not a picture: take a PNG, JPEG"),
+    "text": (b"4 0 7\nnot a picture\n", "This is text, not a picture: use a PNG, JPEG"),
     "letters": ("Grüße, 数字".encode(), "This is text"),
     "html": (b"<!doctype html><b>7</b>", "This is text"),
-    "noise": (bytes(range(7, 255)), "This is not a picture that can be read: take a PNG"),
+    "noise": (bytes(range(7, 255)), "This file is not a readable picture: use a PNG"),
     "svg": (
         b'\xef\xbb\xbf<?xml version="1.0"?>\n<svg/>',
         "SVG drawing, which cannot be read here: save it as PNG.",
@@ -90,7 +90,7 @@ REFUSED = {
         "pixels, which is too many: save it with 100 megapixels at most.",
     ),
     "largest": (png(2**31 - 1, 2**31 - 1), "too many"),
-    "long": (png(70_000, 1), "70,000 pixels long: cut it to 65,535 at most."),
+    "long": (png(70_000, 1), "70,000 pixels long: crop it to 65,535 at most."),
     "no pixels": (png(0, 60), "damaged"),
     "jpeg": (jpeg_claiming(65_500, 65_500), "save it with 250 megapixels at most"),
     "progressive": (jpeg_claiming(14_000, 14_000, True), "14,000×14,000 pixels, which is too"),
@@ -99,9 +99,9 @@ REFUSED = {
     "gif": (gif_claiming(65_000, 65_000, 6), "65,000×65,000 pixels"),
     "gif frame": (gif_claiming(65_000, 65_000, GIF_FRAME), "too many pixels to be opened safely"),
     "tiles": (tiff_in_tiles(13_000), "13,000×13,000 pixels, which is too many"),
-    "bmp": (runs_bmp(60_000, 1000, DELTA), "compressed in an old way: save it as PNG."),
+    "bmp": (runs_bmp(60_000, 1000, DELTA), "uses an old kind of compression: save it as PNG."),
     "scans": (encoded(GREY, "JPEG", progressive=True) + b"\xff\xda" * 100, "save it as PNG."),
-    "signature": (b"\x89PNG", "The picture is damaged and cannot be read to its end"),
+    "signature": (b"\x89PNG", "The picture is damaged and cannot be read completely"),
     "webp start": (b"RIFF\0\0\0\0WEBPVP8 ", "is damaged"),
 }
 

@@ -135,7 +135,7 @@ def test_predictions_cut_short_are_named_and_not_merged() -> None:
     run, groups = with_epochs(1)
     path = next(groups[0].path.glob("predictions/*"))
     path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(RunError, match=r"Group 1 of 2 .*Take the folder groups/1 of the run away"):
+    with pytest.raises(RunError, match=r"Group 1 of 2 .*Delete the folder groups/1 of the run"):
         GroupMerger(run, groups).merge_groups()
     assert not (run.path / "predictions").exists()
 
@@ -159,7 +159,7 @@ def test_a_status_of_a_group_with_an_odd_field_is_named_with_what_to_do(field: s
     ended = follow(run, InlineTasks())
     assert ended.state == "failed"
     assert f"groups/2/status.json of the run “{run.id}” cannot be read ({field} is" in ended.message
-    assert "take that folder away and resume" in ended.message
+    assert "delete that folder and resume" in ended.message
 
 
 def test_a_status_that_cannot_be_read_for_a_moment_ends_nothing() -> None:

@@ -82,7 +82,7 @@ def test_a_group_that_is_swapped_for_one_of_the_same_run_is_foreign_too() -> Non
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("x", "is no group"), ("nobody-0101-000000:1", "no run"), ("{run}:3", "has 2 groups")],
+    [("x", "is not a group"), ("nobody-0101-000000:1", "no run"), ("{run}:3", "has 2 groups")],
 )
 def test_a_name_that_is_no_group_is_refused(name: str, said: str) -> None:
     run = made()
@@ -139,8 +139,8 @@ def test_a_second_task_waits_for_the_first_and_then_has_nothing_to_do(
     before = (run.path / "groups" / "1" / "history.jsonl").read_bytes()
     worker.execute_group(f"{run.id}:1")
     said = capsys.readouterr().out
-    assert "has a task already" in said
-    assert "is trained already" in said
+    assert "already has a task" in said
+    assert "is already trained" in said
     assert (run.path / "groups" / "1" / "history.jsonl").read_bytes() == before
 
 
@@ -151,7 +151,7 @@ def test_an_error_in_one_group_leaves_the_others_and_resume_does_it_alone() -> N
     ended = follow(run, InlineTasks())
     assert ended.state == "failed"
     assert ended.message.startswith("Group 2 of 2 (members 3–4): ")
-    assert "resume trains those that are not at their end" in ended.message
+    assert "resume trains those that have not finished" in ended.message
     assert [one.state for one in list_run_groups(ended)] == ["finished", "failed"]
     blocked.unlink()
     runs.requeue_run(run.id)
@@ -204,7 +204,7 @@ def test_a_run_whose_groups_are_at_work_is_not_deleted() -> None:
     (folder / "status.json").write_text(json.dumps({**status, "state": "training"}))
     held = try_lock(folder / LOCK_FILE)
     assert held
-    with held, pytest.raises(RunError, match="trains a part of its members still"):
+    with held, pytest.raises(RunError, match="is still training some of its members"):
         runs.delete_run(run.id)
     assert run.path.exists()
 

@@ -131,7 +131,7 @@ def test_a_group_that_is_silent_is_named_and_ended_by_a_stop(
     monkeypatch.setattr(heartbeat_monitor, "SILENCE_SECONDS", 0.0)
     tasks = Submitted(run := made(), "running")
     told = followed(run, tasks)[0].message
-    assert told.startswith("Group 2 of 2 (members 3–4) has said nothing for a minute: its process")
+    assert told.startswith("Group 2 of 2 (members 3–4) has not responded for a minute: its process")
     assert "7 on node7" in told
     assert tasks.killed == [2]
 
@@ -190,7 +190,7 @@ def wait(condition: Callable[[], object], seconds: float = 60) -> None:
 def says_that_it_waits(second: Elsewhere) -> bool:
     """Whether the second does, for the first, whose file is touched as by a heartbeat."""
     second.log.with_name("status.json").touch()
-    return "has a task already" in second.log.read_text()
+    return "already has a task" in second.log.read_text()
 
 
 def test_two_tasks_on_one_group_without_locks_end_as_one_to_the_same_bits() -> None:
@@ -208,7 +208,7 @@ def test_two_tasks_on_one_group_without_locks_end_as_one_to_the_same_bits() -> N
             )
             first.child.send_signal(signal.SIGCONT)
             assert first.child.wait(20) == 0
-            assert "has another task by now: this one ends" in first.log.read_text()
+            assert "now has another task: this one ends" in first.log.read_text()
             assert second.child.wait(60) == 0, second.log.read_text()
     assert follow(run, InlineTasks()).state == "finished"
     whole = trained(CONFIG)

@@ -89,7 +89,7 @@ def test_a_dataclass_is_made_of_what_it_knows() -> None:
     assert parse_dataclass(Status, {"pid": 3, "later": []}) == Status(3)
     odd_ones: list[Any] = [None, [], "x", {"pid": -1}, {"pid": True}, {"pid": 3.0}, {"name": None}]
     for odd in odd_ones:
-        with pytest.raises(ValueError, match=r"pid is|name is|there is no object"):
+        with pytest.raises(ValueError, match=r"pid is|name is|it is not a JSON object"):
             parse_dataclass(Status, odd)
 
 

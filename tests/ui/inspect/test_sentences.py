@@ -74,8 +74,8 @@ def test_each_way_stands_against_the_mean_but_the_mean_itself() -> None:
     ]
     n = int(combined.judged.sum())
     assert shown["arithmetic mean"] == ""
-    assert shown["majority vote"].startswith(f"+{n} digits ({n} won, 0 lost, ")
-    assert shown["geometric mean"].startswith("±0 digits (0 won, 0 lost, ")
+    assert shown["majority vote"].startswith(f"+{n} digits ({n} corrected, 0 spoilt, ")
+    assert shown["geometric mean"].startswith("±0 digits (0 corrected, 0 spoilt, ")
 
 
 @pytest.mark.parametrize("held_out", [True, False])
@@ -113,7 +113,10 @@ def test_a_lower_nll_is_not_hidden_behind_as_many_right() -> None:
     )
     assert len(said) <= 90
     told = combining.describe_combination_evidence(combined, "digit")
-    assert "Each p is adjusted for all of these tests (Holm), each interval is of one alone" in told
+    assert (
+        "Each p is adjusted for all of these tests (Holm), each interval is for one test alone"
+        in told
+    )
 
 
 @pytest.mark.parametrize(("rate", "too_many"), [(0.01, True), (0.02, False), (0.05, False)])
@@ -140,7 +143,7 @@ def test_no_errors_among_few_answers_are_no_proof_of_a_rate() -> None:
         0.9, 0.2, 0.0, low=0.0, high=0.0713, answered=50, wrong=0, n=250, fitted=250, halved=True
     )
     assert selective.describe_selective_answer(few, 0.005, "the ensemble", "digit").endswith(
-        "errs in 0.00 % (0.00 to 7.13 %) of them: too few answers to show 0.5 %."
+        "is wrong on 0.00 % (0.00 to 7.13 %) of them: too few answers to show 0.5 %."
     )
     assert "too few" not in selective.describe_selective_answer(few, 0.08, "the ensemble", "digit")
 
@@ -184,7 +187,7 @@ def test_no_threshold_for_so_few_errors_is_said() -> None:
         float("inf"), 0.0, float("nan"), 0.0, 1.0, 0, 0, 250, 250, halved=True
     )
     said = selective.describe_selective_answer(found, 0.001, "the ensemble", "digit")
-    assert said.startswith("No threshold keeps the wrong answers to 0.1 %: even among the digits")
+    assert said.startswith("No threshold keeps wrong answers to 0.1 %: even of the digits")
 
 
 def test_a_threshold_above_all_of_the_other_half_is_said() -> None:

@@ -47,7 +47,7 @@ def test_a_server_that_others_reach_is_refused_in_a_sentence_without_sign_in(
         check=False,
     )
     assert done.returncode == 2, done.stderr
-    assert "Error: This server is not started" in done.stderr
+    assert "Error: This server does not start" in done.stderr
     assert "docs/serving.md" in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -64,7 +64,7 @@ def test_many_members_votes_are_counted_under_each_image() -> None:
         (1, 1, 1, None),
         (4, 0, 0, "Disputed digits stand here after the first epoch."),
         (4, 1, 1, "After epoch 1 the members agree about every test digit."),
-        (4, 1, 0, "What the members said after epoch 1 is not kept."),
+        (4, 1, 0, "The members' answers after epoch 1 is not kept."),
     ],
 )
 def test_where_there_is_nothing_to_show_a_sentence_stands(

@@ -25,7 +25,7 @@ def found(means: list[float], values: list[float] | None = None) -> BestValue:
         ),
         ([0.5, 0.0, 0.3, 0.4, 0.6], "Rate 0.032 is best; every other is worse by more than noise."),
         ([0.0, 0.0, 0.0], "These 500 images show no rate to be worse than the best, 0.01."),
-        ([0.0], "Rate 0.01 alone is left to compare."),
+        ([0.0], "Only rate 0.01 is left: nothing to compare it with."),
     ],
 )
 def test_the_headline_names_the_best_range_or_that_there_is_none(
@@ -83,9 +83,9 @@ def test_the_evidence_says_on_which_images_and_what_it_leaves_open() -> None:
     )
     assert "Lowest validation NLL after epoch 7" in told
     assert "same 500 images (paired, 5 %, adjusted for 6 pairs of values)" in told
-    assert "another start" in told
+    assert "another seed" in told
     assert "not on the test images" in told
-    assert "on new ones expect less" in words.describe_best_value_evidence(
+    assert "expect less on new ones" in words.describe_best_value_evidence(
         found([0.0, 0.1]), "momentum", "test", 1
     )
 

@@ -49,17 +49,16 @@ FULL = answers((0.995, 9_000, 8_920), (0.75, 1_000, 785))
         ),
         (
             A_BIN,
-            "On average no difference shows, but of those said with 60 to 67 % only 37 % are "
+            "No difference on average, but of answers that are 60 to 67 % sure only 37 % are "
             "right.",
         ),
         (
             SURER,
-            "On average no difference shows, but of those said with 60 to 67 %, 98 % are right.",
+            "No difference on average, but of answers that are 60 to 67 % sure, 98 % are right.",
         ),
         (
             FULL,
-            "On average no difference shows, but those said with 93 to 100 % err more often "
-            "than said.",
+            "No difference on average, but answers that are 93 to 100 % sure are wrong more often.",
         ),
     ],
     ids=["less", "more", "none", "one", "a bin", "a bin less sure", "the last bin"],
@@ -103,8 +102,8 @@ def test_the_error_stands_beside_what_chance_alone_would_give() -> None:
         CalibrationErrorEstimate(500, 0.0312, 0.0, 0.0571, 0.026, 0.0141, 0.0402)
     )
     assert said == (
-        "ECE 0.0312 (95 %: 0 to 0.057). Chance alone would give 0.0260 (95 % of draws: 0.014 to "
-        "0.040), were each answer right exactly as often as it says."
+        "ECE 0.0312 (95 %: 0 to 0.057). A perfectly calibrated ensemble would show 0.0260 by "
+        "chance (95 % of draws: 0.014 to 0.040)."
     )
 
 
@@ -125,7 +124,7 @@ def test_a_temperature_is_praised_only_where_its_interval_excludes_none(
     assert said.startswith("A temperature of 1.89 improves calibration: NLL lower by 0.15 nats")
     open_ = replace(too_sure, scaled_average=replace(too_sure.scaled_average, saved_low=-0.001))
     assert words.describe_temperature_gain(open_, "digit") == (
-        "These 300 digits show no gain from a temperature."
+        "A temperature is not shown to help on these 300 digits."
     )
     worse = replace(
         too_sure, scaled_average=replace(too_sure.scaled_average, saved_low=-0.2, saved_high=-0.1)

@@ -44,16 +44,15 @@ TOO_FEW = size(3, 4, "undecided", 23_871)
         ),
         (
             found(4, TOO_FEW),
-            "500 digits cannot tell if 3 of 4 members keep the accuracy: it takes about 24,000.",
+            "Too few test digits to say whether 3 of 4 members would do.",
         ),
         (
             found(64, size(63, 64, "undecided", 241_000), n=10_000),
-            "10,000 digits cannot tell if 63 of 64 members keep the accuracy: it takes about "
-            "240,000.",
+            "Too few test digits to say whether 63 of 64 members would do.",
         ),
         (
             found(4, size(3, 4, "undecided"), figure="brier", margin=0.002),
-            "Whether 3 of 4 members are enough is open: up to 0.00083 of the Brier score may be "
+            "Not shown whether 3 of 4 members are enough: up to 0.00083 of the Brier score may be "
             "lost.",
         ),
         (
@@ -77,10 +76,9 @@ def test_the_evidence_has_the_figures_of_both_sizes() -> None:
     assert words.describe_enough_evidence(verdict, "digit") == (
         "On average the 4 committees of 3 lose 0.02 points of accuracy against all 4; 4 of them "
         "lose 0.083 points at most. On average the 6 committees of 2 lose 0.02 points of "
-        "accuracy against all 4; that 6 of them keep to 0.1 points is not shown, nor that they do "
-        "not: their losses may be up to 0.083 points. 500 digits cannot settle that margin: if "
-        "nothing is really lost it takes about 31,000. Each claim is wrong at most 5 % of the "
-        "time."
+        "accuracy against all 4; it is not shown that 6 of them lose at most 0.1 points, nor that "
+        "they lose more: they may lose up to 0.083 points. To show it takes about 31,000 digits, "
+        "if nothing is really lost; there are 500. Each claim is wrong at most 5 % of the time."
     )
 
 
@@ -88,7 +86,7 @@ def test_a_size_that_the_images_leave_open_is_not_said_to_lose_as_much() -> None
     """Of ten sets as large as is asked for, two leave it open though nothing is lost."""
     said = words.describe_enough_evidence(found(4, size(3, 4, "undecided")), "digit")
     assert "any test set" not in said
-    assert "Were nothing really lost, most sets of 500 digits would have shown it." in said
+    assert "If nothing were really lost, most sets of 500 digits would have shown it." in said
 
 
 def test_beside_a_gain_that_is_shown_the_verdict_names_what_may_be_lost_first() -> None:

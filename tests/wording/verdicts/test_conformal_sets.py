@@ -43,12 +43,14 @@ def test_a_level_is_what_the_error_rate_leaves(rate: float, said: str) -> None:
 
 def test_less_than_promised_is_said_only_beyond_chance() -> None:
     said = words.describe_conformal_sets(MADE, of(240), "digit")
-    assert said == "Sets at 95 % hold the digit 96.0 % of the time, with 1.96 classes on average."
+    assert said == (
+        "Lists of 1.96 classes on average hold the right digit 96.0 % of the time (aim: 95 %)."
+    )
     assert "promised" not in words.describe_conformal_sets(
         MADE, of(232), "digit"
     )  # 92.8 %: up to 95.4 %
     assert words.describe_conformal_sets(MADE, of(225), "digit").endswith(
-        "average: less than promised."
+        "of the time: less than promised (95 %)."
     )
     # Other calibration digits would have put the threshold elsewhere: that is chance too.
     assert of(230).coverage_interval[1] < 0.95
@@ -59,8 +61,8 @@ def test_too_few_to_calibrate_on_is_said_instead_of_a_figure() -> None:
     few = replace(MADE, error_rate=0.001, threshold=np.inf)
     said = words.describe_conformal_sets(few, of(250), "digit")
     assert said == (
-        "250 calibration digits are too few for sets at 99.9 %: it takes 999. Until then every "
-        "set names all classes."
+        "250 calibration digits are too few for lists that are right 99.9 % of the time: it takes "
+        "999. Until then every list names all classes."
     )
     assert "calibration digits most give" not in words.describe_coverage_promise(few, "digit")
 
@@ -70,7 +72,7 @@ def test_the_promise_names_its_terms() -> None:
     assert "on average over calibrations; with 250 calibration digits most give" in said
     low, high = MADE.expected_coverage
     assert f"{100 * low:.1f} to {100 * high:.1f} %" in said
-    assert "not a promise for each class, nor for images that come from elsewhere" in said
+    assert "no promise for each class or each image, nor for images from elsewhere" in said
 
 
 @pytest.mark.parametrize("halved", [True, False])
@@ -78,7 +80,7 @@ def test_what_sets_are_calibrated_on_is_said_alike_in_every_sentence(halved: boo
     """Of new images like those: half of the test images, or those that were held out."""
     like = "these" if halved else "the validation images"
     assert words.describe_coverage_promise(MADE, "digit", halved).startswith(
-        f"The promise: of new digits like {like}, in 95 % or more the set holds what it is."
+        f"The promise: for new digits like {like}, the list holds the right class 95 % of the time"
     )
     assert words.describe_calibration_images(250, 1_250, "digit", halved) == (
         "Calibrated on one half of the test digits (250), judged on the other 1,250"
@@ -87,21 +89,22 @@ def test_what_sets_are_calibrated_on_is_said_alike_in_every_sentence(halved: boo
     )
     own = words.explain_lost_promise("digit", "test" if halved else "validation")
     like = "the test set's" if halved else "the validation images"
-    assert own.startswith(f"Promised for digits like {like}. Yours were written")
+    assert own.startswith(f"Lists hold on average, for digits like {like}. Yours were written")
 
 
 def test_empty_sets_are_said_where_there_are_some() -> None:
     sets = np.zeros((4, 10), bool)
     sets[:3, 0] = sets[0, 1] = True
     assert words.summarize_conformal_sets(sets, 3, 0.05, "digit") == (
-        "Sets at 95 %: 75.0 % hold the digit; 1 of 4 name two or more, 1 none."
+        "Short lists, meant to be right 95 % of the time: 75.0 % hold the right digit; 1 of 4 name "
+        "two or more, 1 none."
     )
     assert words.summarize_conformal_sets(sets[:3], 3, 0.05, "digit").endswith(
         "; 1 of 3 name two or more."
     )
     found = measure_coverage(sets, np.zeros(4, int))
     assert words.explain_set_sizes_chart(found, "digit").startswith(
-        "50.0 % of the digits get a set of one class, 25.0 % two or more, 25.0 % none: nothing is "
+        "50.0 % of the digits get a list of one class, 25.0 % two or more, 25.0 % none: no class "
     )
     assert " none" not in words.explain_set_sizes_chart(
         measure_coverage(sets[:3], np.zeros(3, int)), "digit"

@@ -52,32 +52,35 @@ def test_unanimous_members_are_said_to_be() -> None:
             distributions(1, 9, 3).repeat(members, axis=0), np.zeros(9, int)
         )
         told = inspect_words.describe_ensemble_gain(alike, OPEN, "digit")
-        assert told == f"{who} say the same of every digit: together they get no more right."
+        assert (
+            told == f"{who} give the same answer on every digit: together they get no more right."
+        )
         assert len(told) <= 90
 
 
-def test_the_evidence_in_short_is_one_line_of_75_letters() -> None:
+def test_the_evidence_in_short_is_one_line_of_90_letters() -> None:
     assert inspect_words.summarize_gain_evidence(APART, GAINED, "digit") == (
-        "22.2 won, 3.0 lost (mean over four members); NLL 0.035 nats lower."
+        "Against a typical member: 22.2 digits corrected, 3.0 spoilt; NLL 0.035 nats lower."
     )
     for gained in (found(12_345, 9, 20, n=123_456), found(1, -9, 9, nll_low=0.0)):
-        assert len(inspect_words.summarize_gain_evidence(APART, gained, "image")) <= 75
+        assert len(inspect_words.summarize_gain_evidence(APART, gained, "image")) <= 90
 
 
 def test_the_evidence_says_what_was_won_and_lost_and_why_nll_may_say_otherwise() -> None:
     assert inspect_words.describe_gain_evidence(APART, GAINED, "digit") == (
-        "Mean over the four members: 22.2 won, 3.0 lost, +19.2 digits (95 % interval +9 to +29). "
-        "NLL is 0.035 nats lower (0.030 to 0.041)."
+        "Against a typical member (mean over the four): 22.2 digits corrected, 3.0 spoilt, +19.2 "
+        "digits (95 % interval +9 to +29). NLL is 0.035 nats lower (0.030 to 0.041)."
     )
     assert inspect_words.describe_gain_evidence(APART, OPEN, "digit") == (
-        "Mean over the four members: 5.5 won, 3.0 lost, +2.5 digits (95 % interval −3 to +8), "
-        "which leaves open a loss of 3 digits as well as a gain of 8 digits. NLL is 0.035 nats "
-        "lower (0.030 to 0.041): accuracy counts digits, NLL also how sure."
+        "Against a typical member (mean over the four): 5.5 digits corrected, 3.0 spoilt, +2.5 "
+        "digits (95 % interval −3 to +8); anything from a loss of 3 digits to a gain of 8 digits "
+        "is possible. NLL is 0.035 nats lower (0.030 to 0.041): accuracy counts right answers, NLL "
+        "also how sure they are."
     )
     nll_open = found(19.2, 9.4, 29, nll=0.004, nll_low=0.0)
     assert inspect_words.describe_nll_gain(nll_open, "digit") == (
         "NLL is 0.0040 nats lower (0 to 0.041): averaging never raises it above the members' mean, "
-        "but how far it falls these digits do not tell."
+        "but there are too few digits to say how far it falls."
     )
 
 
@@ -85,9 +88,9 @@ def test_the_evidence_says_what_was_won_and_lost_and_why_nll_may_say_otherwise()
     ("gained", "said"),
     [
         (GAINED, ""),
-        (OPEN, ", which leaves open a loss of 3 digits as well as a gain of 8 digits"),
-        (found(5, 0, 10), ", which leaves open no loss as well as a gain of 10 digits"),
-        (found(-1, -1.2, 0), ", which leaves open a loss of 1 digit as well as no gain"),
+        (OPEN, "; anything from a loss of 3 digits to a gain of 8 digits is possible"),
+        (found(5, 0, 10), "; anything from no loss to a gain of 10 digits is possible"),
+        (found(-1, -1.2, 0), "; anything from a loss of 1 digit to no gain is possible"),
     ],
 )
 def test_what_is_not_ruled_out_is_said(gained: MeanGain, said: str) -> None:
@@ -97,8 +100,8 @@ def test_what_is_not_ruled_out_is_said(gained: MeanGain, said: str) -> None:
 def test_the_best_member_is_not_sold() -> None:
     right = int(APART.right.sum())
     assert inspect_words.describe_best_member(APART, 1401, "digit") == (
-        f"The best single member gets 1,401 (the ensemble {right}), but nobody knows beforehand "
-        "which it is: it is the best on these very digits."
+        f"The best single member gets 1,401 (the ensemble {right}), but it was picked on "
+        "these very digits: nobody knows beforehand which it is."
     )
 
 
@@ -133,7 +136,7 @@ def test_the_spread_of_seeds_is_the_standard_deviation_between_runs() -> None:
     accuracies, nlls = [0.974, 0.98, 0.984], [0.08, 0.07, 0.09]
     points, nats = 100 * np.std(accuracies, ddof=1), np.std(nlls, ddof=1)
     assert inspect_words.describe_interval_scope(accuracies, nlls, 500) == (
-        "Intervals are for these trained members on new images; another seed may differ: 3 runs "
+        "Intervals hold for these trained members on new images; another seed may differ: 3 runs "
         f"that differ in the seed alone get 97.9 % ± {points:.2f} (97.4 to 98.4 %), NLL 0.0800 ± "
         f"{nats:.3f} (0.0700 to 0.0900): mean ± standard deviation after the last epoch."
     )

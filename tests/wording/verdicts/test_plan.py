@@ -44,7 +44,7 @@ def test_what_else_may_be_the_best_is_counted_and_never_called_the_same() -> Non
     both = loss(DEAR, 0.1, 0.05, 0.2), loss(CHEAP, 0.001, -0.001, 0.003)
     said = words.describe_plan_evidence(choice(*both), COSTS, "validation")
     assert said == (
-        "Of the 3 plans that it pays for, the best is one of 2 (95 %). The cheapest of these is 2 "
+        "Of the 3 plans within the budget, the best is one of 2 (95 %). The cheapest of these is 2 "
         "members for 4 epochs (480,000 img·member, about 1 min 20 s): worse by 0.0010 nats (95 %: "
         "−0.0010 to 0.0030), which may be chance. The best is chosen on the validation images, not "
         "on the test images."
@@ -55,13 +55,15 @@ def test_what_else_may_be_the_best_is_counted_and_never_called_the_same() -> Non
     assert second.endswith("2 members for 4 epochs (480,000 img·member, about 1 min 20 s).")
     alone = choice(loss(CHEAP, 0.1, 0.05, 0.2), loss(DEAR, 0.1, 0.05, 0.2))
     assert words.describe_other_plans(alone, COSTS) == (
-        "Of the 3 plans that it pays for, this one is the best (95 %)."
+        "Of the 3 plans within the budget, this one is the best (95 %)."
     )
     dear = choice(loss(EnsemblePlan(2, 9), 0.01, -1, 1))
     assert words.describe_other_plans(dear, COSTS).endswith(
-        "one of 2 (95 %), none of which does as well for less."
+        "one of 2 (95 %); none of these costs less."
     )
-    assert words.describe_other_plans(choice(), COSTS) == "The budget pays for no other plan."
+    assert (
+        words.describe_other_plans(choice(), COSTS) == "The budget is too small for any other plan."
+    )
 
 
 def test_what_half_the_cost_would_have_come_to_is_one_line() -> None:
@@ -72,7 +74,9 @@ def test_what_half_the_cost_would_have_come_to_is_one_line() -> None:
     )
     assert len(line) <= 90
     assert words.describe_half_budget(whole, loss(BEST, 0, 0, 0)).endswith("the best plan of all.")
-    assert words.describe_half_budget(whole, None).startswith("Half of the cost pays for no epoch")
+    assert words.describe_half_budget(whole, None).startswith(
+        "Half of the cost is less than one epoch"
+    )
 
 
 def test_a_loss_is_said_from_the_side_that_it_is_on() -> None:
@@ -99,7 +103,7 @@ def test_a_loss_is_said_from_the_side_that_it_is_on() -> None:
         (RequiredSampleSize(None, None, 2.3), "takes about 2.3 times as many images and members."),
         (
             RequiredSampleSize(None, None, None),
-            "There is no difference between them to be sure of.",
+            "There is no difference between them to be found.",
         ),
     ],
 )

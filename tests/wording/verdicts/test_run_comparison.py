@@ -21,7 +21,7 @@ def made(won: int, lost: int, saved: float, noise: float = 0.5, n: int = 500) ->
         (made(9, 5, 0.0), "These 500 digits show no difference from it."),
         (
             made(9, 5, -0.2),
-            "These 500 digits show a higher NLL than it, not who is right more often.",
+            "These 500 digits show a higher NLL than it, not which is right more often.",
         ),
         (made(0, 0, 0.0), "Both get the same digits right."),
         (made(0, 0, 0.2), "Both get the same digits right, this run at a lower NLL."),
@@ -52,10 +52,13 @@ def test_the_evidence_has_the_counts_the_interval_and_what_is_left_open() -> Non
     )
     low, high = round(abs(found.digits_low)), round(found.digits_high)
     assert said.startswith(
-        f"9 won, 5 lost, p = 0.85: +4 digits (95 % interval −{low} to +{high}), which leaves open "
-        f"a loss of {low} digits as well as a gain of {high} digits. NLL is "
+        f"9 right only in this run, 5 only in the other, p = 0.85: +4 digits (95 % interval "
+        f"−{low} to +{high}); anything from a loss of {low} digits to a gain of {high} digits is "
+        "possible. NLL is "
     )
-    assert said.endswith("Both p are adjusted for two tests (Holm), each interval is of one alone.")
+    assert said.endswith(
+        "Both p are adjusted for two tests (Holm); each interval is for one test alone."
+    )
     assert not run_comparison.describe_comparison_evidence(made(0, 0, 0.0, noise=0), "digit")
     assert "+1 digit (95 %" in run_comparison.describe_comparison_evidence(made(1, 0, 0.0), "digit")
 

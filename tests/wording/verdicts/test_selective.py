@@ -23,7 +23,7 @@ FOUND = ConfidenceThreshold(
     ],
 )
 def test_a_rate_is_missed_or_not_shown_or_kept(rate: float, end: str) -> None:
-    errs = f"errs in 2.00 % (1.00 to 8.00 %) of them{end}"
+    errs = f"is wrong on 2.00 % (1.00 to 8.00 %) of them{end}"
     assert words.describe_selective_answer(FOUND, rate, "the ensemble", "digit") == (
         f"Answering only where it is at least 90.0 % sure, the ensemble answers 50.0 % of the "
         f"digits and {errs}"
@@ -39,11 +39,11 @@ def test_a_rate_is_missed_or_not_shown_or_kept(rate: float, end: str) -> None:
 def test_on_which_images_is_said_alike_in_every_sentence(halved: bool) -> None:
     found = replace(FOUND, halved=halved)
     where = (
-        "Thresholds are found on one half of the test set (99), what is answered and wrong is "
-        "counted on the other (100), where more may be wrong"
+        "Thresholds are set on one half of the test set (99); answers and mistakes are counted on "
+        "the other (100), where more may be wrong"
         if halved
-        else "Thresholds are found on the 99 validation digits, what is answered and wrong is "
-        "counted on the 100 test digits, where more may be wrong"
+        else "Thresholds are set on the 99 validation digits; answers and mistakes are counted on "
+        "the 100 test digits, where more may be wrong"
     )
     assert words.describe_threshold_images(found, "digit") == where
     none = replace(found, answered=0, coverage=0.0)

@@ -45,8 +45,8 @@ def map_class_labels(
     """
     if (many := sum(map(len, map(np.atleast_1d, found.values())))) > MOST_IMAGES:
         raise DataError(
-            f"{where} has {many:,} labels, and at most {MOST_IMAGES:,} images are taken: add a "
-            "part of them."
+            f"{where} has {many:,} labels, but at most {MOST_IMAGES:,} images are accepted: "
+            "add a part of them."
         )
     flat = {split: _flatten_source_labels(labels, where) for split, labels in found.items()}
     every = list({one for labels in flat.values() for one in np.unique(labels).tolist()})
@@ -62,8 +62,8 @@ def map_class_labels(
             order = list(range(len(names)))
         else:
             raise DataError(
-                f"{where} has labels that are none of its {len(names):,} class_names: let labels "
-                f"run from 0 to {len(names) - 1:,}."
+                f"{where} has labels outside its {len(names):,} class_names: number labels "
+                f"from 0 to {len(names) - 1:,}."
             )
     else:
         names = sort_class_names(map(str, every))
@@ -77,16 +77,16 @@ def map_class_labels(
 
 def _check_class_count(classes: int, where: str) -> None:
     if not 2 <= classes <= MOST_CLASSES:
-        raise DataError(f"{where} has {classes:,} classes: there have to be 2 to {MOST_CLASSES:,}.")
+        raise DataError(f"{where} has {classes:,} classes: it has to have 2 to {MOST_CLASSES:,}.")
 
 
 def update_value_range(block: NDArray[np.generic], low: float, high: float) -> tuple[float, float]:
-    """The least and largest number by now; DataError where one is no number."""
+    """The least and largest number by now; DataError where one is not a number."""
     if not block.size:
         return low, high
     least, most = float(block.min()), float(block.max())
     if not (np.isfinite(least) and np.isfinite(most)):
-        raise DataError("The images hold NaN or infinite numbers: mend these first.")
+        raise DataError("The images hold NaN or infinite numbers: correct these first.")
     return min(low, least), max(high, most)
 
 
@@ -116,8 +116,8 @@ def parse_image_layout(shape: tuple[int, ...], name: str) -> tuple[int, int, int
     if len(shape) == 4 and shape[3] in (1, 3, 4) and all(shape[1:]):
         if shape[1] * shape[2] > MOST_PIXELS:
             raise DataError(
-                f"{name} has images of {shape[2]:,}×{shape[1]:,} pixels, and at most "
-                f"{MOST_PIXELS:,} are taken: save smaller ones."
+                f"{name} has images of {shape[2]:,}×{shape[1]:,} pixels, but at most "
+                f"{MOST_PIXELS:,} are accepted: save smaller ones."
             )
         return shape[0], shape[1], shape[2], shape[3]
     first = shape[1] in (1, 3, 4) if len(shape) == 4 else False
@@ -142,7 +142,7 @@ def fit_array_to_format(one: Pixels, form: DatasetImageFormat) -> Pixels | Unrea
 
 
 def parse_split_name(word: str) -> str | None:
-    """Which split a word stands for; None where for none."""
+    """Which split a word stands for; None if for none."""
     return SPLIT_NAMES.get(word.lower())
 
 
@@ -168,7 +168,7 @@ def _flatten_source_labels(labels: NDArray[np.generic], where: str) -> NDArray[n
     if labels.ndim != 1 or labels.dtype.kind not in "biufU":
         raise DataError(f"{where} has labels of shape {labels.shape}: they have to be (N,).")
     if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
-        raise DataError(f"{where} has labels that are no whole numbers.")
+        raise DataError(f"{where} has labels that are not whole numbers.")
     if labels.dtype.kind in "uf" and (abs(labels) >= 2.0**63).any():
         raise DataError(f"{where} has labels of 2⁶³ and more: number the classes from 0.")
     return labels if labels.dtype.kind == "U" else labels.astype(np.int64)

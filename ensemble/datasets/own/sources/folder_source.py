@@ -54,7 +54,9 @@ class FolderSource:
         self.class_names = format_class_names(names)
         self.notes = [*self._notes, *self._walk.describe_skipped()]
         if empty:
-            self.notes.append(f"Folders without a picture are no class: {format_name_list(empty)}.")
+            self.notes.append(
+                f"Folders without a picture are not used as classes: {format_name_list(empty)}."
+            )
         numbers = {name: number for number, name in enumerate(names)}
         self._files: dict[str, list[Path]] = {}
         self.labels: dict[str, NDArray[np.int32]] = {}
@@ -123,7 +125,7 @@ class FolderSource:
             return self._check_splits({"train": self._list_class_files(folders)}, top)
         if left := [one.name for one in folders if one not in parts.values()]:
             self._notes.append(
-                f"Beside train and test these folders are left out: {format_name_list(left)}."
+                f"Folders besides train and test are left out: {format_name_list(left)}."
             )
         found = {}
         for split, folder in parts.items():
@@ -153,9 +155,9 @@ class FolderSource:
         full = {name for files in splits.values() for name, paths in files.items() if paths}
         if len(full) < 2:
             raise DataError(
-                f"{top} holds pictures of {len(full)} class{'' if len(full) == 1 else 'es'}, and "
-                "at least 2 are needed: put the pictures of each class into a folder of their own, "
-                "named like the class." + self._walk.format_skipped_hint()
+                f"{top} holds pictures of {len(full)} class{'' if len(full) == 1 else 'es'}, "
+                "but at least 2 are needed: put the pictures of each class into a separate "
+                "folder with the name of the class." + self._walk.format_skipped_hint()
             )
         kept = {
             split: {name: paths for name, paths in files.items() if paths}
@@ -175,7 +177,7 @@ class FolderSource:
 
 
 def try_picture_header(path: Path) -> tuple[Size, bool] | None:
-    """`picture_decoding.read_picture_header`, or None where there is none to be read."""
+    """`picture_decoding.read_picture_header`, or None if there is none to be read."""
     try:
         return picture_decoding.read_picture_header(path)
     except picture_decoding.UnreadablePictureError:

@@ -44,9 +44,8 @@ class FolderWalk:
                 every = sorted(inside, key=lambda one: one.name)
         except OSError as error:
             raise DataError(
-                f"The folder cannot be read ({describe_error_with_path(error)}): make it readable "
-                f"for you, or name "
-                "another."
+                f"The folder cannot be read ({describe_error_with_path(error)}): make it "
+                "readable for you, or give another."
             ) from error
         for one in every:
             if one.name.startswith(".") or one.name.lower() in IGNORED_NAMES:
@@ -81,9 +80,9 @@ class FolderWalk:
         found = []
         if self.skipped_files:
             one = (
-                "1 file is no picture of a class and is"
+                "1 file is not a picture of a class and is"
                 if len(self.skipped_files) == 1
-                else (f"{len(self.skipped_files):,} files are no pictures of a class and are")
+                else (f"{len(self.skipped_files):,} files are not pictures of a class and are")
             )
             found.append(f"{one} left out: {format_name_list(self.skipped_files)}.")
         if self.skipped_links:

@@ -49,7 +49,7 @@ class IdxSource:
         if ("train", "images") not in self._files or len(self._files) % 2:
             raise DataError(
                 f"{folder} needs images and labels: train-images-idx3-ubyte, "
-                "train-labels-idx1-ubyte, best with t10k-… too, with or without .gz."
+                "train-labels-idx1-ubyte, ideally t10k-… too, with or without .gz."
             )
         self._shapes = {}
         for (split, what), path in self._files.items():
@@ -85,7 +85,7 @@ class IdxSource:
                 for one in read_exact_bytes(file, some * row).reshape(some, *shape):
                     yield array_values.fit_array_to_format(one, form)
             if file.read(1):
-                raise DataError(f"{path.name} is longer than it says: take another copy.")
+                raise DataError(f"{path.name} is longer than its header says: use another copy.")
 
     def _read_labels(self, split: str) -> NDArray[np.uint8]:
         if (split, "labels") not in self._files or (split, "images") not in self._files:
@@ -112,7 +112,7 @@ def find_idx_files(folder: Path) -> dict[tuple[str, str], Path]:
         every = sorted(folder.iterdir())
     except OSError as error:
         raise DataError(
-            f"The folder cannot be read ({describe_error_with_path(error)}): name another."
+            f"The folder cannot be read ({describe_error_with_path(error)}): give another."
         ) from error
     for path in every:
         match = FILE_PATTERN.fullmatch(path.name)
@@ -122,7 +122,7 @@ def find_idx_files(folder: Path) -> dict[tuple[str, str], Path]:
         role = split, match[2].lower()
         if role in found and found[role].name.removesuffix(".gz") != path.name.removesuffix(".gz"):
             raise DataError(
-                f"{found[role].name} and {path.name} stand for the same: leave one in the folder."
+                f"{found[role].name} and {path.name} hold the same part: leave one in the folder."
             )
         found.setdefault(role, path)
     return found
@@ -138,14 +138,14 @@ def open_idx_file(path: Path) -> Iterator[tuple[IO[bytes], Shape]]:
                 file = cast(IO[bytes], held.enter_context(gzip.GzipFile(fileobj=file)))
             magic = file.read(4)
             if len(magic) != 4 or magic[:3] != bytes((0, 0, UINT8)) or not 1 <= magic[3] <= 4:
-                raise DataError(f"{path.name} is no IDX file of bytes: take another copy.")
+                raise DataError(f"{path.name} is not an IDX file of bytes: use another copy.")
             lengths = file.read(4 * magic[3])
             if len(lengths) != 4 * magic[3]:
-                raise DamagedFileError("it is cut short")
+                raise DamagedFileError("it is truncated")
             yield file, struct.unpack(f">{magic[3]}I", lengths)
     except (DamagedFileError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path.name} is damaged or cut short: take another copy.") from error
+        raise DataError(f"{path.name} is damaged or truncated: use another copy.") from error
     except OSError as error:
         raise DataError(
-            f"{path.name} cannot be read ({describe_error_with_path(error)}): take another."
+            f"{path.name} cannot be read ({describe_error_with_path(error)}): use another."
         ) from error

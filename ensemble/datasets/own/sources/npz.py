@@ -37,8 +37,8 @@ PIECE = 2**17
 IMAGES, LABELS = {"images", "image", "x"}, {"labels", "label", "y"}
 NAMES = {"class_names", "classes", "label_names"}
 REQUIRED_ARRAYS = (
-    "It has to hold train_images (N, H, W) or (N, H, W, channels) and train_labels (N,), best with "
-    "test_images and test_labels too: np.savez(file, train_images=…, train_labels=…)."
+    "It has to hold train_images (N, H, W) or (N, H, W, channels) and train_labels (N,), "
+    "ideally test_images and test_labels too: np.savez(file, train_images=…, train_labels=…)."
 )
 
 
@@ -55,7 +55,7 @@ class NpzSource:
         with open_npz_archive(path) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist()]
             if len(set(names)) != len(names) or len(names) > MOST_ENTRIES:
-                raise DataError(f"{path.name} is no file of NumPy's. {REQUIRED_ARRAYS}")
+                raise DataError(f"{path.name} is not a NumPy file. {REQUIRED_ARRAYS}")
             roles = self._assign_roles(names)
             every = [name for part in roles.values() for name in part.values()]
             self._headers = {name: self._read_array_header(archive, name) for name in every}
@@ -115,7 +115,7 @@ class NpzSource:
             )
         if left:
             self.notes.append(
-                f"Of {self._path.name} these are not used: {format_name_list(left, 8)}."
+                f"Arrays of {self._path.name} that are not used: {format_name_list(left, 8)}."
             )
         return roles
 
@@ -143,13 +143,13 @@ class NpzSource:
         with convert_npz_errors(self._path, name), archive.open(entry) as file:
             header = read_header(cast(BinaryIO, file))
             if entry.file_size != header.start + header.nbytes:
-                raise DamagedFileError("its shape does not fit its length")
+                raise DamagedFileError("its shape does not match its length")
         return header
 
     def _read_small_array(self, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
         header = self._headers[name]
         if header.nbytes > MAX_LABEL_BYTES:
-            raise DataError(f"{name} of {self._path.name} is too large to be labels or names.")
+            raise DataError(f"{name} of {self._path.name} is too large for labels or names.")
         with (
             convert_npz_errors(self._path, name),
             archive.open(find_npz_entry(archive, name)) as file,
@@ -165,8 +165,8 @@ class NpzSource:
         rows = count if header.fortran_order else max(1, BLOCK // row)
         if header.fortran_order and header.nbytes > MAX_FORTRAN_BYTES:
             raise DataError(
-                f"{name} of {self._path.name} lies column by column and is too large to be turned: "
-                "save np.ascontiguousarray of it."
+                f"{name} of {self._path.name} is stored column by column and is too large to "
+                "be reordered: save np.ascontiguousarray of it."
             )
         with (
             open_npz_archive(self._path) as archive,
@@ -216,15 +216,17 @@ def convert_npz_errors(path: Path, name: str) -> Iterator[None]:
         raise
     except OSError as error:
         raise DataError(
-            f"{what} cannot be read ({describe_error_with_path(error)}): look what is there."
+            f"{what} cannot be read ({describe_error_with_path(error)}): check what is there."
         ) from error
     except DamagedFileError as error:
         raise DataError(
-            f"{what} cannot be taken ({error}): save it with np.savez, as numbers or text, not as "
-            "Python objects."
+            f"{what} cannot be used ({error}): save it with np.savez, as numbers or text, not "
+            "as Python objects."
         ) from error
     except ZIP_ERRORS as error:
-        raise DataError(f"{what} is damaged, cut short or no .npz file: save it again.") from error
+        raise DataError(
+            f"{what} is damaged, truncated or not an .npz file: save it again."
+        ) from error
 
 
 def find_npz_entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
@@ -242,6 +244,6 @@ def read_exact_bytes(file: IO[bytes], size: int) -> NDArray[np.uint8]:
         piece = content[start : start + PIECE]
         got = file.read(len(piece))
         if len(got) != len(piece):
-            raise DamagedFileError("it is cut short")
+            raise DamagedFileError("it is truncated")
         piece[:] = np.frombuffer(got, np.uint8)
     return content

@@ -59,7 +59,7 @@ ORIENTATION_TRANSPOSES = {
 }
 SIDEWAYS_ORIENTATIONS = (5, 6, 7, 8)  # of the orientations: height and width change places
 Image.init()  # else most of them are not looked for where formats are named
-DAMAGED_MESSAGE = "it is damaged, cut short or no picture"
+DAMAGED_MESSAGE = "it is damaged, truncated or not a picture"
 
 
 class UnreadablePictureError(Exception):
@@ -162,7 +162,7 @@ def convert_to_channels(image: Image.Image, channels: int) -> Image.Image:
     """
     mode = "L" if channels == 1 else "RGB"
     if image.mode == "F":
-        raise UnreadablePictureError("its pixels are fractions, of which no range is known")
+        raise UnreadablePictureError("its pixels are fractions of unknown range")
     if image.mode == "I" or image.mode.startswith("I;"):
         image = convert_to_eight_bits(image)
     if image.mode in ("LA", "La", "PA", "RGBA", "RGBa") or "transparency" in image.info:
@@ -176,7 +176,7 @@ def convert_to_eight_bits(image: Image.Image) -> Image.Image:
     """A picture of 16 bits by its upper eight."""
     values = np.asarray(image)
     if values.min() < 0 or values.max() > 0xFFFF:
-        raise UnreadablePictureError("its pixels have 32 bits, of which no range is known")
+        raise UnreadablePictureError("its pixels have 32 bits and an unknown range")
     return Image.fromarray((values >> 8).astype(np.uint8))
 
 

@@ -39,7 +39,9 @@ class TfdsSource:
 
     def __init__(self, name: str) -> None:
         if not TFDS_NAME_PATTERN.fullmatch(name):
-            raise DataError(f"{name!r:.60} is no name of TensorFlow Datasets: tfds:beans is one.")
+            raise DataError(
+                f"{name!r:.60} is not a name in TensorFlow Datasets: tfds:beans is one."
+            )
         self.origin, self.notes = f"{name} of TensorFlow Datasets", list[str]()
         builder = prepare_tfds_builder(name)
         self._image, label = find_feature_keys(builder.info.features, name)
@@ -110,7 +112,7 @@ def prepare_tfds_builder(name: str) -> Any:
     except Exception as error:  # its builders raise what their authors chose
         said = " ".join(str(error).split()).split(" Available ")[0] or type(error).__name__
         raise DataError(
-            f"TensorFlow Datasets cannot give {name} ({said:.200}): look at its name and at your "
+            f"TensorFlow Datasets cannot provide {name} ({said:.200}): check its name and your "
             "network, or save the images as an .npz."
         ) from error
 
@@ -118,9 +120,9 @@ def prepare_tfds_builder(name: str) -> Any:
 def describe_tensorflow_requirement(name: str) -> str:
     """What to do where TensorFlow would be needed, which this program does without."""
     return (
-        f"TensorFlow Datasets can prepare {name} with TensorFlow only: where that is installed run "
-        f"`tfds build {name} --file_format=array_record`, and point TFDS_DATA_DIR here at the "
-        "folder that it made, or save the images as an .npz."
+        f"TensorFlow Datasets can prepare {name} with TensorFlow only: where TensorFlow is "
+        f"installed, run `tfds build {name} --file_format=array_record`, and point "
+        "TFDS_DATA_DIR here at the folder that it made, or save the images as an .npz."
     )
 
 
@@ -134,7 +136,7 @@ def find_feature_keys(features: Any, name: str) -> tuple[str, str]:
         if usual in found[kind]:
             found[kind] = [usual]
         if len(found[kind]) != 1:
-            raise DataError(f"{name} is no set of images with one label each: choose another.")
+            raise DataError(f"{name} is not a set of images with one label each: choose another.")
     return found["Image"][0], found["ClassLabel"][0]
 
 

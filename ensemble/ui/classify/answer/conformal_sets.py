@@ -58,11 +58,15 @@ def describe_mark_sets(shown: ClassifiedMark, made: ConformalThreshold) -> str:
             else words.format_class_set(made.build_sets(one.probabilities[None])[0], names)
             for one in digits
         )
-        return f"Sets at {words.format_set_level(made.error_rate)}: {each}."
+        return (
+            f"Short lists that hold the right {shown.noun} "
+            f"{words.format_set_level(made.error_rate)} of the time: {each}."
+        )
     if shown.digit.rejected:
         return (
-            f"Sets at {words.format_set_level(made.error_rate)}: open a mark that is read to "
-            f"see its own."
+            f"Short lists that hold the right {shown.noun} "
+            f"{words.format_set_level(made.error_rate)} of the time: open a mark that is read to "
+            "see its own."
         )
     row = made.build_sets(shown.digit.probabilities[None])[0]
-    return f"The set: {words.format_image_set(row, made.error_rate, names)}."
+    return f"Short list: {words.format_image_set(row, made.error_rate, names)}."

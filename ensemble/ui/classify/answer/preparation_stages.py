@@ -73,7 +73,7 @@ def show_override_controls(ident: str, prepared: SegmentedPicture) -> None:
             disabled=chosen == overrides.NO_OVERRIDES,
             on_click=overrides.reset_overrides,
             args=(ident,),
-            help="Take back everything that you have overruled in this picture.",
+            help="Undo all your changes to this picture.",
         )
 
 

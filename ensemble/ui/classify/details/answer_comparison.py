@@ -33,7 +33,7 @@ def show_answer_comparison(shown: ClassifiedMark) -> None:
         return
     other, epoch = select_other_classifier(shown, others)
     try:
-        with st.spinner("Opening the other members"):
+        with st.spinner("Loading the other members"):
             asked = classifier_loader.wait_for_classifier(other, epoch)
     except EnsembleError as error:
         guard.show_error_message(error)
@@ -108,7 +108,7 @@ def select_other_classifier(
     usual = next((one for one in others if one != shown.run.id), shown.run.id)
     chosen = wanted if wanted in others else usual
     if wanted and wanted != chosen:
-        st.caption("That run is not there any more, or knows something else; here it is another.")
+        st.caption("That run no longer exists, or knows other classes; another one is shown.")
     address.WITH.set_value(chosen)
     other, epochs = others[chosen]
     asked = address.WITH_EPOCH.read()
@@ -131,7 +131,7 @@ def select_other_classifier(
                 width=420,
                 on_change=update_other_classifier_address,
                 args=(key,),
-                help="Runs whose members know the same classes.",
+                help="Runs with the same classes.",
             ),
         )
         show_other_epoch_slider(epochs, epoch)

@@ -6,7 +6,7 @@ from ensemble.ui.shared import address
 # The word in the address, and the label on the screen.
 DETAILS = {
     "neighbours": "Nearest test images",
-    "saliency": "What would change its mind",
+    "saliency": "What would change its answer",
     "compare": "Another run or epoch",
     "gate": "Rejection",
 }

@@ -99,7 +99,7 @@ def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool) -> None
     with guard_page():
         if _start_opening_classifier(str(runs_folder()), run.id, epoch).done():
             st.rerun()  # The page shows what came of it, also where they cannot be opened.
-        then = "What you have handed in is read then." if handed_in else "Go on meanwhile."
+        then = "Your pictures are read then." if handed_in else "You can continue meanwhile."
         noun = run.data.noun
         who = formats.format_count(run.config.members, "member")
         st.caption(

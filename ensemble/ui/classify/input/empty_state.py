@@ -34,9 +34,9 @@ SHEET_HINT = "Draw a digit here, or several side by side"
 def show_classify_introduction() -> None:
     """The first visit."""
     epoch_availability.show_no_runs_notice(
-        "Give an ensemble a digit of your own",
-        "Upload it, draw it or hold it up to the camera, and see what each network makes of it, "
-        "and when they had better not be believed. It takes a run that has finished an epoch: "
+        "Classify a digit of your own",
+        "Upload it, draw it or hold it up to the camera, and see what each network says, "
+        "and when not to believe them. It takes a run that has finished an epoch: "
         "the quick one on Train does in well under a minute.",
     )
 
@@ -56,10 +56,10 @@ def show_input_instructions(
         st.markdown(steps.format(noun=escaping.escape_markdown(noun), article=select_article(noun)))
         st.markdown(
             f"You will see {reads}, how sure it is, what every member votes, and "
-            "when it would rather not say."
+            "when it is not sure enough to answer."
         )
         if way == "upload":
-            st.caption(f"No picture at hand? Try a test {escaping.escape_markdown(noun)}.")
+            st.caption(f"No picture? Try a test {escaping.escape_markdown(noun)}.")
 
 
 def show_unread_picture(

@@ -88,7 +88,7 @@ def show_picture_uploader(run: runs.Run) -> None:
     if cut := tab.dropped_picture_count:
         st.warning(
             f"{tab_pictures.MAX_PICTURES} pictures are kept at once: the last {cut} of these were "
-            "left out. Hand them in after these.",
+            "left out. Add them after these.",
             icon=":material/filter_none:",
         )
     if here:

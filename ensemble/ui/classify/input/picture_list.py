@@ -161,7 +161,7 @@ def show_picture_navigation(here: InputPicture) -> None:
             icon=":material/close:",
             on_click=tab_pictures.remove_tab_picture,
             args=(here.id,),
-            help="Let this picture go.",
+            help="Remove this picture.",
         )
         if many:
             st.button(

@@ -38,7 +38,7 @@ def show_sample_buttons(run: runs.Run, first: bool) -> None:
         icon=":material/casino:",
         args=(run.config.dataset,),
         type="primary" if first else "secondary",
-        help="One that the members have not learnt from.",
+        help="One that the members were not trained on.",
     )
     if noun == "digit" and run.data.is_mnist_like:
         st.button(

@@ -46,12 +46,12 @@ def predict_corrupted_image(run: runs.Run, number: int, kind: str) -> Corruption
     place = run.path / "parameters" if run.origin else run.path / "checkpoints" / str(tick)
     seen = loaders.get_file_version(place)
     if loaders.load_run_test_set(run).images is None:
-        raise RunError("The images are needed for this, and are not here: fetch the dataset first.")
+        raise RunError("This needs the images, which are not here: fetch the dataset first.")
     return _predict_corrupted_image(run.id, seen, number, kind, run)
 
 
 # An image takes 30 to 130 kB, more with many members.
-@st.cache_resource(max_entries=64, show_spinner="Asking the members")
+@st.cache_resource(max_entries=64, show_spinner="Running the members")
 def _predict_corrupted_image(
     run_id: str, seen: tuple[int, int], number: int, kind: str, _run: runs.Run
 ) -> CorruptionAnswers:
@@ -67,6 +67,6 @@ def _predict_corrupted_image(
 
 
 # A member takes 3.3 MB.
-@st.cache_resource(max_entries=2, show_spinner="Opening the members")
+@st.cache_resource(max_entries=2, show_spinner="Loading the members")
 def _open_shift_members(run_id: str, seen: tuple[int, int]) -> Members:
     return runs.open_members(run_id)

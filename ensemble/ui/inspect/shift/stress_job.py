@@ -77,18 +77,18 @@ def show_stress_start(shown: SharedEpoch, stress: StressState) -> None:
         if not (new := list_new_ood_sets(results)):
             return
         label = f"Show the members {' and '.join(new)} too"
-        help = "What is measured already is not measured again."
+        help = "Earlier measurements are kept."
     elif results and stress.state in ("stopped", "failed"):
         status = stress.status
         asked = 1 + len(results.steps) + len(results.ood)
         total = max(status.total, asked) if status else asked
         label = f"Go on ({asked} of {total} done)"
-        help = "What is measured already is not measured again."
+        help = "Earlier measurements are kept."
     else:
         st.markdown(describe_stress_job(shown))
         label = f"Measure {formats.format_count(shown.members, 'member')} under shift"
         label += f", {about}" if (about := estimate_stress_duration(shown.run)) else ""
-        help = "In a process of its own: you can leave this page, and come back."
+        help = "It runs in its own process: you can leave this page and come back."
     before = find_stress_placement(stress)
     choice = placement_control.select_placement(
         "stress_where", placement_control.SINGLE_TASK_HELP, before
@@ -183,6 +183,6 @@ def describe_stress_results(shown: SharedEpoch, stress: StressState, results: St
         said = (
             f"Measured at {describe_measured_members(results)}, on {all_of} {results.images:,} "
             f"test {pluralize_noun(shown.noun)}; "
-            "the run has gone on since."
+            "the run has continued since."
         )
     return said

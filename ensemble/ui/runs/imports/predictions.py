@@ -25,7 +25,7 @@ def show_save_instructions() -> None:
         list(libraries),
         key="import_library",
         persist_state="session",
-        help="Lines that save what your members predict, with nothing of this program.",
+        help="Code that saves what your members predict, without this program.",
     )
     if chosen:
         show_library_snippet(libraries[chosen])
@@ -64,9 +64,7 @@ def show_import_form(
 ) -> None:
     """Its name, and the button that keeps it; `then` is told the new run's id."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            "Name", key="import_name", max_chars=MAX_NAME_LENGTH, placeholder="What to call it"
-        )
+        st.text_input("Name", key="import_name", max_chars=MAX_NAME_LENGTH, placeholder="Name")
         pressed = st.button(
             "Keep it as a run",
             type="primary",
@@ -76,7 +74,7 @@ def show_import_form(
         )
     if not pressed:
         return
-    with st.spinner("Writing it down …"):
+    with st.spinner("Saving …"):
         try:
             source = ", ".join(names)[:200]
             run = exchange.import_run(

@@ -78,7 +78,7 @@ def format_report_run_name(capsule: Capsule) -> str:
 
 def import_selected_runs(wanted: Sequence[Capsule], then: Callable[[Sequence[str]], None]) -> None:
     """Makes a run of each; what cannot be made is said, and those before it stay."""
-    with st.spinner("Writing it down …"):
+    with st.spinner("Saving …"):
         try:
             made = [exchange.import_capsule(capsule).id for capsule in wanted]
         except EnsembleError as error:

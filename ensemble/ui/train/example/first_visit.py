@@ -25,9 +25,7 @@ def show_recorded_example() -> None:
     with st.container(border=True, key="example"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.badge("Recorded example", icon=":material/history:", color="orange")
-            st.caption(
-                f"{called}: not a run of yours, which will stand in its place.", width="content"
-            )
+            st.caption(f"{called}: not one of your runs, which will replace it.", width="content")
         if last := history.find_latest_epoch_row(rows):
             with st.container(horizontal=True, gap="medium"):
                 run_metrics.show_test_accuracy_metric(last, info)

@@ -17,7 +17,9 @@ def show_recorded_banner(title: str) -> None:
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", gap="small", key="recorded_band"
     ):
-        st.badge("Recorded example: not a run of yours", icon=":material/history:", color="orange")
+        st.badge(
+            "Recorded example, not one of your runs", icon=":material/history:", color="orange"
+        )
         st.caption(
             f"{run_names.format_ensemble_settings(recording.load_recorded_config())}. Yours will "
             "stand in its place after its first epoch.",

@@ -1,7 +1,7 @@
 """Train's control for a setting that differs from member to member: which, from where to where.
 
-What it holds is the text of the setting `vary`, which presets and "Use the run's" fill as well:
-the widgets are set from that text, and a change of theirs writes it anew.
+The control holds the text of the setting `vary`, which presets and copied settings fill as well:
+the widgets are set from that text, and their changes rewrite it.
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ VARIATION_LABELS = {NO_VARIATION: "nothing", **words.SETTING_TITLES, AS_TEXT: "s
 LOG, EVEN, LIST = "Log", "Even", "List"
 VARIATION_HELP = (
     "Members with values of their own are trained side by side in one program: one run instead of "
-    "one for each value. One whose loss runs away is set aside, the others go on."
+    "one for each value. A member whose loss diverges is stopped; the others go on."
 )
 SPREAD_HELP = (
     "Log: each value is the same factor above the last. Even: the same step. List: your own."

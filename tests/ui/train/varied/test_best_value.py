@@ -53,7 +53,7 @@ def test_the_best_value_is_named_above_its_picture_and_on_which_images() -> None
     at = shown(made("learning_rate=0.01..1:log"))
     said = [one.value for one in at.markdown]
     assert said[0] == "##### Rate 0.1 is best; every other is worse by more than noise."
-    assert "Chosen on the test images: on new ones expect less" in said[1]
+    assert "Chosen on the test images: expect less on new ones" in said[1]
     assert len(at.get("plotly_chart")) == 1
 
 

@@ -69,13 +69,13 @@ def test_what_cannot_be_is_said_beside_the_control_and_kept() -> None:
     widget(at, "high").set_value("").run()
     assert "A number is missing" in said(at)
     widget(at, "high").set_value("0.001").run()
-    assert "a range begins below its end" in said(at)
+    assert "the start of a range has to be below its end" in said(at)
     widget(at, "high").set_value("100").run()
     assert "it has to be a number from 1e-05 to 10.0" in said(at)
 
 
 def test_more_values_than_members_is_said() -> None:
-    assert "gives 3 values of momentum to 2 members" in said(shown("momentum=0.5,0.6,0.7", 2))
+    assert "gives 3 values of momentum for 2 members" in said(shown("momentum=0.5,0.6,0.7", 2))
 
 
 def test_several_settings_are_a_text() -> None:
