@@ -31,14 +31,14 @@ def process_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def turn(one: Competitor, seconds: float) -> tuple[float, float]:
+def turn(competitor: Competitor, seconds: float) -> tuple[float, float]:
     """What a competitor did per second, and the others' share of the machine meanwhile."""
 
     def theirs() -> float:
-        return busy_seconds() - sum(process_seconds(child.pid) for child in one.children)
+        return busy_seconds() - sum(process_seconds(child.pid) for child in competitor.children)
 
     before, began = theirs(), time.perf_counter()
-    rate = one.turn(seconds)
+    rate = competitor.turn(seconds)
     wall = time.perf_counter() - began
     return rate, (theirs() - before) / wall / (os.cpu_count() or 1)
 
@@ -60,16 +60,23 @@ def quiet_turns(
     `most` is the share of the machine that others may have in a turn, 1 where they do not matter.
     """
     until = time.monotonic() + patience
-    while time.monotonic() < until and min(len(one.slices) for one in competitors) < rounds:
-        one = min(competitors, key=lambda one: len(one.slices))
+    while (
+        time.monotonic() < until
+        and min(len(competitor.slices) for competitor in competitors) < rounds
+    ):
+        least_measured = min(competitors, key=lambda competitor: len(competitor.slices))
         if most < 1:
             wait_for_quiet(until)
-        rate, others = turn(one, seconds)
-        if others <= most:
-            one.slices.append(rate)
-        print(f"{one.name}: {rate:.0f}, others {others:.0%}", file=sys.stderr, flush=True)
+        rate, other_share = turn(least_measured, seconds)
+        if other_share <= most:
+            least_measured.slices.append(rate)
+        print(
+            f"{least_measured.name}: {rate:.0f}, others {other_share:.0%}",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
-def median(one: Competitor) -> float:
+def median(competitor: Competitor) -> float:
     """The median of its turns; not a number where none was undisturbed."""
-    return statistics.median(one.slices) if one.slices else float("nan")
+    return statistics.median(competitor.slices) if competitor.slices else float("nan")

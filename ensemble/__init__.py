@@ -56,9 +56,9 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name in _PACKAGES:
             return import_module(f"{__name__}.{name}")
-        found = getattr(import_module(f"{__name__}.api"), name)
-        globals()[name] = found
-        return found
+        value = getattr(import_module(f"{__name__}.api"), name)
+        globals()[name] = value
+        return value
 
     def __dir__() -> list[str]:
         """What there is, also what is not imported yet."""

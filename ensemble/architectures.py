@@ -41,8 +41,8 @@ class Architecture:
 
 
 ARCHITECTURES = {
-    one.name: one
-    for one in (
+    architecture.name: architecture
+    for architecture in (
         Architecture("cnn", "HOWTO's CNN", "Flax's HOWTO “Ensembling on multiple devices”", 32, 4),
         Architecture(
             "logistic",
@@ -122,11 +122,11 @@ def check_image_size(name: str, height: int, width: int) -> None:
     Raises:
       ConfigError: they are too small for it.
     """
-    known = ARCHITECTURES.get(name)
-    if known and min(height, width) < known.min_image_side:
-        least = known.min_image_side
+    architecture = ARCHITECTURES.get(name)
+    if architecture and min(height, width) < architecture.min_image_side:
+        least = architecture.min_image_side
         raise ConfigError(
-            f"{known.title} needs images of at least {least}×{least} pixels, but these have "
+            f"{architecture.title} needs images of at least {least}×{least} pixels, but these have "
             f"{height}×{width}: choose another network (MLP takes any size), or use larger "
             "images."
         )

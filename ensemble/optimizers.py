@@ -110,21 +110,28 @@ NADAM = Optimizer(
     state_bytes=8,
     transform=_create_nadam,
 )
-OPTIMIZERS = {one.name: one for one in (SGD, ADAMW, LION, NADAM)}
+OPTIMIZERS = {optimizer.name: optimizer for optimizer in (SGD, ADAMW, LION, NADAM)}
 OPTIMIZER_NAMES = tuple(OPTIMIZERS)
 
 
 def describe_optimizers() -> str:
     """One line on all of them, for the setting that chooses one."""
-    each = (f"{one.help}, at rates about {one.usual_rate:g}" for one in OPTIMIZERS.values())
+    each = (
+        f"{optimizer.help}, at rates about {optimizer.usual_rate:g}"
+        for optimizer in OPTIMIZERS.values()
+    )
     return f"Update rule: {'; '.join(each)}."
 
 
 def describe_weight_decay() -> str:
     """One line on what the weight decay does in each of them."""
     every = OPTIMIZERS.values()
-    to_gradient = [one.title for one in every if "weight_decay" not in one.hyperparameters]
-    to_step = [one.title for one in every if "weight_decay" in one.hyperparameters]
+    to_gradient = [
+        optimizer.title for optimizer in every if "weight_decay" not in optimizer.hyperparameters
+    ]
+    to_step = [
+        optimizer.title for optimizer in every if "weight_decay" in optimizer.hyperparameters
+    ]
     return (
         f"Pull of all parameters towards zero, added to the gradient ({', '.join(to_gradient)}) "
         f"or to the step ({', '.join(to_step)})."

@@ -49,8 +49,8 @@ def declare_setting(
         same in words.
       several: whether such a text is parts with a space between, that may be given one by one.
     """
-    known = {"help": help, "low": low, "high": high, "choices": choices, "form": form}
-    return dataclasses.field(default=default, metadata={**known, "several": several})
+    metadata = {"help": help, "low": low, "high": high, "choices": choices, "form": form}
+    return dataclasses.field(default=default, metadata={**metadata, "several": several})
 
 
 def read_settings_file() -> dict[str, Any]:
@@ -89,9 +89,9 @@ class Settings:
         """Settings from `as_dict`'s form; a name that is not a setting is a ConfigError."""
         names = {field.name for field in list_setting_fields(cls)}
         if unknown := sorted(set(values) - names):
-            said = ", ".join(unknown)
+            listing = ", ".join(unknown)
             raise ConfigError(
-                f"No such setting: {said:.200}. There are: {', '.join(sorted(names))}."
+                f"No such setting: {listing:.200}. There are: {', '.join(sorted(names))}."
             )
         return cls(**values)
 
@@ -99,7 +99,9 @@ class Settings:
     def from_disk(cls, values: dict[str, Any]) -> Self:
         """As `from_dict`, of settings kept with a run: what could be chosen then may be gone."""
         changing = {
-            one.name for one in list_setting_fields(cls) if callable(get_declared_choices(one))
+            setting_field.name
+            for setting_field in list_setting_fields(cls)
+            if callable(get_declared_choices(setting_field))
         }
         kept = {
             name: StoredChoice(value) if name in changing and isinstance(value, str) else value
@@ -110,7 +112,7 @@ class Settings:
 
 def list_setting_fields(settings: type[Settings]) -> "list[dataclasses.Field[Any]]":
     """The fields that were made by `declare_setting`: another is its class's own affair."""
-    return [one for one in dataclasses.fields(settings) if "help" in one.metadata]
+    return [field for field in dataclasses.fields(settings) if "help" in field.metadata]
 
 
 def coerce_setting_value(field: "dataclasses.Field[Any]", value: Any) -> Any:
@@ -133,15 +135,15 @@ def coerce_setting_value(field: "dataclasses.Field[Any]", value: Any) -> Any:
     if not is_number or value != value or (kind is int and value % 1):
         raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
     if not field.metadata["low"] <= value <= field.metadata["high"]:
-        shown = f"{value:g}" if abs(value) < sys.float_info.max else "too large"
-        raise ConfigError(f"{field.name} is {shown}: it has to be {allowed}.")
+        text = f"{value:g}" if abs(value) < sys.float_info.max else "too large"
+        raise ConfigError(f"{field.name} is {text}: it has to be {allowed}.")
     return kind(value)
 
 
 def get_declared_choices(field: "dataclasses.Field[Any]") -> Choices | Callable[[], Choices] | None:
     """What a field's choices were given as; None if it has none."""
-    found: Choices | Callable[[], Choices] | None = field.metadata["choices"]
-    return found
+    choices: Choices | Callable[[], Choices] | None = field.metadata["choices"]
+    return choices
 
 
 def list_setting_choices(field: "dataclasses.Field[Any]") -> Choices:

@@ -36,32 +36,34 @@ def show_classify_run(run: runs.Run) -> None:
     if not source:
         empty_state.show_input_instructions(way, run, picture, right)
     try:
-        asked = classifier_loader.poll_classifier(run, epoch, classifier_loader.OPENING_PATIENCE_S)
+        classifier = classifier_loader.poll_classifier(
+            run, epoch, classifier_loader.OPENING_PATIENCE_S
+        )
     except NotPreparedError as error:
         epoch_availability.show_missing_images_notice(run, error)
         return
-    if asked is None:
+    if classifier is None:
         if source:
             empty_state.show_unread_picture(way, source, picture, right)
         with right:
             classifier_loader.show_opening_progress(run, epoch, source is not None)
     elif source:
-        show_classify_reading(run, asked, source, way, picture, right)
+        show_classify_reading(run, classifier, source, way, picture, right)
 
 
 def show_classify_reading(
     run: runs.Run,
-    asked: Classifier,
+    classifier: Classifier,
     source: InputPicture,
     way: str,
     picture: DeltaGenerator,
     right: DeltaGenerator,
 ) -> None:
     """What the members say of the picture, and of others that were handed in with it."""
-    picture_answer.show_picture_answer(run, asked, source, way, picture, right)
+    picture_answer.show_picture_answer(run, classifier, source, way, picture, right)
     if way == "upload":
         with right:
-            picture_list.show_picture_list(asked, classified_mark.read_rejection_allowance())
+            picture_list.show_picture_list(classifier, classified_mark.read_rejection_allowance())
 
 
 navigation.draw_page("classify", show_classify_page)

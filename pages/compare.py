@@ -5,12 +5,12 @@ from ensemble.ui.shared import navigation
 
 
 def show_compare_page() -> None:
-    found = selected_runs.restore_selected_runs()
-    if found.runs:
-        run_picker.show_comparison_header(found)
-        views.show_comparison_view(found)
+    runs = selected_runs.restore_selected_runs()
+    if runs.runs:
+        run_picker.show_comparison_header(runs)
+        views.show_comparison_view(runs)
     else:
-        run_picker.show_comparison_problems(found)
+        run_picker.show_comparison_problems(runs)
         run_picker.show_comparison_introduction()
 
 

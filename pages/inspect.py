@@ -36,36 +36,38 @@ def show_inspect_run(run: runs.Run) -> None:
         return
     version = loaders.get_file_version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
     dataset = loaders.load_run_test_set(run)
-    shown = SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version)
-    show_inspect_epoch(shown, first, chosen)
+    shared_epoch = SharedEpoch(
+        run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version
+    )
+    show_inspect_epoch(shared_epoch, first, chosen)
 
 
 def show_inspect_epoch(
-    shown: SharedEpoch, first: bool, chosen: EpochSelection | None = None
+    shared_epoch: SharedEpoch, first: bool, chosen: EpochSelection | None = None
 ) -> None:
     """The answer, the views and the one that is chosen.
 
     Args:
-      shown: the run's epoch.
+      shared_epoch: the run's epoch.
       first: whether nothing of this run stands on the screen yet.
       chosen: the epoch of a run that may go on; None of one that was recorded.
     """
     with st.container(gap="xxsmall", key="inspect"):
-        places = inspect_answer.show_inspect_answer(shown)
+        places = inspect_answer.show_inspect_answer(shared_epoch)
         if chosen:
-            epoch_selection.watch_newer_epochs(shown.run, chosen)
+            epoch_selection.watch_newer_epochs(shared_epoch.run, chosen)
         # With another epoch the picture comes first; at first these must not push it down.
         if first:
-            inspect_answer.show_answer_metrics(shown, places)
-        view = inspect_views.select_inspect_view(shown.noun)
+            inspect_answer.show_answer_metrics(shared_epoch, places)
+        view = inspect_views.select_inspect_view(shared_epoch.noun)
         images.reset_image_lists()
         with st.container(key="view"):
-            inspect_views.show_inspect_view(view, shown)
-    images.show_open_image(shown)
+            inspect_views.show_inspect_view(view, shared_epoch)
+    images.show_open_image(shared_epoch)
     if not first:
-        inspect_answer.show_answer_metrics(shown, places)
-    inspect_answer.complete_inspect_answer(shown, places)
-    tab.inspected_run_id = shown.run.id
+        inspect_answer.show_answer_metrics(shared_epoch, places)
+    inspect_answer.complete_inspect_answer(shared_epoch, places)
+    tab.inspected_run_id = shared_epoch.run.id
 
 
 navigation.draw_page("inspect", show_inspect_page)

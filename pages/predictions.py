@@ -56,25 +56,27 @@ def show_predictions_epoch(
     run: runs.Run, chosen: EpochSelection, dataset: runs.TestSet, apart: ValidationSource | None
 ) -> None:
     """What is said of an epoch's test images, which of them to show, and the one that is open."""
-    epoch, made, noun = chosen.epoch, chosen.predictions, run.data.noun
-    sets_too = conformal_sets.can_calibrate_sets(made, apart)
+    epoch, predictions, noun = chosen.epoch, chosen.predictions, run.data.noun
+    sets_too = conformal_sets.can_calibrate_sets(predictions, apart)
     view = controls.restrict_predictions_view(
-        predictions_view.read_predictions_view(), made, len(dataset.class_names), sets_too
+        predictions_view.read_predictions_view(), predictions, len(dataset.class_names), sets_too
     )
     with st.container(gap="xxsmall", key="verdict"):
-        said, warned = images_words.split_disagreement_warning(made, noun)
-        st.markdown(f"#### {said}")
+        sentence, warned = images_words.split_disagreement_warning(predictions, noun)
+        st.markdown(f"#### {sentence}")
         st.markdown(warned)
-        conformal_sets.show_conformal_summary(made, noun, apart)
+        conformal_sets.show_conformal_summary(predictions, noun, apart)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         controls.show_predictions_epoch_slider(chosen.epochs, epoch, run)
-        controls.show_image_filters(made, view, dataset.class_names, noun, sets_too)
+        controls.show_image_filters(predictions, view, dataset.class_names, noun, sets_too)
     epoch_selection.watch_newer_epochs(run, chosen)
-    numbers = gallery.show_image_gallery(run, epoch, made, dataset, view, noun)
+    numbers = gallery.show_image_gallery(run, epoch, predictions, dataset, view, noun)
     if view.digit is not None:
         source, place = (f"{who} · epoch {epoch}" for who in (format_run_name(run), run.id))
         image_dialog.show_image_dialog(
-            image_dialog.ImageDialogContext(made, dataset, numbers, noun, source, place, apart)
+            image_dialog.ImageDialogContext(
+                predictions, dataset, numbers, noun, source, place, apart
+            )
         )
 
 

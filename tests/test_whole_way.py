@@ -68,7 +68,7 @@ def last(said: str) -> Any:
 
 def test_fruits_are_learnt_asked_stressed_and_compared_with_what_others_say(folder: Path) -> None:
     assert command("data", "add", "fruit", "fruit", "--noun", "fruit") == (
-        "fruit is added: 192 images to learn from, 100 to test with, 4 classes. "
+        "fruit has been added: 192 training images, 100 test images, 4 classes. "
         "Train with --dataset fruit."
     )
     train = ("train", "--dataset", "fruit", *QUICK)

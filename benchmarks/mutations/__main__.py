@@ -88,30 +88,32 @@ class MutationRunner:
 
 def describe_results(results: Sequence[Result]) -> str:
     """The sum in a line: "38 of 40 caught; survived: 3, 17"."""
-    caught = [one for one in results if one.outcome == "caught"]
-    said = f"{len(caught)} of {len(results)} caught"
+    caught = [result for result in results if result.outcome == "caught"]
+    summary = f"{len(caught)} of {len(results)} caught"
     for outcome in ("survived", "missing"):
-        numbers = [str(one.place.number) for one in results if one.outcome == outcome]
-        said += f"; {outcome}: {', '.join(numbers)}" if numbers else ""
-    return said
+        numbers = [str(result.place.number) for result in results if result.outcome == outcome]
+        summary += f"; {outcome}: {', '.join(numbers)}" if numbers else ""
+    return summary
 
 
 def has_caught_enough(results: Sequence[Result]) -> bool:
     """Whether at most two slips survive, and no place is missing."""
-    outcomes = [one.outcome for one in results]
+    outcomes = [result.outcome for result in results]
     return "missing" not in outcomes and outcomes.count("survived") <= MOST_SURVIVORS
 
 
 def save_results(file: Path, commit: str, results: Sequence[Result]) -> None:
     """Write the results as JSON."""
-    rows = [{**one._asdict(), "place": one.place._asdict()} for one in results]
+    rows = [{**result._asdict(), "place": result.place._asdict()} for result in results]
     file.write_text(json.dumps({"commit": commit, "places": rows}, indent=1) + "\n", "utf-8")
 
 
 def choose_places(places: Sequence[Place], only: str, first: int) -> list[Place]:
     """The places with the numbers in `only` ("3,17"; "" for all), from the number `first` on."""
-    numbers = {int(one) for one in only.split(",") if one} or {one.number for one in places}
-    return [one for one in places if one.number in numbers and one.number >= first]
+    numbers = {int(number_text) for number_text in only.split(",") if number_text} or {
+        place.number for place in places
+    }
+    return [place for place in places if place.number in numbers and place.number >= first]
 
 
 def main(words: list[str] | None = None) -> int:
@@ -127,16 +129,16 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument(
         "--seconds", type=float, default=LIMIT_SECONDS, help="after which one hangs"
     )
-    asked = parser.parse_args(words)
-    commit, results = read_commit(asked.root), list[Result]()
+    args = parser.parse_args(words)
+    commit, results = read_commit(args.root), list[Result]()
     print(f"At {commit[:8]}:", flush=True)
     with tempfile.TemporaryDirectory(prefix="ensemble-mutations-") as folder:
-        runner = MutationRunner(WorkingCopy(asked.root, Path(folder)), asked.seconds)
-        for place in choose_places(load_places(asked.places), asked.only, asked.first):
+        runner = MutationRunner(WorkingCopy(args.root, Path(folder)), args.seconds)
+        for place in choose_places(load_places(args.places), args.only, args.first):
             results.append(runner.try_place(place))
             print(results[-1], flush=True)
-            if asked.json:
-                save_results(asked.json, commit, results)
+            if args.json:
+                save_results(args.json, commit, results)
     print(describe_results(results))
     return 0 if has_caught_enough(results) else 1
 

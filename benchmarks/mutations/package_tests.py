@@ -50,7 +50,7 @@ def find_failure(tree: Path, tests: Sequence[str], skipped: Sequence[str], limit
       RuntimeError: pytest itself could not go on.
     """
     command = [sys.executable, "-m", "pytest", *OPTIONS, *tests]
-    command += [f"--deselect={one}" for one in skipped]
+    command += [f"--deselect={test_id}" for test_id in skipped]
     # Without what Python has compiled each of many processes would compile the package anew.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
     process = subprocess.Popen(
@@ -73,7 +73,7 @@ def find_failure(tree: Path, tests: Sequence[str], skipped: Sequence[str], limit
             process.communicate()
     if process.returncode in (PASSED, NOTHING):
         return ""
-    found = FAILURE.search(output)
-    if process.returncode not in (FAILED, INTERRUPTED) or not found:
+    match = FAILURE.search(output)
+    if process.returncode not in (FAILED, INTERRUPTED) or not match:
         raise RuntimeError(f"pytest ended with {process.returncode}:\n{output[-4000:]}")
-    return found[1]
+    return match[1]

@@ -42,11 +42,11 @@ class Place(NamedTuple):
           MissingPlaceError: the text is not there exactly once.
         """
         pattern = r"\s+".join(map(re.escape, self.old.split()))
-        found = list(re.finditer(pattern, source))
-        if len(found) != 1:
-            times = f"there {len(found)} times" if found else "no longer there"
+        matches = list(re.finditer(pattern, source))
+        if len(matches) != 1:
+            times = f"there {len(matches)} times" if matches else "no longer there"
             raise MissingPlaceError(f"{self.file}: {self.old!r} is {times}")
-        begin, end = found[0].span()
+        begin, end = matches[0].span()
         return source[:begin] + self.new + source[end:]
 
 

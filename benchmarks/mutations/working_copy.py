@@ -53,16 +53,16 @@ class WorkingCopy:
 
 def list_files(root: Path) -> list[str]:
     """The files of a checkout that git knows, or would add."""
-    asked = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    found = subprocess.run(asked, cwd=root, check=True, capture_output=True).stdout
-    return [os.fsdecode(name) for name in found.split(b"\0") if name]
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    output = subprocess.run(command, cwd=root, check=True, capture_output=True).stdout
+    return [os.fsdecode(name) for name in output.split(b"\0") if name]
 
 
 def read_commit(root: Path) -> str:
     """The commit that a checkout stands at."""
-    asked = ["git", "rev-parse", "HEAD"]
-    found = subprocess.run(asked, cwd=root, check=True, capture_output=True, text=True)
-    return found.stdout.strip()
+    command = ["git", "rev-parse", "HEAD"]
+    process = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+    return process.stdout.strip()
 
 
 def link_folder(source: Path, target: Path) -> None:

@@ -27,16 +27,16 @@ SHARES = (0.01, 0.02, REFUSE, 0.05, 0.10)
 def judge(row: dict[str, Any], reading: Any) -> dict[str, Any]:
     """One picture's figures: what was said of it, and whether that is right."""
     labels = "".join(str(digit.label) for digit in reading.digits)
-    said = [digit for digit in reading.digits if not digit.rejected and not reading.refused]
+    kept_digits = [digit for digit in reading.digits if not digit.rejected and not reading.refused]
     return {
         **row,
         "labels": labels,
         "said": reading.text,
         "right": labels == row["text"],
         "marks": len(reading.digits),
-        "kept_marks": len(said),
-        "kept": bool(said) and len(said) == len(reading.digits),
-        "rejected": not said,
+        "kept_marks": len(kept_digits),
+        "kept": bool(kept_digits) and len(kept_digits) == len(reading.digits),
+        "rejected": not kept_digits,
     }
 
 
@@ -58,9 +58,12 @@ def quality(run_id: str, folder: Path, *, held: bool, listed: bool) -> dict[str,
             marks = ()
         for refuse, rows in readings.items():
             rows.append(judge(row, classifier.read_marks(marks, refuse=refuse)))
-        one = readings[REFUSE][-1]
-        if listed and not row["held"] and figures.outcome(one) not in "r-":
-            print(f"{one['file']}: {one['text']} is read {one['labels']}, said {one['said']}")
+        reading = readings[REFUSE][-1]
+        if listed and not row["held"] and figures.outcome(reading) not in "r-":
+            print(
+                f"{reading['file']}: {reading['text']} is read {reading['labels']}, said "
+                f"{reading['said']}"
+            )
     return {
         "pictures": photos.digests(folder),
         "refuse": REFUSE,
@@ -75,17 +78,17 @@ def unphotographed(classifier: Any) -> dict[str, float]:
     """What the members get right of the datasets' own test images: no photo can be read better."""
     from ensemble import datasets
 
-    found = {}
+    accuracies = {}
     for name in ("digits", "mnist"):
         if datasets.is_dataset_prepared(name):
-            known = datasets.load_dataset(name)
-            images = np.asarray(known.test_images[:500])
+            dataset = datasets.load_dataset(name)
+            images = np.asarray(dataset.test_images[:500])
             labels = [digit.label for digit in classifier.read_images(images).digits]
-            found[name] = round(float(np.mean(known.test_labels[:500] == labels)), 4)
-    return found
+            accuracies[name] = round(float(np.mean(dataset.test_labels[:500] == labels)), 4)
+    return accuracies
 
 
-def against(found: dict[str, Any], file: Path) -> str:
+def against(results: dict[str, Any], file: Path) -> str:
     """What has changed since the figures in a file, which have to be of the same set.
 
     Raises:
@@ -97,25 +100,25 @@ def against(found: dict[str, Any], file: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         raise SystemExit(f"{file} has no outcomes to compare with: write it by --out.") from None
     other = [
-        name for name in outcomes if found["pictures"].get(name, "") not in ("", pictures[name])
+        name for name in outcomes if results["pictures"].get(name, "") not in ("", pictures[name])
     ]
     warning = f"Not the same pictures, so that this says little: {', '.join(other)}.\n"
-    return (warning if other else "") + figures.compared(found["outcomes"], outcomes)
+    return (warning if other else "") + figures.compared(results["outcomes"], outcomes)
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--run", default="", help="id of a run on MNIST; in ENSEMBLE_RUNS")
-    asked.add_argument("--photos", type=Path, help="folder with photos.json")
-    asked.add_argument("--seed", type=int, default=0, help="another set, to develop on")
-    asked.add_argument("--held", action="store_true", help="the held kinds too: not for tuning")
-    asked.add_argument("--keep", action="store_true", help="write benchmarks/results")
-    asked.add_argument("--out", type=Path, help="write the figures to this file")
-    asked.add_argument("--against", type=Path, help="figures written before, to compare with")
-    asked.add_argument("--list", action="store_true", help="name what goes wrong")
-    asked.add_argument("--speed", action="store_true", help="only the times, kept apart")
-    asked.add_argument("--times", action="store_true", help="only the times, of this run")
-    words = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", default="", help="id of a run on MNIST; in ENSEMBLE_RUNS")
+    parser.add_argument("--photos", type=Path, help="folder with photos.json")
+    parser.add_argument("--seed", type=int, default=0, help="another set, to develop on")
+    parser.add_argument("--held", action="store_true", help="the held kinds too: not for tuning")
+    parser.add_argument("--keep", action="store_true", help="write benchmarks/results")
+    parser.add_argument("--out", type=Path, help="write the figures to this file")
+    parser.add_argument("--against", type=Path, help="figures written before, to compare with")
+    parser.add_argument("--list", action="store_true", help="name what goes wrong")
+    parser.add_argument("--speed", action="store_true", help="only the times, kept apart")
+    parser.add_argument("--times", action="store_true", help="only the times, of this run")
+    words = parser.parse_args()
     if words.times:
         print(json.dumps(timing.times(words.run)))
         return
@@ -126,15 +129,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="ensemble-photos-") as folder:
         if not words.photos:
             photos.everything(Path(folder), words.seed, held=held)
-        found = quality(words.run, words.photos or Path(folder), held=held, listed=words.list)
-    found = {"run": words.run, **found}
+        results = quality(words.run, words.photos or Path(folder), held=held, listed=words.list)
+    results = {"run": words.run, **results}
     if words.keep:
-        common.keep("classify", found)
+        common.keep("classify", results)
     if words.out:
-        words.out.write_text(json.dumps(found, indent=1) + "\n")
-    print(figures.printed(found))
+        words.out.write_text(json.dumps(results, indent=1) + "\n")
+    print(figures.printed(results))
     if words.against:
-        print(f"\nAgainst {words.against.name}:\n{against(found, words.against)}")
+        print(f"\nAgainst {words.against.name}:\n{against(results, words.against)}")
 
 
 if __name__ == "__main__":

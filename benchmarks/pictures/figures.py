@@ -25,10 +25,10 @@ def outcome(row: dict[str, Any]) -> str:
 
 def outcomes(rows: Iterable[dict[str, Any]]) -> dict[str, str]:
     """The letters of each style's or kind's pictures, in their order."""
-    found: dict[str, str] = {}
+    letters: dict[str, str] = {}
     for row in rows:
-        found[row["style"]] = found.get(row["style"], "") + outcome(row)
-    return found
+        letters[row["style"]] = letters.get(row["style"], "") + outcome(row)
+    return letters
 
 
 def proportion(values: Iterable[bool]) -> dict[str, Any]:
@@ -51,9 +51,9 @@ def by_style(rows: list[dict[str, Any]], figure: str) -> dict[str, dict[str, Any
     return {name: proportion(r[figure] for r in rows if r["style"] == name) for name in names}
 
 
-def same_digits(truth: str, said: str) -> int:
+def same_digits(truth: str, answer: str) -> int:
     """How many digits of a number are read right, in their order."""
-    return sum(block.size for block in SequenceMatcher(None, truth, said).get_matching_blocks())
+    return sum(block.size for block in SequenceMatcher(None, truth, answer).get_matching_blocks())
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -66,16 +66,18 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     digits = [row for row in rows if row["text"] is not None]
     tuning = [row for row in rows if row["text"] is None and not row["held"]]
     held = [row for row in rows if row["text"] is None and row["held"]]
-    found = sum(same_digits(row["text"], row["labels"]) for row in digits)
+    correct_digits = sum(same_digits(row["text"], row["labels"]) for row in digits)
     right = by_style(digits, "right")
     return {
         "read_right": proportion(row["right"] for row in digits),
         "one_digit_read_right": proportion(r["right"] for r in digits if len(r["text"]) == 1),
         "numbers_read_right": proportion(r["right"] for r in digits if len(r["text"]) > 1),
         "mean_over_styles": round(
-            sum(one["share"] for one in right.values()) / max(1, len(right)), 4
+            sum(figure["share"] for figure in right.values()) / max(1, len(right)), 4
         ),
-        "digits_read_right": round(found / max(1, sum(len(row["text"]) for row in digits)), 4),
+        "digits_read_right": round(
+            correct_digits / max(1, sum(len(row["text"]) for row in digits)), 4
+        ),
         "pictures_kept_whole": proportion(row["kept"] for row in digits),
         "right_but_rejected": proportion(row["right"] and not row["kept"] for row in digits),
         "tuning_rejected": proportion(row["rejected"] for row in tuning),
@@ -108,35 +110,35 @@ def trade_off(readings: dict[float, list[dict[str, Any]]]) -> list[dict[str, Any
     return table
 
 
-def as_text(one: dict[str, Any]) -> str:
+def as_text(figure: dict[str, Any]) -> str:
     """A proportion as people read it: 43 of 50, 86 % (74 to 93 %)."""
-    if not one["of"]:
+    if not figure["of"]:
         return "none"
-    low, high = one["interval"]
+    low, high = figure["interval"]
     return (
-        f"{one['true']} of {one['of']}, {100 * one['share']:.1f} % "
+        f"{figure['true']} of {figure['of']}, {100 * figure['share']:.1f} % "
         f"({100 * low:.0f} to {100 * high:.0f} %)"
     )
 
 
-def printed(found: dict[str, Any]) -> str:
+def printed(results: dict[str, Any]) -> str:
     """All figures as a table."""
     lines = []
-    for name, one in found.items():
-        if isinstance(one, dict) and "of" in one:
-            lines.append(f"{name.replace('_', ' '):<24} {as_text(one)}")
-        elif name.endswith(("_by_style", "_by_kind")) and one:
+    for name, value in results.items():
+        if isinstance(value, dict) and "of" in value:
+            lines.append(f"{name.replace('_', ' '):<24} {as_text(value)}")
+        elif name.endswith(("_by_style", "_by_kind")) and value:
             lines += ["", f"{name.replace('_', ' ')}:"]
-            lines += [f"  {style:<24} {as_text(share)}" for style, share in one.items()]
+            lines += [f"  {style:<24} {as_text(share)}" for style, share in value.items()]
         elif name == "trade_off":
             lines += ["", "refuse   digits rejected   tuning kinds rejected | held kinds rejected"]
             lines += [
                 f"{100 * row['refuse']:5.0f} % {100 * row['digits_rejected']:14.1f} %    "
                 f"{as_text(row['tuning_rejected'])} | {as_text(row['held_rejected'])}"
-                for row in one
+                for row in value
             ]
-        elif isinstance(one, float):
-            lines.append(f"{name.replace('_', ' '):<24} {100 * one:.1f} %")
+        elif isinstance(value, float):
+            lines.append(f"{name.replace('_', ' '):<24} {100 * value:.1f} %")
     return "\n".join(lines)
 
 

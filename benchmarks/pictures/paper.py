@@ -153,11 +153,11 @@ def photograph(
     numbers = tuple((back / back[2, 2]).ravel()[:8])
     how = (width, height), Image.Transform.PERSPECTIVE, numbers, Image.Resampling.BICUBIC
     whole = Image.fromarray(sheet.clip(0, 255).astype(np.uint8)).transform(*how)
-    seen = np.asarray(whole, np.float32)
+    pixels = np.asarray(whole, np.float32)
     if around >= 0:
-        return seen
+        return pixels
     there = Image.new("L", sheet.shape[1::-1], 255).transform(*how)
     share = (np.asarray(there, np.float32) / 255)[..., None]
     shade = ndimage.gaussian_filter(share, (0.008 * height, 0.008 * height, 0))
     under = table((height, width), draws) * (1 - 0.35 * shade)
-    return seen * share + under * (1 - share)
+    return pixels * share + under * (1 - share)

@@ -43,12 +43,12 @@ class Digits:
         from ensemble import datasets
 
         self.names = [name for name in names if datasets.is_dataset_prepared(name)]
-        known = {name: datasets.load_dataset(name) for name in sorted(set(self.names))}
+        datasets_by_name = {name: datasets.load_dataset(name) for name in sorted(set(self.names))}
         self.sets = {
-            name: (one.train_images, one.train_labels)
+            name: (dataset.train_images, dataset.train_labels)
             if seed
-            else (one.test_images, one.test_labels)
-            for name, one in known.items()
+            else (dataset.test_images, dataset.test_labels)
+            for name, dataset in datasets_by_name.items()
         }
         self.orders = {
             name: np.random.default_rng([7, seed] if seed else 7).permutation(len(labels))
@@ -101,12 +101,12 @@ def render(name: str, number: int, digits: Digits, seed: int = 0) -> Photo:
             line = [taken(style, number, digits, draws) for _ in range(count)]
         lines.append([away for away, _ in line])
         texts.append("".join(str(label) for _, label in line))
-    made = (
+    photo = (
         pixels.picture(lines[0], draws)
         if style.source == "pixels"
         else rendering.photo(lines, style, draws)
     )
-    return Photo(made.content, made.suffix, tuple(texts), made.boxes)
+    return Photo(photo.content, photo.suffix, tuple(texts), photo.boxes)
 
 
 def draws_of(key: list[int], seed: int) -> np.random.Generator:
@@ -114,18 +114,18 @@ def draws_of(key: list[int], seed: int) -> np.random.Generator:
     return np.random.default_rng([*key, seed] if seed else key)
 
 
-def write(folder: Path, made: Photo, style: str, number: int) -> dict[str, Any]:
+def write(folder: Path, photo: Photo, style: str, number: int) -> dict[str, Any]:
     """Keeps a picture and says what is on it."""
-    file = f"{style.replace(' ', '-').replace('×', 'x').lower()}-{number:02}{made.suffix}"
-    (folder / file).write_bytes(made.content)
-    text = "".join(made.lines) if made.lines else None
+    file = f"{style.replace(' ', '-').replace('×', 'x').lower()}-{number:02}{photo.suffix}"
+    (folder / file).write_bytes(photo.content)
+    text = "".join(photo.lines) if photo.lines else None
     return {
         "file": file,
         "text": text,
         "style": style,
         "held": style in non_digits.HELD,
-        "lines": list(made.lines),
-        "boxes": [[int(edge) for edge in box] for box in made.boxes],
+        "lines": list(photo.lines),
+        "boxes": [[int(edge) for edge in box] for box in photo.boxes],
     }
 
 
@@ -133,15 +133,15 @@ def render_group(name: str, seed: int, count: int, folder: Path) -> list[dict[st
     """Renders the first `count` pictures of a style or kind into the folder."""
     if name in STYLES:
         digits = Digits(seed=seed, start=APART * list(STYLES).index(name))
-        made = (render(name, number, digits, seed) for number in range(count))
+        photos = (render(name, number, digits, seed) for number in range(count))
     else:
         place = 1000 + list(non_digits.KINDS).index(name)
         # Other numbers are other letters, icons and scenes.
-        made = (
+        photos = (
             non_digits.KINDS[name](draws_of([place, number], seed), number + 17 * seed)
             for number in range(count)
         )
-    return [write(folder, one, name, number) for number, one in enumerate(made)]
+    return [write(folder, photo, name, number) for number, photo in enumerate(photos)]
 
 
 def everything(
@@ -171,26 +171,26 @@ def everything(
             workers.submit(render_group, name, seed, count, folder)
             for name, count in counts.items()
         ]
-        rows = [row for one in work for row in one.result()]
+        rows = [row for future in work for row in future.result()]
     (folder / "photos.json").write_text(json.dumps(rows, indent=1) + "\n")
     return rows
 
 
 def digests(folder: Path) -> dict[str, str]:
     """Tells sets of pictures apart: for each style or kind a digest of its files, in order."""
-    found: dict[str, Any] = {}
+    hashers: dict[str, Any] = {}
     for row in json.loads((folder / "photos.json").read_text()):
         content = (folder / row["file"]).read_bytes()
-        found.setdefault(row["style"], hashlib.sha256()).update(content)
-    return {style: one.hexdigest()[:8] for style, one in found.items()}
+        hashers.setdefault(row["style"], hashlib.sha256()).update(content)
+    return {style: hasher.hexdigest()[:8] for style, hasher in hashers.items()}
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("folder", type=Path)
-    asked.add_argument("--seed", type=int, default=0, help="another makes a set to develop on")
-    asked.add_argument("--held", action="store_true", help="the held kinds too: not for tuning")
-    words = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seed", type=int, default=0, help="another makes a set to develop on")
+    parser.add_argument("--held", action="store_true", help="the held kinds too: not for tuning")
+    words = parser.parse_args()
     rows = everything(words.folder, words.seed, held=words.held)
     print(
         f"{sum(row['text'] is not None for row in rows)} pictures of digits, "

@@ -30,7 +30,7 @@ def picture(line: list[np.ndarray], draws: Any) -> Photo:
         flat = line[0].astype(np.uint8)
     else:
         tall, gap = int(draws.integers(15, 20)), int(draws.integers(1, 4))
-        halves = [small(one.astype(np.uint8), tall, (SIDE - gap) // 2 - 1) for one in line]
+        halves = [small(digit.astype(np.uint8), tall, (SIDE - gap) // 2 - 1) for digit in line]
         left = (SIDE - gap - sum(half.shape[1] for half in halves)) // 2
         boxes = []
         for half in halves:

@@ -46,8 +46,8 @@ def font_file(name: str) -> Path:
       SystemExit: it is not there; says which package has it.
     """
     for folder in FOLDERS:
-        for found in sorted(folder.rglob(name)):
-            return found
+        for path in sorted(folder.rglob(name)):
+            return path
     package = next((package for start, package in PACKAGES.items() if start in name), OTHERS)
     raise SystemExit(
         f"These pictures need the font {name}, which is not on this machine: "
@@ -58,7 +58,7 @@ def font_file(name: str) -> Path:
 def missing() -> list[str]:
     """The fonts that are not on this machine."""
     wanted = {*TEXT_FONTS, ICONS, SYMBOLS, SCRIPTS}
-    return sorted(name for name in wanted if not any(any(one.rglob(name)) for one in FOLDERS))
+    return sorted(name for name in wanted if not any(any(folder.rglob(name)) for folder in FOLDERS))
 
 
 @cache

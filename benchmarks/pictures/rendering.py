@@ -47,14 +47,14 @@ class Layer:
 
     def boxes(self, matrix: np.ndarray, corner: tuple[float, float], scale: int) -> list[Any]:
         """Where each digit is in the picture: left, top, right, bottom."""
-        found = []
+        digit_boxes = []
         for points in self.points:
             there = np.column_stack([points - np.array(corner), np.ones(len(points))]) @ matrix.T
             flat = there[:, :2] / there[:, 2:] * scale
             left, top = np.floor(flat.min(0))
             right, bottom = np.ceil(flat.max(0)) + 1
-            found.append((int(left), int(top), int(right), int(bottom)))
-        return found
+            digit_boxes.append((int(left), int(top), int(right), int(bottom)))
+        return digit_boxes
 
 
 def trimmed(cover: np.ndarray) -> np.ndarray:
@@ -132,8 +132,8 @@ def photo(lines: list[list[np.ndarray]], style: Style, draws: np.random.Generato
     if style.kind == "png" and not style.finish:
         ground = 255 - colour if pen == "screen" else np.zeros(3)
         flat = ground + layer.cover[..., None] * (colour - ground)
-        seen = paper.photograph(flat, around, matrix, draws)
-        return Photo(*encode(seen, style, draws), boxes=tuple(boxes))
+        pixels = paper.photograph(flat, around, matrix, draws)
+        return Photo(*encode(pixels, style, draws), boxes=tuple(boxes))
     sheet = paper.paper(style.papers[draws.integers(len(style.papers))], shape, draws)
     if style.lines:
         tall = max(points[:, 1].max() - points[:, 1].min() for points in layer.points)
@@ -144,11 +144,11 @@ def photo(lines: list[list[np.ndarray]], style: Style, draws: np.random.Generato
             sheet, _ = paper.rule(sheet, style.lines, pitch, draws)
     bleed = ndimage.gaussian_filter(layer.cover, 0.6)[..., None]
     sheet = sheet * (1 - bleed) + bleed * (0.9 * colour + 0.1 * sheet * colour / 255)
-    seen = paper.photograph(sheet, around, matrix, draws)
-    seen, places = camera(seen, style, draws), tuple(boxes)
+    pixels = paper.photograph(sheet, around, matrix, draws)
+    pixels, places = camera(pixels, style, draws), tuple(boxes)
     if style.finish:
-        seen, places = finishing.FINISHES[style.finish](seen, places, draws)
-    return Photo(*encode(seen, style, draws), boxes=places)
+        pixels, places = finishing.FINISHES[style.finish](pixels, places, draws)
+    return Photo(*encode(pixels, style, draws), boxes=places)
 
 
 def cells(sheet: np.ndarray, points: list[np.ndarray], tall: float, draws: Any) -> np.ndarray:
@@ -166,11 +166,11 @@ def cells(sheet: np.ndarray, points: list[np.ndarray], tall: float, draws: Any) 
     return sheet
 
 
-def camera(seen: np.ndarray, style: Style, draws: np.random.Generator) -> np.ndarray:
+def camera(pixels: np.ndarray, style: Style, draws: np.random.Generator) -> np.ndarray:
     """Light falls on it, the lens blurs it, the sensor adds its tint and noise."""
-    shape = seen.shape[:2]
+    shape = pixels.shape[:2]
     kind = style.lights[draws.integers(len(style.lights))]
-    lit = seen * paper.light(kind, shape, draws)[..., None]
+    lit = pixels * paper.light(kind, shape, draws)[..., None]
     if style.glare:
         lit = lit + 255 * paper.glare(shape, draws)[..., None]
     lit = ndimage.gaussian_filter(lit, (*[draws.uniform(*style.blur)] * 2, 0))
@@ -186,9 +186,9 @@ def camera(seen: np.ndarray, style: Style, draws: np.random.Generator) -> np.nda
     return lit + draws.uniform(*style.noise) * 2 * coarse
 
 
-def encode(seen: np.ndarray, style: Style, draws: np.random.Generator) -> tuple[bytes, str]:
+def encode(pixels: np.ndarray, style: Style, draws: np.random.Generator) -> tuple[bytes, str]:
     """The bytes of a JPEG or PNG file, and its suffix."""
-    image, buffer = Image.fromarray(seen.clip(0, 255).astype(np.uint8)), io.BytesIO()
+    image, buffer = Image.fromarray(pixels.clip(0, 255).astype(np.uint8)), io.BytesIO()
     if style.kind == "png":
         image.convert("L").save(buffer, "PNG")
         return buffer.getvalue(), ".png"

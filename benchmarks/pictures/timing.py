@@ -24,19 +24,19 @@ REFUSE, ROUNDS, MEMBERS = 0.03, 30, 8
 def timed_pictures() -> dict[str, bytes]:
     """A photo of 12 megapixels with one digit, one with a number, and a drawing of 280×280."""
     digits = photos.Digits(("digits",))
-    made = {
+    picture_styles = {
         "photo_12_megapixels": ("12 megapixels", 1),
         "number_12_megapixels": ("12 megapixels", 5),
         "drawing_280": ("drawn sheet", 1),
     }
-    found = {}
-    for title, (name, count) in made.items():
+    contents = {}
+    for title, (name, count) in picture_styles.items():
         line = [digits.take(0)[0] for _ in range(count)]
         draws = np.random.default_rng(1)
         content = rendering.photo([line], styles.STYLES[name], draws).content
-        found[title] = content
+        contents[title] = content
         print(title, Image.open(io.BytesIO(content)).size, f"{len(content):,} bytes", flush=True)
-    return found
+    return contents
 
 
 def stages(classifier: Any, content: bytes) -> dict[str, float]:
@@ -65,14 +65,14 @@ def times(run_id: str) -> dict[str, Any]:
     """Medians over ROUNDS of each stage, for each of the pictures; the first is not counted."""
     from ensemble.recognition.classifier import open_classifier
 
-    classifier, found = open_classifier(run_id), {}
+    classifier, medians = open_classifier(run_id), {}
     for title, content in timed_pictures().items():
         rounds = [stages(classifier, content) for _ in range(ROUNDS + 1)][1:]
-        found[title] = {
-            f"{name}_ms": round(statistics.median(one[name] for one in rounds), 1)
+        medians[title] = {
+            f"{name}_ms": round(statistics.median(stage_times[name] for stage_times in rounds), 1)
             for name in rounds[0]
-        } | {"fastest_total_ms": round(min(one["total"] for one in rounds), 1)}
-    return found
+        } | {"fastest_total_ms": round(min(stage_times["total"] for stage_times in rounds), 1)}
+    return medians
 
 
 def times_apart() -> dict[str, Any]:
@@ -81,7 +81,7 @@ def times_apart() -> dict[str, Any]:
         runs = {**os.environ, "ENSEMBLE_RUNS": folder}
         words = ["-m", "ensemble", "train", "--dataset", "digits", "--epochs", "1"]
         subprocess.run([sys.executable, *words, "--members", str(MEMBERS)], env=runs, check=True)
-        (run,) = (one.name for one in Path(folder).iterdir() if (one / "config.json").exists())
+        (run,) = (path.name for path in Path(folder).iterdir() if (path / "config.json").exists())
         output = subprocess.run(
             [sys.executable, "-m", "benchmarks.pictures.classify", "--run", run, "--times"],
             env=runs,

@@ -46,21 +46,21 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="of tasks; medians count")
     parser.add_argument("--rounds", type=int, default=weak.ROUNDS, help="of weak scaling")
     parser.add_argument("--quick", action="store_true", help="small sizes; keeps nothing")
-    asked = parser.parse_args()
-    parts, figures = asked.part or PARTS, measured_before()
+    args = parser.parse_args()
+    parts, figures = args.part or PARTS, measured_before()
     figures.pop("machine", None)
     folder = common.isolated_folders()
     try:
         if "tasks" in parts:
-            figures["tasks"] = tasks.measured(asked.repeats)
+            figures["tasks"] = tasks.measured(args.repeats)
         if "merging" in parts:
-            figures["merging"] = merging.measured(asked.quick)
+            figures["merging"] = merging.measured(args.quick)
         if "weak" in parts:
-            figures["weak"] = weak.measured(asked.rounds, weak.SECONDS)
+            figures["weak"] = weak.measured(args.rounds, weak.SECONDS)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     figures["costs"] = costs(figures)
-    if asked.quick:
+    if args.quick:
         print(json.dumps(figures["costs"], indent=1))
     else:
         common.keep(NAME, figures)

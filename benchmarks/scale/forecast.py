@@ -173,8 +173,11 @@ def table(costs: Costs) -> str:
         ["", *(size.title for size in SIZES)],
         ["---"] * (1 + len(SIZES)),
         *(
-            [f"{name}{f' ({unit})' if unit else ''}", *(said(of(size, costs)) for size in SIZES)]
-            for name, unit, of in ROWS
+            [
+                f"{name}{f' ({unit})' if unit else ''}",
+                *(said(formula(size, costs)) for size in SIZES),
+            ]
+            for name, unit, formula in ROWS
         ),
     ]
     return "\n".join(f"| {' | '.join(row)} |".replace("|  |", "| |") for row in rows)

@@ -137,14 +137,14 @@ def lengthened(lines: int, members: int) -> float:
     every = list_run_groups(run)
     written.write_steps(every, 1, lines)
     (merger := GroupMerger(run, every)).merge_groups()
-    found = []
+    durations = []
     for more in range(5):
         written.write_steps(every, lines + 1 + more, 1)
         began = time.process_time()
         merger.merge_groups()
-        found.append(time.process_time() - began)
+        durations.append(time.process_time() - began)
     shutil.rmtree(run.path)
-    return min(found)
+    return min(durations)
 
 
 def held(name: str) -> int:
@@ -170,8 +170,8 @@ def measured(quick: bool) -> dict[str, Any]:
     sizes = [size for size in SIZES if not quick or math.prod(size[:2]) <= 16]
     merges = []
     for groups, members, dataset, network in sizes:
-        found = in_a_process("merge", groups, members, dataset, network)
-        merges.append({"groups": groups, "members": groups * members, **found})
+        timings = in_a_process("merge", groups, members, dataset, network)
+        merges.append({"groups": groups, "members": groups * members, **timings})
         print(json.dumps(merges[-1]), file=sys.stderr, flush=True)
     looks, lengths = [], []
     for groups in (1, 4, 16, 64) if not quick else (1, 4):

@@ -84,15 +84,16 @@ def task(name: str) -> dict[str, float]:
     done = subprocess.run(
         command, cwd=common.ROOT, check=True, capture_output=True, text=True, env=environment
     )
-    found = json.loads(done.stdout.splitlines()[-1])
+    timings = json.loads(done.stdout.splitlines()[-1])
     return {
-        "imports": found["imported"],
-        "packages_and_data": found["ready to compile"] - found["imported"],
-        "compile_and_first_steps": found["training"] - found["ready to compile"],
-        "first_checkpoint": found["first checkpoint"],
-        "later_checkpoint": found["later checkpoint"],
+        "imports": timings["imported"],
+        "packages_and_data": timings["ready to compile"] - timings["imported"],
+        "compile_and_first_steps": timings["training"] - timings["ready to compile"],
+        "first_checkpoint": timings["first checkpoint"],
+        "later_checkpoint": timings["later checkpoint"],
         **{
-            name: found[name] for name in ("status_writes", "checkpoints", "whole", "wall", "bytes")
+            name: timings[name]
+            for name in ("status_writes", "checkpoints", "whole", "wall", "bytes")
         },
     }
 
@@ -118,7 +119,7 @@ def measured(repeats: int) -> dict[str, Any]:
     from ensemble.runs.groups.group import create_group_folders
     from ensemble.storage.folders import data_folder
 
-    found = []
+    groups = []
     for members in MEMBERS:
         cold, warm, files, compiled = [], [], {}, []
         for _ in range(repeats):
@@ -136,7 +137,7 @@ def measured(repeats: int) -> dict[str, Any]:
             files = files_of(first.path)
             shutil.rmtree(run.path)
             print(json.dumps({"cold": cold[-1], "warm": warm[-1]}), file=sys.stderr, flush=True)
-        found.append(
+        groups.append(
             {
                 "members": members,
                 "epochs": EPOCHS,
@@ -148,11 +149,13 @@ def measured(repeats: int) -> dict[str, Any]:
                 "compiled_bytes": compiled[-1]["bytes"],
             }
         )
-    return {"repeats": repeats, "network": NETWORK, "dataset": DATASET, "groups": found}
+    return {"repeats": repeats, "network": NETWORK, "dataset": DATASET, "groups": groups}
 
 
-def medians(found: list[dict[str, float]]) -> dict[str, float]:
-    return {name: round(statistics.median(one[name] for one in found), 3) for name in found[0]}
+def medians(timings: list[dict[str, float]]) -> dict[str, float]:
+    return {
+        name: round(statistics.median(timing[name] for timing in timings), 3) for name in timings[0]
+    }
 
 
 if __name__ == "__main__":

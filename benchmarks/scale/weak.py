@@ -65,17 +65,20 @@ def measured(rounds: int, seconds: float) -> dict[str, Any]:
         return [json.loads(child.stdout.readline()) for child in some]
 
     turn(children)  # to be warm
-    found: dict[str, list[float]] = {"wall": [], "cpu": []}
+    efficiencies: dict[str, list[float]] = {"wall": [], "cpu": []}
     rates, loads = [], []
     for _ in range(rounds):
         alone = [turn([child])[0] for child in children]
         both = turn(children)
-        for clock, every in found.items():
-            every.append(sum(one[clock] for one in both) / sum(one[clock] for one in alone))
+        for clock, every in efficiencies.items():
+            every.append(
+                sum(group_rates[clock] for group_rates in both)
+                / sum(group_rates[clock] for group_rates in alone)
+            )
         rates.append(alone[0]["cpu"])
         loads.append(os.getloadavg()[0])
         print(
-            json.dumps({clock: round(every[-1], 3) for clock, every in found.items()}),
+            json.dumps({clock: round(every[-1], 3) for clock, every in efficiencies.items()}),
             file=sys.stderr,
             flush=True,
         )
@@ -95,18 +98,18 @@ def measured(rounds: int, seconds: float) -> dict[str, Any]:
                 "least": round(min(every), 3),
                 "most": round(max(every), 3),
             }
-            for clock, every in found.items()
+            for clock, every in efficiencies.items()
         },
     }
 
 
-def said(found: dict[str, Any]) -> str:
+def said(figures: dict[str, Any]) -> str:
     """The efficiencies in a sentence."""
-    wall, own = found["wall"], found["cpu"]
+    wall, own = figures["wall"], figures["cpu"]
     return (
         f"Weak scaling from one core to two: {wall['median']:.2f} by the clock "
         f"({wall['least']:.2f}–{wall['most']:.2f}), {own['median']:.2f} by processor seconds "
-        f"({own['least']:.2f}–{own['most']:.2f}), with {found['load']:.0f} processes at work."
+        f"({own['least']:.2f}–{own['most']:.2f}), with {figures['load']:.0f} processes at work."
     )
 
 

@@ -76,8 +76,8 @@ def write_epoch(
     draw = np.random.default_rng(epoch)
     for group in groups:
         count = len(group.member_numbers)
-        found = draw.standard_exponential((count, examples, CLASSES), np.float32)
-        write_predictions(group.path, epoch, found / found.sum(-1, keepdims=True))
+        exponentials = draw.standard_exponential((count, examples, CLASSES), np.float32)
+        write_predictions(group.path, epoch, exponentials / exponentials.sum(-1, keepdims=True))
         params = {
             name: draw.standard_normal((count, *shape), np.float32)
             for name, shape in SHAPES[network].items()

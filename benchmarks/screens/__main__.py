@@ -59,7 +59,7 @@ def of_switches(folder: Path) -> dict[str, Any]:
         first = {name: switch(page, name) for name in (*list(SIGNS)[1:], "Train")}
         time.sleep(SECONDS_TO_SETTLE)  # Classify has its members opened, once, behind the pages.
         rounds = [{name: switch(page, name) for name in first} for _ in range(ROUNDS)]
-    times = {name: [one[name] for one in rounds] for name in first}
+    times = {name: [timings[name] for timings in rounds] for name in first}
     return {"page_switch_members_10_s": {"first": first, **summary(times)}}
 
 
@@ -86,7 +86,7 @@ def of_lists(folder: Path) -> dict[str, Any]:
     path = runs.find_run(run_id).path / "history.jsonl"
     rows = runs.read_history(run_id)
     tail = JsonlTail(path)
-    found = {
+    history_figures = {
         "history_lines": len(rows),
         "history_bytes": path.stat().st_size,
         "read_s": timed(lambda: runs.read_history(run_id)),
@@ -117,7 +117,7 @@ def of_lists(folder: Path) -> dict[str, Any]:
             "runs_a_row_ticked": ticking(page, url),
         }
     return {
-        "history_1000_epochs_members_10": found,
+        "history_1000_epochs_members_10": history_figures,
         "list_of_runs": lists,
         "opening_with_1000_runs_s": summary(times),
     }
@@ -172,15 +172,15 @@ def summary(times: dict[str, list[float]]) -> dict[str, Any]:
 PARTS = {"launches": of_launches, "switches": of_switches, "lists": of_lists}
 
 
-def main(asked: list[str]) -> None:
+def main(parts: list[str]) -> None:
     kept = common.RESULTS / "screens.json"
-    before = json.loads(kept.read_text()) if asked and kept.exists() else {}
-    found: dict[str, Any] = {name: value for name, value in before.items() if name != "machine"}
+    before = json.loads(kept.read_text()) if parts and kept.exists() else {}
+    figures: dict[str, Any] = {name: value for name, value in before.items() if name != "machine"}
     folder = common.isolated_folders()
-    for part in asked or PARTS:
+    for part in parts or PARTS:
         shutil.rmtree(folder / "runs", ignore_errors=True)
-        found |= PARTS[part](folder)
-        common.keep("screens", found)  # After each: the later parts take minutes.
+        figures |= PARTS[part](folder)
+        common.keep("screens", figures)  # After each: the later parts take minutes.
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -75,16 +75,16 @@ def main() -> None:
         }
         time.sleep(1)
         brushes = [brushing(page, 0.2 + 0.05 * turn) for turn in range(ROUNDS)]
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "runs": RUNS,
         "epochs": EPOCHS,
         "members": MEMBERS,
         "opening_first_s": first,
         "opening_warm_s": warm,
-        "brush_move_ms": round(statistics.median(one["move_ms"] for one in brushes[1:]), 2),
-        "brush_end_s": round(statistics.median(one["end_s"] for one in brushes[1:]), 3),
+        "brush_move_ms": round(statistics.median(brush["move_ms"] for brush in brushes[1:]), 2),
+        "brush_end_s": round(statistics.median(brush["end_s"] for brush in brushes[1:]), 3),
     }
-    common.keep("brush", found)
+    common.keep("brush", figures)
 
 
 if __name__ == "__main__":

@@ -56,8 +56,8 @@ def main() -> None:
         clock, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
         run = runs.find_run(json.loads(done.stdout.splitlines()[-1])["run_id"])
         labels = datasets.load_dataset(config.dataset).test_labels
-        made = evaluate_predictions(runs.read_run_predictions(run.id, config.epochs), labels)
-    found = gain_over_mean_member(made)
+        predictions = evaluate_predictions(runs.read_run_predictions(run.id, config.epochs), labels)
+    gain = gain_over_mean_member(predictions)
     spent = sum(getattr(after, name) - getattr(before, name) for name in ("ru_utime", "ru_stime"))
     print(
         json.dumps(
@@ -70,12 +70,12 @@ def main() -> None:
                 "compile_seconds": run.status.compile_seconds,
                 "training_seconds": run.status.seconds,
                 "test_images": len(labels),
-                "disputed": int(made.split.sum()),
-                "wrong": int((~made.right).sum()),
-                "wrong_and_disputed": int((made.split & ~made.right).sum()),
-                "gain_in_images": round(found.digits, 1),
-                "gain_low": round(found.digits_low, 1),
-                "gain_high": round(found.digits_high, 1),
+                "disputed": int(predictions.split.sum()),
+                "wrong": int((~predictions.right).sum()),
+                "wrong_and_disputed": int((predictions.split & ~predictions.right).sum()),
+                "gain_in_images": round(gain.digits, 1),
+                "gain_low": round(gain.digits_low, 1),
+                "gain_high": round(gain.digits_high, 1),
             }
         )
     )

@@ -89,9 +89,9 @@ def times() -> dict[str, float]:
 
     def timed(name: str, work: Callable[[], Any]) -> Any:
         began = time.perf_counter()
-        found = work()
+        result = work()
         seconds[name] = round(time.perf_counter() - began, 4)
-        return found
+        return result
 
     every = timed("list", runs.list_runs)
     groups = timed("groups", lambda: group_runs(every))
@@ -112,8 +112,8 @@ def in_a_fresh_process() -> dict[str, Any]:
     """The times of a process that has read nothing yet, and of the same once more."""
     words = [sys.executable, "-m", "benchmarks.screens.compare", "times"]
     output = subprocess.run(words, check=True, capture_output=True, text=True, cwd=common.ROOT)
-    found: dict[str, Any] = json.loads(output.stdout.splitlines()[-1])
-    return found
+    timings: dict[str, Any] = json.loads(output.stdout.splitlines()[-1])
+    return timings
 
 
 def main() -> None:

@@ -30,9 +30,9 @@ MACHINE = {"pid", "pid_created", "pid_ticks", "host", "updated", "created", "sta
 def shorter(value: Any) -> Any:
     """A history's figures to five significant places: what a screen shows, in half the room."""
     if isinstance(value, dict):
-        return {name: shorter(one) for name, one in value.items()}
+        return {name: shorter(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [shorter(one) for one in value]
+        return [shorter(item) for item in value]
     return float(f"{value:.{FIGURES}g}") if isinstance(value, float) else value
 
 
@@ -69,10 +69,10 @@ def main() -> None:
             for epoch in runs.list_prediction_epochs(run.id)
         ]
     FOLDER.mkdir(exist_ok=True)
-    said = {
+    status = {
         name: value for name, value in dataclasses.asdict(run.status).items() if name not in MACHINE
     }
-    about = {"settings": run.config.as_dict(), "status": shorter(said)}
+    about = {"settings": run.config.as_dict(), "status": shorter(status)}
     (FOLDER / "run.json").write_text(json.dumps(about, separators=(",", ":")) + "\n")
     lines = [json.dumps(shorter(row), separators=(",", ":")) + "\n" for row in rows]
     (FOLDER / "history.jsonl").write_text("".join(lines))

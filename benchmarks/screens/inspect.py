@@ -57,34 +57,37 @@ def every_measure(run_id: str) -> dict[str, Any]:
 
     def timed(name: str, measure: Callable[[], Any]) -> Any:
         began = time.perf_counter()
-        found = measure()
+        result = measure()
         seconds[name] = round(time.perf_counter() - began, 4)
-        return found
+        return result
 
     kept = timed("read", lambda: runs.read_run_predictions(run_id, 1))
     labels = timed(
         "labels", lambda: np.asarray(datasets.load_dataset("mnist").test_labels[:EXAMPLES])
     )
-    made = timed("judge", lambda: evaluate_predictions(kept, labels))
-    rights = made.votes == labels
+    predictions = timed("judge", lambda: evaluate_predictions(kept, labels))
+    rights = predictions.votes == labels
     sure = kept.max(axis=-1)
-    found = timed("quality", lambda: quality.measure_qualities(made))
-    timed("gain", lambda: gain.compute_gain(made.averaged, kept[0], labels))
-    timed("gain over the mean", lambda: gain.gain_over_mean_member(made))
-    timed("gain in calibration", lambda: ece_gain.estimate_ece_gain(made))
-    timed("uncertainty", lambda: measure_uncertainty(made))
-    timed("swing", lambda: find_swing_votes(made))
-    timed("disagreement", lambda: diversity.disagreement_matrix(made.votes))
+    qualities = timed("quality", lambda: quality.measure_qualities(predictions))
+    timed("gain", lambda: gain.compute_gain(predictions.averaged, kept[0], labels))
+    timed("gain over the mean", lambda: gain.gain_over_mean_member(predictions))
+    timed("gain in calibration", lambda: ece_gain.estimate_ece_gain(predictions))
+    timed("uncertainty", lambda: measure_uncertainty(predictions))
+    timed("swing", lambda: find_swing_votes(predictions))
+    timed("disagreement", lambda: diversity.disagreement_matrix(predictions.votes))
     timed("mean KL", lambda: diversity.mean_kl_divergence(kept))
-    timed("KL to the ensemble", lambda: diversity.kl_divergence_to_ensemble(kept, made.averaged))
+    timed(
+        "KL to the ensemble",
+        lambda: diversity.kl_divergence_to_ensemble(kept, predictions.averaged),
+    )
     timed("Q-statistic", lambda: diversity.q_statistic(rights))
     timed("double fault", lambda: diversity.double_fault(rights))
     timed("decomposition", lambda: diversity.nll_decomposition(kept, labels))
-    timed("oracle", lambda: diversity.oracle_accuracy(made.votes, labels))
+    timed("oracle", lambda: diversity.oracle_accuracy(predictions.votes, labels))
     timed(
         "reliability",
         lambda: [
-            reliability_bins(made.confidence, made.right),
+            reliability_bins(predictions.confidence, predictions.right),
             *map(reliability_bins, sure, rights),
         ],
     )
@@ -101,17 +104,23 @@ def every_measure(run_id: str) -> dict[str, Any]:
             committees.member_contributions(judged),
         ],
     )
-    timed("combining", lambda: combining.compare_combining_rules(made))
+    timed("combining", lambda: combining.compare_combining_rules(predictions))
     timed(
         "selective",
-        lambda: [risk_coverage(made.confidence, made.right), *map(risk_coverage, sure, rights)],
+        lambda: [
+            risk_coverage(predictions.confidence, predictions.right),
+            *map(risk_coverage, sure, rights),
+        ],
     )
-    timed("threshold", lambda: fit_confidence_threshold(made.confidence, made.right, labels, 0.01))
+    timed(
+        "threshold",
+        lambda: fit_confidence_threshold(predictions.confidence, predictions.right, labels, 0.01),
+    )
     return {
         "seconds": seconds,
         "total_s": round(sum(seconds.values()), 3),
-        "ensemble_accuracy": found.ensemble.accuracy,
-        "mean_member_accuracy": round(found.mean.accuracy, 5),
+        "ensemble_accuracy": qualities.ensemble.accuracy,
+        "mean_member_accuracy": round(qualities.mean.accuracy, 5),
     }
 
 
@@ -149,27 +158,33 @@ MEASURES = {"every": every_measure, "committees": exact_committees}
 def in_fresh_processes(name: str, run_id: str) -> list[dict[str, Any]]:
     """What each of ROUNDS processes, one after the other, has measured."""
     words = [sys.executable, "-m", "benchmarks.screens.inspect", name, run_id]
-    found = []
+    measurements = []
     for _ in range(ROUNDS):
         output = subprocess.run(words, check=True, capture_output=True, text=True, cwd=common.ROOT)
-        found.append(json.loads(output.stdout.splitlines()[-1]))
-    return found
+        measurements.append(json.loads(output.stdout.splitlines()[-1]))
+    return measurements
 
 
-def in_short(found: list[dict[str, Any]]) -> dict[str, Any]:
+def in_short(measurements: list[dict[str, Any]]) -> dict[str, Any]:
     """Medians and all totals of the processes."""
     short: dict[str, Any] = {
-        "total_s_median": round(statistics.median(one["total_s"] for one in found), 2),
-        "total_s": [round(one["total_s"], 2) for one in found],
-        "peak_memory_mb": max(one["peak_memory_mb"] for one in found),
+        "total_s_median": round(
+            statistics.median(measurement["total_s"] for measurement in measurements), 2
+        ),
+        "total_s": [round(measurement["total_s"], 2) for measurement in measurements],
+        "peak_memory_mb": max(measurement["peak_memory_mb"] for measurement in measurements),
     }
-    if "seconds" in found[0]:
+    if "seconds" in measurements[0]:
         short["seconds_median"] = {
-            name: round(statistics.median(one["seconds"][name] for one in found), 3)
-            for name in found[0]["seconds"]
+            name: round(
+                statistics.median(measurement["seconds"][name] for measurement in measurements), 3
+            )
+            for name in measurements[0]["seconds"]
         }
-    known = (*short, "seconds", "total_s")
-    return short | {name: value for name, value in found[0].items() if name not in known}
+    summary_names = (*short, "seconds", "total_s")
+    return short | {
+        name: value for name, value in measurements[0].items() if name not in summary_names
+    }
 
 
 def main() -> None:

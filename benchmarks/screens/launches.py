@@ -82,20 +82,20 @@ def measure(folder: Path) -> dict[str, Any]:
 
 def after(folder: Path, look: float) -> dict[str, Any]:
     """Seconds of launches: nothing cached, new servers with a cache, and again in them."""
-    found: dict[str, Any] = {"cached_new_server": [], "cached_same_server": []}
+    launch_times: dict[str, Any] = {"cached_new_server": [], "cached_same_server": []}
     shutil.rmtree(folder / "data" / "compiled", ignore_errors=True)
     for server in range(1 + NEW_SERVERS):
         with opened(folder) as (page, url):
             seconds = to_first_point(page, url, look)
             if server == 0:
-                found = {"nothing_cached": seconds, **found}
+                launch_times = {"nothing_cached": seconds, **launch_times}
                 continue
-            found["cached_new_server"].append(seconds)
+            launch_times["cached_new_server"].append(seconds)
             if server == 1:
-                found["cached_same_server"] = [
+                launch_times["cached_same_server"] = [
                     to_first_point(page, url, look) for _ in range(AGAIN)
                 ]
-    return found
+    return launch_times
 
 
 def to_first_line(seed: int) -> float:

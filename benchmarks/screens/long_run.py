@@ -53,7 +53,7 @@ def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
             img_member_per_s=6_000.0,
             ensemble_test_accuracy=float(line["ensemble_test_accuracy"]),
             best_epoch=epochs,
-            member_test_accuracy=[float(one) for one in line["test_accuracy"]],
+            member_test_accuracy=[float(accuracy) for accuracy in line["test_accuracy"]],
         ),
     )
     return run.id

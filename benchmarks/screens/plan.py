@@ -30,8 +30,8 @@ def write_run() -> str:
     last = probabilities(labels, MEMBERS)
     for epoch in range(1, EPOCHS + 1):
         sure = last ** (0.3 + 0.7 * epoch / EPOCHS)  # of early epochs nothing is clear
-        made = sure / sure.sum(axis=-1, keepdims=True)
-        write_predictions(run.path, epoch, made.astype(np.float32))
+        distributions = sure / sure.sum(axis=-1, keepdims=True)
+        write_predictions(run.path, epoch, distributions.astype(np.float32))
     return run.id
 
 
@@ -46,9 +46,9 @@ def measure(run_id: str) -> dict[str, float]:
 
     def timed(name: str, work: Callable[[], Any]) -> Any:
         began = time.perf_counter()
-        found = work()
+        result = work()
         seconds.setdefault(name, []).append(time.perf_counter() - began)
-        return found
+        return result
 
     for _ in range(ROUNDS):
         for file in (data_folder() / "kept").glob("plan-*.npz"):
@@ -62,12 +62,12 @@ def measure(run_id: str) -> dict[str, float]:
 
 def main() -> None:
     common.isolated_folders()
-    found = measure(write_run())
-    for name, seconds in found.items():
+    timings = measure(write_run())
+    for name, seconds in timings.items():
         print(f"{name:<24} {seconds:6.3f} s")
-    held = found["map, nothing cached"] <= MOST_SECONDS
+    held = timings["map, nothing cached"] <= MOST_SECONDS
     print(f"at most {MOST_SECONDS:g} s: {'held' if held else 'missed'}")
-    common.keep("plan", {"seconds": found, "most": MOST_SECONDS})
+    common.keep("plan", {"seconds": timings, "most": MOST_SECONDS})
 
 
 if __name__ == "__main__":

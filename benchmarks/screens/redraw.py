@@ -49,15 +49,15 @@ def measure(folder: Path, probabilities: Any, members: int) -> dict[str, Any]:
     with serving(folder) as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-        found = {
+        view_times = {
             view: of_view(page, f"{server.url}/inspect", write_run(probabilities, members), view)
             for view in VIEWS
         }
         browser.close()
     return {
-        f"{part}_s{suffix}": {view: of(times[part]) for view, times in found.items()}
+        f"{part}_s{suffix}": {view: summary(times[part]) for view, times in view_times.items()}
         for part in ("picture", "all")
-        for suffix, of in (
+        for suffix, summary in (
             ("_median", lambda ts: round(statistics.median(ts), 2)),
             ("", lambda ts: [round(t, 2) for t in ts]),
         )

@@ -46,8 +46,8 @@ def written(run_id: str, path: Path) -> dict[str, Any]:
 def opened(browser: Browser, path: Path) -> dict[str, Any]:
     """The seconds of opening the file in a new tab, and the addresses that were asked for."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    addresses: list[str] = []
+    page.on("request", lambda request: addresses.append(request.url))
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable")
     page.goto(path.as_uri(), wait_until="commit")
@@ -57,14 +57,17 @@ def opened(browser: Browser, path: Path) -> dict[str, Any]:
     read = page.evaluate(
         "performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000"
     )
-    spent = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    spent = {
+        metric["name"]: metric["value"]
+        for metric in session.send("Performance.getMetrics")["metrics"]
+    }
     page.context.close()
     return {
         "read": read,
         "first": first,
         "drawn": drawn,
         "processor_s": spent["ProcessTime"],
-        "requests": len(asked) - 1,
+        "requests": len(addresses) - 1,
     }
 
 
@@ -75,13 +78,15 @@ def main() -> None:
     compare.MEMBERS, compare.EPOCHS = MEMBERS, EPOCHS
     run_id = compare.write_run(0, np.asarray(datasets.load_dataset("mnist").test_labels))
     path = folder / "report.html"
-    made = written(run_id, path)
+    report_figures = written(run_id, path)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         each = [opened(browser, path) for _ in range(ROUNDS)]
         browser.close()
-    seen = {name: round(statistics.median(one[name] for one in each), 3) for name in each[0]}
-    common.keep("report", {"written": made, "opened": seen})
+    medians = {
+        name: round(statistics.median(opening[name] for opening in each), 3) for name in each[0]
+    }
+    common.keep("report", {"written": report_figures, "opened": medians})
 
 
 if __name__ == "__main__":

@@ -64,10 +64,10 @@ def start(folder: Path, port: int) -> "subprocess.Popen[bytes]":
 def end(process: "subprocess.Popen[bytes]") -> None:
     """End the server and the workers that it has started."""
     everyone = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
-    for one in everyone:
-        one.terminate()
-    for one in psutil.wait_procs(everyone, timeout=10)[1]:
-        one.kill()
+    for child in everyone:
+        child.terminate()
+    for child in psutil.wait_procs(everyone, timeout=10)[1]:
+        child.kill()
     process.wait(timeout=10)
 
 

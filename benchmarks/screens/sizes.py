@@ -34,16 +34,16 @@ def drawn(members: int, examples: int, classes: int) -> tuple[np.ndarray, np.nda
     """(M, N, C) in single precision and (N,): members right of about four examples in five."""
     draws = np.random.default_rng(0)
     labels = draws.integers(classes, size=examples)
-    made = np.empty((members, examples, classes), np.float32)
+    probabilities = np.empty((members, examples, classes), np.float32)
     for start in range(0, examples, ROWS):
         part = labels[start : start + ROWS]
         shared = draws.standard_normal((len(part), classes), np.float32) * 1.5
         shared[np.arange(len(part)), part] += draws.gamma(4.0, 1.6, len(part)) + np.log(classes) / 2
-        for member in made:
+        for member in probabilities:
             logits = shared + draws.standard_normal(shared.shape, np.float32)
             powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
             member[start : start + ROWS] = powers / powers.sum(axis=-1, keepdims=True)
-    return made, labels
+    return probabilities, labels
 
 
 def measures(probabilities: np.ndarray, labels: np.ndarray) -> Iterator[tuple[str, Callable]]:
@@ -65,30 +65,30 @@ def measures(probabilities: np.ndarray, labels: np.ndarray) -> Iterator[tuple[st
     from ensemble.analysis.quality.selective import fit_confidence_threshold, risk_coverage
 
     yield "judge", lambda: evaluate_predictions(probabilities, labels)
-    made = evaluate_predictions(probabilities, labels)
-    sure, right = made.confidence, made.right
-    yield "quality", lambda: quality.measure_qualities(made)
-    yield "gain over the mean", lambda: gain.gain_over_mean_member(made)
-    yield "gain in calibration", lambda: ece_gain.estimate_ece_gain(made)
-    yield "order", lambda: sort_examples(made, np.arange(len(labels)), "split")
-    yield "uncertainty", lambda: measure_uncertainty(made)
-    yield "disagreement", lambda: diversity.disagreement_matrix(made.votes)
+    predictions = evaluate_predictions(probabilities, labels)
+    sure, right = predictions.confidence, predictions.right
+    yield "quality", lambda: quality.measure_qualities(predictions)
+    yield "gain over the mean", lambda: gain.gain_over_mean_member(predictions)
+    yield "gain in calibration", lambda: ece_gain.estimate_ece_gain(predictions)
+    yield "order", lambda: sort_examples(predictions, np.arange(len(labels)), "split")
+    yield "uncertainty", lambda: measure_uncertainty(predictions)
+    yield "disagreement", lambda: diversity.disagreement_matrix(predictions.votes)
     yield "mean KL", lambda: diversity.mean_kl_divergence(probabilities)
     yield (
         "KL to the ensemble",
-        lambda: diversity.kl_divergence_to_ensemble(probabilities, made.averaged),
+        lambda: diversity.kl_divergence_to_ensemble(probabilities, predictions.averaged),
     )
-    yield "Q-statistic", lambda: diversity.q_statistic(made.votes == labels)
+    yield "Q-statistic", lambda: diversity.q_statistic(predictions.votes == labels)
     yield "decomposition", lambda: diversity.nll_decomposition(probabilities, labels)
-    yield "swing", lambda: (find_swing_votes(made), find_correct_minorities(made))
+    yield "swing", lambda: (find_swing_votes(predictions), find_correct_minorities(predictions))
     yield "reliability", lambda: reliability_bins(sure, right)
     yield "calibration, tested", lambda: calibration_test(sure, right)
     yield (
         "calibration, by chance",
-        lambda: calibration_noise.estimate_ensemble_calibration_error(made),
+        lambda: calibration_noise.estimate_ensemble_calibration_error(predictions),
     )
     yield "temperature", lambda: temperature_scaling.compare_temperatures(probabilities, labels)
-    yield "combining", lambda: combining.compare_combining_rules(made)
+    yield "combining", lambda: combining.compare_combining_rules(predictions)
     yield (
         "committees",
         lambda: sufficient_size.find_sufficient_size(
@@ -104,7 +104,7 @@ def measures(probabilities: np.ndarray, labels: np.ndarray) -> Iterator[tuple[st
         yield (
             f"sets, {method}",
             lambda method=method: coverage.evaluate_conformal_sets(
-                made.averaged, labels, 0.05, method
+                predictions.averaged, labels, 0.05, method
             ),
         )
 
@@ -139,7 +139,7 @@ def of_size(members: int, examples: int, classes: int) -> dict[str, Any]:
 
 def resident(row: str) -> int:
     """Megabytes of this process: VmRSS, those it holds, or VmHWM, the most it ever held."""
-    rows = dict(one.split(":", 1) for one in Path("/proc/self/status").read_text().splitlines())
+    rows = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(rows[row].split()[0]) >> 10
 
 
@@ -157,7 +157,7 @@ def in_a_fresh_process(size: tuple[int, int, int]) -> dict[str, Any]:
 
 def main() -> None:
     common.keep(
-        "sizes", {" × ".join(f"{n:,}" for n in one): in_a_fresh_process(one) for one in SIZES}
+        "sizes", {" × ".join(f"{n:,}" for n in size): in_a_fresh_process(size) for size in SIZES}
     )
 
 

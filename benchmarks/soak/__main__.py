@@ -38,17 +38,17 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--seed", type=int, default=0, help="of every draw")
     parser.add_argument("--quick", action="store_true", help="a few of each")
-    asked = parser.parse_args(words)
-    if unknown := set(asked.parts) - set(PARTS):
+    args = parser.parse_args(words)
+    if unknown := set(args.parts) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     rows = list[Row]()
     with temporary() as place:
-        for name in asked.parts or PARTS:
+        for name in args.parts or PARTS:
             part, many, few = PARTS[name]
-            say(f"{name}, seed {asked.seed}")
+            say(f"{name}, seed {args.seed}")
             # A seed of its own: a part alone draws what it draws among the others.
-            rows += part(place, random.Random(f"{asked.seed} {name}"), few if asked.quick else many)
-    print(f"seed {asked.seed}", table(rows), sep="\n")
+            rows += part(place, random.Random(f"{args.seed} {name}"), few if args.quick else many)
+    print(f"seed {args.seed}", table(rows), sep="\n")
     return 1 if any(row.lost for row in rows) else 0
 
 

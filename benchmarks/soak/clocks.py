@@ -28,24 +28,24 @@ def clocks(place: Place, rng: random.Random, count: int) -> list[Row]:
         run = None
         for clock, seconds in itertools.islice(itertools.cycle(cases), count):
             with row.attempt(clock, f"{seconds:+d} s"):
-                seen = list[str]()
-                for asked in ("delete", "requeue"):
+                problems = list[str]()
+                for action in ("delete", "requeue"):
                     run = in_training(folder, run)
-                    seen += amiss(run.name, clock, str(seconds), asked)
-                expect(not seen, ", ".join(dict.fromkeys(seen)))
+                    problems += amiss(run.name, clock, str(seconds), action)
+                expect(not problems, ", ".join(dict.fromkeys(problems)))
     return [row]
 
 
-def amiss(run_id: str, clock: str, seconds: str, asked: str) -> Iterator[str]:
+def amiss(run_id: str, clock: str, seconds: str, action: str) -> Iterator[str]:
     """What a reader with its clock moved sees, and does, that it should not."""
-    words = ("-m", "benchmarks.soak.moved_clock", run_id, clock, seconds, asked)
+    words = ("-m", "benchmarks.soak.moved_clock", run_id, clock, seconds, action)
     done = ended(python(*words))
     expect(done.code == 0, done.err[-300:])
-    said = done.result()
-    if said["state"] != "training":
-        yield f"the state was {said['state']}"
-    if not said["refused"]:
-        yield f"{asked} was done"
+    result = done.result()
+    if result["state"] != "training":
+        yield f"the state was {result['state']}"
+    if not result["refused"]:
+        yield f"{action} was done"
 
 
 def in_training(folder: Path, run: Path | None) -> Path:
@@ -56,6 +56,6 @@ def in_training(folder: Path, run: Path | None) -> Path:
     if run and run.exists() and runs.find_run(run.name).state == "training":
         return run
     end_workers(folder)
-    found = runs.launch_run(EnsembleConfig(**SETTINGS, epochs=1000))
-    expect(wait_until(lambda: runs.find_run(found.id).state == "training"), "it did not train")
-    return found.path
+    new_run = runs.launch_run(EnsembleConfig(**SETTINGS, epochs=1000))
+    expect(wait_until(lambda: runs.find_run(new_run.id).state == "training"), "it did not train")
+    return new_run.path

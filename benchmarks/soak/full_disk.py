@@ -36,26 +36,26 @@ def full_disk(place: Place, rng: random.Random, count: int) -> list[Row]:
             with row.attempt(f"{size} MB"), small_disk(runs / f"disk-{size}", size) as disk:
                 done = call("train", *options(epochs))
                 (run,) = (path.parent for path in disk.glob("*/config.json"))
-                seen = list(amiss(done, run))
+                problems = list(amiss(done, run))
                 subprocess.run(["mount", "-o", f"remount,size={ROOM}", disk], check=True)
                 try:
                     resume(run.name)
                     results.same_run(run, true)
                 except LostError as error:
-                    seen.append(str(error))
-                expect(not seen, "; ".join(seen))
+                    problems.append(str(error))
+                expect(not problems, "; ".join(problems))
     return [row]
 
 
 def amiss(done: Ended, run: Path) -> Iterator[str]:
     """What is wrong with how a run ended whose disk was full."""
-    out, said = done.out.strip().splitlines()[-1:], done.err.strip().splitlines()[-1:]
+    out, error_lines = done.out.strip().splitlines()[-1:], done.err.strip().splitlines()[-1:]
     state = json.loads(out[0]).get("state") if out and out[0].startswith("{") else "no JSON line"
     if (done.code, state) != (1, "failed"):
         yield f"it ended with {done.code}, {state}"
     if count := done.err.count("Traceback"):
         yield f"{count} tracebacks"
-    last = said[0] if said else ""
+    last = error_lines[0] if error_lines else ""
     if "room" not in last or "unexpected" in last:
         yield f"it said {last[:120]!r}"
     status = json.loads((run / "status.json").read_bytes())["message"]

@@ -60,18 +60,18 @@ class Killing:
         self._numbers = itertools.count(1)
         self._longest: dict[str, float] = {}
 
-    def training(self, said: Moment) -> None:
+    def training(self, details: Moment) -> None:
         """Killed at any moment from its start on, then resumed."""
         true, before = self._place.undisturbed, self._found()
         self._kill(
             "training",
             lambda: start("train", *self._place.train_options),
             self._place.train_seconds,
-            said,
+            details,
         )
         self._end_of_killed(before, true)
 
-    def checkpointing(self, said: Moment) -> None:
+    def checkpointing(self, details: Moment) -> None:
         """Killed while a checkpoint is being written: the first, or a later one."""
         true, before, skip = self._place.undisturbed, self._found(), self.rng.randrange(2)
         child = start("train", *self._place.train_options)
@@ -82,7 +82,7 @@ class Killing:
         def at_it() -> bool:
             with contextlib.suppress(OSError):
                 saving.update(
-                    one.name for one in (run / "checkpoints").iterdir() if not one.name.isdigit()
+                    path.name for path in (run / "checkpoints").iterdir() if not path.name.isdigit()
                 )
             return len(saving) > skip or child.poll() is not None
 
@@ -90,10 +90,10 @@ class Killing:
         moment = self.rng.uniform(0, SAVING_SECONDS)
         time.sleep(moment)
         expect(kill(child), "it ended before it could be killed")
-        said.append(f"{1000 * moment:.0f} ms into checkpoint {len(saving)}")
+        details.append(f"{1000 * moment:.0f} ms into checkpoint {len(saving)}")
         self._end_of_killed(before, true)
 
-    def resuming(self, said: Moment) -> None:
+    def resuming(self, details: Moment) -> None:
         """A stopped run that is killed while it goes on, then resumed once more."""
         true, stopped = self._place.undisturbed, self._stopped
         copies = list[Path]()
@@ -102,11 +102,11 @@ class Killing:
             copies.append(self._copy(stopped))
             return start("train", "--resume", copies[-1].name)
 
-        self._kill("resuming", again, self._place.train_seconds, said)
+        self._kill("resuming", again, self._place.train_seconds, details)
         resume(copies[-1].name)
         results.same_run(copies[-1], true)
 
-    def stress(self, said: Moment) -> None:
+    def stress(self, details: Moment) -> None:
         """Measuring under shift that is killed, then started again."""
         true, seconds = self._measured
         copies = list[Path]()
@@ -115,22 +115,22 @@ class Killing:
             copies.append(self._copy(self._place.undisturbed))
             return start("stress", copies[-1].name, f"--limit={IMAGES}")
 
-        self._kill("stress", measure, seconds, said)
+        self._kill("stress", measure, seconds, details)
         done = call("stress", copies[-1].name, f"--limit={IMAGES}")
         expect(done.code == 0, done.err[-300:])
         results.same_stress(copies[-1], true)
 
-    def regression(self, said: Moment) -> None:
+    def regression(self, details: Moment) -> None:
         """A regression that is killed: what it had is kept, and a new one comes out the same."""
         (true, seconds), before = self._solved, self._found()
-        self._kill("regression", lambda: start(*SOLVE), seconds, said)
-        for one in self._found() - before:
-            results.same_solve(one, true, whole=False)
+        self._kill("regression", lambda: start(*SOLVE), seconds, details)
+        for run in self._found() - before:
+            results.same_solve(run, true, whole=False)
         done = call(*SOLVE)
         expect(done.code == 0, done.err[-300:])
         results.same_solve(self._runs / done.result()["run_id"], true, whole=True)
 
-    def queue(self, said: Moment) -> None:
+    def queue(self, details: Moment) -> None:
         """One of several runs in a queue is killed: the others end, and it can be resumed."""
         from ensemble import runs
         from ensemble.config import EnsembleConfig
@@ -144,18 +144,19 @@ class Killing:
         wait_until(lambda: said_by(runs.find_run(ids[number])) in (state, "finished"), every=0.01)
         time.sleep(self.rng.uniform(0, IN_STATE_SECONDS))
         victim = runs.find_run(ids[number])
-        said.append(f"number {number + 1}, {victim.state}")
+        details.append(f"number {number + 1}, {victim.state}")
         expect(victim.active, "it had ended before it could be killed")
         with contextlib.suppress(psutil.NoSuchProcess):
             psutil.Process(victim.status.pid).kill()
         ended = wait_until(
-            lambda: not any(runs.find_run(one).active for one in ids), IN_A_QUEUE * MOST_SECONDS
+            lambda: not any(runs.find_run(queued_id).active for queued_id in ids),
+            IN_A_QUEUE * MOST_SECONDS,
         )
         expect(ended, "they did not come to their end")
-        for one in ids:
-            if one == victim.id:
-                resume(one)
-            results.same_run(self._runs / one, true)
+        for run_id in ids:
+            if run_id == victim.id:
+                resume(run_id)
+            results.same_run(self._runs / run_id, true)
         end_workers(self._runs)
 
     @functools.cached_property
@@ -166,8 +167,8 @@ class Killing:
         wait_until(
             lambda: any(
                 line["kind"] == "epoch"
-                for one in self._found() - before
-                for line in whole_lines(one)
+                for run_path in self._found() - before
+                for line in whole_lines(run_path)
             ),
             every=0.02,
         )
@@ -192,7 +193,7 @@ class Killing:
         return self._runs / done.result()["run_id"], time.monotonic() - began
 
     def _kill(
-        self, kind: str, begin: Callable[[], "subprocess.Popen[str]"], most: float, said: Moment
+        self, kind: str, begin: Callable[[], "subprocess.Popen[str]"], most: float, details: Moment
     ) -> None:
         """Begin it, and kill it at any moment before its end."""
         while True:
@@ -204,7 +205,7 @@ class Killing:
                 break
             # What compiled nothing any more ends sooner than the one before it.
             self._longest[kind] = moment
-        said.append(f"at {moment:.2f} s")
+        details.append(f"at {moment:.2f} s")
 
     def _end_of_killed(self, before: set[Path], true: Path) -> None:
         """Bring what was killed to its end; where it had not even a folder, begin anew."""
@@ -258,6 +259,6 @@ def kills(place: Place, rng: random.Random, count: int) -> list[Row]:
         for kind, _ in zip(itertools.cycle(rows), range(count)):
             # One of its own for each: how often it draws depends on the clock.
             killing.rng = random.Random(rng.getrandbits(64))
-            with rows[kind].attempt() as said:
-                getattr(killing, kind)(said)
+            with rows[kind].attempt() as details:
+                getattr(killing, kind)(details)
     return list(rows.values())

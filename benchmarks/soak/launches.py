@@ -42,11 +42,11 @@ def launches(place: Place, rng: random.Random, count: int) -> list[Row]:
     code, began = LAUNCH.format(settings=words), time.monotonic()
     with place.part("launches") as runs:
         children = [python("-c", code, str(rng.randrange(2**31))) for _ in range(count)]
-        said = [child.communicate(timeout=MOST_SECONDS) for child in children]
-        ids = [out.strip() for out, _ in said]
+        outputs = [child.communicate(timeout=MOST_SECONDS) for child in children]
+        ids = [out.strip() for out, _ in outputs]
         wait_until(lambda: not active(ids), count * MOST_SECONDS / 4)
         row.seconds, spans = time.monotonic() - began, list[Span]()
-        for (_, err), name in zip(said, ids, strict=True):
+        for (_, err), name in zip(outputs, ids, strict=True):
             with row.attempt(name):
                 expect(name and ids.count(name) == 1, f"no run of its own: {name!r} {err[-300:]!r}")
                 spans.append(checked(runs / name))
@@ -63,26 +63,28 @@ def active(ids: list[str]) -> bool:
     """Whether any of them is still at it or waits."""
     from ensemble import runs
 
-    return any(runs.find_run(one).active for one in ids if one)
+    return any(runs.find_run(run_id).active for run_id in ids if run_id)
 
 
 def checked(run: Path) -> Span:
     """When a run waited and worked; a loss unless it has ended, once and whole."""
     from ensemble import runs
 
-    found = runs.find_run(run.name)
-    expect(found.state == "finished", f"{found.state}: {found.message}")
+    stored_run = runs.find_run(run.name)
+    expect(stored_run.state == "finished", f"{stored_run.state}: {stored_run.message}")
     lines = results.lines(run)
     expect(sum(line["kind"] == "epoch" for line in lines) == 1, "not one line of one epoch")
     steps = [line["step"] for line in lines if line["kind"] == "steps"]
     expect(steps == sorted(set(steps)), f"trained twice: steps {steps}")
-    status = found.status
+    status = stored_run.status
     return Span(run.name, status.queued, status.started, status.updated)
 
 
 def in_order(spans: list[Span]) -> None:
     """A loss unless each began when the one before it had ended, in the order of asking."""
-    by_turn = sorted(spans, key=lambda one: (one.queued, one.id))
-    for one, after in itertools.pairwise(by_turn):
-        expect(one.began < after.began, f"{after.id} began before {one.id}, asked for earlier")
-        expect(one.ended <= after.began, f"{after.id} began while {one.id} was at it")
+    by_turn = sorted(spans, key=lambda span: (span.queued, span.id))
+    for before, after in itertools.pairwise(by_turn):
+        expect(
+            before.began < after.began, f"{after.id} began before {before.id}, asked for earlier"
+        )
+        expect(before.ended <= after.began, f"{after.id} began while {before.id} was at it")

@@ -33,12 +33,12 @@ def answer(ask: Callable[[str], object], run_id: str) -> str:
     return ""
 
 
-def main(run_id: str, clock: str, seconds: str, asked: str) -> None:
+def main(run_id: str, clock: str, seconds: str, action: str) -> None:
     from ensemble import runs
 
     move(clock, float(seconds))
     state = runs.find_run(run_id).state
-    refused = answer({"requeue": runs.requeue_run, "delete": runs.delete_run}[asked], run_id)
+    refused = answer({"requeue": runs.requeue_run, "delete": runs.delete_run}[action], run_id)
     print(json.dumps({"state": state, "refused": refused}))
 
 

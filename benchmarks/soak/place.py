@@ -40,8 +40,8 @@ class Ended:
         """The JSON object on the last line of stdout; a loss where there is none."""
         lines = self.out.strip().splitlines()
         expect(lines and lines[-1].startswith("{"), f"no JSON line; stderr: {self.err[-300:]!r}")
-        found: dict[str, Any] = json.loads(lines[-1])
-        return found
+        record: dict[str, Any] = json.loads(lines[-1])
+        return record
 
 
 class Place:
@@ -200,18 +200,18 @@ def resume(run_id: str) -> None:
 def wait_until(true: Callable[[], Any], seconds: float = MOST_SECONDS, every: float = 0.2) -> bool:
     """Wait for it to become true; whether it did."""
     deadline = time.monotonic() + seconds
-    while not (found := true()) and time.monotonic() < deadline:
+    while not (outcome := true()) and time.monotonic() < deadline:
         time.sleep(every)
-    return bool(found)
+    return bool(outcome)
 
 
 def end_workers(runs: Path) -> None:
     """End every process that works in this folder of runs."""
-    found = []
+    workers = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             mine = process.environ().get("ENSEMBLE_RUNS") == str(runs)
             if mine and process.pid != os.getpid():
                 process.kill()
-                found.append(process)
-    psutil.wait_procs(found, timeout=10)
+                workers.append(process)
+    psutil.wait_procs(workers, timeout=10)

@@ -21,8 +21,8 @@ STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 def memory(name: str) -> int:
     """Bytes: VmRSS, what is taken now, or VmHWM, the most since `forget_peak`; 0 if unknown."""
-    found = re.search(rf"{name}:\s+(\d+) kB", STATUS.read_text()) if STATUS.exists() else None
-    return 1024 * int(found[1]) if found else 0
+    match = re.search(rf"{name}:\s+(\d+) kB", STATUS.read_text()) if STATUS.exists() else None
+    return 1024 * int(match[1]) if match else 0
 
 
 def forget_peak() -> None:
@@ -32,15 +32,15 @@ def forget_peak() -> None:
 
 
 def main(run_id: str) -> None:
-    asked = open_classifier(run_id)
+    classifier = open_classifier(run_id)
     for line in sys.stdin:
         content = Path(line.rstrip("\n")).read_bytes()
-        found = measured(
+        figures = measured(
             lambda content=content: (
-                prepare_input_picture(asked, content, PreparationOverrides()).problem
+                prepare_input_picture(classifier, content, PreparationOverrides()).problem
             )
         )
-        print(json.dumps(found), flush=True)
+        print(json.dumps(figures), flush=True)
 
 
 def measured(read: Callable[[], str]) -> dict[str, Any]:

@@ -27,39 +27,44 @@ Line = dict[str, Any]
 def lines(folder: Path, *without: str) -> list[Line]:
     """The history's lines without these names; each has to be whole."""
     path = folder / "history.jsonl"
-    found = [json.loads(one) for one in path.read_bytes().splitlines()] if path.exists() else []
-    return [{key: value for key, value in one.items() if key not in without} for one in found]
+    records = [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+    return [
+        {key: value for key, value in record.items() if key not in without} for record in records
+    ]
 
 
-def same_run(one: Path, other: Path) -> None:
+def same_run(candidate: Path, other: Path) -> None:
     """A loss unless both runs hold the same bits."""
-    same_arrays(one, other, "predictions", "parameters")
+    same_arrays(candidate, other, "predictions", "parameters")
     mine, true = (
         [line for line in lines(folder, *CLOCKS) if line["kind"] == "epoch"]
-        for folder in (one, other)
+        for folder in (candidate, other)
     )
-    expect(mine == true, f"{one.name}: other epochs in the history: {mine} instead of {true}")
+    expect(mine == true, f"{candidate.name}: other epochs in the history: {mine} instead of {true}")
     # How many steps a line sums up is the clock's business: that none is twice is not.
     steps, last = [
         [line["step"] for line in lines(folder) if line["kind"] == "steps"]
-        for folder in (one, other)
+        for folder in (candidate, other)
     ]
     expect(steps == sorted(set(steps)) and steps[-1:] == last[-1:], f"steps of history: {steps}")
-    said, truth = (json.loads((folder / "status.json").read_bytes()) for folder in (one, other))
+    status, truth = (
+        json.loads((folder / "status.json").read_bytes()) for folder in (candidate, other)
+    )
     for name in SAID:
-        expect(said[name] == truth[name], f"{name} is {said[name]!r}, not {truth[name]!r}")
+        expect(status[name] == truth[name], f"{name} is {status[name]!r}, not {truth[name]!r}")
 
 
-def same_arrays(one: Path, other: Path, *folders: str) -> None:
+def same_arrays(candidate: Path, other: Path, *folders: str) -> None:
     """A loss unless the .npz files in these folders of both hold the same names and bits."""
     for folder in folders:
         names = [
-            sorted(path.name for path in (place / folder).glob("*.npz")) for place in (one, other)
+            sorted(path.name for path in (place / folder).glob("*.npz"))
+            for place in (candidate, other)
         ]
-        expect(names[0] == names[1], f"{one.name}/{folder} holds {names[0]}, not {names[1]}")
+        expect(names[0] == names[1], f"{candidate.name}/{folder} holds {names[0]}, not {names[1]}")
         for name in names[0]:
-            mine, true = arrays(one / folder / name), arrays(other / folder / name)
-            expect(mine == true, f"other bits in {one.name}/{folder}/{name}")
+            mine, true = arrays(candidate / folder / name), arrays(other / folder / name)
+            expect(mine == true, f"other bits in {candidate.name}/{folder}/{name}")
 
 
 def arrays(path: Path) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
@@ -71,22 +76,22 @@ def arrays(path: Path) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
         }
 
 
-def same_stress(one: Path, other: Path) -> None:
+def same_stress(candidate: Path, other: Path) -> None:
     """A loss unless both runs have the same figures under shift."""
     mine, true = (
-        json.loads((run / "stress" / "results.json").read_bytes()) for run in (one, other)
+        json.loads((run / "stress" / "results.json").read_bytes()) for run in (candidate, other)
     )
-    expect(mine == true, f"other figures in {one.name}/stress/results.json")
-    same_arrays(one, other, "stress")
+    expect(mine == true, f"other figures in {candidate.name}/stress/results.json")
+    same_arrays(candidate, other, "stress")
 
 
-def same_solve(one: Path, other: Path, whole: bool) -> None:
+def same_solve(candidate: Path, other: Path, whole: bool) -> None:
     """A loss unless a regression's iterations are the other's, or, if not whole, its first ones."""
     without = ("seconds", "compile_seconds")
     true = lines(other, *without)
-    path = one / "history.jsonl"
+    path = candidate / "history.jsonl"
     if not whole and path.exists():
         # A kill may cut the last line short, which readers leave out.
         path.write_bytes(path.read_bytes()[: path.read_bytes().rfind(b"\n") + 1])
-    mine = lines(one, *without)
-    expect(mine == (true if whole else true[: len(mine)]), f"other iterations in {one.name}")
+    mine = lines(candidate, *without)
+    expect(mine == (true if whole else true[: len(mine)]), f"other iterations in {candidate.name}")

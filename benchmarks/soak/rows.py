@@ -49,9 +49,9 @@ class Row:
           the words that say which try it was; those who know more add to them.
         """
         self.tried += 1
-        said, began, problem = list(words), time.monotonic(), ""
+        details, began, problem = list(words), time.monotonic(), ""
         try:
-            yield said
+            yield details
         except LostError as error:
             problem = str(error)
         except Exception as error:
@@ -59,22 +59,22 @@ class Row:
             problem = f"{error!r} at {place.filename}:{place.lineno}"
         seconds = time.monotonic() - began
         self.seconds += seconds
-        which = " ".join(str(word) for word in (self.what, self.tried, *said))
+        which = " ".join(str(word) for word in (self.what, self.tried, *details))
         if problem:
             self.lost.append(f"{which}: {problem}")
         if problem or self.tried % self.every == 0:
             say(f"{which} · {seconds:.1f} s{' · LOST: ' + problem if problem else ''}")
 
 
-def expect(true: object, seen: object) -> None:
+def expect(true: object, message: object) -> None:
     """A loss unless it is true.
 
     Args:
       true: what should be.
-      seen: what is said where it is not.
+      message: what is said where it is not.
     """
     if not true:
-        raise LostError(str(seen))
+        raise LostError(str(message))
 
 
 def say(words: str) -> None:
@@ -104,6 +104,6 @@ def table(rows: Sequence[Row]) -> str:
 
 def losses(row: Row) -> Iterator[str]:
     """A line for each of the first losses, and how many more there are."""
-    yield from (f"LOST  {one}" for one in row.lost[:MOST_SHOWN])
+    yield from (f"LOST  {loss}" for loss in row.lost[:MOST_SHOWN])
     if len(row.lost) > MOST_SHOWN:
         yield f"LOST  {row.what}: {len(row.lost) - MOST_SHOWN} more"

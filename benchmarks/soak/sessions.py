@@ -54,8 +54,8 @@ def sessions(place: Place, rng: random.Random, count: int) -> list[Row]:
 def one_session(url: str, page: str) -> None:
     """Open a session, have a page drawn to its end, close it; a loss where it is not drawn."""
     address = url.replace("http", "ws", 1) + "/_stcore/stream"
-    asked = BackMsg()
-    asked.rerun_script.page_name = page
+    request = BackMsg()
+    request.rerun_script.page_name = page
     try:
         with connect(
             address,
@@ -64,7 +64,7 @@ def one_session(url: str, page: str) -> None:
             max_size=None,
             proxy=None,
         ) as tab:
-            tab.send(asked.SerializeToString())
+            tab.send(request.SerializeToString())
             answer(tab)
     except (OSError, WebSocketException) as error:
         raise LostError(f"no answer: {error!r}") from error
@@ -82,10 +82,10 @@ def answer(tab: ClientConnection) -> None:
         if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
             raise LostError(f"an exception: {message.delta.new_element.exception.message[:200]}")
         if kind == "script_finished":
-            said = ForwardMsg.ScriptFinishedStatus.Name(message.script_finished)
-            if said == "FINISHED_EARLY_FOR_RERUN":  # It has only now found out what to show.
+            status_name = ForwardMsg.ScriptFinishedStatus.Name(message.script_finished)
+            if status_name == "FINISHED_EARLY_FOR_RERUN":  # It has only now found out what to show.
                 continue
-            expect(said == "FINISHED_SUCCESSFULLY", said)
+            expect(status_name == "FINISHED_SUCCESSFULLY", status_name)
             return
 
 

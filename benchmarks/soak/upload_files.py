@@ -92,8 +92,8 @@ def changed(rng: random.Random) -> bytes:
 
 def spliced(rng: random.Random) -> bytes:
     """The beginning of one file and the end of another."""
-    one, other = whole(rng), whole(rng)
-    return one[: rng.randrange(len(one))] + other[rng.randrange(len(other)) :]
+    head, other = whole(rng), whole(rng)
+    return head[: rng.randrange(len(head))] + other[rng.randrange(len(other)) :]
 
 
 def claiming(rng: random.Random) -> bytes:

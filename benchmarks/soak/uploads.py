@@ -36,27 +36,27 @@ def uploads(place: Place, rng: random.Random, count: int) -> list[Row]:
             kind, content = upload_files.upload(rng)
             file.write_bytes(content)
             with row.attempt(f"{kind}, {len(content):,} bytes,"):
-                found = reader.read(file)
-                if found is None:
+                figures = reader.read(file)
+                if figures is None:
                     reader = Reader(run.name)
-                expect(found, f"no answer in {GIVE_UP_SECONDS:g} s, or the process is gone")
-                read += not found["refused"]
-                most = max(most[0], found["seconds"]), max(most[1], found["bytes"])
-                check(found)
+                expect(figures, f"no answer in {GIVE_UP_SECONDS:g} s, or the process is gone")
+                read += not figures["refused"]
+                most = max(most[0], figures["seconds"]), max(most[1], figures["bytes"])
+                check(figures)
         reader.close()
     say(f"uploads: {read} were read; one took {most[0]:.1f} s at most, one {most[1] / 1e6:.0f} MB")
     return [row]
 
 
-def check(found: dict[str, Any]) -> None:
+def check(figures: dict[str, Any]) -> None:
     """A loss unless a picture was read, or refused in a sentence, within the bounds."""
-    words = found["refused"]
-    expect(not found["raised"], found["raised"])
+    words = figures["refused"]
+    expect(not figures["raised"], figures["raised"])
     if words:
-        one = "\n" not in words and words.endswith(".") and "Traceback" not in words
-        expect(one and len(words) < MOST_WORDS, f"no sentence: {words!r}")
-    expect(found["seconds"] < MOST_SECONDS, f"it took {found['seconds']:.1f} s")
-    expect(found["bytes"] < MOST_BYTES, f"it took {found['bytes'] / 1e6:.0f} MB")
+        is_sentence = "\n" not in words and words.endswith(".") and "Traceback" not in words
+        expect(is_sentence and len(words) < MOST_WORDS, f"no sentence: {words!r}")
+    expect(figures["seconds"] < MOST_SECONDS, f"it took {figures['seconds']:.1f} s")
+    expect(figures["bytes"] < MOST_BYTES, f"it took {figures['bytes'] / 1e6:.0f} MB")
 
 
 class Reader:
@@ -72,7 +72,7 @@ class Reader:
         self._first = True
         # What it has to complain about must not fill the pipe.
         listeners = (self._listen, self._child.stderr.read)
-        self._threads = [threading.Thread(target=one, daemon=True) for one in listeners]
+        self._threads = [threading.Thread(target=listener, daemon=True) for listener in listeners]
         for thread in self._threads:
             thread.start()
 

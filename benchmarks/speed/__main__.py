@@ -41,7 +41,7 @@ EMULATED = "this processor emulates bfloat16: the mark is meant for one that mul
 def competitors() -> list[Competitor]:
     """All that are measured, the best of PyTorch yet unknown."""
     jax = "benchmarks.speed.jax_loops"
-    found = [
+    contestants = [
         Competitor("engine float32", "engine float32", (jax, "engine", "float32")),
         Competitor("engine bfloat16", "engine bfloat16", (jax, "engine", "bfloat16")),
         Competitor("howto", "howto", (jax, "howto")),
@@ -60,8 +60,8 @@ def competitors() -> list[Competitor]:
                     precision,
                     mode,
                 )
-                found.append(Competitor(name, f"torch {precision} {mode}", words, processes))
-    return found
+                contestants.append(Competitor(name, f"torch {precision} {mode}", words, processes))
+    return contestants
 
 
 def rates(rounds: int, seconds: float) -> dict[str, Any]:
@@ -71,47 +71,51 @@ def rates(rounds: int, seconds: float) -> dict[str, Any]:
 
     everybody = competitors()
     look = take_turns(everybody, rounds, seconds)
-    asked = [one for one in everybody if one.slices]
-    best = best_of(asked, lambda one: statistics.median(one.slices))
+    contestants = [competitor for competitor in everybody if competitor.slices]
+    best = best_of(contestants, lambda competitor: statistics.median(competitor.slices))
     marks = []
     for precision, group, least, aim in RATIOS:
-        ours, theirs = best[f"engine {precision}"], best[group]
+        engine, rival = best[f"engine {precision}"], best[group]
         note = EMULATED if precision == "bfloat16" and not read_machine_info().fast_bfloat16 else ""
-        what = f"{precision} against {theirs.name}, times as fast"
-        marks.append(mark(what, ratio(ours, theirs), least, aim, note))
+        what = f"{precision} against {rival.name}, times as fast"
+        marks.append(mark(what, ratio(engine, rival), least, aim, note))
     share = bind_network("cnn", (28, 28, 1), 10).training_flops * ratio(
         best["engine float32"], best["product"]
     )
     marks.append(mark("float32's share of the matrix-product speed", share, *SHARE))
-    trained = [one for one in asked if one.group != "product"]
+    trained = [competitor for competitor in contestants if competitor.group != "product"]
     return {
         "rounds": rounds,
         "slice_seconds": seconds,
         "fast_bfloat16": read_machine_info().fast_bfloat16,
         "marks": marks,
-        "img_member_per_s": {one.name: round(statistics.median(one.slices)) for one in trained},
+        "img_member_per_s": {
+            competitor.name: round(statistics.median(competitor.slices)) for competitor in trained
+        },
         "matrix_product_gflop_per_s": round(statistics.median(best["product"].slices) / 1e9, 1),
-        "slices": {one.name: [round(value) for value in one.slices] for one in trained},
+        "slices": {
+            competitor.name: [round(value) for value in competitor.slices] for competitor in trained
+        },
         "first_look": {name: round(value) for name, value in look.items() if name != "product"},
     }
 
 
-def mark(what: str, found: float, least: float, aim: float, note: str = "") -> dict[str, Any]:
+def mark(what: str, value: float, least: float, aim: float, note: str = "") -> dict[str, Any]:
     """A figure beside what it has to be at least and what it should be; the more the better."""
-    reached = "aim" if found >= aim else "at least" if found >= least else "no"
-    line = {"what": what, "found": round(found, 3), "at_least": least, "aim": aim}
+    reached = "aim" if value >= aim else "at least" if value >= least else "no"
+    line = {"what": what, "found": round(value, 3), "at_least": least, "aim": aim}
     return {**line, "reached": reached, **({"note": note} if note else {})}
 
 
 def limit(
-    what: str, found: float | None, most: float, aim: float, note: str = ""
+    what: str, value: float | None, most: float, aim: float, note: str = ""
 ) -> dict[str, Any]:
     """The same where less is better; None never came to it."""
     reached = "no"
-    if found is not None:
-        found = round(found, 2)
-        reached = "aim" if found <= aim else "at most" if found <= most else "no"
-    line = {"what": what, "found": found, "at_most": most, "aim": aim}
+    if value is not None:
+        value = round(value, 2)
+        reached = "aim" if value <= aim else "at most" if value <= most else "no"
+    line = {"what": what, "found": value, "at_most": most, "aim": aim}
     return {**line, "reached": reached, **({"note": note} if note else {})}
 
 
@@ -120,19 +124,19 @@ def goals(part: str) -> dict[str, Any]:
     from ensemble.machine.machine_info import read_machine_info
 
     if part == "memory":
-        found = speed_goals.memory_of_eight()
+        figures = speed_goals.memory_of_eight()
         what = "most memory of a worker, MNIST, M = 8, GB"
-        return {"marks": [limit(what, found["peak_memory_mb"] / 1024, 1.2, 0.8)], "of_8": found}
-    found = {name: speed_goals.seconds_to_accuracy(name) for name in ("float32", "bfloat16")}
+        return {"marks": [limit(what, figures["peak_memory_mb"] / 1024, 1.2, 0.8)], "of_8": figures}
+    figures = {name: speed_goals.seconds_to_accuracy(name) for name in ("float32", "bfloat16")}
     marks = []
-    for precision, one in found.items():
+    for precision, figure in figures.items():
         what = f"{precision}, seconds from the start to 99.0 % of the ensemble, compile included"
         note = "" if precision == "bfloat16" else "the mark is for bfloat16"
         if precision == "bfloat16" and not read_machine_info().fast_bfloat16:
             note = EMULATED
-        seconds = one["seconds"] if one["reached_99"] else None
+        seconds = figure["seconds"] if figure["reached_99"] else None
         marks.append(limit(what, seconds, 40, 20, note))
-    return {"marks": marks, **found}
+    return {"marks": marks, **figures}
 
 
 def show(kept: dict[str, Any]) -> None:
@@ -154,15 +158,15 @@ def main() -> None:
     parser.add_argument("--part", choices=("rates", "accuracy", "memory"))
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of a slice")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):  # Elsewhere all cores work, for every competitor.
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     common.isolated_folders()
     file = common.RESULTS / "speed.json"
     kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
     kept.update(members=MEMBERS, batch_size=BATCH)
-    for part in [asked.part] if asked.part else ["rates", "accuracy", "memory"]:
-        kept[part] = rates(asked.rounds, asked.seconds) if part == "rates" else goals(part)
+    for part in [args.part] if args.part else ["rates", "accuracy", "memory"]:
+        kept[part] = rates(args.rounds, args.seconds) if part == "rates" else goals(part)
         kept.pop("machine", None)
         common.keep("speed", kept)
     show(kept)

@@ -67,7 +67,7 @@ def main() -> None:
         print(json.dumps(once(variant)))
         return
     rounds = [{variant: measured(variant) for variant in VARIANTS} for _ in range(ROUNDS)]
-    losses = [found["last_loss"] for one in rounds for found in one.values()]
+    losses = [figures["last_loss"] for turn in rounds for figures in turn.values()]
     common.keep("compile", {"losses_apart": max(losses) - min(losses), "rounds": rounds})
 
 

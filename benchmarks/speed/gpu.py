@@ -23,11 +23,11 @@ LIMIT_SECONDS = 900
 RUN_OF = 64
 
 
-def settings(dataset: str, members: int, precision: str, **others: Any) -> Any:
+def settings(dataset: str, members: int, precision: str, **other_settings: Any) -> Any:
     """A run's settings; of members, more than the app offers."""
     from ensemble.config import EnsembleConfig
 
-    config = EnsembleConfig(dataset=dataset, precision=precision, **others)
+    config = EnsembleConfig(dataset=dataset, precision=precision, **other_settings)
     # What a page can show ends at 64; what the engine can train does not.
     object.__setattr__(config, "members", members)
     return config
@@ -45,7 +45,7 @@ def measured(
     from ensemble import datasets
     from ensemble.engine import Trainer
 
-    digits, found = datasets.load_dataset(dataset), []
+    digits, lines = datasets.load_dataset(dataset), []
     for count in members:
         line: dict[str, Any] = {"form": form, "precision": precision, "members": count}
         try:
@@ -58,9 +58,9 @@ def measured(
             line["device_memory_mb"] = memory_mb(jax.local_devices()[0])
         except jax.errors.JaxRuntimeError as error:  # Out of memory, above all.
             line["error"] = str(error).splitlines()[0][:200]
-        found.append(line)
+        lines.append(line)
         print(line, file=sys.stderr, flush=True)
-    return found
+    return lines
 
 
 def speed(trainer: Any, state: Any, calls: int) -> float:
@@ -98,13 +98,13 @@ def whole_run(form: str, precision: str, members: int, dataset: str, epochs: int
         began = time.perf_counter()
         state, _ = trainer.train(state, epoch, 0, trainer.steps_per_epoch)
         trained = time.perf_counter() - began
-        found = trainer.evaluate(state)
+        evaluation = trainer.evaluate(state)
         lines.append(
             {
                 "training_s": round(trained, 2),
                 "test_s": round(time.perf_counter() - began - trained, 2),
-                "ensemble_test_accuracy": float(found.ensemble_accuracy),
-                "mean_member_test_accuracy": round(float(found.accuracy.mean()), 5),
+                "ensemble_test_accuracy": float(evaluation.ensemble_accuracy),
+                "mean_member_test_accuracy": round(float(evaluation.accuracy.mean()), 5),
             }
         )
         print(lines[-1], file=sys.stderr, flush=True)
@@ -115,7 +115,7 @@ def whole_run(form: str, precision: str, members: int, dataset: str, epochs: int
         "dataset": dataset,
         "start_s": round(start_seconds, 2),
         "seconds": round(
-            start_seconds + sum(one["training_s"] + one["test_s"] for one in lines), 1
+            start_seconds + sum(line["training_s"] + line["test_s"] for line in lines), 1
         ),
         "device_memory_mb": memory_mb(jax.local_devices()[0]),
         "epochs": lines,
@@ -148,8 +148,8 @@ def child(tasks: list[list[Any]]) -> list[Any]:
 
 def best_form(lines: list[dict[str, Any]], members: int) -> tuple[str, str]:
     """Form and precision that were the fastest with so many members."""
-    able = [one for one in lines if one.get("members") == members and "error" not in one]
-    fastest = max(able, key=lambda one: one["img_member_per_s"])
+    able = [line for line in lines if line.get("members") == members and "error" not in line]
+    fastest = max(able, key=lambda line: line["img_member_per_s"])
     return fastest["form"], fastest["precision"]
 
 
@@ -164,8 +164,8 @@ def compare(
     ]
     groups = [child([task])[0] for task in tasks] if apart else child(tasks)
     lines = [line for group in groups for line in group]
-    of = RUN_OF if RUN_OF in members else members[-1]
-    (run,) = child([["whole_run", *best_form(lines, of), of, dataset, epochs]])
+    member_count = RUN_OF if RUN_OF in members else members[-1]
+    (run,) = child([["whole_run", *best_form(lines, member_count), member_count, dataset, epochs]])
     return {"forms": lines, "run": run}
 
 
@@ -179,16 +179,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--small", action="store_true", help="the same way, on the CPU")
     parser.add_argument("--tasks", type=json.loads, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.tasks:
-        print(json.dumps(here(asked.tasks)))
+    args = parser.parse_args()
+    if args.tasks:
+        print(json.dumps(here(args.tasks)))
         return
     common.isolated_folders()
-    if asked.small:
+    if args.small:
         os.environ["JAX_PLATFORMS"] = "cpu"
         # Stock convolutions in a compiled loop are slow on a CPU: few images.
-        found = compare([2], "digits", epochs=1, batch_size=8, calls=1, apart=False)
-        print(json.dumps(found, indent=1))
+        results = compare([2], "digits", epochs=1, batch_size=8, calls=1, apart=False)
+        print(json.dumps(results, indent=1))
         return
     figures = compare(list(MEMBERS), "mnist", epochs=10, batch_size=128, calls=CALLS, apart=True)
     common.keep("gpu", {"devices": device_names(), **figures})

@@ -64,55 +64,61 @@ class Program:
             if line.endswith("{") and not line.startswith(" "):
                 name = re.match(r"(?:ENTRY )?%?([\w.\-]+)", line)
                 body = self.bodies.setdefault(name.group(1) if name else "", [])
-            elif one := instruction(line):
-                body.append(one)
-        every = [one for body in self.bodies.values() for one in body]
-        self._all = {one.name: one for one in every}
+            elif operation := instruction(line):
+                body.append(operation)
+        every = [entry for body in self.bodies.values() for entry in body]
+        self._all = {entry.name: entry for entry in every}
 
     def costs(self) -> dict[str, Cost]:
         """What each operation does, by its name."""
         return {
-            one.name: Cost(one.scope, self._flops(one), self._written(one) + self._read(one))
-            for one in self._all.values()
+            operation.name: Cost(
+                operation.scope,
+                self._flops(operation),
+                self._written(operation) + self._read(operation),
+            )
+            for operation in self._all.values()
         }
 
-    def _body(self, one: Instruction) -> list[Instruction]:
-        return self.bodies.get(one.called, [])
+    def _body(self, operation: Instruction) -> list[Instruction]:
+        return self.bodies.get(operation.called, [])
 
-    def _flops(self, one: Instruction) -> int:
-        if one.kind != "dot":
-            return sum(self._flops(each) for each in self._body(one))
-        contracted = CONTRACTED.search(one.line)
-        _, sizes = SHAPE.findall(self._all[one.operands[0]].result)[0]
+    def _flops(self, operation: Instruction) -> int:
+        if operation.kind != "dot":
+            return sum(self._flops(each) for each in self._body(operation))
+        contracted = CONTRACTED.search(operation.line)
+        _, sizes = SHAPE.findall(self._all[operation.operands[0]].result)[0]
         depth = 1
         for axis in filter(None, contracted.group(1).split(",") if contracted else ()):
             depth *= int(sizes.split(",")[int(axis)])
-        return 2 * depth * elements(SHAPE.findall(one.result)[0][1])
+        return 2 * depth * elements(SHAPE.findall(operation.result)[0][1])
 
-    def _written(self, one: Instruction) -> int:
+    def _written(self, operation: Instruction) -> int:
         """A slice that is put into an array is written in its place: the rest is left alone."""
-        root = next((each for each in self._body(one) if each.root), one)
+        root = next((each for each in self._body(operation) if each.root), operation)
         if root.kind == "dynamic-update-slice":
             return nbytes(self._all[root.operands[1]].result)
-        return nbytes(one.result)
+        return nbytes(operation.result)
 
-    def _read(self, one: Instruction) -> int:
+    def _read(self, operation: Instruction) -> int:
         inside = {
             each.line.partition("parameter(")[2].partition(")")[0]: each
-            for each in self._body(one)
+            for each in self._body(operation)
             if each.kind == "parameter"
         }
         total = 0
-        for number, name in enumerate(one.operands):
+        for number, name in enumerate(operation.operands):
             parameter = inside.get(str(number))
             whole = nbytes(self._all[name].result) if name in self._all else 0
             users = [
-                each for each in self._body(one) if parameter and parameter.name in each.operands
+                each
+                for each in self._body(operation)
+                if parameter and parameter.name in each.operands
             ]
             total += self._sliced(parameter.name, users, whole) if parameter else whole
-        if one.kind in ("dynamic-slice", "slice"):
-            return nbytes(one.result)
-        return nbytes(one.result) if one.kind == "dynamic-update-slice" else total
+        if operation.kind in ("dynamic-slice", "slice"):
+            return nbytes(operation.result)
+        return nbytes(operation.result) if operation.kind == "dynamic-update-slice" else total
 
     def _sliced(self, name: str, users: list[Instruction], whole: int) -> int:
         """What a fusion reads of an operand: the slices, where it does nothing else with it."""
@@ -129,10 +135,10 @@ class Program:
 
 def instruction(line: str) -> Instruction | None:
     """A line of a body; None for any other."""
-    found = DEFINED.match(line)
-    if not found:
+    match = DEFINED.match(line)
+    if not match:
         return None
-    root, name, result, kind, rest = found.groups()
+    root, name, result, kind, rest = match.groups()
     scope, called = SCOPE.search(line), CALLS.search(line)
     return Instruction(
         name,
@@ -149,12 +155,12 @@ def instruction(line: str) -> Instruction | None:
 def elements(shape: str) -> int:
     """How many numbers an array of a shape as HLO writes it, "128,10", has."""
     count = 1
-    for one in filter(None, shape.split(",")):
-        count *= int(one)
+    for size in filter(None, shape.split(",")):
+        count *= int(size)
     return count
 
 
 def nbytes(text: str) -> int:
     """Bytes of all arrays whose shapes are in a text."""
-    found = SHAPE.findall(text)
-    return sum(elements(shape) * BITS.get(kind, 32) // 8 for kind, shape in found)
+    arrays = SHAPE.findall(text)
+    return sum(elements(shape) * BITS.get(kind, 32) // 8 for kind, shape in arrays)

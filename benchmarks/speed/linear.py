@@ -70,7 +70,7 @@ def main() -> None:
             "seconds_per_epoch": {n: round(statistics.median(s), 3) for n, s in seconds.items()},
             "seconds_per_member_against_4": {n: round(r, 3) for n, r in ratios.items()},
             "within_5_percent": all(r - 1 <= WITHIN for r in ratios.values()),
-            "rounds": {n: [round(one, 3) for one in s] for n, s in seconds.items()},
+            "rounds": {n: [round(value, 3) for value in s] for n, s in seconds.items()},
         },
     )
 

@@ -49,33 +49,35 @@ def part_of(cost: Cost) -> str:
 def traced_events(folder: Path) -> list[dict[str, Any]]:
     """What the profiler wrote down."""
     [file] = folder.rglob("*.trace.json.gz")
-    with gzip.open(file) as opened:
-        return [one for one in json.load(opened)["traceEvents"] if one.get("ph") == "X"]
+    with gzip.open(file) as trace_file:
+        return [event for event in json.load(trace_file)["traceEvents"] if event.get("ph") == "X"]
 
 
 def own_seconds(events: list[dict[str, Any]]) -> list[tuple[str, float]]:
     """Each operation's name and its time without that of what ran within it; "" for none."""
     threads = defaultdict(list)
-    for one in events:
-        if not one["name"].startswith("end: ") and "wait for" not in one["name"]:
-            threads[one["tid"]].append(one)
-    found: list[tuple[str, float]] = []
+    for event in events:
+        if not event["name"].startswith("end: ") and "wait for" not in event["name"]:
+            threads[event["tid"]].append(event)
+    durations: list[tuple[str, float]] = []
     for mine in threads.values():
-        if not any("hlo_op" in one.get("args", {}) for one in mine):
+        if not any("hlo_op" in thread_event.get("args", {}) for thread_event in mine):
             continue
         rows: list[tuple[str, float]] = []
         stack: list[tuple[float, int]] = []
-        for one in sorted(mine, key=lambda one: (one["ts"], -one.get("dur", 0))):
-            while stack and stack[-1][0] <= one["ts"]:
+        for event in sorted(
+            mine, key=lambda thread_event: (thread_event["ts"], -thread_event.get("dur", 0))
+        ):
+            while stack and stack[-1][0] <= event["ts"]:
                 stack.pop()
-            took = one.get("dur", 0) / 1e6
+            took = event.get("dur", 0) / 1e6
             if stack:
                 name, left = rows[stack[-1][1]]
                 rows[stack[-1][1]] = name, left - took
-            stack.append((one["ts"] + one.get("dur", 0), len(rows)))
-            rows.append((one.get("args", {}).get("hlo_op", ""), took))
-        found += rows
-    return found
+            stack.append((event["ts"] + event.get("dur", 0), len(rows)))
+            rows.append((event.get("args", {}).get("hlo_op", ""), took))
+        durations += rows
+    return durations
 
 
 def table(
@@ -168,29 +170,29 @@ def main() -> None:
     parser.add_argument("--batch-size", type=int, default=BATCH)
     parser.add_argument("--augmented", action="store_true", help="shift 2, rotation 10")
     parser.add_argument("--operations", type=int, default=0, help="list so many as well")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     # A program from the cache tells nothing of the scopes of today's sources.
     os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
-    options = {"shift_pixels": 2, "rotation_degrees": 10.0} if asked.augmented else {}
-    found: dict[str, Any] = {}
+    options = {"shift_pixels": 2, "rotation_degrees": 10.0} if args.augmented else {}
+    figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XLA_FLAGS"] = f"--xla_dump_to={folder} --xla_dump_hlo_as_text"
         from ensemble.machine.jax_settings import prepare_jax
 
         prepare_jax()
-        for precision in asked.precision:
-            found[precision], single = measure(
-                precision, asked.batch_size, options, Path(folder), bool(asked.operations)
+        for precision in args.precision:
+            figures[precision], single = measure(
+                precision, args.batch_size, options, Path(folder), bool(args.operations)
             )
-            print(f"\n{precision}, {BATCH} images of a member in batches of {asked.batch_size}")
-            say(found[precision])
-            shares = kinds(found[precision])
+            print(f"\n{precision}, {BATCH} images of a member in batches of {args.batch_size}")
+            say(figures[precision])
+            shares = kinds(figures[precision])
             print(", ".join(f"{kind} {100 * share:.0f} %" for kind, share in shares.items()))
-            if asked.operations:
-                say(single[: asked.operations])
-    if asked.augmented or asked.batch_size != BATCH:
+            if args.operations:
+                say(single[: args.operations])
+    if args.augmented or args.batch_size != BATCH:
         return
-    common.keep("parts", found)
+    common.keep("parts", figures)
 
 
 if __name__ == "__main__":

@@ -24,11 +24,13 @@ SIZES = ("10x10000x100", "5x50000x1000")
 def saved(folder: Path, members: int, examples: int, classes: int) -> Path:
     """An .npz of random predictions; drawn one member at a time."""
     rng = np.random.default_rng(0)
-    found = np.empty((members, examples, classes), np.float32)
-    for member in found:
+    probabilities = np.empty((members, examples, classes), np.float32)
+    for member in probabilities:
         rng.standard_exponential(out=member, dtype=np.float32)
         member /= member.sum(axis=1, keepdims=True)
-    np.savez(folder / "a.npz", probabilities=found, labels=rng.integers(0, classes, examples))
+    np.savez(
+        folder / "a.npz", probabilities=probabilities, labels=rng.integers(0, classes, examples)
+    )
     return folder / "a.npz"
 
 
@@ -77,8 +79,8 @@ def main(sizes: list[str]) -> None:
             whole = round(4 * members * examples * classes / 2**20)
             print(f"{members} × {examples:,} × {classes:,}: {whole:,} MB as float32", flush=True)
             for what in ("read", "import", "export"):
-                found = measured(what, path, Path(folder) / "runs")
-                print(f"  {what:<7} {found['seconds']:6.2f} s {found['MB']:6,} MB", flush=True)
+                figures = measured(what, path, Path(folder) / "runs")
+                print(f"  {what:<7} {figures['seconds']:6.2f} s {figures['MB']:6,} MB", flush=True)
 
 
 if __name__ == "__main__":

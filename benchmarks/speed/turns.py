@@ -103,21 +103,21 @@ def best_of(
 ) -> dict[str, Any]:
     """The competitor of each group whose `value` is the largest."""
     best: dict[str, Competitor] = {}
-    for one in competitors:
-        if one.group not in best or value(one) > value(best[one.group]):
-            best[one.group] = one
+    for competitor in competitors:
+        if competitor.group not in best or value(competitor) > value(best[competitor.group]):
+            best[competitor.group] = competitor
     return best
 
 
 def start_all(competitors: list[Competitor]) -> None:
     """Group after group: those of a group import and compile side by side, to be quick."""
     began = time.perf_counter()
-    for name, some in itertools.groupby(competitors, lambda one: one.group):
+    for name, some in itertools.groupby(competitors, lambda entrant: entrant.group):
         group = list(some)
-        for one in group:
-            one.start()
-        for one in group:
-            one.wait_until_ready()
+        for competitor in group:
+            competitor.start()
+        for competitor in group:
+            competitor.wait_until_ready()
         print(f"{time.perf_counter() - began:.0f} s: {name} ready", file=sys.stderr, flush=True)
 
 
@@ -132,23 +132,27 @@ def take_turns(competitors: list[Competitor], rounds: int, seconds: float) -> di
       What each did per second at that first look.
     """
     start_all(competitors)
-    look = {one.name: one.turn(seconds) for one in competitors}
-    best = best_of(competitors, lambda one: look[one.name])
-    stay = [one for one in competitors if look[one.name] >= CLOSE * look[best[one.group].name]]
-    for one in competitors:
-        if one not in stay:
-            one.stop()
+    look = {entrant.name: entrant.turn(seconds) for entrant in competitors}
+    best = best_of(competitors, lambda entrant: look[entrant.name])
+    stay = [
+        entrant
+        for entrant in competitors
+        if look[entrant.name] >= CLOSE * look[best[entrant.group].name]
+    ]
+    for competitor in competitors:
+        if competitor not in stay:
+            competitor.stop()
     for number in range(rounds):
         # There and back: a machine that grows slower then favours nobody.
-        for one in stay if number % 2 else stay[::-1]:
-            one.slices.append(one.turn(seconds))
+        for competitor in stay if number % 2 else stay[::-1]:
+            competitor.slices.append(competitor.turn(seconds))
         print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
-    for one in stay:
-        one.stop()
+    for competitor in stay:
+        competitor.stop()
     return look
 
 
-def ratio(one: Competitor, other: Competitor) -> float:
+def ratio(competitor: Competitor, other: Competitor) -> float:
     """How many times as fast as the other: the median over the rounds."""
-    pairs = zip(one.slices, other.slices, strict=True)
-    return statistics.median(ours / theirs for ours, theirs in pairs)
+    pairs = zip(competitor.slices, other.slices, strict=True)
+    return statistics.median(rate / other_rate for rate, other_rate in pairs)

@@ -21,19 +21,19 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
     parser.add_argument("--trials", type=int, default=10)
     parser.add_argument("--network", default="cnn")
-    asked = parser.parse_args(words)
+    args = parser.parse_args(words)
     common.isolated_folders()
     from benchmarks.sweeps.overhead import overhead
     from benchmarks.sweeps.storages import seconds_a_trial
 
-    beyond = overhead(asked.network, asked.trials)
+    beyond = overhead(args.network, args.trials)
     print(f"a trial beyond its training: {beyond['median']:.2f} s, at most {beyond['most']:.2f} s")
     shared = seconds_a_trial()
     for storage, seconds in shared.items():
         print(f"eight workers, {storage}: {seconds:.3f} s a trial")
     figures = {"overhead_seconds": beyond, "seconds_a_trial": shared}
     common.keep("sweeps", figures)
-    if asked.json:
+    if args.json:
         print(json.dumps(figures))
     return int(beyond["median"] > MOST_SECONDS)
 

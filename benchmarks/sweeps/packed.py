@@ -23,46 +23,46 @@ from benchmarks import common
 RATES = (0.001, 0.1)  # none of which diverges
 
 
-def be(way: str, asked: argparse.Namespace) -> None:
+def be(way: str, args: argparse.Namespace) -> None:
     """One of the two ways, twice; its seconds, and those of the processor, as JSON."""
     from ensemble import runs
     from ensemble.config import EnsembleConfig
     from ensemble.runs.training import packed_training
 
-    rates = np.geomspace(*RATES, asked.trials).tolist()
+    rates = np.geomspace(*RATES, args.trials).tolist()
     configs = [
         EnsembleConfig(
-            asked.dataset,
-            network=asked.network,
-            members=asked.members,
-            epochs=asked.epochs,
-            batch_size=asked.batch_size,
+            args.dataset,
+            network=args.network,
+            members=args.members,
+            epochs=args.epochs,
+            batch_size=args.batch_size,
             learning_rate=rate,
             validation=0.1,
         )
         for rate in rates
     ]
-    found = []
+    timings = []
     for turn in range(2):
-        began = asked.began if turn == 0 else time.time()
+        began = args.began if turn == 0 else time.time()
         used = spent() if turn else 0.0
-        made = [runs.create_run(one).id for one in configs]
+        run_ids = [runs.create_run(config).id for config in configs]
         if way == "packed":
-            deaf, never = [lambda status: None] * len(made), [lambda: False] * len(made)
-            size = asked.together or len(made)
+            deaf, never = [lambda status: None] * len(run_ids), [lambda: False] * len(run_ids)
+            size = args.together or len(run_ids)
             ended = [
                 run
-                for first in range(0, len(made), size)
+                for first in range(0, len(run_ids), size)
                 for run in packed_training.train_packed_runs(
-                    *(one[first : first + size] for one in (made, deaf, never))
+                    *(column[first : first + size] for column in (run_ids, deaf, never))
                 )
             ]
         else:
-            ended = [runs.execute_run(one, turn=False) for one in made]
+            ended = [runs.execute_run(run_id, turn=False) for run_id in run_ids]
         if any(run is None or run.state != "finished" for run in ended):
             raise SystemExit([run and run.message for run in ended])
-        found.append([time.time() - began, spent() - used])
-    print(json.dumps(found))
+        timings.append([time.time() - began, spent() - used])
+    print(json.dumps(timings))
 
 
 def spent() -> float:
@@ -74,7 +74,7 @@ def spent() -> float:
 def measured(way: str, words: list[str]) -> list[list[float]]:
     """Seconds and processor seconds of a way, begun with nothing compiled and then warm."""
     with tempfile.TemporaryDirectory() as cache:
-        said = subprocess.run(
+        output = subprocess.run(
             [
                 sys.executable,
                 "-m",
@@ -91,8 +91,8 @@ def measured(way: str, words: list[str]) -> list[list[float]]:
             stdout=subprocess.PIPE,
             text=True,
         ).stdout
-    found: list[list[float]] = json.loads(said.splitlines()[-1])
-    return found
+    timings: list[list[float]] = json.loads(output.splitlines()[-1])
+    return timings
 
 
 def main(words: list[str] | None = None) -> None:
@@ -107,23 +107,23 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--batch-size", type=int, default=128)
     parser.add_argument("--be", choices=("alone", "packed"), help=argparse.SUPPRESS)
     parser.add_argument("--began", type=float, default=0.0, help=argparse.SUPPRESS)
-    asked = parser.parse_args(words)
-    if asked.be:
-        return be(asked.be, asked)
+    args = parser.parse_args(words)
+    if args.be:
+        return be(args.be, args)
     common.isolated_folders()
     alone, together = measured("alone", words), measured("packed", words)
     print(
-        f"{asked.network} on {asked.dataset}, {asked.trials} trials of {asked.members} members, "
-        f"{asked.epochs} epochs"
+        f"{args.network} on {args.dataset}, {args.trials} trials of {args.members} members, "
+        f"{args.epochs} epochs"
     )
     print(f"{'seconds':<26}{'with start':>12}{'processor':>11}{'warm':>9}{'processor':>11}")
     for name, rows in (("one after the other", alone), ("in one program", together)):
         (wall, used), (warm, warm_used) = rows
         print(f"{name:<26}{wall:>12.2f}{used:>11.2f}{warm:>9.2f}{warm_used:>11.2f}")
     ratios = [
-        one / other
+        packed_time / other
         for row, rest in zip(together, alone, strict=True)
-        for one, other in zip(row, rest, strict=True)
+        for packed_time, other in zip(row, rest, strict=True)
     ]
     print(f"{'ratio':<26}{ratios[0]:>12.2f}{ratios[1]:>11.2f}{ratios[2]:>9.2f}{ratios[3]:>11.2f}")
 

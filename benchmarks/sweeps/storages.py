@@ -19,9 +19,9 @@ def seconds_a_trial() -> dict[str, float]:
 
 def _measured() -> Iterator[tuple[str, float]]:
     with address() as postgres:
-        for name, said in {"sqlite": "", "journal": "journal", "postgresql": postgres}.items():
-            if said is not None:
-                os.environ[STORAGE_VARIABLE] = said
+        for name, storage in {"sqlite": "", "journal": "journal", "postgresql": postgres}.items():
+            if storage is not None:
+                os.environ[STORAGE_VARIABLE] = storage
                 yield name, round(_one(), 4)
     os.environ.pop(STORAGE_VARIABLE, None)
 
@@ -29,12 +29,12 @@ def _measured() -> Iterator[tuple[str, float]]:
 def _one() -> float:
     sweep = sweeps.create_sweep(light_config(trials=TRIALS))
     workers = [a_worker(sweep, pause=0.0) for _ in range(WORKERS)]
-    for one in workers:
-        one.wait()
+    for worker in workers:
+        worker.wait()
     trials = sweeps.read_trials(sweep)
-    assert [one.state for one in trials] == ["complete"] * TRIALS
+    assert [trial.state for trial in trials] == ["complete"] * TRIALS
     began, ended = (
-        min(one.started_at or 0 for one in trials),
-        max(one.ended_at or 0 for one in trials),
+        min(trial.started_at or 0 for trial in trials),
+        max(trial.ended_at or 0 for trial in trials),
     )
     return (ended - began) / TRIALS

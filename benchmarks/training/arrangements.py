@@ -79,25 +79,26 @@ def competitor(name: str, members: int, processes: int, clock: str) -> Competito
 
 
 def measured(
-    name: str, arrangements: list[tuple[int, int]], asked: argparse.Namespace
+    name: str, arrangements: list[tuple[int, int]], args: argparse.Namespace
 ) -> list[Competitor]:
     """Competitors, one a pair of members and processes, with their undisturbed turns."""
-    both = [competitor(name, *arrangement, asked.clock) for arrangement in arrangements]
-    for one in both:
-        one.start()
-        one.wait_until_ready()
-    others = 1.0 if asked.clock == "cpu" else MOST_OTHERS
-    quiet_turns(both, asked.rounds, asked.seconds, asked.patience, others)
-    for one in both:
-        one.stop()
+    both = [competitor(name, *arrangement, args.clock) for arrangement in arrangements]
+    for entrant in both:
+        entrant.start()
+        entrant.wait_until_ready()
+    other_share = 1.0 if args.clock == "cpu" else MOST_OTHERS
+    quiet_turns(both, args.rounds, args.seconds, args.patience, other_share)
+    for entrant in both:
+        entrant.stop()
     return both
 
 
 def table(all_: list[Competitor], base: Competitor) -> str:
     """Speed, and that of `base`, a competitor a row."""
     rows = [
-        f"{one.name:<12}{median(one):>10.0f}{median(one) / median(base):>8.2f}{len(one.slices):>7}"
-        for one in all_
+        f"{entrant.name:<12}{median(entrant):>10.0f}{median(entrant) / median(base):>8.2f}"
+        f"{len(entrant.slices):>7}"
+        for entrant in all_
     ]
     return "\n".join([f"{'M in groups':<12}{'img·M/s':>10}{'ratio':>8}{'turns':>7}", *rows])
 
@@ -112,17 +113,24 @@ def main() -> None:
     parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds of a table")
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help="what a second is")
     parser.add_argument("--be", nargs=3, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.be:
-        be(asked.be[0], int(asked.be[1]), asked.be[2])
+    args = parser.parse_args()
+    if args.be:
+        be(args.be[0], int(args.be[1]), args.be[2])
         return
     common.isolated_folders()
-    if asked.members:
-        found = measured(asked.network, [(members, 1) for members in asked.members], asked)
-        print(table(found, next((one for one in found if one.name == "4 in 1"), found[0])))
-    for members in asked.grouped:
-        found = measured(asked.network, [(members, 1), (members, 2)], asked)
-        print(table(found, found[0]), flush=True)
+    if args.members:
+        competitors = measured(args.network, [(members, 1) for members in args.members], args)
+        print(
+            table(
+                competitors,
+                next(
+                    (entrant for entrant in competitors if entrant.name == "4 in 1"), competitors[0]
+                ),
+            )
+        )
+    for members in args.grouped:
+        competitors = measured(args.network, [(members, 1), (members, 2)], args)
+        print(table(competitors, competitors[0]), flush=True)
 
 
 if __name__ == "__main__":

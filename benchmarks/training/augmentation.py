@@ -68,12 +68,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="turns of each kind")
     parser.add_argument("--keep", action="store_true", help="write benchmarks/results")
-    asked = parser.parse_args()
-    found = measure(asked.rounds)
-    if asked.keep:
-        common.keep("augmentation", found)
+    args = parser.parse_args()
+    figures = measure(args.rounds)
+    if args.keep:
+        common.keep("augmentation", figures)
     else:
-        print(json.dumps(found, indent=1))
+        print(json.dumps(figures, indent=1))
 
 
 if __name__ == "__main__":

@@ -88,21 +88,24 @@ def gradients(rate: float) -> dict[str, list[float]]:
 
     cnn = bind_network("cnn", (28, 28, 1), 10)
     stock = derivative(lambda params, x: howto.CNN().apply({"params": params}, x))
-    ours = derivative(functools.partial(cnn.apply, arithmetic=Arithmetic("tower")))
+    engine_gradient = derivative(functools.partial(cnn.apply, arithmetic=Arithmetic("tower")))
     rng, keys = howto.split_howto_keys(0, max(MEMBERS))
     state = howto.create_train_state(keys[0], rate, 0.9)
-    found: dict[str, list[float]] = {"engine": [], "stock": []}
+    errors: dict[str, list[float]] = {"engine": [], "stock": []}
     for _ in range(EPOCHS):
         rng, input_rng = jax.random.split(rng)
         for batch in np.asarray(howto.permute_epoch(input_rng, len(images), 128)):
             x, y = images[batch], labels[batch]
             with jax.enable_x64(True):
                 exact = stock(jax.tree.map(np.float64, state.params), x.astype(np.float64), y)
-            got = {"engine": ours(state.params, x, y), "stock": stock(state.params, x, y)}
+            got = {
+                "engine": engine_gradient(state.params, x, y),
+                "stock": stock(state.params, x, y),
+            }
             for name, grads in got.items():
-                found[name].append(float(f"{worst(grads, exact):.1e}"))
+                errors[name].append(float(f"{worst(grads, exact):.1e}"))
             state = state.apply_gradients(grads=got["stock"])
-    return found
+    return errors
 
 
 def worst(grads: Tree, exact: Tree) -> float:
@@ -127,19 +130,19 @@ def main() -> None:
     from ensemble.machine.jax_settings import prepare_jax
 
     prepare_jax()
-    found, itself = {}, {}
+    differences, itself = {}, {}
     for rate, (in_order, reverse) in zip(RATES, losses, strict=True):
         for members in MEMBERS:
-            theirs = in_order[:, :, :members]
-            off = np.abs(reverse[:, :, :members] / theirs - 1).max()
+            howto_losses = in_order[:, :, :members]
+            off = np.abs(reverse[:, :, :members] / howto_losses - 1).max()
             itself[f"rate {rate}, M = {members}"] = float(f"{off:.1e}")
             for devices in DEVICES:
-                off = np.abs(by_the_engine(rate, members, devices) / theirs - 1).max()
-                found[f"rate {rate}, M = {members}, D = {devices}"] = float(f"{off:.1e}")
+                off = np.abs(by_the_engine(rate, members, devices) / howto_losses - 1).max()
+                differences[f"rate {rate}, M = {members}, D = {devices}"] = float(f"{off:.1e}")
     common.keep(
         "equality",
         {
-            "largest_relative_difference_of_a_loss": found,
+            "largest_relative_difference_of_a_loss": differences,
             "of_the_howto_to_itself": itself,
             "gradients_from_float64": gradients(RATES[0]),
         },

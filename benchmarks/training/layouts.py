@@ -65,7 +65,7 @@ def engine(name: str, members: int, clock: str, form: str | None) -> None:
     from ensemble.engine import Trainer
 
     config = EnsembleConfig("digits", members=members, batch_size=BATCH, network=name)
-    trainer = Trainer(config, images_of(name), form=form)
+    trainer = Trainer(config, images_of(name), execution=form)
     state = trainer.start()
 
     def train(count: int) -> float:
@@ -135,17 +135,17 @@ def beside(
     """Both on one network: speeds, how many times as fast the engine is, and the range of that."""
     words = ("benchmarks.training.layouts", "--be")
     rest = (name, str(members), clock, *([form] if form else []))
-    ours, theirs = both = [
+    engine_side, plain_side = both = [
         Competitor(who, who, (*words, who, *rest)) for who in ("engine", "plain")
     ]
     take_turns(both, rounds, seconds)
-    ratios = [a / b for a, b in zip(ours.slices, theirs.slices, strict=True)]
+    ratios = [a / b for a, b in zip(engine_side.slices, plain_side.slices, strict=True)]
     return {
         "network": name,
         "members": members,
-        "engine_img_member_per_s": round(statistics.median(ours.slices)),
-        "plain_img_member_per_s": round(statistics.median(theirs.slices)),
-        "ratio": round(ratio(ours, theirs), 2),
+        "engine_img_member_per_s": round(statistics.median(engine_side.slices)),
+        "plain_img_member_per_s": round(statistics.median(plain_side.slices)),
+        "ratio": round(ratio(engine_side, plain_side), 2),
         "ratio_least": round(min(ratios), 2),
         "ratio_most": round(max(ratios), 2),
     }
@@ -155,10 +155,10 @@ def table(lines: list[dict[str, Any]]) -> str:
     """The figures, a network and number of members a row."""
     head = f"{'network':<18}{'M':>3}{'engine':>9}{'plain':>9}{'ratio':>7}   least–most"
     rows = [
-        f"{one['network']:<18}{one['members']:>3}{one['engine_img_member_per_s']:>9}"
-        f"{one['plain_img_member_per_s']:>9}{one['ratio']:>7.2f}"
-        f"   {one['ratio_least']:.2f}–{one['ratio_most']:.2f}"
-        for one in lines
+        f"{line['network']:<18}{line['members']:>3}{line['engine_img_member_per_s']:>9}"
+        f"{line['plain_img_member_per_s']:>9}{line['ratio']:>7.2f}"
+        f"   {line['ratio_least']:.2f}–{line['ratio_most']:.2f}"
+        for line in lines
     ]
     return "\n".join([head, *rows])
 
@@ -173,27 +173,25 @@ def main() -> None:
     parser.add_argument("--form", help="of the engine, where not its own choice; keeps nothing")
     parser.add_argument("--json", action="store_true", help="print the figures, keep nothing")
     parser.add_argument("--be", nargs="+", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.be:
-        who, name, members, clock, *form = asked.be
+    args = parser.parse_args()
+    if args.be:
+        who, name, members, clock, *form = args.be
         {"engine": engine, "plain": plain}[who](name, int(members), clock, *(form or [None]))
         return
     common.isolated_folders()
     lines = []
-    for name in asked.networks:
-        for members in asked.members:
-            lines.append(
-                beside(name, members, asked.rounds, asked.seconds, asked.clock, asked.form)
-            )
+    for name in args.networks:
+        for members in args.members:
+            lines.append(beside(name, members, args.rounds, args.seconds, args.clock, args.form))
             print(table(lines[-1:]).splitlines()[1], file=sys.stderr, flush=True)
     figures = {
         "batch": BATCH,
-        "clock": asked.clock,
-        "rounds": asked.rounds,
+        "clock": args.clock,
+        "rounds": args.rounds,
         "load": os.getloadavg()[0],
         "lines": lines,
     }
-    if asked.json or asked.form:
+    if args.json or args.form:
         print(json.dumps(figures, indent=1))
     else:
         common.keep("layouts", figures)

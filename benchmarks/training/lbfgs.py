@@ -53,18 +53,20 @@ def compete(name: str) -> dict[str, Any]:
 
     jax.devices()
     before = resident()
-    made = LbfgsSolver(problem.x, problem.labels, problem.classes, config, jax.devices()[:devices])
-    point, found = made.start(), []
+    lbfgs_solver = LbfgsSolver(
+        problem.x, problem.labels, problem.classes, config, jax.devices()[:devices]
+    )
+    point, records = lbfgs_solver.start(), []
     for _ in range(config.iterations):
-        point, one = made.iterate(point)
-        found.append(one)
-    seconds = [one.seconds for one in found]
+        point, iteration = lbfgs_solver.iterate(point)
+        records.append(iteration)
+    seconds = [record.seconds for record in records]
     return {
         "step_ms": 1e3 * float(np.median(seconds)),
-        "objective": found[-1].objective,
-        "error": found[-1].error,
-        "evaluations": sum(one.evaluations for one in found),
-        "compile_s": round(made.compile_seconds, 2),
+        "objective": records[-1].objective,
+        "error": records[-1].error,
+        "evaluations": sum(record.evaluations for record in records),
+        "compile_s": round(lbfgs_solver.compile_seconds, 2),
         "memory_over_data": round((peak() - before) / problem.x.nbytes, 2),
     }
 
@@ -92,8 +94,8 @@ def take_turns() -> dict[str, Any]:
         point, _ = solver.iterate(solver.start())
         seconds = []
         for _ in range(TURN_ITERATIONS):
-            point, one = solver.iterate(point)
-            seconds.append(one.seconds)
+            point, iteration = solver.iterate(point)
+            seconds.append(iteration.seconds)
         return float(np.median(seconds))
 
     ratios = []
@@ -169,8 +171,8 @@ def stress(devices: int) -> dict[str, Any]:
     for _ in range(SOLVES):
         point = solver.start()
         for _ in range(config.iterations):
-            point, found = solver.iterate(point)
-        ends.add(found.objective)
+            point, iteration = solver.iterate(point)
+        ends.add(iteration.objective)
         if np.ptp(solver.gather_weights(point), axis=0).max() > 0:
             raise SystemExit("The devices' weights are not the same.")
     spread = (max(ends) - min(ends)) / min(ends)
@@ -190,12 +192,12 @@ def compare() -> None:
     """Every competitor in turn, and the ratios."""
     rounds = [{name: child("--compete", name) for name in COMPETITORS} for _ in range(ROUNDS)]
 
-    def ratio(one: str, other: str) -> float:
-        each = [found[one]["step_ms"] / found[other]["step_ms"] for found in rounds]
+    def ratio(name: str, other: str) -> float:
+        each = [results[name]["step_ms"] / results[other]["step_ms"] for results in rounds]
         return round(float(np.median(each)), 3)
 
-    best = min(found["jaxopt"]["objective"] for found in rounds)
-    worst = max(one["objective"] for found in rounds for one in found.values())
+    best = min(results["jaxopt"]["objective"] for results in rounds)
+    worst = max(result["objective"] for results in rounds for result in results.values())
     if worst > best * (1 + SAME):
         raise SystemExit(f"Not the same objective: {best} and {worst}.")
     common.keep(
@@ -207,7 +209,9 @@ def compare() -> None:
                 "ours_1_device_1_core", "ours_2_devices"
             ),
             "objective_relative_difference": worst / best - 1,
-            "memory_over_data": max(found["ours_1_device"]["memory_over_data"] for found in rounds),
+            "memory_over_data": max(
+                results["ours_1_device"]["memory_over_data"] for results in rounds
+            ),
             "rounds": rounds,
         },
     )
@@ -219,14 +223,14 @@ def main() -> None:
     parser.add_argument("--solves-on", type=int)
     parser.add_argument("--turns", action="store_true")
     parser.add_argument("--stress", action="store_true")
-    asked = parser.parse_args()
-    if asked.compete:
-        print(json.dumps(compete(asked.compete)))
-    elif asked.turns:
+    args = parser.parse_args()
+    if args.compete:
+        print(json.dumps(compete(args.compete)))
+    elif args.turns:
         print(json.dumps(take_turns()))
-    elif asked.solves_on:
-        print(json.dumps(stress(asked.solves_on)))
-    elif asked.stress:
+    elif args.solves_on:
+        print(json.dumps(stress(args.solves_on)))
+    elif args.stress:
         common.keep(
             "lbfgs_stress",
             {

@@ -36,7 +36,9 @@ MEASURED: tuple[dict[str, Any], ...] = (
 
 def held(chosen: dict[str, Any]) -> int:
     """Bytes that a run held at most."""
-    words = [word for name, one in chosen.items() for word in (f"--{name.replace('_', '-')}", one)]
+    words = [
+        word for name, value in chosen.items() for word in (f"--{name.replace('_', '-')}", value)
+    ]
     command = [sys.executable, "-m", "ensemble", "train", "--epochs", "1", *map(str, words)]
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
@@ -47,7 +49,7 @@ def held(chosen: dict[str, Any]) -> int:
 def main() -> None:
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     common.isolated_folders()
-    found = []
+    measurements = []
     for chosen in MEASURED:
         config, data = (
             EnsembleConfig(epochs=1, **chosen),
@@ -59,7 +61,7 @@ def main() -> None:
             config, cost, data.nbytes_prepared, count_cpu_devices() or 1
         )
         measured = held(chosen)
-        found.append(
+        measurements.append(
             {
                 **chosen,
                 "measured_mb": round(measured / 1e6),
@@ -67,8 +69,8 @@ def main() -> None:
                 "ratio": round(reckoned / measured, 2),
             }
         )
-        print(json.dumps(found[-1]), flush=True)
-    common.keep("memory", {"devices": count_cpu_devices(), "runs": found})
+        print(json.dumps(measurements[-1]), flush=True)
+    common.keep("memory", {"devices": count_cpu_devices(), "runs": measurements})
 
 
 if __name__ == "__main__":

@@ -21,48 +21,48 @@ def final(precision: str, seed: int, members: int, epochs: int) -> dict[str, Any
     words = ["--precision", precision, "--seed", str(seed), "--members", str(members)]
     words += ["--epochs", str(epochs), "--schedule", "cosine", "--warmup-epochs", "0.2"]
     result, _ = train(*words)
-    found = {
+    figures = {
         "precision": precision,
         "seed": seed,
         "ensemble": result["ensemble_test_accuracy"],
         "members": result["member_test_accuracy"],
         "seconds": result["seconds"],
     }
-    print(json.dumps(found), flush=True)
-    return found
+    print(json.dumps(figures), flush=True)
+    return figures
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--members", type=int, default=2)
     parser.add_argument("--epochs", type=int, default=2)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     common.isolated_folders()
-    found = [
-        final(precision, seed, asked.members, asked.epochs)
+    runs = [
+        final(precision, seed, args.members, args.epochs)
         for seed in SEEDS
         for precision in ("float32", "bfloat16")
     ]
 
-    def mean(precision: str, of: Any) -> float:
-        return statistics.mean(of(one) for one in found if one["precision"] == precision)
+    def mean(precision: str, measure: Any) -> float:
+        return statistics.mean(measure(run) for run in runs if run["precision"] == precision)
 
-    def apart(of: Any) -> float:
-        return round(100 * (mean("bfloat16", of) - mean("float32", of)), 3)
+    def apart(measure: Any) -> float:
+        return round(100 * (mean("bfloat16", measure) - mean("float32", measure)), 3)
 
-    ensemble = apart(lambda one: one["ensemble"])
+    ensemble = apart(lambda run: run["ensemble"])
     common.keep(
         "precision",
         {
-            "members": asked.members,
-            "epochs": asked.epochs,
+            "members": args.members,
+            "epochs": args.epochs,
             "schedule": "cosine, first 0.2 epochs rising",
             "bfloat16_minus_float32_points": {
                 "ensemble": ensemble,
-                "mean_member": apart(lambda one: statistics.mean(one["members"])),
+                "mean_member": apart(lambda run: statistics.mean(run["members"])),
             },
             "within_0.1_points": abs(ensemble) <= WITHIN_POINTS,
-            "runs": found,
+            "runs": runs,
         },
     )
 

@@ -67,7 +67,7 @@ def learnt(network: str, on: str, rate: float, epochs: int, members: int) -> dic
     judged = trainer.evaluate(state)
     assert judged is not None
     right = np.asarray(judged.accuracy)
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "network": network,
         "on": on,
         "rate": rate,
@@ -78,8 +78,8 @@ def learnt(network: str, on: str, rate: float, epochs: int, members: int) -> dic
         "diverged": int((~np.isfinite(loss).all(axis=1)).sum()),
         "guess": int((right < GUESS).sum()),
     }
-    print(json.dumps(found), flush=True)
-    return found
+    print(json.dumps(result), flush=True)
+    return result
 
 
 def main() -> None:
@@ -91,22 +91,26 @@ def main() -> None:
     parser.add_argument("--on", nargs="+", default=("digits", "colour"))
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--members", type=int, default=2)
-    asked = parser.parse_args()
-    found = [
-        learnt(network, on, rate, asked.epochs, asked.members)
-        for network in asked.networks
-        for on in asked.on
-        for rate in asked.rates
+    args = parser.parse_args()
+    results = [
+        learnt(network, on, rate, args.epochs, args.members)
+        for network in args.networks
+        for on in args.on
+        for rate in args.rates
     ]
     kept = common.RESULTS / "rates.json"
     before = json.loads(kept.read_text())["runs"] if kept.exists() else []
-    anew = [one for one in before if all(of(one) != of(other) for other in found)]
-    common.keep("rates", {"momentum": 0.9, "batch_size": 128, "runs": [*anew, *found]})
+    anew = [
+        earlier_result
+        for earlier_result in before
+        if all(of(earlier_result) != of(other) for other in results)
+    ]
+    common.keep("rates", {"momentum": 0.9, "batch_size": 128, "runs": [*anew, *results]})
 
 
-def of(one: dict[str, Any]) -> tuple[Any, ...]:
+def of(result: dict[str, Any]) -> tuple[Any, ...]:
     """What a result is of: a later one takes its place."""
-    return one["network"], one["on"], one["rate"]
+    return result["network"], result["on"], result["rate"]
 
 
 if __name__ == "__main__":

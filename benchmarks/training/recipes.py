@@ -57,7 +57,7 @@ def run(config: EnsembleConfig) -> dict[str, Any]:
     common.isolated_folders()
     began = time.perf_counter()
     result, _ = train(*words_of(config))
-    found = {
+    run_figures = {
         "seed": config.seed,
         "ensemble": result["ensemble_test_accuracy"],
         "nll": round(result["ensemble_test_nll"], 5),
@@ -65,23 +65,26 @@ def run(config: EnsembleConfig) -> dict[str, Any]:
         "seconds": round(time.perf_counter() - began, 1),
         "img_member_per_s": result["img_member_per_s"],
     }
-    print(json.dumps(found), flush=True)
-    return found
+    print(json.dumps(run_figures), flush=True)
+    return run_figures
 
 
 def figures(name: str, seeds: list[int]) -> dict[str, Any]:
     """A recipe's runs, and what they come to."""
-    found = [run(dataclasses.replace(RECIPES[name], seed=seed)) for seed in seeds]
+    results = [run(dataclasses.replace(RECIPES[name], seed=seed)) for seed in seeds]
     return {
         "options": " ".join(words_of(RECIPES[name])),
-        "mean_ensemble": round(statistics.mean(one["ensemble"] for one in found), 5),
-        "mean_nll": round(statistics.mean(one["nll"] for one in found), 5),
+        "mean_ensemble": round(statistics.mean(result["ensemble"] for result in results), 5),
+        "mean_nll": round(statistics.mean(result["nll"] for result in results), 5),
         **(
-            {"wanted": wanted, "reached_by": sum(one["ensemble"] >= wanted for one in found)}
+            {
+                "wanted": wanted,
+                "reached_by": sum(result["ensemble"] >= wanted for result in results),
+            }
             if (wanted := WANTED.get(name))
             else {}
         ),
-        "runs": found,
+        "runs": results,
     }
 
 
@@ -89,15 +92,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("recipes", nargs="*", help=f"which of {', '.join(RECIPES)}; all by default")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
-    asked = parser.parse_args()
-    if unknown := set(asked.recipes) - set(RECIPES):
+    args = parser.parse_args()
+    if unknown := set(args.recipes) - set(RECIPES):
         parser.error(f"there is no recipe {sorted(unknown)[0]}: choose of {', '.join(RECIPES)}")
     kept = common.RESULTS / "recipes.json"
     before = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
     before.pop("machine", None)
-    for name in asked.recipes or RECIPES:
+    for name in args.recipes or RECIPES:
         # Kept one by one: the second takes many times as long as the first.
-        before[name] = {**figures(name, asked.seeds), "on": common.machine()}
+        before[name] = {**figures(name, args.seeds), "on": common.machine()}
         common.keep("recipes", before)
 
 

@@ -35,23 +35,23 @@ def calls(network: str, members: int, rounds: int) -> dict[str, dict[str, list[f
     from ensemble.config import EnsembleConfig
     from ensemble.engine import Trainer
 
-    images, found, at_work = images_of(network), dict[str, dict[str, list[float]]](), []
+    images, durations, at_work = images_of(network), dict[str, dict[str, list[float]]](), []
     for name, vary in (("at one rate", ""), ("each at its own", varied())):
         config = EnsembleConfig(
             "digits", members=members, batch_size=BATCH, network=network, vary=vary
         )
         trainer = Trainer(config, images)
         state, _ = trainer.train(trainer.start(), 1, 0, STEPS)
-        found[name] = {clock: [] for clock in CLOCKS}
+        durations[name] = {clock: [] for clock in CLOCKS}
         at_work.append([name, trainer, state])
     for turn in range(rounds):
-        for one in at_work if turn % 2 else at_work[::-1]:
-            name, trainer, state = one
+        for contestant in at_work if turn % 2 else at_work[::-1]:
+            name, trainer, state = contestant
             began = {clock: seconds() for clock, seconds in CLOCKS.items()}
-            one[2], _ = trainer.train(state, 1, 0, STEPS)
+            contestant[2], _ = trainer.train(state, 1, 0, STEPS)
             for clock, seconds in CLOCKS.items():
-                found[name][clock].append(seconds() - began[clock])
-    return found
+                durations[name][clock].append(seconds() - began[clock])
+    return durations
 
 
 def varied() -> str:
@@ -71,19 +71,19 @@ def be(network: str, dataset: str, epochs: int, members: int, rate: float) -> No
         raise SystemExit(f"{run.state}: {run.message}")
 
 
-def of_runs(asked: argparse.Namespace, rates: list[float], members: int) -> dict[str, float]:
+def of_runs(args: argparse.Namespace, rates: list[float], members: int) -> dict[str, float]:
     """Seconds that these runs take one after the other, by clock, with nothing compiled before."""
 
     def spent() -> float:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         return used.ru_utime + used.ru_stime
 
-    words = ("-m", "benchmarks.training.varied", "--be", asked.network, asked.dataset)
+    words = ("-m", "benchmarks.training.varied", "--be", args.network, args.dataset)
     began = {"wall": time.perf_counter(), "cpu": spent()}
     with tempfile.TemporaryDirectory() as cache:
         for rate in rates:
             subprocess.run(
-                [sys.executable, *words, str(asked.epochs), str(members), str(rate)],
+                [sys.executable, *words, str(args.epochs), str(members), str(rate)],
                 check=True,
                 cwd=common.ROOT,
                 env={**os.environ, "JAX_COMPILATION_CACHE_DIR": cache},
@@ -94,11 +94,11 @@ def of_runs(asked: argparse.Namespace, rates: list[float], members: int) -> dict
 def table(title: str, rows: dict[str, dict[str, float]], wanted: float) -> str:
     """Seconds of each by both clocks, and of the last against the first."""
     lines = [f"{title:<34}{'seconds':>10}{'processor':>11}"]
-    lines += [f"{name:<34}{one['wall']:>10.2f}{one['cpu']:>11.2f}" for name, one in rows.items()]
+    lines += [f"{name:<34}{row['wall']:>10.2f}{row['cpu']:>11.2f}" for name, row in rows.items()]
     first, *_, last = rows.values()
     ratios = [last[clock] / first[clock] for clock in ("wall", "cpu")]
-    said = f"ratio (wanted: at most {wanted:g})"
-    return "\n".join([*lines, f"{said:<34}{ratios[0]:>10.2f}{ratios[1]:>11.2f}"])
+    label = f"ratio (wanted: at most {wanted:g})"
+    return "\n".join([*lines, f"{label:<34}{ratios[0]:>10.2f}{ratios[1]:>11.2f}"])
 
 
 def main() -> None:
@@ -109,21 +109,23 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=EPOCHS, help="of a run")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="calls of each")
     parser.add_argument("--be", nargs=5, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.be:
-        network, dataset, epochs, members, rate = asked.be
+    args = parser.parse_args()
+    if args.be:
+        network, dataset, epochs, members, rate = args.be
         be(network, dataset, int(epochs), int(members), float(rate))
         return
     common.isolated_folders()
-    count = asked.members
+    count = args.members
     rates = np.geomspace(*RATES, count).tolist()
-    alone, together = of_runs(asked, rates, 1), of_runs(asked, [0.0], count)
+    alone, together = of_runs(args, rates, 1), of_runs(args, [0.0], count)
     rows = {f"{count} runs of one member": alone, f"one run of {count} members": together}
-    print(table(f"{asked.dataset}, {asked.epochs} epochs", rows, 0.5), flush=True)
-    found = calls(asked.network, count, asked.rounds)
+    print(table(f"{args.dataset}, {args.epochs} epochs", rows, 0.5), flush=True)
+    durations = calls(args.network, count, args.rounds)
     medians = {
-        f"{count} members, {name}": {clock: statistics.median(each) for clock, each in one.items()}
-        for name, one in found.items()
+        f"{count} members, {name}": {
+            clock: statistics.median(each) for clock, each in by_clock.items()
+        }
+        for name, by_clock in durations.items()
     }
     print(table(f"a call of {STEPS} steps", medians, 1.1))
 

@@ -27,17 +27,17 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
     parser.add_argument("--quick", action="store_true", help="a tenth of the draws")
     parser.add_argument("--processes", type=int, default=2)
-    asked = parser.parse_args(words)
-    rows = simulated(asked.quick, asked.processes)
-    counted = [one for one in rows if VERDICTS[one["verdict"]][2]]
-    rates = {name: max(one["wrong"] for one in rows if one["verdict"] == name) for name in VERDICTS}
-    worst = max(one["wrong"] for one in counted)
-    above = [one for one in counted if one["wrong"] - 2 * one["standard_error"] > PROMISED]
+    args = parser.parse_args(words)
+    rows = simulated(args.quick, args.processes)
+    counted = [row for row in rows if VERDICTS[row["verdict"]][2]]
+    rates = {name: max(row["wrong"] for row in rows if row["verdict"] == name) for name in VERDICTS}
+    worst = max(row["wrong"] for row in counted)
+    above = [row for row in counted if row["wrong"] - 2 * row["standard_error"] > PROMISED]
     print(f"worst of what counts: {worst:.2%}; above {PROMISED:.0%} beyond chance: {len(above)}")
     figures = {"rates": rates, "worst_rate": worst, "above": above, "rows": rows}
-    if not asked.quick:
+    if not args.quick:
         common.keep("verdicts", figures)
-    if asked.json:
+    if args.json:
         print(json.dumps(figures))
     return 1 if above else 0
 

@@ -50,16 +50,16 @@ def tried(name: str, setting: Setting, count: int, part: int) -> list[Told]:
     return [trial(setting, rng) for _ in range(count)]
 
 
-def row(name: str, setting: Setting, told: list[Told]) -> dict[str, Any]:
+def row(name: str, setting: Setting, verdicts: list[Told]) -> dict[str, Any]:
     """What the draws of one setting come to."""
-    rate = sum(one.wrong for one in told) / len(told)
+    rate = sum(verdict.wrong for verdict in verdicts) / len(verdicts)
     return {
         "verdict": name,
         **setting._asdict(),
-        "draws": len(told),
-        "claimed": sum(one.claimed for one in told) / len(told),
+        "draws": len(verdicts),
+        "claimed": sum(verdict.claimed for verdict in verdicts) / len(verdicts),
         "wrong": rate,
-        "standard_error": math.sqrt(max(rate * (1 - rate), 1 / len(told) ** 2) / len(told)),
+        "standard_error": math.sqrt(max(rate * (1 - rate), 1 / len(verdicts) ** 2) / len(verdicts)),
     }
 
 
@@ -76,16 +76,16 @@ def simulated(quick: bool, processes: int) -> list[dict[str, Any]]:
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # of each process
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         waiting = [
-            [pool.submit(tried, *one, draws(*one, quick) // PARTS, part) for part in range(PARTS)]
-            for one in wanted
+            [pool.submit(tried, *pair, draws(*pair, quick) // PARTS, part) for part in range(PARTS)]
+            for pair in wanted
         ]
         for (name, setting), parts in zip(wanted, waiting, strict=True):
-            found = row(name, setting, [told for part in parts for told in part.result()])
-            rows.append(found)
+            figures = row(name, setting, [verdict for part in parts for verdict in part.result()])
+            rows.append(figures)
             print(
                 f"{name:28} N {setting.n:6,}  M {setting.members:2}  loss {setting.loss:3} margins "
-                f"claimed {found['claimed']:6.1%}  wrong {found['wrong']:6.2%} "
-                f"± {found['standard_error']:.2%}  of {found['draws']:,}",
+                f"claimed {figures['claimed']:6.1%}  wrong {figures['wrong']:6.2%} "
+                f"± {figures['standard_error']:.2%}  of {figures['draws']:,}",
                 flush=True,
             )
     return rows

@@ -87,23 +87,27 @@ def calibrated(setting: Setting, rng: np.random.Generator) -> Told:
     """It is too sure, or less sure than it is right: of what is calibrated by its making."""
     probabilities, labels = population(setting.members).draw_calibrated(setting.n, rng)
     averaged = average_probabilities(probabilities)
-    told = calibration_test(
+    verdict = calibration_test(
         prediction_confidence(averaged), most_likely_classes(averaged) == labels
     ).verdict
-    return Told(told != "none", told != "none")
+    return Told(verdict != "none", verdict != "none")
 
 
 def temperature_helps(setting: Setting, rng: np.random.Generator) -> Told:
     """A temperature lowers the NLL: of what is calibrated by its making."""
-    found = compare_temperatures(*population(setting.members).draw_calibrated(setting.n, rng))
-    return Told(found.scaled_average.improves_nll, found.scaled_average.improves_nll)
+    temperatures = compare_temperatures(
+        *population(setting.members).draw_calibrated(setting.n, rng)
+    )
+    return Told(temperatures.scaled_average.improves_nll, temperatures.scaled_average.improves_nll)
 
 
 def gain_in_accuracy(setting: Setting, rng: np.random.Generator) -> Told:
     """The ensemble gets more right, or fewer, than a member drawn at random."""
-    of, truth = _over_a_member(setting.members, -setting.loss * DEFAULT_MARGINS["accuracy"])
-    said = gain_over_mean_member(evaluate_predictions(*of.draw(setting.n, rng))).accuracy_sign
-    return Told(said != 0, said != 0 and said != np.sign(truth))
+    universe, truth = _over_a_member(setting.members, -setting.loss * DEFAULT_MARGINS["accuracy"])
+    accuracy_sign = gain_over_mean_member(
+        evaluate_predictions(*universe.draw(setting.n, rng))
+    ).accuracy_sign
+    return Told(accuracy_sign != 0, accuracy_sign != 0 and accuracy_sign != np.sign(truth))
 
 
 def better_run(setting: Setting, rng: np.random.Generator) -> Told:
@@ -116,42 +120,42 @@ def better_run(setting: Setting, rng: np.random.Generator) -> Told:
     if setting.loss:
         both = _apart(setting.members, setting.loss)
     probabilities, labels = both.draw(setting.n, rng)
-    ours = average_probabilities(probabilities[: setting.members])
-    theirs = average_probabilities(probabilities[setting.members :])
+    averaged = average_probabilities(probabilities[: setting.members])
+    other_averaged = average_probabilities(probabilities[setting.members :])
     if not setting.loss:
         swapped = rng.random(setting.n) < 0.5
-        ours, theirs = (
+        averaged, other_averaged = (
             np.where(swapped[:, None], second, first)
-            for first, second in ((ours, theirs), (theirs, ours))
+            for first, second in ((averaged, other_averaged), (other_averaged, averaged))
         )
-    said = compute_gain_signs(compute_gain(ours, theirs, labels))
-    return Told(any(said), any(said) if not setting.loss else 1 in said)
+    gain_signs = compute_gain_signs(compute_gain(averaged, other_averaged, labels))
+    return Told(any(gain_signs), any(gain_signs) if not setting.loss else 1 in gain_signs)
 
 
 def interval_of_the_gain(setting: Setting, rng: np.random.Generator) -> Told:
     """The 95 % interval of the digits over a member drawn at random holds the true gain."""
-    of, truth = _over_a_member(setting.members, setting.loss * DEFAULT_MARGINS["accuracy"])
-    found = gain_over_mean_member(evaluate_predictions(*of.draw(setting.n, rng)))
-    return Told(True, not found.digits_low <= truth * setting.n <= found.digits_high)
+    universe, truth = _over_a_member(setting.members, setting.loss * DEFAULT_MARGINS["accuracy"])
+    gain = gain_over_mean_member(evaluate_predictions(*universe.draw(setting.n, rng)))
+    return Told(True, not gain.digits_low <= truth * setting.n <= gain.digits_high)
 
 
 def interval_of_the_difference(setting: Setting, rng: np.random.Generator) -> Told:
     """The 95 % interval of the digits between the ensemble and its first member holds the truth."""
-    of = population(setting.members)
-    digits = _right(of, range(setting.members)) - _right(of, [0])
-    of = of.tilted(digits, setting.loss * DEFAULT_MARGINS["accuracy"])
-    probabilities, labels = of.draw(setting.n, rng)
-    found = compute_gain(average_probabilities(probabilities), probabilities[0], labels)
+    universe = population(setting.members)
+    digits = _right(universe, range(setting.members)) - _right(universe, [0])
+    universe = universe.tilted(digits, setting.loss * DEFAULT_MARGINS["accuracy"])
+    probabilities, labels = universe.draw(setting.n, rng)
+    gain = compute_gain(average_probabilities(probabilities), probabilities[0], labels)
     truth = setting.loss * DEFAULT_MARGINS["accuracy"] * setting.n
-    return Told(True, not found.digits_low <= truth <= found.digits_high)
+    return Told(True, not gain.digits_low <= truth <= gain.digits_high)
 
 
 def bootstrap_of_the_difference(setting: Setting, rng: np.random.Generator) -> Told:
     """What the interval before was: by resampling the examples; for comparison."""
-    of = population(setting.members)
-    digits = _right(of, range(setting.members)) - _right(of, [0])
-    of = of.tilted(digits, setting.loss * DEFAULT_MARGINS["accuracy"])
-    probabilities, labels = of.draw(setting.n, rng)
+    universe = population(setting.members)
+    digits = _right(universe, range(setting.members)) - _right(universe, [0])
+    universe = universe.tilted(digits, setting.loss * DEFAULT_MARGINS["accuracy"])
+    probabilities, labels = universe.draw(setting.n, rng)
     apart = (most_likely_classes(average_probabilities(probabilities)) == labels) - 1.0 * (
         most_likely_classes(probabilities[0]) == labels
     )
@@ -162,10 +166,10 @@ def bootstrap_of_the_difference(setting: Setting, rng: np.random.Generator) -> T
 
 def interval_of_nll(setting: Setting, rng: np.random.Generator) -> Told:
     """The 95 % interval of the NLL between the ensemble and its first member holds the truth."""
-    of = population(setting.members)
-    saved = _nll(of, [0]) - _nll(of, range(setting.members))
-    of = of.tilted(saved, setting.loss * DEFAULT_MARGINS["nll"])
-    probabilities, labels = of.draw(setting.n, rng)
+    universe = population(setting.members)
+    saved = _nll(universe, [0]) - _nll(universe, range(setting.members))
+    universe = universe.tilted(saved, setting.loss * DEFAULT_MARGINS["nll"])
+    probabilities, labels = universe.draw(setting.n, rng)
     values = log_loss(probabilities[0], labels) - log_loss(
         average_probabilities(probabilities), labels
     )
@@ -174,18 +178,18 @@ def interval_of_nll(setting: Setting, rng: np.random.Generator) -> Told:
 
 
 def _enough(figure: str, setting: Setting, rng: np.random.Generator) -> Told:
-    of, kept = _committees(figure, setting.members, setting.loss)
+    universe, kept = _committees(figure, setting.members, setting.loss)
     size = find_sufficient_size(
-        evaluate_committees(*of.draw(setting.n, rng), threads=1), figure
+        evaluate_committees(*universe.draw(setting.n, rng), threads=1), figure
     ).size
     claimed = size < setting.members
     return Told(claimed, claimed and not all(kept[size - 1 :]))
 
 
 def _loses(figure: str, setting: Setting, rng: np.random.Generator) -> Told:
-    of, kept = _committees(figure, setting.members, setting.loss)
+    universe, kept = _committees(figure, setting.members, setting.loss)
     failed = find_sufficient_size(
-        evaluate_committees(*of.draw(setting.n, rng), threads=1), figure
+        evaluate_committees(*universe.draw(setting.n, rng), threads=1), figure
     ).first_insufficient
     claimed = failed is not None and failed.outcome == "loses"
     return Told(claimed, claimed and failed is not None and kept[failed.size - 1])
@@ -213,13 +217,13 @@ def _committees(figure: str, members: int, loss: float) -> tuple[Population, lis
 @cache
 def _losses(figure: str, members: int) -> dict[int, NDArray[np.float32]]:
     """By the sizes 1 to M − 1: (committees, P), what each loses on each example."""
-    of = population(members)
-    told = _nll if figure == "nll" else lambda of, chosen: -_right(of, chosen)
-    whole = told(of, range(members))
+    universe = population(members)
+    metric = _nll if figure == "nll" else lambda source, chosen: -_right(source, chosen)
+    whole = metric(universe, range(members))
     return {
         size: np.stack(
             [
-                (told(of, chosen) - whole).astype(np.float32)
+                (metric(universe, chosen) - whole).astype(np.float32)
                 for chosen in combinations(range(members), size)
             ]
         )
@@ -230,9 +234,9 @@ def _losses(figure: str, members: int) -> dict[int, NDArray[np.float32]]:
 @cache
 def _over_a_member(members: int, gained: float) -> tuple[Population, float]:
     """A population in which the ensemble gains so much over a member drawn at random; the gain."""
-    of = population(members)
-    share = np.mean([_right(of, [member]) for member in range(members)], axis=0)
-    return of.tilted(_right(of, range(members)) - share, gained), gained
+    universe = population(members)
+    share = np.mean([_right(universe, [member]) for member in range(members)], axis=0)
+    return universe.tilted(_right(universe, range(members)) - share, gained), gained
 
 
 @cache
@@ -244,12 +248,15 @@ def _apart(members: int, loss: float) -> Population:
     return both.tilted(worse, loss * DEFAULT_MARGINS["accuracy"])
 
 
-def _right(of: Population, chosen: "range | list[int] | tuple[int, ...]") -> Doubles:
+def _right(universe: Population, chosen: "range | list[int] | tuple[int, ...]") -> Doubles:
     """(P,), 1 where a committee is right."""
-    told = most_likely_classes(average_probabilities(of.probabilities[list(chosen)])) == of.labels
-    return told.astype(np.float64)
+    hits = (
+        most_likely_classes(average_probabilities(universe.probabilities[list(chosen)]))
+        == universe.labels
+    )
+    return hits.astype(np.float64)
 
 
-def _nll(of: Population, chosen: "range | list[int] | tuple[int, ...]") -> Doubles:
+def _nll(universe: Population, chosen: "range | list[int] | tuple[int, ...]") -> Doubles:
     """(P,), a committee's NLL."""
-    return log_loss(average_probabilities(of.probabilities[list(chosen)]), of.labels)
+    return log_loss(average_probabilities(universe.probabilities[list(chosen)]), universe.labels)

@@ -43,10 +43,10 @@ class AllowList:
 
     def role_of(self, address: str) -> Role:
         """The role of who has this address; the entry that says most of it holds."""
-        if not (known := normalize_address(address)):
+        if not (plain_address := normalize_address(address)):
             return Role.NOBODY
-        domain = known.rpartition("@")[2]
-        return self.addresses.get(known, self.domains.get(domain, self.anybody))
+        domain = plain_address.rpartition("@")[2]
+        return self.addresses.get(plain_address, self.domains.get(domain, self.anybody))
 
 
 def normalize_address(address: str) -> str:
@@ -57,8 +57,12 @@ def normalize_address(address: str) -> str:
     """
     name, _, domain = address.strip().rpartition("@")
     name, domain = name.lower() if name.isascii() else "", _normalize_domain(domain)
-    found = f"{name}@{domain}"
-    return found if _NAME.fullmatch(name) and domain and len(found) <= MAX_ADDRESS_LETTERS else ""
+    full_address = f"{name}@{domain}"
+    return (
+        full_address
+        if _NAME.fullmatch(name) and domain and len(full_address) <= MAX_ADDRESS_LETTERS
+        else ""
+    )
 
 
 def parse_allow_list(text: str) -> AllowList:
@@ -71,9 +75,9 @@ def parse_allow_list(text: str) -> AllowList:
     domains: dict[str, Role] = {}
     anybody: dict[str, Role] = {}
     lines = (line.partition("#")[0] for line in text.splitlines())
-    for entry in filter(None, (one.strip() for line in lines for one in line.split(","))):
-        who, _, said = (part.strip() for part in entry.partition("="))
-        role = ROLES.get(said.lower() or "member")
+    for entry in filter(None, (item.strip() for line in lines for item in line.split(","))):
+        who, _, role_text = (part.strip() for part in entry.partition("="))
+        role = ROLES.get(role_text.lower() or "member")
         domain = _normalize_domain(who.removeprefix("*").removeprefix("@"))
         if role is None:
             raise ConfigError(
@@ -84,8 +88,8 @@ def parse_allow_list(text: str) -> AllowList:
             where, key = anybody, ANYBODY
         elif who.startswith(("@", "*@")) and domain:
             where, key = domains, domain
-        elif found := normalize_address(who):
-            where, key = addresses, found
+        elif address := normalize_address(who):
+            where, key = addresses, address
         else:
             raise ConfigError(
                 f"“{entry:.80}” in {LIST_VARIABLE} is neither an address nor a domain: write "
@@ -107,8 +111,10 @@ def load_allow_list() -> AllowList:
     if not path:
         return _parse_variable(text)
     try:
-        seen = Path(path).stat()
-        return _parse_variable_and_file(text, path, (seen.st_mtime_ns, seen.st_size, seen.st_ino))
+        file_status = Path(path).stat()
+        return _parse_variable_and_file(
+            text, path, (file_status.st_mtime_ns, file_status.st_size, file_status.st_ino)
+        )
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"The list that {FILE_VARIABLE} names, {path:.200}, cannot be read ({error}): "
@@ -129,18 +135,18 @@ def _parse_variable(text: str) -> AllowList:
 @functools.lru_cache(maxsize=2)
 def _parse_variable_and_file(text: str, path: str, version: tuple[int, int, int]) -> AllowList:
     with Path(path).open("rb") as file:
-        found = file.read(MAX_LIST_BYTES + 1)
-    if len(found) > MAX_LIST_BYTES:  # What stands behind an address would be cut off: its role.
+        content = file.read(MAX_LIST_BYTES + 1)
+    if len(content) > MAX_LIST_BYTES:  # What stands behind an address would be cut off: its role.
         raise ValueError(f"it is longer than {MAX_LIST_BYTES:,} bytes")
-    return parse_allow_list(f"{text}\n{found.decode('utf-8')}")
+    return parse_allow_list(f"{text}\n{content.decode('utf-8')}")
 
 
 def _normalize_domain(domain: str) -> str:
     """A domain as DNS has it, in small letters; "" if it is none."""
     labels = []
-    for said in domain.split("."):
-        label = said.lower()
-        if label.isascii() and not said.isascii():
+    for part in domain.split("."):
+        label = part.lower()
+        if label.isascii() and not part.isascii():
             return ""  # The sign of Kelvin becomes a k.
         try:
             encoded = label if label.isascii() else label.encode("idna").decode("ascii")

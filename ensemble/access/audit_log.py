@@ -60,14 +60,14 @@ def write_audit_entry(action: Action | str, subject: str, person: Person | None 
     person = current_person() if person is None else person
     if person == LOCAL:
         return
-    said = action.value if isinstance(action, Action) else action
-    if _is_flooding(said, subject, person):
+    event = action.value if isinstance(action, Action) else action
+    if _is_flooding(event, subject, person):
         return
     line = {
         "time": round(time.time(), 3),
         "who": person.name,
         "role": person.role.name.lower(),
-        "action": said,
+        "action": event,
         "subject": subject[:MAX_SUBJECT_LETTERS],
     }
     with contextlib.suppress(OSError):
@@ -92,11 +92,11 @@ def read_audit_log(since: float = 0.0, who: str = "") -> Iterator[AuditEntry]:
                     yield entry
 
 
-def _is_flooding(said: str, subject: str, person: Person) -> bool:
-    of = "\n".join((str(runs_folder()), said, person.name))
-    if said in LIMITED_EVENTS:
-        return not _event_limiter.try_count(of, MAX_EVENTS_PER_MINUTE)
-    return said == Action.CHANGE.value and not _event_limiter.try_count(f"{of}\n{subject}", 1)
+def _is_flooding(event: str, subject: str, person: Person) -> bool:
+    key = "\n".join((str(runs_folder()), event, person.name))
+    if event in LIMITED_EVENTS:
+        return not _event_limiter.try_count(key, MAX_EVENTS_PER_MINUTE)
+    return event == Action.CHANGE.value and not _event_limiter.try_count(f"{key}\n{subject}", 1)
 
 
 def _read_audit_rows(path: Path) -> list[bytes]:

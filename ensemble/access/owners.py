@@ -29,9 +29,9 @@ def write_owner(folder: Path) -> None:
         (folder / OWNER_FILE).unlink(missing_ok=True)  # of one before, where a folder is used again
 
 
-def copy_owner(one: Path, other: Path) -> None:
-    """What is in the folder `other` is made for what is in `one`: it is the same person's."""
-    if owner := read_owner(one):
+def copy_owner(source: Path, other: Path) -> None:
+    """What is in the folder `other` is made for what is in `source`: it is the same person's."""
+    if owner := read_owner(source):
         write_json(other / OWNER_FILE, {"owner": owner})
 
 

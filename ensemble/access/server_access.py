@@ -58,7 +58,7 @@ class ServerStart:
     @property
     def foreign_host(self) -> str:
         """A name it answers to that others come by, through a proxy on this machine; "" if none."""
-        return next((one for one in self.hosts if not is_local_host(one)), "")
+        return next((host for host in self.hosts if not is_local_host(host)), "")
 
 
 def determine_access_mode(start: ServerStart) -> AccessMode:

@@ -145,8 +145,8 @@ def check_disk_quota() -> None:
     Raises:
       AccessError: it is.
     """
-    if (found := measure_disk_quota()) and found.is_full:
-        raise AccessError(str(found))
+    if (disk_quota := measure_disk_quota()) and disk_quota.is_full:
+        raise AccessError(str(disk_quota))
 
 
 def measure_disk_quota() -> DiskQuota | None:
@@ -201,11 +201,11 @@ def read_number_variable(name: str, usual: float) -> float:
     Raises:
       ConfigError: it is no such number.
     """
-    said = os.environ.get(name) or str(usual)
+    text = os.environ.get(name) or str(usual)
     try:
-        found = float(said)
+        number = float(text)
     except ValueError:
-        found = math.nan
-    if not 0 <= found < 1e9:
-        raise ConfigError(f"{name} is {said:.40}: give a number of at least 0.")
-    return found
+        number = math.nan
+    if not 0 <= number < 1e9:
+        raise ConfigError(f"{name} is {text:.40}: give a number of at least 0.")
+    return number

@@ -75,11 +75,11 @@ def read_sign_in_seconds() -> float:
     Raises:
       ConfigError: `ENSEMBLE_SIGN_IN_HOURS` is no positive number.
     """
-    said = os.environ.get(HOURS_VARIABLE) or str(DEFAULT_SIGN_IN_HOURS)
+    text = os.environ.get(HOURS_VARIABLE) or str(DEFAULT_SIGN_IN_HOURS)
     try:
-        hours = float(said)
+        hours = float(text)
     except ValueError:
         hours = math.nan
     if not 0 < hours <= 30 * 24:
-        raise ConfigError(f"{HOURS_VARIABLE} is {said:.40}: give hours above 0, at most 720.")
+        raise ConfigError(f"{HOURS_VARIABLE} is {text:.40}: give hours above 0, at most 720.")
     return 3600 * hours

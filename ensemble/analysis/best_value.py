@@ -69,17 +69,19 @@ def estimate_best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
     Raises:
       ValueError: there is no member or no example.
     """
-    given, each = np.asarray(values, np.float64), np.asarray(losses, np.float64)
-    if each.ndim != 2 or 0 in each.shape or given.shape != each.shape[:1]:
-        raise ValueError(f"{each.shape} losses for {given.shape} values are not (M, N) and (M,).")
-    once, place, count = np.unique(given, return_inverse=True, return_counts=True)
+    setting_values, each = np.asarray(values, np.float64), np.asarray(losses, np.float64)
+    if each.ndim != 2 or 0 in each.shape or setting_values.shape != each.shape[:1]:
+        raise ValueError(
+            f"{each.shape} losses for {setting_values.shape} values are not (M, N) and (M,)."
+        )
+    once, place, count = np.unique(setting_values, return_inverse=True, return_counts=True)
     sums = np.zeros((len(once), each.shape[1]))
     np.add.at(sums, place, each)
     means = sums / count[:, None]
     loss = means.mean(axis=1)
     best = int(loss.argmin())
     pairs = len(once) * (len(once) - 1) // 2
-    apart = [mean_p_value(zero_rounding(one - means[best])) for one in means]  # 1 for the best
+    apart = [mean_p_value(zero_rounding(mean - means[best])) for mean in means]  # 1 for the best
     p = np.minimum(1.0, pairs * np.array(apart)) if pairs else np.ones(1)
     worse = p < SIGNIFICANCE_LEVEL
     first = last = best

@@ -95,7 +95,7 @@ def evaluate_predictions(probabilities: Floats, labels: Ints) -> EnsemblePredict
         tallies[rows] = count_votes(voted[:, rows], C)
         pairs[rows] = pairwise_disagreement(tallies[rows])
         information[rows] = mutual_information(part, averaged[rows])
-    made = EnsemblePredictions(
+    ensemble_predictions = EnsemblePredictions(
         probabilities,
         labels,
         averaged,
@@ -106,18 +106,18 @@ def evaluate_predictions(probabilities: Floats, labels: Ints) -> EnsemblePredict
         pairs,
         information,
     )
-    for values in vars(made).values():
+    for values in vars(ensemble_predictions).values():
         values.setflags(write=False)
-    return made
+    return ensemble_predictions
 
 
 def filter_examples(
-    made: EnsemblePredictions, show: str = "all", label: int | None = None
+    ensemble_predictions: EnsemblePredictions, show: str = "all", label: int | None = None
 ) -> NDArray[np.int64]:
     """The numbers of the examples to show, rising.
 
     Args:
-      made: the predictions.
+      ensemble_predictions: the predictions.
       show: "all", "wrong" (the ensemble errs) or "split" (not all members vote the same).
       label: only examples of this class; None for every class.
 
@@ -126,17 +126,24 @@ def filter_examples(
     """
     if show not in EXAMPLE_FILTERS:
         raise ValueError(f"{show!r} is none of {', '.join(EXAMPLE_FILTERS)}.")
-    kept = {"all": np.ones(len(made.labels), bool), "wrong": ~made.right, "split": made.split}[show]
-    return np.flatnonzero(kept if label is None else kept & (made.labels == label))
+    kept = {
+        "all": np.ones(len(ensemble_predictions.labels), bool),
+        "wrong": ~ensemble_predictions.right,
+        "split": ensemble_predictions.split,
+    }[show]
+    return np.flatnonzero(kept if label is None else kept & (ensemble_predictions.labels == label))
 
 
 def sort_examples(
-    made: EnsemblePredictions, numbers: Ints, order: str = "unsure", sizes: Ints | None = None
+    ensemble_predictions: EnsemblePredictions,
+    numbers: Ints,
+    order: str = "unsure",
+    sizes: Ints | None = None,
 ) -> Ints:
     """`numbers` in another order; examples that are equal in it stay in their own.
 
     Args:
-      made: the predictions.
+      ensemble_predictions: the predictions.
       numbers: (K,), examples to order, rising.
       order: "unsure" (least confident first), "sure" (most confident first), "split" (most
         divided votes first, then those whose probabilities differ most), "united" (the
@@ -153,9 +160,12 @@ def sort_examples(
     if order == "sets":
         if sizes is None:
             raise ValueError("The order by sets needs their sizes.")
-        return numbers[np.lexsort((made.confidence[numbers], -sizes[numbers]))]
+        return numbers[np.lexsort((ensemble_predictions.confidence[numbers], -sizes[numbers]))]
     sign = 1 if order in ("unsure", "united") else -1
     if order in ("unsure", "sure"):
-        return numbers[np.argsort(sign * made.confidence[numbers], kind="stable")]
-    keys = (sign * made.information[numbers], sign * made.disagreement[numbers])
+        return numbers[np.argsort(sign * ensemble_predictions.confidence[numbers], kind="stable")]
+    keys = (
+        sign * ensemble_predictions.information[numbers],
+        sign * ensemble_predictions.disagreement[numbers],
+    )
     return numbers[np.lexsort(keys)]

@@ -15,8 +15,8 @@ def render_facts_html(title: str, facts: Facts) -> str:
     """A table of two columns under its title."""
     rows = "".join(
         f'<tr><th style="text-align:left">{_escape_html_cell(name)}</th>'
-        f'<td style="text-align:left">{_escape_html_cell(said)}</td></tr>'
-        for name, said in facts
+        f'<td style="text-align:left">{_escape_html_cell(value)}</td></tr>'
+        for name, value in facts
     )
     caption = f'<caption style="text-align:left"><b>{_escape_html_cell(title)}</b></caption>'
     return f"<table>{caption}{rows}</table>"
@@ -25,7 +25,8 @@ def render_facts_html(title: str, facts: Facts) -> str:
 def render_facts_markdown(title: str, facts: Facts) -> str:
     """The same for notebooks that show Markdown."""
     rows = [
-        f"| {_escape_markdown_cell(name)} | {_escape_markdown_cell(said)} |" for name, said in facts
+        f"| {_escape_markdown_cell(name)} | {_escape_markdown_cell(value)} |"
+        for name, value in facts
     ]
     return "\n".join([f"**{_escape_markdown_cell(title)}**", "", "| | |", "| --- | --- |", *rows])
 

@@ -112,8 +112,10 @@ class Predictions(NamedPredictions):
                 f"`probabilities` has {outputs.epochs:,} epochs, but one is expected: give "
                 "one, or make a run of all with ensemble.import_predictions."
             )
-        made = evaluate_predictions(outputs.probabilities[0], outputs.labels)
-        return cls.from_predictions(made, outputs.class_names, outputs.member_names, noun, source)
+        predictions = evaluate_predictions(outputs.probabilities[0], outputs.labels)
+        return cls.from_predictions(
+            predictions, outputs.class_names, outputs.member_names, noun, source
+        )
 
     @cached_property
     def qualities(self) -> EnsembleQualities:
@@ -230,14 +232,15 @@ class Predictions(NamedPredictions):
         return self.source or "Predictions"
 
     def _notebook_facts(self) -> Facts:
-        one = self.quality
+        ensemble_quality = self.quality
         facts = [
             (
                 "accuracy",
-                f"{_format_accuracy_interval(one)} of {formats.format_count(one.n, self.noun)}",
+                f"{_format_accuracy_interval(ensemble_quality)} of "
+                f"{formats.format_count(ensemble_quality.n, self.noun)}",
             ),
-            ("NLL", f"{formats.format_significant(one.nll)} nats"),
-            ("ECE", formats.format_significant(one.ece)),
+            ("NLL", f"{formats.format_significant(ensemble_quality.nll)} nats"),
+            ("ECE", formats.format_significant(ensemble_quality.ece)),
         ]
         if self.members == 1:
             return [("members", "1"), *facts]
@@ -254,8 +257,8 @@ class Predictions(NamedPredictions):
         ]
 
 
-def _format_accuracy_interval(one: Quality) -> str:
+def _format_accuracy_interval(quality: Quality) -> str:
     return (
-        f"{formats.format_percent(one.accuracy, one.n)} "
-        f"({formats.format_percent_range(one.low, one.high)})"
+        f"{formats.format_percent(quality.accuracy, quality.n)} "
+        f"({formats.format_percent_range(quality.low, quality.high)})"
     )

@@ -137,20 +137,23 @@ class Run:
         """
         run, at = self.stored, self._resolve_epoch(epoch)
         if split == "validation":
-            found = runs.read_validation_predictions(run.id, at)
+            probabilities = runs.read_validation_predictions(run.id, at)
             labels = load_run_dataset(run).train_labels
             labels = labels[select_validation_indices(runs.require_training_config(run), labels)]
         else:
-            found, labels = runs.read_run_predictions(run.id, at), runs.load_test_set(run).labels
+            probabilities, labels = (
+                runs.read_run_predictions(run.id, at),
+                runs.load_test_set(run).labels,
+            )
         try:
-            made = evaluate_predictions(found, labels)
+            run_predictions = evaluate_predictions(probabilities, labels)
         except ValueError as error:
             raise RunError(
                 f"The predictions of epoch {at} of “{run.id}” cannot be read: the file is "
                 "damaged, or belongs to other images. Choose another epoch."
             ) from error
         return Predictions.from_predictions(
-            made,
+            run_predictions,
             run.data.class_names,
             list_run_member_names(run, at),
             run.data.noun,
@@ -187,13 +190,13 @@ class Run:
 
         return evaluate_run_view(self.stored, name, self._resolve_epoch(epoch), choices)
 
-    def _resolve_epoch(self, asked: int | str | None) -> int:
+    def _resolve_epoch(self, epoch: int | str | None) -> int:
         kept = self.epochs
         if not kept:
             run = self.stored
-            said = f"The run “{run.id}” is {run.state} and has no predictions"
-            raise RunError(f"{said}: {run.message}" if run.message else f"{said} yet.")
-        at = self.status.best_epoch if asked == "best" else asked
+            problem = f"The run “{run.id}” is {run.state} and has no predictions"
+            raise RunError(f"{problem}: {run.message}" if run.message else f"{problem} yet.")
+        at = self.status.best_epoch if epoch == "best" else epoch
         if at is None:
             return kept[-1]
         if at not in kept:

@@ -26,12 +26,14 @@ def open_run(id_or_name: str) -> Run:
         return Run(runs.find_run(id_or_name).id)
     except UnknownRunError:
         wanted = " ".join(id_or_name.split())
-    found = [run for run in runs.list_runs() if wanted in (run.name, format_run_name(run))]
-    if len(found) == 1:
-        return Run(found[0].id)
-    if found:
-        ids = ", ".join(run.id for run in found[:8])
-        raise UnknownRunError(f"{len(found):,} runs are called “{wanted}”: open one by id: {ids}.")
+    matches = [run for run in runs.list_runs() if wanted in (run.name, format_run_name(run))]
+    if len(matches) == 1:
+        return Run(matches[0].id)
+    if matches:
+        ids = ", ".join(run.id for run in matches[:8])
+        raise UnknownRunError(
+            f"{len(matches):,} runs are called “{wanted}”: open one by id: {ids}."
+        )
     raise UnknownRunError(
         f"There is no run “{wanted:.40}” in {runs_folder()}: ensemble.list_runs() lists all "
         "runs; ENSEMBLE_RUNS sets the folder."

@@ -41,11 +41,11 @@ def wait_for_run(run_id: str, progress: Progress | bool = True) -> None:
 
 def poll_run_status(run_id: str, tell: Progress) -> None:
     """Call `tell` with each new status of a run until it is no longer active."""
-    said = None
+    last_status = None
     while True:
         run = runs.find_run(run_id)
-        if run.status != said:
-            tell(said := run.status)
+        if run.status != last_status:
+            tell(last_status := run.status)
         if not run.active:
             return
         time.sleep(POLL_INTERVAL_S)
@@ -53,12 +53,12 @@ def poll_run_status(run_id: str, tell: Progress) -> None:
 
 def build_status_printer() -> Progress:
     """Prints how a run stands where its state, its message or its epoch is another."""
-    said: list[object] = []
+    last_parts: list[object] = []
 
     def print_status(status: runs.Status) -> None:
-        seen = [status.state, status.message, status.epoch]
-        if seen != said:
-            said[:] = seen
+        parts = [status.state, status.message, status.epoch]
+        if parts != last_parts:
+            last_parts[:] = parts
             print(
                 " · ".join(filter(None, (describe_training_progress(status), status.message))),
                 flush=True,

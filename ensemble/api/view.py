@@ -79,9 +79,10 @@ class EvaluatedView:
 
     def _render_paragraphs(self) -> list[str]:
         return [f"<h4>{_escape_view_html(self.title)}</h4>"] + [
-            f"<p>{'<b>' if one.role == 'answer' else ''}{_escape_view_html(render_plain_text(one))}"
-            f"{'</b>' if one.role == 'answer' else ''}</p>"
-            for one in self._summary.paragraphs
+            f"<p>{'<b>' if paragraph.role == 'answer' else ''}"
+            f"{_escape_view_html(render_plain_text(paragraph))}"
+            f"{'</b>' if paragraph.role == 'answer' else ''}</p>"
+            for paragraph in self._summary.paragraphs
         ]
 
     def _ipython_display_(self) -> None:

@@ -43,8 +43,8 @@ class Budget:
                 "validation is 0, but rates and epochs are chosen on images held out: set it to a "
                 "share such as 0.1."
             )
-        known = ARCHITECTURES.get(config.network)
-        if known is None or known.width is None:
+        architecture = ARCHITECTURES.get(config.network)
+        if architecture is None or architecture.width is None:
             raise ConfigError(
                 f"{architectures.format_network_title(config.network)} cannot be made wider: "
                 "choose another network, such as cnn or mlp."
@@ -66,8 +66,8 @@ class Budget:
     @property
     def id(self) -> str:
         """A tag of all its runs: the same for the same settings, however many seeds and rates."""
-        said = json.dumps(self.config.as_dict(), sort_keys=True)
-        return f"budget-{hashlib.sha256(said.encode()).hexdigest()[:10]}"
+        settings_json = json.dumps(self.config.as_dict(), sort_keys=True)
+        return f"budget-{hashlib.sha256(settings_json.encode()).hexdigest()[:10]}"
 
     def trial_config(self, name: Name, width: int, factor: float, seed: int = 0) -> EnsembleConfig:
         """The settings of one run.

@@ -65,7 +65,7 @@ class Competitor:
     @property
     def rate_boundary(self) -> int:
         """−1 where the lowest of several rates was best, 1 where the highest was, else 0."""
-        rates = sorted(one.rate for one in self.rate_trials)
+        rates = sorted(rate_trial.rate for rate_trial in self.rate_trials)
         if len(rates) < 2:
             return 0
         return (self.rate == rates[-1]) - (self.rate == rates[0])
@@ -127,13 +127,16 @@ class BudgetWorker:
         budget = self._budget
         self._say("Measuring how wide a network trains as fast as the ensemble.")
         ensemble = budget.trial_config("ensemble", 0, 1.0)
-        found = find_equal_time_width(
+        equal_time_width = find_equal_time_width(
             lambda width: self._measure(ensemble, budget.trial_config("seconds", width, 1.0)),
             default_network_width(str(budget.config.network)),
             first,
         )
-        self._say(f"Width {found.width}: {found.share:.2f} times the ensemble's seconds a step.")
-        return found.width
+        self._say(
+            f"Width {equal_time_width.width}: {equal_time_width.share:.2f} times the ensemble's "
+            "seconds a step."
+        )
+        return equal_time_width.width
 
     def _train_competitor(self, names: tuple[Name, ...], width: int) -> Competitor:
         budget, tried, first = self._budget, list[RateTrial](), dict[float, Run]()
@@ -143,7 +146,7 @@ class BudgetWorker:
             rate = require_training_config(run).learning_rate
             tried.append(RateTrial(rate, None if run.state == "diverged" else nll))
             first[factor] = run
-        best = min(zip(tried, first, strict=True), key=lambda one: _rate_sort_key(one[0]))
+        best = min(zip(tried, first, strict=True), key=lambda pair: _rate_sort_key(pair[0]))
         if best[0].validation_nll is None:
             raise RunError(
                 f"{'The ensemble' if names == ('ensemble',) else f'One network of width {width}'} "
@@ -160,7 +163,14 @@ class BudgetWorker:
     def _train_trial(self, names: tuple[Name, ...], width: int, factor: float, seed: int) -> Run:
         """The run with these settings, at its end: as it is there, or gone on with, or new."""
         config = self._budget.trial_config(names[0], width, factor, seed)
-        run = next((one for one in self._list_budget_runs() if one.training_config == config), None)
+        run = next(
+            (
+                budget_run
+                for budget_run in self._list_budget_runs()
+                if budget_run.training_config == config
+            ),
+            None,
+        )
         if run is None:
             run = create_run(config, tags=(self._budget.id, *names))
         elif run.state in RESUMABLE:
@@ -178,6 +188,6 @@ class BudgetWorker:
         return [run for run in reversed(list_runs()) if self._budget.id in run.tags]
 
 
-def _rate_sort_key(one: RateTrial) -> tuple[bool, float]:
+def _rate_sort_key(rate_trial: RateTrial) -> tuple[bool, float]:
     """The lowest NLL first; what diverged last."""
-    return one.validation_nll is None, one.validation_nll or 0.0
+    return rate_trial.validation_nll is None, rate_trial.validation_nll or 0.0

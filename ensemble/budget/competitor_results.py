@@ -53,17 +53,19 @@ def evaluate_competitors(competitors: Sequence[Competitor]) -> list[CompetitorRe
     Raises:
       NotPreparedError, RunError: predictions cannot be read.
     """
-    made = [tuple(measure_run(run) for run in one.runs) for one in competitors]
-    ahead = adjust_differences([compute_group_difference(made[0], other) for other in made[1:]])
-    found = []
-    for number, (one, measured) in enumerate(zip(competitors, made, strict=True)):
-        run = one.runs[0]
+    run_measures = [tuple(measure_run(run) for run in entrant.runs) for entrant in competitors]
+    ahead = adjust_differences(
+        [compute_group_difference(run_measures[0], other) for other in run_measures[1:]]
+    )
+    results = []
+    for number, (competitor, measured) in enumerate(zip(competitors, run_measures, strict=True)):
+        run = competitor.runs[0]
         config = require_training_config(run)
         cost = network_cost_at_width(
-            str(config.network), run.data.image_shape, len(run.data.class_names), one.width
+            str(config.network), run.data.image_shape, len(run.data.class_names), competitor.width
         )
-        seconds = float(np.mean([each.status.seconds for each in one.runs]))
-        judged = compute_group_metrics(list(zip(one.runs, measured, strict=True)))
+        seconds = float(np.mean([each.status.seconds for each in competitor.runs]))
+        judged = compute_group_metrics(list(zip(competitor.runs, measured, strict=True)))
         against = ahead[number - 1] if number else None
-        found.append(CompetitorResult(one, config.members, cost, seconds, judged, against))
-    return found
+        results.append(CompetitorResult(competitor, config.members, cost, seconds, judged, against))
+    return results

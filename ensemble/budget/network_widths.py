@@ -31,23 +31,27 @@ class TimedWidth:
 
 def max_network_width() -> int:
     """The largest width there is."""
-    field = next(one for one in list_setting_fields(EnsembleConfig) if one.name == "width")
+    field = next(
+        setting_field
+        for setting_field in list_setting_fields(EnsembleConfig)
+        if setting_field.name == "width"
+    )
     return int(field.metadata["high"])
 
 
 def default_network_width(network: str) -> int:
     """The width that a network has where none is set; 0 where it has none."""
-    known = ARCHITECTURES.get(network)
-    return (known.width if known else None) or 0
+    architecture = ARCHITECTURES.get(network)
+    return (architecture.width if architecture else None) or 0
 
 
 def network_cost_at_width(
     network: str, image_shape: ImageShape, classes: int, width: int
 ) -> NetworkCost:
     """What one member of this width takes; the network is a built-in one."""
-    found = network_cost.compute_network_cost(network, image_shape, classes, width)
-    assert found is not None
-    return found
+    cost = network_cost.compute_network_cost(network, image_shape, classes, width)
+    assert cost is not None
+    return cost
 
 
 def find_equal_flops_width(
@@ -93,22 +97,22 @@ def find_equal_time_width(share_of: Callable[[int], float], own: int, first: int
       own: the network's own width, below which none is tried.
       first: where to begin: `find_equal_flops_width`.
     """
-    known: dict[int, float] = {}
+    shares: dict[int, float] = {}
     width, power = first, INITIAL_POWER
 
-    def log_error(one: int) -> float:
-        return abs(math.log(known[one]))
+    def log_error(candidate: int) -> float:
+        return abs(math.log(shares[candidate]))
 
     for _ in range(MAX_ROUNDS):
-        known[width] = share_of(width)
+        shares[width] = share_of(width)
         if log_error(width) <= TIME_TOLERANCE:
             break
-        near = sorted(known, key=log_error)[:2]
+        near = sorted(shares, key=log_error)[:2]
         if len(near) == 2:
-            rise = math.log(known[near[0]] / known[near[1]]) / math.log(near[0] / near[1])
+            rise = math.log(shares[near[0]] / shares[near[1]]) / math.log(near[0] / near[1])
             power = min(max(rise, 0.5), 4.0)  # a measurement that went astray leads nowhere far
-        width = min(max(round(near[0] * known[near[0]] ** (-1 / power)), own), max_network_width())
-        if width in known:
+        width = min(max(round(near[0] * shares[near[0]] ** (-1 / power)), own), max_network_width())
+        if width in shares:
             break
-    best = min(known, key=log_error)
-    return TimedWidth(best, known[best])
+    best = min(shares, key=log_error)
+    return TimedWidth(best, shares[best])

@@ -26,7 +26,7 @@ def measure_step_time_ratio(ensemble: EnsembleConfig, single: EnsembleConfig) ->
     """
     both = _StepTimer(ensemble), _StepTimer(single)
     turns = [[steps.measure_seconds() for steps in both] for _ in range(TURNS)]
-    return float(np.median([other / one for one, other in turns]))
+    return float(np.median([other / reference for reference, other in turns]))
 
 
 class _StepTimer:

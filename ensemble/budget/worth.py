@@ -72,10 +72,11 @@ def measure_cheap_ensembles(
     """
     require_training_config(run)
     base = against or run
-    for one in (run, base):
-        if not list_prediction_epochs(one.id):
+    for checked_run in (run, base):
+        if not list_prediction_epochs(checked_run.id):
             raise RunError(
-                f"The run “{one.id}” has no predictions yet: wait for the end of its first epoch."
+                f"The run “{checked_run.id}” has no predictions yet: wait for the end of its "
+                "first epoch."
             )
     if base.config.members < 2:
         raise RunError(
@@ -88,16 +89,20 @@ def measure_cheap_ensembles(
             "the same dataset."
         )
     truth = load_image_labels(run)
-    known = likelihood_curve(
+    curve = likelihood_curve(
         read_run_predictions(base.id, list_prediction_epochs(base.id)[-1]), truth
     )
     rows, left_out = list[CheapEnsembleWorth](), list[str]()
-    for made in iterate_cheap_ensembles(run, passes):
-        if isinstance(made, str):
-            left_out.append(made)
+    for cheap_ensemble in iterate_cheap_ensembles(run, passes):
+        if isinstance(cheap_ensemble, str):
+            left_out.append(cheap_ensemble)
             continue
-        found = equivalent_of_trainings(known, truth, made.probabilities)
-        rows.append(CheapEnsembleWorth(made.kind, made.epochs, made.networks, found))
+        equivalent = equivalent_of_trainings(curve, truth, cheap_ensemble.probabilities)
+        rows.append(
+            CheapEnsembleWorth(
+                cheap_ensemble.kind, cheap_ensemble.epochs, cheap_ensemble.networks, equivalent
+            )
+        )
     varied = bool(base.training_config and base.training_config.vary)
     return CheapEnsembleWorths(
         tuple(rows),

@@ -44,8 +44,10 @@ def run_app_command(share: bool, options: tuple[str, ...]) -> None:
 
 def build_server_options(options: tuple[str, ...]) -> tuple[str, ...]:
     """Streamlit's options for a server that others come to, but for those that were given."""
-    given = any(one.partition("=")[0] == "--server.address" for one in options)
-    address = () if given or os.environ.get("STREAMLIT_SERVER_ADDRESS") else ALL_ADDRESSES_OPTION
+    has_address = any(option.partition("=")[0] == "--server.address" for option in options)
+    address = (
+        () if has_address or os.environ.get("STREAMLIT_SERVER_ADDRESS") else ALL_ADDRESSES_OPTION
+    )
     return (*address, "--server.headless=true")
 
 
@@ -61,8 +63,8 @@ def build_app_environment() -> dict[str, str]:
     Python may look in the working folder first, which may hold anything: a clone, say, of
     another version.
     """
-    given = {**os.environ, "PYTHONSAFEPATH": "1"}
+    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     if home_folder() is None:  # Streamlit does not start without one.
         own = str(cache_folder())
-        given |= {"HOME": own, "XDG_CACHE_HOME": own}
-    return given
+        environment |= {"HOME": own, "XDG_CACHE_HOME": own}
+    return environment

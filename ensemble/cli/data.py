@@ -24,13 +24,19 @@ def run_data_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def run_data_list_command(as_json: bool) -> None:
     """Every dataset, and whether it is ready."""
-    for one in datasets.list_dataset_infos():
+    for dataset_info in datasets.list_dataset_infos():
         if as_json:
-            click.echo(json.dumps(asdict(one)))
+            click.echo(json.dumps(asdict(dataset_info)))
             continue
-        ready = "ready" if one.prepared else "damaged" if one.own else "to be prepared"
-        sizes = f"{one.train_size:>6,} + {one.test_size:>6,}"
-        print_line(f"{one.name:<14} {sizes}  {ready:<15} {one.source}")
+        ready = (
+            "ready"
+            if dataset_info.prepared
+            else "damaged"
+            if dataset_info.own
+            else "to be prepared"
+        )
+        sizes = f"{dataset_info.train_size:>6,} + {dataset_info.test_size:>6,}"
+        print_line(f"{dataset_info.name:<14} {sizes}  {ready:<15} {dataset_info.source}")
 
 
 @run_data_command.command(name="prepare")
@@ -72,8 +78,8 @@ def run_data_add_command(
         click.echo(json.dumps(in_json(report)))
         return
     note = report.note
-    for said in [note.prepared, *note.said]:
-        print_line(said, err=True)
+    for sentence in [note.prepared, *note.said]:
+        print_line(sentence, err=True)
     smaller = format_batch_size_option(note.train_size)
     print_line(
         f"{name} has been added: {note.train_size:,} training images, {note.test_size:,} test "

@@ -67,31 +67,35 @@ def run_manifest_command(run_id: str | None, **chosen: Any) -> None:
     One pod a group of members, which go on where they were if their node is lost. Nothing is
     started here, and no cluster is asked.
     """
-    given = {name: value for name, value in chosen.items() if value is not None}
-    asked = {field.name for field in dataclasses.fields(KubernetesConfig)}
-    pods = KubernetesConfig(**{name: value for name, value in given.items() if name in asked})
-    config = build_pod_config({name: value for name, value in given.items() if name not in asked})
+    settings = {name: value for name, value in chosen.items() if value is not None}
+    pod_fields = {field.name for field in dataclasses.fields(KubernetesConfig)}
+    pods = KubernetesConfig(
+        **{name: value for name, value in settings.items() if name in pod_fields}
+    )
+    config = build_pod_config(
+        {name: value for name, value in settings.items() if name not in pod_fields}
+    )
     training = TrainingSpec(
         resolve_run_id(run_id, config), config.groups, tuple(format_config_options(config))
     )
     click.echo(as_manifest(pods, training), nl=False)
 
 
-def resolve_run_id(given: str | None, config: EnsembleConfig) -> str:
+def resolve_run_id(run_id: str | None, config: EnsembleConfig) -> str:
     """The id that the run is to have, which its pods make it under.
 
     Raises:
       ConfigError: what was given is no id of a run.
     """
-    if given is None:  # As of a run made here, and of no other that is made in the same second.
+    if run_id is None:  # As of a run made here, and of no other that is made in the same second.
         return f"{config.dataset}-{time.strftime('%m%d-%H%M%S')}-{secrets.token_hex(2)}"
-    if len(given) > RUN_ID_LENGTH or not RUN_ID.fullmatch(given):
+    if len(run_id) > RUN_ID_LENGTH or not RUN_ID.fullmatch(run_id):
         raise ConfigError(
-            f"run-id is {given!r:.60}: it has to be two or more words of lower-case letters "
+            f"run-id is {run_id!r:.60}: it has to be two or more words of lower-case letters "
             f"and digits, joined by hyphens, at most {RUN_ID_LENGTH} characters, as "
             "digits-first-try."
         )
-    return given
+    return run_id
 
 
 @click.command(name="work-pod", hidden=True)

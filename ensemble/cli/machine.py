@@ -26,32 +26,32 @@ def run_devices_command(as_json: bool) -> None:
     """What there is to train on."""
     from ensemble.machine.jax_settings import read_device_info
 
-    found = read_device_info()
+    device_info = read_device_info()
     if as_json:
-        click.echo(json.dumps(found | read_scheduler_info()))
+        click.echo(json.dumps(device_info | read_scheduler_info()))
         return
-    for one in found["devices"]:
-        print_line(f"{one['id']}: {one['kind']}")
-    for name, known in read_scheduler_info().items():
-        for one in known.get("partitions", []):
-            free = f"{one['free_nodes']:,} of {formats.format_count(one['nodes'], 'node')} free"
-            print_line(f"{name} {one['name']}: {free}")
+    for entry in device_info["devices"]:
+        print_line(f"{entry['id']}: {entry['kind']}")
+    for name, scheduler_info in read_scheduler_info().items():
+        for entry in scheduler_info.get("partitions", []):
+            free = f"{entry['free_nodes']:,} of {formats.format_count(entry['nodes'], 'node')} free"
+            print_line(f"{name} {entry['name']}: {free}")
 
 
 def read_scheduler_info() -> dict[str, Any]:
     """What each scheduler of this machine has, or why it does not say so, by its name."""
-    found: dict[str, Any] = {}
-    for one in SCHEDULERS.values():
-        if not one.available():
+    infos: dict[str, Any] = {}
+    for scheduler in SCHEDULERS.values():
+        if not scheduler.available():
             continue
         try:
-            found[one.name] = {
-                "partitions": [asdict(partition) for partition in one.partitions()],
-                "tasks": [asdict(entry) for entry in one.queue().values()],
+            infos[scheduler.name] = {
+                "partitions": [asdict(partition) for partition in scheduler.partitions()],
+                "tasks": [asdict(entry) for entry in scheduler.queue().values()],
             }
         except ClusterError as error:
-            found[one.name] = {"problem": str(error)}
-    return found
+            infos[scheduler.name] = {"problem": str(error)}
+    return infos
 
 
 @click.command(name="bench")
@@ -110,11 +110,11 @@ def run_race_command(as_json: bool, **chosen: Any) -> None:
     if job.state != "finished":
         click.echo(json.dumps({"state": job.state} | summarize_task(job.path)))
         sys.exit(130 if job.state == "stopped" else 1)
-    found = load_finished_race(job.status.race)
+    finished_race = load_finished_race(job.status.race)
     if not as_json:
-        for row in tabulate_race(found):
+        for row in tabulate_race(finished_race):
             print_line(row, err=True)
-    click.echo(json.dumps({"state": job.state, **asdict(found)} | summarize_task(job.path)))
+    click.echo(json.dumps({"state": job.state, **asdict(finished_race)} | summarize_task(job.path)))
 
 
 def load_finished_race(name: str) -> Race:
@@ -127,14 +127,14 @@ def load_finished_race(name: str) -> Race:
         ) from error
 
 
-def tabulate_race(found: Race) -> list[str]:
+def tabulate_race(race: Race) -> list[str]:
     """A race in lines: a row for each competitor, img·member/s for each number of members."""
-    every = sorted({members for rates in found.rates.values() for members in rates})
+    every = sorted({members for rates in race.rates.values() for members in rates})
     lines = [f"{'img·member/s':<12}" + "".join(f"{f'M = {members}':>10}" for members in every)]
-    for name, rates in found.rates.items():
+    for name, rates in race.rates.items():
         cells = (f"{rates[members]:,.0f}" if members in rates else "–" for members in every)
         lines.append(f"{name:<12}" + "".join(f"{cell:>10}" for cell in cells))
-    return lines + [f"{name}: {why}" for name, why in found.absent.items()]
+    return lines + [f"{name}: {why}" for name, why in race.absent.items()]
 
 
 @click.command(name="race-competitor", hidden=True)

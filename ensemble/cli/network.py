@@ -37,15 +37,15 @@ def run_network_command(name: str, dataset: str, width: int, as_json: bool) -> N
     """
     try:
         with redirect_stdout_to_stderr():
-            found = summarize_network(name, dataset, width)
+            network = summarize_network(name, dataset, width)
     except ConfigError as error:
         if as_json:
             click.echo(json.dumps({"name": name, "error": str(error)}))
         raise
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(network))
         return
-    for line in format_network_summary(found):
+    for line in format_network_summary(network):
         print_line(line)
 
 
@@ -53,15 +53,15 @@ def run_network_command(name: str, dataset: str, width: int, as_json: bool) -> N
 def redirect_stdout_to_stderr() -> Iterator[None]:
     """What imported code writes to standard output goes to standard error: stdout is ours."""
     sys.stdout.flush()
-    ours = os.dup(1)
+    stdout_copy = os.dup(1)
     os.dup2(2, 1)
     try:
         with contextlib.redirect_stdout(sys.stderr):
             yield
     finally:
         sys.stdout.flush()
-        os.dup2(ours, 1)
-        os.close(ours)
+        os.dup2(stdout_copy, 1)
+        os.close(stdout_copy)
 
 
 def summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
@@ -76,61 +76,61 @@ def summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
     os.environ["JAX_PLATFORMS"] = "cpu"  # Nothing is computed: an accelerator is left alone.
     from ensemble.engine import build_network
 
-    made = build_network(config)
+    network = build_network(config)
     return {
         "name": name,
         "title": architectures.format_network_title(name),
         "dataset": dataset,
-        "image_shape": made.image_shape,
-        "classes": made.classes,
+        "image_shape": network.image_shape,
+        "classes": network.classes,
         "layers": [
-            {"path": path, "shape": one.shape, "numbers": one.size}
-            for path, one in made.shapes.items()
+            {"path": path, "shape": shape.shape, "numbers": shape.size}
+            for path, shape in network.shapes.items()
         ],
-        "parameters": made.parameters,
-        "flops": made.flops,
-        "carried": sum(one.size for one in made.shapes.values()) - made.parameters,
-        "outputs": made.outputs,
-        "collections": made.collections,
-        "dropout": made.is_stochastic,
-        "bfloat16": can_use_bfloat16(made),
+        "parameters": network.parameters,
+        "flops": network.flops,
+        "carried": sum(shape.size for shape in network.shapes.values()) - network.parameters,
+        "outputs": network.outputs,
+        "collections": network.collections,
+        "dropout": network.is_stochastic,
+        "bfloat16": can_use_bfloat16(network),
     }
 
 
-def can_use_bfloat16(made: Any) -> bool:
+def can_use_bfloat16(network: Any) -> bool:
     """Whether a network can be told to multiply bfloat16."""
     import jax
 
     from ensemble.engine.networks.arithmetic import Arithmetic
 
-    params = jax.eval_shape(made.init, jax.random.key(0))
-    image = jax.ShapeDtypeStruct((1, *made.image_shape), "float32")
+    params = jax.eval_shape(network.init, jax.random.key(0))
+    image = jax.ShapeDtypeStruct((1, *network.image_shape), "float32")
     half = Arithmetic("grouped", "bfloat16")
     try:
-        jax.eval_shape(lambda p, x: made.apply(p, x, half), params, image)
+        jax.eval_shape(lambda p, x: network.apply(p, x, half), params, image)
     except ConfigError:
         return False
     return True
 
 
-def format_network_summary(found: dict[str, Any]) -> list[str]:
+def format_network_summary(summary: dict[str, Any]) -> list[str]:
     """A description for people: a line a layer's array, then what it comes to."""
-    height, width, channels = found["image_shape"]
-    title = find_dataset_entry(found["dataset"]).title
-    longest = max(len(one["path"]) for one in found["layers"])
-    said = [
-        f"{found['title']} on {title}: images {height}×{width}×{channels} to logits "
-        f"(B, {found['classes']})"
+    height, width, channels = summary["image_shape"]
+    title = find_dataset_entry(summary["dataset"]).title
+    longest = max(len(layer_info["path"]) for layer_info in summary["layers"])
+    lines = [
+        f"{summary['title']} on {title}: images {height}×{width}×{channels} to logits "
+        f"(B, {summary['classes']})"
     ]
-    for one in found["layers"]:
-        shape = "×".join(map(str, one["shape"]))
-        said.append(f"  {one['path']:<{longest}}  {shape:>14}  {one['numbers']:>12,}")
-    said.append(f"{found['parameters']:,} parameters, {found['flops']:,} FLOPs an image")
-    if found["collections"]:
-        named = ", ".join(found["collections"])
-        said.append(f"Besides its parameters it carries {named}: {found['carried']:,} numbers.")
-    if found["dropout"]:
-        said.append("It draws random numbers during training, as dropout does.")
-    if not found["bfloat16"]:
-        said.append("It trains in float32 only: it has no field dtype to set bfloat16 with.")
-    return said
+    for layer in summary["layers"]:
+        shape = "×".join(map(str, layer["shape"]))
+        lines.append(f"  {layer['path']:<{longest}}  {shape:>14}  {layer['numbers']:>12,}")
+    lines.append(f"{summary['parameters']:,} parameters, {summary['flops']:,} FLOPs an image")
+    if summary["collections"]:
+        named = ", ".join(summary["collections"])
+        lines.append(f"Besides its parameters it carries {named}: {summary['carried']:,} numbers.")
+    if summary["dropout"]:
+        lines.append("It draws random numbers during training, as dropout does.")
+    if not summary["bfloat16"]:
+        lines.append("It trains in float32 only: it has no field dtype to set bfloat16 with.")
+    return lines

@@ -37,15 +37,15 @@ def build_setting_option(field: "dataclasses.Field[Any]") -> Callable[[Command],
     text = field.metadata["help"]
     if isinstance(field.default, bool):
         return click.option(f"{name}/--no-{name[2:]}", default=None, help=text)
-    shown = f"{text} {describe_allowed_values(field).capitalize()}; {field.default} by default."
+    help_text = f"{text} {describe_allowed_values(field).capitalize()}; {field.default} by default."
     if field.metadata["form"]:
-        shown = text
+        help_text = text
     if field.metadata["several"]:
-        shown = f"{text} Can be repeated."
+        help_text = f"{text} Can be repeated."
         return click.option(
-            name, type=click.STRING, multiple=True, callback=_join_option_values, help=shown
+            name, type=click.STRING, multiple=True, callback=_join_option_values, help=help_text
         )
-    return click.option(name, type=_build_param_type(field), default=None, help=shown)
+    return click.option(name, type=_build_param_type(field), default=None, help=help_text)
 
 
 def _join_option_values(

@@ -16,8 +16,8 @@ from ensemble.settings import list_setting_fields
 # What schedulers can be asked for, by name; where several can, the first says it.
 TASK_FIELDS = {
     field.name: field
-    for one in reversed(SCHEDULERS.values())
-    for field in list_setting_fields(one.settings)
+    for scheduler in reversed(SCHEDULERS.values())
+    for field in list_setting_fields(scheduler.settings)
 }
 ON_OPTION = click.option(
     "--on",
@@ -57,16 +57,18 @@ def parse_placement_options(
       ConfigError: what it is asked for is out of range, or the cluster has it not.
     """
     on = chosen.pop("on", None)
-    asked = {name: chosen.pop(name, None) for name in TASK_FIELDS}
-    asked = {name: value for name, value in asked.items() if value is not None}
+    task_settings = {name: chosen.pop(name, None) for name in TASK_FIELDS}
+    task_settings = {name: value for name, value in task_settings.items() if value is not None}
     if on is None:
-        if asked:
+        if task_settings:
             raise click.UsageError(
-                f"--{min(asked)} goes with --on {next(iter(SCHEDULERS))}: add it."
+                f"--{min(task_settings)} goes with --on {next(iter(SCHEDULERS))}: add it."
             )
         return None
     scheduler = SCHEDULERS[on]
-    config = replace(scheduler.settings.from_toml(), **({} if see else {"nodes": 1}) | asked)
+    config = replace(
+        scheduler.settings.from_toml(), **({} if see else {"nodes": 1}) | task_settings
+    )
     if see:
         see(config.nodes)
     elif config.nodes > 1:

@@ -56,8 +56,8 @@ def import_command(name: str) -> click.Command:
     if name in WORKER_KINDS:
         return build_worker_command(WORKER_KINDS[name])
     module = importlib.import_module(f"ensemble.cli.{COMMAND_MODULES[name]}")
-    found: click.Command = getattr(module, f"run_{name.replace('-', '_')}_command")
-    return found
+    command: click.Command = getattr(module, f"run_{name.replace('-', '_')}_command")
+    return command
 
 
 def build_worker_command(kind: JobKind) -> click.Command:
@@ -70,9 +70,13 @@ def build_worker_command(kind: JobKind) -> click.Command:
             lower_priority()
         load_entry_point(kind.work_entry)(job)
 
-    said = f"{kind.title}: run as the worker of a queued job (started by the pages)."
+    help_text = f"{kind.title}: run as the worker of a queued job (started by the pages)."
     return click.Command(
-        kind.command, callback=run_worker, params=[click.Argument(["job"])], help=said, hidden=True
+        kind.command,
+        callback=run_worker,
+        params=[click.Argument(["job"])],
+        help=help_text,
+        hidden=True,
     )
 
 
@@ -87,8 +91,8 @@ class EnsembleGroup(click.Group):
         """The commands in two lists; click would write one."""
         names = [name for name in self.list_commands(ctx) if not import_command(name).hidden]
         width = max(map(len, names))
-        others = [name for name in names if name not in SIZE_COMMANDS]
-        for title, listed in (("Commands", others), ("Choosing a size", SIZE_COMMANDS)):
+        other_names = [name for name in names if name not in SIZE_COMMANDS]
+        for title, listed in (("Commands", other_names), ("Choosing a size", SIZE_COMMANDS)):
             with formatter.section(title):
                 limit = formatter.width - 6 - width
                 formatter.write_dl(
@@ -115,9 +119,9 @@ class EnsembleGroup(click.Group):
             print_line(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
         except OSError as error:
-            if (said := describe_disk_error(error)) is None:
+            if (disk_error := describe_disk_error(error)) is None:
                 raise
-            print_line(f"Error: {said}", err=True)
+            print_line(f"Error: {disk_error}", err=True)
             ctx.exit(EnsembleError.exit_code)
 
 

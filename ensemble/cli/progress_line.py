@@ -43,8 +43,8 @@ class ProgressLine:
 
     def show_regression(self, status: RegressionStatus) -> None:
         """Say how far a regression is."""
-        done, of = status.iteration, status.iterations
-        self._show_job(status, f"{done:,} of {of:,} iterations" if of else "")
+        done, iterations = status.iteration, status.iterations
+        self._show_job(status, f"{done:,} of {iterations:,} iterations" if iterations else "")
 
     def show_sweep(self, status: SweepStatus) -> None:
         """Say how far a sweep is."""

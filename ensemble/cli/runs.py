@@ -41,10 +41,12 @@ def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
             click.echo(json.dumps({**summarize_run(run), "tags": list(run.tags)}))
             continue
         accuracy = run.status.ensemble_test_accuracy
-        shown = formats.format_percent(accuracy)
+        accuracy_text = formats.format_percent(accuracy)
         epochs = f"epoch {run.status.epoch} of {run.config.epochs}"
         guesses = " · at chance level" if chance_level.is_run_at_chance(run) else ""
-        print_line(f"{run.id:<32} {run.state:<9} {shown:>9}  {epochs:<16} {run.name}{guesses}")
+        print_line(
+            f"{run.id:<32} {run.state:<9} {accuracy_text:>9}  {epochs:<16} {run.name}{guesses}"
+        )
 
 
 @run_runs_command.command(name="show")
@@ -57,7 +59,7 @@ def run_runs_show_command(run_id: str) -> None:
     run = stored.find_run(run_id)
     status = {**asdict(run.status), "state": run.state, "message": run.message}
     placement = read_placement(run.path)
-    shown = {
+    record = {
         "run_id": run.id,
         "name": run.name,
         "tags": list(run.tags),
@@ -70,7 +72,7 @@ def run_runs_show_command(run_id: str) -> None:
         "citation": format_citation(run),
         "bibtex": format_bibtex(run),
     }
-    click.echo(json.dumps(shown, indent=1))
+    click.echo(json.dumps(record, indent=1))
 
 
 def summarize_groups(run: stored.Run) -> list[dict[str, Any]]:

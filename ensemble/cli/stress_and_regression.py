@@ -43,19 +43,19 @@ def run_stress_command(run_id: str, limit: int | None, **chosen: Any) -> None:
     """Measure a run under distribution shift; the last line on stdout is one JSON object."""
     shift.queue_stress(run_id, limit, parse_placement_options(chosen))
     with ProgressLine(run_id) as line:
-        found = shift.work_stress(run_id, line.show_stress)
-    result = {"run_id": run_id, "state": found.state, **summarize_stress(found)}
+        stress_state = shift.work_stress(run_id, line.show_stress)
+    result = {"run_id": run_id, "state": stress_state.state, **summarize_stress(stress_state)}
     result |= summarize_task(stress_folder(runs.find_run(run_id).path))
-    exit_with_result(found.state, found.message, result)
+    exit_with_result(stress_state.state, stress_state.message, result)
 
 
-def summarize_stress(found: StressState) -> dict[str, Any]:
+def summarize_stress(stress_state: StressState) -> dict[str, Any]:
     """The figures that a script wants, ready for JSON; results.json has them all.
 
     `steps` begins with the test images as they are, of kind null; `outside` says how well the
     ensemble's entropy tells out-of-distribution images, and a single member's on average.
     """
-    results = found.results
+    results = stress_state.results
     if results is None:
         return {}
     clean = [{"kind": None, "amount": None, **results.clean}] if results.clean else []
@@ -73,11 +73,12 @@ def summarize_stress(found: StressState) -> dict[str, Any]:
         ],
         "outside": [
             {
-                "key": one["key"],
-                **one["ensemble"],
-                "member_auroc": sum(member["auroc"] for member in one["members"]) / results.members,
+                "key": ood_set["key"],
+                **ood_set["ensemble"],
+                "member_auroc": sum(member["auroc"] for member in ood_set["members"])
+                / results.members,
             }
-            for one in results.ood
+            for ood_set in results.ood
         ],
     }
 
@@ -134,7 +135,7 @@ def summarize_regression(solve: Regression) -> dict[str, Any]:
             },
             "speedup": bought.mean if bought else None,
             "speedups": asdict(bought) if bought else None,
-            "scaling": [list(one) for one in traces.scaling],
+            "scaling": [list(point) for point in traces.scaling],
             "replica_spread": traces.with_pmap.weight_spread if traces.with_pmap else None,
         }
     )

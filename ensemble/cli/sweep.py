@@ -28,7 +28,9 @@ SWEEP_OPTION_FIELDS = ("trials", "sampler", "pruner", "workers", "sampler_seed")
 
 def add_sweep_options(command: Command) -> Command:
     """Gives a click command the options of a sweep itself; the trials' are those of `train`."""
-    fields = {one.name: one for one in list_setting_fields(SweepConfig)}
+    fields = {
+        setting_field.name: setting_field for setting_field in list_setting_fields(SweepConfig)
+    }
     for name in reversed(SWEEP_OPTION_FIELDS):
         command = build_setting_option(fields[name])(command)
     command = click.option(
@@ -91,8 +93,8 @@ def run_sweep_command(
     With a SWEEP alone it says how that stands; with --trials it is given so many more.
     """
     chosen = {name: value for name, value in chosen.items() if value not in (None, ())}
-    asked = [one for one in (resume_id, enlarge_id, stop_id, sweep_id) if one] + [every] * every
-    if len(asked) > 1:
+    modes = [mode for mode in (resume_id, enlarge_id, stop_id, sweep_id) if mode] + [every] * every
+    if len(modes) > 1:
         raise click.UsageError("Choose one: a sweep, --resume, --enlarge, --stop or --list.")
     if select is None and (again or name):
         raise click.UsageError("--name and --with-replacement go with --select K.")
@@ -115,12 +117,12 @@ def run_sweep_command(
     if resume_id:
         check_no_other_options(chosen, "--resume")
         return run_queued_sweep(requeue_sweep(resume_id), as_json)
-    if found := enlarge_id or sweep_id:
+    if target_id := enlarge_id or sweep_id:
         more = chosen.pop("trials", None)
         check_no_other_options(chosen, "--enlarge and --trials")
         if more is None:
             raise click.UsageError("--enlarge needs the number of trials to add: give --trials.")
-        return run_sweep_enlargement(found, more, as_json)
+        return run_sweep_enlargement(target_id, more, as_json)
     place = parse_placement_options(chosen)
     return run_queued_sweep(sweeps.create_sweep(build_sweep_config(chosen), place), as_json)
 
@@ -159,13 +161,13 @@ def build_sweep_config(chosen: dict[str, Any]) -> SweepConfig:
 
 def run_sweep_enlargement(sweep_id: str, more: int, as_json: bool) -> None:
     """Give a sweep more trials; the workers that it has see to them, else this process does."""
-    found = add_trials(sweep_id, more)
-    if not found.active:
+    sweep = add_trials(sweep_id, more)
+    if not sweep.active:
         return run_queued_sweep(requeue_sweep(sweep_id), as_json)
     print_line(
-        f"{sweep_id} has {found.config.trial_count} trials now; its workers go on.", err=True
+        f"{sweep_id} has {sweep.config.trial_count} trials now; its workers go on.", err=True
     )
-    return click.echo(json.dumps(summarize_sweep(found)))
+    return click.echo(json.dumps(summarize_sweep(sweep)))
 
 
 def run_queued_sweep(queued: Sweep, as_json: bool) -> None:
@@ -194,34 +196,36 @@ def run_sweep_stop(sweep_id: str) -> None:
 
 def run_sweep_listing(as_json: bool) -> None:
     """Every sweep, newest first: a line each."""
-    for one in sweeps.list_sweeps():
+    for sweep in sweeps.list_sweeps():
         if as_json:
-            click.echo(json.dumps(summarize_sweep(one)))
+            click.echo(json.dumps(summarize_sweep(sweep)))
             continue
-        done = f"{one.status.done} of {one.config.trial_count} trials"
-        print_line(f"{one.id:<24} {one.state:<9} {done:<18} {one.config.space}")
+        done = f"{sweep.status.done} of {sweep.config.trial_count} trials"
+        print_line(f"{sweep.id:<24} {sweep.state:<9} {done:<18} {sweep.config.space}")
 
 
-def describe_best_trial(of: Sweep, best: Trial) -> str:
+def describe_best_trial(sweep: Sweep, best: Trial) -> str:
     """The best trial in a sentence."""
-    goal = OBJECTIVES[of.config.objective_names[0]].title
+    goal = OBJECTIVES[sweep.config.objective_names[0]].title
     params = ", ".join(
         f"{name} {_format_param_value(value)}" for name, value in best.params.items()
     )
     return f"Best: {params}; {goal} {best.values[0]:.4g}, run {best.run_id}."
 
 
-def summarize_sweep(of: Sweep, trials: list[Trial] | None = None) -> dict[str, Any]:
+def summarize_sweep(sweep: Sweep, trials: list[Trial] | None = None) -> dict[str, Any]:
     """What a sweep came to so far, ready for JSON."""
-    trials = sweeps.read_trials(of) if trials is None else trials
-    best = sweeps.find_best_trial(of, trials)
+    trials = sweeps.read_trials(sweep) if trials is None else trials
+    best = sweeps.find_best_trial(sweep, trials)
     return {
-        "study": of.id,
-        "state": of.state,
-        "objectives": list(of.config.objective_names),
-        "trials": [serialize_trial(one) for one in trials],
+        "study": sweep.id,
+        "state": sweep.state,
+        "objectives": list(sweep.config.objective_names),
+        "trials": [serialize_trial(trial) for trial in trials],
         "best": serialize_trial(best) if best else None,
-        "pareto": [one.number for one in sweeps.find_pareto_trials(of, trials)],
+        "pareto": [
+            pareto_trial.number for pareto_trial in sweeps.find_pareto_trials(sweep, trials)
+        ],
     }
 
 

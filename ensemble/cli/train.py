@@ -56,10 +56,10 @@ def run_train_command(
         run = train_distributed_run(resume, chosen, tags)
     else:
         run = train_or_resume_run(resume, chosen, place, tags)
-    if said := describe_best_epoch(run):
-        print_line(said, err=True)
-    said = " ".join(filter(None, (run.message, chance_level.describe_chance_level(run))))
-    exit_with_result(run.state, said, summarize_run(run))
+    if sentence := describe_best_epoch(run):
+        print_line(sentence, err=True)
+    sentence = " ".join(filter(None, (run.message, chance_level.describe_chance_level(run))))
+    exit_with_result(run.state, sentence, summarize_run(run))
 
 
 def train_or_resume_run(

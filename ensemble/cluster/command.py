@@ -111,7 +111,7 @@ class Command:
             "--input=none",
             "--label",
             "--unbuffered",
-            *(["--cpus-per-task", one] if (one := os.environ.get("SLURM_CPUS_PER_TASK")) else []),
+            *(["--cpus-per-task", cpus] if (cpus := os.environ.get("SLURM_CPUS_PER_TASK")) else []),
             "/bin/sh",
             "-c",
             STATUS_WRAPPER,
@@ -124,9 +124,9 @@ class Command:
         if self.nodes == 1 or self.folder is None:
             return None
         attempt = os.environ.get("SLURM_RESTART_COUNT", "0")
-        made = self.folder / f"statuses-{os.environ['SLURM_JOB_ID']}-{attempt}"
-        made.mkdir(mode=0o700, exist_ok=True)
-        return made
+        status_folder = self.folder / f"statuses-{os.environ['SLURM_JOB_ID']}-{attempt}"
+        status_folder.mkdir(mode=0o700, exist_ok=True)
+        return status_folder
 
     def _forward_signal(self, signum: int, frame: FrameType | None) -> None:
         self._asked = True
@@ -147,8 +147,8 @@ class Command:
         if not self._asked and again >= MOST_RETRIES:
             print(f"It lost a peer {again + 1} times: it is not started again.", flush=True)
             return
-        shown = _read_command_output("scontrol", "show", "job", "--oneliner", task)
-        if " JobState=RUNNING " not in shown:
+        command_output = _read_command_output("scontrol", "show", "job", "--oneliner", task)
+        if " JobState=RUNNING " not in command_output:
             print("The task was cancelled.", flush=True)
             return
         print("The task is queued again.", flush=True)
@@ -158,8 +158,12 @@ class Command:
 
 def _read_own_task_id() -> str:
     """This task's id; the number of the last of an array alone would mean all of them."""
-    of = os.environ.get("SLURM_ARRAY_JOB_ID")
-    return f"{of}_{os.environ['SLURM_ARRAY_TASK_ID']}" if of else os.environ["SLURM_JOB_ID"]
+    array_id = os.environ.get("SLURM_ARRAY_JOB_ID")
+    return (
+        f"{array_id}_{os.environ['SLURM_ARRAY_TASK_ID']}"
+        if array_id
+        else os.environ["SLURM_JOB_ID"]
+    )
 
 
 def has_lost_peer(statuses: Path, nodes: int) -> bool:
@@ -170,10 +174,10 @@ def has_lost_peer(statuses: Path, nodes: int) -> bool:
     """
     ended = [int(file.read_text() or SIGNAL_STATUS_BASE) for file in statuses.iterdir()]
     stopped = (0, EXIT_STOPPED, SIGNAL_STATUS_BASE + signal.SIGTERM)
-    others = [one for one in ended if one not in stopped]
-    if any(one < SIGNAL_STATUS_BASE and one != EXIT_TRY_AGAIN for one in others):
+    failures = [status for status in ended if status not in stopped]
+    if any(status < SIGNAL_STATUS_BASE and status != EXIT_TRY_AGAIN for status in failures):
         return False
-    return bool(others) or len(ended) < nodes
+    return bool(failures) or len(ended) < nodes
 
 
 def _wait_for_child(pid: int, seconds: float = float("inf")) -> bool:

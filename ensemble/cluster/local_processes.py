@@ -67,9 +67,9 @@ class LocalProcesses:
         wanted = len(self._at_work) + len(self._waiting)
         # Fixed by the first start: units are not shared out again while processes are at work.
         self._places = places = self._places or max(1, min(len(self._units), wanted))
-        taken = {place for place, _ in self._at_work.values()}
+        used_places = {place for place, _ in self._at_work.values()}
         for place in range(places):
-            if place not in taken and self._waiting:
+            if place not in used_places and self._waiting:
                 task_id = next(iter(self._waiting))
                 child = self._waiting.pop(task_id)(self._units[place::places])
                 self._at_work[task_id] = place, child

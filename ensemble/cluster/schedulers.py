@@ -21,7 +21,7 @@ SLURM = Scheduler(
 # Its tasks are pods, which begin and end without being asked from here.
 KUBERNETES = ExecutionTarget("kubernetes", "Kubernetes")
 
-SCHEDULERS = {one.name: one for one in (SLURM,)}
+SCHEDULERS = {scheduler.name: scheduler for scheduler in (SLURM,)}
 EXECUTION_TARGETS: dict[str, ExecutionTarget] = {**SCHEDULERS, KUBERNETES.name: KUBERNETES}
 
 
@@ -32,6 +32,6 @@ def find_scheduler(name: str) -> Scheduler:
       ClusterError: there is none that takes tasks from here.
     """
     if name not in SCHEDULERS:
-        others = " or ".join(f"--on {one}" for one in SCHEDULERS)
-        raise ClusterError(f"It is for {name}, which does not support this: choose {others}.")
+        alternatives = " or ".join(f"--on {scheduler_name}" for scheduler_name in SCHEDULERS)
+        raise ClusterError(f"It is for {name}, which does not support this: choose {alternatives}.")
     return SCHEDULERS[name]

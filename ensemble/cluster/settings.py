@@ -77,11 +77,11 @@ class SlurmConfig(Settings):
         values = read_settings_table(cls.TABLE) or {}
         try:
             lines = parse_setup_lines(values.get("setup", ()))
-            found = cls.from_dict(values)
+            config = cls.from_dict(values)
         except ConfigError as error:
             raise ConfigError(f"In {SETTINGS_FILE_NAME}, table [{cls.TABLE}]: {error}") from error
-        object.__setattr__(found, "setup", lines)
-        return found
+        object.__setattr__(config, "setup", lines)
+        return config
 
 
 def read_settings_table(name: str = SlurmConfig.TABLE) -> dict[str, Any] | None:
@@ -102,8 +102,8 @@ def parse_setup_lines(lines: Any) -> tuple[str, ...]:
     """Lines of shell code; ConfigError for anything else."""
     fits = isinstance(lines, list | tuple) and len(lines) <= MAX_SETUP_LINES
     if not fits or not all(
-        isinstance(one, str) and len(one) <= MAX_LINE_LENGTH and not set(one) & set("\n\r\0")
-        for one in lines
+        isinstance(line, str) and len(line) <= MAX_LINE_LENGTH and not set(line) & set("\n\r\0")
+        for line in lines
     ):
         raise ConfigError(
             f"setup has to be a list of at most {MAX_SETUP_LINES} lines of shell code, each of at "

@@ -73,11 +73,15 @@ def list_slurm_partitions() -> list[Partition]:
     """
     text = query_slurm_cached("sinfo", "--noheader", f"--Format={SINFO_FORMAT}")
     rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line]
-    found: dict[str, Partition] = {}
+    partitions: dict[str, Partition] = {}
     for row in rows:
-        one = _parse_partition(dict(zip(SINFO_COLUMNS, row, strict=False)))
-        found[one.name] = _merge_partition_rows(found[one.name], one) if one.name in found else one
-    return list(found.values())
+        partition = _parse_partition(dict(zip(SINFO_COLUMNS, row, strict=False)))
+        partitions[partition.name] = (
+            _merge_partition_rows(partitions[partition.name], partition)
+            if partition.name in partitions
+            else partition
+        )
+    return list(partitions.values())
 
 
 def list_slurm_tasks() -> dict[str, QueueEntry]:
@@ -106,7 +110,7 @@ def cancel_slurm_tasks(ids: Iterable[str]) -> None:
     Raises:
       ClusterError: there is no Slurm here, it does not answer, or one belongs to another user.
     """
-    named = [one for one in ids if TASK_ID_PATTERN.fullmatch(one)]
+    named = [task_id for task_id in ids if TASK_ID_PATTERN.fullmatch(task_id)]
     for some in split_into_batches(named, MAX_IDS_PER_COMMAND):
         query_slurm("scancel", "--quiet", *some)
     clear_slurm_cache()
@@ -118,11 +122,11 @@ def split_into_batches(items: Sequence[str], most: int) -> Iterator[Sequence[str
 
 
 def _parse_queue_entry(line: str) -> QueueEntry:
-    found, word, nodes, why, name = line.split("|", 4)
+    task_id, word, nodes, why, name = line.split("|", 4)
     state = SLURM_STATES.get(word, "ended")
     if state == "waiting":
-        return QueueEntry(found, state, describe_wait_reason(why), "", name)
-    return QueueEntry(found, state, "", nodes, name)
+        return QueueEntry(task_id, state, describe_wait_reason(why), "", name)
+    return QueueEntry(task_id, state, "", nodes, name)
 
 
 def _parse_partition(row: dict[str, str]) -> Partition:
@@ -146,24 +150,31 @@ def _parse_partition(row: dict[str, str]) -> Partition:
     )
 
 
-def _merge_partition_rows(one: Partition, other: Partition) -> Partition:
+def _merge_partition_rows(partition: Partition, other: Partition) -> Partition:
     """A partition of two rows, of nodes in different states."""
     counts = ("nodes", "free_nodes", "cpus", "free_cpus", "gpus", "free_gpus")
-    added = {name: getattr(one, name) + getattr(other, name) for name in counts}
-    largest = max(one.memory_gb, other.memory_gb)
-    return Partition(one.name, one.default, one.up, one.minutes, **added, memory_gb=largest)
+    added = {name: getattr(partition, name) + getattr(other, name) for name in counts}
+    largest = max(partition.memory_gb, other.memory_gb)
+    return Partition(
+        partition.name,
+        partition.default,
+        partition.up,
+        partition.minutes,
+        **added,
+        memory_gb=largest,
+    )
 
 
 def parse_gpu_count(gres: str) -> int:
     """How many GPUs: 6 of "gpu:a100:4(S:0-1),gpu:v100:2,craynetwork:3"."""
-    found = re.findall(r"(?:^|,)gpu(?::[^:,()]+)?:(\d+)", re.sub(r"\([^)]*\)", "", gres))
-    return sum(map(int, found))
+    counts = re.findall(r"(?:^|,)gpu(?::[^:,()]+)?:(\d+)", re.sub(r"\([^)]*\)", "", gres))
+    return sum(map(int, counts))
 
 
 def parse_time_limit(limit: str) -> int | None:
     """A limit on time in whole minutes: 1,440 of "1-00:00:00"; None of "infinite"."""
-    found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", limit)
-    if not found:
+    match = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", limit)
+    if not match:
         return None
-    days, hours, whole, _ = (int(one or 0) for one in found.groups())
+    days, hours, whole, _ = (int(part or 0) for part in match.groups())
     return (days * 24 + hours) * 60 + whole

@@ -60,10 +60,10 @@ def query_slurm(*command: str) -> str:
     return ended.stdout.decode(errors="replace")
 
 
-def raise_slurm_refusal(command: str, said: str) -> None:
+def raise_slurm_refusal(command: str, output: str) -> None:
     """Raise ClusterError for what a command of Slurm's wrote to stderr when it refused."""
-    why = extract_last_message(said) or "it gave no reason"
-    if "configuration source" in said:
+    why = extract_last_message(output) or "it gave no reason"
+    if "configuration source" in output:
         raise SlurmNotSetUpError(
             "Slurm's commands are installed here, but they find no cluster: set SLURM_CONF, "
             "or start this on a machine of the cluster."
@@ -73,10 +73,12 @@ def raise_slurm_refusal(command: str, said: str) -> None:
     )
 
 
-def extract_last_message(said: str) -> str:
+def extract_last_message(output: str) -> str:
     """Of what a command wrote to stderr the last line that says something, without its prefix."""
-    lines = [re.sub(r"^(\w+: )?((error|fatal): )?", "", one.strip()) for one in said.splitlines()]
-    return next((one.rstrip(".") for one in reversed(lines) if one), "")
+    lines = [
+        re.sub(r"^(\w+: )?((error|fatal): )?", "", line.strip()) for line in output.splitlines()
+    ]
+    return next((line.rstrip(".") for line in reversed(lines) if line), "")
 
 
 def query_slurm_cached(*command: str) -> str:

@@ -69,18 +69,18 @@ def submit_slurm_tasks(
     check_slurm_config(config)
     create_private_folder(folder)
     nodes = nodes or config.nodes
-    given = {**collect_passed_variables(), **environment}
+    variables = {**collect_passed_variables(), **environment}
     tasks = [
-        Command([*program, *words], given, nodes, folder, log)
+        Command([*program, *words], variables, nodes, folder, log)
         for words, log in zip(commands, logs or repeat(None, len(commands)), strict=True)
     ]
     setup = config.setup or SlurmConfig.from_toml().setup
-    asked = build_submitit_parameters(config, name, nodes, setup)
+    parameters = build_submitit_parameters(config, name, nodes, setup)
     ids: list[str] = []
     try:
         for at in range(0, len(tasks), MAX_ARRAY_SIZE):
             ids += _submit_task_array(
-                tasks[at : at + MAX_ARRAY_SIZE], folder, asked, alone=nodes > 1
+                tasks[at : at + MAX_ARRAY_SIZE], folder, parameters, alone=nodes > 1
             )
     except ClusterError:
         slurm.cancel_slurm_tasks(ids)
@@ -97,23 +97,25 @@ def check_slurm_config(config: SlurmConfig) -> None:
       ClusterError: there is no Slurm here, or it does not answer.
       ConfigError: there is no such partition, or it has not enough.
     """
-    there = {one.name: one for one in slurm.list_slurm_partitions()}
+    there = {partition.name: partition for partition in slurm.list_slurm_partitions()}
     wanted = config.partition.split(",") if config.partition else []
-    if unknown := [one for one in wanted if one not in there]:
+    if unknown := [name for name in wanted if name not in there]:
         raise ConfigError(
             f"This cluster has no partition {unknown[0]}: choose one of {', '.join(there)}."
         )
-    chosen = [there[one] for one in wanted] or [one for one in there.values() if one.default]
+    chosen = [there[name] for name in wanted] or [
+        partition for partition in there.values() if partition.default
+    ]
     if not chosen:
         raise ConfigError(
             f"This cluster has no default partition: choose one of {', '.join(there)}."
         )
-    if config.nodes > (most := max(one.nodes for one in chosen)):
+    if config.nodes > (most := max(partition.nodes for partition in chosen)):
         raise ConfigError(
             f"The partition {chosen[0].name} has {most:,} nodes, but {config.nodes:,} "
             "are asked for: ask for fewer."
         )
-    longest = max(one.minutes or math.inf for one in chosen)
+    longest = max(partition.minutes or math.inf for partition in chosen)
     if config.time > longest:
         raise ConfigError(
             f"The partition {chosen[0].name} gives a task {longest:,} minutes at most: ask for "
@@ -138,7 +140,7 @@ def build_submitit_parameters(
     """What submitit is asked for, in its words."""
     warning = min(WARNING_SECONDS, config.time * 15)
     more: dict[str, Any] = {"requeue": True}
-    asked: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "job_name": name,
         "time": config.time,
         "nodes": nodes,
@@ -151,23 +153,23 @@ def build_submitit_parameters(
     }
     for setting in ("partition", "account"):
         if value := getattr(config, setting):
-            asked[setting] = value
+            parameters[setting] = value
     if config.gpus:
-        asked["gpus_per_node"] = config.gpus
+        parameters["gpus_per_node"] = config.gpus
     if config.memory:
-        asked["mem"] = f"{config.memory}GB"
+        parameters["mem"] = f"{config.memory}GB"
     if config.cpus:
-        asked["cpus_per_task"] = config.cpus
+        parameters["cpus_per_task"] = config.cpus
         # From 22.05 on srun does not take it from the task that it is started in.
-        asked["srun_args"].append(f"--cpus-per-task={config.cpus}")
+        parameters["srun_args"].append(f"--cpus-per-task={config.cpus}")
     if nodes > 1:  # The task itself starts a step on each of its nodes.
-        asked["use_srun"] = False
+        parameters["use_srun"] = False
         more["signal"] = f"B:USR2@{warning}"
-    return asked
+    return parameters
 
 
 def _submit_task_array(
-    tasks: Sequence[Command], folder: Path, asked: dict[str, Any], alone: bool
+    tasks: Sequence[Command], folder: Path, parameters: dict[str, Any], alone: bool
 ) -> list[str]:
     """The ids of tasks in one array; ClusterError where Slurm refuses them."""
     from submitit import SlurmExecutor  # imported only where something is submitted
@@ -178,7 +180,7 @@ def _submit_task_array(
         # In a shell's place: the warning then reaches the task, not the shell that waits for it.
         python = f"exec {python}"
     executor = SlurmExecutor(folder, max_num_timeout=MAX_TIMEOUTS, python=python)
-    executor.update_parameters(**asked)
+    executor.update_parameters(**parameters)
     try:
         with _submission_lock, hide_slurm_environment():
             jobs = executor.submit_array(tasks)

@@ -125,11 +125,11 @@ class TaskArray:
         self,
         backend: TaskBackend,
         name: str,
-        known: Mapping[int, TaskStatus] | None = None,
+        tasks_by_number: Mapping[int, TaskStatus] | None = None,
         sure: int = END_CONFIRMATIONS,
     ) -> None:
         self._backend, self._name, self._sure = backend, name, sure
-        self.tasks, self.refusal = dict(known or {}), ""
+        self.tasks, self.refusal = dict(tasks_by_number or {}), ""
         # The words by which the backend knows them.
         self._ids = {number: task.id for number, task in self.tasks.items()}
         self._gone: dict[int, int] = {}
@@ -232,8 +232,8 @@ class TaskArray:
         if self._ids[number]:
             entry = there.get(self._ids[number])
             return entry if entry and entry.name == self._name else None
-        called = (one for one in there.values() if one.name == self._name)
-        return next((one for one in called if one.state != "ended"), None)
+        called = (queue_entry for queue_entry in there.values() if queue_entry.name == self._name)
+        return next((queue_entry for queue_entry in called if queue_entry.state != "ended"), None)
 
     def _update_task(self, number: int, entry: QueueEntry | None) -> None:
         """Take down what a task comes to by what is said of it: the one place where it ends."""

@@ -45,10 +45,12 @@ def collect_run_settings(run: Run) -> dict[str, Value]:
     """
     if run.training_config is None:
         return {"members": run.config.members, "epochs": run.config.epochs}
-    found: dict[str, Value] = {name: getattr(run.training_config, name) for name in SETTING_NAMES}
+    settings: dict[str, Value] = {
+        name: getattr(run.training_config, name) for name in SETTING_NAMES
+    }
     own = member_values.parse_member_values(run.training_config.vary, run.training_config.members)
     return (
-        found
+        settings
         | {name: each for name, each in own.items() if len(set(each)) > 1}
         | {name: each[0] for name, each in own.items() if len(set(each)) == 1}
     )
@@ -72,13 +74,13 @@ def check_setting_names(names: Iterable[str]) -> tuple[str, ...]:
     Raises:
       ConfigError: one is no setting; the message says which there are.
     """
-    found = tuple(dict.fromkeys(names))
-    if unknown := [name for name in found if name not in SETTING_FIELDS]:
+    unique_names = tuple(dict.fromkeys(names))
+    if unknown := [name for name in unique_names if name not in SETTING_FIELDS]:
         raise ConfigError(
             f"There is no setting {unknown[0]!r:.40} to group by: choose of "
             f"{', '.join(SETTING_NAMES)}."
         )
-    return found
+    return unique_names
 
 
 def humanize_setting_name(name: str) -> str:
@@ -96,7 +98,7 @@ def format_setting_value(name: str, value: Value | None, figures: int = SIGNIFIC
         each = sorted(set(value))
         ends = each if len(each) <= MAX_LISTED_VALUES else (each[0], each[-1])
         return (", " if len(each) <= MAX_LISTED_VALUES else " to ").join(
-            format_without_exponent(one, figures) for one in ends
+            format_without_exponent(end, figures) for end in ends
         )
     if isinstance(value, str):
         if name == "network":
@@ -109,19 +111,19 @@ def format_setting_value(name: str, value: Value | None, figures: int = SIGNIFIC
 
 def format_setting(name: str, value: Value | None, figures: int = SIGNIFICANT_DIGITS) -> str:
     """A setting with its value: "rate 0.1", "4 members", "cosine schedule", "no flip"."""
-    said = format_setting_value(name, value, figures)
+    value_text = format_setting_value(name, value, figures)
     if value is None:
         return f"{humanize_setting_name(name)} unknown"
     if isinstance(value, bool):
         return humanize_setting_name(name) if value else f"no {humanize_setting_name(name)}"
     if name in ("members", "epochs"):
-        return f"{said} {name if value != 1 else name[:-1]}"
+        return f"{value_text} {name if value != 1 else name[:-1]}"
     if name in ("network", "dataset", "optimizer", "precision"):
-        return said
+        return value_text
     if name == "schedule" or (name == "width" and not value):
-        return f"{said} {name}"
+        return f"{value_text} {name}"
     short = {"learning_rate": "rate", "batch_size": "batch"}
-    return f"{short.get(name, humanize_setting_name(name))} {said}"
+    return f"{short.get(name, humanize_setting_name(name))} {value_text}"
 
 
 def format_without_exponent(value: float, figures: int = SIGNIFICANT_DIGITS) -> str:

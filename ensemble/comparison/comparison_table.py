@@ -108,12 +108,12 @@ class _MeasuredGroup:
 
     @property
     def measures(self) -> tuple[RunMeasures, ...]:
-        return tuple(made for _, made in self.runs if made is not None)
+        return tuple(run_measures for _, run_measures in self.runs if run_measures is not None)
 
     @property
     def measured_run(self) -> Run:
         """One of its runs that have predictions, all of which are of the same images."""
-        return next(run for run, made in self.runs if made is not None)
+        return next(run for run, run_measures in self.runs if run_measures is not None)
 
 
 def build_comparison_table(
@@ -130,17 +130,26 @@ def build_comparison_table(
     """
     base = _find_baseline_group(groups, baseline)
     read = [_measure_group(group) for group in groups]
-    against = next((one for one in read if base and one.group.key == base.key), None)
-    found = [_compare_with_baseline(one, against) for one in read]
-    tested = adjust_differences([one for one in found if isinstance(one, GroupDifference)])
+    against = next(
+        (
+            measured_group
+            for measured_group in read
+            if base and measured_group.group.key == base.key
+        ),
+        None,
+    )
+    differences = [_compare_with_baseline(measured_group, against) for measured_group in read]
+    tested = adjust_differences(
+        [difference for difference in differences if isinstance(difference, GroupDifference)]
+    )
     rest = iter(tested)
     columns = tuple(
         _build_group_column(
-            one,
+            measured_group,
             next(rest) if isinstance(each, GroupDifference) else None,
             each if isinstance(each, str) else "",
         )
-        for one, each in zip(read, found, strict=True)
+        for measured_group, each in zip(read, differences, strict=True)
     )
     return ComparisonTable(
         columns,
@@ -149,7 +158,10 @@ def build_comparison_table(
         2 * len(tested),
         tuple(
             dict.fromkeys(
-                [*_list_table_warnings(read), *(said for one in read for said in one.warnings)]
+                [
+                    *_list_table_warnings(read),
+                    *(warning for measured_group in read for warning in measured_group.warnings),
+                ]
             )
         ),
         _describe_compared_epochs(columns),
@@ -166,81 +178,84 @@ def _find_baseline_group(groups: Sequence[RunGroup], run_id: str | None) -> RunG
 
 
 def _measure_group(group: RunGroup) -> _MeasuredGroup:
-    found: list[tuple[Run, RunMeasures | None]] = []
-    said: list[str] = []
+    measured_runs: list[tuple[Run, RunMeasures | None]] = []
+    notes: list[str] = []
     for run in group.distinct_runs:
         try:
-            made = measure_run(run)
+            run_measures = measure_run(run)
         except EnsembleError as error:
             why = str(error)
             # Most errors name their run themselves.
-            said.append(why if run.id in why else f"“{run.name}” has no figures here: {why}")
-            found.append((run, None))
+            notes.append(why if run.id in why else f"“{run.name}” has no figures here: {why}")
+            measured_runs.append((run, None))
             continue
-        found.append((run, made))
-        said += _list_run_warnings(run, made.epoch)
-        if made.better_without:
-            member, without, nll = made.better_without
-            said.append(
+        measured_runs.append((run, run_measures))
+        notes += _list_run_warnings(run, run_measures.epoch)
+        if run_measures.better_without:
+            member, without, nll = run_measures.better_without
+            notes.append(
                 f"“{run.name}” is better without member {member + 1}: NLL "
                 f"{without:.3g} against {nll:.3g}. Inspect has the figures."
             )
-    judged = [one for _, one in found if one is not None]
-    if len({one.images for one in judged}) > 1:
-        first = Counter(one.images for one in judged).most_common(1)[0][0]
-        found = [(run, one if one and one.images == first else None) for run, one in found]
-        said.append(
+    judged = [measures for _, measures in measured_runs if measures is not None]
+    if len({measures.images for measures in judged}) > 1:
+        first = Counter(measures.images for measures in judged).most_common(1)[0][0]
+        measured_runs = [
+            (run, measures if measures and measures.images == first else None)
+            for run, measures in measured_runs
+        ]
+        notes.append(
             f"The runs of “{group.title}” were tested on different images: the figures "
             "are of those on the images that most of them have."
         )
-    planned = {run.config.epochs for run, _ in found}
-    if len({one.epoch for one in judged}) > len(planned) and {CHOSEN_LAST} == {
-        one.chosen for one in judged
+    planned = {run.config.epochs for run, _ in measured_runs}
+    if len({measures.epoch for measures in judged}) > len(planned) and {CHOSEN_LAST} == {
+        measures.chosen for measures in judged
     }:
-        said.append(f"The runs of “{group.title}” have come to different epochs.")
-    return _MeasuredGroup(group, tuple(found), tuple(said))
+        notes.append(f"The runs of “{group.title}” have come to different epochs.")
+    return _MeasuredGroup(group, tuple(measured_runs), tuple(notes))
 
 
 def _list_run_warnings(run: Run, epoch: int) -> list[str]:
     """What to know of a run's figures after an epoch: epochs or members that are not in them."""
-    said = []
+    notes = []
     if run.state in INCOMPLETE_STATES:
-        said.append(
+        notes.append(
             f"“{run.name}” is {run.state} after epoch {run.status.epoch:,} of "
             f"{run.config.epochs:,}."
         )
     if run.active:
-        said.append(f"“{run.name}” is {run.state}: its figures are those so far.")
+        notes.append(f"“{run.name}” is {run.state}: its figures are those so far.")
     if len(run.remaining_members(epoch)) < run.config.members:
         who = describe_diverged_members(run.status, run.config.members, over=not run.active)
-        said.append(f"“{run.name}”: {who[:1].lower()}{who[1:]}")
-    return said
+        notes.append(f"“{run.name}”: {who[:1].lower()}{who[1:]}")
+    return notes
 
 
 def _compare_with_baseline(
-    one: _MeasuredGroup, base: _MeasuredGroup | None
+    measured_group: _MeasuredGroup, base: _MeasuredGroup | None
 ) -> GroupDifference | str:
     if base is None:
         return "no baseline"
-    if one is base:
+    if measured_group is base:
         return "baseline"
-    if not one.measures or not base.measures:
+    if not measured_group.measures or not base.measures:
         return "no predictions"
-    if not have_same_images(one.measured_run, base.measured_run):
+    if not have_same_images(measured_group.measured_run, base.measured_run):
         return "other images"
-    return compute_group_difference(one.measures, base.measures)
+    return compute_group_difference(measured_group.measures, base.measures)
 
 
 def _build_group_column(
-    one: _MeasuredGroup, found: GroupDifference | None, why: str
+    measured_group: _MeasuredGroup, group_difference: GroupDifference | None, why: str
 ) -> GroupColumn:
     return GroupColumn(
-        one.group,
-        tuple(made.run_id for made in one.measures),
-        tuple(made.epoch for made in one.measures),
-        frozenset(made.chosen for made in one.measures),
-        compute_group_metrics(one.runs),
-        found,
+        measured_group.group,
+        tuple(run_measures.run_id for run_measures in measured_group.measures),
+        tuple(run_measures.epoch for run_measures in measured_group.measures),
+        frozenset(run_measures.chosen for run_measures in measured_group.measures),
+        compute_group_metrics(measured_group.runs),
+        group_difference,
         why,
     )
 
@@ -275,7 +290,7 @@ def _format_setting_values(name: str, values: Sequence[Value]) -> str:
 
 def _list_table_warnings(read: Sequence[_MeasuredGroup]) -> list[str]:
     """What holds for the whole table: that not all runs were tested on the same images."""
-    judged = [one.measured_run for one in read if one.measures]
+    judged = [group.measured_run for group in read if group.measures]
     if all(have_same_images(run, judged[0]) for run in judged[1:]):
         return []
     return [

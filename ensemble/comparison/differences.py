@@ -62,7 +62,7 @@ class GroupDifference:
 
 @functools.lru_cache(maxsize=256)  # of pairs of groups; another baseline changes all of them
 def compute_group_difference(
-    ours: tuple[RunMeasures, ...], theirs: tuple[RunMeasures, ...]
+    group_measures: tuple[RunMeasures, ...], other_measures: tuple[RunMeasures, ...]
 ) -> GroupDifference:
     """What K runs are better by than L others, image by image; nothing is adjusted yet.
 
@@ -71,36 +71,41 @@ def compute_group_difference(
     others do.
 
     Args:
-      ours: K, at least one, all on the same images.
-      theirs: L, at least one, on the same images as ours.
+      group_measures: K, at least one, all on the same images.
+      other_measures: L, at least one, on the same images as ours.
 
     Raises:
       ValueError: there is no run, or they are of different images.
     """
-    if len({one.images for one in (*ours, *theirs)}) != 1:
+    if len({measures.images for measures in (*group_measures, *other_measures)}) != 1:
         raise ValueError("A difference is of runs on the same images.")
-    hits, others = (np.array([one.right for one in side], float) for side in (ours, theirs))
-    share, other = hits.mean(axis=0), others.mean(axis=0)
+    hits, other_hits = (
+        np.array([measures.right for measures in side], float)
+        for side in (group_measures, other_measures)
+    )
+    share, other = hits.mean(axis=0), other_hits.mean(axis=0)
     won, lost = float((share * (1 - other)).sum()), float((other * (1 - share)).sum())
-    losses, their = (np.array([one.nll for one in side]) for side in (ours, theirs))
+    losses, their = (
+        np.array([measures.nll for measures in side]) for side in (group_measures, other_measures)
+    )
     n = len(share)
-    if len(ours) == len(theirs) == 1:
-        found = paired_gain(ours[0].right, theirs[0].right, their[0] - losses[0])
+    if len(group_measures) == len(other_measures) == 1:
+        gain = paired_gain(group_measures[0].right, other_measures[0].right, their[0] - losses[0])
         return GroupDifference(
             n,
-            found.digits,
-            found.digits_low,
-            found.digits_high,
-            found.p,
-            found.nll,
-            found.nll_low,
-            found.nll_high,
-            found.nll_p,
+            gain.digits,
+            gain.digits_low,
+            gain.digits_high,
+            gain.p,
+            gain.nll,
+            gain.nll_low,
+            gain.nll_high,
+            gain.nll_p,
             won,
             lost,
             "images",
         )
-    right = estimate_crossed_mean(hits, others, bound=1.0)
+    right = estimate_crossed_mean(hits, other_hits, bound=1.0)
     saved = _negate_estimate(
         estimate_crossed_mean(losses, their, bound=_largest_deviation(losses, their))
     )
@@ -120,22 +125,30 @@ def compute_group_difference(
     )
 
 
-def adjust_differences(found: Sequence[GroupDifference]) -> list[GroupDifference]:
+def adjust_differences(group_differences: Sequence[GroupDifference]) -> list[GroupDifference]:
     """The same with every p adjusted for all of them: two tests each, by Holm's method."""
-    ps = adjust_p_holm([p for one in found for p in (one.p, one.nll_p)]).reshape(-1, 2).tolist()
+    ps = (
+        adjust_p_holm(
+            [p for difference in group_differences for p in (difference.p, difference.nll_p)]
+        )
+        .reshape(-1, 2)
+        .tolist()
+    )
     return [
-        replace(one, adjusted_p=p, adjusted_nll_p=nll_p)
-        for one, (p, nll_p) in zip(found, ps, strict=True)
+        replace(difference, adjusted_p=p, adjusted_nll_p=nll_p)
+        for difference, (p, nll_p) in zip(group_differences, ps, strict=True)
     ]
 
 
-def _negate_estimate(found: CrossedMean) -> CrossedMean:
-    return replace(found, mean=-found.mean, low=-found.high, high=-found.low)
+def _negate_estimate(crossed_mean: CrossedMean) -> CrossedMean:
+    return replace(
+        crossed_mean, mean=-crossed_mean.mean, low=-crossed_mean.high, high=-crossed_mean.low
+    )
 
 
-def _largest_deviation(ours: np.ndarray, theirs: np.ndarray) -> float:
+def _largest_deviation(values: np.ndarray, other_values: np.ndarray) -> float:
     """The largest distance of a difference from their mean, as `paired.moments` takes it."""
-    apart = ours.mean(axis=0) - theirs.mean(axis=0)
+    apart = values.mean(axis=0) - other_values.mean(axis=0)
     return float(np.abs(apart - apart.mean()).max())
 
 

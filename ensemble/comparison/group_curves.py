@@ -124,14 +124,14 @@ def compute_group_curves(
 def _compute_group(
     group: RunGroup, x: str, figure: str, split: str, who: str, band: str
 ) -> GroupCurves:
-    found, missing, counted = [], [], []
+    run_lines, missing, counted = [], [], []
     counts = {run.id for run in group.distinct_runs}
     for run in group.runs:
         try:
             of_run = _build_run_lines(run, x, figure, split, who)
         except RunError:
             of_run = []
-        found += of_run
+        run_lines += of_run
         if not of_run:
             missing.append(run.name)
         elif run.id in counts:
@@ -147,7 +147,7 @@ def _compute_group(
     else:
         low, high = _interval_band(each, mean, n)
     return GroupCurves(
-        group, tuple(found), grid, mean, low, high, n, len(counted), band, tuple(missing)
+        group, tuple(run_lines), grid, mean, low, high, n, len(counted), band, tuple(missing)
     )
 
 
@@ -187,9 +187,9 @@ def _x_values(run: Run, single: dict[str, Doubles], x: str) -> Doubles:
     return single["step" if x == "steps" else "seconds"]
 
 
-def _thin_positions(found: Sequence[RunLine]) -> Doubles:
+def _thin_positions(run_lines: Sequence[RunLine]) -> Doubles:
     """All places where a line has a point; of too many, evenly, with the first and the last."""
-    every = np.unique(np.concatenate([line.x for line in found])) if found else np.empty(0)
+    every = np.unique(np.concatenate([line.x for line in run_lines])) if run_lines else np.empty(0)
     if len(every) <= MAX_MEAN_POINTS:
         return every
     return every[np.unique(np.linspace(0, len(every) - 1, MAX_MEAN_POINTS).round().astype(int))]

@@ -55,23 +55,23 @@ class MetricEstimate:
     runs: int = 0
 
 
-def compute_run_metrics(run: Run, made: RunMeasures | None) -> dict[str, float | None]:
+def compute_run_metrics(run: Run, run_measures: RunMeasures | None) -> dict[str, float | None]:
     """The figures of one run by the names of METRICS; None where they are not known.
 
     Args:
       run: the run.
-      made: of its predictions; None where they cannot be had.
+      run_measures: of its predictions; None where they cannot be had.
     """
-    found: dict[str, float | None] = dict.fromkeys(metric.name for metric in COMPARISON_METRICS)
-    if made is not None:
-        found |= {metric.name: made.value(metric) for metric in MAIN_METRICS}
-        found["member_accuracy"] = float(made.share.mean())
-        if _has_several_members(run, made):
-            found["gain"] = float((made.right - made.share).sum())
+    metrics: dict[str, float | None] = dict.fromkeys(metric.name for metric in COMPARISON_METRICS)
+    if run_measures is not None:
+        metrics |= {metric.name: run_measures.value(metric) for metric in MAIN_METRICS}
+        metrics["member_accuracy"] = float(run_measures.share.mean())
+        if _has_several_members(run, run_measures):
+            metrics["gain"] = float((run_measures.right - run_measures.share).sum())
     if run.training_config is not None and run.status.seconds:
-        found["seconds"] = run.status.seconds
-        found["img_member_per_s"] = run.status.img_member_per_s
-    return found
+        metrics["seconds"] = run.status.seconds
+        metrics["img_member_per_s"] = run.status.img_member_per_s
+    return metrics
 
 
 def compute_group_metrics(
@@ -87,67 +87,74 @@ def compute_group_metrics(
     Args:
       runs: K runs and what their predictions come to, without repetitions.
     """
-    each = [compute_run_metrics(run, made) for run, made in runs]
-    found = {
-        metric.name: _estimate_over_seeds(metric, [one[metric.name] for one in each])
+    each = [compute_run_metrics(run, measures) for run, measures in runs]
+    metrics = {
+        metric.name: _estimate_over_seeds(
+            metric, [run_metrics[metric.name] for run_metrics in each]
+        )
         for metric in COMPARISON_METRICS
     }
-    several = all(_has_several_members(run, made) for run, made in runs if made is not None)
-    return found | compute_image_metrics(
-        tuple(made for _, made in runs if made is not None), several
+    several = all(
+        _has_several_members(run, measures) for run, measures in runs if measures is not None
+    )
+    return metrics | compute_image_metrics(
+        tuple(measures for _, measures in runs if measures is not None), several
     )
 
 
 @functools.lru_cache(maxsize=128)  # of groups; what is brushed or toggled changes a few of them
 def compute_image_metrics(
-    made: tuple[RunMeasures, ...], several: bool
+    group_measures: tuple[RunMeasures, ...], several: bool
 ) -> dict[str, MetricEstimate]:
     """Those figures of a group that are means over the images; {} of no run.
 
     Args:
-      made: of its runs.
+      group_measures: of its runs.
       several: whether all of them have several members, so that there is a gain.
     """
-    if not made:
+    if not group_measures:
         return {}
-    found = {"member_accuracy": _estimate_share([one.share for one in made])}
+    metrics = {"member_accuracy": _estimate_share([measures.share for measures in group_measures])}
     for metric in MAIN_METRICS:
         if metric.example_function:
-            each = [one.per_image[metric.name] for one in made]
-            found[metric.name] = (
+            each = [measures.per_image[metric.name] for measures in group_measures]
+            metrics[metric.name] = (
                 _estimate_share(each)
                 if metric.unit == "share"
                 else _estimate_mean(each, metric.least, metric.most)
             )
     if several:
-        gained = _estimate_mean([one.right - one.share for one in made], low=-1.0, most=1.0)
-        found["gain"] = _scale_estimate(gained, made[0].n)
-    return found
+        gained = _estimate_mean(
+            [measures.right - measures.share for measures in group_measures], low=-1.0, most=1.0
+        )
+        metrics["gain"] = _scale_estimate(gained, group_measures[0].n)
+    return metrics
 
 
-def _has_several_members(run: Run, made: RunMeasures) -> bool:
+def _has_several_members(run: Run, run_measures: RunMeasures) -> bool:
     """Whether a run is of several members, without those that were set aside by then."""
-    return len(run.remaining_members(made.epoch)) > 1
+    return len(run.remaining_members(run_measures.epoch)) > 1
 
 
 def _estimate_over_seeds(metric: Metric, values: Sequence[float | None]) -> MetricEstimate:
-    known = [value for value in values if value is not None]
-    if not known:
+    measured_values = [value for value in values if value is not None]
+    if not measured_values:
         return MetricEstimate(None)
-    if len(known) == 1:
-        return MetricEstimate(known[0], runs=1)
+    if len(measured_values) == 1:
+        return MetricEstimate(measured_values[0], runs=1)
     # Student's interval of two runs is wide: it would go on to an ECE below 0.
-    low, high = student_mean_interval(known)
+    low, high = student_mean_interval(measured_values)
     ends = max(low, metric.least), min(high, metric.most)
-    return MetricEstimate(float(np.mean(known)), *ends, OVER_SEEDS, len(known))
+    return MetricEstimate(float(np.mean(measured_values)), *ends, OVER_SEEDS, len(measured_values))
 
 
-def _scale_estimate(found: MetricEstimate, n: int) -> MetricEstimate:
+def _scale_estimate(metric_estimate: MetricEstimate, n: int) -> MetricEstimate:
     """A figure of one image as that of N."""
     value, low, high = (
-        None if end is None else n * end for end in (found.value, found.low, found.high)
+        None if end is None else n * end
+        for end in (metric_estimate.value, metric_estimate.low, metric_estimate.high)
     )
-    return replace(found, value=value, low=low, high=high)
+    return replace(metric_estimate, value=value, low=low, high=high)
 
 
 def _estimate_share(each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]") -> MetricEstimate:
@@ -170,6 +177,10 @@ def _estimate_mean(
         ends, over = mean_interval(values, bound=bound), OVER_IMAGES
         mean = float(values.mean())
     else:
-        found = estimate_crossed_mean(np.array(each, np.float64), bound=bound or 0.0)
-        ends, over, mean = (found.low, found.high), OVER_SEEDS_AND_IMAGES, found.mean
+        crossed_mean = estimate_crossed_mean(np.array(each, np.float64), bound=bound or 0.0)
+        ends, over, mean = (
+            (crossed_mean.low, crossed_mean.high),
+            OVER_SEEDS_AND_IMAGES,
+            crossed_mean.mean,
+        )
     return MetricEstimate(mean, max(ends[0], low), min(ends[1], most), over, len(each))

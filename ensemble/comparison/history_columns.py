@@ -41,7 +41,7 @@ def load_history_columns(run: Run, kind: str) -> HistoryColumns:
 
 
 @functools.lru_cache(maxsize=64)  # of 10 epochs and 4 members 40 kB, of 1,000 and 64 8 MB
-def _parse_history_columns(path: Path, seen: Any, members: int) -> dict[str, HistoryColumns]:
+def _parse_history_columns(path: Path, version: Any, members: int) -> dict[str, HistoryColumns]:
     rows = read_lines(path, members)
     return {
         kind: _build_history_columns(

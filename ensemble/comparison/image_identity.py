@@ -38,35 +38,35 @@ def load_image_labels(run: Run) -> Labels:
     return _load_labels_once(run)[1]
 
 
-def have_same_images(one: Run, other: Run) -> bool:
+def have_same_images(run: Run, other: Run) -> bool:
     """Whether two runs were tested on the same examples in the same order.
 
     Labels say so of what was imported. Of two datasets the pictures have to be the same as well:
     of folders, class by class and as many of each, the labels are always alike. In another form
     (smaller, or grey) they are where both were made of the same source.
     """
-    if one.training_config and other.training_config and not (one.data.own or other.data.own):
-        return one.config.dataset == other.config.dataset
-    if (one.data.test_size, len(one.data.class_names)) != (
+    if run.training_config and other.training_config and not (run.data.own or other.data.own):
+        return run.config.dataset == other.config.dataset
+    if (run.data.test_size, len(run.data.class_names)) != (
         other.data.test_size,
         len(other.data.class_names),
     ):
         return False
     try:
-        return fingerprint_images(one) == fingerprint_images(other) and _have_same_pixels(
-            one, other
+        return fingerprint_images(run) == fingerprint_images(other) and _have_same_pixels(
+            run, other
         )
     except EnsembleError:
         return False
 
 
-def _have_same_pixels(one: Run, other: Run) -> bool:
+def _have_same_pixels(run: Run, other: Run) -> bool:
     """Of two runs on the same labels; what was imported need not have brought its pictures."""
-    if one.training_config is None or other.training_config is None:
+    if run.training_config is None or other.training_config is None:
         return True
-    if one.data.image_shape != other.data.image_shape:
-        return one.data.source == other.data.source
-    return _test_set_key(one) == _test_set_key(other) or _digest_pixels(one) == _digest_pixels(
+    if run.data.image_shape != other.data.image_shape:
+        return run.data.source == other.data.source
+    return _test_set_key(run) == _test_set_key(other) or _digest_pixels(run) == _digest_pixels(
         other
     )
 
@@ -74,13 +74,13 @@ def _have_same_pixels(one: Run, other: Run) -> bool:
 def _digest_pixels(run: Run) -> str:
     """A word that differs where the pictures do that a run which was trained was tested on."""
     place = _test_set_key(run)
-    if (known := _digests.get(place)) is None:
+    if (digest := _digests.get(place)) is None:
         images = runs.load_test_set(run).images
-        known = hashlib.sha256(np.ascontiguousarray(images).data).hexdigest()
+        digest = hashlib.sha256(np.ascontiguousarray(images).data).hexdigest()
         if len(_digests) >= MAX_CACHED_TEST_SETS:
             _digests.clear()
-        _digests[place] = known
-    return known
+        _digests[place] = digest
+    return digest
 
 
 def _test_set_key(run: Run) -> tuple[object, ...]:
@@ -91,10 +91,10 @@ def _load_labels_once(run: Run) -> tuple[str, Labels]:
     place = _test_set_key(run)
     if run.training_config is None:
         place = (str(run.path), file_version(str(run.path / LABELS_FILE)))
-    if (known := _known.get(place)) is None:
-        found = runs.load_test_set(run)
-        known = found.fingerprint, found.labels
+    if (identity := _known.get(place)) is None:
+        test_set = runs.load_test_set(run)
+        identity = test_set.fingerprint, test_set.labels
         if len(_known) >= MAX_CACHED_TEST_SETS:
             _known.clear()
-        _known[place] = known
-    return known
+        _known[place] = identity
+    return identity

@@ -42,16 +42,16 @@ class RunGroup:
         The same seed with the same settings gives the same numbers again: to count them twice
         would make every interval too short.
         """
-        found: dict[str, Run] = {}
+        runs_by_seed: dict[str, Run] = {}
         for run in self.runs:
             same = (
                 run.id
                 if run.training_config is None
                 else repr((distinguishing_settings(run), run.training_config.seed))
             )
-            if same not in found or run.status.epoch > found[same].status.epoch:
-                found[same] = run
-        return tuple(found.values())
+            if same not in runs_by_seed or run.status.epoch > runs_by_seed[same].status.epoch:
+                runs_by_seed[same] = run
+        return tuple(runs_by_seed.values())
 
 
 def group_runs(runs: Sequence[Run], by: Sequence[str] | None = None) -> list[RunGroup]:
@@ -71,20 +71,25 @@ def group_runs(runs: Sequence[Run], by: Sequence[str] | None = None) -> list[Run
       ConfigError: there is no such setting.
     """
     names = None if by is None else check_setting_names(by)
-    found: dict[str, list[Run]] = {}
+    runs_by_key: dict[str, list[Run]] = {}
     values: dict[str, dict[str, Value]] = {}
-    for run in {one.id: one for one in runs}.values():
+    for run in {each_run.id: each_run for each_run in runs}.values():
         its = _grouping_values(run, names)
         key = _group_key(run, its)
-        found.setdefault(key, []).append(run)
+        runs_by_key.setdefault(key, []).append(run)
         values[key] = its
-    keys = list(found)
-    apart = find_differing_settings(values[key] for key in keys if found[key][0].training_config)
-    told = {key: _select_values(values[key], (*(names or ()), *apart)) for key in keys}
-    titles = _build_group_titles(keys, told, found)
-    groups = [RunGroup(titles[key], key, tuple(found[key]), told[key]) for key in keys]
+    keys = list(runs_by_key)
+    apart = find_differing_settings(
+        values[key] for key in keys if runs_by_key[key][0].training_config
+    )
+    settings_by_key = {key: _select_values(values[key], (*(names or ()), *apart)) for key in keys}
+    titles = _build_group_titles(keys, settings_by_key, runs_by_key)
+    groups = [
+        RunGroup(titles[key], key, tuple(runs_by_key[key]), settings_by_key[key]) for key in keys
+    ]
     return sorted(
-        groups, key=lambda one: (one.runs[0].training_config is None, _group_sort_key(one.values))
+        groups,
+        key=lambda group: (group.runs[0].training_config is None, _group_sort_key(group.values)),
     )
 
 
@@ -93,8 +98,8 @@ def _group_key(run: Run, values: Mapping[str, Value]) -> str:
 
     Another dataset that has come to the name of one's own is told by its fingerprint.
     """
-    said = repr((run.id if run.training_config is None else run.data.fingerprint, values))
-    return hashlib.sha256(said.encode()).hexdigest()[:12]
+    text = repr((run.id if run.training_config is None else run.data.fingerprint, values))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _select_values(values: Mapping[str, Value], names: Sequence[str]) -> dict[str, Value]:
@@ -111,29 +116,33 @@ def _grouping_values(run: Run, names: Sequence[str] | None) -> dict[str, Value]:
 
 
 def _build_group_titles(
-    keys: Sequence[str], told: Mapping[str, Mapping[str, Value]], runs: Mapping[str, list[Run]]
+    keys: Sequence[str],
+    settings_by_key: Mapping[str, Mapping[str, Value]],
+    runs: Mapping[str, list[Run]],
 ) -> dict[str, str]:
     """A title for each key, none twice: with more digits, else with a number, where need be."""
     for figures in (4, EXACT_DIGITS):
-        titles = {key: _build_group_title(told[key], runs[key][0], figures) for key in keys}
+        titles = {
+            key: _build_group_title(settings_by_key[key], runs[key][0], figures) for key in keys
+        }
         if len(set(titles.values())) == len(keys):
             return titles
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for key, title in titles.items():
-        seen[title] = seen.get(title, 0) + 1
-        if seen[title] > 1:
-            titles[key] = f"{title} ({seen[title]})"
+        counts[title] = counts.get(title, 0) + 1
+        if counts[title] > 1:
+            titles[key] = f"{title} ({counts[title]})"
     return titles
 
 
-def _build_group_title(told: Mapping[str, Value], run: Run, figures: int) -> str:
+def _build_group_title(settings: Mapping[str, Value], run: Run, figures: int) -> str:
     if run.training_config is None:
         return run.name
     usual = {
         name: collect_run_settings(run)[name] for name in ("dataset", "learning_rate", "members")
     }
     return " · ".join(
-        format_setting(name, value, figures) for name, value in (told or usual).items()
+        format_setting(name, value, figures) for name, value in (settings or usual).items()
     )
 
 

@@ -73,8 +73,8 @@ class RunMeasures:
 
     def value(self, metric: Metric) -> float:
         """One of the ensemble's metrics, of all images."""
-        found = self.over_all_images.get(metric.name)
-        return float(self.per_image[metric.name].mean()) if found is None else found
+        overall_value = self.over_all_images.get(metric.name)
+        return float(self.per_image[metric.name].mean()) if overall_value is None else overall_value
 
 
 def select_compared_epoch(run: Run) -> tuple[int, str]:
@@ -99,16 +99,18 @@ def measure_run(run: Run) -> RunMeasures:
       RunError: there are no predictions, or they cannot be read.
     """
     epoch, chosen = select_compared_epoch(run)
-    seen = file_version(str(locate_epoch_file(run.path, "predictions", epoch)))
-    return _load_run_measures(run.id, str(run.path), epoch, chosen, seen, fingerprint_images(run))
+    version = file_version(str(locate_epoch_file(run.path, "predictions", epoch)))
+    return _load_run_measures(
+        run.id, str(run.path), epoch, chosen, version, fingerprint_images(run)
+    )
 
 
 @functools.lru_cache(maxsize=64)  # of 10,000 images some 250 kB each
 def _load_run_measures(
-    run_id: str, place: str, epoch: int, chosen: str, seen: Any, images: str
+    run_id: str, place: str, epoch: int, chosen: str, version: Any, images: str
 ) -> RunMeasures:
     names = " ".join(metric.name for metric in MAIN_METRICS)
-    made_from = f"{place} {epoch} {seen} {images} {names}"
+    made_from = f"{place} {epoch} {version} {images} {names}"
     kept = load_or_compute_arrays(
         "compared", made_from, lambda: _compute_run_measures(run_id, epoch)
     )
@@ -129,17 +131,17 @@ def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
     run = runs.find_run(run_id)
     probabilities, truth = runs.read_run_predictions(run_id, epoch), load_image_labels(run)
     answers = ClassifierAnswers.from_probabilities(average_probabilities(probabilities), truth)
-    found = {
+    arrays = {
         "share": np.mean([most_likely_classes(member) == truth for member in probabilities], axis=0)
     }
     for metric in MAIN_METRICS:
         each = metric.example_function
-        found[metric.name] = each(answers) if each else np.array(metric.measure(answers))
+        arrays[metric.name] = each(answers) if each else np.array(metric.measure(answers))
     removal = judge_member_removal(
         evaluate_predictions(probabilities, truth), evaluate_validation_predictions(run, epoch)
     )
     is_better = removal is not None and removal.is_better
-    found["better_without"] = np.array(
+    arrays["better_without"] = np.array(
         [removal.member, removal.nll_without, removal.nll] if removal and is_better else []
     )
-    return found
+    return arrays

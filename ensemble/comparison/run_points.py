@@ -78,8 +78,8 @@ def build_run_points(runs: Sequence[Run]) -> RunPoints:
         for name in names
     ]
     axes += [
-        _build_point_axis(one.name, one.title, rows, False, one.better)
-        for one in COMPARISON_METRICS
+        _build_point_axis(metric.name, metric.title, rows, False, metric.better)
+        for metric in COMPARISON_METRICS
     ]
     axes += [
         _build_point_axis(name, title, rows, False, 0 if name == "epochs_done" else -1)
@@ -92,12 +92,12 @@ def _build_point_cells(run: Run) -> dict[str, Cell]:
     settings = collect_run_settings(run)
     cells: dict[str, Cell] = {name: _single_value(settings.get(name)) for name in SETTING_NAMES}
     try:
-        made = measure_run(run)
+        measures = measure_run(run)
     except EnsembleError:
-        made = None
+        measures = None
     return {
         **cells,
-        **compute_run_metrics(run, made),
+        **compute_run_metrics(run, measures),
         "epochs_done": run.status.epoch,
         "best_validation_nll": run.status.best_ensemble_validation_nll,
     }
@@ -110,13 +110,17 @@ def _single_value(value: Value | None) -> Cell:
 def _build_point_axis(
     name: str, title: str, rows: Sequence[RunPoint], setting: bool, better: int = 0
 ) -> PointAxis:
-    known = [value for row in rows if (value := row.cells[name]) is not None]
+    axis_values = [value for row in rows if (value := row.cells[name]) is not None]
     numbers = [
-        float(one)
-        for one in known
-        if isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
+        float(entry)
+        for entry in axis_values
+        if isinstance(entry, int | float) and not isinstance(entry, bool) and math.isfinite(entry)
     ]
-    kind = "number" if len(numbers) == len(known) and (known or not setting) else "category"
+    kind = (
+        "number"
+        if len(numbers) == len(axis_values) and (axis_values or not setting)
+        else "category"
+    )
     wide = (
         bool(numbers)
         and min(numbers) > 0
@@ -126,5 +130,5 @@ def _build_point_axis(
         )
     )
     return PointAxis(
-        name, title, kind, setting, kind == "number" and wide, len(set(known)) > 1, better
+        name, title, kind, setting, kind == "number" and wide, len(set(axis_values)) > 1, better
     )

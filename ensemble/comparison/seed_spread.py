@@ -34,16 +34,20 @@ def measure_seed_spread(run: runs.Run, every: Sequence[runs.Run]) -> SeedSpread:
     if run.training_config is None:
         return SeedSpread()
     wanted = comparable_settings(run.training_config)
-    found: dict[int, tuple[float, float]] = {}
-    for one in (run, *every):
-        accuracy, nll = one.status.ensemble_test_accuracy, one.status.ensemble_test_nll
-        config = one.training_config
-        if config is None or one.state != "finished" or accuracy is None or nll is None:
+    figures_by_seed: dict[int, tuple[float, float]] = {}
+    for candidate in (run, *every):
+        accuracy, nll = candidate.status.ensemble_test_accuracy, candidate.status.ensemble_test_nll
+        config = candidate.training_config
+        if config is None or candidate.state != "finished" or accuracy is None or nll is None:
             continue
         # Most runs are of other settings, which is told by one of them sooner than by all.
         if config.members == run.config.members and comparable_settings(config) == wanted:
-            found.setdefault(config.seed, (accuracy, nll))
-    return SeedSpread(*zip(*found.values(), strict=True)) if found else SeedSpread()
+            figures_by_seed.setdefault(config.seed, (accuracy, nll))
+    return (
+        SeedSpread(*zip(*figures_by_seed.values(), strict=True))
+        if figures_by_seed
+        else SeedSpread()
+    )
 
 
 @functools.lru_cache(maxsize=4096)

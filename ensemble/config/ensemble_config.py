@@ -227,9 +227,9 @@ class EnsembleConfig(Settings):
             )
 
     def _check_member_values(self) -> None:
-        found = member_values.parse_member_values(self.vary, self.members)
+        values_by_setting = member_values.parse_member_values(self.vary, self.members)
         for field in list_setting_fields(type(self)):
-            for value in found.get(field.name, ()):
+            for value in values_by_setting.get(field.name, ()):
                 coerce_setting_value(field, value)
 
     def _check_network(self) -> None:

@@ -29,47 +29,52 @@ def parse_member_values(text: str, members: int) -> dict[str, tuple[float, ...]]
     Raises:
       ConfigError: it cannot be read; the message says how it is written.
     """
-    found: dict[str, tuple[float, ...]] = {}
+    values_by_setting: dict[str, tuple[float, ...]] = {}
     for part in text.split():
-        name, _, said = part.partition("=")
+        name, _, values_text = part.partition("=")
         if name not in VARIABLE_SETTINGS:
             raise ConfigError(
                 f"vary names {name!r:.40}: the settings that can differ between members are "
                 f"{', '.join(VARIABLE_SETTINGS)}."
             )
-        if name in found:
+        if name in values_by_setting:
             raise ConfigError(f"vary names {name} twice: once is enough.")
-        found[name] = _expand_member_values(name, said, members)
-    return found
+        values_by_setting[name] = _expand_member_values(name, values_text, members)
+    return values_by_setting
 
 
 def format_member_values(settings: Mapping[str, tuple[float, ...]]) -> str:
     """The text that gives each member its own of these values, (M,) a setting: lists."""
     return " ".join(
-        f"{name}={','.join(repr(float(one)) for one in each)}" for name, each in settings.items()
+        f"{name}={','.join(repr(float(value)) for value in each)}"
+        for name, each in settings.items()
     )
 
 
-def _expand_member_values(name: str, said: str, members: int) -> tuple[float, ...]:
+def _expand_member_values(name: str, values_text: str, members: int) -> tuple[float, ...]:
     how = f"write {name}=0.01..1 or {name}=0.01..1:log for a range, {name}=0.1,0.3 for a list"
     try:
-        if not (found := _RANGE.fullmatch(said)):
-            given = [float(one) for one in said.split(",")]
-            if len(given) > members:
+        if not (match := _RANGE.fullmatch(values_text)):
+            value_list = [float(item) for item in values_text.split(",")]
+            if len(value_list) > members:
                 raise ConfigError(
-                    f"vary gives {len(given)} values of {name} for {members} members: choose "
+                    f"vary gives {len(value_list)} values of {name} for {members} members: choose "
                     f"at most {members} values, or more members."
                 )
-            return tuple(given[number * len(given) // members] for number in range(members))
-        low, high = float(found[1]), float(found[2])
+            return tuple(
+                value_list[number * len(value_list) // members] for number in range(members)
+            )
+        low, high = float(match[1]), float(match[2])
     except ValueError as error:
-        raise ConfigError(f"vary says {name}={said:.60}: {how}.") from error
+        raise ConfigError(f"vary says {name}={values_text:.60}: {how}.") from error
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise ConfigError(
-            f"vary says {name}={said:.60}: the start of a range has to be below its end."
+            f"vary says {name}={values_text:.60}: the start of a range has to be below its end."
         )
-    if not found[3]:
+    if not match[3]:
         return tuple(np.linspace(low, high, members).tolist())
     if low <= 0:
-        raise ConfigError(f"vary says {name}={said:.60}: a range with :log has to start above 0.")
+        raise ConfigError(
+            f"vary says {name}={values_text:.60}: a range with :log has to start above 0."
+        )
     return tuple(np.geomspace(low, high, members).tolist())

@@ -139,11 +139,11 @@ def find_dataset_info(name: str) -> DatasetInfo:
 
 def list_dataset_infos() -> list[DatasetInfo]:
     """`find_dataset_info` of every dataset, in the order of `registry.list_dataset_names()`."""
-    found = []
+    dataset_infos = []
     for name in list_dataset_names():
         with contextlib.suppress(ConfigError):  # removed meanwhile
-            found.append(find_dataset_info(name))
-    return found
+            dataset_infos.append(find_dataset_info(name))
+    return dataset_infos
 
 
 def is_built_in_dataset(entry: DatasetEntry) -> bool:

@@ -78,7 +78,9 @@ class DatasetEntry:
 def sanitize_noun(text: str) -> str:
     """Text as a word or several, whatever it was: "image" where nothing is left of it."""
     kept = (
-        one if one.isalnum() or one in "-’'" or unicodedata.category(one)[0] == "M" else " "
-        for one in text
+        letter
+        if letter.isalnum() or letter in "-’'" or unicodedata.category(letter)[0] == "M"
+        else " "
+        for letter in text
     )
     return " ".join("".join(kept).split()).strip("-’' ") or "image"

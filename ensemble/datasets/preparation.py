@@ -91,8 +91,8 @@ def build_dataset_files(
     teller.report_message(None, f"Preparing {entry.title}")
     parts = [unpack_idx_array(name, entry, recipe, folder) for name in ARRAY_FILES]
     origin = f"from {transfer.folder_url(missing[0])}" if missing else "from files on this disk"
-    made = f"version {recipe.version} of TensorFlow Datasets, {origin}, {date.today()}"
-    store.write_prepared_dataset(folder, entry, parts, f"{entry.source}; {made}")
+    version_text = f"version {recipe.version} of TensorFlow Datasets, {origin}, {date.today()}"
+    store.write_prepared_dataset(folder, entry, parts, f"{entry.source}; {version_text}")
 
 
 def check_folder_writable(folder: Path) -> None:

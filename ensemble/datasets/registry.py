@@ -100,5 +100,5 @@ def find_dataset_entry(name: str) -> DatasetEntry:
         return entry
     every = list_dataset_names()
     more = f" and {len(every) - MAX_NAMES_LISTED:,} more" if len(every) > MAX_NAMES_LISTED else ""
-    said = ", ".join(every[:MAX_NAMES_LISTED])
-    raise ConfigError(f"No such dataset: {name!r:.60}. There are: {said}{more}.")
+    listing = ", ".join(every[:MAX_NAMES_LISTED])
+    raise ConfigError(f"No such dataset: {name!r:.60}. There are: {listing}{more}.")

@@ -57,11 +57,11 @@ def compute_activations(network: Network, params: Any, images: NDArray[np.uint8]
         _compute_padded_batch(network, params, images[at : at + PADDED_BATCH_SIZES[-1]])
         for at in starts
     ]
-    found = Activations(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
+    activations = Activations(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
     # Of members that came from elsewhere nobody knows what they make of an image.
-    if not np.isfinite(found.logits).all():
+    if not np.isfinite(activations.logits).all():
         raise RunError(NOT_FINITE_MESSAGE)
-    return found
+    return activations
 
 
 def _compute_padded_batch(

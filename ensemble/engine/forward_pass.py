@@ -90,17 +90,22 @@ class ForwardPass:
 
         def predict_member(params: Any, result: np.ndarray) -> Iterator[float]:
             params, classes = self._layout.replicate(params), self._network.classes
-            found, done = self._layout.put_shards(np.zeros((*self._shape, classes), np.float32)), 0
+            log_probabilities, done = (
+                self._layout.put_shards(np.zeros((*self._shape, classes), np.float32)),
+                0,
+            )
             while done < share:
                 began, count = time.perf_counter(), self._pace.choose_units(share - done)
                 here = self._layout.put_shards(np.clip(counts - done, 0, count).astype(np.int32))
                 first = self._layout.replicate(np.int32(done))
-                found = jax.block_until_ready(self._program(found, params, first, here, blocks))
+                log_probabilities = jax.block_until_ready(
+                    self._program(log_probabilities, params, first, here, blocks)
+                )
                 self._pace.record_duration(count, time.perf_counter() - began)
                 done += count
                 if done < share:
                     yield done / share
-            log_p = np.asarray(found)[:, :share].reshape(-1, classes)[: len(images)]
+            log_p = np.asarray(log_probabilities)[:, :share].reshape(-1, classes)[: len(images)]
             np.exp(log_p, out=result)
             yield 1.0
 
@@ -120,8 +125,8 @@ class ForwardPass:
             while done < rounds:
                 began, count = time.perf_counter(), self._pace.choose_units(rounds - done)
                 here = range(done, done + count)
-                found = [ask(placed, self._layout.put_shards(blocks[n])) for n in here]
-                for n, log_p in zip(here, found, strict=True):
+                outputs = [ask(placed, self._layout.put_shards(blocks[n])) for n in here]
+                for n, log_p in zip(here, outputs, strict=True):
                     place = result[n * size * len(self._devices) :][: size * len(self._devices)]
                     np.exp(np.asarray(log_p).reshape(-1, classes)[: len(place)], out=place)
                 self._pace.record_duration(count, time.perf_counter() - began)

@@ -119,12 +119,12 @@ class Layout:
 
         def join_shards(array: Array) -> Array:
             shape = (len(self.devices), *array.shape[1:])
-            shards = [one.data for one in array.addressable_shards]
+            shards = [addressable_shard.data for addressable_shard in array.addressable_shards]
             return jax.make_array_from_single_device_arrays(shape, every, shards)
 
         def keep_local_shards(array: Array) -> Array:
             shape = (len(self.local_devices), *array.shape[1:])
-            shards = [one.data for one in array.addressable_shards]
+            shards = [addressable_shard.data for addressable_shard in array.addressable_shards]
             return jax.make_array_from_single_device_arrays(shape, mine, shards)
 
         def run_on_all(*arguments: Any) -> Any:
@@ -199,8 +199,8 @@ class Layout:
 
     def list_shards(self, leaf: Array) -> list[Array]:
         """What each device has of an array (D, …): (1, …), in the order of devices."""
-        found = {shard.device: shard.data for shard in leaf.addressable_shards}
-        return [found[device] for device in self.devices]
+        shards = {shard.device: shard.data for shard in leaf.addressable_shards}
+        return [shards[device] for device in self.devices]
 
     @property
     def _member_lanes(self) -> slice | np.ndarray:
@@ -233,8 +233,8 @@ def _shard_map_over_devices(
     sharding = _build_sharding(devices)
 
     def run_on_shard(*arguments: Any) -> Any:
-        found = function(*jax.tree.map(lambda leaf: leaf[0], arguments))
-        return jax.tree.map(lambda leaf: leaf[None], found)
+        result = function(*jax.tree.map(lambda leaf: leaf[0], arguments))
+        return jax.tree.map(lambda leaf: leaf[None], result)
 
     spread = jax.shard_map(
         run_on_shard,

@@ -219,8 +219,8 @@ def mask_frozen_members(aside: np.ndarray, figures: TrainingMetrics) -> Training
     if not aside.any():
         return figures
     loss, accuracy = (
-        np.where(aside[:, None], np.float32(np.nan), one)
-        for one in (figures.loss, figures.accuracy)
+        np.where(aside[:, None], np.float32(np.nan), values)
+        for values in (figures.loss, figures.accuracy)
     )
     nll, right = figures.ensemble_nll, figures.ensemble_accuracy
     if aside.all() and nll is not None and right is not None:
@@ -232,10 +232,10 @@ def concatenate_training_metrics(parts: Sequence[TrainingMetrics]) -> TrainingMe
     """The figures of steps that were done in several calls, one after the other."""
     if len(parts) == 1:
         return parts[0]
-    loss = np.concatenate([one.loss for one in parts], axis=1)
-    accuracy = np.concatenate([one.accuracy for one in parts], axis=1)
-    nll = [one.ensemble_nll for one in parts if one.ensemble_nll is not None]
-    right = [one.ensemble_accuracy for one in parts if one.ensemble_accuracy is not None]
+    loss = np.concatenate([part.loss for part in parts], axis=1)
+    accuracy = np.concatenate([part.accuracy for part in parts], axis=1)
+    nll = [part.ensemble_nll for part in parts if part.ensemble_nll is not None]
+    right = [part.ensemble_accuracy for part in parts if part.ensemble_accuracy is not None]
     if not nll:
         return TrainingMetrics(loss, accuracy, None, None)
     return TrainingMetrics(loss, accuracy, np.concatenate(nll, -1), np.concatenate(right, -1))

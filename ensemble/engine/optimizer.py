@@ -69,14 +69,14 @@ def build_update_rule(
 def resolve_member_values(
     config: EnsembleConfig,
     numbers: Sequence[int],
-    given: Mapping[str, ArrayLike] | None = None,
+    overrides: Mapping[str, ArrayLike] | None = None,
 ) -> dict[str, np.ndarray]:
     """Each member's learning rate, momentum and weight decay, float64 (M,) each.
 
     Args:
       config: the run's settings.
       numbers: which members, counted from 0.
-      given: what stands in place of the settings' numbers, (M,) each.
+      overrides: what stands in place of the settings' numbers, (M,) each.
 
     Raises:
       ConfigError: numbers of no member, values of no such setting, or too few or many of them.
@@ -88,8 +88,8 @@ def resolve_member_values(
         )
     places = np.asarray(numbers, np.int64)
     own = {name: np.asarray(each)[places] for name, each in config.member_values.items()}
-    for name, asked in (given or {}).items():
-        each = np.asarray(asked, np.float64)
+    for name, override in (overrides or {}).items():
+        each = np.asarray(override, np.float64)
         if name not in own:
             raise ConfigError(
                 f"{name} cannot differ between members: the settings that can are {', '.join(own)}."
@@ -110,17 +110,17 @@ def init_optimizer_state(optimizer: Optimizer, trained: Params) -> optax.OptStat
 
 def list_optimizer_state_types(optimizer: Optimizer) -> set[type]:
     """The named tuples that make up what an optimizer remembers."""
-    found = set()
+    state_types = set()
 
     def collect_types(part: object) -> None:
         if isinstance(part, tuple):
             if hasattr(part, "_fields"):
-                found.add(type(part))
+                state_types.add(type(part))
             for inner in part:
                 collect_types(inner)
 
     collect_types(jax.eval_shape(lambda: init_optimizer_state(optimizer, {})))
-    return found
+    return state_types
 
 
 for _kind in set[type]().union(*map(list_optimizer_state_types, OPTIMIZERS.values())):
@@ -160,8 +160,8 @@ def compute_training_losses(
       label_smoothing: share of the label that all classes are given alike, in [0, 1].
     """
     one_hot = jax.nn.one_hot(labels, logits.shape[-1])
-    told = optax.softmax_cross_entropy(logits=logits, labels=one_hot).mean()
+    cross_entropy = optax.softmax_cross_entropy(logits=logits, labels=one_hot).mean()
     if not rule.has_label_smoothing:
-        return told, told
+        return cross_entropy, cross_entropy
     smooth = optax.smooth_labels(one_hot, label_smoothing)  # type: ignore[arg-type]
-    return optax.softmax_cross_entropy(logits=logits, labels=smooth).mean(), told
+    return optax.softmax_cross_entropy(logits=logits, labels=smooth).mean(), cross_entropy

@@ -79,8 +79,8 @@ def sample_probabilities(
             padded = np.zeros((size, *images.shape[1:]), np.uint8)
             padded[: len(block)] = block
             for t in range(passes):
-                found = sample(member, padded, np.array([seed, m, first, t], np.uint32))
-                total[m, first : first + size] += np.asarray(found)[: len(block)]
+                probabilities = sample(member, padded, np.array([seed, m, first, t], np.uint32))
+                total[m, first : first + size] += np.asarray(probabilities)[: len(block)]
     return (total / passes).astype(np.float32)
 
 
@@ -100,7 +100,9 @@ def _build_sampling_program(network: Network) -> Callable[..., Any]:
     )
 
 
-def map_over_members(name: str, network: Network, one: Callable[..., Any]) -> Callable[..., Any]:
+def map_over_members(
+    name: str, network: Network, member_function: Callable[..., Any]
+) -> Callable[..., Any]:
     """`one(params, images)` of one member, for members (M, …): its results, stacked along M.
 
     Where loops are no bargain (forms/member_programs.py), a call for each member; else one for all,
@@ -109,12 +111,12 @@ def map_over_members(name: str, network: Network, one: Callable[..., Any]) -> Ca
     Args:
       name: what the trace is cached under.
       network: what the members are.
-      one: gives an array, or a tuple of them.
+      member_function: gives an array, or a tuple of them.
     """
     if network.is_fast_in_loops or jax.default_backend() != "cpu":
 
         def map_members(params: Any, images: Array) -> Any:
-            return jax.lax.map(lambda params: one(params, images), params)
+            return jax.lax.map(lambda params: member_function(params, images), params)
 
         return jax.jit(
             cache_trace(name, map_members, network),
@@ -122,7 +124,7 @@ def map_over_members(name: str, network: Network, one: Callable[..., Any]) -> Ca
         )
 
     def run_member(params: Any, m: Array, images: Array) -> Any:
-        return one(jax.tree.map(lambda leaf: leaf[m], params), images)
+        return member_function(jax.tree.map(lambda leaf: leaf[m], params), images)
 
     compiled = jax.jit(
         cache_trace(f"{name} one", run_member, network),
@@ -132,7 +134,7 @@ def map_over_members(name: str, network: Network, one: Callable[..., Any]) -> Ca
     def run_members_in_turn(params: Any, images: Any) -> Any:
         params = jax.tree.map(jnp.asarray, params)
         count = len(jax.tree.leaves(params)[0])
-        found = [compiled(params, np.int32(m), images) for m in range(count)]
-        return jax.tree.map(lambda *each: np.stack([np.asarray(x) for x in each]), *found)
+        results = [compiled(params, np.int32(m), images) for m in range(count)]
+        return jax.tree.map(lambda *each: np.stack([np.asarray(x) for x in each]), *results)
 
     return run_members_in_turn

@@ -166,8 +166,8 @@ def apply_train_step(
     def compute_loss(trained: Params) -> tuple[Array, tuple[Array, Array, Params]]:
         logits, after = network.apply_in_training(trained, rest, images, key, arithmetic)
         with jax.named_scope("loss"):
-            learnt, told = compute_training_losses(rule, logits, labels, label_smoothing)
-        return learnt, (told, logits, after)
+            learnt, cross_entropy = compute_training_losses(rule, logits, labels, label_smoothing)
+        return learnt, (cross_entropy, logits, after)
 
     (_, (loss, logits, after)), grads = jax.value_and_grad(compute_loss, has_aux=True)(trained)
     with jax.named_scope("update"):

@@ -61,7 +61,7 @@ def cache_trace(name: str, function: Callable[..., Any], *settings: object) -> C
       settings: what else decides what it does; told apart by their `repr`. With a network of a
         person's own among them nothing is cached: its sources are not this package's.
     """
-    foreign = any(getattr(one, "is_custom", False) for one in settings)
+    foreign = any(getattr(setting, "is_custom", False) for setting in settings)
 
     def call_cached(*arguments: Any) -> Any:
         traced = None if foreign else _load_or_trace(name, function, settings, arguments)
@@ -161,10 +161,10 @@ def _limit_cache_scans() -> None:
 
 
 def _digest_sources() -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in (*sorted(Path(__file__).parent.rglob("*.py")), Path(optimizers.__file__)):
-        found.update(file.name.encode() + file.read_bytes())
-    return found.hexdigest()
+        digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()
 
 
 # Read when the code is, or a file that changes later would pass for what runs here.

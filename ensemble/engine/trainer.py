@@ -63,14 +63,14 @@ class ImageDataset(Protocol):
 class Trainer:
     """Compiled programs and resident data for one run.
 
-    State is passed in and out, and what it is on the devices is the form's business; a Trainer
-    itself never changes but for a cache of the epoch's batches, and for who is set aside.
+    State is passed in and out; what it is on the devices is the execution's business. A Trainer
+    itself changes only in its cache of the epoch's batches, and in which members are frozen.
 
     Args:
       config: the run's settings.
-      digits: what to learn and what to be tested on.
+      dataset: what to learn and what to be tested on.
       devices: what to train on; by default what `config.devices` says.
-      form: a word of `EXECUTIONS` in member_programs.py; by default what is fastest on this
+      execution: a word of `EXECUTIONS` in member_programs.py; by default what is fastest on this
         platform.
       numbers: which members, counted from 0, where others are trained elsewhere; by default all.
         Any of them, in any order, also more than once: with other `values` each. Everywhere else
@@ -97,17 +97,17 @@ class Trainer:
     def __init__(
         self,
         config: EnsembleConfig,
-        digits: ImageDataset,
+        dataset: ImageDataset,
         devices: Sequence[jax.Device] | None = None,
-        form: str | None = None,
+        execution: str | None = None,
         numbers: Sequence[int] | None = None,
         values: Mapping[str, ArrayLike] | None = None,
         ensembles: int = 1,
         products: Bfloat16Methods | None = None,
     ) -> None:
-        self.config, self.digits, self._ensembles = config, digits, ensembles
-        images, labels = digits.train_images, digits.train_labels
-        self.network: Network = build_network(config, images.shape[1:], len(digits.class_names))
+        self.config, self.dataset, self._ensembles = config, dataset, ensembles
+        images, labels = dataset.train_images, dataset.train_labels
+        self.network: Network = build_network(config, images.shape[1:], len(dataset.class_names))
         self.numbers = range(config.members) if numbers is None else numbers
         self.values = resolve_member_values(config, self.numbers, values)
         self.rule = build_update_rule(config, self.values)
@@ -123,10 +123,12 @@ class Trainer:
             self.size, config.batch_size, len(held)
         )
         self.augmentation = Augmentation.from_config(config)
-        form = form or choose_execution(self.network)
-        arithmetic = choose_arithmetic(config, form, self.network, products)
+        execution = execution or choose_execution(self.network)
+        arithmetic = choose_arithmetic(config, execution, self.network, products)
         self.products = extract_bfloat16_methods(arithmetic)
-        self._form: Execution = (StepwiseExecution if form == "stepwise" else LoopedExecution)(
+        self._execution: Execution = (
+            StepwiseExecution if execution == "stepwise" else LoopedExecution
+        )(
             TrainingSetup(
                 self.layout,
                 self.network,
@@ -143,9 +145,9 @@ class Trainer:
                 ensembles,
             )
         )
-        self._test = self._form.load_evaluation_data(digits.test_images, digits.test_labels)
+        self._test = self._execution.load_evaluation_data(dataset.test_images, dataset.test_labels)
         self._validation = (
-            self._form.load_evaluation_data(held_images, held_labels) if len(held) else None
+            self._execution.load_evaluation_data(held_images, held_labels) if len(held) else None
         )
         self._epoch = functools.lru_cache(maxsize=1)(self._load_epoch)
 
@@ -162,7 +164,7 @@ class Trainer:
         with ThreadPoolExecutor(1) as pool:
             begun = None if large else pool.submit(begin)
             pool.submit(self._epoch, 1)
-            self._form.compile()
+            self._execution.compile()
             return begun.result() if begun else begin()
 
     def init_members(self) -> Any:
@@ -178,15 +180,15 @@ class Trainer:
 
     def put(self, state: Any) -> Any:
         """A state of arrays (M, …), laid out on the devices."""
-        return self._form.put(state)
+        return self._execution.put(state)
 
     def get(self, state: Any) -> Any:
         """A state as NumPy arrays (M, …)."""
-        return self._form.get(state)
+        return self._execution.get(state)
 
     def get_params(self, state: Any) -> Any:
         """The parameters alone, as NumPy arrays (M, …): half of what `get` takes."""
-        return self._form.get_params(state)
+        return self._execution.get_params(state)
 
     def train(self, state: Any, epoch: int, start: int, count: int) -> tuple[Any, TrainingMetrics]:
         """Steps `start` to `start + count` (from 0) of an epoch (from 1). Gives up `state`.
@@ -195,8 +197,8 @@ class Trainer:
         """
         loaded, parts, end = self._epoch(epoch)[1], list[TrainingMetrics](), start + count
         while start < end or not parts:
-            most = min(self._form.max_steps_per_call, end - start)
-            state, figures = self._form.train(state, loaded, start, most)
+            most = min(self._execution.max_steps_per_call, end - start)
+            state, figures = self._execution.train(state, loaded, start, most)
             parts.append(figures)
             start += most
         return state, split_metrics_by_ensemble(
@@ -210,7 +212,7 @@ class Trainer:
 
         `interrupted` is asked about once a second; None is returned as soon as it says yes.
         """
-        return self._form.evaluate(state, self._test, interrupted)
+        return self._execution.evaluate(state, self._test, interrupted)
 
     def freeze_members(self, members: Sequence[int]) -> None:
         """Train and ask these no more, by their places from 0 to M - 1; the others go on alone.
@@ -220,17 +222,17 @@ class Trainer:
         """
         active = self.active.copy()
         active[list(members)] = False
-        self._form.active = active
+        self._execution.active = active
 
     @property
     def active(self) -> np.ndarray:
         """Which members are not set aside, bool (M,)."""
-        return self._form.active
+        return self._execution.active
 
     @property
     def device_count(self) -> int:
         """How many devices have work."""
-        return self._form.device_count
+        return self._execution.device_count
 
     @property
     def has_validation_set(self) -> bool:
@@ -242,12 +244,12 @@ class Trainer:
     ) -> Evaluation | None:
         """`evaluate` on the training images that are held out, of which there have to be some."""
         assert self._validation is not None
-        return self._form.evaluate(state, self._validation, interrupted)
+        return self._execution.evaluate(state, self._validation, interrupted)
 
     def compile_evaluation(self, state: Any) -> None:
         """Compile what `evaluate` and `validate` run, so that its time can be told apart."""
         for judged in filter(None, (self._test, self._validation)):
-            self._form.compile_evaluation(state, judged)
+            self._execution.compile_evaluation(state, judged)
 
     def _load_epoch(self, epoch: int) -> tuple[EpochInputs, Any]:
         """Batches and keys of every member, and the epoch's numbers: here and on the devices."""
@@ -262,7 +264,7 @@ class Trainer:
         drawn = EpochInputs(
             order, own, self._build_hyperparameters(epoch), self._build_shared_hyperparameters()
         )
-        return drawn, self._form.load_epoch(drawn)
+        return drawn, self._execution.load_epoch(drawn)
 
     def _build_hyperparameters(self, epoch: int) -> Hyperparameters:
         """Each member's numbers of an epoch."""

@@ -43,20 +43,20 @@ def convert_arrays_to_outputs(
       PredictionsError: they cannot be taken; the entry and what to do are named.
     """
     kind = "logits" if logits else "probabilities"
-    found = _check_number_array(kind, values)
-    known, notes = flatten_labels(_convert_to_array("labels", labels))
+    number_array = _check_number_array(kind, values)
+    flat_labels, notes = flatten_labels(_convert_to_array("labels", labels))
     pictures = None if images is None else _check_number_array("images", images)
 
     def iterate_row_blocks(columns: int) -> Iterator[NDArray[Any]]:
-        rows = found.reshape(-1, columns)
+        rows = number_array.reshape(-1, columns)
         each = max(1, BLOCK // columns)
         return (rows[start : start + each] for start in range(0, len(rows), each))
 
     part = FilePredictions(
         kind,
-        found.shape,
+        number_array.shape,
         iterate_row_blocks,
-        known,
+        flat_labels,
         class_names=_convert_array_names("class_names", class_names),
         member_names=_convert_array_names("member_names", member_names),
         split=names.parse_split_label(np.array(split)),
@@ -67,38 +67,38 @@ def convert_arrays_to_outputs(
     try:
         return merge_predictions([NamedFilePredictions(ARRAYS_LABEL, part)])
     except PredictionsError as error:
-        said = str(error).removeprefix(f"{ARRAYS_LABEL}: ")
-        raise PredictionsError(said[:1].upper() + said[1:]) from error
+        message = str(error).removeprefix(f"{ARRAYS_LABEL}: ")
+        raise PredictionsError(message[:1].upper() + message[1:]) from error
 
 
 def _convert_array_images(
-    found: NDArray[Any], examples: int
+    array: NDArray[Any], examples: int
 ) -> tuple[NDArray[np.uint8], list[str]]:
-    return convert_images_to_uint8(found.shape, lambda: iter([found.reshape(-1)]), examples)
+    return convert_images_to_uint8(array.shape, lambda: iter([array.reshape(-1)]), examples)
 
 
-def _check_number_array(field: str, given: ArrayLike) -> NDArray[Any]:
-    found = _convert_to_array(field, given)
-    if found.dtype.kind not in "biuf":
-        raise PredictionsError(f"`{field}` are of type {found.dtype}: give real numbers.")
-    return found
+def _check_number_array(field: str, values: ArrayLike) -> NDArray[Any]:
+    array = _convert_to_array(field, values)
+    if array.dtype.kind not in "biuf":
+        raise PredictionsError(f"`{field}` are of type {array.dtype}: give real numbers.")
+    return array
 
 
-def _convert_to_array(field: str, given: ArrayLike) -> NDArray[Any]:
+def _convert_to_array(field: str, values: ArrayLike) -> NDArray[Any]:
     try:
-        found = np.asarray(given)
+        array = np.asarray(values)
     except (ValueError, TypeError) as error:
         raise PredictionsError(
             f"`{field}` has parts of different lengths ({error!s:.120}): give one array."
         ) from error
-    if found.dtype.kind in "OS":  # such as pandas' text
-        found = found.astype(str)
-    return found
+    if array.dtype.kind in "OS":  # such as pandas' text
+        array = array.astype(str)
+    return array
 
 
-def _convert_array_names(field: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
+def _convert_array_names(field: str, name_list: Sequence[str] | None) -> tuple[str, ...] | None:
     return (
         None
-        if given is None
-        else names.parse_name_array(field, _convert_to_array(field, list(given)))
+        if name_list is None
+        else names.parse_name_array(field, _convert_to_array(field, list(name_list)))
     )

@@ -96,7 +96,7 @@ def collect_export_arrays(
         else runs.read_run_predictions(run.id, epochs[0])
     )
     every = run.member_names or generate_default_names(run.config.members, "member")
-    found: dict[str, NDArray[Any]] = {
+    arrays: dict[str, NDArray[Any]] = {
         "probabilities": probabilities,
         "labels": np.asarray(test.labels, np.int32),
         "class_names": np.array(test.class_names),
@@ -104,8 +104,8 @@ def collect_export_arrays(
         "split": np.array(find_run_split(run)),
     }
     if images and test.images is not None:
-        found["images"] = test.images
-    return found
+        arrays["images"] = test.images
+    return arrays
 
 
 def _select_export_epochs(run: runs.Run, epoch: int | None, all_epochs: bool) -> tuple[int, ...]:
@@ -124,10 +124,10 @@ def _stack_epoch_probabilities(run: runs.Run, epochs: tuple[int, ...]) -> NDArra
     first = runs.read_run_predictions(run.id, epochs[0])
     check_free_memory(first.nbytes * (len(epochs) + 1))
     members = run.remaining_members(max(epochs))
-    found = np.empty((len(epochs), len(members), *first.shape[1:]), np.float32)
+    probabilities = np.empty((len(epochs), len(members), *first.shape[1:]), np.float32)
     for place, epoch in enumerate(epochs):
-        one = first if place == 0 else runs.read_run_predictions(run.id, epoch)
+        epoch_probabilities = first if place == 0 else runs.read_run_predictions(run.id, epoch)
         there = run.remaining_members(epoch)
         for row, member in enumerate(members):
-            found[place, row] = one[there.index(member)]
-    return found
+            probabilities[place, row] = epoch_probabilities[there.index(member)]
+    return probabilities

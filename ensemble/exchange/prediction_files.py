@@ -65,8 +65,8 @@ def is_report_file(file: File) -> bool:
     """Whether a file begins like a web page; one that cannot be read does not."""
     try:
         if isinstance(file, Path):
-            with open_bounded_file(file) as found:
-                return is_web_page(found.read(PREFIX_BYTES))
+            with open_bounded_file(file) as bounded_file:
+                return is_web_page(bounded_file.read(PREFIX_BYTES))
         file.seek(0)
         return is_web_page(file.read(PREFIX_BYTES))
     except (DamagedFileError, OSError):
@@ -107,9 +107,9 @@ def _parse_prediction_file(
     file.seek(0)
     if not start:
         raise PredictionsError("it is empty: save it again.")
-    for magic, said in UNSUPPORTED_PREFIXES.items():
+    for magic, message in UNSUPPORTED_PREFIXES.items():
         if start.startswith(magic):
-            raise PredictionsError(said)
+            raise PredictionsError(message)
     if is_web_page(start):
         raise PredictionsError(WEB_PAGE_MESSAGE)
     if start.startswith(b"PK"):

@@ -43,62 +43,68 @@ def name_file_in_errors(name: str) -> Iterator[None]:
 
 
 def merge_predictions(
-    given: list[NamedFilePredictions], most_bytes: int | None = None
+    files: list[NamedFilePredictions], most_bytes: int | None = None
 ) -> MemberOutputs:
     """The members of all files, in the files' order, with one set of labels.
 
     Args:
-      given: the files.
+      files: the files.
       most_bytes: of memory that may be taken; None for as much as there is.
 
     Raises:
       PredictionsError: they do not fit together, or what one holds is not as it has to be.
     """
-    first, labels = _find_common_labels(given)
-    axes = [_parse_file_axes(one, labels) for one in given]
-    shape = _compute_merged_shape(given, axes)
-    with name_file_in_errors(given[0].name):
+    first, labels = _find_common_labels(files)
+    axes = [_parse_file_axes(file, labels) for file in files]
+    shape = _compute_merged_shape(files, axes)
+    with name_file_in_errors(files[0].name):
         check_prediction_counts(shape)
-        nbytes = estimate_import_bytes(shape, max(one.predictions.image_bytes for one in given))
+        nbytes = estimate_import_bytes(shape, max(file.predictions.image_bytes for file in files))
         check_free_memory(nbytes, most_bytes)
         probabilities = allocate_probabilities(shape)
-    class_names = _merge_class_names(given, shape[3])
+    class_names = _merge_class_names(files, shape[3])
     with name_file_in_errors(first):
-        known = parse_class_numbers(labels, shape[3], class_names)
+        class_numbers = parse_class_numbers(labels, shape[3], class_names)
     notes = [
-        *_fill_probabilities(given, axes, probabilities),
-        *_describe_zero_probabilities(probabilities[-1], known),
+        *_fill_probabilities(files, axes, probabilities),
+        *_describe_zero_probabilities(probabilities[-1], class_numbers),
     ]
-    images, said = _load_first_images(given, len(labels))
+    images, image_notes = _load_first_images(files, len(labels))
     return MemberOutputs(
         probabilities=probabilities,
-        labels=known,
+        labels=class_numbers,
         class_names=class_names or names.generate_default_names(shape[3]),
-        member_names=_merge_member_names(given, axes),
+        member_names=_merge_member_names(files, axes),
         images=images,
-        split=next((one.predictions.split for one in given if one.predictions.split), "test"),
+        split=next((file.predictions.split for file in files if file.predictions.split), "test"),
         notes=tuple(
-            dict.fromkeys([*(n for one in given for n in one.predictions.notes), *notes, *said])
+            dict.fromkeys(
+                [*(n for file in files for n in file.predictions.notes), *notes, *image_notes]
+            )
         ),
     )
 
 
-def _find_common_labels(given: list[NamedFilePredictions]) -> tuple[str, NDArray[Any]]:
+def _find_common_labels(files: list[NamedFilePredictions]) -> tuple[str, NDArray[Any]]:
     """Whose labels stand for all, and these: all files that have any say the same."""
-    having = [(one, one.predictions.labels) for one in given if one.predictions.labels is not None]
+    having = [
+        (candidate, candidate.predictions.labels)
+        for candidate in files
+        if candidate.predictions.labels is not None
+    ]
     if not having:
         raise PredictionsError(
-            f"{given[0].name}: it has no labels, so answers cannot be checked: save them too, "
+            f"{files[0].name}: it has no labels, so answers cannot be checked: save them too, "
             "one for each example, as `labels`, or in a table as a column `label`."
         )
     first, labels = having[0]
     for other, its in having[1:]:
         with name_file_in_errors(other.name):
             _check_equal_labels(first.name, labels, its)
-    for one in given:
-        if one.predictions.examples not in (None, first.predictions.examples):
+    for file in files:
+        if file.predictions.examples not in (None, first.predictions.examples):
             raise PredictionsError(
-                f"{one.name}: its examples have other names than in {first.name}: give every "
+                f"{file.name}: its examples have other names than in {first.name}: give every "
                 "file the same examples."
             )
     return first.name, labels
@@ -120,40 +126,40 @@ def _check_equal_labels(first: str, here: NDArray[Any], there: NDArray[Any]) -> 
         )
 
 
-def _parse_file_axes(one: NamedFilePredictions, labels: NDArray[Any]) -> OutputAxes:
-    with name_file_in_errors(one.name):
+def _parse_file_axes(file: NamedFilePredictions, labels: NDArray[Any]) -> OutputAxes:
+    with name_file_in_errors(file.name):
         return parse_output_axes(
-            one.predictions.kind, one.predictions.shape, len(labels), has_two_classes(labels)
+            file.predictions.kind, file.predictions.shape, len(labels), has_two_classes(labels)
         )
 
 
-def _compute_merged_shape(given: list[NamedFilePredictions], axes: list[OutputAxes]) -> Shape:
+def _compute_merged_shape(files: list[NamedFilePredictions], axes: list[OutputAxes]) -> Shape:
     epochs, _, examples, classes = axes[0].shape
-    for one, its in zip(given, axes, strict=True):
+    for file, its in zip(files, axes, strict=True):
         for noun, place in ("epochs", 0), ("classes", 3):
             if its.shape[place] != axes[0].shape[place]:
                 raise PredictionsError(
-                    f"{one.name}: it has {its.shape[place]:,} {noun}, and {given[0].name} "
+                    f"{file.name}: it has {its.shape[place]:,} {noun}, and {files[0].name} "
                     f"{axes[0].shape[place]:,}: give every file the same number."
                 )
     return epochs, sum(its.shape[1] for its in axes), examples, classes
 
 
 def _fill_probabilities(
-    given: list[NamedFilePredictions], axes: list[OutputAxes], probabilities: NDArray[np.float32]
+    files: list[NamedFilePredictions], axes: list[OutputAxes], probabilities: NDArray[np.float32]
 ) -> list[str]:
     """Put all files' probabilities into (E, M, N, C); what is to be said of them."""
     notes, first, shape = list[str](), 0, probabilities.shape
-    for one, its in zip(given, axes, strict=True):
+    for file, its in zip(files, axes, strict=True):
         members = its.shape[1]
         own = probabilities[:, first : first + members]
-        filling = ProbabilityConverter(one.predictions.kind, members, shape[2])
-        with name_file_in_errors(one.name):
+        filling = ProbabilityConverter(file.predictions.kind, members, shape[2])
+        with name_file_in_errors(file.name):
             filling.convert_blocks(
-                [epoch.reshape(-1, shape[3]) for epoch in own], one.predictions.blocks(its.columns)
+                [epoch.reshape(-1, shape[3]) for epoch in own], file.predictions.blocks(its.columns)
             )
-            its.check_transposed(one.predictions.kind, one.predictions.shape, own)
-        notes += [*its.list_notes(one.predictions.kind), *filling.notes()]
+            its.check_transposed(file.predictions.kind, file.predictions.shape, own)
+        notes += [*its.list_notes(file.predictions.kind), *filling.notes()]
         first += members
     return notes
 
@@ -165,54 +171,56 @@ def _describe_zero_probabilities(
     zero = int((probabilities[:, np.arange(len(labels)), labels] == 0).sum())
     if not zero:
         return []
-    one = f"of {probabilities.shape[0] * len(labels):,} times a member gives an example's own class"
+    phrase = (
+        f"of {probabilities.shape[0] * len(labels):,} times a member gives an example's own class"
+    )
     return [
-        f"{zero:,} {one} a probability of 0: each adds 87 nats to its NLL, which would "
+        f"{zero:,} {phrase} a probability of 0: each adds 87 nats to its NLL, which would "
         "otherwise be infinite."
     ]
 
 
-def _merge_class_names(given: list[NamedFilePredictions], classes: int) -> tuple[str, ...] | None:
+def _merge_class_names(files: list[NamedFilePredictions], classes: int) -> tuple[str, ...] | None:
     """What the files call their classes, all the same; None if none of them says."""
-    first, found = "", None
-    for one in given:
-        if one.predictions.class_names is None:
+    first, class_names = "", None
+    for file in files:
+        if file.predictions.class_names is None:
             continue
-        with name_file_in_errors(one.name):
-            said = names.check_name_count(
-                "class_names", one.predictions.class_names, classes, "classes"
+        with name_file_in_errors(file.name):
+            checked_names = names.check_name_count(
+                "class_names", file.predictions.class_names, classes, "classes"
             )
-        if found not in (None, said):
+        if class_names not in (None, checked_names):
             raise PredictionsError(
-                f"{one.name}: its classes have other names, or another order, than in {first}: "
+                f"{file.name}: its classes have other names, or another order, than in {first}: "
                 "give every file the same."
             )
-        first, found = one.name, said
-    return found
+        first, class_names = file.name, checked_names
+    return class_names
 
 
 def _merge_member_names(
-    given: list[NamedFilePredictions], axes: list[OutputAxes]
+    files: list[NamedFilePredictions], axes: list[OutputAxes]
 ) -> tuple[str, ...]:
-    made: list[str] = []
-    for one, its in zip(given, axes, strict=True):
-        members, said = its.shape[1], one.predictions.member_names
-        if said:
-            with name_file_in_errors(one.name):
-                made += names.check_name_count("member_names", said, members, "members")
-        elif len(given) == 1:
-            made += names.generate_default_names(members, "member")
+    member_names: list[str] = []
+    for file, its in zip(files, axes, strict=True):
+        members, text = its.shape[1], file.predictions.member_names
+        if text:
+            with name_file_in_errors(file.name):
+                member_names += names.check_name_count("member_names", text, members, "members")
+        elif len(files) == 1:
+            member_names += names.generate_default_names(members, "member")
         else:
-            stem = names.sanitize_name(Path(one.name).stem)[: names.MOST_LETTERS - 12] or "member"
-            made += [stem] if members == 1 else names.generate_default_names(members, stem)
-    return names.number_duplicate_names(made)
+            stem = names.sanitize_name(Path(file.name).stem)[: names.MOST_LETTERS - 12] or "member"
+            member_names += [stem] if members == 1 else names.generate_default_names(members, stem)
+    return names.number_duplicate_names(member_names)
 
 
 def _load_first_images(
-    given: list[NamedFilePredictions], examples: int
+    files: list[NamedFilePredictions], examples: int
 ) -> tuple[NDArray[np.uint8] | None, list[str]]:
-    for one in given:
-        if one.predictions.images is not None:
-            with name_file_in_errors(one.name):
-                return one.predictions.images(examples)
+    for file in files:
+        if file.predictions.images is not None:
+            with name_file_in_errors(file.name):
+                return file.predictions.images(examples)
     return None, []

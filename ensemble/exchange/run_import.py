@@ -35,8 +35,8 @@ def import_run(outputs: MemberOutputs, name: str = "", source: str = "") -> runs
         images=outputs.images,
         member_names=outputs.member_names,
     )
-    said = [f"Imported from {source}."] if source else []
-    if note := "\n\n".join([*said, *outputs.notes]):
+    parts = [f"Imported from {source}."] if source else []
+    if note := "\n\n".join([*parts, *outputs.notes]):
         write_run_note(run.id, note[:MAX_NOTE_LENGTH])
     return run
 

@@ -48,12 +48,12 @@ else:
         """A name of `__all__`, imported now."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        known = name in ("DARK", "LIGHT", "Palette")
-        found = getattr(
-            import_module(f"{__name__}.{'palette' if known else 'prediction_figures'}"), name
+        is_palette = name in ("DARK", "LIGHT", "Palette")
+        value = getattr(
+            import_module(f"{__name__}.{'palette' if is_palette else 'prediction_figures'}"), name
         )
-        globals()[name] = found
-        return found
+        globals()[name] = value
+        return value
 
     def __dir__() -> list[str]:
         """What there is, also what is not imported yet."""

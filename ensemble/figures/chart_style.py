@@ -78,8 +78,8 @@ def style_ensemble_line(palette: Palette) -> dict[str, Any]:
 
 def build_percent_ticks(ticks: Sequence[float] = (0, 0.2, 0.4, 0.6, 0.8, 1)) -> dict[str, Any]:
     """The marks of an axis of shares, said as percentages are everywhere."""
-    said = [formats.format_percent(tick, places=0) for tick in ticks]
-    return {"tickvals": list(ticks), "ticktext": said}
+    labels = [formats.format_percent(tick, places=0) for tick in ticks]
+    return {"tickvals": list(ticks), "ticktext": labels}
 
 
 def build_log_ticks(values: Sequence[Any], suffix: str = "") -> dict[str, Any]:
@@ -93,11 +93,11 @@ def build_log_ticks(values: Sequence[Any], suffix: str = "") -> dict[str, Any]:
       Layout of a Plotly axis: marks at 1, 2 and 5 of each decade, at powers of 10 where there are
       many decades, and at even steps within less than half of one.
     """
-    known = np.array([value for value in values if value is not None], float)
-    known = known[np.isfinite(known) & (known > 0)]
-    if not len(known):
+    positives = np.array([value for value in values if value is not None], float)
+    positives = positives[np.isfinite(positives) & (positives > 0)]
+    if not len(positives):
         return {}
-    low, high = np.log10(known.min()), np.log10(known.max())
+    low, high = np.log10(positives.min()), np.log10(positives.max())
     if high - low < 0.5:
         marks = compute_even_ticks(10**low, 10**high)
     else:
@@ -105,7 +105,7 @@ def build_log_ticks(values: Sequence[Any], suffix: str = "") -> dict[str, Any]:
         decades = range(math.floor(low), math.ceil(high) + 1, max(1, round((high - low) / 8)))
         every = [float(f"{lead}e{decade}") for decade in decades for lead in leads]
         # One beyond either end: the axis has some room there.
-        marks = [one for one in every if low - 0.2 <= math.log10(one) <= high + 0.2]
+        marks = [tick for tick in every if low - 0.2 <= math.log10(tick) <= high + 0.2]
     return {"tickvals": marks, "ticktext": [f"{format_tick(mark)}{suffix}" for mark in marks]}
 
 

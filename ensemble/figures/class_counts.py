@@ -126,28 +126,28 @@ def explain_class_counts_chart(counts: ClassCounts) -> str:
     order, both = counts.by_frequency, counts.totals
     most, least = int(order[0]), int(order[-1])
     if both[most] == both[least]:
-        said = f"Every class has {formats.format_count(int(both[most]), 'image')}."
+        sentence = f"Every class has {formats.format_count(int(both[most]), 'image')}."
     else:
         name = [
             escaping.escape_markdown(shorten_class_name(counts.names[c])) for c in (most, least)
         ]
-        said = (
+        sentence = (
             f"**{name[0]}** is the commonest class "
             f"({formats.format_count(int(both[most]), 'image')}),"
             f" **{name[1]}** the rarest ({both[least]:,})."
         )
     if len(order) > MAX_CLASSES:
-        said += (
+        sentence += (
             f" Drawn are the {MAX_CLASSES // 2} commonest and the {MAX_CLASSES // 2} rarest of "
             f"{len(order):,}."
         )
-    return said
+    return sentence
 
 
 def describe_class_counts_chart(counts: ClassCounts) -> str:
     """The chart in words."""
-    told = ", ".join(
+    listing = ", ".join(
         f"{shorten_class_name(counts.names[c])} {counts.train[c]:,} and {counts.test[c]:,}"
         for c in counts.by_frequency[:3]
     )
-    return f"Training and test images of {len(counts.names):,} classes, commonest first: {told}"
+    return f"Training and test images of {len(counts.names):,} classes, commonest first: {listing}"

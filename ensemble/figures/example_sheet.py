@@ -43,19 +43,22 @@ def render_example_sheet(examples: Sequence[Pixels], names: Sequence[str]) -> st
 
 def render_class_examples(images: Pixels, name: str) -> str:
     """One class: its name, and its images side by side under it."""
-    said = escape_html_letters(shorten_class_name(name))
+    escaped_name = escape_html_letters(shorten_class_name(name))
     few = max(images.shape[1:3]) <= EXAMPLE_SIZE
     style = PICTURE_STYLE % (compute_strip_width(images), "pixelated" if few else "auto")
     return (
-        f'<div><div style="{NAME_STYLE}">{said}</div>'
-        f'<img style="{style}" src="{encode_example_strip(images)}" alt="Examples of {said}"></div>'
+        f'<div><div style="{NAME_STYLE}">{escaped_name}</div>'
+        f'<img style="{style}" src="{encode_example_strip(images)}" alt="Examples of '
+        f'{escaped_name}"></div>'
     )
 
 
-def escape_html_letters(said: str) -> str:
+def escape_html_letters(text: str) -> str:
     """Text within HTML, letter by letter: of signs only their numbers, so that none is markup."""
-    plain = "".join(one if one.isprintable() else " " for one in said)
-    return "".join(one if one.isalnum() or one == " " else f"&#{ord(one)};" for one in plain)
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return "".join(
+        letter if letter.isalnum() or letter == " " else f"&#{ord(letter)};" for letter in plain
+    )
 
 
 def compute_strip_width(images: Pixels) -> int:
@@ -66,14 +69,16 @@ def compute_strip_width(images: Pixels) -> int:
 
 def encode_example_strip(images: Pixels) -> str:
     """Images (E, H, W, 1 or 3) side by side, as a data URI; what lies between lets through."""
-    pictures = [Image.fromarray(one[..., 0] if one.shape[-1] == 1 else one) for one in images]
+    pictures = [
+        Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image) for image in images
+    ]
     longer = max(images.shape[1:3])
     scale = min(1.0, MAX_SENT_SIZE / longer)
     size = max(1, round(images.shape[2] * scale)), max(1, round(images.shape[1] * scale))
     # As many of its pixels as the gap takes on the page.
     gap = max(1, round(GAP * max(size) / EXAMPLE_SIZE))
     whole = Image.new("RGBA", (len(pictures) * (size[0] + gap) - gap, size[1]), (0, 0, 0, 0))
-    for number, one in enumerate(pictures):
-        shown = one if scale == 1.0 else one.resize(size, Image.Resampling.LANCZOS)
-        whole.paste(shown.convert("RGBA"), (number * (size[0] + gap), 0))
+    for number, picture in enumerate(pictures):
+        thumbnail = picture if scale == 1.0 else picture.resize(size, Image.Resampling.LANCZOS)
+        whole.paste(thumbnail.convert("RGBA"), (number * (size[0] + gap), 0))
     return "data:image/png;base64," + base64.b64encode(encode_picture_png(whole)).decode()

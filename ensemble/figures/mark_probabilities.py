@@ -36,9 +36,9 @@ def plot_mark_probabilities(
       palette: the page's colours.
     """
     digit, names = keep_likeliest_classes(digit, names)
-    made = marks_words.build_mark_predictions(digit)
-    chart = probability_bars.plot_probability_bars(made, 0, names, "", palette)
-    kept = probability_bars.select_likeliest_classes(made, 0)
+    mark_predictions = marks_words.build_mark_predictions(digit)
+    chart = probability_bars.plot_probability_bars(mark_predictions, 0, names, "", palette)
+    kept = probability_bars.select_likeliest_classes(mark_predictions, 0)
     worded = chart_style.build_chart_layout(title, ROW_HEIGHT * len(kept) + 150, palette)
     chart.update_layout(
         title=worded["title"], margin_t=worded["margin"]["t"], height=worded["height"]
@@ -49,8 +49,8 @@ def plot_mark_probabilities(
     chart.update_traces(
         marker={"color": palette.ink, "opacity": opacity.tolist()}, selector={"type": "bar"}
     )
-    told = label_mark_rows(digit, [escaping.escape_plotly_text(name) for name in names])
-    chart.update_yaxes(ticktext=[told[c] for c in kept])
+    row_labels = label_mark_rows(digit, [escaping.escape_plotly_text(name) for name in names])
+    chart.update_yaxes(ticktext=[row_labels[c] for c in kept])
     return chart
 
 
@@ -79,22 +79,22 @@ def label_mark_rows(digit: "Digit", names: Sequence[str]) -> list[str]:
 def describe_mark_chart(digit: "Digit", names: Sequence[str]) -> str:
     """The chart in words: the likeliest classes."""
     likeliest = np.argsort(-np.asarray(digit.probabilities), kind="stable")[:3]
-    told = ", ".join(
+    text = ", ".join(
         f"{names[c]} {formats.format_probability(float(digit.probabilities[c]))}" for c in likeliest
     )
     rejected = f"{marks_words.describe_mark_rejection(names)}. " if digit.rejected else ""
-    return f"{rejected}Averaged probabilities, likeliest first: {told}"
+    return f"{rejected}Averaged probabilities, likeliest first: {text}"
 
 
 def tabulate_mark_probabilities(digit: "Digit", names: Sequence[str]) -> pd.DataFrame:
     """A row for the ensemble and each member: what it says, and its probabilities."""
     rows = [digit.probabilities, *digit.members]
     who = ["ensemble", *(f"member {m + 1}" for m in range(len(digit.members)))]
-    told = [names[int(np.argmax(row))] for row in rows]
+    answers = [names[int(np.argmax(row))] for row in rows]
     frame = pd.DataFrame(
         {
             "who": who,
-            "says": told,
+            "says": answers,
             "rejected": digit.rejected,
             "score": digit.score,
             "threshold": digit.threshold,

@@ -25,14 +25,14 @@ GOLDEN_RATIO, DOT_SPREAD = (5**0.5 - 1) / 2, 0.56
 
 
 def plot_ood_scores(
-    threshold: "RejectionThreshold", score: float, known: str, title: str, palette: Palette
+    threshold: "RejectionThreshold", score: float, dataset_title: str, title: str, palette: Palette
 ) -> "go.Figure":
     """A row of dots for each kind of image, one a dot, with the threshold as a line through all.
 
     Args:
       threshold: with the scores that it was set on and judged on.
       score: that of the mark that is open.
-      known: what the real digits are called: "MNIST".
+      dataset_title: what the real digits are called: "MNIST".
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
     """
@@ -40,10 +40,13 @@ def plot_ood_scores(
 
     named = [
         (escaping.escape_plotly_text(name), scores)
-        for name, scores in list_image_kinds(threshold, known)
+        for name, scores in list_image_kinds(threshold, dataset_title)
     ]
     chart = go.Figure(
-        [go.Scatter(build_score_dots(one, place, threshold)) for place, one in enumerate(named, 1)]
+        [
+            go.Scatter(build_score_dots(kind, place, threshold))
+            for place, kind in enumerate(named, 1)
+        ]
     )
     chart.add_scatter(**build_mark_point(score, threshold, palette))
     chart.update_layout(
@@ -89,11 +92,13 @@ def plot_ood_scores(
     return chart
 
 
-def list_image_kinds(threshold: "RejectionThreshold", known: str) -> list[tuple[str, Floats]]:
+def list_image_kinds(
+    threshold: "RejectionThreshold", dataset_title: str
+) -> list[tuple[str, Floats]]:
     """The kinds of images by name, with their OOD scores: the real digits first."""
     return [
-        (known, threshold.held_out_scores),
-        *((one.title, one.scores) for one in threshold.non_digits),
+        (dataset_title, threshold.held_out_scores),
+        *((non_digit.title, non_digit.scores) for non_digit in threshold.non_digits),
     ]
 
 
@@ -111,9 +116,9 @@ def build_score_dots(
     # Rejecting one of the real digits, the first row, is a mistake; so is accepting another image.
     right = ~rejected if place == 1 else rejected
     hover = [
-        f"{name}: {formats.format_significant(float(one))}, "
+        f"{name}: {formats.format_significant(float(score))}, "
         f"{'rejected' if gone else 'accepted'}, {'✓ rightly' if good else '✗ wrongly'}"
-        for one, gone, good in zip(scores, rejected, right, strict=True)
+        for score, gone, good in zip(scores, rejected, right, strict=True)
     ]
     return {
         "x": scores,
@@ -152,21 +157,23 @@ def build_mark_point(
     }
 
 
-def describe_ood_scores_chart(threshold: "RejectionThreshold", known: str) -> str:
+def describe_ood_scores_chart(threshold: "RejectionThreshold", dataset_title: str) -> str:
     """The picture in words: what share of each kind is rejected."""
-    told = ", ".join(
+    text = ", ".join(
         f"{name} {formats.format_percent(compute_rejected_share(scores, threshold), 500)}"
-        for name, scores in list_image_kinds(threshold, known)
+        for name, scores in list_image_kinds(threshold, dataset_title)
     )
-    return f"OOD scores of each kind of images, with the rejection threshold; rejected: {told}"
+    return f"OOD scores of each kind of images, with the rejection threshold; rejected: {text}"
 
 
-def tabulate_ood_scores(threshold: "RejectionThreshold", known: str, score: float) -> pd.DataFrame:
+def tabulate_ood_scores(
+    threshold: "RejectionThreshold", dataset_title: str, score: float
+) -> pd.DataFrame:
     """A row for each image: its kind, its OOD score, and whether it is rejected."""
     frames = [pd.DataFrame({"images": ["this one"], "score": [score]})]
     frames += [
         pd.DataFrame({"images": name, "score": scores})
-        for name, scores in list_image_kinds(threshold, known)
+        for name, scores in list_image_kinds(threshold, dataset_title)
     ]
     frame = pd.concat(frames, ignore_index=True)
     frame["threshold"] = threshold.value
@@ -175,16 +182,20 @@ def tabulate_ood_scores(threshold: "RejectionThreshold", known: str, score: floa
 
 
 def tabulate_rejection_rates(
-    threshold: "RejectionThreshold", known: str, noun: str
+    threshold: "RejectionThreshold", dataset_title: str, noun: str
 ) -> pd.DataFrame:
     """The table on the screen: of each kind, how many were shown, and the share rejected."""
     kinds: Sequence[tuple[str, int, float]] = [
-        (f"{known}, other {pluralize_noun(noun)}", threshold.judged_count, 1 - threshold.coverage),
-        *((one.title, one.n, one.share) for one in threshold.non_digits),
+        (
+            f"{dataset_title}, other {pluralize_noun(noun)}",
+            threshold.judged_count,
+            1 - threshold.coverage,
+        ),
+        *((non_digit.title, non_digit.n, non_digit.share) for non_digit in threshold.non_digits),
     ]
     return pd.DataFrame(
         [
-            {"shown": name, "rejected": formats.format_percent(one, 500), "of images": f"{n:,}"}
-            for name, n, one in kinds
+            {"shown": name, "rejected": formats.format_percent(share, 500), "of images": f"{n:,}"}
+            for name, n, share in kinds
         ]
     )

@@ -116,6 +116,8 @@ def select_text_color(color: str) -> str:
     Source: relative luminance and contrast of WCAG 2.2, where 0.179 has the same to both.
     """
     shares = [part / 255 for part in parse_hex_color(color)]
-    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in shares]
+    linear = [
+        share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares
+    ]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "#000000" if luminance > 0.179 else "#FFFFFF"

@@ -37,28 +37,30 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def calibration(made: Named, *, palette: Palette = LIGHT) -> "go.Figure":
+def calibration(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
     """The reliability diagram: accuracy over confidence, with the count of each bin below.
 
     Args:
-      made: the predictions.
+      predictions: the predictions.
       palette: `LIGHT`, or `DARK` for a dark page.
     """
-    whole, members = calibration_figure.compute_reliability_diagrams(made)
-    title = format_figure_title("Reliability", made)
-    return calibration_figure.plot_reliability_diagram(whole, members, made.noun, title, palette)
-
-
-def confusion(made: Named, *, palette: Palette = LIGHT) -> "go.Figure":
-    """The confusion matrix: rows are what an example is, columns what the ensemble says."""
-    counts = confusion_figure.compute_confusion_matrix(made)
-    title = format_figure_title("Confusion matrix", made)
-    return confusion_figure.plot_confusion_matrix(
-        counts, None, made.class_names, made.noun, title, palette
+    whole, members = calibration_figure.compute_reliability_diagrams(predictions)
+    title = format_figure_title("Reliability", predictions)
+    return calibration_figure.plot_reliability_diagram(
+        whole, members, predictions.noun, title, palette
     )
 
 
-def uncertainty(made: Named, *, palette: Palette = LIGHT) -> "go.Figure":
+def confusion(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
+    """The confusion matrix: rows are what an example is, columns what the ensemble says."""
+    counts = confusion_figure.compute_confusion_matrix(predictions)
+    title = format_figure_title("Confusion matrix", predictions)
+    return confusion_figure.plot_confusion_matrix(
+        counts, None, predictions.class_names, predictions.noun, title, palette
+    )
+
+
+def uncertainty(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
     """Each example by its aleatoric and its epistemic uncertainty, in nats.
 
     Of many examples the surest that are right are thinned out.
@@ -66,26 +68,26 @@ def uncertainty(made: Named, *, palette: Palette = LIGHT) -> "go.Figure":
     Raises:
       ConfigError: there is one member, which has nobody to disagree with.
     """
-    check_two_members(made)
-    measures = measures_of(made)
+    check_two_members(predictions)
+    measures = measures_of(predictions)
     return uncertainty_figure.plot_uncertainty_scatter(
-        made,
+        predictions,
         measures,
-        uncertainty_figure.select_drawn_images(made, measures),
-        made.class_names,
-        made.noun,
-        format_figure_title("Uncertainty", made),
+        uncertainty_figure.select_drawn_images(predictions, measures),
+        predictions.class_names,
+        predictions.noun,
+        format_figure_title("Uncertainty", predictions),
         palette,
     )
 
 
 def agreement(
-    made: Named, measure: str = "disagreement", *, palette: Palette = LIGHT
+    predictions: Named, measure: str = "disagreement", *, palette: Palette = LIGHT
 ) -> "go.Figure":
     """How far every two members differ, as a heat map.
 
     Args:
-      made: the predictions.
+      predictions: the predictions.
       measure: "disagreement", "kl", "q" or "double_fault".
       palette: `LIGHT`, or `DARK` for a dark page.
 
@@ -93,25 +95,27 @@ def agreement(
       ConfigError: there is no such measure, or there is one member.
     """
     check_allowed_value("measure", measure, tuple(MEASURES))
-    check_two_members(made)
-    known = MEASURES[measure]
+    check_two_members(predictions)
+    pairwise_measure = MEASURES[measure]
     return pairs_figure.plot_pairwise_heatmap(
-        known,
-        compute_pairwise_matrix(made, measure),
-        len(made.labels),
-        made.noun,
-        format_figure_title(known.title, made),
+        pairwise_measure,
+        compute_pairwise_matrix(predictions, measure),
+        len(predictions.labels),
+        predictions.noun,
+        format_figure_title(pairwise_measure.title, predictions),
         palette,
     )
 
 
-def committee(made: Named, figure: str = "accuracy", *, palette: Palette = LIGHT) -> "go.Figure":
+def committee(
+    predictions: Named, figure: str = "accuracy", *, palette: Palette = LIGHT
+) -> "go.Figure":
     """A figure over the number of members whose probabilities are averaged, and who is enough.
 
     Above 12 members committees are drawn by chance; of 64 it takes a few seconds.
 
     Args:
-      made: the predictions.
+      predictions: the predictions.
       figure: "accuracy", "nll", "brier" or "ece".
       palette: `LIGHT`, or `DARK` for a dark page.
 
@@ -119,22 +123,26 @@ def committee(made: Named, figure: str = "accuracy", *, palette: Palette = LIGHT
       ConfigError: there is no such figure, or there is one member.
     """
     check_allowed_value("figure", figure, COMMITTEE_METRICS)
-    check_two_members(made)
-    judged = judge_committees(made.probabilities, made.labels)
-    found = find_sufficient_size(judged, figure) if figure in DEFAULT_MARGINS else None
+    check_two_members(predictions)
+    judged = judge_committees(predictions.probabilities, predictions.labels)
+    sufficient_size = find_sufficient_size(judged, figure) if figure in DEFAULT_MARGINS else None
     title = format_figure_title(
-        f"{committee_figure.METRIC_NAMES[figure]} over the committee's size", made
+        f"{committee_figure.METRIC_NAMES[figure]} over the committee's size", predictions
     )
-    return committee_figure.plot_committee_curve(judged, figure, found, title, palette)
+    return committee_figure.plot_committee_curve(judged, figure, sufficient_size, title, palette)
 
 
 def combining(
-    made: Named, figure: str = "accuracy", *, fit: Named | None = None, palette: Palette = LIGHT
+    predictions: Named,
+    figure: str = "accuracy",
+    *,
+    fit: Named | None = None,
+    palette: Palette = LIGHT,
 ) -> "go.Figure":
     """Four ways to make one answer of the members', side by side, and the fitted weights.
 
     Args:
-      made: the predictions.
+      predictions: the predictions.
       figure: "accuracy", "nll", "brier" or "ece".
       fit: the same members' predictions of other examples, to fit the weights on.
       palette: `LIGHT`, or `DARK` for a dark page.
@@ -143,20 +151,26 @@ def combining(
       ConfigError: there is no such figure, one member, or too few examples to halve.
     """
     check_allowed_value("figure", figure, COMMITTEE_METRICS)
-    check_two_members(made)
-    check_enough_to_halve(made, fit)
-    combined, members = combining_figure.compare_rules_and_members(made, fit)
-    title = format_figure_title(f"Ways of combining, {committee_figure.METRIC_NAMES[figure]}", made)
+    check_two_members(predictions)
+    check_enough_to_halve(predictions, fit)
+    combined, members = combining_figure.compare_rules_and_members(predictions, fit)
+    title = format_figure_title(
+        f"Ways of combining, {committee_figure.METRIC_NAMES[figure]}", predictions
+    )
     return combining_figure.plot_combinations(combined, members, figure, title, palette)
 
 
 def selective(
-    made: Named, rate: float = ERROR_RATE, *, fit: Named | None = None, palette: Palette = LIGHT
+    predictions: Named,
+    rate: float = ERROR_RATE,
+    *,
+    fit: Named | None = None,
+    palette: Palette = LIGHT,
 ) -> "go.Figure":
     """Risk by coverage: the share that is wrong over the share that is answered, surest first.
 
     Args:
-      made: the predictions.
+      predictions: the predictions.
       rate: the share of wrong answers that you accept, in [0, 1].
       fit: the same members' predictions of other examples, to find the threshold on.
       palette: `LIGHT`, or `DARK` for a dark page.
@@ -166,15 +180,17 @@ def selective(
     """
     if not 0 <= rate <= 1:
         raise ConfigError(f"rate is {rate:g}: it has to be a share from 0 to 1.")
-    check_enough_to_halve(made, fit)
-    whole, members = selective_figure.compute_risk_coverage_curves(made)
-    found = selective_figure.choose_error_thresholds(made, rate, fit)[0]
-    title = format_figure_title("Risk by coverage", made)
-    return selective_figure.plot_risk_coverage(whole, members, rate, found, title, palette)
+    check_enough_to_halve(predictions, fit)
+    whole, members = selective_figure.compute_risk_coverage_curves(predictions)
+    error_threshold = selective_figure.choose_error_thresholds(predictions, rate, fit)[0]
+    title = format_figure_title("Risk by coverage", predictions)
+    return selective_figure.plot_risk_coverage(
+        whole, members, rate, error_threshold, title, palette
+    )
 
 
 def conformal(
-    made: Named,
+    predictions: Named,
     rate: float = MISS_RATE,
     method: str = METHODS[0],
     *,
@@ -184,7 +200,7 @@ def conformal(
     """Conformal sets: how large they are, and how many of each size hold what the example is.
 
     Args:
-      made: the predictions.
+      predictions: the predictions.
       rate: the share of sets that may miss, in (0, 1).
       method: "aps", "raps" or "lac".
       fit: the same members' predictions of other examples, to calibrate on.
@@ -196,27 +212,40 @@ def conformal(
     if not 0 < rate < 1:
         raise ConfigError(f"rate is {rate:g}: it has to be a share between 0 and 1.")
     check_allowed_value("method", method, METHODS)
-    check_enough_to_halve(made, fit)
+    check_enough_to_halve(predictions, fit)
     apart = None if fit is None else (fit.averaged, fit.labels)
-    _, found = evaluate_conformal_sets(made.averaged, made.labels, rate, method, apart)
-    title = format_figure_title(f"Conformal sets at {conformal_sets.format_set_level(rate)}", made)
-    return conformal_figure.plot_set_sizes(found, made.noun, title, palette)
+    _, evaluation = evaluate_conformal_sets(
+        predictions.averaged, predictions.labels, rate, method, apart
+    )
+    title = format_figure_title(
+        f"Conformal sets at {conformal_sets.format_set_level(rate)}", predictions
+    )
+    return conformal_figure.plot_set_sizes(evaluation, predictions.noun, title, palette)
 
 
-def compare(ours: Named, theirs: Named, *, palette: Palette = LIGHT) -> "go.Figure":
-    """What only `ours` gets right up, what only `theirs` does down, class by class.
+def compare(
+    predictions: Named, other_predictions: Named, *, palette: Palette = LIGHT
+) -> "go.Figure":
+    """What only `predictions` gets right up, only `other_predictions` down, class by class.
 
     Raises:
       ConfigError: the two are not of the same examples.
     """
-    if ours.labels.shape != theirs.labels.shape or (ours.labels != theirs.labels).any():
+    if (
+        predictions.labels.shape != other_predictions.labels.shape
+        or (predictions.labels != other_predictions.labels).any()
+    ):
         raise ConfigError("The two are of different examples: only the same can be compared.")
-    won, lost = compare_figure.find_won_and_lost(ours, theirs)
-    counts = compare_figure.count_wins_by_class(ours.labels, won, lost, len(ours.class_names))
-    title = format_figure_title("Won and lost", ours)
-    if ours.source and theirs.source:
-        title += f", against {theirs.source}"
-    return compare_figure.plot_wins_by_class(counts, ours.class_names, ours.noun, title, palette)
+    won, lost = compare_figure.find_won_and_lost(predictions, other_predictions)
+    counts = compare_figure.count_wins_by_class(
+        predictions.labels, won, lost, len(predictions.class_names)
+    )
+    title = format_figure_title("Won and lost", predictions)
+    if predictions.source and other_predictions.source:
+        title += f", against {other_predictions.source}"
+    return compare_figure.plot_wins_by_class(
+        counts, predictions.class_names, predictions.noun, title, palette
+    )
 
 
 def decomposition(epochs: Mapping[int, Named], *, palette: Palette = LIGHT) -> "go.Figure":
@@ -231,36 +260,38 @@ def decomposition(epochs: Mapping[int, Named], *, palette: Palette = LIGHT) -> "
     """
     if not epochs:
         raise ConfigError("There is no epoch: give a dictionary of predictions by their epoch.")
-    for made in epochs.values():
-        check_two_members(made)
-    found = {e: parts_of_loss(epochs[e].probabilities, epochs[e].labels) for e in sorted(epochs)}
+    for predictions in epochs.values():
+        check_two_members(predictions)
+    parts_by_epoch = {
+        e: parts_of_loss(epochs[e].probabilities, epochs[e].labels) for e in sorted(epochs)
+    }
     last = max(epochs)
     return decomposition_figure.plot_loss_decomposition(
-        found, last, format_figure_title("Diversity", epochs[last]), palette
+        parts_by_epoch, last, format_figure_title("Diversity", epochs[last]), palette
     )
 
 
-def format_figure_title(words: str, made: Named) -> str:
+def format_figure_title(words: str, predictions: Named) -> str:
     """A figure's title: what it shows, and whose it is where that is known."""
-    return f"{words} · {made.source}" if made.source else words
+    return f"{words} · {predictions.source}" if predictions.source else words
 
 
-def check_allowed_value(name: str, value: str, known: tuple[str, ...]) -> None:
+def check_allowed_value(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Refuse a word that is none of those there are, with a ConfigError that lists them."""
-    if value not in known:
-        raise ConfigError(f"{name} is {value!r:.60}: it has to be one of {', '.join(known)}.")
+    if value not in choices:
+        raise ConfigError(f"{name} is {value!r:.60}: it has to be one of {', '.join(choices)}.")
 
 
-def check_two_members(made: Named) -> None:
+def check_two_members(predictions: Named) -> None:
     """Refuse a single member, which has nobody to be held against, with a ConfigError."""
-    if made.members == 1:
+    if predictions.members == 1:
         raise ConfigError("With one member there is nothing to compare: this takes two or more.")
 
 
-def check_enough_to_halve(made: Named, fit: Named | None) -> None:
+def check_enough_to_halve(predictions: Named, fit: Named | None) -> None:
     """Refuse so few examples that one half says nothing of the other, with a ConfigError."""
-    if fit is None and len(made.labels) < MIN_EXAMPLES_TO_HALVE:
+    if fit is None and len(predictions.labels) < MIN_EXAMPLES_TO_HALVE:
         raise ConfigError(
-            f"{len(made.labels):,} examples are too few to fit on one half and judge on the "
+            f"{len(predictions.labels):,} examples are too few to fit on one half and judge on the "
             f"other: it takes {MIN_EXAMPLES_TO_HALVE}, or predictions to fit on as `fit`."
         )

@@ -109,10 +109,10 @@ def plot_step_times(
 
 def build_decade_axis(values: NDArray[np.float64]) -> dict[str, Any]:
     """A log axis for these values: powers of ten, and 2 and 5 of each where they are few."""
-    shown = values[np.isfinite(values) & (values > 0)]
-    if not len(shown) or shown.max() / shown.min() > 1000:
+    positives = values[np.isfinite(values) & (values > 0)]
+    if not len(positives) or positives.max() / positives.min() > 1000:
         return {"type": "log", "exponentformat": "power", "dtick": 1}
-    low, high = (int(np.floor(np.log10(end))) for end in (shown.min(), shown.max()))
+    low, high = (int(np.floor(np.log10(end))) for end in (positives.min(), positives.max()))
     ticks = [lead * 10.0**power for power in range(low, high + 1) for lead in (1, 2, 5)]
     return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.6g}" for tick in ticks]}
 
@@ -132,7 +132,7 @@ def plot_iteration_curves(
     """Curves over the iterations; the axis is as long as the solve, so that nothing moves."""
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    chart = go.Figure([go.Scatter(one) for one in curves])
+    chart = go.Figure([go.Scatter(curve) for curve in curves])
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
     chart.update_xaxes(title="iteration", range=[0, iterations + 1], fixedrange=True)
     chart.update_yaxes(fixedrange=True)

@@ -50,10 +50,10 @@ def convert_to_picture(image: Pixels) -> Image.Image:
 
 def shrink_picture(image: Pixels, room: int) -> Image.Image:
     """As `convert_to_picture`, shrunk to its room: a mean over what becomes a pixel."""
-    found = convert_to_picture(image)
-    if max(found.size) <= room:
-        return found
-    return found.resize(compute_display_size(image.shape, room), Image.Resampling.BOX)
+    picture = convert_to_picture(image)
+    if max(picture.size) <= room:
+        return picture
+    return picture.resize(compute_display_size(image.shape, room), Image.Resampling.BOX)
 
 
 def encode_image_strip(images: Pixels, room: int = THUMBNAIL_SIZE) -> str:
@@ -64,8 +64,8 @@ def encode_image_strip(images: Pixels, room: int = THUMBNAIL_SIZE) -> str:
     each = [shrink_picture(image, room) for image in images]
     wide, high = each[0].size
     across = Image.new(each[0].mode, (wide * len(each), high))
-    for place, one in enumerate(each):
-        across.paste(one, (place * wide, 0))
+    for place, picture in enumerate(each):
+        across.paste(picture, (place * wide, 0))
     return "data:image/png;base64," + base64.b64encode(encode_picture_png(across)).decode()
 
 
@@ -74,27 +74,35 @@ def encode_enlarged_image(image: Pixels, room: int) -> bytes:
 
     Each pixel of a small one becomes a square.
     """
-    found = shrink_picture(image, room)
+    picture = shrink_picture(image, room)
     return encode_picture_png(
-        found.resize(compute_display_size(image.shape, room), Image.Resampling.NEAREST)
+        picture.resize(compute_display_size(image.shape, room), Image.Resampling.NEAREST)
     )
 
 
 def render_image_sheet(
-    images: Pixels, made: EnsemblePredictions, numbers: Ints, names: Sequence[str], title: str
+    images: Pixels,
+    ensemble_predictions: EnsemblePredictions,
+    numbers: Ints,
+    names: Sequence[str],
+    title: str,
 ) -> bytes:
     """The images on screen as one PNG, with number, verdict, confidence and votes under each.
 
     Args:
       images: (K, H, W, channels).
-      made: the predictions.
+      ensemble_predictions: the predictions.
       numbers: the images' numbers, K of them.
       names: the classes' names.
       title: the line on top.
     """
     long = max(map(len, names)) > 1
     wide = THUMBNAIL_SIZE + GAP + (40 if long else 0)
-    lines = 4 if images_words.can_list_votes(made, names) else 3 + images_words.MAX_VOTE_LINES
+    lines = (
+        4
+        if images_words.can_list_votes(ensemble_predictions, names)
+        else 3 + images_words.MAX_VOTE_LINES
+    )
     high = THUMBNAIL_SIZE + lines * LINE_HEIGHT + GAP
     columns = max(1, min(COLUMNS, len(numbers)))
     rows = -(-len(numbers) // columns)
@@ -114,25 +122,31 @@ def render_image_sheet(
             big,
             (corner[0] + (THUMBNAIL_SIZE - across) // 2, corner[1] + (THUMBNAIL_SIZE - down) // 2),
         )
-        colour = RIGHT_COLOR if made.right[number] else WRONG_COLOR
+        colour = RIGHT_COLOR if ensemble_predictions.right[number] else WRONG_COLOR
         under = corner[1] + THUMBNAIL_SIZE
         draw.rectangle([corner[0], under, corner[0] + THUMBNAIL_SIZE - 1, under + 2], colour)
-        for index, text in enumerate(list_sheet_captions(made, number, names)):
+        for index, text in enumerate(list_sheet_captions(ensemble_predictions, number, names)):
             draw.text((corner[0], under + 4 + index * LINE_HEIGHT), text, INK, font)
     return encode_picture_png(page)
 
 
-def list_sheet_captions(made: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
+def list_sheet_captions(
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
+) -> list[str]:
     """The lines under an image of the sheet, in letters that every font has."""
-    said = names[made.said[number]]
-    wrong = "" if made.right[number] else f"is {names[made.labels[number]]}"
-    lines = [f"#{number}", f"{said} {wrong or 'right'}"]
-    lines.append(formats.format_probability(made.confidence[number]))
-    if made.members > 1:
-        counted = not images_words.can_list_votes(made, names)
+    class_name = names[ensemble_predictions.said[number]]
+    wrong = (
+        ""
+        if ensemble_predictions.right[number]
+        else f"is {names[ensemble_predictions.labels[number]]}"
+    )
+    lines = [f"#{number}", f"{class_name} {wrong or 'right'}"]
+    lines.append(formats.format_probability(ensemble_predictions.confidence[number]))
+    if ensemble_predictions.members > 1:
+        counted = not images_words.can_list_votes(ensemble_predictions, names)
         lines += (
-            images_words.format_vote_lines(made, number, names)
+            images_words.format_vote_lines(ensemble_predictions, number, names)
             if counted
-            else [images_words.format_votes(made, number, names)]
+            else [images_words.format_votes(ensemble_predictions, number, names)]
         )
     return lines

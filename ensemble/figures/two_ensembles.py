@@ -36,24 +36,28 @@ class EnsembleAnswer:
 
 
 def plot_two_ensembles(
-    ours: EnsembleAnswer, theirs: EnsembleAnswer, names: Sequence[str], title: str, palette: Palette
+    own_answer: EnsembleAnswer,
+    other_answer: EnsembleAnswer,
+    names: Sequence[str],
+    title: str,
+    palette: Palette,
 ) -> "go.Figure":
     """The chart: a row for each class, the shown run in ink and the other in the accent below it.
 
     Args:
-      ours: what the run that is shown says.
-      theirs: what the other says.
+      own_answer: what the run that is shown says.
+      other_answer: what the other says.
       names: the classes' names, C of them.
       title: what stands over it; it may hold the name of a file.
       palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    kept = select_jointly_likeliest(ours, theirs)
+    kept = select_jointly_likeliest(own_answer, other_answer)
     names = [escaping.escape_plotly_text(names[c]) for c in kept]
-    sides = ((ours, palette.ink), (theirs, palette.primary))
+    sides = ((own_answer, palette.ink), (other_answer, palette.primary))
     chart = go.Figure(
-        [go.Bar(build_ensemble_bars(one, names, kept, color)) for one, color in sides]
+        [go.Bar(build_ensemble_bars(answer, names, kept, color)) for answer, color in sides]
     )
     chart.update_layout(
         **chart_style.build_chart_layout(title, ROW_HEIGHT * len(names) + 170, palette)
@@ -71,14 +75,16 @@ def plot_two_ensembles(
         fixedrange=True,
         **chart_style.build_percent_ticks(figures_bars.SHARE_TICKS),
     )
-    said = {one.digit.label for one in (ours, theirs) if not one.digit.rejected}
+    labels = {
+        answer.digit.label for answer in (own_answer, other_answer) if not answer.digit.rejected
+    }
     chart.update_yaxes(
         tickvals=list(range(len(names))),
         fixedrange=True,
         showgrid=False,
         zeroline=False,
         ticktext=[
-            f"<b>{name}</b> " if c in said else f"{name} "
+            f"<b>{name}</b> " if c in labels else f"{name} "
             for c, name in zip(kept, names, strict=True)
         ],
         autorange="reversed",
@@ -87,13 +93,13 @@ def plot_two_ensembles(
     return chart
 
 
-def select_jointly_likeliest(ours: EnsembleAnswer, theirs: EnsembleAnswer) -> list[int]:
+def select_jointly_likeliest(own_answer: EnsembleAnswer, other_answer: EnsembleAnswer) -> list[int]:
     """The classes that have a row: all in their order, or those likeliest to both together."""
-    both = np.asarray(ours.digit.probabilities) + np.asarray(theirs.digit.probabilities)
+    both = np.asarray(own_answer.digit.probabilities) + np.asarray(other_answer.digit.probabilities)
     if len(both) <= figures_bars.MAX_CLASSES:
         return list(range(len(both)))
     order = np.argsort(-both, kind="stable")[: figures_bars.MAX_CLASSES]
-    return [int(one) for one in order]
+    return [int(class_number) for class_number in order]
 
 
 def build_ensemble_bars(
@@ -117,10 +123,10 @@ def build_ensemble_bars(
 
 
 def tabulate_two_answers(
-    ours: EnsembleAnswer, theirs: EnsembleAnswer, names: Sequence[str]
+    own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str]
 ) -> pd.DataFrame:
     """The table on the screen: what each says, how surely, how united, and its OOD score."""
-    return pd.DataFrame([format_answer_row(one, names) for one in (ours, theirs)])
+    return pd.DataFrame([format_answer_row(answer, names) for answer in (own_answer, other_answer)])
 
 
 def format_answer_row(side: EnsembleAnswer, names: Sequence[str]) -> dict[str, str]:
@@ -139,20 +145,21 @@ def format_answer_row(side: EnsembleAnswer, names: Sequence[str]) -> dict[str, s
 
 
 def describe_two_ensembles_chart(
-    ours: EnsembleAnswer, theirs: EnsembleAnswer, names: Sequence[str]
+    own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str]
 ) -> str:
     """The chart in words."""
-    told = "; ".join(
-        f"{one.name}: {marks_words.format_mark_verdict(one.digit, names)}" for one in (ours, theirs)
+    text = "; ".join(
+        f"{answer.name}: {marks_words.format_mark_verdict(answer.digit, names)}"
+        for answer in (own_answer, other_answer)
     )
-    return f"Averaged probabilities of two ensembles. {told}"
+    return f"Averaged probabilities of two ensembles. {text}"
 
 
 def tabulate_two_ensembles(
-    ours: EnsembleAnswer, theirs: EnsembleAnswer, names: Sequence[str]
+    own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str]
 ) -> pd.DataFrame:
     """A row for each ensemble and each of its members, with all probabilities."""
-    frames = [one_table(one.digit, names) for one in (ours, theirs)]
-    for frame, one in zip(frames, (ours, theirs), strict=True):
-        frame.insert(0, "run", one.name)
+    frames = [one_table(each_answer.digit, names) for each_answer in (own_answer, other_answer)]
+    for frame, answer in zip(frames, (own_answer, other_answer), strict=True):
+        frame.insert(0, "run", answer.name)
     return pd.concat(frames, ignore_index=True)

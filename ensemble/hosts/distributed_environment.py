@@ -119,10 +119,12 @@ def _detect_by_jax() -> DistributedEnvironment | None:
     from jax._src.clusters import ClusterEnv
 
     try:
-        found = ClusterEnv.auto_detect_unset_distributed_params(None, None, None, None, None, 60)
+        parameters = ClusterEnv.auto_detect_unset_distributed_params(
+            None, None, None, None, None, 60
+        )
     except Exception:  # half a set of some scheduler's variables
         return None
-    address, count, index, devices = found
+    address, count, index, devices = parameters
     if address is None or count is None or index is None:
         return None
     host, _, port = address.rpartition(":")

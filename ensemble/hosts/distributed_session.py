@@ -111,9 +111,12 @@ def _forward_stop_signals(company: ProcessGroup) -> Iterator[None]:
     if company.is_leader:
         yield
         return
-    before = {one: signal.signal(one, request_stop) for one in (signal.SIGTERM, signal.SIGINT)}
+    before = {
+        stop_signal: signal.signal(stop_signal, request_stop)
+        for stop_signal in (signal.SIGTERM, signal.SIGINT)
+    }
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)

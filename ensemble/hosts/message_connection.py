@@ -39,15 +39,17 @@ class MessageConnection:
         with contextlib.suppress(OSError):  # Between processes of one host it may be no TCP.
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def send(self, kind: str, arrays: Sequence[np.ndarray] = (), **said: Any) -> None:
+    def send(self, kind: str, arrays: Sequence[np.ndarray] = (), **values: Any) -> None:
         """Say something; OSError where the other is gone."""
-        whole = [np.asarray(one) for one in arrays]
-        shapes = [[one.dtype.name, list(one.shape)] for one in whole]
-        words = json.dumps({"kind": kind, "said": said, "arrays": shapes}).encode()
+        whole = [np.asarray(array) for array in arrays]
+        shapes = [[array.dtype.name, list(array.shape)] for array in whole]
+        words = json.dumps({"kind": kind, "said": values, "arrays": shapes}).encode()
         with self._sending:
             self._connection.sendall(HEADER_LENGTH.pack(len(words)) + words)
-            for one in whole:
-                self._connection.sendall(np.ascontiguousarray(one).reshape(-1).view(np.uint8).data)
+            for sent_array in whole:
+                self._connection.sendall(
+                    np.ascontiguousarray(sent_array).reshape(-1).view(np.uint8).data
+                )
 
     def receive(self) -> Message:
         """The next message.
@@ -61,11 +63,13 @@ class MessageConnection:
             raise ValueError(f"a message of {length:,} bytes")
         try:
             words = json.loads(bytes(self._receive_bytes(length)))
-            kind, said, shapes = str(words["kind"]), dict(words["said"]), words["arrays"]
-            made = [(np.dtype(name), tuple(map(int, shape))) for name, shape in shapes]
+            kind, values, shapes = str(words["kind"]), dict(words["said"]), words["arrays"]
+            array_types = [(np.dtype(name), tuple(map(int, shape))) for name, shape in shapes]
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"no message: {error}") from error
-        return Message(kind, said, [self._receive_array(dtype, shape) for dtype, shape in made])
+        return Message(
+            kind, values, [self._receive_array(dtype, shape) for dtype, shape in array_types]
+        )
 
     def set_timeout(self, seconds: float | None) -> None:
         """How long to wait for the other before a TimeoutError; None for ever."""
@@ -84,12 +88,12 @@ class MessageConnection:
         return self._receive_bytes(size).view(dtype).reshape(shape)
 
     def _receive_bytes(self, size: int) -> np.ndarray:
-        found = np.empty(size, np.uint8)
-        view, done = found.data, 0
+        buffer = np.empty(size, np.uint8)
+        view, done = buffer.data, 0
         while done < size:
             came = self._connection.recv_into(view[done : done + RECEIVE_CHUNK_BYTES])
             if not came:
                 raise EOFError("the connection was closed")
             done += came
             self.last_received = time.monotonic()
-        return found
+        return buffer

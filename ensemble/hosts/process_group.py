@@ -57,14 +57,16 @@ class ProcessGroup:
         self.on_fatal_error: Callable[[str], None] | None = None
         self.stop_requested = False
         self._wires = wires
-        self._inbox: dict[int, queue.Queue[Message]] = {one: queue.Queue() for one in wires}
+        self._inbox: dict[int, queue.Queue[Message]] = {
+            process_index: queue.Queue() for process_index in wires
+        }
         self._closed, self._ends = threading.Event(), list[EndReason]()
         self._together: float | None = None
         # When this process last looked, and for how long it had been held up by then.
         self._looked, self._held = time.monotonic(), 0.0
         self._news = threading.Lock()
-        for one, wire in wires.items():
-            self._start_thread(self._listen_to_process, one, wire)
+        for peer, wire in wires.items():
+            self._start_thread(self._listen_to_process, peer, wire)
             self._start_thread(self._send_heartbeats, wire)
         self._start_thread(self._watch_heartbeats)
 
@@ -190,9 +192,9 @@ class ProcessGroup:
         if message.kind == "beat":
             self.stop_requested |= bool(message.values.get("stop"))
         elif message.kind == "over":
-            said = message.values
+            values = message.values
             self.accept_end(
-                EndReason(str(said["sentence"]), int(said["status"]), int(said["rank"]))
+                EndReason(str(values["sentence"]), int(values["status"]), int(values["rank"]))
             )
         else:
             self._inbox[other].put(message)
@@ -251,7 +253,7 @@ class ProcessGroup:
 
 def is_jax_error(error: BaseException) -> bool:
     """Whether an error is one of XLA's: a collective that lost another process, say."""
-    return "JaxRuntimeError" in {one.__name__ for one in type(error).__mro__}
+    return "JaxRuntimeError" in {base.__name__ for base in type(error).__mro__}
 
 
 _current_group: list[ProcessGroup] = []

@@ -19,12 +19,12 @@ class LeaderProcess(ProcessGroup):
         self,
         kind: str,
         arrays: Callable[[int], Sequence[np.ndarray]] = lambda index: (),
-        **said: Any,
+        **values: Any,
     ) -> None:
         """Tell every other process something; `arrays` gives what each of them gets."""
         for other, wire in self._wires.items():
             with contextlib.suppress(OSError):  # Who listens to it hears that it is gone.
-                wire.send(kind, arrays(other), **said)
+                wire.send(kind, arrays(other), **values)
 
     def gather_rows(self, mine: np.ndarray, owners: np.ndarray) -> np.ndarray:
         """Rows of all processes, (D, …)."""
@@ -60,10 +60,10 @@ class LeaderProcess(ProcessGroup):
             threading.Thread(target=self._send_end, args=(wire, end), daemon=True)
             for wire in self._wires.values()
         ]
-        for one in telling:
-            one.start()
-        for one in telling:
-            one.join(SETTLE_TIME_S)
+        for thread in telling:
+            thread.start()
+        for thread in telling:
+            thread.join(SETTLE_TIME_S)
 
 
 class FollowerProcess(ProcessGroup):

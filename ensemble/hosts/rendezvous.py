@@ -41,8 +41,8 @@ def _accept_processes(
             except TimeoutError as error:
                 raise _refuse_incomplete_group(place, wires, seconds) from error
             wire = MessageConnection(connection)
-            if said := _receive_hello(wire, place):
-                wires[said[0]], names[said[0]] = wire, said[1]
+            if hello := _receive_hello(wire, place):
+                wires[hello[0]], names[hello[0]] = wire, hello[1]
     everyone = [names[index] for index in range(place.count)]
     address = f"{place.host}:{_find_free_port()}"
     for wire in wires.values():

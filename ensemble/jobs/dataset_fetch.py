@@ -67,8 +67,8 @@ def create_fetch_job(name: str, status: FetchStatus | None = None) -> FetchJob:
     Raises:
       ConfigError: there is no such dataset.
     """
-    said = f"the fetching of {find_dataset_entry(name).title}"
-    return FetchJob(name, said, data_folder() / "fetching" / name, status or FetchStatus())
+    text = f"the fetching of {find_dataset_entry(name).title}"
+    return FetchJob(name, text, data_folder() / "fetching" / name, status or FetchStatus())
 
 
 def read_fetch_job(name: str) -> FetchJob | None:

@@ -75,8 +75,10 @@ def find_run_folder(run_id: str) -> Path:
             raise build_unreadable_error(run_id, folder, error) from error
         else:
             return folder
-    shown = run_id if len(run_id) <= 40 else run_id[:40] + "…"
-    raise UnknownRunError(f"There is no run “{shown}”. It may have been deleted: choose another.")
+    short_id = run_id if len(run_id) <= 40 else run_id[:40] + "…"
+    raise UnknownRunError(
+        f"There is no run “{short_id}”. It may have been deleted: choose another."
+    )
 
 
 def is_run_id(text: str) -> bool:
@@ -111,14 +113,14 @@ def delete_run_folder(folder: Path) -> None:
 def build_unreadable_error(run_id: str, folder: Path, error: Exception) -> RunError:
     """What to say of a run whose files cannot be read."""
     # What it quotes may be anything: one line that can be shown.
-    said = " ".join(str(error).encode(errors="backslashreplace").decode().split())
+    text = " ".join(str(error).encode(errors="backslashreplace").decode().split())
     mend = "delete it, or put its files back"
     if isinstance(error, OSError) and error.errno in PERMISSION_ERRNOS:
         mend = "make its files readable for you"
     elif isinstance(error, OSError) and error.errno in OPEN_FILE_ERRNOS:
         mend = describe_remedy(error)
     return RunError(
-        f"The run “{run_id}” cannot be read ({said:.200}). Its folder is {folder}: {mend}."
+        f"The run “{run_id}” cannot be read ({text:.200}). Its folder is {folder}: {mend}."
     )
 
 
@@ -204,12 +206,12 @@ def change_job_files(
         if error.errno in PERMISSION_ERRNOS:
             mend = f"make {folder} writable for you, or copy it to where you may write"
         failed = failed or f"The files of “{folder.name}” cannot be changed"
-        said = (
+        text = (
             describe_os_error(error)
             if error.errno in PERMISSION_ERRNOS
             else describe_error_with_path(error)
         )
-        raise RunError(f"{failed} ({said}): {mend}, then try again.") from error
+        raise RunError(f"{failed} ({text}): {mend}, then try again.") from error
 
 
 @contextlib.contextmanager

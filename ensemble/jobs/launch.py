@@ -23,11 +23,11 @@ def build_worker_environment() -> dict[str, str]:
     No Python in it looks in the working folder first, which may hold anything: a `random.py` or
     `queue.py` of a person's own. An empty entry of PYTHONPATH would mean that folder, too.
     """
-    given = restore_user_environment()
-    if paths := [path for path in given.pop("PYTHONPATH", "").split(os.pathsep) if path]:
-        given["PYTHONPATH"] = os.pathsep.join(paths)
+    user_environment = restore_user_environment()
+    if paths := [path for path in user_environment.pop("PYTHONPATH", "").split(os.pathsep) if path]:
+        user_environment["PYTHONPATH"] = os.pathsep.join(paths)
     return {
-        **given,
+        **user_environment,
         "ENSEMBLE_RUNS": str(runs_folder()),
         "PYTHONSAFEPATH": "1",
         "PYTHONUNBUFFERED": "1",
@@ -61,7 +61,9 @@ def start_command_process(log: Path, *words: str) -> None:
 
 def track_child(child: "subprocess.Popen[bytes]") -> None:
     """Remember a child, so that it is reaped once it has ended."""
-    _children[:] = [one for one in _children if one.poll() is None and one is not child]
+    _children[:] = [
+        process for process in _children if process.poll() is None and process is not child
+    ]
     _children.append(child)
 
 
@@ -71,19 +73,19 @@ def stop_children() -> None:
     Workers then write a checkpoint and say that they were stopped. However long that takes:
     whoever ends this process has a limit of their own, and kills what is still there after it.
     """
-    told = tuple(_children)
-    for one in told:
-        one.terminate()
-    for one in told:
-        one.wait()
+    children = tuple(_children)
+    for child in children:
+        child.terminate()
+    for child in children:
+        child.wait()
 
 
 def count_active_jobs(who: str) -> int:
     """How many jobs of somebody's work or wait, wherever; a sweep and its trials are one."""
     asked_for = (
-        one for one in iterate_jobs() if one.active and not (one.path / TRIAL_FILE).exists()
+        job for job in iterate_jobs() if job.active and not (job.path / TRIAL_FILE).exists()
     )
-    return sum(owners.find_owner(one.path) == who for one in asked_for)
+    return sum(owners.find_owner(job.path) == who for job in asked_for)
 
 
 usage_limits.set_job_counter(count_active_jobs)

@@ -65,12 +65,15 @@ class StopRequest:
 @contextmanager
 def catch_end_signals(note: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """SIGTERM and Ctrl-C are told to `note` within this; after it they mean what they did."""
-    before = {one: signal.signal(one, note) for one in (signal.SIGTERM, signal.SIGINT)}
+    before = {
+        end_signal: signal.signal(end_signal, note)
+        for end_signal in (signal.SIGTERM, signal.SIGINT)
+    }
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)
 
 
 def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
@@ -86,14 +89,14 @@ def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
         if error.errno not in DISK_FULL and describe_disk_error(error) is None:
             traceback.print_exc()
         mend = describe_remedy(error)
-        said = (
+        sentence = (
             f"Could not write to the disk ({describe_error_with_path(error)}). "
             f"{mend[0].upper()}{mend[1:]}, then "
         )
-        said += f"{kind.resume_advice}."
+        sentence += f"{kind.resume_advice}."
         if kind.saved_progress_entry:
-            said += f" {kind.describe_kept_work(job.path)}"
-        return Outcome("failed", said)
+            sentence += f" {kind.describe_kept_work(job.path)}"
+        return Outcome("failed", sentence)
     except MemoryError:
         traceback.print_exc()
         return Outcome("failed", f"Out of memory: {kind.memory_advice}.")

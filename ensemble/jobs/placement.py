@@ -60,12 +60,12 @@ def read_placement(folder: Path) -> Placement | None:
       OSError, ValueError: it is said, and cannot be read.
     """
     try:
-        found = parse_dataclass(Placement, read_json(folder / PLACEMENT_FILE))
+        placement = parse_dataclass(Placement, read_json(folder / PLACEMENT_FILE))
     except FileNotFoundError:
         return None
-    if found.on not in EXECUTION_TARGETS:
-        raise unexpected_value_error("on", found.on)
-    return found
+    if placement.on not in EXECUTION_TARGETS:
+        raise unexpected_value_error("on", placement.on)
+    return placement
 
 
 def create_scheduler_backend(

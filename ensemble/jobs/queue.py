@@ -89,14 +89,14 @@ def list_jobs_ahead(job: Job) -> list[QueuedJob]:
     if job.is_placed:
         return []
     mine = locate_in_queue(job)
-    return [one for one in list_queued_jobs() if locate_in_queue(one) < mine]
+    return [queued_job for queued_job in list_queued_jobs() if locate_in_queue(queued_job) < mine]
 
 
 def list_blocking_jobs() -> list[QueuedJob]:
     """Those that a job launched now would wait for, in order; nobody while a slot is free."""
     every = list_queued_jobs()
-    taken = sum(slots.count_needed_slots(job.devices) for job in every)
-    return every if taken >= slots.count_slots() else []
+    needed_slots = sum(slots.count_needed_slots(job.devices) for job in every)
+    return every if needed_slots >= slots.count_slots() else []
 
 
 def list_run_jobs(folder: Path) -> list[QueuedJob]:
@@ -131,18 +131,22 @@ def wait_for_turn(
       waiting: called once, when the turn is not there at once.
       devices: how many it will train on; 0 for all.
     """
-    told, mine = False, slots.count_needed_slots(devices)
+    was_reported, mine = False, slots.count_needed_slots(devices)
     while not stopped():
         if turn := slots.acquire_slots(mine):
             if (
-                mine + sum(slots.count_needed_slots(one.devices) for one in list_jobs_ahead(job))
+                mine
+                + sum(
+                    slots.count_needed_slots(other_job.devices)
+                    for other_job in list_jobs_ahead(job)
+                )
                 <= slots.count_slots()
             ):
                 return turn
             turn.close()
-        if not told:
+        if not was_reported:
             waiting()
-            told = True
+            was_reported = True
         time.sleep(POLL_SECONDS)
     return None
 
@@ -211,8 +215,8 @@ def prepare_requeue(folder: Path, busy: str, read: Callable[[], AnyJob]) -> Iter
 
 def iterate_jobs() -> Iterator[QueuedJob]:
     """The jobs of all runs, trials among them, and the race; none that cannot be read."""
-    found, _ = _job_index.list_items()
-    for jobs in found:
+    job_lists, _ = _job_index.list_items()
+    for jobs in job_lists:
         yield from jobs
     if race := _read_queued_job(RACE, "race", RACE_JOB_NAME, race_folder(), 0):
         yield race

@@ -36,8 +36,8 @@ class SlotLease:
 
     def __init__(self, held: dict[str, AbstractContextManager[object]]) -> None:
         self.slots, self._held = tuple(held), ExitStack()
-        for one in held.values():
-            self._held.enter_context(one)
+        for lock in held.values():
+            self._held.enter_context(lock)
 
     def __enter__(self) -> "SlotLease":
         return self
@@ -70,18 +70,18 @@ def list_cards() -> list[str]:
     """The names of the cards that may be shared out; none where slots are not devices."""
     if is_cpu_only() or SLOTS_VARIABLE in os.environ:
         return []
-    if (given := os.environ.get(VISIBLE_CARDS_VARIABLE)) is not None:
-        return [one.strip() for one in given.split(",") if one.strip()]
+    if (visible_cards := os.environ.get(VISIBLE_CARDS_VARIABLE)) is not None:
+        return [card.strip() for card in visible_cards.split(",") if card.strip()]
     try:
         return [str(number) for number, _ in enumerate(NVIDIA_CARDS_FOLDER.iterdir())]
     except OSError:
         return []
 
 
-def count_needed_slots(asked: int) -> int:
+def count_needed_slots(devices: int) -> int:
     """How many slots a job takes that asks for so many devices; 0 asks for all."""
     every = len(list_cards())
-    return min(asked or every, every) if every else 1
+    return min(devices or every, every) if every else 1
 
 
 def acquire_slots(slots: int) -> SlotLease | None:
@@ -90,17 +90,17 @@ def acquire_slots(slots: int) -> SlotLease | None:
     Raises:
       StorageError: nowhere can be locked.
     """
-    found: dict[str, AbstractContextManager[object]] = {}
+    locks: dict[str, AbstractContextManager[object]] = {}
     folders = lock_folders()
-    with ExitStack() as taken:  # Given back unless they are enough, and where one is unknown.
+    with ExitStack() as exit_stack:  # Given back unless they are enough, and where one is unknown.
         for name in list_cards() or map(str, range(count_slots())):
-            if len(found) == slots:
+            if len(locks) == slots:
                 break
             if held := _lock_slot_files([folder / _name_slot_file(name) for folder in folders]):
-                found[name] = taken.enter_context(held)
-        if len(found) == slots:
-            taken.pop_all()
-            return SlotLease(found)
+                locks[name] = exit_stack.enter_context(held)
+        if len(locks) == slots:
+            exit_stack.pop_all()
+            return SlotLease(locks)
     return None
 
 
@@ -115,16 +115,16 @@ def _lock_slot_files(files: Sequence[Path]) -> ExitStack | None:
     with ExitStack() as held:
         for file in files:
             try:
-                one = try_lock(file)
+                lock = try_lock(file)
             except OSError as error:
                 raise StorageError(
                     f"The queue of this machine's jobs cannot be read: {file} cannot be locked "
                     f"({error.strerror}). Free some space there, or delete it while no job is "
                     "running."
                 ) from error
-            if one is None:
+            if lock is None:
                 return None
-            held.enter_context(one)
+            held.enter_context(lock)
         return held.pop_all()
 
 

@@ -81,7 +81,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         """What is kept of a `config.json`; ConfigError or ValueError where it makes no sense."""
 
     @abstractmethod
-    def read_job(self, folder: Path, known: ParsedT) -> JobT:
+    def read_job(self, folder: Path, parsed_config: ParsedT) -> JobT:
         """The job in a folder; OSError, ConfigError or ValueError where it cannot be read."""
 
     @abstractmethod
@@ -147,15 +147,15 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         """
         folder = find_run_folder(job_id)
         try:
-            known = self._known(folder, (folder / "config.json").stat().st_mtime_ns)
-            return self.read_job(folder, known)
+            parsed_config = self._known(folder, (folder / "config.json").stat().st_mtime_ns)
+            return self.read_job(folder, parsed_config)
         except (OSError, ValueError, ConfigError) as error:
             raise build_unreadable_error(job_id, folder, error) from error
 
     def list_jobs(self) -> list[JobT]:
         """All that can be read, newest first."""
-        found, _ = self._index.list_items()
-        return sorted(found, key=lambda one: (one.status.created, one.id), reverse=True)
+        job_list, _ = self._index.list_items()
+        return sorted(job_list, key=lambda job: (job.status.created, job.id), reverse=True)
 
     def list_unreadable(self) -> dict[str, str]:
         """Folders that look like one and cannot be read: their name, and why in a sentence."""
@@ -186,13 +186,13 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
           RunError: it is active, or its work is over; or its folder cannot be written.
         """
         job = self._find_requeueable(job_id)
-        asked = (
+        launch_limit = (
             usage_limits.limit_launches() if self.requeue_action is Action.RESUME else nullcontext()
         )
         busy = f"{self._begin_refusal(job_id)}it is still running. Stop it first."
         look = functools.partial(self._find_requeueable, job_id, alone=True)
         with (
-            asked,
+            launch_limit,
             change_job_files(job.path, action=self.requeue_action),
             prepare_requeue(job.path, busy, look) as job,
         ):

@@ -84,10 +84,10 @@ class WarmWorker:
             if not self._is_usable(now):
                 self._close_process()
                 self._child, self._made_for, self._told = start_warm_worker(environment), now, None
-            asked = likely and select_compiled_settings(likely)
-            if asked and asked != self._told and self._is_idle():
-                self._send_message({"likely": asked.as_dict()})
-                self._told = asked
+            compiled_settings = likely and select_compiled_settings(likely)
+            if compiled_settings and compiled_settings != self._told and self._is_idle():
+                self._send_message({"likely": compiled_settings.as_dict()})
+                self._told = compiled_settings
 
     def assign_run(
         self, run: ConfiguredRun, environment: Mapping[str, str]
@@ -122,8 +122,8 @@ class WarmWorker:
             # `select.select` knows no handle above 1,023, which a server of many tabs may give.
             with selectors.DefaultSelector() as ear:
                 ear.register(self._child.stdout, selectors.EVENT_READ)
-                heard = ear.select(seconds)
-            self._at_work = not (heard and os.read(self._child.stdout.fileno(), 1))
+                events = ear.select(seconds)
+            self._at_work = not (events and os.read(self._child.stdout.fileno(), 1))
         return not self._at_work
 
     def _send_message(self, message: dict[str, Any]) -> bool:

@@ -72,15 +72,15 @@ class Inbox:
         lines = self._rest.split(b"\n")
         self._rest = lines.pop()
         messages: list[Message] = [json.loads(line) for line in lines]
-        return next((one for one in messages if "run" in one), messages[-1])
+        return next((message for message in messages if "run" in message), messages[-1])
 
     def _read_input(self, seconds: float) -> bool:
         """Whether something came within this time; not where the pipe is closed."""
         if not select.select([0], [], [], seconds)[0]:
             return False
-        found = os.read(0, 65_536)
-        self._rest += found
-        return bool(found)
+        chunk = os.read(0, 65_536)
+        self._rest += chunk
+        return bool(chunk)
 
 
 def execute_assigned_run(run_id: str) -> bool:
@@ -112,15 +112,15 @@ def has_imported_own_network(folder: Path) -> bool:
 @contextlib.contextmanager
 def redirect_output(log: Path) -> Iterator[None]:
     """What is written to standard output and error in here goes to the end of a file."""
-    before = [os.dup(one) for one in (1, 2)]
+    before = [os.dup(number) for number in (1, 2)]
     with open_plain_append(log) as file:
-        for one in (1, 2):
-            os.dup2(file.fileno(), one)
+        for descriptor in (1, 2):
+            os.dup2(file.fileno(), descriptor)
     yield
     sys.stdout.flush()
     sys.stderr.flush()
-    for one, was in zip((1, 2), before, strict=True):
-        os.dup2(was, one)
+    for descriptor, was in zip((1, 2), before, strict=True):
+        os.dup2(was, descriptor)
         os.close(was)
 
 

@@ -130,7 +130,7 @@ def begin_in_turn(
             return begin(status, stop)
 
     def report_waiting() -> None:
-        first = next((one.name for one in list_jobs_ahead(job)), "another run")
+        first = next((other_job.name for other_job in list_jobs_ahead(job)), "another run")
         status.update(message=f"Queued: {first} is running on this machine.")
         report(status.status)
 

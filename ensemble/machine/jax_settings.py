@@ -44,8 +44,8 @@ def count_cpu_cores() -> int:
 
     A task of Slurm's has as many as it was given, also where nothing binds it to them.
     """
-    given = os.environ.get("SLURM_CPUS_PER_TASK", "") if "SLURM_JOB_ID" in os.environ else ""
-    most = int(given) if given.isdecimal() and int(given) else sys.maxsize
+    slurm_cores = os.environ.get("SLURM_CPUS_PER_TASK", "") if "SLURM_JOB_ID" in os.environ else ""
+    most = int(slurm_cores) if slurm_cores.isdecimal() and int(slurm_cores) else sys.maxsize
     if hasattr(os, "sched_getaffinity"):
         return min(most, len(os.sched_getaffinity(0)))
     return min(most, os.cpu_count() or 1)
@@ -63,8 +63,8 @@ def count_cpu_devices() -> int | None:
     """How many devices JAX will find, told without starting it; None if only it can tell."""
     if not is_cpu_only() or DEVICE_COUNT_FLAG in os.environ.get("XLA_FLAGS", ""):
         return None
-    asked = os.environ.get("JAX_NUM_CPU_DEVICES") or str(count_cpu_cores())
-    return (int(asked) or None) if asked.isdecimal() else None
+    device_count = os.environ.get("JAX_NUM_CPU_DEVICES") or str(count_cpu_cores())
+    return (int(device_count) or None) if device_count.isdecimal() else None
 
 
 def merge_xla_flags(flags: str, wanted: dict[str, str]) -> str:
@@ -169,12 +169,12 @@ def restore_user_environment() -> dict[str, str]:
     The server reads pictures with one device per core; a regression's worker wants another
     number, and the race's rivals none of this program's flags.
     """
-    given = dict(os.environ)
+    environment = dict(os.environ)
     for name, (value, before) in _variables_set.items():
-        if given.get(name) == value:
-            del given[name]
-            given.update({} if before is None else {name: before})
-    return given
+        if environment.get(name) == value:
+            del environment[name]
+            environment.update({} if before is None else {name: before})
+    return environment
 
 
 def read_device_info() -> dict[str, Any]:
@@ -182,5 +182,5 @@ def read_device_info() -> dict[str, Any]:
     prepare_jax()
     import jax
 
-    devices = [{"id": one.id, "kind": one.device_kind} for one in jax.local_devices()]
+    devices = [{"id": device.id, "kind": device.device_kind} for device in jax.local_devices()]
     return {"platform": jax.default_backend(), "devices": devices, "cores": count_cpu_cores()}

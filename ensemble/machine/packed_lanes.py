@@ -46,7 +46,7 @@ def count_packed_lanes(config: EnsembleConfig) -> int:
         every = jax.local_devices()
         if jax.default_backend() != "cpu":
             every = every[: config.devices or None]
-            limits = [(one.memory_stats() or {}).get("bytes_limit", 0) for one in every]
+            limits = [(device.memory_stats() or {}).get("bytes_limit", 0) for device in every]
             return count_accelerator_lanes(config, sum(limits))
         devices = len(every)
     devices = min(config.devices or devices, devices)

@@ -79,8 +79,10 @@ def estimate_training_time(
     """
     network = (str(config.network), config.width)
     alike = (devices, host, config.precision, network)
-    known = [run for run in past if (run.devices, run.host, run.precision, run.network) == alike]
-    same = [run for run in known if run.work == work] or known
+    comparable_runs = [
+        run for run in past if (run.devices, run.host, run.precision, run.network) == alike
+    ]
+    same = [run for run in comparable_runs if run.work == work] or comparable_runs
     rates = [run.rate * run.work / work for run in same][:3]
     rough = estimate_rough_rate(config, platform, work) * (cores if platform == "cpu" else devices)
     raced = raced * HOWTO_FLOPS / work if raced and network == HOWTO_NETWORK else None

@@ -60,7 +60,7 @@ def find_corrections_folder() -> Path | None:
 
 
 def save_correction(
-    image: NDArray[np.uint8], label: int, said: str, run_id: str, epoch: int
+    image: NDArray[np.uint8], label: int, prediction: str, run_id: str, epoch: int
 ) -> bool:
     """Keeps a correction, once for each image and label.
 
@@ -70,7 +70,7 @@ def save_correction(
     Args:
       image: uint8 (H, W, 1), (H, W, 3) or (H, W), as the networks saw it.
       label: the class it is, from 0.
-      said: what the ensemble took it for, "?" if it was rejected.
+      prediction: what the ensemble took it for, "?" if it was rejected.
       run_id: whose ensemble.
       epoch: after how many epochs.
 
@@ -85,7 +85,7 @@ def save_correction(
     check_permission(Action.CHANGE)
     path = correction_path(image, label)
     text = PngImagePlugin.PngInfo()
-    for field, value in zip(TEXT_FIELDS, (said, run_id, epoch), strict=True):
+    for field, value in zip(TEXT_FIELDS, (prediction, run_id, epoch), strict=True):
         text.add_itxt(field, str(value))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,8 +124,8 @@ def iterate_corrections() -> Iterator[Correction]:
     """All that are kept and whole, by label and then by checksum; none if they are off."""
     top = find_corrections_folder()
     for path in sorted(top.glob("[0-9]*/*.png"), key=correction_sort_key) if top else ():
-        if found := read_correction(path):
-            yield found
+        if correction := read_correction(path):
+            yield correction
 
 
 def count_corrections() -> int:
@@ -143,10 +143,10 @@ def export_corrections() -> bytes:
       themselves in one folder a label.
     """
     alike: dict[tuple[int, ...], list[Correction]] = {}
-    for one in iterate_corrections():
-        alike.setdefault(one.image.shape, []).append(one)
-    kept = [one for each in alike.values() for one in each]
-    rows = [(one.name, one.label, one.prediction, one.run_id, one.epoch) for one in kept]
+    for correction in iterate_corrections():
+        alike.setdefault(correction.image.shape, []).append(correction)
+    kept = [item for each in alike.values() for item in each]
+    rows = [(item.name, item.label, item.prediction, item.run_id, item.epoch) for item in kept]
     labels = csv_format.format_csv([("file", "label", *TEXT_FIELDS), *rows])
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -155,8 +155,8 @@ def export_corrections() -> bytes:
             name = "images.npz" if len(alike) < 2 else f"images-{size}.npz"
             add_archive_file(archive, name, pack_correction_arrays(each, shape))
         add_archive_file(archive, "labels.csv", labels.encode())
-        for one in kept:
-            add_archive_file(archive, one.name, encode_correction_png(one.image))
+        for correction in kept:
+            add_archive_file(archive, correction.name, encode_correction_png(correction.image))
     return out.getvalue()
 
 
@@ -166,8 +166,8 @@ def correction_path(image: NDArray[np.uint8], label: int) -> Path:
     if top is None:
         raise StorageError(CORRECTIONS_OFF)
     shape = image.shape
-    known = len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
-    if image.dtype != np.uint8 or not known or max(shape) > MAX_IMAGE_SIDE or label < 0:
+    has_image_shape = len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
+    if image.dtype != np.uint8 or not has_image_shape or max(shape) > MAX_IMAGE_SIDE or label < 0:
         raise ValueError(f"{image.dtype} {image.shape} labelled {label} is not a correction")
     return top / str(int(label)) / f"{compute_image_checksum(image)}.png"
 
@@ -208,10 +208,10 @@ def correction_sort_key(path: Path) -> tuple[int, str]:
 
 def pack_correction_arrays(kept: list[Correction], shape: tuple[int, ...]) -> bytes:
     """Corrections of one size as an .npz file."""
-    images = np.array([one.image for one in kept], np.uint8).reshape(-1, *shape)
+    images = np.array([correction.image for correction in kept], np.uint8).reshape(-1, *shape)
     arrays = io.BytesIO()
     np.savez_compressed(
-        arrays, images=images, labels=np.array([one.label for one in kept], np.int32)
+        arrays, images=images, labels=np.array([correction.label for correction in kept], np.int32)
     )
     return arrays.getvalue()
 

@@ -66,10 +66,10 @@ def build_mark_stages(
         shrink_image(convert_shares_to_bytes(1 - ink.even)),
         describe_even_light(ink),
     )
-    found = PreparationStage(
+    preparation_stage = PreparationStage(
         "ink", "Ink", shrink_image(convert_shares_to_bytes(1.0 - ink.mask)), describe_ink(ink)
     )
-    return first, grey, even, found, last
+    return first, grey, even, preparation_stage, last
 
 
 def shrink_image(image: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -35,8 +35,8 @@ class NetworkInputFormat:
     def from_images(cls, images: Pixels) -> "NetworkInputFormat":
         """From some images of a dataset, uint8 (N, H, W, channels)."""
         high, wide, channels = images.shape[1:]
-        found = classify_background(images[..., 0]) if channels == 1 and len(images) else ""
-        return cls((high, wide, channels), found)
+        ground = classify_background(images[..., 0]) if channels == 1 and len(images) else ""
+        return cls((high, wide, channels), ground)
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,10 @@ def is_inversion_needed(part: Pixels, ink: str, form: NetworkInputFormat) -> boo
     if not form.background:
         return False
     if ink == "auto":
-        found = classify_background(
+        background = classify_background(
             np.asarray(Image.fromarray(np.ascontiguousarray(part)).convert("L"))[None]
         )
-        return bool(found) and found != form.background
+        return bool(background) and background != form.background
     return ink == form.background  # something dark stands on light, and the other way round
 
 
@@ -156,9 +156,9 @@ def build_whole_stages(picture: Picture, cut: PictureCrop) -> tuple[PreparationS
         "original", "Picture", shrink_image(picture.pixels), f"{width} × {height} pixels."
     )
     high, wide, channels = cut.image.shape
-    shown = cut.image if channels == 3 else cut.image[..., 0]
+    pixels = cut.image if channels == 3 else cut.image[..., 0]
     times = max(1, min(8, MAX_STAGE_SIDE // max(high, wide)))
-    large = shown.repeat(times, axis=0).repeat(times, axis=1)
+    large = pixels.repeat(times, axis=0).repeat(times, axis=1)
     size = f"{wide} × {high}"
     if cut.unchanged:
         return first, PreparationStage("image", "Image", large, f"Already {size}: left unchanged.")
@@ -166,11 +166,11 @@ def build_whole_stages(picture: Picture, cut: PictureCrop) -> tuple[PreparationS
     part = picture.pixels[top:bottom, left:right]
     whole = part.shape == picture.pixels.shape
     across, down = round((right - left) * picture.scale), round((bottom - top) * picture.scale)
-    taken = "The whole picture." if whole else f"{across} × {down} pixels of the picture."
-    said = f"{size}, {'in colour' if channels == 3 else 'grey'}"
-    said += ", dark and light swapped." if cut.inverted else "."
+    extent = "The whole picture." if whole else f"{across} × {down} pixels of the picture."
+    caption = f"{size}, {'in colour' if channels == 3 else 'grey'}"
+    caption += ", dark and light swapped." if cut.inverted else "."
     return (
         first,
-        PreparationStage("part", "Part", shrink_image(part), taken),
-        PreparationStage("image", "Image", large, said),
+        PreparationStage("part", "Part", shrink_image(part), extent),
+        PreparationStage("image", "Image", large, caption),
     )

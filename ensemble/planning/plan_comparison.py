@@ -56,17 +56,17 @@ def compare_plans(
     Raises:
       RunError: there is no such plan.
     """
-    theirs = maps if other is None else other
+    other_maps = maps if other is None else other
     check_plan(maps, first)
-    check_plan(theirs, second)
+    check_plan(other_maps, second)
     grids = maps.test, None if other is None else other.test
     (loss,) = compute_plan_losses(grids[0], [first], second, figure, grids[1])
-    members = min(maps.test.members, theirs.test.members)
+    members = min(maps.test.members, other_maps.test.members)
     return PlanComparison(
         figure,
         loss,
         maps.test.mean(first, figure),
-        theirs.test.mean(second, figure),
+        other_maps.test.mean(second, figure),
         required_sample_size(loss, maps.test.n, members),
         maps.test.n,
         members,
@@ -97,21 +97,21 @@ def check_plan(maps: PlanGrids, plan: EnsemblePlan) -> None:
     """
     if plan in maps.test.plans:
         return
-    said = " ".join(f"{epoch}" for epoch in maps.test.epochs)
+    epoch_list = " ".join(f"{epoch}" for epoch in maps.test.epochs)
     raise RunError(
         f"There are no predictions of {plan.members} members after {plan.epochs} epochs: the run "
-        f"has {maps.test.members} members and the epochs {said}."
+        f"has {maps.test.members} members and the epochs {epoch_list}."
     )
 
 
-def have_same_examples(one: Run, other: Run) -> bool:
+def have_same_examples(run: Run, other: Run) -> bool:
     """Whether two runs were tested on the same examples in the same order, as their labels say.
 
     Raises:
       NotPreparedError: a dataset is not on this machine any more.
       RunError: it cannot be read.
     """
-    first, second = load_test_set(one), load_test_set(other)
+    first, second = load_test_set(run), load_test_set(other)
     return (
         first.dataset_entry.name == second.dataset_entry.name
         and first.dataset_entry.fingerprint == second.dataset_entry.fingerprint

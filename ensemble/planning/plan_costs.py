@@ -40,8 +40,8 @@ class PlanCosts:
           ConfigError: it is not above 0, is in seconds and the rate is not known, or pays for
             no pass at all.
         """
-        asked = seconds if work is None else work
-        if asked is None or not asked > 0:
+        budget = seconds if work is None else work
+        if budget is None or not budget > 0:
             raise ConfigError(
                 "A budget is above 0: give it in images times members, or in seconds."
             )
@@ -51,7 +51,7 @@ class PlanCosts:
                     "This run does not tell how fast it trained: give the budget in images times "
                     "members."
                 )
-            work = asked * self.rate
+            work = budget * self.rate
         # A budget that was said in rounded seconds still pays for what it was said of.
         passes = int(min(work / self.images * (1 + 1e-9), 10**9))
         if not passes:

@@ -120,31 +120,36 @@ def _score_epochs(
     read: Callable[[str, int], NDArray[np.float32]],
 ) -> tuple[dict[int, CommitteeScores], list[str]]:
     """The scores of each epoch that can be read, and why the others cannot."""
-    known, left = digest_named_arrays([("labels", labels)]), run.remaining_members(epochs[-1])
+    labels_digest, left = (
+        digest_named_arrays([("labels", labels)]),
+        run.remaining_members(epochs[-1]),
+    )
 
     def score_epoch(epoch: int) -> CommitteeScores | str:
         there = run.remaining_members(epoch)
         # Of who was set aside later the epochs before are there: all are of the same members.
         rows = [place for place, member in enumerate(there) if member in left]
-        seen = (
+        cache_key = (
             f"{run.id} {what} {epoch} {_file_stamp(locate_epoch_file(run.path, what, epoch))} "
-            f"{known}"
+            f"{labels_digest}"
         )
-        seen += f" {rows}" if len(rows) < len(there) else ""
+        cache_key += f" {rows}" if len(rows) < len(there) else ""
         try:
-            made = load_or_compute_arrays(
+            arrays = load_or_compute_arrays(
                 "plan",
-                seen,
+                cache_key,
                 lambda: _pack_scores(score_committees(read(run.id, epoch)[rows], labels)),
             )
         except RunError as error:
             return str(error)
-        return _unpack_scores(made)
+        return _unpack_scores(arrays)
 
     with ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1)) as pool:
-        found = dict(zip(epochs, pool.map(score_epoch, epochs), strict=True))
-    scores = {epoch: one for epoch, one in found.items() if isinstance(one, CommitteeScores)}
-    return scores, [one for one in found.values() if isinstance(one, str)]
+        results = dict(zip(epochs, pool.map(score_epoch, epochs), strict=True))
+    scores = {
+        epoch: result for epoch, result in results.items() if isinstance(result, CommitteeScores)
+    }
+    return scores, [result for result in results.values() if isinstance(result, str)]
 
 
 def _file_stamp(path: Path) -> tuple[int, int]:
@@ -156,15 +161,15 @@ def _file_stamp(path: Path) -> tuple[int, int]:
     return stat.st_mtime_ns, stat.st_size
 
 
-def _pack_scores(found: CommitteeScores) -> Arrays:
+def _pack_scores(committee_scores: CommitteeScores) -> Arrays:
     return {
-        "sizes": found.sizes,
-        "right": found.right,
-        "nll": found.nll,
-        "member_right": found.member_right,
-        "member_nll": found.member_nll,
+        "sizes": committee_scores.sizes,
+        "right": committee_scores.right,
+        "nll": committee_scores.nll,
+        "member_right": committee_scores.member_right,
+        "member_nll": committee_scores.member_nll,
     }
 
 
-def _unpack_scores(made: Arrays) -> CommitteeScores:
-    return CommitteeScores(int(made["sizes"][-1]), **made)
+def _unpack_scores(arrays: Arrays) -> CommitteeScores:
+    return CommitteeScores(int(arrays["sizes"][-1]), **arrays)

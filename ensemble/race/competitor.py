@@ -31,8 +31,8 @@ def run_competitor(name: str, config: RaceConfig) -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if "begin" in request:
-            found = loop.compile_and_check(request["begin"])
-            answer = {"absent": found} if isinstance(found, str) else {"losses": found.tolist()}
+            losses = loop.compile_and_check(request["begin"])
+            answer = {"absent": losses} if isinstance(losses, str) else {"losses": losses.tolist()}
             answers.write(json.dumps(answer | read_competitor_devices(loop)) + "\n")
         else:
             members, seconds = request["race"], request["seconds"]

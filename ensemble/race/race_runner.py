@@ -89,8 +89,10 @@ class RaceRunner:
         race = self._build_race()
         self._status.update(race=write_race(race).name)
         wrong = [COMPETITOR_TITLES[name] for name in TOLERANCES if not race.agrees_with_howto(name)]
-        said = f"Not the HOWTO's results, and not compared: {', '.join(wrong)}." if wrong else ""
-        return Outcome("finished", said)
+        sentence = (
+            f"Not the HOWTO's results, and not compared: {', '.join(wrong)}." if wrong else ""
+        )
+        return Outcome("finished", sentence)
 
     def _start_competitors(self, every: list[CompetitorProcess]) -> None:
         """Have all compile at once, for each number of members; nothing is timed yet."""
@@ -103,10 +105,10 @@ class RaceRunner:
                 0.3 * place / len(self._config.members),
                 max(waiting, estimate_race_seconds(self._config)["racing"]),
             )
-            asked = [one for one in every if self._send_request(one, begin=members)]
-            for one in asked:
-                if answer := self._receive_answer(one):
-                    self._record_losses(one.name, members, answer)
+            competitors = [racer for racer in every if self._send_request(racer, begin=members)]
+            for competitor in competitors:
+                if answer := self._receive_answer(competitor):
+                    self._record_losses(competitor.name, members, answer)
 
     def _record_losses(self, name: str, members: int, answer: dict[str, Any]) -> None:
         if "absent" in answer:
@@ -118,41 +120,41 @@ class RaceRunner:
     def _take_turns(self, every: list[CompetitorProcess]) -> None:
         """Time slices: by round, by number of members, one competitor after the other."""
         turns = [
-            (number, members, one)
+            (number, members, racer)
             for number in range(self._config.rounds)
             for members in self._config.members
-            for one in rotate_competitors(every, number)
-            if (one.name, members) in self._losses
+            for racer in rotate_competitors(every, number)
+            if (racer.name, members) in self._losses
         ]
         began = time.monotonic()
-        for done, (number, members, one) in enumerate(turns):
+        for done, (number, members, competitor) in enumerate(turns):
             left = (time.monotonic() - began) / done * (len(turns) - done) if done else None
             self._report_progress(
                 f"Round {number + 1} of {self._config.rounds}, {members} "
-                f"member{'s' if members > 1 else ''}: {COMPETITOR_TITLES[one.name]}.",
+                f"member{'s' if members > 1 else ''}: {COMPETITOR_TITLES[competitor.name]}.",
                 0.3 + 0.7 * done / len(turns),
                 estimate_race_seconds(self._config)["racing"] if left is None else left,
             )
-            if not self._send_request(one, race=members, seconds=self._config.slice_seconds):
+            if not self._send_request(competitor, race=members, seconds=self._config.slice_seconds):
                 continue
-            if answer := self._receive_answer(one):
-                self._rates.setdefault((one.name, members), []).append(answer["rate"])
+            if answer := self._receive_answer(competitor):
+                self._rates.setdefault((competitor.name, members), []).append(answer["rate"])
 
-    def _send_request(self, one: CompetitorProcess, **request: Any) -> bool:
+    def _send_request(self, competitor: CompetitorProcess, **request: Any) -> bool:
         """Send a request; False where the process is gone, for good: the others go on."""
-        if one.name in self._absent:
+        if competitor.name in self._absent:
             return False
         try:
-            one.send_request(**request)
+            competitor.send_request(**request)
         except CompetitorLostError as error:
-            self._absent[one.name] = str(error)
-        return one.name not in self._absent
+            self._absent[competitor.name] = str(error)
+        return competitor.name not in self._absent
 
-    def _receive_answer(self, one: CompetitorProcess) -> dict[str, Any] | None:
+    def _receive_answer(self, competitor: CompetitorProcess) -> dict[str, Any] | None:
         try:
-            return one.receive_answer()
+            return competitor.receive_answer()
         except CompetitorLostError as error:
-            self._absent[one.name] = str(error)
+            self._absent[competitor.name] = str(error)
             return None
 
     def _report_progress(self, message: str, progress: float, left: float) -> None:
@@ -169,8 +171,8 @@ class RaceRunner:
     def _build_race(self) -> Race:
         here = read_machine_info()
         rates: dict[str, dict[int, float]] = {}
-        for (name, members), found in self._rates.items():
-            rates.setdefault(name, {})[members] = round(statistics.median(found), 1)
+        for (name, members), slice_rates in self._rates.items():
+            rates.setdefault(name, {})[members] = round(statistics.median(slice_rates), 1)
         return Race(
             created=time.time(),
             seconds=round(time.monotonic() - self._began, 1),
@@ -219,12 +221,12 @@ def compute_loss_differences(losses: Losses) -> dict[str, float]:
     if not most:
         return {}
     truth = losses["howto", most]
-    found: dict[str, float] = {}
-    for (name, members), theirs in losses.items():
+    differences: dict[str, float] = {}
+    for (name, members), competitor_losses in losses.items():
         if name != "howto":
             both = min(members, most)
-            off = float(np.abs(theirs[:, :both] / truth[:, :both] - 1).max())
+            off = float(np.abs(competitor_losses[:, :both] / truth[:, :both] - 1).max())
             # A loss that is no number agrees with nothing.
             off = off if np.isfinite(off) else INFINITE_DIFFERENCE
-            found[name] = float(f"{max(found.get(name, 0.0), off):.2g}")
-    return found
+            differences[name] = float(f"{max(differences.get(name, 0.0), off):.2g}")
+    return differences

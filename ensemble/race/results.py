@@ -77,8 +77,12 @@ class Race:
 
     def compute_speed_ratios(self, competitor: str, rival: str) -> dict[int, float]:
         """Its speed over the rival's, for each M that both raced with."""
-        ours, theirs = self.rates.get(competitor, {}), self.rates.get(rival, {})
-        return {members: ours[members] / theirs[members] for members in ours if members in theirs}
+        own_rates, rival_rates = self.rates.get(competitor, {}), self.rates.get(rival, {})
+        return {
+            members: own_rates[members] / rival_rates[members]
+            for members in own_rates
+            if members in rival_rates
+        }
 
     def find_lead(self, competitor: str, rival: str) -> int | None:
         """The M from which on it is faster than the rival; None if there is none."""
@@ -127,20 +131,20 @@ def read_race(name: str) -> Race:
 
 def read_races() -> list[Race]:
     """Every race that can be read, newest last."""
-    found = []
+    races = []
     for path in machine_folder().glob("race-*.json"):
         with contextlib.suppress(OSError, ValueError, ConfigError):
-            found.append(_parse_race(read_json(path)))
-    return sorted(found, key=lambda race: race.created)
+            races.append(_parse_race(read_json(path)))
+    return sorted(races, key=lambda race: race.created)
 
 
-def _parse_race(found: dict[str, Any]) -> Race:
-    if found.get("schema") != SCHEMA:
+def _parse_race(record: dict[str, Any]) -> Race:
+    if record.get("schema") != SCHEMA:
         raise ValueError("it was written by another version")
-    race = parse_dataclass(Race, found)
+    race = parse_dataclass(Race, record)
     if not {*race.differences, *race.absent} <= set(COMPETITORS):
         raise ValueError("somebody raced who is not known")
-    if not all(race.rates.values()) or any(0 in one for one in race.rates.values()):
+    if not all(race.rates.values()) or any(0 in speeds for speeds in race.rates.values()):
         raise ValueError("somebody raced with no members")
     # In the order in which they are always named; a later version may know more of them.
     rates = {name: race.rates[name] for name in COMPETITORS if name in race.rates}

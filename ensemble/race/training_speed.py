@@ -47,7 +47,7 @@ def measure_training_speed(
     from ensemble.engine.forms.member_programs import choose_execution
 
     digits = datasets.load_dataset(config.dataset)
-    asked, *others = sorted(PRECISIONS, key=lambda name: name != config.precision)
+    main_precision, *others = sorted(PRECISIONS, key=lambda name: name != config.precision)
     network = build_network(config, digits.train_images.shape[1:], len(digits.class_names))
     planned = {}
     if choose_execution(network) == "tower":
@@ -65,7 +65,7 @@ def measure_training_speed(
         train, steps, call, lambda: products.append(product.measure_flop_rate(call / 5))
     )
     peak = read_peak_memory()
-    rates = {asked: rate}
+    rates = {main_precision: rate}
     for other in others:
         rates[other] = _measure_step_rate(
             _build_train_function(Trainer(replace(config, precision=other), digits)), steps, call
@@ -73,7 +73,7 @@ def measure_training_speed(
     per_step = config.batch_size * config.members
     flop, flop_per_s = trainer.network.training_flops, statistics.median(products)
     return {
-        "precision": asked,
+        "precision": main_precision,
         "img_member_per_s": round(rate * per_step, 1),
         **{f"img_member_per_s_{name}": round(rates[name] * per_step, 1) for name in PRECISIONS},
         "bfloat16_emulated": trainer.layout.devices[0].platform == "cpu"

@@ -86,8 +86,8 @@ class CalibrationSource:
 @functools.lru_cache(maxsize=2)
 def load_known_images(source: CalibrationSource) -> KnownDigits | KnownImages:
     """Training images that others are compared with, evenly out of all: 18 MB at most."""
-    found = datasets.load_dataset(source.dataset)
-    classes = len(found.class_names)
+    dataset = datasets.load_dataset(source.dataset)
+    classes = len(dataset.class_names)
     form = KnownDigits if find_dataset_entry(source.dataset).is_mnist_like else KnownImages
 
     def compute_known_arrays() -> Arrays:
@@ -101,12 +101,12 @@ def select_training_images(
     source: CalibrationSource, most: int
 ) -> tuple[Any, NDArray[np.int32], int]:
     """Training images not held out, evenly out of all, their labels, and how many classes."""
-    found = datasets.load_dataset(source.dataset)
+    dataset = datasets.load_dataset(source.dataset)
     chosen = select_evenly(
-        np.delete(np.arange(len(found.train_labels)), source.held_out_indices), most
+        np.delete(np.arange(len(dataset.train_labels)), source.held_out_indices), most
     )
-    images = take_images(source.dataset, found.train_images, chosen)
-    return images, found.train_labels[chosen], len(found.class_names)
+    images = take_images(source.dataset, dataset.train_images, chosen)
+    return images, dataset.train_labels[chosen], len(dataset.class_names)
 
 
 @functools.lru_cache(maxsize=2)
@@ -114,9 +114,9 @@ def load_test_pictures(
     dataset: str, fingerprint: str = ""
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Numbers of test images, evenly out of all, and their pictures as distances are taken in."""
-    found = datasets.load_dataset(dataset)
-    chosen = select_evenly(np.arange(len(found.test_labels)), MAX_KNOWN_IMAGES)
-    return chosen, select_picture_function(dataset)(take_images(dataset, found.test_images, chosen))
+    data = datasets.load_dataset(dataset)
+    chosen = select_evenly(np.arange(len(data.test_labels)), MAX_KNOWN_IMAGES)
+    return chosen, select_picture_function(dataset)(take_images(dataset, data.test_images, chosen))
 
 
 def take_images(dataset: str, images: Pixels, numbers: NDArray[np.int64]) -> Any:
@@ -147,13 +147,13 @@ def load_held_out_images(
       source: of which dataset, and where the former come from.
       fitted: those that the threshold is set on, else those that it is judged on.
     """
-    found = datasets.load_dataset(source.dataset)
-    images, labels = found.test_images, found.test_labels
+    dataset = datasets.load_dataset(source.dataset)
+    images, labels = dataset.test_images, dataset.test_labels
     pen = find_dataset_entry(source.dataset).is_mnist_like
     if not source.validation:
         chosen = np.flatnonzero(split_halves(labels)[0 if fitted else 1])
     elif fitted:
-        images, labels, chosen = found.train_images, found.train_labels, source.held_out_indices
+        images, labels, chosen = dataset.train_images, dataset.train_labels, source.held_out_indices
     else:
         chosen = np.arange(len(labels))
     few = (
@@ -164,16 +164,20 @@ def load_held_out_images(
         )
     )
     chosen = select_evenly(chosen, few)
-    shown, labels = np.asarray(images[chosen]), labels[chosen]
+    plain_images, labels = np.asarray(images[chosen]), labels[chosen]
     turn = np.arange(len(chosen)) % 4 != 0
 
     def vary_held_out_images() -> Arrays:
-        return {"images": (vary_digits if pen else vary_images)(shown[turn], seed=int(fitted))}
+        return {
+            "images": (vary_digits if pen else vary_images)(plain_images[turn], seed=int(fitted))
+        }
 
-    others = load_or_compute_arrays("varied", f"{source.cache_key} {fitted}", vary_held_out_images)[
-        "images"
-    ]
-    return np.concatenate([shown[~turn], others]), np.concatenate([labels[~turn], labels[turn]])
+    varied_images = load_or_compute_arrays(
+        "varied", f"{source.cache_key} {fitted}", vary_held_out_images
+    )["images"]
+    return np.concatenate([plain_images[~turn], varied_images]), np.concatenate(
+        [labels[~turn], labels[turn]]
+    )
 
 
 def select_evenly(numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:

@@ -42,35 +42,37 @@ class ClassSubspaces:
         means = np.zeros((M, classes, F), np.float32)
         axes = np.zeros((M, classes, max(1, min(MAX_SUBSPACE_AXES, F - 1)), F), np.float32)
         for m, own in enumerate(features):
-            known = normalize_rows(own)
+            rows = normalize_rows(own)
             for c in range(classes):
-                means[m, c], found = fit_subspace(known[labels == c], axes.shape[2])
-                axes[m, c, : len(found)] = found
+                means[m, c], basis = fit_subspace(rows[labels == c], axes.shape[2])
+                axes[m, c, : len(basis)] = basis
         return cls(means, axes)
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
         """As arrays to be cached; `Features(**arrays)` reads them."""
         return {"means": self.means, "axes": self.axes}
 
-    def compute_distances(self, features: NDArray[np.float32], said: Ints) -> NDArray[np.float64]:
+    def compute_distances(
+        self, features: NDArray[np.float32], answers: Ints
+    ) -> NDArray[np.float64]:
         """How unlike the class said the members find images, (N,): the mean over members.
 
         The distance of features, brought to length 1, from the plane of that class.
 
         Args:
           features: (M, N, F).
-          said: (N,), the ensemble's answers.
+          answers: (N,), the ensemble's answers.
 
         Source: H. Wang, Z. Li, L. Feng and W. Zhang, "ViM: out-of-distribution with virtual-logit
         matching", CVPR 2022 (the residual of principal components), here of each class, as in
         S. Wold, "Pattern recognition by means of disjoint principal components models", 1976.
         """
-        total = np.zeros(len(said))
+        total = np.zeros(len(answers))
         for own, means, axes in zip(features, self.means, self.axes, strict=True):
-            seen = normalize_rows(own)
-            for c in np.unique(said):
-                mine = said == c
-                total[mine] += compute_subspace_residuals(seen[mine], means[c], axes[c])
+            rows = normalize_rows(own)
+            for c in np.unique(answers):
+                mine = answers == c
+                total[mine] += compute_subspace_residuals(rows[mine], means[c], axes[c])
         return total / len(features)
 
 

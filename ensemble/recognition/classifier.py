@@ -101,10 +101,10 @@ class Classifier:
             raise ConfigError(f"refuse is {refuse:g}: it has to be between 0 and 1.")
         if not len(images):
             return Reading((), "", 0.0, "")
-        asked = self._compute_activations(images)
+        activations = self._compute_activations(images)
         return build_reading(
-            asked.probabilities,
-            self._judge.compute_measures(images, asked),
+            activations.probabilities,
+            self._judge.compute_measures(images, activations),
             self._judge.rejection,
             refuse,
             places or MarkPlacement.uniform(len(images)),
@@ -152,18 +152,20 @@ class Classifier:
         """
         dataset = datasets.load_dataset(self.dataset)
         most = max(MIN_CANDIDATES, min(MAX_CANDIDATES, MAX_MEMBER_CANDIDATES // self.members))
-        numbers, known = calibration_images.load_test_pictures(self.dataset, self._fingerprint)
+        numbers, pictures = calibration_images.load_test_pictures(self.dataset, self._fingerprint)
         reduced = calibration_images.select_picture_function(self.dataset)(image[None])[0]
-        near = numbers[nearest_neighbors.find_nearest_pictures(reduced, known, most)]
+        near = numbers[nearest_neighbors.find_nearest_pictures(reduced, pictures, most)]
         images = np.asarray(dataset.test_images[near])
-        found, own = self._compute_activations(images), self._compute_activations(image[None])
-        distances = nearest_neighbors.compute_feature_distances(own.features[:, 0], found.features)
+        activations, own = self._compute_activations(images), self._compute_activations(image[None])
+        distances = nearest_neighbors.compute_feature_distances(
+            own.features[:, 0], activations.features
+        )
         order = np.argsort(distances, kind="stable")[:count]
         return NearestNeighbors(
             near[order],
             images[order],
             dataset.test_labels[near[order]],
-            found.logits[:, order].argmax(axis=-1),
+            activations.logits[:, order].argmax(axis=-1),
             distances[order],
         )
 
@@ -173,9 +175,11 @@ class Classifier:
         ground = form.background == "dark"  # to cover is then to take something away
         boxes = occlusion.list_patches(image if ground else np.ones_like(image))
         covered = occlusion.cover_patches(image, boxes, ground=ground)
-        shown = np.concatenate([image[None], covered])
-        asked = self._compute_activations(shown).probabilities
-        return occlusion.build_occlusion(image.shape, boxes, asked[:, 0], asked[:, 1:])
+        images = np.concatenate([image[None], covered])
+        probabilities = self._compute_activations(images).probabilities
+        return occlusion.build_occlusion(
+            image.shape, boxes, probabilities[:, 0], probabilities[:, 1:]
+        )
 
     def _average_probabilities(self, images: Pixels) -> NDArray[np.float64]:
         """The ensemble's probabilities (K, C) of images (K, *shape)."""

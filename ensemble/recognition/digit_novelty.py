@@ -51,12 +51,12 @@ class KnownDigits:
     @classmethod
     def from_images(cls, images: Pixels, labels: Ints, classes: int) -> "KnownDigits":
         """From training images, uint8 (R, 28, 28, 1), and their labels (R,)."""
-        reduced, found = (
+        reduced, stroke_traits = (
             reduce_digit_images(images),
             compute_stroke_traits(images[::STROKE_SAMPLE_STEP]),
         )
         strokes = tuple(
-            fit_gaussian(found[labels[::STROKE_SAMPLE_STEP] == c]) for c in range(classes)
+            fit_gaussian(stroke_traits[labels[::STROKE_SAMPLE_STEP] == c]) for c in range(classes)
         )
         own = tuple(reduced[labels == c] for c in range(classes))
         return cls(classes, own, tuple(map(normalize_rows, own)), strokes)
@@ -77,12 +77,12 @@ class KnownDigits:
         strokes = tuple(zip(arrays["means"], arrays["inverses"], strict=True))
         return cls(len(own), own, tuple(map(normalize_rows, own)), strokes)
 
-    def compute_measures(self, images: Pixels, said: Ints) -> NDArray[np.float64]:
+    def compute_measures(self, images: Pixels, answers: Ints) -> NDArray[np.float64]:
         """Measures of novelty, as in `MEASURE_NAMES`: (3, N), higher for what is less known.
 
         Args:
           images: uint8 (N, 28, 28, 1).
-          said: (N,), the ensemble's answers.
+          answers: (N,), the ensemble's answers.
 
         Source: distance to the nearest known examples as an OOD score: Y. Sun and others,
         "Out-of-distribution detection with deep nearest neighbors", ICML 2022, here of pictures
@@ -93,13 +93,13 @@ class KnownDigits:
         result = np.zeros((len(self.MEASURE_NAMES), len(images)))
         if not len(images):
             return result
-        reduced, found = reduce_digit_images(images), compute_stroke_traits(images)
+        reduced, stroke_traits = reduce_digit_images(images), compute_stroke_traits(images)
         forms = normalize_rows(reduced)
-        for c in np.unique(said):
-            mine = said == c
+        for c in np.unique(answers):
+            mine = answers == c
             result[0, mine] = compute_neighbor_residuals(reduced[mine], self.pictures[c])
             result[1, mine] = compute_neighbor_residuals(forms[mine], self.forms[c])
-            result[2, mine] = mahalanobis_distance(found[mine], *self.strokes[c])
+            result[2, mine] = mahalanobis_distance(stroke_traits[mine], *self.strokes[c])
         return result
 
 

@@ -73,16 +73,18 @@ class KnownImages:
     @classmethod
     def from_images(cls, images: Pixels | ImageSubset, labels: Ints, classes: int) -> "KnownImages":
         """From training images, uint8 (R, H, W, channels), and their labels (R,)."""
-        reduced, found = reduce_images(images), compute_image_traits(images)
-        scale = np.maximum(found.std(axis=0), 1e-3)
-        found = found / scale
+        reduced, image_traits = reduce_images(images), compute_image_traits(images)
+        scale = np.maximum(image_traits.std(axis=0), 1e-3)
+        image_traits = image_traits / scale
         means = np.stack(
             [
-                found[labels == c].mean(axis=0) if (labels == c).any() else found.mean(axis=0)
+                image_traits[labels == c].mean(axis=0)
+                if (labels == c).any()
+                else image_traits.mean(axis=0)
                 for c in range(classes)
             ]
         )
-        off = found - means[labels]
+        off = image_traits - means[labels]
         spread = off.T @ off / max(len(off) - classes, 1)
         inverse = np.linalg.inv(spread + VARIANCE_SLACK * np.eye(len(scale)))
         own = tuple(reduced[labels == c] for c in range(classes))
@@ -123,18 +125,18 @@ class KnownImages:
         and adversarial attacks", NeurIPS 2018, have it.
         """
         averaged = average_probabilities(probabilities)
-        said = averaged.argmax(axis=-1)
+        answers = averaged.argmax(axis=-1)
         result = np.zeros((len(self.MEASURE_NAMES), len(images)))
         result[0] = entropy(averaged)
         if not len(images):
             return result
         reduced = reduce_images(images)
         forms = remove_light_and_contrast(reduced)
-        for c in np.unique(said):
-            mine = said == c
+        for c in np.unique(answers):
+            mine = answers == c
             result[1, mine] = compute_nearest_distances(reduced[mine], self.pictures[c])
             result[2, mine] = compute_nearest_distances(forms[mine], self.forms[c])
-        off = compute_image_traits(images) / self.scale - self.means[said]
+        off = compute_image_traits(images) / self.scale - self.means[answers]
         result[3] = np.sqrt(np.einsum("nt,tu,nu->n", off, self.inverse, off))
         return result
 
@@ -150,11 +152,11 @@ def _reduce_image_block(images: Pixels) -> NDArray[np.float32]:
     size = min(side, images.shape[2]), min(side, images.shape[1])
     each = [
         np.asarray(
-            Image.fromarray(one[..., 0] if channels == 1 else one).resize(
+            Image.fromarray(image[..., 0] if channels == 1 else image).resize(
                 size, Image.Resampling.BOX
             )
         )
-        for one in images
+        for image in images
     ]
     return np.array(each, np.float32).reshape(len(images), -1) / np.float32(255)
 
@@ -180,15 +182,15 @@ def _compute_block_traits(images: Pixels) -> NDArray[np.float64]:
     mean, deviation = x.mean(axis=(1, 2)), x.std(axis=(1, 2))
     grey = x.mean(axis=3)
     varies = grey.std(axis=(1, 2)) + MIN_DEVIATION
-    found = [*mean.T, *deviation.T]
+    traits = [*mean.T, *deviation.T]
     for apart in TEXTURE_SCALES:
-        found.append(np.abs(grey[:, apart:] - grey[:, :-apart]).mean(axis=(1, 2)) / varies)
-        found.append(np.abs(grey[:, :, apart:] - grey[:, :, :-apart]).mean(axis=(1, 2)) / varies)
+        traits.append(np.abs(grey[:, apart:] - grey[:, :-apart]).mean(axis=(1, 2)) / varies)
+        traits.append(np.abs(grey[:, :, apart:] - grey[:, :, :-apart]).mean(axis=(1, 2)) / varies)
     off = x - mean[:, None, None]
-    for one, other in ((0, 1), (0, 2), (1, 2)) if channels == 3 else ():
-        together = (off[..., one] * off[..., other]).mean(axis=(1, 2))
-        found.append(together / (deviation[:, one] * deviation[:, other] + MIN_DEVIATION**2))
-    return np.stack(found, axis=1).astype(np.float64)
+    for channel, other in ((0, 1), (0, 2), (1, 2)) if channels == 3 else ():
+        together = (off[..., channel] * off[..., other]).mean(axis=(1, 2))
+        traits.append(together / (deviation[:, channel] * deviation[:, other] + MIN_DEVIATION**2))
+    return np.stack(traits, axis=1).astype(np.float64)
 
 
 def downsample_images(images: Pixels, factor: int) -> NDArray[np.float32]:

@@ -28,27 +28,29 @@ class NearestNeighbors:
     distances: Floats
 
 
-def find_nearest_pictures(picture: Floats, known: Floats, count: int) -> NDArray[np.int64]:
+def find_nearest_pictures(picture: Floats, known_pictures: Floats, count: int) -> NDArray[np.int64]:
     """The numbers of the known pictures (R, F) nearest to a picture (F,), rising."""
-    distances = (known**2).sum(axis=1) - 2 * known @ picture
-    if count >= len(known):
-        return np.arange(len(known))
+    distances = (known_pictures**2).sum(axis=1) - 2 * known_pictures @ picture
+    if count >= len(known_pictures):
+        return np.arange(len(known_pictures))
     return np.sort(np.argpartition(distances, count)[:count])
 
 
-def compute_feature_distances(features: Floats, known: Floats) -> NDArray[np.float64]:
+def compute_feature_distances(features: Floats, known_features: Floats) -> NDArray[np.float64]:
     """How far known images are from one image to the members: (R,), in [0, 2].
 
     The mean over members of the Euclidean distance between features brought to length 1.
 
     Args:
       features: (M, F), the members' features of the image.
-      known: (M, R, F), of the known images.
+      known_features: (M, R, F), of the known images.
 
     Source: Y. Sun and others, "Out-of-distribution detection with deep nearest neighbors",
     ICML 2022.
     """
-    total = np.zeros(known.shape[1])
-    for one, others in zip(features, known, strict=True):
-        total += np.linalg.norm(normalize_rows(others) - normalize_rows(one), axis=-1)
+    total = np.zeros(known_features.shape[1])
+    for own_features, member_features in zip(features, known_features, strict=True):
+        total += np.linalg.norm(
+            normalize_rows(member_features) - normalize_rows(own_features), axis=-1
+        )
     return total / len(features)

@@ -89,8 +89,8 @@ def cover_patches(image: Pixels, boxes: list[Box], *, ground: bool = True) -> Pi
     """
     images = np.repeat(image[None], len(boxes), axis=0)
     colour = 0 if ground else np.rint(image.mean(axis=(0, 1))).astype(np.uint8)
-    for one, (left, top, right, bottom) in zip(images, boxes, strict=True):
-        one[top:bottom, left:right] = colour
+    for covered_image, (left, top, right, bottom) in zip(images, boxes, strict=True):
+        covered_image[top:bottom, left:right] = colour
     return images
 
 
@@ -106,14 +106,14 @@ def build_occlusion(
       under: (M, K, C), of the image under each patch.
     """
     members = np.arange(len(before))
-    said = before.argmax(axis=-1)
-    drops = before[members, said][:, None] - under[members, :, said]
+    answers = before.argmax(axis=-1)
+    drops = before[members, answers][:, None] - under[members, :, answers]
     ensemble, mean = before.mean(axis=0), average_probabilities(under)
     drop = ensemble.max() - mean[:, ensemble.argmax()]
     return Occlusion(
-        np.stack([_average_drops(shape, boxes, one) for one in drops]),
+        np.stack([_average_drops(shape, boxes, member_drops) for member_drops in drops]),
         _average_drops(shape, boxes, drop),
-        tuple(_find_smallest_flip(boxes, under[m], said[m], drops[m]) for m in members),
+        tuple(_find_smallest_flip(boxes, under[m], answers[m], drops[m]) for m in members),
         max(compute_patch_strides(shape)),
     )
 
@@ -132,10 +132,10 @@ def _average_drops(shape: tuple[int, ...], boxes: list[Box], drops: Floats) -> N
 
 
 def _find_smallest_flip(
-    boxes: list[Box], under: Floats, said: int, drops: Floats
+    boxes: list[Box], under: Floats, answer: int, drops: Floats
 ) -> VerdictFlip | None:
     labels = under.argmax(axis=-1)
-    changed = np.flatnonzero(labels != said)
+    changed = np.flatnonzero(labels != answer)
     if not len(changed):
         return None
     best = min(changed, key=lambda k: (boxes[k][2] - boxes[k][0], -drops[k]))

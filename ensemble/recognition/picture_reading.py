@@ -131,8 +131,8 @@ def build_reading(
     averaged, voted = average_probabilities(probabilities), most_likely_classes(probabilities)
     information = mutual_information(probabilities, averaged)
     threshold = rejection.compute_threshold(refuse)
-    seen = np.stack([score_missing_paper(places.ground), score_extra_loops(places.loops)])
-    signs = np.concatenate([rejection.compute_contributions(measures), seen])
+    mark_signs = np.stack([score_missing_paper(places.ground), score_extra_loops(places.loops)])
+    signs = np.concatenate([rejection.compute_contributions(measures), mark_signs])
     own, named = signs.sum(axis=0), (*named, PAPER_SIGN, LOOPS_SIGN)
     judged = find_judging_marks(own, places.pieces)
     scores = own[judged]
@@ -160,9 +160,9 @@ def build_reading(
         )
         for n in range(len(labels))
     )
-    texts = [REJECTED_TEXT if one.rejected else class_names[one.label] for one in digits]
-    said = averaged.max(axis=-1)[~rejected]
-    confidence = float(said.prod()) if len(said) else 0.0
+    texts = [REJECTED_TEXT if digit.rejected else class_names[digit.label] for digit in digits]
+    confidences = averaged.max(axis=-1)[~rejected]
+    confidence = float(confidences.prod()) if len(confidences) else 0.0
     joint = "" if max(map(len, class_names)) == 1 else " "
     against = rejected | find_enclosing_marks(places.boxes, rejected)
     refused = PICTURE_REJECTED_SENTENCE if is_picture_rejected(against, places.longer_sides) else ""

@@ -16,20 +16,20 @@ def normalize_rows(rows: Rows) -> Rows:
 
 
 def compute_nearest_distances(
-    rows: NDArray[np.float32], known: NDArray[np.float32]
+    rows: NDArray[np.float32], known_rows: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """The Euclidean distance of each row (N, F) to the nearest of the known (R, F)."""
-    if not len(known):
+    if not len(known_rows):
         return np.full(len(rows), 2 * np.sqrt(rows.shape[1]), np.float32)
-    squares, found = (known**2).sum(axis=1), np.empty(len(rows), np.float32)
+    squares, minima = (known_rows**2).sum(axis=1), np.empty(len(rows), np.float32)
     for at in range(0, len(rows), ROWS_PER_BLOCK):
         block = rows[at : at + ROWS_PER_BLOCK]
-        found[at : at + ROWS_PER_BLOCK] = (squares - 2 * block @ known.T).min(axis=1)
-    return np.sqrt(np.maximum(found + (rows**2).sum(axis=1), 0))
+        minima[at : at + ROWS_PER_BLOCK] = (squares - 2 * block @ known_rows.T).min(axis=1)
+    return np.sqrt(np.maximum(minima + (rows**2).sum(axis=1), 0))
 
 
 def compute_neighbor_residuals(
-    rows: Rows, known: Rows, count: int = NEIGHBOR_COUNT
+    rows: Rows, known_rows: Rows, count: int = NEIGHBOR_COUNT
 ) -> NDArray[np.float64]:
     """How far each row is from what its nearest known rows make up together, (N,).
 
@@ -38,22 +38,22 @@ def compute_neighbor_residuals(
 
     Args:
       rows: (N, F).
-      known: (R, F); with none of them the distance is that to a row far from all.
+      known_rows: (R, F); with none of them the distance is that to a row far from all.
       count: how many neighbours, or R where that is less.
 
     Source: S. Roweis and L. Saul, "Nonlinear dimensionality reduction by locally linear
     embedding", Science 290 (2000), the weights of its first step and their regularisation.
     """
-    if not len(known):
+    if not len(known_rows):
         return np.full(len(rows), 2 * np.sqrt(rows.shape[-1]))
-    count = min(count, len(known))
-    squares, found = (known**2).sum(axis=1), np.empty(len(rows))
+    count = min(count, len(known_rows))
+    squares, residuals = (known_rows**2).sum(axis=1), np.empty(len(rows))
     for at in range(0, len(rows), ROWS_PER_BLOCK):
         block = rows[at : at + ROWS_PER_BLOCK]
-        nearest = np.argpartition(squares - 2 * block @ known.T, count - 1, axis=1)[:, :count]
-        apart = (known[nearest] - block[:, None]).astype(np.float64)
-        found[at : at + ROWS_PER_BLOCK] = _minimize_mix_length(apart)
-    return found
+        nearest = np.argpartition(squares - 2 * block @ known_rows.T, count - 1, axis=1)[:, :count]
+        apart = (known_rows[nearest] - block[:, None]).astype(np.float64)
+        residuals[at : at + ROWS_PER_BLOCK] = _minimize_mix_length(apart)
+    return residuals
 
 
 def _minimize_mix_length(apart: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -85,7 +85,9 @@ class Rejection:
     def from_measures(cls, measures: Floats) -> "Rejection":
         """From K measures of n held-out digits, (K, n), each high for what is novel."""
         rarities = tuple(map(Rarity.from_held_out, measures))
-        own = [one.leave_one_out(values) for one, values in zip(rarities, measures, strict=True)]
+        own = [
+            rarity.leave_one_out(values) for rarity, values in zip(rarities, measures, strict=True)
+        ]
         return cls(rarities, np.sort(np.sum(own, axis=0)))
 
     def compute_contributions(self, measures: Floats) -> NDArray[np.float64]:

@@ -110,8 +110,8 @@ class NoveltyJudge:
         self._features = (
             self._load_class_subspaces() if isinstance(self._known, KnownDigits) else None
         )
-        found = load_or_compute_arrays("held-out", self._made_from, self._measure_held_out)
-        self.rejection = Rejection.from_measures(found["measures"])
+        arrays = load_or_compute_arrays("held-out", self._made_from, self._measure_held_out)
+        self.rejection = Rejection.from_measures(arrays["measures"])
         self._measured = functools.cache(self._load_judged_scores)
 
     @property
@@ -119,22 +119,24 @@ class NoveltyJudge:
         """What the measures are called."""
         return PEN_MEASURE_NAMES if self._features else self._known.MEASURE_NAMES
 
-    def compute_measures(self, images: Pixels, asked: Activations) -> NDArray[np.float64]:
+    def compute_measures(self, images: Pixels, activations: Activations) -> NDArray[np.float64]:
         """The measures of images (N, H, W, channels), in the order of `measure_names`: (K, N).
 
         Args:
           images: as the members were asked about them.
-          asked: what these made of them.
+          activations: what these made of them.
         """
         if not isinstance(self._known, KnownDigits) or self._features is None:
             assert isinstance(self._known, KnownImages)
-            return self._known.compute_measures(images, asked.probabilities)
-        said = average_probabilities(asked.probabilities).argmax(axis=-1)
-        seen = (
-            compute_free_energy(asked.logits),
-            self._features.compute_distances(asked.features, said),
+            return self._known.compute_measures(images, activations.probabilities)
+        answers = average_probabilities(activations.probabilities).argmax(axis=-1)
+        member_measures = (
+            compute_free_energy(activations.logits),
+            self._features.compute_distances(activations.features, answers),
         )
-        return np.concatenate([np.stack(seen), self._known.compute_measures(images, said)])
+        return np.concatenate(
+            [np.stack(member_measures), self._known.compute_measures(images, answers)]
+        )
 
     def _load_class_subspaces(self) -> ClassSubspaces:
         """What the members see in images of training, evenly out of all."""
@@ -157,12 +159,14 @@ class NoveltyJudge:
           ValueError: `refuse` is not in (0, 1).
         """
         threshold = self.rejection.compute_threshold(refuse)
-        scores, right, others = self._measured()
+        scores, right, ood_sets = self._measured()
         accepted = scores <= threshold
         ranked = self.rejection.held_out_scores.astype(np.float32)
         rejected = tuple(
-            RejectedOodSet(key, title, len(found), float((found > threshold).mean()), found)
-            for key, title, found in others
+            RejectedOodSet(
+                key, title, len(ood_scores), float((ood_scores > threshold).mean()), ood_scores
+            )
+            for key, title, ood_scores in ood_sets
         )
         return RejectionThreshold(
             refuse,
@@ -183,27 +187,27 @@ class NoveltyJudge:
         return {"measures": self.compute_measures(images, self._compute_activations(images))}
 
     def _load_judged_scores(self) -> tuple[NDArray[np.float32], NDArray[np.bool_], list[Any]]:
-        found = load_or_compute_arrays("judged", self._made_from, self._measure_judged)
-        each = np.split(found["ood"], np.cumsum(found["counts"])[:-1].astype(int))
-        named = zip(found["keys"], found["titles"], each, strict=True)
-        return found["scores"], found["right"], [(str(a), str(b), c) for a, b, c in named]
+        arrays = load_or_compute_arrays("judged", self._made_from, self._measure_judged)
+        each = np.split(arrays["ood"], np.cumsum(arrays["counts"])[:-1].astype(int))
+        named = zip(arrays["keys"], arrays["titles"], each, strict=True)
+        return arrays["scores"], arrays["right"], [(str(a), str(b), c) for a, b, c in named]
 
     def _measure_judged(self) -> Arrays:
         images, labels = load_held_out_images(self._source, fitted=False)
-        asked = self._compute_activations(images)
+        activations = self._compute_activations(images)
         kinds = list_ood_images(self._source.dataset, self._source.fingerprint)
         strange = np.concatenate([images for _, _, images in kinds])
         return {
-            "scores": self._compute_scores(images, asked),
-            "right": average_probabilities(asked.probabilities).argmax(axis=-1) == labels,
+            "scores": self._compute_scores(images, activations),
+            "right": average_probabilities(activations.probabilities).argmax(axis=-1) == labels,
             "ood": self._compute_scores(strange, self._compute_activations(strange)),
             "counts": np.array([len(images) for _, _, images in kinds]),
             "keys": np.array([key for key, _, _ in kinds]),
             "titles": np.array([title for _, title, _ in kinds]),
         }
 
-    def _compute_scores(self, images: Pixels, asked: Activations) -> NDArray[np.float32]:
-        return self.rejection.compute_scores(self.compute_measures(images, asked)).astype(
+    def _compute_scores(self, images: Pixels, activations: Activations) -> NDArray[np.float32]:
+        return self.rejection.compute_scores(self.compute_measures(images, activations)).astype(
             np.float32
         )
 
@@ -219,10 +223,11 @@ def list_ood_images(dataset: str, fingerprint: str = "") -> tuple[tuple[str, str
     """
     kinds = NON_DIGIT_KINDS.values() if find_dataset_entry(dataset).is_mnist_like else ()
     drawn = [(kind.key, kind.title, _load_non_digits(kind.key)) for kind in kinds]
-    others = [
-        (one.key, one.title, one.load()) for one in list_ood_sets(dataset, NON_DIGITS_PER_KIND)
+    ood_images = [
+        (ood_set.key, ood_set.title, ood_set.load())
+        for ood_set in list_ood_sets(dataset, NON_DIGITS_PER_KIND)
     ]
-    return (*drawn, *others)
+    return (*drawn, *ood_images)
 
 
 def _load_non_digits(kind: str) -> Pixels:

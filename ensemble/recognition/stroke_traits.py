@@ -60,27 +60,27 @@ def measure_pen_widths(images: Pixels) -> NDArray[np.float64]:
     """
     from scipy import ndimage
 
-    found = np.zeros((len(images), 2))
+    widths = np.zeros((len(images), 2))
     for n, image in enumerate(images[..., 0]):
         grey = image.astype(np.float32) / np.float32(255)
         ink = np.pad(ndimage.zoom(grey, PEN_ENLARGEMENT, order=1) > 0.5, 1)
         inside = ndimage.distance_transform_edt(ink)
         middle = inside[(inside == ndimage.maximum_filter(inside, 3)) & (inside > 1)]
         if middle.size:
-            found[n] = middle.std() / middle.mean(), middle.max() / np.median(middle)
-    return found
+            widths[n] = middle.std() / middle.mean(), middle.max() / np.median(middle)
+    return widths
 
 
-def fit_gaussian(found: Floats) -> tuple[Floats, Floats]:
+def fit_gaussian(traits: Floats) -> tuple[Floats, Floats]:
     """The mean (T,) of traits (N, T), and the inverse (T, T) of their covariance with slack."""
-    mean = found.mean(axis=0) if len(found) else np.zeros(found.shape[1])
-    spread = (found - mean).T @ (found - mean) / max(len(found) - 1, 1)
+    mean = traits.mean(axis=0) if len(traits) else np.zeros(traits.shape[1])
+    spread = (traits - mean).T @ (traits - mean) / max(len(traits) - 1, 1)
     return mean, np.linalg.inv(spread + VARIANCE_SLACK * np.eye(len(mean)))
 
 
-def mahalanobis_distance(found: Floats, mean: Floats, inverse: Floats) -> NDArray[np.float64]:
+def mahalanobis_distance(traits: Floats, mean: Floats, inverse: Floats) -> NDArray[np.float64]:
     """How many deviations traits (N, T) are from the mean (T,), all taken together: (N,)."""
-    off = found - mean
+    off = traits - mean
     return np.sqrt(np.einsum("nt,tu,nu->n", off, inverse, off))
 
 

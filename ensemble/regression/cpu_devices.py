@@ -31,11 +31,11 @@ def prepare_solver_devices(devices: int) -> bool:
     stated = "JAX_NUM_CPU_DEVICES" in os.environ or DEVICE_COUNT_FLAG in os.environ.get(
         "XLA_FLAGS", ""
     )
-    ours = is_cpu_only() and not stated and "jax" not in sys.modules
+    is_adjustable = is_cpu_only() and not stated and "jax" not in sys.modules
     if is_cpu_only():
         set_default_variable("JAX_NUM_CPU_DEVICES", str(devices))
     prepare_jax()
-    return ours
+    return is_adjustable
 
 
 def restart_cpu_devices(devices: int) -> None:

@@ -109,12 +109,12 @@ class LbfgsSolver:
         began = time.perf_counter()
         point, figures = jax.block_until_ready(self._iterate(point, self._samples))
         seconds = time.perf_counter() - began
-        told = [np.ravel(np.asarray(one))[0] for one in figures]
-        value, error, step_size, evaluations = told
-        found = SolverIteration(
+        numbers = [np.ravel(np.asarray(figure))[0] for figure in figures]
+        value, error, step_size, evaluations = numbers
+        solver_iteration = SolverIteration(
             float(value), float(error), float(step_size), int(evaluations), seconds
         )
-        return point, found
+        return point, solver_iteration
 
     def gather_weights(self, point: SolverState) -> NDArray[np.float32]:
         """Every device's weights, (D, F, C): they are the same."""

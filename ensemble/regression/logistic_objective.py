@@ -183,8 +183,8 @@ def compute_softmax_loss(logits: Array, labels: Array) -> tuple[Array, Array]:
     top = logits.max(axis=0)
     powers = jnp.exp(logits - top)
     total = powers.sum(axis=0)
-    said = labels == jnp.arange(logits.shape[0])[:, None]
+    one_hot = labels == jnp.arange(logits.shape[0])[:, None]
     counted = labels != PADDING_LABEL
-    own = jnp.where(said, logits, 0.0).sum(axis=0)
+    own = jnp.where(one_hot, logits, 0.0).sum(axis=0)
     loss = jnp.where(counted, jnp.log(total) + top - own, 0.0).sum()
-    return loss, jnp.where(counted, powers / total - said, 0.0)
+    return loss, jnp.where(counted, powers / total - one_hot, 0.0)

@@ -66,9 +66,9 @@ def time_solver(solver: "LbfgsSolver", devices: int) -> PmapTrial:
     point, _ = solver.iterate(solver.start())  # The first also wakes the threads.
     seconds, evaluations = list[float](), list[int]()
     while len(seconds) < TRIAL_ITERATIONS and sum(seconds) < TRIAL_SECONDS:
-        point, found = solver.iterate(point)
-        seconds.append(found.seconds)
-        evaluations.append(max(found.evaluations, 1))
+        point, iteration = solver.iterate(point)
+        seconds.append(iteration.seconds)
+        evaluations.append(max(iteration.evaluations, 1))
     return PmapTrial(
         devices=devices,
         seconds=float(np.median(np.divide(seconds, evaluations))),

@@ -109,17 +109,17 @@ class RegressionRunner:
         self, problem: ClassificationProblem, both: dict[str, int], most: int
     ) -> dict[str, int]:
         """Of both solves those to make in full, each with its number of devices, `most` at most."""
-        asked = self._solve.config.pmap
-        if asked == "both":
+        pmap = self._solve.config.pmap
+        if pmap == "both":
             return both
-        if asked == "faster":
+        if pmap == "faster":
             choice = load_pmap_choice(self._solve.path) or self._measure_choice(
                 problem, both["with"]
             )
-            asked = "with" if choice.pmap else "without"
+            pmap = "with" if choice.pmap else "without"
             if choice.with_pmap:  # As it was begun, so that it comes to the same numbers.
                 both["with"] = min(choice.with_pmap["devices"], most)
-        return {asked: both[asked]}
+        return {pmap: both[pmap]}
 
     def _measure_choice(self, problem: ClassificationProblem, many: int) -> PmapChoice:
         """Try both for a moment; what is faster is kept, and said in the log."""
@@ -146,15 +146,15 @@ class RegressionRunner:
         self._append_history("compile", 0, **place, seconds=solver.compile_seconds)
         point = solver.start()
         for number in range(1, part.iterations + 1):
-            point, found = solver.iterate(point)
-            self._append_history("iteration", number, **place, **found._asdict())
-            if not np.isfinite(found.objective):
+            point, iteration = solver.iterate(point)
+            self._append_history("iteration", number, **place, **iteration._asdict())
+            if not np.isfinite(iteration.objective):
                 return Outcome(
                     "failed",
                     "The objective is no longer a number: take a smaller "
                     "fixed step size, or 0 for a line search.",
                 )
-            self._count_iteration(found.seconds, part)
+            self._count_iteration(iteration.seconds, part)
             if self._stop():
                 return Outcome("stopped", "Stopped. What was measured is kept.")
         spread = float(np.ptp(solver.gather_weights(point), axis=0).max())

@@ -69,11 +69,11 @@ class RegressionTraces:
     @property
     def scaling(self) -> list[tuple[int, float]]:
         """For each number of devices of the sweep: how many times as fast as the first, median."""
-        done = [one for one in self.sweep if len(one.seconds)]
+        done = [trace for trace in self.sweep if len(trace.seconds)]
         if not done:
             return []
         first = float(np.median(done[0].seconds))
-        return [(one.devices, first / float(np.median(one.seconds))) for one in done]
+        return [(trace.devices, first / float(np.median(trace.seconds))) for trace in done]
 
 
 def read_regression_traces(folder: Path) -> RegressionTraces:
@@ -97,7 +97,7 @@ def read_regression_traces(folder: Path) -> RegressionTraces:
         key=lambda name: int(name.removeprefix("sweep-")),  # the number of devices
     )
     return RegressionTraces(
-        traces.get("without"), traces.get("with"), tuple(traces[one] for one in sweep)
+        traces.get("without"), traces.get("with"), tuple(traces[name] for name in sweep)
     )
 
 

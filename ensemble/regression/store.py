@@ -48,10 +48,14 @@ class RegressionStore(JobStore[Regression, LbfgsConfig, LbfgsConfig]):
         """Its settings."""
         return LbfgsConfig.from_disk(config.settings)
 
-    def read_job(self, folder: Path, known: LbfgsConfig) -> Regression:
+    def read_job(self, folder: Path, parsed_config: LbfgsConfig) -> Regression:
         """The regression in a folder."""
         return Regression(
-            folder.name, read_run_name(folder), folder, known, read_regression_status(folder)
+            folder.name,
+            read_run_name(folder),
+            folder,
+            parsed_config,
+            read_regression_status(folder),
         )
 
     def write_folder(self, folder: Path, config: LbfgsConfig, placement: Placement | None) -> None:

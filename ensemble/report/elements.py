@@ -31,6 +31,7 @@ PARAGRAPH_STYLES = {
     "help": "note",
     "scope": "text",
     "warning": "text",
+    "reminder": "note",
     "unavailable": "text",
 }
 
@@ -42,15 +43,18 @@ class PageElements:
         self.figures: list[FigureSpec] = []
         self.headings: list[tuple[str, str]] = []
 
-    def render_section(self, one: Section) -> str:
+    def render_section(self, section: Section) -> str:
         """A section with its heading; the contents' list knows it by its number."""
         name = f"s{len(self.headings)}"
-        self.headings.append((name, one.title))
-        tag, parts = f"h{one.level}", "\n".join(filter(None, map(self.render_part, one.parts)))
-        breaks = ' class="breaks"' if one.page_break else ""
+        self.headings.append((name, section.title))
+        tag, parts = (
+            f"h{section.level}",
+            "\n".join(filter(None, map(self.render_part, section.parts))),
+        )
+        breaks = ' class="breaks"' if section.page_break else ""
         return (
             f'<section id="{name}"{breaks} aria-labelledby="{name}h">'
-            f'<{tag} id="{name}h">{escape_html_text(one.title)}</{tag}>\n{parts}\n</section>'
+            f'<{tag} id="{name}h">{escape_html_text(section.title)}</{tag}>\n{parts}\n</section>'
         )
 
     def render_part(self, part: Part) -> str:
@@ -59,12 +63,12 @@ class PageElements:
             case Paragraph():
                 if part.role not in PARAGRAPH_STYLES:
                     return ""
-                said = (
+                text = (
                     render_sentence_html(part.text)
                     if part.markdown
                     else escape_html_text(part.text)
                 )
-                return f'<p class="{PARAGRAPH_STYLES[part.role]}">{said}</p>'
+                return f'<p class="{PARAGRAPH_STYLES[part.role]}">{text}</p>'
             case Table():
                 return render_table_html(part)
             case Figures():
@@ -84,7 +88,7 @@ class PageElements:
     def render_figures(self, part: Figures) -> str:
         """One figure, or several with buttons of which one is pressed; below them their notes."""
         every = part.all()
-        drawn = [self.render_figure(one, place == 0) for place, one in enumerate(every)]
+        drawn = [self.render_figure(figure, place == 0) for place, figure in enumerate(every)]
         notes = "".join(
             f'\n<p class="note">{escape_html_text(note())}</p>' for note in part.notes.values()
         )
@@ -92,8 +96,8 @@ class PageElements:
             return drawn[0] + notes
         buttons = "".join(
             f'<button type="button" aria-pressed="{"false" if place else "true"}">'
-            f"{escape_html_text(one.label)}</button>"
-            for place, one in enumerate(every)
+            f"{escape_html_text(figure.label)}</button>"
+            for place, figure in enumerate(every)
         )
         label = escape_html_attribute(part.choice.label)
         return (
@@ -101,52 +105,53 @@ class PageElements:
             f"</div>{''.join(drawn)}</div>{notes}"
         )
 
-    def render_figure(self, one: Figure, shown: bool) -> str:
+    def render_figure(self, figure: Figure, is_visible: bool) -> str:
         """A figure's place, which is drawn in the browser, with what to see above it."""
         number = len(self.figures)
-        self.figures.append(made := build_figure_spec(one))
+        self.figures.append(figure_spec := build_figure_spec(figure))
         sees = (
-            render_sentence_html(one.explanation)
-            if one.markdown
-            else escape_html_text(one.explanation)
+            render_sentence_html(figure.explanation)
+            if figure.markdown
+            else escape_html_text(figure.explanation)
         )
-        high = figure_height_px(made)
+        high = figure_height_px(figure_spec)
         return (
-            f'<figure class="drawn"{"" if shown else " hidden"}><figcaption>{sees}</figcaption>'
-            f'<div class="plot" role="img" aria-label="{escape_html_attribute(one.alt)}" '
+            f'<figure class="drawn"{"" if is_visible else " hidden"}><figcaption>{sees}'
+            "</figcaption>"
+            f'<div class="plot" role="img" aria-label="{escape_html_attribute(figure.alt)}" '
             f'data-figure="{number}"'
             f' style="min-height:{high}px"></div></figure>'
         )
 
 
-def figure_height_px(made: FigureSpec) -> int:
+def figure_height_px(figure_spec: FigureSpec) -> int:
     """The pixels that a figure needs, so that nothing moves when it is drawn."""
-    return round(made["figure"].get("layout", {}).get("height") or 450)
+    return round(figure_spec["figure"].get("layout", {}).get("height") or 450)
 
 
-def escape_html_text(said: Any) -> str:
+def escape_html_text(text: Any) -> str:
     """A text as it stands."""
-    return html.escape(remove_invisible_characters(said).replace(JOINER, ""), quote=False)
+    return html.escape(remove_invisible_characters(text).replace(JOINER, ""), quote=False)
 
 
-def escape_html_attribute(said: Any) -> str:
+def escape_html_attribute(text: Any) -> str:
     """A text within the quotes of an attribute, on one line."""
     return html.escape(
-        " ".join(remove_invisible_characters(said).replace(JOINER, "").replace("**", "").split())
+        " ".join(remove_invisible_characters(text).replace(JOINER, "").replace("**", "").split())
     )
 
 
-def render_sentence_html(said: str) -> str:
+def render_sentence_html(sentence: str) -> str:
     """A sentence in Markdown as the pages have them: bold words, and escaped signs."""
     letters: list[str] = []
 
-    def hide_escaped_letter(found: re.Match[str]) -> str:
-        letters.append(found[1])
+    def hide_escaped_letter(match: re.Match[str]) -> str:
+        letters.append(match[1])
         return f"\x00{len(letters) - 1}\x00"
 
-    plain = ESCAPED.sub(hide_escaped_letter, remove_invisible_characters(said))
+    plain = ESCAPED.sub(hide_escaped_letter, remove_invisible_characters(sentence))
     bold = BOLD.sub(r"<strong>\1</strong>", html.escape(plain.replace(JOINER, ""), quote=False))
-    return HIDDEN.sub(lambda found: html.escape(letters[int(found[1])], quote=False), bold)
+    return HIDDEN.sub(lambda match: html.escape(letters[int(match[1])], quote=False), bold)
 
 
 def render_table_html(part: Table) -> str:
@@ -188,18 +193,18 @@ def render_listing_html(part: Listing) -> str:
 
 def render_tiles_html(part: Tiles) -> str:
     """The images, each a window onto the one picture of all, with verdict and votes below it."""
-    each = "".join(render_tile_html(place, one) for place, one in enumerate(part.tiles))
+    each = "".join(render_tile_html(place, tile) for place, tile in enumerate(part.tiles))
     size = f"--w:{part.width}px;--h:{part.height}px;--n:{len(part.tiles)}"
     strip = f"--strip:url('{part.strip}')"  # base64, which has no quotes
     return f'<ul class="tiles" style="{escape_html_attribute(f"{size};{strip}")}">{each}</ul>'
 
 
-def render_tile_html(place: int, one: Tile) -> str:
+def render_tile_html(place: int, tile: Tile) -> str:
     """One image."""
-    how = "right" if one.right else "wrong"
-    votes = "".join(f"<span>{escape_html_text(line)}</span>" for line in one.votes)
+    how = "right" if tile.right else "wrong"
+    votes = "".join(f"<span>{escape_html_text(line)}</span>" for line in tile.votes)
     return (
-        f'<li><div class="image" role="img" aria-label="{escape_html_attribute(one.alt)}" '
+        f'<li><div class="image" role="img" aria-label="{escape_html_attribute(tile.alt)}" '
         f'style="--at:{place}"></div>'
-        f'<strong class="{how}">{escape_html_text(one.verdict)}</strong>{votes}</li>'
+        f'<strong class="{how}">{escape_html_text(tile.verdict)}</strong>{votes}</li>'
     )

@@ -35,16 +35,16 @@ def diff_json_values(before: Any, after: Any, path: tuple[str | int, ...] = ()) 
         return [[list(path), after]]
     if isinstance(before, dict) and before.keys() == after.keys():
         return [
-            one
+            change
             for name in before
-            for one in diff_json_values(before[name], after[name], (*path, name))
+            for change in diff_json_values(before[name], after[name], (*path, name))
         ]
     if isinstance(before, list) and len(before) == len(after):
-        found = [
-            one
+        changes = [
+            change
             for at, pair in enumerate(zip(before, after, strict=True))
-            for one in diff_json_values(*pair, (*path, at))
+            for change in diff_json_values(*pair, (*path, at))
         ]
         # Of a list of colours all of it is shorter than each with its path.
-        return found if len(found) < 8 else [[list(path), after]]
+        return changes if len(changes) < 8 else [[list(path), after]]
     return [] if before == after else [[list(path), after]]

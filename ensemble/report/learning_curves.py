@@ -30,14 +30,18 @@ FIGURE_HEIGHT_PX = 420
 
 def build_learning_figures(run: Run) -> Figures | None:
     """Loss and accuracy over the epochs; None where no epoch has ended."""
-    each = [found for figure in METRIC_TITLES if (found := build_learning_figure(run, figure))]
+    each = [
+        learning_figure
+        for figure in METRIC_TITLES
+        if (learning_figure := build_learning_figure(run, figure))
+    ]
     return Figures.several("Figure", each) if each else None
 
 
 def build_learning_figure(run: Run, figure: str) -> Figure | None:
     """One figure over the epochs; None where the run has none of it."""
     group = RunGroup(format_run_name(run), run.id, (run,))
-    found = {
+    curves = {
         (who, split): compute_group_curves([group], figure=figure, split=split, who=who)[0]
         for who, split in (
             ("members", "test"),
@@ -48,34 +52,38 @@ def build_learning_figure(run: Run, figure: str) -> Figure | None:
         )
     }
     # Members that see different pixels have no ensemble on them: then their mean stands there.
-    del found[("mean member" if found["ensemble", "train"].lines else "ensemble"), "train"]
-    if not any(one.lines for one in found.values()):
+    del curves[("mean member" if curves["ensemble", "train"].lines else "ensemble"), "train"]
+    if not any(group_curves.lines for group_curves in curves.values()):
         return None
     return Figure(
         METRIC_TITLES[figure],
         f"{METRIC_TITLES[figure]} over the epochs, one line a member, the ensemble bold",
-        describe_learning_curves(run, found, figure),
-        lambda palette: plot_learning_curves(run, found, figure, palette),
+        describe_learning_curves(run, curves, figure),
+        lambda palette: plot_learning_curves(run, curves, figure, palette),
     )
 
 
 def describe_learning_curves(
-    run: Run, found: dict[tuple[str, str], GroupCurves], figure: str
+    run: Run, curves: dict[tuple[str, str], GroupCurves], figure: str
 ) -> str:
     """How to read it, and where the ensemble and the mean member end."""
     many = run.config.members > 1
-    said = "Each member thin, the ensemble bold" if many else "The one member"
-    dashed = [who for (who, split), one in found.items() if split == "train" and one.lines]
-    said += ": on test images solid"
+    sentence = "Each member thin, the ensemble bold" if many else "The one member"
+    dashed = [
+        who
+        for (who, split), group_curves in curves.items()
+        if split == "train" and group_curves.lines
+    ]
+    sentence += ": on test images solid"
     if dashed:
-        said += f", {f'the {dashed[0]} ' if many else ''}on training images dashed"
-    if found["ensemble", "validation"].lines:
-        said += ", on validation images dash-dotted"
-    whole = found["ensemble", "test"].lines
+        sentence += f", {f'the {dashed[0]} ' if many else ''}on training images dashed"
+    if curves["ensemble", "validation"].lines:
+        sentence += ", on validation images dash-dotted"
+    whole = curves["ensemble", "test"].lines
     if not whole or not many:
-        return f"{said}."
+        return f"{sentence}."
     return (
-        f"{said}. The ensemble ends at {format_final_value(figure, whole[0].y[-1], run)} on "
+        f"{sentence}. The ensemble ends at {format_final_value(figure, whole[0].y[-1], run)} on "
         f"test images."
     )
 
@@ -88,18 +96,20 @@ def format_final_value(figure: str, end: float, run: Run) -> str:
 
 
 def plot_learning_curves(
-    run: Run, found: dict[tuple[str, str], GroupCurves], figure: str, palette: Palette
+    run: Run, curves: dict[tuple[str, str], GroupCurves], figure: str, palette: Palette
 ) -> "go.Figure":
     """The picture in the colours of a page."""
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     M = run.config.members
-    members = found["members", "test"].lines
+    members = curves["members", "test"].lines
     traces = [] if M == 1 else build_member_traces(members, figure)
-    for (who, split), one in found.items():
-        if who != "members" and one.lines:
-            traces.append(build_ensemble_trace(one.lines[0], who, split, figure, palette, M))
-    chart = go.Figure([go.Scatter(one) for one in traces])
+    for (who, split), group_curves in curves.items():
+        if who != "members" and group_curves.lines:
+            traces.append(
+                build_ensemble_trace(group_curves.lines[0], who, split, figure, palette, M)
+            )
+    chart = go.Figure([go.Scatter(trace) for trace in traces])
     title = f"{METRIC_TITLES[figure]} over the epochs · {format_run_name(run)}"
     chart.update_layout(chart_style.build_chart_layout(title, FIGURE_HEIGHT_PX, palette))
     longest = max((max(trace.x, default=0.0) for trace in chart.data), default=0.0)
@@ -116,16 +126,16 @@ def build_member_traces(members: tuple[RunLine, ...], figure: str) -> list[dict[
     most = max(
         MIN_LINE_POINTS, min(chart_style.MAX_LINE_POINTS, MAX_THIN_POINTS // max(1, len(members)))
     )
-    kept = [chart_style.select_drawn_points(len(one.x), most) for one in members]
+    kept = [chart_style.select_drawn_points(len(member.x), most) for member in members]
     return chart_style.build_member_lines(
-        [round_line_values(one.x[at]) for one, at in zip(members, kept, strict=True)],
+        [round_line_values(member.x[at]) for member, at in zip(members, kept, strict=True)],
         [
-            round_line_values(scale_to_percent(one.y[at], figure))
-            for one, at in zip(members, kept, strict=True)
+            round_line_values(scale_to_percent(member.y[at], figure))
+            for member, at in zip(members, kept, strict=True)
         ],
         [
-            format_epoch_hovers(one, at, figure, one.who)
-            for one, at in zip(members, kept, strict=True)
+            format_epoch_hovers(member, at, figure, member.who)
+            for member, at in zip(members, kept, strict=True)
         ],
     )
 
@@ -135,7 +145,7 @@ def build_ensemble_trace(
 ) -> dict[str, Any]:
     """The ensemble's line, or what stands for it on the training images."""
     at = chart_style.select_drawn_points(len(line.x))
-    of = {"ensemble": "ensemble"}.get(who, who) if M > 1 else "member 1"
+    owner = {"ensemble": "ensemble"}.get(who, who) if M > 1 else "member 1"
     style = (
         chart_style.style_ensemble_line(palette)
         if split == "test"
@@ -146,8 +156,8 @@ def build_ensemble_trace(
         "y": round_line_values(scale_to_percent(line.y[at], figure)),
         "mode": "lines+markers" if len(at) == 1 else "lines",
         "line": {**style, "dash": DASHES[split]},
-        "name": of if split == "test" else f"{of}, {split}",
-        "hovertext": format_epoch_hovers(line, at, figure, f"{of}, {split}"),
+        "name": owner if split == "test" else f"{owner}, {split}",
+        "hovertext": format_epoch_hovers(line, at, figure, f"{owner}, {split}"),
         "hoverinfo": "text",
     }
 
@@ -160,8 +170,8 @@ def scale_to_percent(y: np.ndarray, figure: str) -> np.ndarray:
 def format_epoch_hovers(line: RunLine, at: np.ndarray, figure: str, who: str) -> list[str]:
     """What stands under the pointer at each point."""
     percent = figure == "accuracy"
-    said = [
+    values = [
         formats.format_percent(y) if percent else formats.format_significant(float(y))
         for y in line.y[at]
     ]
-    return [f"{who}, epoch {x:g}: {y}" for x, y in zip(line.x[at], said, strict=True)]
+    return [f"{who}, epoch {x:g}: {y}" for x, y in zip(line.x[at], values, strict=True)]

@@ -57,14 +57,14 @@ def write_report(
       RunError: a file of a run is damaged; or one keeps no members, and they are asked for.
       PredictionsError: none or too many runs; the file is there already, or cannot be written.
     """
-    found = [runs.find_run(run_id) for run_id in dict.fromkeys(run_ids)]
+    reported_runs = [runs.find_run(run_id) for run_id in dict.fromkeys(run_ids)]
     if not replace and path.exists():
         raise PredictionsError(
             f"{path} is there already: choose another name, or say --force to replace it."
         )
     if not path.parent.is_dir():
         raise PredictionsError(f"{path} has no folder to lie in: make it, or name another file.")
-    page = render_report(found, with_members=with_members, all_epochs=all_epochs).encode()
+    page = render_report(reported_runs, with_members=with_members, all_epochs=all_epochs).encode()
     try:
         write_bytes(path, page)
     except OSError as error:
@@ -72,7 +72,7 @@ def write_report(
             f"{path} cannot be written ({describe_os_error(error)}): {describe_remedy(error)}, or "
             f"name another file."
         ) from error
-    ids = tuple(run.id for run in found)
+    ids = tuple(run.id for run in reported_runs)
     return WrittenReport(path, len(page), ids, with_members, all_epochs)
 
 
@@ -116,7 +116,7 @@ def describe_report_data(
     left = [] if with_members else ["what the members have learnt (--with-members)"]
     if not all_epochs and any(len(runs.list_prediction_epochs(run.id)) > 1 for run in every):
         left.append("the predictions of earlier epochs (--all-epochs)")
-    said = f"Inside this file are {whose} {held}"
-    said += ", and what the members have learnt" if with_members else ""
+    sentence = f"Inside this file are {whose} {held}"
+    sentence += ", and what the members have learnt" if with_members else ""
     without = f" Left out: {' and '.join(left)}." if left else ""
-    return f"{said}: {formats.format_significant(size, 2)} MB.{without}"
+    return f"{sentence}: {formats.format_significant(size, 2)} MB.{without}"

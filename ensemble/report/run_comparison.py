@@ -32,7 +32,7 @@ def build_comparison_content(every: Sequence[runs.Run]) -> ReportContent:
     groups = group_runs(every)
     about = ", ".join(dict.fromkeys(run.data.title for run in every))
     title = f"{formats.format_count(len(every), 'run')} compared"
-    each = [one for run in every for one in single_run.iterate_short_sections(run)]
+    each = [section for run in every for section in single_run.iterate_short_sections(run)]
     return ReportContent(
         title, "", about, ENSEMBLE_EXPLANATION, [*iterate_comparison_sections(groups, every), *each]
     )
@@ -44,28 +44,31 @@ def iterate_comparison_sections(
     """The table against the pinned run, else the first, with its warnings; and the curves."""
     pinned = set(read_baselines().values())
     baseline = next((run.id for run in every if run.id in pinned), every[0].id)
-    found = build_comparison_table(groups, baseline)
-    yield Section("Side by side", list(iterate_parts(side_by_side_view(found))))
-    pictures = [one for what in METRIC_TITLES for one in iterate_curve_figures(groups, what)]
+    comparison_table = build_comparison_table(groups, baseline)
+    yield Section("Side by side", list(iterate_parts(side_by_side_view(comparison_table))))
+    pictures = [figure for what in METRIC_TITLES for figure in iterate_curve_figures(groups, what)]
     if pictures:
         yield Section("Learning curves", [Figures.several("Figure", pictures)], page_break=True)
 
 
 def iterate_curve_figures(groups: Sequence[RunGroup], what: str) -> Iterator[Figure]:
     """The ensembles' curves on the test images, a colour a group; none where nothing has begun."""
-    found = [("test", compute_group_curves(groups, figure=what))]
-    if not any(one.lines for one in found[0][1]):
+    curves_by_split = [("test", compute_group_curves(groups, figure=what))]
+    if not any(curves.lines for curves in curves_by_split[0][1]):
         return
     title = f"{METRIC_TITLES[what]} of the ensemble · {formats.format_count(len(groups), 'group')}"
-    said, below = describe_best_group(found[0][1], what, "test")
-    told = " ".join(
-        filter(None, (said, below, explain_group_curves_chart(found, "range", "ensemble")))
+    headline, below = describe_best_group(curves_by_split[0][1], what, "test")
+    explanation = " ".join(
+        filter(
+            None,
+            (headline, below, explain_group_curves_chart(curves_by_split, "range", "ensemble")),
+        )
     )
     yield Figure(
         METRIC_TITLES[what],
-        describe_group_curves_chart(found, what, "ensemble", "epochs"),
-        told,
+        describe_group_curves_chart(curves_by_split, what, "ensemble", "epochs"),
+        explanation,
         lambda palette: drawn.plot_group_curves(
-            found, what=what, x="epochs", title=title, palette=palette
+            curves_by_split, what=what, x="epochs", title=title, palette=palette
         ),
     )

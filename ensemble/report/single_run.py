@@ -43,38 +43,38 @@ SEVERAL_MEMBER_VIEWS = (
 
 def build_run_content(run: runs.Run) -> ReportContent:
     """All that is reported of a run; what it does not have is said in a sentence."""
-    found = list(iterate_run_sections(run))
+    sections = list(iterate_run_sections(run))
     return ReportContent(
         format_run_name(run),
         chance_level.format_chance_state(run, run.state),
         describe_run_subtitle(run),
         describe_run_result(run),
-        found,
+        sections,
     )
 
 
 def describe_run_subtitle(run: runs.Run) -> str:
     """A line under the title: the data, the members, when it was made, its id."""
-    said = [run.data.title, formats.format_count(run.config.members, "member")]
+    parts = [run.data.title, formats.format_count(run.config.members, "member")]
     if run.status.created:
         day = localtime(run.status.created)
-        said.append(f"made {day.tm_mday} {MONTHS[day.tm_mon - 1]} {day.tm_year}")
-    return " · ".join(filter(None, (*said, run.id, describe_run_origin(run))))
+        parts.append(f"made {day.tm_mday} {MONTHS[day.tm_mon - 1]} {day.tm_year}")
+    return " · ".join(filter(None, (*parts, run.id, describe_run_origin(run))))
 
 
 def describe_run_result(run: runs.Run) -> str:
     """What this is and how good it is, in two sentences for whoever has never seen such a page."""
-    said = ENSEMBLE_SENTENCE.format(count=formats.format_count(run.config.members, "network"))
+    sentence = ENSEMBLE_SENTENCE.format(count=formats.format_count(run.config.members, "network"))
     if run.config.members == 1:
-        said = "One network, of which more make a deep ensemble."
+        sentence = "One network, of which more make a deep ensemble."
     try:
         epoch = evaluate_epoch(run)
     except EnsembleError:
-        return said
+        return sentence
     right, n = int(epoch.predictions.right.sum()), epoch.n
     images = formats.format_count(n, f"test {epoch.noun}")
     return (
-        f"{said} After epoch {epoch.epoch} it gets {right:,} of {images} "
+        f"{sentence} After epoch {epoch.epoch} it gets {right:,} of {images} "
         f"right: {formats.format_percent(right / n, n)} "
         f"{formats.format_wilson_interval(right / n, n)}."
     )
@@ -137,29 +137,29 @@ def iterate_short_sections(run: runs.Run) -> Iterator[Section]:
     except EnsembleError as error:
         parts.append(Paragraph(str(error)))
     again = [
-        one
-        for one in reproduction.iterate_reproduction_parts(run)
-        if one.label == reproduction.REPRODUCTION_LABEL
+        part
+        for part in reproduction.iterate_reproduction_parts(run)
+        if part.label == reproduction.REPRODUCTION_LABEL
     ]
-    said = [
+    section_parts = [
         Paragraph(describe_run_subtitle(run), "note"),
         *parts,
         *again,
         *iterate_settings_parts(run),
     ]
-    yield Section(format_unique_run_name(run), said, page_break=True)
+    yield Section(format_unique_run_name(run), section_parts, page_break=True)
 
 
 def iterate_note_parts(run: runs.Run) -> Iterator[Part]:
     """What a person wrote of it."""
-    if said := read_run_note(run):
-        yield Paragraph(said)
+    if run_note := read_run_note(run):
+        yield Paragraph(run_note)
 
 
 def iterate_curve_sections(run: runs.Run) -> Iterator[Section]:
     """The learning curves, where an epoch has ended."""
-    if found := learning_curves.build_learning_figures(run):
-        yield Section("Learning curves", [found])
+    if learning_figures := learning_curves.build_learning_figures(run):
+        yield Section("Learning curves", [learning_figures])
 
 
 def iterate_settings_parts(run: runs.Run) -> Iterator[Part]:
@@ -179,8 +179,8 @@ def iterate_settings_parts(run: runs.Run) -> Iterator[Part]:
     if run.training_config is None:
         yield Paragraph("It was trained elsewhere: its settings are not known here.")
     yield Listing(rows, describe_settings_fold(len(apart)))
-    if found := [*list_trained_versions(run), *list_machine_facts(run)]:
-        yield Listing(found, "Versions and machine")
+    if facts := [*list_trained_versions(run), *list_machine_facts(run)]:
+        yield Listing(facts, "Versions and machine")
 
 
 def describe_settings_fold(apart: int) -> str:

@@ -31,7 +31,8 @@ def render_report_page(content: ReportContent, capsules: Sequence[str], inside: 
     library, named = page_assets.load_packed_plotly()
     script = page_assets.read_static_file("report.js")
     links = "".join(
-        f'<li><a href="#{name}">{escape_html_text(said)}</a></li>' for name, said in page.headings
+        f'<li><a href="#{name}">{escape_html_text(heading)}</a></li>'
+        for name, heading in page.headings
     )
     policy = page_assets.build_content_policy(page_assets.compute_script_hash(script), named)
     return Template(page_assets.read_static_file("page.html")).substitute(

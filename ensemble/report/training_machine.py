@@ -12,25 +12,25 @@ from ensemble.storage.atomic_files import read_json
 def list_trained_versions(run: runs.Run) -> list[tuple[str, str]]:
     """The packages that it was trained with, by name; none where it does not say."""
     try:
-        found = read_stored_config(run.path).packages
+        packages = read_stored_config(run.path).packages
     except (OSError, ValueError):
         return []
-    return [(str(name), str(value)) for name, value in found.items()] if found else []
+    return [(str(name), str(value)) for name, value in packages.items()] if packages else []
 
 
 def list_machine_facts(run: runs.Run) -> list[tuple[str, str]]:
     """What it was trained on, as far as the run says: devices and cores, and no names of hosts."""
     paths = [run.path / "devices.json", *sorted((run.path / "groups").glob("*/devices.json"))]
-    said: list[dict[str, Any]] = []
+    machines: list[dict[str, Any]] = []
     for path in paths:
         with suppress(OSError, ValueError, json.JSONDecodeError):
-            said.append(read_json(path))
-    found = [("platform", join_distinct_values(one.get("platform") for one in said))]
-    every = [device for one in said for device in list_or_empty(one.get("devices"))]
+            machines.append(read_json(path))
+    facts = [("platform", join_distinct_values(machine.get("platform") for machine in machines))]
+    every = [device for machine in machines for device in list_or_empty(machine.get("devices"))]
     kinds = [device.get("kind") for device in every if isinstance(device, dict)]
-    found.append(("devices", join_distinct_values(kinds)))
-    found.append(("cores", join_distinct_values(one.get("cores") for one in said)))
-    return [(name, value) for name, value in found if value]
+    facts.append(("devices", join_distinct_values(kinds)))
+    facts.append(("cores", join_distinct_values(machine.get("cores") for machine in machines)))
+    return [(name, value) for name, value in facts if value]
 
 
 def list_or_empty(value: Any) -> list[Any]:
@@ -40,4 +40,4 @@ def list_or_empty(value: Any) -> list[Any]:
 
 def join_distinct_values(values: Any) -> str:
     """The distinct values, in their order; "" where there are none."""
-    return ", ".join(dict.fromkeys(str(one) for one in values if one is not None))
+    return ", ".join(dict.fromkeys(str(value) for value in values if value is not None))

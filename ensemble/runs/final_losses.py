@@ -77,7 +77,7 @@ def _compute_image_losses(run: Run, on: str, epoch: int) -> NDArray[np.float64]:
 
 
 def _parse_line_losses(run: Run, line: Line, on: str, epoch: int) -> FinalLosses:
-    said = line.get(f"{'train' if on == 'training' else on}_loss") or []
-    known = {m: loss for m, loss in enumerate(said) if loss is not None}
-    members = tuple(m for m in run.remaining_members(epoch or None) if m in known)
-    return FinalLosses(on, epoch, members, np.array([known[m] for m in members]), None)
+    losses = line.get(f"{'train' if on == 'training' else on}_loss") or []
+    member_losses = {m: loss for m, loss in enumerate(losses) if loss is not None}
+    members = tuple(m for m in run.remaining_members(epoch or None) if m in member_losses)
+    return FinalLosses(on, epoch, members, np.array([member_losses[m] for m in members]), None)

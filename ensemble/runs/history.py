@@ -93,19 +93,21 @@ def read_validation_predictions(run_id: str, epoch: int) -> np.ndarray:
 
 
 def _read_probabilities(run: Run, what: str, epoch: int, shape: tuple[int, ...]) -> np.ndarray:
-    found = read_epoch_arrays(run.path, what, epoch, {"probabilities": ExpectedArray(shape)})[
-        "probabilities"
-    ]
+    probabilities = read_epoch_arrays(
+        run.path, what, epoch, {"probabilities": ExpectedArray(shape)}
+    )["probabilities"]
     if len(members := run.remaining_members(epoch)) < len(
-        found
+        probabilities
     ):  # of the others they are not numbers
-        found = found[list(members)]
+        probabilities = probabilities[list(members)]
     if not (
-        len(found) and found.min() >= 0 and found.max() <= 1 + PROBABILITY_TOLERANCE
+        len(probabilities)
+        and probabilities.min() >= 0
+        and probabilities.max() <= 1 + PROBABILITY_TOLERANCE
     ):  # so that NaN is refused too
         why = "its probabilities are not all between 0 and 1"
         raise build_damaged_epoch_error(run.path, what, epoch, why)
-    return found
+    return probabilities
 
 
 def _list_prediction_files(folder: Path, what: str) -> list[int]:

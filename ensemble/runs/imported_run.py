@@ -89,7 +89,7 @@ def build_epoch_line(probabilities: Floats, labels: Ints, epoch: int) -> Line:
       labels: (N,).
       epoch: counted from 1.
     """
-    made, unknown = evaluate_predictions(probabilities, labels), [None] * len(probabilities)
+    predictions, unknown = evaluate_predictions(probabilities, labels), [None] * len(probabilities)
     loss = np.array([compute_mean_nll(member, labels) for member in probabilities])
     return convert_to_json(
         {
@@ -101,11 +101,11 @@ def build_epoch_line(probabilities: Floats, labels: Ints, epoch: int) -> Line:
             "train_accuracy": unknown,
             "test_loss": loss,
             "ensemble_test_loss": loss.mean(),
-            "test_accuracy": (made.votes == labels).mean(axis=1),
-            "ensemble_test_nll": compute_mean_nll(made.averaged, labels),
-            "ensemble_test_accuracy": made.right.mean(),
-            "disagreement": made.disagreement.mean() if made.members > 1 else None,
-            "member_disagreement": (made.votes != made.said).mean(axis=1),
+            "test_accuracy": (predictions.votes == labels).mean(axis=1),
+            "ensemble_test_nll": compute_mean_nll(predictions.averaged, labels),
+            "ensemble_test_accuracy": predictions.right.mean(),
+            "disagreement": predictions.disagreement.mean() if predictions.members > 1 else None,
+            "member_disagreement": (predictions.votes != predictions.said).mean(axis=1),
         }
     )
 

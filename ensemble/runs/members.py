@@ -40,10 +40,10 @@ class Members:
         from ensemble.engine import predict_probabilities
         from ensemble.engine.activations import NOT_FINITE_MESSAGE
 
-        found = predict_probabilities(self.network, self.params, images)
-        if not np.isfinite(found).all():
+        probabilities = predict_probabilities(self.network, self.params, images)
+        if not np.isfinite(probabilities).all():
             raise RunError(NOT_FINITE_MESSAGE)
-        return found
+        return probabilities
 
 
 def open_members(run_id: str, epoch: int | None = None) -> Members:

@@ -77,17 +77,17 @@ def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
     run = find_run(run_id)
     shapes = load_run_network(run).shapes
     expected = {
-        name: ExpectedArray((run.config.members, *one.shape)) for name, one in shapes.items()
+        name: ExpectedArray((run.config.members, *shape.shape)) for name, shape in shapes.items()
     }
-    found = read_epoch_arrays(run.path, "parameters", epoch, expected)
+    arrays = read_epoch_arrays(run.path, "parameters", epoch, expected)
     if len(members := run.remaining_members(epoch)) < run.config.members:
-        found = {name: array[list(members)] for name, array in found.items()}
-    for name, array in found.items():
+        arrays = {name: array[list(members)] for name, array in arrays.items()}
+    for name, array in arrays.items():
         if not (np.isfinite(array.min()) and np.isfinite(array.max())):
             why = f"{name} holds a number that is not finite"
             raise build_damaged_epoch_error(run.path, "parameters", epoch, why)
     return _unflatten_tree(
-        {name: array.astype(shapes[name].dtype) for name, array in found.items()}
+        {name: array.astype(shapes[name].dtype) for name, array in arrays.items()}
     )
 
 

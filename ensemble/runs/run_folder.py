@@ -41,11 +41,11 @@ def parse_members_json(values: Any) -> list[MemberSource]:
 def read_member_sources(folder: Path) -> dict[str, Any] | None:
     """What `members.json` says as it stands; None if there is none that can be read."""
     try:
-        found: dict[str, Any] = read_json(folder / SOURCES_FILE)
-        parse_members_json(found)
+        sources: dict[str, Any] = read_json(folder / SOURCES_FILE)
+        parse_members_json(sources)
     except (OSError, ValueError):
         return None
-    return found
+    return sources
 
 
 def write_run_folder(folder: Path, config: EnsembleConfig, placement: Placement | None) -> None:

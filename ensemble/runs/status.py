@@ -108,7 +108,7 @@ def build_epoch_status_fields(status: Status, line: Line) -> dict[str, Any]:
       line: of the history.
     """
     accuracy, nll = line["ensemble_test_accuracy"], line.get("ensemble_validation_nll")
-    said = {
+    fields = {
         "ensemble_test_accuracy": accuracy,
         "ensemble_test_nll": line.get("ensemble_test_nll"),
         "member_test_accuracy": line["test_accuracy"],
@@ -119,10 +119,10 @@ def build_epoch_status_fields(status: Status, line: Line) -> dict[str, Any]:
     else:
         better = accuracy > (status.best_ensemble_test_accuracy or -1.0)
     if better:
-        said["best_epoch"] = line["epoch"]
-        said["best_ensemble_test_accuracy"] = accuracy
-        said["best_ensemble_validation_nll"] = nll
-    return said
+        fields["best_epoch"] = line["epoch"]
+        fields["best_ensemble_test_accuracy"] = accuracy
+        fields["best_ensemble_validation_nll"] = nll
+    return fields
 
 
 def is_training_over(status: Status, config: EnsembleConfig, epoch: int) -> bool:

@@ -154,18 +154,18 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
             return _ParsedRunConfig(ImportedConfig.from_dict(config.settings), data, names, origin)
         return _ParsedRunConfig(EnsembleConfig.from_disk(config.settings), data, (), origin)
 
-    def read_job(self, folder: Path, known: _ParsedRunConfig) -> Run:
+    def read_job(self, folder: Path, parsed_config: _ParsedRunConfig) -> Run:
         """The run in a folder."""
         return Run(
             folder.name,
             read_run_name(folder),
             folder,
-            known.config,
+            parsed_config.config,
             read_run_status(folder),
-            known.data or registry.find_dataset_entry(known.config.dataset),
-            known.member_names,
+            parsed_config.data or registry.find_dataset_entry(parsed_config.config.dataset),
+            parsed_config.member_names,
             read_tags(folder),
-            known.origin,
+            parsed_config.origin,
         )
 
     def complete_config(self, config: EnsembleConfig) -> EnsembleConfig:

@@ -94,14 +94,14 @@ def load_test_set(run: Run) -> TestSet:
         return _load_imported_test_set(run)
     brought = _load_imported_test_set(run) if (run.path / LABELS_FILE).exists() else None
     try:
-        found = load_run_dataset(run)
+        run_dataset = load_run_dataset(run)
     except NotPreparedError:
         if brought is None:
             raise
         return brought
-    if brought is not None and not np.array_equal(brought.labels, found.test_labels):
+    if brought is not None and not np.array_equal(brought.labels, run_dataset.test_labels):
         return brought  # what it predicted, it predicted of these
-    return TestSet(run.data, found.test_labels, found.test_images)
+    return TestSet(run.data, run_dataset.test_labels, run_dataset.test_images)
 
 
 def load_run_dataset(run: Run) -> Dataset:
@@ -113,18 +113,18 @@ def load_run_dataset(run: Run) -> Dataset:
     """
     name = require_training_config(run).dataset
     try:
-        found = datasets.load_dataset(name)
+        dataset = datasets.load_dataset(name)
     except ConfigError as error:
         raise NotPreparedError(
             f"The dataset “{name}” that this run was trained on no longer exists: add it again "
             "under that name."
         ) from error
-    if run.data.fingerprint and run.data.fingerprint != found.fingerprint:
+    if run.data.fingerprint and run.data.fingerprint != dataset.fingerprint:
         raise NotPreparedError(
             f"The dataset “{run.config.dataset}” is no longer the one that this run was "
             "trained on: add the original dataset again under that name."
         )
-    return found
+    return dataset
 
 
 load_test_set.__test__ = False  # type: ignore[attr-defined]

@@ -70,10 +70,10 @@ def scale_corruptions(shape: Sequence[int]) -> dict[str, Corruption]:
         return CORRUPTION_KINDS
     whole = share >= 1
     shifts = tuple(
-        math.floor(one * share + 0.5) if whole else round(one * share, 2)
-        for one in CORRUPTION_KINDS["shift"].amounts
+        math.floor(amount * share + 0.5) if whole else round(amount * share, 2)
+        for amount in CORRUPTION_KINDS["shift"].amounts
     )
-    blurs = tuple(round(one * share, 2) for one in CORRUPTION_KINDS["blur"].amounts)
+    blurs = tuple(round(amount * share, 2) for amount in CORRUPTION_KINDS["blur"].amounts)
     return CORRUPTION_KINDS | {
         "shift": replace(CORRUPTION_KINDS["shift"], amounts=shifts),
         "blur": replace(CORRUPTION_KINDS["blur"], amounts=blurs),

@@ -30,7 +30,7 @@ def vary_images(images: Pixels, seed: int = 0) -> Pixels:
       seed: of the draws.
     """
     draws = np.random.default_rng(seed)
-    return np.array([_vary_image(one, draws) for one in images], np.uint8).reshape(images.shape)
+    return np.array([_vary_image(image, draws) for image in images], np.uint8).reshape(images.shape)
 
 
 def _vary_image(image: Pixels, draws: np.random.Generator) -> Pixels:

@@ -56,8 +56,10 @@ def draw_non_digits(kind: str, count: int, seed: int = 0) -> Pixels:
     """
     draws = np.random.default_rng([seed, *kind.encode()])
     covers = (NON_DIGIT_KINDS[kind].draw(draws) for _ in range(count))
-    found = [convert_to_mnist(np.rint(255 * cover.clip(0, 1)).astype(np.uint8)) for cover in covers]
-    return np.array(found, np.uint8).reshape(count, 28, 28, 1)
+    images = [
+        convert_to_mnist(np.rint(255 * cover.clip(0, 1)).astype(np.uint8)) for cover in covers
+    ]
+    return np.array(images, np.uint8).reshape(count, 28, 28, 1)
 
 
 def draw_letter(draws: Draws) -> NDArray[np.float32]:

@@ -57,7 +57,7 @@ def list_ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
     own = find_dataset_entry(name)
     count = own.test_size if limit is None else min(limit, own.test_size)
     shape = own.image_shape
-    others = [
+    ood_sets = [
         OodSet(
             ood_set_key(other.name),
             other.title,
@@ -70,7 +70,7 @@ def list_ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
     mixed = OodSet(
         "scrambled", f"Scrambled {own.title}", partial(_scramble_test_images, name, count, shape)
     )
-    return [*others, noise, mixed]
+    return [*ood_sets, noise, mixed]
 
 
 def ood_set_key(name: str) -> str:
@@ -105,7 +105,7 @@ def draw_smooth_noise(
     """
     from scipy import ndimage  # late: it takes a while to import
 
-    draws, found = np.random.default_rng(seed), np.empty((count, *shape), np.uint8)
+    draws, noise = np.random.default_rng(seed), np.empty((count, *shape), np.uint8)
     step = max(1, NUMBERS_PER_BLOCK // int(np.prod(shape)))
     sigma = NOISE_BLUR_SIGMA * min(shape[:2]) / NOISE_IMAGE_SIDE
     for at in range(0, count, step):
@@ -113,8 +113,8 @@ def draw_smooth_noise(
         smooth = ndimage.gaussian_filter(drawn, (0, sigma, sigma, 0), mode="wrap")
         low = smooth.min(axis=(1, 2, 3), keepdims=True)
         high = smooth.max(axis=(1, 2, 3), keepdims=True)
-        found[at : at + step] = np.rint(255 * (smooth - low) / (high - low))
-    return found
+        noise[at : at + step] = np.rint(255 * (smooth - low) / (high - low))
+    return noise
 
 
 def scramble_pixels(images: Pixels, seed: int = 0) -> Pixels:
@@ -130,5 +130,5 @@ def scramble_pixels(images: Pixels, seed: int = 0) -> Pixels:
         return draws.permuted(rows, axis=1).reshape(images.shape)
     # A permutation of whole pixels each: permuted() would tear their colours apart.
     pixels = images.reshape(len(images), high * wide, channels)
-    mixed = [one[draws.permutation(high * wide)] for one in pixels]
+    mixed = [pixel[draws.permutation(high * wide)] for pixel in pixels]
     return np.array(mixed, np.uint8).reshape(images.shape)

@@ -35,8 +35,8 @@ STORED_OOD_KEY = "outside"
 SCORE_ARRAYS = {
     "tick": ExpectedArray((), "int64"),
     **{
-        one: ExpectedArray(("K",))
-        for one in ("entropy", "information", "doubt", "mean_member_entropy")
+        name: ExpectedArray(("K",))
+        for name in ("entropy", "information", "doubt", "mean_member_entropy")
     },
     "member_entropy": ExpectedArray(("M", "K")),
 }
@@ -89,15 +89,17 @@ class StressResults:
 
     def list_corruption_steps(self, kind: str) -> list[Metrics]:
         """The figures of one kind from its neutral amount on, as far as they are known."""
-        found = {one["amount"]: one for one in self.steps if one["kind"] == kind}
-        asked = scale_corruptions((self.side, self.side))[kind]
+        steps_by_amount = {step["amount"]: step for step in self.steps if step["kind"] == kind}
+        corruption = scale_corruptions((self.side, self.side))[kind]
         if self.clean:
-            found[asked.neutral_amount] = {
+            steps_by_amount[corruption.neutral_amount] = {
                 "kind": kind,
-                "amount": asked.neutral_amount,
+                "amount": corruption.neutral_amount,
                 **self.clean,
             }
-        return [found[amount] for amount in asked.amounts if amount in found]
+        return [
+            steps_by_amount[amount] for amount in corruption.amounts if amount in steps_by_amount
+        ]
 
 
 @dataclass(frozen=True)
@@ -165,10 +167,10 @@ def read_stress_job(run: Run) -> StressJob | None:
 def read_stress_results(run_folder: Path) -> StressResults | None:
     """What results.json says; None where there is none, or one of another version."""
     try:
-        found = parse_stress_results(read_json(stress_folder(run_folder) / "results.json"))
+        stress_results = parse_stress_results(read_json(stress_folder(run_folder) / "results.json"))
     except (OSError, ValueError):
         return None
-    return found if found.format == RESULTS_FORMAT else None
+    return stress_results if stress_results.format == RESULTS_FORMAT else None
 
 
 def parse_stress_results(stored: dict[str, Any]) -> StressResults:
@@ -183,12 +185,14 @@ def check_result_metrics(results: StressResults) -> StressResults:
     clean = check_json_value(ShiftMetrics | None, results.clean, "clean")
     steps = check_json_value(list[CorruptionMetrics], results.steps, "steps")
     ood = check_json_value(list[OodMetrics], results.ood, STORED_OOD_KEY)
-    lists = [one["members"] for one in ood]
-    for one in [*filter(None, [clean]), *steps]:
-        lists += [one["member_accuracy"], one["member_nll"], one["member_ece"]]
+    lists = [ood_set["members"] for ood_set in ood]
+    for metrics in [*filter(None, [clean]), *steps]:
+        lists += [metrics["member_accuracy"], metrics["member_nll"], metrics["member_ece"]]
     if any(len(members) != results.members for members in lists):
         raise ValueError("the members are not as many everywhere")
-    if not all(KEY_PATTERN.fullmatch(one["key"]) for one in ood):  # It is part of a file's name.
+    if not all(
+        KEY_PATTERN.fullmatch(ood_set["key"]) for ood_set in ood
+    ):  # It is part of a file's name.
         raise ValueError("a set of images has a name that is none")
     return replace(results, clean=clean, steps=steps, ood=ood)
 

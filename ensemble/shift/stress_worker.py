@@ -51,10 +51,12 @@ class StressWorker:
         while left:
             done = len(every) - len(left)
             self._update_status(message=left[0].title, steps=done, total=len(every))
-            found = forward(left[0].images(), self._build_progress_callback(left, len(every)))
-            if found is None:
+            probabilities = forward(
+                left[0].images(), self._build_progress_callback(left, len(every))
+            )
+            if probabilities is None:
                 return Outcome("stopped", "Stopped. Starting it again goes on from here.")
-            results = left.pop(0).add_to_results(found, results)
+            results = left.pop(0).add_to_results(probabilities, results)
             write_stress_results(self._run.path, results)
         self._update_status(message="", steps=len(every), total=len(every), progress=1.0)
         return Outcome("finished")
@@ -78,8 +80,10 @@ class StressWorker:
         self._update_status(
             state="measuring", epoch=progress.evaluated, message="Compiling the network."
         )
-        found = read_stress_results(self._run.path)
-        return found if found and found.has_same_subject(results) else results, forward
+        stress_results = read_stress_results(self._run.path)
+        return stress_results if stress_results and stress_results.has_same_subject(
+            results
+        ) else results, forward
 
     def _build_progress_callback(
         self, left: list[StressTask], total: int

@@ -59,29 +59,33 @@ def list_stress_tasks(run: Run, results: StressResults) -> list[StressTask]:
     dataset = load_run_dataset(run)
     images = np.asarray(dataset.test_images[: results.images])
     labels = dataset.test_labels[: results.images]
-    known = (
+    clean_done = (
         results.clean is not None and read_ood_scores(run.path, KNOWN_KEY, results.tick) is not None
     )
     clean = StressTask(
-        "Test images as they are", known, lambda: images, partial(_add_clean_metrics, run, labels)
+        "Test images as they are",
+        clean_done,
+        lambda: images,
+        partial(_add_clean_metrics, run, labels),
     )
     shifted = [
         _build_corruption_task(kind, amount, images, labels, results)
         for kind in scale_corruptions(images.shape[1:]).values()
         for amount in kind.amounts[1:]
     ]
-    others = [
-        _build_ood_task(run, one, results) for one in list_ood_sets(dataset.name, results.images)
+    ood_tasks = [
+        _build_ood_task(run, ood_set, results)
+        for ood_set in list_ood_sets(dataset.name, results.images)
     ]
-    return [clean, *shifted, *others]
+    return [clean, *shifted, *ood_tasks]
 
 
 def _add_clean_metrics(
-    run: Run, labels: NDArray[np.int32], found: NDArray[np.float32], results: StressResults
+    run: Run, labels: NDArray[np.int32], probabilities: NDArray[np.float32], results: StressResults
 ) -> StressResults:
-    write_ood_scores(run.path, KNOWN_KEY, results.tick, _compute_member_ood_scores(found))
+    write_ood_scores(run.path, KNOWN_KEY, results.tick, _compute_member_ood_scores(probabilities))
     return replace(
-        results, clean=convert_to_json(shift_figures.compute_shift_metrics(found, labels))
+        results, clean=convert_to_json(shift_figures.compute_shift_metrics(probabilities, labels))
     )
 
 
@@ -92,17 +96,21 @@ def _build_corruption_task(
     labels: NDArray[np.int32],
     results: StressResults,
 ) -> StressTask:
-    def add_corruption_metrics(found: NDArray[np.float32], results: StressResults) -> StressResults:
+    def add_corruption_metrics(
+        probabilities: NDArray[np.float32], results: StressResults
+    ) -> StressResults:
         figures = {
             "kind": kind.name,
             "amount": amount,
             **convert_to_json(
-                shift_figures.compute_shift_metrics(found, labels, read_answer_threshold(results))
+                shift_figures.compute_shift_metrics(
+                    probabilities, labels, read_answer_threshold(results)
+                )
             ),
         }
         return replace(results, steps=[*results.steps, figures])
 
-    done = any((one["kind"], one["amount"]) == (kind.name, amount) for one in results.steps)
+    done = any((step["kind"], step["amount"]) == (kind.name, amount) for step in results.steps)
     words = f"{kind.title} {amount:g}{kind.unit}"
     return StressTask(
         words, done, lambda: corrupt_images(images, kind.name, amount), add_corruption_metrics
@@ -120,39 +128,45 @@ def read_answer_threshold(results: StressResults) -> float | None:
     return math.inf if threshold is None else float(threshold)
 
 
-def _build_ood_task(run: Run, shown: OodSet, results: StressResults) -> StressTask:
-    def add_ood_metrics(found: NDArray[np.float32], results: StressResults) -> StressResults:
-        known, scores = (
+def _build_ood_task(run: Run, ood_set: OodSet, results: StressResults) -> StressTask:
+    def add_ood_metrics(
+        probabilities: NDArray[np.float32], results: StressResults
+    ) -> StressResults:
+        known_scores, scores = (
             read_ood_scores(run.path, KNOWN_KEY, results.tick),
-            _compute_member_ood_scores(found),
+            _compute_member_ood_scores(probabilities),
         )
-        if known is None:  # Somebody took the file away in this moment: asked again next time.
+        if (
+            known_scores is None
+        ):  # Somebody took the file away in this moment: asked again next time.
             return replace(results, clean=None)
-        write_ood_scores(run.path, shown.key, results.tick, scores)
+        write_ood_scores(run.path, ood_set.key, results.tick, scores)
         figures = {
-            "key": shown.key,
-            "title": shown.title,
-            "images": found.shape[1],
-            "ensemble": _compute_separation(known["entropy"], scores["entropy"]),
-            "information": _compute_separation(known["information"], scores["information"]),
+            "key": ood_set.key,
+            "title": ood_set.title,
+            "images": probabilities.shape[1],
+            "ensemble": _compute_separation(known_scores["entropy"], scores["entropy"]),
+            "information": _compute_separation(known_scores["information"], scores["information"]),
             "members": [
                 _compute_separation(*pair)
-                for pair in zip(known["member_entropy"], scores["member_entropy"], strict=True)
+                for pair in zip(
+                    known_scores["member_entropy"], scores["member_entropy"], strict=True
+                )
             ],
         }
         return replace(results, ood=[*results.ood, figures])
 
-    done = any(one["key"] == shown.key for one in results.ood)
-    return StressTask(shown.title, done, shown.load, add_ood_metrics)
+    done = any(ood_metrics["key"] == ood_set.key for ood_metrics in results.ood)
+    return StressTask(ood_set.title, done, ood_set.load, add_ood_metrics)
 
 
-def _compute_member_ood_scores(found: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
+def _compute_member_ood_scores(probabilities: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
     """The ensemble's scores of each image, and the entropy of each member alone."""
-    members = np.stack([entropy(member.astype(np.float64)) for member in found])
-    return {**ood.ood_scores(found), "member_entropy": members.astype(np.float32)}
+    members = np.stack([entropy(member.astype(np.float64)) for member in probabilities])
+    return {**ood.ood_scores(probabilities), "member_entropy": members.astype(np.float32)}
 
 
 def _compute_separation(known: NDArray[Any], unknown: NDArray[Any]) -> Metrics:
     """How well a score tells OOD images from known ones; compared as float32, as on the disk."""
-    found = ood.ood_separation(np.asarray(known, np.float32), np.asarray(unknown, np.float32))
-    return convert_to_json({"auroc": found.auroc, "fpr95": found.fpr95})
+    separation = ood.ood_separation(np.asarray(known, np.float32), np.asarray(unknown, np.float32))
+    return convert_to_json({"auroc": separation.auroc, "fpr95": separation.fpr95})

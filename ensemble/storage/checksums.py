@@ -33,19 +33,19 @@ def find_checksum_damage(folder: Path) -> str | None:
     Raises:
       OSError: a file is there and cannot be read. That says nothing about what is in it.
     """
-    found = {name: _hash_file(folder / name) for name in _list_checked_files(folder)}
+    digests = {name: _hash_file(folder / name) for name in _list_checked_files(folder)}
     try:
         wanted = (folder / CHECKSUM_FILE).read_text(encoding="ascii", errors="replace")
     except FileNotFoundError:
         return None
     for row in wanted.splitlines():
         digest, _, name = row.partition("  ")
-        if name not in found:
+        if name not in digests:
             return f"{name[:100] or CHECKSUM_FILE} is missing"
-        if found.pop(name) != digest:
+        if digests.pop(name) != digest:
             return f"{name} does not match its SHA-256"
     # What a file manager leaves has a dot before its name, and is no part of it.
-    unlisted = [name for name in found if not Path(name).name.startswith(".")]
+    unlisted = [name for name in digests if not Path(name).name.startswith(".")]
     return f"{unlisted[0]} is not in {CHECKSUM_FILE}" if unlisted else None
 
 

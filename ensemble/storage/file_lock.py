@@ -43,16 +43,16 @@ def try_lock(path: Path) -> HeldLock | None:
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINKS, 0o600)
         try:
-            taken = _take_descriptor_lock(descriptor)
+            descriptor_lock = _take_descriptor_lock(descriptor)
             # Somebody may have cleaned up since it was opened.
-            still_there = not taken or _is_same_file(path, descriptor)
+            still_there = not descriptor_lock or _is_same_file(path, descriptor)
         except OSError as error:
             os.close(descriptor)
             raise OSError(error.errno, error.strerror, str(path)) from error
-        if taken and still_there:
+        if descriptor_lock and still_there:
             return HeldLock(descriptor)
         os.close(descriptor)
-        if not taken:
+        if not descriptor_lock:
             return None
 
 

@@ -34,43 +34,45 @@ class FolderIndex(Generic[Item]):
 
     def list_items(self) -> tuple[list[Item], dict[str, RunError]]:
         """All items, in no order; and for each folder that has none, by name, why."""
-        found: dict[str, tuple[Version | None, Item | RunError]] = {}
+        items_by_path: dict[str, tuple[Version | None, Item | RunError]] = {}
         items: list[Item] = []
         errors: dict[str, RunError] = {}
         with contextlib.suppress(FileNotFoundError), os.scandir(runs_folder()) as entries:
             for entry in entries:
-                item = self._read_item(entry, found)
+                item = self._read_item(entry, items_by_path)
                 if isinstance(item, RunError):
                     errors[entry.name] = item
                 else:
                     items.append(item)
-        self._cached = found  # Those that are gone are forgotten.
+        self._cached = items_by_path  # Those that are gone are forgotten.
         return items, errors
 
     def _read_item(
-        self, entry: "os.DirEntry[str]", found: dict[str, tuple[Version | None, Item | RunError]]
+        self,
+        entry: "os.DirEntry[str]",
+        items_by_path: dict[str, tuple[Version | None, Item | RunError]],
     ) -> Item | RunError:
         # Before it is read: what changes after that is another version the next time.
-        seen = tuple(file_version(f"{entry.path}/{name}") for name in self._files)
+        version = tuple(file_version(f"{entry.path}/{name}") for name in self._files)
         cached = self._cached.get(entry.path)
-        if cached is None or cached[0] != seen:
+        if cached is None or cached[0] != version:
             try:
-                cached = seen, self._read(entry.name)
+                cached = version, self._read(entry.name)
             except RunError as error:
                 # What the disk refuses it may give a moment later, from files that look the same.
                 refused = isinstance(error.__cause__, OSError)
-                cached = None if refused else seen, error.with_traceback(None)
+                cached = None if refused else version, error.with_traceback(None)
             except Exception:
                 # A fault of the program, but no reason why all other runs should not be shown.
                 logging.getLogger("ensemble").exception("The run %s cannot be read", entry.name)
                 cached = (
-                    seen,
+                    version,
                     RunError(
                         f"The run “{entry.name}” cannot be read because of an error in the "
                         "program. All others can be used; the details are in the log."
                     ),
                 )
-        found[entry.path] = cached
+        items_by_path[entry.path] = cached
         return cached[1]
 
 

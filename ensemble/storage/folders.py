@@ -113,8 +113,8 @@ def lock_folders() -> list[Path]:
     wanted = [*_login_folders(), _temporary_folder()]
     with contextlib.suppress(StorageError):
         wanted.append(cache_folder() / "ensemble" / f"locks-{_host_name()}")
-    if found := [folder for folder in wanted if _can_lock_in(folder)]:
-        return found
+    if usable_folders := [folder for folder in wanted if _can_lock_in(folder)]:
+        return usable_folders
     raise StorageError(
         f"There is no folder for the queue of this machine's jobs: {_temporary_folder()} is "
         "another user's or cannot be written, nor can your cache folder. Point XDG_CACHE_HOME "
@@ -123,10 +123,14 @@ def lock_folders() -> list[Path]:
 
 
 def _login_folders() -> list[Path]:
-    given = os.environ.get("XDG_RUNTIME_DIR")
+    runtime_folder = os.environ.get("XDG_RUNTIME_DIR")
     usual = [] if os.name == "nt" else [f"/run/user/{os.geteuid()}"]
-    parents = [Path(given)] if given else [Path(one) for one in usual]
-    return [one / "ensemble" for one in parents if one.is_absolute() and _is_owned_folder(one)]
+    parents = [Path(runtime_folder)] if runtime_folder else [Path(folder) for folder in usual]
+    return [
+        parent / "ensemble"
+        for parent in parents
+        if parent.is_absolute() and _is_owned_folder(parent)
+    ]
 
 
 def _temporary_folder() -> Path:
@@ -173,7 +177,7 @@ def _find_folder_problem(path: Path) -> str:
     try:
         return "" if stat.S_ISDIR(os.stat(path).st_mode) else "it is not a folder"
     except FileNotFoundError:
-        there = next(one for one in (path, *path.parents) if os.path.lexists(one))
+        there = next(ancestor for ancestor in (path, *path.parents) if os.path.lexists(ancestor))
         return "" if there.is_dir() else f"{there} is a broken link"
     except OSError as error:
         return f"the system says {error.strerror or error}"

@@ -17,13 +17,13 @@ def create_private_folder(folder: Path) -> Path:
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=PRIVATE_MODE, exist_ok=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+    folder_status = folder.lstat()
+    if not stat.S_ISDIR(folder_status.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, "it is a link, or not a folder", str(folder))
     if os.name == "nt":
         return folder
-    if found.st_uid != os.geteuid():
+    if folder_status.st_uid != os.geteuid():
         raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
-    if stat.S_IMODE(found.st_mode) != PRIVATE_MODE:
+    if stat.S_IMODE(folder_status.st_mode) != PRIVATE_MODE:
         folder.chmod(PRIVATE_MODE)
     return folder

@@ -68,11 +68,11 @@ def claim_trial(sweep: Sweep, archive: SweepStudy) -> TrialClaim | NoTrial:
             if left and (run_id := _take_over_trial(sweep, archive, trial)):
                 return _write_claim(archive, trial, run_id)
         trials = archive.read_trials()
-        ended = sum(one.state.is_finished() for one in trials)
-        begun = sum(one.state != WAITING for one in trials)
+        ended = sum(listed_trial.state.is_finished() for listed_trial in trials)
+        begun = sum(listed_trial.state != WAITING for listed_trial in trials)
         while begun < sweep.config.trial_count:
-            if found := _claim_new_trial(sweep, archive, len(trials)):
-                return found
+            if claim := _claim_new_trial(sweep, archive, len(trials)):
+                return claim
             begun, ended, trials = begun + 1, ended + 1, archive.read_trials()
         return NoTrial(ended >= sweep.config.trial_count, ended)
 
@@ -86,15 +86,15 @@ def claim_more_trials(sweep: Sweep, archive: SweepStudy, most: int) -> list[Tria
     Raises:
       RunError: as `claim_trial`.
     """
-    found: list[TrialClaim] = []
+    trial_claims: list[TrialClaim] = []
     with archive.lock_trials():
         for _ in range(most):
             trials = archive.read_trials()
-            if sum(one.state != WAITING for one in trials) >= sweep.config.trial_count:
+            if sum(trial.state != WAITING for trial in trials) >= sweep.config.trial_count:
                 break
             if new := _claim_new_trial(sweep, archive, len(trials)):
-                found.append(new)
-    return found
+                trial_claims.append(new)
+    return trial_claims
 
 
 def release_trial(archive: SweepStudy, claimed: TrialClaim) -> None:
@@ -124,8 +124,8 @@ def record_trial_result(
         archive.set_trial_attributes(trial, message=pruned)
         archive.finish_trial(trial.number, TrialState.PRUNED)
     elif run.state in ("diverged", "finished"):
-        said = run.message or "The value of an objective is not a number."
-        archive.set_trial_attributes(trial, failed=True, message=said)
+        message = run.message or "The value of an objective is not a number."
+        archive.set_trial_attributes(trial, failed=True, message=message)
         archive.finish_trial(trial.number, TrialState.PRUNED)
     else:
         _fail_trial(archive, trial, run.message or f"Its run is {run.state}.")
@@ -144,16 +144,16 @@ def has_trial_worker(trial: FrozenTrial, run: runs.Run | None) -> bool:
       trial: as it is written down.
       run: its run; None if it has none yet.
     """
-    said = trial.user_attrs.get("owner")
-    if not isinstance(said, dict):
+    owner = trial.user_attrs.get("owner")
+    if not isinstance(owner, dict):
         # It was left, or whoever asked for it was killed by then: but for one who resumed its
         # run by hand nobody is at it.
         return run is not None and run.active and run.status.pid is not None
-    if said.get("host") != socket.gethostname():
+    if owner.get("host") != socket.gethostname():
         return run is not None and run.active
     # The owner may also be a process of another container of this name.
     held = run is not None and bool(is_locked(run.path / LOCK_FILE))
-    return held or is_process_alive(int(said["pid"]), said.get("ticks"))
+    return held or is_process_alive(int(owner["pid"]), owner.get("ticks"))
 
 
 def read_trial_run(trial: FrozenTrial) -> runs.Run | None:
@@ -198,8 +198,8 @@ def _take_over_trial(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> s
         return ""
     attempts = int(trial.user_attrs.get("attempts", 1)) + (run.state != "stopped")
     if attempts > MAX_TRIAL_ATTEMPTS:
-        said = f"Its worker was killed {MAX_TRIAL_ATTEMPTS} times: see the log of its run."
-        return _fail_trial(archive, trial, said)
+        message = f"Its worker was killed {MAX_TRIAL_ATTEMPTS} times: see the log of its run."
+        return _fail_trial(archive, trial, message)
     archive.set_trial_attributes(trial, attempts=attempts)
     if run.status.state != "queued":
         try:
@@ -220,14 +220,14 @@ def _create_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> 
 
 def _adopt_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> str:
     """The run that was made for the trial, by a worker that was killed before it said so."""
-    known = {one.user_attrs.get("run") for one in archive.read_trials()}
+    recorded_ids = {listed_trial.user_attrs.get("run") for listed_trial in archive.read_trials()}
     try:
         config = sweep.config.build_trial_config(trial.params)
     except ConfigError:
         return ""
     for run in runs.list_runs():
         made_for_it = sweep.id in run.tags and run.config == config and run.status.pid is None
-        if made_for_it and run.id not in known:
+        if made_for_it and run.id not in recorded_ids:
             return _link_trial_run(sweep, archive, trial, run)
     return ""
 

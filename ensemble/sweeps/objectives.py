@@ -22,9 +22,11 @@ def read_objective_values(run: runs.Run, goals: tuple[str, ...]) -> tuple[float,
     """
     best = run.status.best_epoch
     lines = [
-        one for one in runs.read_history(run.id) if one["kind"] == "epoch" and one["epoch"] == best
+        line
+        for line in runs.read_history(run.id)
+        if line["kind"] == "epoch" and line["epoch"] == best
     ]
-    found = [
+    values = [
         run.status.seconds
         if goal == "seconds"
         else read_epoch_value(run, lines[-1], goal)
@@ -32,15 +34,15 @@ def read_objective_values(run: runs.Run, goals: tuple[str, ...]) -> tuple[float,
         else math.nan
         for goal in goals
     ]
-    return tuple(found) if all(map(math.isfinite, found)) else None
+    return tuple(values) if all(map(math.isfinite, values)) else None
 
 
 def read_epoch_value(run: runs.Run, line: Line, goal: str) -> float:
     """The value after an epoch, whose line of the history this is; NaN where it has none."""
     if goal == "ece":
         return compute_validation_ece(run, line["epoch"])
-    found = line.get(f"ensemble_validation_{goal}")
-    return math.nan if found is None else float(found)
+    value = line.get(f"ensemble_validation_{goal}")
+    return math.nan if value is None else float(value)
 
 
 def compute_validation_ece(run: runs.Run, epoch: int) -> float:

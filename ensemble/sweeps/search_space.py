@@ -61,17 +61,19 @@ def parse_search_space(text: str) -> dict[str, Axis]:
       ConfigError: it cannot be read, or a value is out of its setting's range; the message says
         how it is written.
     """
-    fields = {one.name: one for one in list_setting_fields(EnsembleConfig)}
-    found: dict[str, Axis] = {}
+    fields = {
+        setting_field.name: setting_field for setting_field in list_setting_fields(EnsembleConfig)
+    }
+    axes: dict[str, Axis] = {}
     for part in text.split():
-        name, _, said = part.partition("=")
+        name, _, values_text = part.partition("=")
         if name not in fields or name in UNSEARCHABLE_SETTINGS:
             names = ", ".join(sorted(set(fields) - set(UNSEARCHABLE_SETTINGS)))
             raise ConfigError(f"space names {name!r:.40}: what can be searched is one of {names}.")
-        if name in found:
+        if name in axes:
             raise ConfigError(f"space names {name} twice: once is enough.")
-        found[name] = _parse_axis(fields[name], said)
-    return found
+        axes[name] = _parse_axis(fields[name], values_text)
+    return axes
 
 
 def format_search_space(axes: dict[str, Axis]) -> str:
@@ -94,7 +96,10 @@ def build_grid(axes: dict[str, Axis]) -> list[dict[str, Value]]:
             f"The grid has {count:,} combinations, more than {MAX_GRID_SIZE:,}: name fewer values, "
             "or choose the sampler random."
         )
-    return [dict(zip(lists, one, strict=True)) for one in itertools.product(*lists.values())]
+    return [
+        dict(zip(lists, combination, strict=True))
+        for combination in itertools.product(*lists.values())
+    ]
 
 
 def _list_grid_values(name: str, axis: Axis) -> tuple[Value, ...]:
@@ -113,49 +118,49 @@ def _list_grid_values(name: str, axis: Axis) -> tuple[Value, ...]:
     return tuple(range(int(axis.low), int(axis.high) + 1))
 
 
-def _parse_axis(field: "Field[Any]", said: str) -> Axis:
+def _parse_axis(field: "Field[Any]", text: str) -> Axis:
     is_number = isinstance(field.default, int | float) and not isinstance(field.default, bool)
-    if is_number and (ends := _RANGE.fullmatch(said)):
-        return _parse_range(field, said, ends[1], ends[2], bool(ends[3]))
-    values = [_parse_axis_value(field, one, said) for one in said.split(",")]
+    if is_number and (ends := _RANGE.fullmatch(text)):
+        return _parse_range(field, text, ends[1], ends[2], bool(ends[3]))
+    values = [_parse_axis_value(field, part, text) for part in text.split(",")]
     return ValueList(tuple(dict.fromkeys(values)))
 
 
-def _parse_range(field: "Field[Any]", said: str, first: str, last: str, log: bool) -> ValueRange:
+def _parse_range(field: "Field[Any]", text: str, first: str, last: str, log: bool) -> ValueRange:
     whole = isinstance(field.default, int)
-    low, high = (_parse_axis_value(field, one, said) for one in (first, last))
+    low, high = (_parse_axis_value(field, bound, text) for bound in (first, last))
     if not (isinstance(low, int | float) and isinstance(high, int | float) and low < high):
         raise ConfigError(
-            f"space says {field.name}={said:.60}: the start of a range has to be below its end."
+            f"space says {field.name}={text:.60}: the start of a range has to be below its end."
         )
     if log and low <= 0:
         raise ConfigError(
-            f"space says {field.name}={said:.60}: a range with :log has to start above 0."
+            f"space says {field.name}={text:.60}: a range with :log has to start above 0."
         )
     return ValueRange(low, high, log, whole)
 
 
-def _parse_axis_value(field: "Field[Any]", word: str, said: str) -> Value:
+def _parse_axis_value(field: "Field[Any]", word: str, text: str) -> Value:
     """One word as a value of its setting."""
     if isinstance(field.default, bool):
-        found: Any = BOOLEAN_WORDS.get(word, word)
+        raw_value: Any = BOOLEAN_WORDS.get(word, word)
     elif isinstance(field.default, str):
-        found = word
+        raw_value = word
     else:
-        found = _parse_axis_number(field, word, said)
+        raw_value = _parse_axis_number(field, word, text)
     # A network of a person's own is asked for where a trial's settings are made.
     own = isinstance(field.default, str) and ":" in word and word not in list_setting_choices(field)
-    value: Value = found if own else coerce_setting_value(field, found)
+    value: Value = raw_value if own else coerce_setting_value(field, raw_value)
     return value
 
 
-def _parse_axis_number(field: "Field[Any]", word: str, said: str) -> float | int:
+def _parse_axis_number(field: "Field[Any]", word: str, text: str) -> float | int:
     try:
         number = float(word)
     except ValueError as error:
         name = field.name
         raise ConfigError(
-            f"space says {name}={said:.60}: write {name}=1..8 or {name}=1..8:log for a range, "
+            f"space says {name}={text:.60}: write {name}=1..8 or {name}=1..8:log for a range, "
             f"{name}=1,4 for a list, with numbers of your own."
         ) from error
     return int(number) if isinstance(field.default, int) and number % 1 == 0 else number

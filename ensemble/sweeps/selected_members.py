@@ -60,13 +60,14 @@ def create_selected_run(chosen: list[SelectedMember], config: EnsembleConfig) ->
         chosen, runs.load_test_set(model).labels, load_validation_labels(model)
     )
     with create_run_folder(config.dataset, time.time()) as folder:
-        write_parameters(folder, 1, _stack_trees([one.params for one in chosen]), best=1)
-        write_predictions(folder, 1, np.stack([one.test_probabilities for one in chosen]))
-        held = np.stack([one.validation_probabilities for one in chosen])
+        write_parameters(folder, 1, _stack_trees([member.params for member in chosen]), best=1)
+        write_predictions(folder, 1, np.stack([member.test_probabilities for member in chosen]))
+        held = np.stack([member.validation_probabilities for member in chosen])
         write_predictions(folder, 1, held, PREDICTION_FOLDERS["validation"])
         append_line(folder / "history.jsonl", line)
         write_json(
-            folder / SOURCES_FILE, {"members": [_serialize_member_source(one) for one in chosen]}
+            folder / SOURCES_FILE,
+            {"members": [_serialize_member_source(member) for member in chosen]},
         )
         write_run_folder(folder, config, None)
         status = read_run_status(folder)
@@ -81,7 +82,9 @@ def create_selected_run(chosen: list[SelectedMember], config: EnsembleConfig) ->
                 epoch=1,
                 step=1,
                 steps=1,
-                seconds=sum({one.run.id: one.run.status.seconds for one in chosen}.values()),
+                seconds=sum(
+                    {member.run.id: member.run.status.seconds for member in chosen}.values()
+                ),
                 **build_epoch_status_fields(status, line),
             ),
         )
@@ -95,30 +98,37 @@ def list_member_sources(run: runs.Run) -> list[dict[str, Any]]:
     Nothing of a run that was trained as a whole, or where it cannot be read.
     """
     try:
-        found = read_json(run.path / SOURCES_FILE)["members"]
+        sources = read_json(run.path / SOURCES_FILE)["members"]
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    return list(found) if isinstance(found, list) else []
+    return list(sources) if isinstance(sources, list) else []
 
 
-def _serialize_member_source(one: SelectedMember) -> dict[str, Any]:
+def _serialize_member_source(selected_member: SelectedMember) -> dict[str, Any]:
     """Where a member came from; its number counts from 1, as people say it."""
-    settings = runs.require_training_config(one.run)
-    own = {name: values[one.member] for name, values in settings.member_values.items()}
-    return {"run_id": one.run.id, "member": one.member + 1, "epoch": one.epoch, "settings": own}
+    settings = runs.require_training_config(selected_member.run)
+    own = {name: values[selected_member.member] for name, values in settings.member_values.items()}
+    return {
+        "run_id": selected_member.run.id,
+        "member": selected_member.member + 1,
+        "epoch": selected_member.epoch,
+        "settings": own,
+    }
 
 
 def _build_history_line(
     chosen: list[SelectedMember], labels: NDArray[Any], held_labels: NDArray[Any]
 ) -> Line:
-    held = np.stack([one.validation_probabilities for one in chosen])
+    held = np.stack([member.validation_probabilities for member in chosen])
     averaged = average_probabilities(held)
     loss = np.array([compute_mean_nll(member, held_labels) for member in held])
     return convert_to_json(
         {
-            **build_epoch_line(np.stack([one.test_probabilities for one in chosen]), labels, 1),
+            **build_epoch_line(
+                np.stack([member.test_probabilities for member in chosen]), labels, 1
+            ),
             **{
-                name: [one.training_metrics[name] for one in chosen]
+                name: [member.training_metrics[name] for member in chosen]
                 for name in chosen[0].training_metrics
             },
             "validation_loss": loss,

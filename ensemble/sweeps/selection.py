@@ -55,30 +55,30 @@ def create_hyper_deep_ensemble(
       ConfigError: more members than there are, or than an ensemble has.
       RunError: no trial is complete, or they hold out different images.
     """
-    pool, known = list_member_candidates(sweep_id)
+    pool, probabilities = list_member_candidates(sweep_id)
     most = EnsembleConfig.__dataclass_fields__["members"].metadata["high"]
     most = most if again else min(most, len(pool))
     if not 1 <= size <= most:
         raise ConfigError(
             f"{size} members of {len(pool)} cannot be selected: choose from 1 to {most}."
         )
-    chosen = [pool[number] for number in select_members_greedily(known, size, again)]
-    made = create_selected_run(
-        [_read_selected_member(one) for one in chosen], _merge_trial_settings(chosen)
+    chosen = [pool[number] for number in select_members_greedily(probabilities, size, again)]
+    selected_run = create_selected_run(
+        [_read_selected_member(candidate) for candidate in chosen], _merge_trial_settings(chosen)
     )
     named = name or f"Hyper-deep ensemble of {sweep_id}"
-    return runs.rename_run(made.id, named)
+    return runs.rename_run(selected_run.id, named)
 
 
 def select_members_greedily(
-    known: NDArray[np.floating], size: int, again: bool = False
+    probabilities: NDArray[np.floating], size: int, again: bool = False
 ) -> tuple[int, ...]:
     """Members one after the other, each that with which the mean so far has the least NLL.
 
     It is chosen on these examples, so on others it will do worse than here.
 
     Args:
-      known: (P, N), what each of P candidates gave the label, from `scores.at_label`.
+      probabilities: (P, N), what each of P candidates gave the label, from `scores.at_label`.
       size: how many to choose.
       again: whether one may be chosen more than once: with replacement.
 
@@ -88,17 +88,17 @@ def select_members_greedily(
     Raises:
       ValueError: there are too few candidates, or no examples.
     """
-    candidates, examples = known.shape
+    candidates, examples = probabilities.shape
     if not examples or not 1 <= size <= (size if again and candidates else candidates):
         raise ValueError(f"{size} of {candidates} candidates, by {examples} examples")
     total = np.zeros(examples)
     chosen: list[int] = []
     for _ in range(size):
-        loss = np.array([-np.log(total + one).sum() for one in known])
+        loss = np.array([-np.log(total + candidate).sum() for candidate in probabilities])
         if not again:
             loss[chosen] = np.inf
         chosen.append(int(loss.argmin()))
-        total += known[chosen[-1]]
+        total += probabilities[chosen[-1]]
     return tuple(chosen)
 
 
@@ -109,22 +109,24 @@ def list_member_candidates(sweep_id: str) -> tuple[list[MemberCandidate], Floats
       RunError: there are none, or they hold out different images.
     """
     sweep = find_sweep(sweep_id)
-    trials = [one for one in read_trials(sweep) if one.state == "complete"]
+    trials = [
+        listed_trial for listed_trial in read_trials(sweep) if listed_trial.state == "complete"
+    ]
     first = find_best_trial(sweep, trials)
     if first is None:
         raise RunError(f"No trial of “{sweep_id}” is complete yet: wait until one has finished.")
     model = runs.find_run(first.run_id)
-    pool, known = [], []
+    pool, probabilities = [], []
     labels = load_validation_labels(model)
     for trial in trials:
         run = runs.find_run(trial.run_id)
         if not _has_same_network(run, model):
             continue
         epoch = run.status.best_epoch or run.status.epoch
-        given = label_probability(runs.read_validation_predictions(run.id, epoch), labels)
-        pool += [MemberCandidate(run, member, epoch) for member in range(len(given))]
-        known.append(given)
-    return pool, np.concatenate(known)
+        label_probs = label_probability(runs.read_validation_predictions(run.id, epoch), labels)
+        pool += [MemberCandidate(run, member, epoch) for member in range(len(label_probs))]
+        probabilities.append(label_probs)
+    return pool, np.concatenate(probabilities)
 
 
 def _has_same_network(run: runs.Run, model: runs.Run) -> bool:
@@ -143,36 +145,46 @@ def _has_same_network(run: runs.Run, model: runs.Run) -> bool:
     return (mine.network, mine.width) == (its.network, its.width)
 
 
-def _read_selected_member(one: MemberCandidate) -> SelectedMember:
+def _read_selected_member(member_candidate: MemberCandidate) -> SelectedMember:
     lines = [
         line
-        for line in runs.read_history(one.run.id)
-        if line["kind"] == "epoch" and line["epoch"] == one.epoch
+        for line in runs.read_history(member_candidate.run.id)
+        if line["kind"] == "epoch" and line["epoch"] == member_candidate.epoch
     ]
     return SelectedMember(
-        one.run,
-        one.member,
-        one.epoch,
-        _slice_member_tree(read_parameters(one.run.id, one.epoch), one.member),
-        runs.read_run_predictions(one.run.id, one.epoch)[one.member],
-        runs.read_validation_predictions(one.run.id, one.epoch)[one.member],
-        {name: lines[-1][name][one.member] for name in ("train_loss", "train_accuracy")},
+        member_candidate.run,
+        member_candidate.member,
+        member_candidate.epoch,
+        _slice_member_tree(
+            read_parameters(member_candidate.run.id, member_candidate.epoch),
+            member_candidate.member,
+        ),
+        runs.read_run_predictions(member_candidate.run.id, member_candidate.epoch)[
+            member_candidate.member
+        ],
+        runs.read_validation_predictions(member_candidate.run.id, member_candidate.epoch)[
+            member_candidate.member
+        ],
+        {
+            name: lines[-1][name][member_candidate.member]
+            for name in ("train_loss", "train_accuracy")
+        },
     )
 
 
 def _slice_member_tree(tree: object, member: int) -> object:
     if isinstance(tree, dict):
-        return {name: _slice_member_tree(one, member) for name, one in tree.items()}
+        return {name: _slice_member_tree(branch, member) for name, branch in tree.items()}
     return np.asarray(tree)[member]
 
 
 def _merge_trial_settings(chosen: list[MemberCandidate]) -> EnsembleConfig:
     """Settings that say what the members share, and what differs where that is a member's own."""
-    configs = [runs.require_training_config(one.run) for one in chosen]
+    configs = [runs.require_training_config(candidate.run) for candidate in chosen]
     own = {
         name: tuple(
-            config.member_values[name][one.member]
-            for config, one in zip(configs, chosen, strict=True)
+            config.member_values[name][candidate.member]
+            for config, candidate in zip(configs, chosen, strict=True)
         )
         for name in member_values.VARIABLE_SETTINGS
     }

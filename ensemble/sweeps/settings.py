@@ -156,7 +156,10 @@ class SweepConfig(Settings):
 
     @classmethod
     def _from_values(cls, values: dict[str, Any], read: Any) -> Self:
-        names = {one.name for one in list_setting_fields(cls)} | {"base", "study"}
+        names = {setting_field.name for setting_field in list_setting_fields(cls)} | {
+            "base",
+            "study",
+        }
         base = values.get("base", {})
         if unknown := sorted(set(values) - names) or not isinstance(base, dict):
             raise ConfigError(f"A sweep has no such settings: {unknown!r:.200}.")

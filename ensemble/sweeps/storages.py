@@ -62,12 +62,12 @@ def open_trial_storage(
         return _open_database(address)
     path = folder / STORAGE_FILES[word]
     try:
-        found = path.lstat()
+        file_status = path.lstat()
     except (FileNotFoundError, NotADirectoryError) as error:
         if not new:
             raise RunError(describe_lost_trials(sweep_id, word)) from error
         return _open_cached_journal(path, b"") if word == "journal" else _open_sqlite(path, 0)
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(file_status.st_mode):
         raise RunError(
             f"{STORAGE_FILES[word]} of “{sweep_id}”, which stores its trials, is not a file: "
             "put a copy back, or launch another sweep; the runs stay."
@@ -76,7 +76,7 @@ def open_trial_storage(
     return (
         _open_cached_journal(path, _read_journal_head(path))
         if word == "journal"
-        else _open_sqlite(path, found.st_ino)
+        else _open_sqlite(path, file_status.st_ino)
     )
 
 

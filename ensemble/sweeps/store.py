@@ -45,9 +45,11 @@ class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
         """Its settings."""
         return SweepConfig.from_disk(config.settings)
 
-    def read_job(self, folder: Path, known: SweepConfig) -> Sweep:
+    def read_job(self, folder: Path, parsed_config: SweepConfig) -> Sweep:
         """The sweep in a folder."""
-        return Sweep(folder.name, read_run_name(folder), folder, known, read_sweep_status(folder))
+        return Sweep(
+            folder.name, read_run_name(folder), folder, parsed_config, read_sweep_status(folder)
+        )
 
     def complete_config(self, config: SweepConfig) -> SweepConfig:
         """Its trials are written down where the environment says."""

@@ -73,8 +73,8 @@ class SweepStudy:
                 study_name=config.study or sweep_id,
                 storage=storage,
                 directions=[
-                    "minimize" if OBJECTIVES[one].minimize else "maximize"
-                    for one in config.objective_names
+                    "minimize" if OBJECTIVES[objective_name].minimize else "maximize"
+                    for objective_name in config.objective_names
                 ],
             )
             study.set_metric_names(list(config.objective_names))
@@ -110,10 +110,10 @@ class SweepStudy:
           RunError: they cannot be read, or one is as no sweep writes it.
         """
         with translate_read_errors(self._id, self.config.storage):
-            found = self.study.get_trials(deepcopy=False)
-            if not all(is_valid_trial(one, self.config) for one in found):
+            trials = self.study.get_trials(deepcopy=False)
+            if not all(is_valid_trial(trial, self.config) for trial in trials):
                 raise RunError(describe_damaged_trials(self._id, self.config.storage))
-        return found
+        return trials
 
     def read_trial(self, trial: FrozenTrial | optuna.trial.Trial) -> FrozenTrial:
         """The trial as it is written down now."""
@@ -188,19 +188,19 @@ def is_valid_trial(trial: FrozenTrial, config: SweepConfig) -> bool:
         and isinstance(notes.get("message", ""), str)
         and (owner is None or _is_valid_owner(owner))
         and isinstance(fixed, dict)
-        and all(_is_valid_param(name, one, config) for name, one in trial.params.items())
-        and all(_is_valid_param(name, one, config) for name, one in fixed.items())
+        and all(_is_valid_param(name, param, config) for name, param in trial.params.items())
+        and all(_is_valid_param(name, value, config) for name, value in fixed.items())
         and (not complete or len(values) == len(config.objective_names))
         and (not complete or all(map(math.isfinite, values)))
     )
 
 
-def _is_valid_owner(said: object) -> bool:
+def _is_valid_owner(owner: object) -> bool:
     return (
-        isinstance(said, dict)
-        and isinstance(said.get("host"), str)
-        and type(said.get("pid")) is int
-        and type(said.get("ticks")) in (int, type(None))
+        isinstance(owner, dict)
+        and isinstance(owner.get("host"), str)
+        and type(owner.get("pid")) is int
+        and type(owner.get("ticks")) in (int, type(None))
     )
 
 
@@ -237,6 +237,6 @@ def _build_pruner(config: SweepConfig) -> optuna.pruners.BasePruner:
         if isinstance(axis, search_space.ValueRange):
             last = int(axis.high)
         elif axis is not None:
-            last = max(int(one) for one in axis.values)
+            last = max(int(value) for value in axis.values)
         return optuna.pruners.HyperbandPruner(min_resource=1, max_resource=last)
     return optuna.pruners.NopPruner()

@@ -66,8 +66,8 @@ class TrialWatcher:
 
     def observe_status(self, status: runs.Status) -> None:
         """Note a new status of the run."""
-        told = status.epoch in self._told or not status.epoch
-        if told or len(self._goals) > 1 or self._goals == ("seconds",):
+        is_reported = status.epoch in self._told or not status.epoch
+        if is_reported or len(self._goals) > 1 or self._goals == ("seconds",):
             return
         try:
             self._report_epochs(status.epoch)
@@ -106,7 +106,7 @@ def train_claimed_trials(
     more: list[TrialClaim] = []
     if claimed.fresh:
         config = find_sweep(sweep.id).config
-        begun = sum(one.state != WAITING for one in archive.read_trials()) - 1
+        begun = sum(trial.state != WAITING for trial in archive.read_trials()) - 1
         more = claim_more_trials(
             sweep, archive, compute_pack_size(config, begun, count_packed_lanes(config.base)) - 1
         )
@@ -185,16 +185,18 @@ def train_packed_trials(
     Returns:
       The runs as they ended, of those that no other process was at.
     """
-    every = {one.run_id: one for one in claimed}
+    every = {trial_claim.run_id: trial_claim for trial_claim in claimed}
     stops = {run_id: TrialStopRequest(runs.find_run(run_id), outer) for run_id in every}
-    watches = [TrialWatcher(archive, one, stops[one.run_id]) for one in claimed]
-    told: dict[str, runs.Run] = {}
+    watches = [
+        TrialWatcher(archive, trial_claim, stops[trial_claim.run_id]) for trial_claim in claimed
+    ]
+    ended_runs: dict[str, runs.Run] = {}
 
     def record_ended_run(run: runs.Run) -> None:
         if run.state == "failed":
             return
         try:
-            told[run.id] = _record_ended_trial(archive, every[run.id], run, stops[run.id])
+            ended_runs[run.id] = _record_ended_trial(archive, every[run.id], run, stops[run.id])
         except Exception:
             # A storage that does not answer now is asked again once all have ended.
             traceback.print_exc()
@@ -202,19 +204,19 @@ def train_packed_trials(
     try:
         packed_training.train_packed_runs(
             list(every),
-            [one.observe_status for one in watches],
+            [watch.observe_status for watch in watches],
             list(stops.values()),
             record_ended_run,
         )
     except Exception:
         for run_id in every:
             _log_exception(run_id)
-    for run_id, one in every.items():
-        if run_id not in told and (
-            run := _finish_unrecorded_trial(archive, one, stops[run_id], outer)
+    for run_id, claim in every.items():
+        if run_id not in ended_runs and (
+            run := _finish_unrecorded_trial(archive, claim, stops[run_id], outer)
         ):
-            told[run_id] = run
-    return list(told.values())
+            ended_runs[run_id] = run
+    return list(ended_runs.values())
 
 
 def _finish_unrecorded_trial(

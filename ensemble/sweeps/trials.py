@@ -48,7 +48,8 @@ def read_trials(sweep: Sweep) -> list[Trial]:
     from ensemble.sweeps.study import SweepStudy  # Optuna: whoever only lists sweeps needs none.
 
     return [
-        _build_trial(one) for one in SweepStudy(sweep.id, sweep.path, sweep.config).read_trials()
+        _build_trial(trial)
+        for trial in SweepStudy(sweep.id, sweep.path, sweep.config).read_trials()
     ]
 
 
@@ -60,8 +61,8 @@ def find_best_trial(sweep: Sweep, trials: list[Trial] | None = None) -> Trial | 
       trials: of it, where they have been read already.
     """
     sign = _list_objective_signs(sweep)[0]
-    complete = [one for one in trials or read_trials(sweep) if one.state == "complete"]
-    return min(complete, key=lambda one: (sign * one.values[0], one.number), default=None)
+    complete = [trial for trial in trials or read_trials(sweep) if trial.state == "complete"]
+    return min(complete, key=lambda trial: (sign * trial.values[0], trial.number), default=None)
 
 
 def find_pareto_trials(sweep: Sweep, trials: list[Trial] | None = None) -> list[Trial]:
@@ -70,9 +71,10 @@ def find_pareto_trials(sweep: Sweep, trials: list[Trial] | None = None) -> list[
     By one objective these are the best, all that are equal.
     """
     signs = _list_objective_signs(sweep)
-    complete = [one for one in trials or read_trials(sweep) if one.state == "complete"]
+    complete = [trial for trial in trials or read_trials(sweep) if trial.state == "complete"]
     points = [
-        [sign * one for sign, one in zip(signs, trial.values, strict=True)] for trial in complete
+        [sign * value for sign, value in zip(signs, trial.values, strict=True)]
+        for trial in complete
     ]
     return [
         trial
@@ -82,39 +84,48 @@ def find_pareto_trials(sweep: Sweep, trials: list[Trial] | None = None) -> list[
 
 
 def _list_objective_signs(sweep: Sweep) -> list[int]:
-    return [1 if OBJECTIVES[one].minimize else -1 for one in sweep.config.objective_names]
+    return [
+        1 if OBJECTIVES[objective_name].minimize else -1
+        for objective_name in sweep.config.objective_names
+    ]
 
 
 def _dominates_point(other: list[float], mine: list[float]) -> bool:
-    return other != mine and all(one <= two for one, two in zip(other, mine, strict=True))
+    return other != mine and all(value <= two for value, two in zip(other, mine, strict=True))
 
 
-def _build_trial(found: "FrozenTrial") -> Trial:
-    notes = found.user_attrs
-    params = found.params or found.system_attrs.get("fixed_params", {})
-    state = _read_trial_state(found)
+def _build_trial(frozen_trial: "FrozenTrial") -> Trial:
+    notes = frozen_trial.user_attrs
+    params = frozen_trial.params or frozen_trial.system_attrs.get("fixed_params", {})
+    state = _read_trial_state(frozen_trial)
     return Trial(
-        number=found.number,
+        number=frozen_trial.number,
         state=state,
         params=dict(params),
-        values=tuple(found.values or ()) if state == "complete" else (),
+        values=tuple(frozen_trial.values or ()) if state == "complete" else (),
         run_id=str(notes.get("run", "")),
-        started_at=found.datetime_start.timestamp() if found.datetime_start else None,
-        ended_at=found.datetime_complete.timestamp() if found.datetime_complete else None,
+        started_at=frozen_trial.datetime_start.timestamp() if frozen_trial.datetime_start else None,
+        ended_at=frozen_trial.datetime_complete.timestamp()
+        if frozen_trial.datetime_complete
+        else None,
         message=str(notes.get("message", "")),
-        epochs=dict(found.intermediate_values),
+        epochs=dict(frozen_trial.intermediate_values),
     )
 
 
-def _read_trial_state(found: "FrozenTrial") -> str:
+def _read_trial_state(frozen_trial: "FrozenTrial") -> str:
     from ensemble.sweeps.claims import has_trial_worker, read_trial_run
 
-    word = found.state.name.lower()
+    word = frozen_trial.state.name.lower()
     if word == "running":
         try:
-            return "running" if has_trial_worker(found, read_trial_run(found)) else "waiting"
+            return (
+                "running"
+                if has_trial_worker(frozen_trial, read_trial_run(frozen_trial))
+                else "waiting"
+            )
         except RunError:
             return "waiting"
-    if word == "pruned" and found.user_attrs.get("failed"):
+    if word == "pruned" and frozen_trial.user_attrs.get("failed"):
         return "failed"
     return {"fail": "failed"}.get(word, word)

@@ -84,10 +84,10 @@ def help_with_trials(sweep: Sweep) -> bool:
             return True
         archive = SweepStudy(sweep.id, sweep.path, sweep.config)
         while not stop():
-            found = claim_trial(find_sweep(sweep.id), archive)
-            if isinstance(found, TrialClaim):
-                train_claimed_trials(sweep, archive, found, stop)
-            elif found.all_ended:
+            claim = claim_trial(find_sweep(sweep.id), archive)
+            if isinstance(claim, TrialClaim):
+                train_claimed_trials(sweep, archive, claim, stop)
+            elif claim.all_ended:
                 return has_leader(find_sweep(sweep.id)) or task_process.is_inside_task(sweep)
             else:
                 time.sleep(CLAIM_POLL_INTERVAL_S)
@@ -139,13 +139,13 @@ class SweepLeader:
             start_worker(self._sweep)
         while not self._stop():
             sweep = find_sweep(self._sweep.id)
-            found = claim_trial(sweep, self._archive)
+            claim = claim_trial(sweep, self._archive)
             self._update_status(trials=sweep.config.trial_count)
-            if isinstance(found, NoTrial):
-                if found.all_ended:
+            if isinstance(claim, NoTrial):
+                if claim.all_ended:
                     return Outcome("finished")
                 time.sleep(CLAIM_POLL_INTERVAL_S)
-            elif outcome := self._train_claim(found):
+            elif outcome := self._train_claim(claim):
                 return outcome
         return self._stop_workers()
 
@@ -169,8 +169,8 @@ class SweepLeader:
         tasks.cancel_waiting()
         return self._stop_workers()
 
-    def _train_claim(self, found: TrialClaim) -> Outcome | None:
-        for run in train_claimed_trials(self._sweep, self._archive, found, self._stop):
+    def _train_claim(self, trial_claim: TrialClaim) -> Outcome | None:
+        for run in train_claimed_trials(self._sweep, self._archive, trial_claim, self._stop):
             self._failures = self._failures + 1 if run.state == "failed" else 0
             if self._failures >= MAX_CONSECUTIVE_FAILURES:
                 break
@@ -196,10 +196,10 @@ class SweepLeader:
     def _has_running_trials(self) -> bool:
         from ensemble.sweeps.trials import read_trials
 
-        return any(one.state == "running" for one in read_trials(self._sweep))
+        return any(trial.state == "running" for trial in read_trials(self._sweep))
 
     def _count_ended_trials(self) -> int:
-        return sum(one.state.is_finished() for one in self._archive.read_trials())
+        return sum(trial.state.is_finished() for trial in self._archive.read_trials())
 
     def _update_status(self, **changes: object) -> None:
         done = self._count_ended_trials()

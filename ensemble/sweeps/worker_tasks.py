@@ -26,7 +26,9 @@ class WorkerTasks:
         self._sweep = sweep
         try:
             placement = read_placement(sweep.path)
-            known = read_json(sweep.path / TASKS_FILE) if (sweep.path / TASKS_FILE).exists() else {}
+            record = (
+                read_json(sweep.path / TASKS_FILE) if (sweep.path / TASKS_FILE).exists() else {}
+            )
         except (OSError, ValueError) as error:
             raise RunError(
                 f"The placement of the sweep “{sweep.id}” cannot be read ({error}): launch "
@@ -34,7 +36,7 @@ class WorkerTasks:
             ) from error
         if placement is None or placement.on not in SCHEDULERS:
             raise RunError(f"The sweep “{sweep.id}” is on no cluster: launch it again.")
-        ids = filter(None, map(str, known.get("ids", [])))
+        ids = filter(None, map(str, record.get("ids", [])))
         self._array = TaskArray(
             create_scheduler_backend(placement, sweep.path, nodes=1),
             sweep.id,

@@ -157,8 +157,10 @@ class PageRenderer:
         self.head = None
         word = ""
         if part.choice:
-            asked = part.choice.name in self.answers
-            word = self.answers[part.choice.name] if asked else self.render_choice(part.choice)
+            is_answered = part.choice.name in self.answers
+            word = (
+                self.answers[part.choice.name] if is_answered else self.render_choice(part.choice)
+            )
             if word not in part.choice.values:
                 return []
         chosen = self.render_figure(part.figure(word))
@@ -181,7 +183,7 @@ class PageRenderer:
             if drawn_from is None
             else epoch.draw(figure.draw, figure.key, *drawn_from),
             key=figure.key,
-            of=epoch.run,
+            job=epoch.run,
             epoch=epoch.epoch if figure.of_epoch else None,
             name=f"{epoch.file_stem if figure.of_epoch else epoch.run.id}-{figure.file}",
             title=figure.title,

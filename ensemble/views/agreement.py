@@ -19,9 +19,9 @@ from ensemble.wording.verdicts.pairwise_measures import MEASURES, compute_pairwi
 MEASURE_CHOICE = Choice(
     "measure",
     "Measure",
-    {key: one.label for key, one in MEASURES.items()},
+    {key: measure.label for key, measure in MEASURES.items()},
     "disagreement",
-    " ".join(one.help for one in MEASURES.values()),
+    " ".join(measure.help for measure in MEASURES.values()),
 )
 ORACLE_GLOSS = "Oracle accuracy: what one would reach who always knew which member to believe."
 ANY_MEMBER = "0"  # whoever of the members it is
@@ -129,7 +129,7 @@ def divided_images_view(epoch: EvaluatedEpoch) -> View:
 
 def offer_voters(epoch: EvaluatedEpoch, swung: np.ndarray) -> Choice:
     """Any member, or one, from 1: whose leaving changes the verdict."""
-    counts = [int(swung.any(axis=0).sum()), *(int(one.sum()) for one in swung)]
+    counts = [int(swung.any(axis=0).sum()), *(int(verdicts.sum()) for verdicts in swung)]
     return Choice(
         "voter",
         "Whose vote decides",

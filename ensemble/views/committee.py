@@ -116,17 +116,17 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
     yield from repeat_member_faults(epoch)
     drawn_by = (name, margin, share) if verdict else (name,)
 
-    def build_metric_figure(one: str) -> Figure:
-        if one == name:
-            return build_committee_figure(epoch, judged, one, verdict, drawn_by)
-        default = offer_margins(one).default if one in DEFAULT_MARGINS else ""
-        found = (
-            decide_enough_members(epoch, one, DEFAULT_MARGINS[one], REQUIRED_SHARE)
-            if one in DEFAULT_MARGINS
+    def build_metric_figure(metric: str) -> Figure:
+        if metric == name:
+            return build_committee_figure(epoch, judged, metric, verdict, drawn_by)
+        default = offer_margins(metric).default if metric in DEFAULT_MARGINS else ""
+        enough_members = (
+            decide_enough_members(epoch, metric, DEFAULT_MARGINS[metric], REQUIRED_SHARE)
+            if metric in DEFAULT_MARGINS
             else None
         )
         return build_committee_figure(
-            epoch, judged, one, found, (one, default, KEEP_CHOICE.default)
+            epoch, judged, metric, enough_members, (metric, default, KEEP_CHOICE.default)
         )
 
     yield Figures(
@@ -259,7 +259,7 @@ def tabulate_committee_costs(
 ) -> pd.DataFrame:
     """A row for each size: the expected figure, what the last member brought, and what it takes."""
     mean = committees.committee_curve(judged, name).mean
-    said = [format_committee_metric(value, name, judged.n) for value in mean]
+    committee_metrics = [format_committee_metric(value, name, judged.n) for value in mean]
     gained = ["–", *(describe_size_gain(last, now, name) for last, now in pairwise(mean))]
     size = [str(number) for number in range(1, judged.members + 1)]
     if beyond:
@@ -267,7 +267,7 @@ def tabulate_committee_costs(
             np.linspace(0, len(beyond.size) - 1, MAX_EXPECTED_ROWS).round().astype(int)
         )
         size += [f"{beyond.size[row]} ({EXPECTED_LABEL})" for row in rows]
-        said += [
+        committee_metrics += [
             f"{formats.format_significant(beyond.mean[row])} "
             f"({formats.format_significant(beyond.low[row])} to "
             f"{formats.format_significant(beyond.high[row])})"
@@ -275,7 +275,7 @@ def tabulate_committee_costs(
         ]
         all_of_it = np.concatenate([mean[-1:], beyond.mean])
         gained += [describe_size_gain(all_of_it[row], all_of_it[row + 1], name) for row in rows]
-    columns = {"members": size, METRIC_NAMES[name]: said, "by the last one": gained}
+    columns = {"members": size, METRIC_NAMES[name]: committee_metrics, "by the last one": gained}
     return pd.DataFrame(columns | list_cost_columns(epoch, [int(one.split()[0]) for one in size]))
 
 
@@ -308,23 +308,23 @@ def explain_committee_costs(
     judged: CommitteeEvaluation, beyond: Extrapolation | None, name: str, known: Sequence[str]
 ) -> str:
     """How the table came about, and what it leaves out."""
-    said = [
+    parts = [
         "What the last one brings is a mean over committees, on these very images; whether it is "
         "more than chance, only the verdict tells.",
         "Times are this run's, shared out evenly: members on a processor share it.",
     ]
     if not any(column.startswith(f"{TIMED_IMAGES:,}") for column in known):
-        said.append("How long predicting takes this run did not measure.")
+        parts.append("How long predicting takes this run did not measure.")
     if beyond:
-        said.append(
+        parts.append(
             f"{EXPECTED_LABEL.capitalize()}: fitted to the curve as a + b · "
             f"k^(−{beyond.power:.2f}); in "
             "brackets the 95 % interval of the change, by jackknife over members and images."
         )
     elif name in ("accuracy", "ece"):
-        said.append(
+        parts.append(
             f"{METRIC_NAMES[name]} follows no law that tells what more members would bring."
         )
     elif judged.members < 3:
-        said.append("Two members are too few to tell what more would bring.")
-    return " ".join(said)
+        parts.append("Two members are too few to tell what more would bring.")
+    return " ".join(parts)

@@ -17,7 +17,7 @@ DEFAULT_MISS = next(word for word, rate in MISS_RATES.items() if rate == MISS_RA
 METHOD_CHOICE = Choice(
     "sets",
     "Kind of sets",
-    {one: words.METHOD_NAMES[one].partition(" ")[0] for one in METHODS},
+    {method: words.METHOD_NAMES[method].partition(" ")[0] for method in METHODS},
     METHODS[0],
     words.METHODS_HELP,
 )
@@ -48,7 +48,7 @@ def build_conformal(epoch: EvaluatedEpoch) -> View:
     calibrated, achieved = by_method[method]
     yield Paragraph(words.describe_conformal_sets(calibrated, achieved, epoch.noun), "answer")
     yield Figures(
-        METHOD_CHOICE, lambda one: build_set_sizes_figure(epoch, rate, one, by_method[one][1])
+        METHOD_CHOICE, lambda kind: build_set_sizes_figure(epoch, rate, kind, by_method[kind][1])
     )
     yield Paragraph(words.METHODS_HELP, "help")
     yield Table(

@@ -79,13 +79,16 @@ def offer_cells(epoch: EvaluatedEpoch, matrix: Matrix, cell: Cell | None) -> Cho
     wrong = matrix - np.diag(np.diag(matrix))
     kinds = int((wrong > 0).sum())
     order = np.argsort(-wrong.ravel(), kind="stable")[: min(kinds, MAX_LISTED_MISTAKES)]
-    cells: list[Cell] = [(int(one) // len(matrix), int(one) % len(matrix)) for one in order]
+    cells: list[Cell] = [(int(index) // len(matrix), int(index) % len(matrix)) for index in order]
     if cell and cell not in cells:
         cells.append(cell)
     return Choice(
         "cell",
         "Shown",
-        {format_cell_word(one): format_cell_label(epoch, matrix, one) for one in (None, *cells)},
+        {
+            format_cell_word(option): format_cell_label(epoch, matrix, option)
+            for option in (None, *cells)
+        },
         "",
         f"The {MAX_LISTED_MISTAKES} commonest of {kinds:,} kinds of mistake."
         if kinds > MAX_LISTED_MISTAKES
@@ -104,7 +107,7 @@ def format_cell_word(cell: Cell | None) -> str:
 def parse_cell_word(word: str, classes: int) -> Cell | None:
     """The cell that such a word names; None where it names none of this matrix."""
     first, _, second = word.partition("-")
-    if not all(one.isascii() and one.isdigit() and len(one) <= 8 for one in (first, second)):
+    if not all(part.isascii() and part.isdigit() and len(part) <= 8 for part in (first, second)):
         return None
     cell = int(first), int(second)
     return cell if max(cell) < classes else None

@@ -104,8 +104,8 @@ class EvaluatedEpoch:
     def decompose_losses(self) -> dict[int, NllDecomposition]:
         """The parts of the NLL by epoch, of at most two dozen; damaged epochs are left out."""
         epochs = sorted({*select_spread_epochs(self.epochs), self.epoch})
-        found = {epoch: self.decompose_loss(epoch) for epoch in epochs}
-        return {epoch: parts for epoch, parts in found.items() if parts}
+        by_epoch = {epoch: self.decompose_loss(epoch) for epoch in epochs}
+        return {epoch: parts for epoch, parts in by_epoch.items() if parts}
 
     def decompose_loss(self, epoch: int) -> NllDecomposition | None:
         """The parts of the NLL after one epoch; None where its predictions are damaged."""

@@ -48,14 +48,14 @@ def tabulate_likeliest_classes(
     predictions: EnsemblePredictions, numbers: Ints, named: NDArray[np.object_]
 ) -> dict[str, Any]:
     """Columns of the LISTED likeliest classes of each image, and their averaged probabilities."""
-    found = np.empty((len(numbers), min(LISTED_CLASSES, len(named))), np.int64)
+    likeliest = np.empty((len(numbers), min(LISTED_CLASSES, len(named))), np.int64)
     for rows in iterate_blocks(len(numbers), len(named)):
         part = predictions.averaged[numbers[rows]]
-        found[rows] = np.argsort(-part, axis=1, kind="stable")[:, : found.shape[1]]
+        likeliest[rows] = np.argsort(-part, axis=1, kind="stable")[:, : likeliest.shape[1]]
     columns: dict[str, Any] = {}
-    for place, one in enumerate(found.T, 1):
+    for place, classes in enumerate(likeliest.T, 1):
         columns |= {
-            f"likeliest_{place}": named[one],
-            f"p_{place}": predictions.averaged[numbers, one],
+            f"likeliest_{place}": named[classes],
+            f"p_{place}": predictions.averaged[numbers, classes],
         }
     return columns

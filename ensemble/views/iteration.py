@@ -25,8 +25,8 @@ class DefaultChooser:
       answers: what each was answered with.
     """
 
-    def __init__(self, given: Mapping[str, str] | None = None) -> None:
-        self.given = dict(given or {})
+    def __init__(self, answers: Mapping[str, str] | None = None) -> None:
+        self.given = dict(answers or {})
         self.choices: dict[str, Choice] = {}
         self.answers: dict[str, str] = {}
 
@@ -39,7 +39,7 @@ class DefaultChooser:
         self.choices[choice.name] = choice
         word = self.given.get(choice.name, choice.default)
         if not choice.is_valid(word):
-            offered = ", ".join(one or repr(one) for one in choice.values)
+            offered = ", ".join(value or repr(value) for value in choice.values)
             raise ConfigError(f"{choice.name} is {word!r:.60}: choose one of {offered}.")
         self.answers[choice.name] = word
         return word

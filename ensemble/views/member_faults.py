@@ -17,4 +17,4 @@ def list_epoch_member_faults(epoch: EvaluatedEpoch) -> list[tuple[str, str]]:
 def repeat_member_faults(epoch: EvaluatedEpoch) -> View:
     """Yield each fault below what it has a part in; nothing where all members are sound."""
     for claim, _ in list_epoch_member_faults(epoch):
-        yield Paragraph(claim, "evidence")
+        yield Paragraph(claim, "reminder")

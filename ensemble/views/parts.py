@@ -24,6 +24,7 @@ Role = Literal[
     "scope",
     "heading",
     "warning",
+    "reminder",
     "missing",
     "unavailable",
 ]
@@ -39,9 +40,10 @@ class Paragraph:
         "note" says how to read what stands above; a "gloss" says what a term means; "help" is
         what a control's question mark says, and is left out where there is one; a "hint" says
         what can be pressed, and is left out where nothing can be; "scope" says what was measured,
-        and is left out beside the job that measures it; a "heading" stands over what comes next
-        where that has none; "missing" says what one of several things lacks, and "unavailable"
-        why there is nothing to see at all; "text" is none of these.
+        and is left out beside the job that measures it; a "reminder" repeats what the answer of
+        the epoch begins with, and is left out where that stands above; a "heading" stands over
+        what comes next where that has none; "missing" says what one of several things lacks, and
+        "unavailable" why there is nothing to see at all; "text" is none of these.
       markdown: whether it is Markdown with bold words and escapes; else it is shown as it stands.
       help: what its terms mean, where a question mark can stand behind it.
       icon: of one that is "unavailable", where icons can be shown.

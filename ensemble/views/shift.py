@@ -63,10 +63,10 @@ def shift_results_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
         choice = Choice(
             "outside",
             "Shown to the members",
-            {one["key"]: one["title"] for one in results.ood},
+            {ood_set["key"]: ood_set["title"] for ood_set in results.ood},
             results.ood[0]["key"],
         )
-        by_key = {one["key"]: one for one in results.ood}
+        by_key = {ood_set["key"]: ood_set for ood_set in results.ood}
         yield Alternatives(choice, lambda key: ood_view(epoch, results, by_key[key]))
 
 
@@ -82,8 +82,8 @@ def corruptions_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
         yield Paragraph(f"{titles[name]} has not been measured yet.", "missing")
     if measured:
         default = name if name in measured else measured[0]
-        shown = Choice("kind", "Corruption", {one: titles[one] for one in measured}, default)
-        yield Figures(shown, lambda one: build_corruption_figure(epoch, results, every[one]))
+        choice = Choice("kind", "Corruption", {kind: titles[kind] for kind in measured}, default)
+        yield Figures(choice, lambda kind: build_corruption_figure(epoch, results, every[kind]))
 
 
 def build_corruption_figure(
@@ -103,54 +103,54 @@ def build_corruption_figure(
         file=kind.name,
         title=f"{kind.title}, and every other corruption",
         table=lambda: figures.tabulate_corruption_metrics(
-            [results.list_corruption_steps(one) for one in every]
+            [results.list_corruption_steps(kind_name) for kind_name in every]
         ),
         of_epoch=False,
     )
 
 
-def ood_view(epoch: EvaluatedEpoch, results: StressResults, one: dict[str, Any]) -> View:
+def ood_view(epoch: EvaluatedEpoch, results: StressResults, ood_set: dict[str, Any]) -> View:
     """One set of images of no class: how unsure of them the ensemble is, and every score."""
-    known = epoch.read_scores(KNOWN_KEY, results.tick)
-    unknown = epoch.read_scores(one["key"], results.tick)
-    if known is None or unknown is None:
+    scores = epoch.read_scores(KNOWN_KEY, results.tick)
+    unknown = epoch.read_scores(ood_set["key"], results.tick)
+    if scores is None or unknown is None:
         yield Paragraph(MISSING_SCORES, "missing")
         return
-    yield Figures.single(build_entropies_figure(epoch, results, one, known, unknown))
+    yield Figures.single(build_entropies_figure(epoch, results, ood_set, scores, unknown))
     yield Table(
-        f"Told apart from {one['title']}",
-        entropy_histograms.tabulate_ood_metrics(one),
+        f"Told apart from {ood_set['title']}",
+        entropy_histograms.tabulate_ood_metrics(ood_set),
         True,
         entropy_histograms.OOD_NOTES,
         "ood_table",
     )
-    if others := explain_missing_datasets(results):
-        yield Paragraph(others, "hint")
+    if missing_datasets := explain_missing_datasets(results):
+        yield Paragraph(missing_datasets, "hint")
 
 
 def build_entropies_figure(
     epoch: EvaluatedEpoch,
     results: StressResults,
-    one: dict[str, Any],
-    known: entropy_histograms.Scores,
+    ood_set: dict[str, Any],
+    scores: entropy_histograms.Scores,
     unknown: entropy_histograms.Scores,
 ) -> Figure:
     """Histograms of the entropies of known images and of one other set."""
-    title = f"{one['title']} · {format_run_name(epoch.run)} · epoch {results.epoch}"
+    title = f"{ood_set['title']} · {format_run_name(epoch.run)} · epoch {results.epoch}"
     # The dataset, gone or of another machine, need not tell its title.
-    names = epoch.run.data.title, one["title"]
+    names = epoch.run.data.title, ood_set["title"]
     return Figure(
         label="",
         alt=f"Histograms of entropy: {names[0]} against {names[1]}",
-        explanation=entropy_histograms.describe_ood_separation(one, epoch.noun),
+        explanation=entropy_histograms.describe_ood_separation(ood_set, epoch.noun),
         draw=lambda palette: entropy_histograms.plot_entropy_histograms(
-            known, unknown, names, title, palette, len(epoch.class_names)
+            scores, unknown, names, title, palette, len(epoch.class_names)
         ),
         markdown=True,
         key="ood",
-        file=f"ood-{one['key']}",
+        file=f"ood-{ood_set['key']}",
         title="Entropies of known and out-of-distribution images",
-        table=lambda: entropy_histograms.tabulate_entropy_scores(known, unknown),
+        table=lambda: entropy_histograms.tabulate_entropy_scores(scores, unknown),
         of_epoch=False,
     )
 
@@ -162,9 +162,9 @@ def explain_missing_datasets(results: StressResults) -> str:
     except EnsembleError:  # It came in a report, and its dataset is not on this machine.
         return ""
     missing = [
-        one.title
-        for one in datasets.list_dataset_infos()
-        if not one.prepared and not {*one.class_names} & {*own.class_names}
+        dataset_info.title
+        for dataset_info in datasets.list_dataset_infos()
+        if not dataset_info.prepared and not {*dataset_info.class_names} & {*own.class_names}
     ]
     if not missing:
         return ""

@@ -61,12 +61,16 @@ class ViewSummary:
     @property
     def evidence(self) -> list[str]:
         """What carries the answer: figures, intervals, p-values, and on which images."""
-        return [render_plain_text(one) for one in self.paragraphs if one.role == "evidence"]
+        return [
+            render_plain_text(paragraph)
+            for paragraph in self.paragraphs
+            if paragraph.role == "evidence"
+        ]
 
     @property
     def available(self) -> bool:
         """Whether there is anything to see."""
-        return all(one.role != "unavailable" for one in self.paragraphs)
+        return all(paragraph.role != "unavailable" for paragraph in self.paragraphs)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON; docs/command-line.md says what each name is."""
@@ -77,16 +81,17 @@ class ViewSummary:
                 for name, choice in self.choices.items()
             },
             "paragraphs": [
-                {"role": one.role, "text": render_plain_text(one)} for one in self.paragraphs
+                {"role": paragraph.role, "text": render_plain_text(paragraph)}
+                for paragraph in self.paragraphs
             ],
             "tables": [
-                {"caption": one.caption, "note": one.note, **build_table_record(one.frame)}
-                for one in self.tables
+                {"caption": table.caption, "note": table.note, **build_table_record(table.frame)}
+                for table in self.tables
             ],
-            "figures": [build_figure_record(one) for one in self.figures],
+            "figures": [build_figure_record(figure) for figure in self.figures],
             "images": [
-                {"caption": render_image_caption(one), "numbers": one.numbers.tolist()}
-                for one in self.images
+                {"caption": render_image_caption(image), "numbers": image.numbers.tolist()}
+                for image in self.images
             ],
         }
 
@@ -149,10 +154,10 @@ def summarize_view(
         epoch,
         chooser.choices,
         chooser.answers,
-        [one for one in iterate_paragraphs(parts) if one.role not in left_out],
-        [one for one in parts if isinstance(one, Table)],
-        [figure for one in parts if isinstance(one, Figures) for figure in one.all()],
-        [one for one in parts if isinstance(one, Images)],
+        [paragraph for paragraph in iterate_paragraphs(parts) if paragraph.role not in left_out],
+        [part for part in parts if isinstance(part, Table)],
+        [figure for part in parts if isinstance(part, Figures) for figure in part.all()],
+        [part for part in parts if isinstance(part, Images)],
     )
 
 
@@ -180,11 +185,11 @@ def render_image_caption(images: Images) -> str:
 
 def format_image_numbers(images: Images, noun: str) -> str:
     """The numbers of the first images of a list, in a line."""
-    numbers = [int(one) for one in images.numbers[:MAX_LISTED_IMAGES]]
+    numbers = [int(number) for number in images.numbers[:MAX_LISTED_IMAGES]]
     if not numbers:
         return images.empty
     more = len(images.numbers) - len(numbers)
-    listed = ", ".join(f"{one:,}" for one in numbers)
+    listed = ", ".join(f"{number:,}" for number in numbers)
     rest = f" and {more:,} more" if more else ""
     what = f"Test {pluralize_noun(noun)}: {listed}{rest}."
     return f"{render_image_caption(images)} {what}".strip()

@@ -33,79 +33,89 @@ def format_first_question(members: int, noun: str) -> str:
     return f"What is this {noun}? Choose, then see what {who}."
 
 
-def describe_vote_split(made: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
+def describe_vote_split(
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
+) -> str:
     """The first step: how the votes fall."""
-    tally = made.tallies[number]
+    tally = ensemble_predictions.tallies[number]
     order = np.argsort(-tally, kind="stable")
     first, second = (shorten_quoted_class(names[c]) for c in order[:2])
-    if made.members == 1:
+    if ensemble_predictions.members == 1:
         return f"One member says {first}: alone, it has nobody to disagree with."
-    if not made.split[number]:
-        return f"All {made.members} members say {first}: they agree about this one."
-    rest = made.members - int(tally[order[0]] + tally[order[1]])
+    if not ensemble_predictions.split[number]:
+        return f"All {ensemble_predictions.members} members say {first}: they agree about this one."
+    rest = ensemble_predictions.members - int(tally[order[0]] + tally[order[1]])
     most, next_most = (in_letters(int(tally[c])) for c in order[:2])
     if not rest:
         return f"The members split: {most} for {first}, {next_most} for {second}."
     split = f"The members split: {most} for {first}, {next_most} for {second}"
     if rest == int(tally[order[2]]):
-        said = f"{split}, {in_letters(rest)} for {shorten_quoted_class(names[order[2]])}."
-        if len(said) <= MAX_SENTENCE_LETTERS:
-            return said
+        text = f"{split}, {in_letters(rest)} for {shorten_quoted_class(names[order[2]])}."
+        if len(text) <= MAX_SENTENCE_LETTERS:
+            return text
     return f"{split}, {in_letters(rest)} for others."
 
 
 def describe_own_guess(
-    made: EnsemblePredictions, number: int, guess: int | None, names: Sequence[str]
+    ensemble_predictions: EnsemblePredictions, number: int, guess: int | None, names: Sequence[str]
 ) -> str:
     """Below the votes: what it is, and how the person's own answer stands to the members'."""
-    label = int(made.labels[number])
-    said = f"It is {images_words.format_true_class(names[label], names)}."
+    label = int(ensemble_predictions.labels[number])
+    text = f"It is {images_words.format_true_class(names[label], names)}."
     if guess is None:
-        return said
-    count = int(made.tallies[number][guess])
+        return text
+    count = int(ensemble_predictions.tallies[number][guess])
     as_who = f"as {formats.format_count(count, 'member')} did" if count else "as no member did"
-    return f"You said {names[guess]}, {as_who}. {said}"
+    return f"You said {names[guess]}, {as_who}. {text}"
 
 
-def describe_averaging(made: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
+def describe_averaging(
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
+) -> str:
     """The second step: what averaging makes of the votes."""
-    said, sure = (
-        shorten_quoted_class(names[made.said[number]]),
-        formats.format_probability(made.confidence[number]),
+    answer, sure = (
+        shorten_quoted_class(names[ensemble_predictions.said[number]]),
+        formats.format_probability(ensemble_predictions.confidence[number]),
     )
-    if made.members == 1:
-        return f"One member alone is its own average: {said} with {sure}."
-    top = np.sort(made.tallies[number])[-2:]
+    if ensemble_predictions.members == 1:
+        return f"One member alone is its own average: {answer} with {sure}."
+    top = np.sort(ensemble_predictions.tallies[number])[-2:]
     if top[0] == top[1]:
-        return f"The votes tie; averaged by how sure each member is, it is {said} ({sure})."
-    voted, _ = majority_vote(made.tallies[[number]], made.averaged[[number]])
-    if voted[0] != made.said[number]:
+        return f"The votes tie; averaged by how sure each member is, it is {answer} ({sure})."
+    voted, _ = majority_vote(
+        ensemble_predictions.tallies[[number]], ensemble_predictions.averaged[[number]]
+    )
+    if voted[0] != ensemble_predictions.said[number]:
         most = shorten_quoted_class(names[voted[0]])
-        return f"Most vote {most}; averaged by how sure each is, it is {said} ({sure})."
-    return f"Averaged, {said} has {sure}: a member that is surer counts for more."
+        return f"Most vote {most}; averaged by how sure each is, it is {answer} ({sure})."
+    return f"Averaged, {answer} has {sure}: a member that is surer counts for more."
 
 
-def explain_averaging(found: EnsembleQualities, n: int, plain: bool) -> str:
+def explain_averaging(ensemble_qualities: EnsembleQualities, n: int, plain: bool) -> str:
     """Below it: why probabilities are averaged, and neither votes nor accuracies."""
-    ours = formats.format_percent(found.ensemble.accuracy, n)
-    if len(found.members) == 1:
-        return f"It gets {ours} of all right. With more members their probabilities are averaged."
-    theirs = formats.format_percent(found.mean.accuracy, n)
+    ensemble_share = formats.format_percent(ensemble_qualities.ensemble.accuracy, n)
+    if len(ensemble_qualities.members) == 1:
+        return (
+            f"It gets {ensemble_share} of all right. With more members their probabilities are "
+            "averaged."
+        )
+    mean_share = formats.format_percent(ensemble_qualities.mean.accuracy, n)
     nll = terms.format_term("NLL", plain)
     return (
         "A vote counts the same at 51 % as at 99 %; an average of probabilities keeps how sure "
         "each member is. And averaging the members’ accuracies, a slip that has been in print, "
-        f"tells of one member and not of the ensemble: here {theirs} against {ours}, and the "
-        f"{nll} falls from {formats.format_significant(found.mean.nll)} to "
-        f"{formats.format_significant(found.ensemble.nll)}."
+        f"tells of one member and not of the ensemble: here {mean_share} against "
+        f"{ensemble_share}, and the "
+        f"{nll} falls from {formats.format_significant(ensemble_qualities.mean.nll)} to "
+        f"{formats.format_significant(ensemble_qualities.ensemble.nll)}."
     )
 
 
 def describe_uncertainty_rank(
-    made: EnsemblePredictions, measures: UncertaintyMeasures, number: int, noun: str
+    ensemble_predictions: EnsemblePredictions, measures: UncertaintyMeasures, number: int, noun: str
 ) -> str:
     """The third step: where the image stands among all by what the members differ in."""
-    if made.members == 1:
+    if ensemble_predictions.members == 1:
         return f"One member cannot tell an unclear {noun} from one it never learnt."
     mine = measures.information[number]
     if not mine:
@@ -116,11 +126,12 @@ def describe_uncertainty_rank(
     if share > 0.99:  # a percentage would round to all of them
         more = int((measures.information > mine).sum())
         return (
-            f"On only {more:,} of {len(made.labels):,} {pluralize_noun(noun)} do the members "
+            f"On only {more:,} of {len(ensemble_predictions.labels):,} {pluralize_noun(noun)} do "
+            "the members "
             f"differ more."
         )
-    said = formats.format_percent(share, places=0)
-    return f"The members differ here more than on {said} of all {pluralize_noun(noun)}."
+    percentage = formats.format_percent(share, places=0)
+    return f"The members differ here more than on {percentage} of all {pluralize_noun(noun)}."
 
 
 def describe_uncertainty_parts(measures: UncertaintyMeasures, number: int, plain: bool) -> str:
@@ -138,45 +149,45 @@ def describe_uncertainty_parts(measures: UncertaintyMeasures, number: int, plain
     )
 
 
-def describe_answers_over_epochs(said: Ints, epochs: Sequence[int], names: Sequence[str]) -> str:
+def describe_answers_over_epochs(answers: Ints, epochs: Sequence[int], names: Sequence[str]) -> str:
     """The fourth step, over the epochs: how often its answer changed.
 
     Args:
-      said: what the ensemble said after each epoch, (E,).
+      answers: what the ensemble said after each epoch, (E,).
       epochs: these, rising.
       names: the classes' names.
     """
-    now = shorten_quoted_class(names[said[-1]])
+    now = shorten_quoted_class(names[answers[-1]])
     if len(epochs) == 1:
         return f"Only epoch {epochs[0]} is kept; after it the answer is {now}."
-    turns = int((np.diff(said) != 0).sum())
+    turns = int((np.diff(answers) != 0).sum())
     often = {1: "once", 2: "twice"}.get(turns, f"{turns} times")
     changed = f"changed {often}" if turns else "never changed"
     return f"Over {len(epochs)} epochs the answer {changed}; it came to {now}."
 
 
-def describe_answers_over_members(said: Ints, names: Sequence[str]) -> str:
+def describe_answers_over_members(answers: Ints, names: Sequence[str]) -> str:
     """The fourth step, over the members: what the first 1, 2, … of them say together.
 
     Args:
-      said: what the average of the first k members says, (M,) for k = 1 … M.
+      answers: what the average of the first k members says, (M,) for k = 1 … M.
       names: the classes' names.
     """
-    now, M = shorten_quoted_class(names[said[-1]]), len(said)
+    now, M = shorten_quoted_class(names[answers[-1]]), len(answers)
     if M == 1:
         return "One member: train more to see whether others would say the same."
-    other = np.flatnonzero(said != said[-1])
+    other = np.flatnonzero(answers != answers[-1])
     if not len(other):
         return f"From 1 to {M} members, the average always says {now}."
     return f"From {formats.format_count(int(other[-1]) + 2, 'member')} on, the average says {now}."
 
 
-def describe_deferral(found: ConfidenceThreshold, sure: float, noun: str) -> str:
+def describe_deferral(confidence_threshold: ConfidenceThreshold, sure: float, noun: str) -> str:
     """The fifth step: whether the ensemble should answer it."""
-    if not found.is_reached:
+    if not confidence_threshold.is_reached:
         return "No threshold keeps the mistakes as few as asked: let a person look at all."
-    threshold = formats.format_confidence_threshold(found.threshold)
-    if sure >= found.threshold:
+    threshold = formats.format_confidence_threshold(confidence_threshold.threshold)
+    if sure >= confidence_threshold.threshold:
         return (
             f"{formats.format_probability(sure)} sure, it answers this {noun}: it does from "
             f"{threshold} up."

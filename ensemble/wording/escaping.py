@@ -44,26 +44,26 @@ def escape_markdown(text: object) -> str:
     It may stand anywhere in a sentence, a heading, a label or a list. An ordinary sentence comes
     back as it was.
     """
-    said = remove_invisible_characters(BLANKS.sub(" ", str(text))).strip()
-    said = ARROW.sub(rf"\1{JOINER}", said)
-    said = COLON.sub(f":{JOINER}", said)
-    said = BARE_LINK.sub(JOINER, said)
-    said = SPECIAL.sub(r"\\\g<0>", said)
-    return LIST_OR_HEADING.sub(escape_line_start, said)
+    escaped = remove_invisible_characters(BLANKS.sub(" ", str(text))).strip()
+    escaped = ARROW.sub(rf"\1{JOINER}", escaped)
+    escaped = COLON.sub(f":{JOINER}", escaped)
+    escaped = BARE_LINK.sub(JOINER, escaped)
+    escaped = SPECIAL.sub(r"\\\g<0>", escaped)
+    return LIST_OR_HEADING.sub(escape_line_start, escaped)
 
 
-def escape_line_start(found: re.Match[str]) -> str:
+def escape_line_start(match: re.Match[str]) -> str:
     """The beginning of a line that would be a list, a heading or an underlining."""
-    begins = found.group()
+    begins = match.group()
     return f"{begins}\\" if begins.isdigit() else f"\\{begins}"
 
 
 def strip_markdown(text: str) -> str:
     """A sentence of this program's Markdown as it is read: bold words and escaped signs bare."""
     bare = BOLD.sub(
-        r"\1", ESCAPED.sub(lambda found: f"\0{ord(found[1])}\0", remove_invisible_characters(text))
+        r"\1", ESCAPED.sub(lambda match: f"\0{ord(match[1])}\0", remove_invisible_characters(text))
     )
-    return HIDDEN.sub(lambda found: chr(int(found[1])), bare.replace(JOINER, ""))
+    return HIDDEN.sub(lambda match: chr(int(match[1])), bare.replace(JOINER, ""))
 
 
 def escape_plotly_text(text: str) -> str:

@@ -31,8 +31,8 @@ def format_percent(
     value = 100 * share
     if figures is None:
         return f"{value:.{count_percent_decimals(n) if places is None else places}f} %"
-    said = format_significant(value, figures + (99 <= value < 100))
-    return f"{said.rstrip('0').rstrip('.') if '.' in said else said} %"
+    number_text = format_significant(value, figures + (99 <= value < 100))
+    return f"{number_text.rstrip('0').rstrip('.') if '.' in number_text else number_text} %"
 
 
 def format_percent_range(low: float, high: float, places: int = 0) -> str:
@@ -60,8 +60,11 @@ def format_probability(probability: float) -> str:
 
 def format_confidence_threshold(threshold: float) -> str:
     """A threshold of confidence, with as many nines as it has: "97.3 %", "99.998 %"."""
-    said = (format_percent(threshold, places=places) for places in range(1, 6))
-    return next((one for one in said if not one.startswith("100")), "100 %")
+    percentages = (format_percent(threshold, places=places) for places in range(1, 6))
+    return next(
+        (percent_text for percent_text in percentages if not percent_text.startswith("100")),
+        "100 %",
+    )
 
 
 def format_progress(share: float) -> str:

@@ -25,16 +25,16 @@ def find_image_noun(names: Sequence[str]) -> str:
     if tuple(names) == DIGIT_NAMES:
         return "digit"
     nouns = (
-        find_dataset_entry(one).noun
-        for one in registry_names()
-        if find_dataset_entry(one).class_names == tuple(names)
+        find_dataset_entry(dataset_name).noun
+        for dataset_name in registry_names()
+        if find_dataset_entry(dataset_name).class_names == tuple(names)
     )
     return next(nouns, "image")
 
 
-def can_list_votes(made: EnsemblePredictions, names: Sequence[str]) -> bool:
+def can_list_votes(ensemble_predictions: EnsemblePredictions, names: Sequence[str]) -> bool:
     """Whether votes are listed one by one: there are few members, and names are short."""
-    return can_list_member_count(made.members, names)
+    return can_list_member_count(ensemble_predictions.members, names)
 
 
 def can_list_member_count(members: int, names: Sequence[str]) -> bool:
@@ -43,15 +43,15 @@ def can_list_member_count(members: int, names: Sequence[str]) -> bool:
 
 
 def list_vote_texts(
-    made: EnsemblePredictions, number: int, names: Sequence[str]
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
 ) -> list[tuple[int, str]]:
     """The members' votes on an image as (class, text).
 
     A few members with short names are listed one by one, in the members' order: "7", "7", "1".
     Else the votes are counted, the most first: "28 say 7", "1 says 4".
     """
-    votes = [int(vote) for vote in made.votes[:, number]]
-    if can_list_votes(made, names):
+    votes = [int(vote) for vote in ensemble_predictions.votes[:, number]]
+    if can_list_votes(ensemble_predictions, names):
         return [(vote, names[vote]) for vote in votes]
     counted = sorted(Counter(votes).items(), key=lambda pair: (-pair[1], pair[0]))
     return [
@@ -59,66 +59,85 @@ def list_vote_texts(
     ]
 
 
-def format_votes(made: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
+def format_votes(
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
+) -> str:
     """The votes in one line: "7 7 7 1 7", or "28 say 7, 1 says 4"."""
-    between = " " if can_list_votes(made, names) else ", "
-    return between.join(text for _, text in list_vote_texts(made, number, names))
+    between = " " if can_list_votes(ensemble_predictions, names) else ", "
+    return between.join(text for _, text in list_vote_texts(ensemble_predictions, number, names))
 
 
-def format_vote_lines(made: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
+def format_vote_lines(
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
+) -> list[str]:
     """Counted votes in a few lines: "21 say 7", "8 say 1", "3 others"."""
-    texts = [text for _, text in list_vote_texts(made, number, names)]
+    texts = [text for _, text in list_vote_texts(ensemble_predictions, number, names)]
     if len(texts) <= MAX_VOTE_LINES:
         return texts
-    counts = sorted(made.tallies[number].tolist(), reverse=True)
+    counts = sorted(ensemble_predictions.tallies[number].tolist(), reverse=True)
     return [*texts[: MAX_VOTE_LINES - 1], f"{sum(counts[MAX_VOTE_LINES - 1 :])} others"]
 
 
-def describe_disagreement_warning(made: EnsemblePredictions, noun: str) -> str:
+def describe_disagreement_warning(ensemble_predictions: EnsemblePredictions, noun: str) -> str:
     """What the ensemble gets right, and whether its members' disagreement warns of the rest."""
-    total = len(made.labels)
-    right, split = int(made.right.sum()), int(made.split.sum())
-    who = "ensemble" if made.members > 1 else "one member"
-    said = f"The {who} gets {right:,} of {total:,} {pluralize_noun(noun)} right"
-    if made.members == 1:
-        return f"{said}; with one member there is nobody to disagree."
+    total = len(ensemble_predictions.labels)
+    right, split = int(ensemble_predictions.right.sum()), int(ensemble_predictions.split.sum())
+    who = "ensemble" if ensemble_predictions.members > 1 else "one member"
+    text = f"The {who} gets {right:,} of {total:,} {pluralize_noun(noun)} right"
+    if ensemble_predictions.members == 1:
+        return f"{text}; with one member there is nobody to disagree."
     if not split:
-        return f"{said}; its members agree about every one."
-    said += f"; its members disagree about {formats.format_count(split, noun)}"
-    wrong, warned = total - right, int((made.split & ~made.right).sum())
-    if not wrong:
-        return f"{said}."
-    if wrong == 1:
-        return f"{said}; the one it gets wrong is {'' if warned else 'not '}among them."
-    share = f"all {wrong:,}" if warned == wrong else f"{warned:,} of the {wrong:,}"
-    return f"{said}; {share} it gets wrong {'is' if warned == 1 else 'are'} among them."
-
-
-def split_disagreement_warning(made: EnsemblePredictions, noun: str) -> tuple[str, str]:
-    """The same in two sentences: what the ensemble gets right, then what disagreement warns of."""
-    said, _, rest = describe_disagreement_warning(made, noun).partition("; ")
-    return f"{said}.", rest[:1].upper() + rest[1:]
-
-
-def format_image_verdict(made: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
-    """What stands under an image: "✓ 7" or "✗ 7, is 1"."""
-    said, label = names[made.said[number]], names[made.labels[number]]
-    return f"✓ {said}" if made.right[number] else f"✗ {said}, is {label}"
-
-
-def describe_image_prediction(made: EnsemblePredictions, number: int, names: Sequence[str]) -> str:
-    """One image in words: what the ensemble says, how the members voted, what it is."""
-    who = "The ensemble" if made.members > 1 else "The one member"
-    said = (
-        f"{who} says {names[made.said[number]]} with "
-        f"{formats.format_probability(made.confidence[number])}"
+        return f"{text}; its members agree about every one."
+    text += f"; its members disagree about {formats.format_count(split, noun)}"
+    wrong, warned = (
+        total - right,
+        int((ensemble_predictions.split & ~ensemble_predictions.right).sum()),
     )
-    if made.members > 1 and made.split[number]:
-        colon = "" if can_list_votes(made, names) else ":"
-        said += f"; the members split{colon} {format_votes(made, number, names)}"
-    elif made.members > 1:
-        said += f"; all {made.members} members say {names[made.votes[0, number]]}"
-    return f"{said}; it is {format_true_class(names[made.labels[number]], names)}."
+    if not wrong:
+        return f"{text}."
+    if wrong == 1:
+        return f"{text}; the one it gets wrong is {'' if warned else 'not '}among them."
+    share = f"all {wrong:,}" if warned == wrong else f"{warned:,} of the {wrong:,}"
+    return f"{text}; {share} it gets wrong {'is' if warned == 1 else 'are'} among them."
+
+
+def split_disagreement_warning(
+    ensemble_predictions: EnsemblePredictions, noun: str
+) -> tuple[str, str]:
+    """The same in two sentences: what the ensemble gets right, then what disagreement warns of."""
+    sentence, _, rest = describe_disagreement_warning(ensemble_predictions, noun).partition("; ")
+    return f"{sentence}.", rest[:1].upper() + rest[1:]
+
+
+def format_image_verdict(
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
+) -> str:
+    """What stands under an image: "✓ 7" or "✗ 7, is 1"."""
+    answer, label = (
+        names[ensemble_predictions.said[number]],
+        names[ensemble_predictions.labels[number]],
+    )
+    return f"✓ {answer}" if ensemble_predictions.right[number] else f"✗ {answer}, is {label}"
+
+
+def describe_image_prediction(
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
+) -> str:
+    """One image in words: what the ensemble says, how the members voted, what it is."""
+    who = "The ensemble" if ensemble_predictions.members > 1 else "The one member"
+    text = (
+        f"{who} says {names[ensemble_predictions.said[number]]} with "
+        f"{formats.format_probability(ensemble_predictions.confidence[number])}"
+    )
+    if ensemble_predictions.members > 1 and ensemble_predictions.split[number]:
+        colon = "" if can_list_votes(ensemble_predictions, names) else ":"
+        text += f"; the members split{colon} {format_votes(ensemble_predictions, number, names)}"
+    elif ensemble_predictions.members > 1:
+        text += (
+            f"; all {ensemble_predictions.members} members say "
+            f"{names[ensemble_predictions.votes[0, number]]}"
+        )
+    return f"{text}; it is {format_true_class(names[ensemble_predictions.labels[number]], names)}."
 
 
 def format_true_class(name: str, names: Sequence[str]) -> str:

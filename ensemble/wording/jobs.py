@@ -69,8 +69,8 @@ def describe_job_stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
         return describe_queue_wait(ahead)
     if job.state in ("queued", "starting"):
         return (job.message or "Starting").rstrip(".")
-    said = " · ".join(filter(None, (job.message.rstrip("."), detail))) or job.kind.title
-    return said + format_time_left(status) + describe_silence(status)
+    text = " · ".join(filter(None, (job.message.rstrip("."), detail))) or job.kind.title
+    return text + format_time_left(status) + describe_silence(status)
 
 
 def describe_queued_job(job: QueuedJob, number: int) -> str:

@@ -87,10 +87,12 @@ def format_mark_votes(digit: "Digit", names: Sequence[str]) -> str:
     counts = np.bincount(np.asarray(digit.votes), minlength=len(names))
     order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
     few = len(order) <= images_words.MAX_VOTE_LINES + 1
-    shown = order if few else order[: images_words.MAX_VOTE_LINES]
-    texts = [f"{counts[c]} {'says' if counts[c] == 1 else 'say'} {names[c]}" for c in shown]
+    listed_classes = order if few else order[: images_words.MAX_VOTE_LINES]
+    texts = [
+        f"{counts[c]} {'says' if counts[c] == 1 else 'say'} {names[c]}" for c in listed_classes
+    ]
     if not few:
-        texts.append(f"{counts.sum() - counts[shown].sum()} something else")
+        texts.append(f"{counts.sum() - counts[listed_classes].sum()} something else")
     return ", ".join(texts)
 
 
@@ -128,11 +130,11 @@ def describe_ood_score(digit: "Digit", refuse: float, names: Sequence[str], noun
             f"None of the real {pluralize_noun(word)} held out looks as strange as this; {limit}."
         )
     only = "Only " if digit.rejected else ""
-    said = (
+    text = (
         f"{only}{formats.format_percent(share, figures=2)} of real {pluralize_noun(word)} look "
         f"at least as strange"
     )
-    return f"{said}; {limit}."
+    return f"{text}; {limit}."
 
 
 AUGMENTATION_PHRASES = {
@@ -168,7 +170,7 @@ def format_threshold_distance(digit: "Digit") -> str:
     if math.isinf(digit.threshold):
         return f"Score {formats.format_significant(float(digit.score))}, no threshold"
     score, threshold = (
-        formats.format_significant(float(one)) for one in (digit.score, digit.threshold)
+        formats.format_significant(float(number)) for number in (digit.score, digit.threshold)
     )
     apart = formats.format_significant(abs(float(digit.score - digit.threshold)), 2)
     return f"Score {score}, threshold {threshold}: {apart} {'above' if digit.rejected else 'below'}"
@@ -189,10 +191,10 @@ SIGN_NAMES = {
 
 def describe_score_signs(digit: "Digit") -> str:
     """What each sign adds to the score, the most first: what adds nothing is left out."""
-    adds = sorted(digit.signs.items(), key=lambda one: -one[1])
-    told = [
+    adds = sorted(digit.signs.items(), key=lambda sign: -sign[1])
+    parts = [
         f"{SIGN_NAMES[name]} {formats.format_significant(value, 2)}"
         for name, value in adds
         if value > 0
     ]
-    return f"The score is the sum of {', '.join(told)}." if told else ""
+    return f"The score is the sum of {', '.join(parts)}." if parts else ""

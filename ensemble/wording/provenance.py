@@ -102,7 +102,7 @@ def format_citation(run: Job) -> str:
 def format_bibtex(run: Job) -> str:
     """The same as an entry of BibTeX, `@software`, with the command in its note."""
     command = build_rerun_command(run)
-    said = [
+    parts = [
         f"Run {run.id}: {format_run_name(run)}",
         *([f"made by: {command}"] if command else []),
         _format_run_date(run),
@@ -114,7 +114,7 @@ def format_bibtex(run: Job) -> str:
             f"  title = {{{{{PROGRAM_TITLE}}}}},",
             f"  version = {{{__version__}}},",
             f"  year = {{{_get_creation_time(run).tm_year}}},",
-            f"  note = {{{escape_tex('; '.join(said))}}}",
+            f"  note = {{{escape_tex('; '.join(parts))}}}",
             "}",
         ]
     )
@@ -130,8 +130,8 @@ def format_figure_caption(run: Job, what: str, epoch: int | None = None) -> str:
       what: what the figure shows: "Risk by coverage".
       epoch: the one that is shown, from 1; None where it is of the whole run.
     """
-    of = getattr(read_run_settings(run), "epochs", None)
-    when = "" if epoch is None else f"epoch {epoch}" + (f" of {of}" if of else "")
+    total = getattr(read_run_settings(run), "epochs", None)
+    when = "" if epoch is None else f"epoch {epoch}" + (f" of {total}" if total else "")
     return remove_invisible_characters(
         " · ".join(
             filter(
@@ -148,11 +148,11 @@ def format_program_version() -> str:
 
 def escape_tex(text: str) -> str:
     """Text as TeX reads it back: no letter of it is a command, and every brace is closed."""
-    said = "".join(
+    escaped = "".join(
         TEX_ESCAPES.get(letter, letter)
         for letter in " ".join(remove_invisible_characters(text).split())
     )
-    return said.replace("--", "-{}-")  # else they are set as one dash, and no option
+    return escaped.replace("--", "-{}-")  # else they are set as one dash, and no option
 
 
 def _iterate_changed_options(config: Settings, usual: Settings) -> Iterator[str]:
@@ -191,8 +191,8 @@ def _format_option_value(value: Any) -> str:
 
 
 def _format_run_date(run: Job) -> str:
-    made = _get_creation_time(run)
-    return f"{made.tm_mday} {MONTHS[made.tm_mon - 1]} {made.tm_year}"
+    creation_time = _get_creation_time(run)
+    return f"{creation_time.tm_mday} {MONTHS[creation_time.tm_mon - 1]} {creation_time.tm_year}"
 
 
 def _get_creation_time(run: Job) -> time.struct_time:

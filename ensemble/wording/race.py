@@ -21,14 +21,14 @@ RIVAL_NAMES = {"one_by_one": "one member after another", "howto": "the HOWTO's l
 
 def describe_break_even(race: Race) -> str:
     """From how many members on this engine is faster than what people do without it."""
-    said = [
+    rival_comparisons = [
         describe_rival_comparison(race, rival)
         for rival in RIVAL_NAMES
         if race.compute_speed_ratios("float32", rival)
     ]
-    if not said or not race.agrees_with_howto("float32"):
+    if not rival_comparisons or not race.agrees_with_howto("float32"):
         return ""
-    return f"This engine {' and '.join(said)}.".replace(" and beats ", " and ")
+    return f"This engine {' and '.join(rival_comparisons)}.".replace(" and beats ", " and ")
 
 
 def describe_rival_comparison(race: Race, rival: str) -> str:

@@ -72,17 +72,17 @@ def explain_reading_rejection(reading: Reading, names: Sequence[str], noun: str 
 def describe_reading_certainty(reading: Reading, names: Sequence[str], noun: str = "") -> str:
     """How sure the ensemble is of the whole, in words and figures."""
     word = noun or images_words.find_image_noun(names)
-    known = sum(not digit.rejected for digit in reading.digits)
-    unknown = len(reading.digits) - known
+    accepted = sum(not digit.rejected for digit in reading.digits)
+    unknown = len(reading.digits) - accepted
     if unknown:
-        of = " of the other" if known == 1 else f" that the other {known} are right"
+        clause = " of the other" if accepted == 1 else f" that the other {accepted} are right"
     else:
-        of = {1: "", 2: f" that both {pluralize_noun(word)} are right"}.get(
-            known, f" that all {known} {pluralize_noun(word)} are right"
+        clause = {1: "", 2: f" that both {pluralize_noun(word)} are right"}.get(
+            accepted, f" that all {accepted} {pluralize_noun(word)} are right"
         )
     begin = (
         f"{describe_certainty(reading.confidence)}: "
-        f"{formats.format_probability(reading.confidence)}{of}."
+        f"{formats.format_probability(reading.confidence)}{clause}."
     )
     what = "One mark is" if unknown == 1 else f"{unknown} marks are"
     return f"{what} no {word}, or none I know. {begin}" if unknown else begin
@@ -102,17 +102,17 @@ def describe_rejection_rate(
     """How often what is no digit is rejected, all kinds of shapes together."""
     if not threshold.non_digits:
         return describe_lookalike_risk(names, noun)
-    shown = sum(one.n for one in threshold.non_digits)
-    share = sum(one.n * one.share for one in threshold.non_digits) / shown
+    shape_count = sum(non_digit.n for non_digit in threshold.non_digits)
+    share = sum(non_digit.n * non_digit.share for non_digit in threshold.non_digits) / shape_count
     tenths = math.floor(10 * share + 0.5)
     times = f"about {tenths} times in 10"
     if tenths in (0, 10):
         times = "nearly always" if tenths else "hardly ever"
     word = noun or images_words.find_image_noun(names)
-    others = f"Shapes that are no {word}"
+    subject = f"Shapes that are no {word}"
     if word == marks_words.GENERIC_NOUN:
-        others = "Pictures of something else"
-    return f"{others} are rejected {times}: look at the picture."
+        subject = "Pictures of something else"
+    return f"{subject} are rejected {times}: look at the picture."
 
 
 def describe_rejection_sample(
@@ -122,11 +122,13 @@ def describe_rejection_sample(
     word = noun or images_words.find_image_noun(names)
     if not threshold.non_digits:
         return f"No shapes that are no {word} could be shown to the members."
-    least = min(threshold.non_digits, key=lambda one: one.share)
-    shown = sum(one.n for one in threshold.non_digits)
-    kinds = f"{shown:,} shapes of {len(threshold.non_digits)} kinds, drawn letters and figures"
+    least = min(threshold.non_digits, key=lambda kind: kind.share)
+    shape_count = sum(non_digit.n for non_digit in threshold.non_digits)
+    kinds = (
+        f"{shape_count:,} shapes of {len(threshold.non_digits)} kinds, drawn letters and figures"
+    )
     if not threshold.written:
-        kinds = f"{shown:,} images of {len(threshold.non_digits)} kinds, noise"
+        kinds = f"{shape_count:,} images of {len(threshold.non_digits)} kinds, noise"
     return (
         f"Counted on {kinds} among them. Least often: {least.title}, "
         f"{formats.format_percent(least.share, least.n)}. Yours may be of another kind."
@@ -149,10 +151,10 @@ def format_reading_row(
 
 
 def describe_mark_alt_text(
-    digit: Digit, index: int, of: int, names: Sequence[str], noun: str = ""
+    digit: Digit, index: int, total: int, names: Sequence[str], noun: str = ""
 ) -> str:
     """A mark for whoever cannot see it."""
-    place = f" · mark {index + 1} of {of}" if of > 1 else ""
+    place = f" · mark {index + 1} of {total}" if total > 1 else ""
     if digit.rejected:
         return f"{marks_words.describe_mark_rejection(names, noun)}{place}"
     return (

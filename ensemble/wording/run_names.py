@@ -59,26 +59,26 @@ def format_unique_run_name(job: Job) -> str:
 
 def format_creation_time(run_id: str) -> str:
     """When a run was made, as its id has it, "22 Nov 14:05:12"; else the id itself."""
-    found = RUN_ID_TIME.search(run_id)
-    if not found or not 1 <= int(found[1]) <= 12:
+    match = RUN_ID_TIME.search(run_id)
+    if not match or not 1 <= int(match[1]) <= 12:
         return run_id
-    more = f" ({found[6]})" if found[6] else ""
-    return f"{int(found[2])} {MONTHS[int(found[1]) - 1]} {found[3]}:{found[4]}:{found[5]}{more}"
+    more = f" ({match[6]})" if match[6] else ""
+    return f"{int(match[2])} {MONTHS[int(match[1]) - 1]} {match[3]}:{match[4]}:{match[5]}{more}"
 
 
 def read_run_settings(job: Job) -> RunSettings | None:
     """The settings of a job's run: those it has been read with, else of its folder, else none."""
-    known = getattr(job, "config", None)
-    if isinstance(known, RunSettings):
-        return known
+    settings = getattr(job, "config", None)
+    if isinstance(settings, RunSettings):
+        return settings
     try:
         kind, values = read_kind_and_settings(job.path.parent if job.kind is STRESS else job.path)
         if kind == IMPORTED:
             return ImportedConfig.from_dict(values)
         if kind == SWEEP.config_kind:
             return SweepConfig.from_disk(values)
-        known = LbfgsConfig if kind == REGRESSION.config_kind else EnsembleConfig
-        return known.from_disk(values)
+        settings = LbfgsConfig if kind == REGRESSION.config_kind else EnsembleConfig
+        return settings.from_disk(values)
     except (OSError, ValueError, ConfigError):
         return None
 
@@ -102,9 +102,9 @@ def format_learner_settings(
     rates = member_settings.parse_varied_settings(vary, members).get(
         "learning_rate", (float(f"{rate:.4g}"),)
     )
-    said = [formats.format_count(members, "member"), *networks.list_network_name_parts(network)]
+    parts = [formats.format_count(members, "member"), *networks.list_network_name_parts(network)]
     return " · ".join(
-        [*said, f"rate {member_settings.format_value_range(rates)}", format_dataset_name(dataset)]
+        [*parts, f"rate {member_settings.format_value_range(rates)}", format_dataset_name(dataset)]
     )
 
 
@@ -116,9 +116,9 @@ def format_regression_settings(config: LbfgsConfig) -> str:
 
 def format_sweep_settings(config: SweepConfig) -> str:
     """A sweep by what it is: "12 trials of learning rate, momentum · digits"."""
-    said = ", ".join(config.search_axes).replace("_", " ")
+    text = ", ".join(config.search_axes).replace("_", " ")
     return (
-        f"{formats.format_count(config.trial_count, 'trial')} of {said} · "
+        f"{formats.format_count(config.trial_count, 'trial')} of {text} · "
         f"{format_dataset_name(config.base.dataset)}"
     )
 

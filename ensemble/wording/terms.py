@@ -22,7 +22,9 @@ class Term(NamedTuple):
     view: str = ""
 
 
-TERMS_OF_METRICS = tuple(Term(one.term, one.plain, one.gloss, one.view) for one in METRICS)
+TERMS_OF_METRICS = tuple(
+    Term(metric.term, metric.plain, metric.gloss, metric.view) for metric in METRICS
+)
 TERMS = (
     Term(
         "ensemble",
@@ -77,7 +79,7 @@ TERMS = (
 TERMS_BY_NAME = {term.name: term for term in TERMS}
 # What is replaced in sentences: abbreviations, which tell a beginner nothing. Longer ones first.
 ABBREVIATIONS = sorted(
-    (one.term for one in METRICS if re.search("[A-Z]{2}", one.term)), key=len, reverse=True
+    (metric.term for metric in METRICS if re.search("[A-Z]{2}", metric.term)), key=len, reverse=True
 )
 ABBREVIATION_PATTERN = re.compile(rf"\b({'|'.join(ABBREVIATIONS)})\b")
 
@@ -102,8 +104,8 @@ def replace_abbreviations(sentence: str, plain: bool) -> str:
     """A sentence whose abbreviations are said in plain words where terms are hidden."""
     if not plain:
         return sentence
-    said = ABBREVIATION_PATTERN.sub(lambda found: TERMS_BY_NAME[found[1]].plain, sentence)
-    return said[:1].upper() + said[1:]
+    text = ABBREVIATION_PATTERN.sub(lambda match: TERMS_BY_NAME[match[1]].plain, sentence)
+    return text[:1].upper() + text[1:]
 
 
 def format_term_help(name: str, help: str, plain: bool) -> str:

@@ -205,7 +205,7 @@ def test_the_chart_stands_before_its_first_curve(app: App) -> None:
     app.page.goto(f"{app.server.url}/train?run={run.id}")
     panels = app.page.locator(f"{CHART} .panel svg")
     expect(panels).to_have_count(3)
-    expect(panels.last).to_contain_text("drawn from the end of the first epoch")
+    expect(panels.last).to_contain_text("is shown after the first epoch")
     expect(app.page.locator(f"{CHART} .disputed")).to_contain_text("after the first epoch")
     panels.first.hover()
     drag(app)

@@ -90,7 +90,7 @@ def test_a_warm_up_longer_than_the_run_is_refused():
 def test_settings_survive_json_form():
     config = EnsembleConfig(members=3, momentum=0.5, bootstrap=True)
     assert EnsembleConfig.from_dict(config.as_dict()) == config
-    with pytest.raises(ConfigError, match="no such setting: colour"):
+    with pytest.raises(ConfigError, match="No such setting: colour"):
         EnsembleConfig.from_dict({"colour": 1})
 
 

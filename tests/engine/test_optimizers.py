@@ -101,12 +101,12 @@ def test_members_learn_as_in_a_plain_loop_of_optax_each_with_its_own_numbers(few
     [("sgd, decay", "scan"), ("sgd, decay", "stepwise"), ("adamw, smoothed", "grouped")],
 )
 def test_a_member_of_a_varied_run_is_that_of_a_run_of_its_own_with_its_values(few, rule, form):
-    together = Trainer(config(**RULES[rule]), few, devices(1), form=form)
+    together = Trainer(config(**RULES[rule]), few, devices(1), execution=form)
     state, figures = together.train(together.start(), 1, 0, STEPS)
     params = together.get(state)
     for m in (1, 2):
         own = {"vary": "", **{name: float(each[m]) for name, each in VALUES.items()}}
-        alone = Trainer(replace(together.config, **own), few, devices(1), form=form)
+        alone = Trainer(replace(together.config, **own), few, devices(1), execution=form)
         other, figures_alone = alone.train(alone.start(), 1, 0, STEPS)
         np.testing.assert_array_equal(figures.loss[m], figures_alone.loss[m])
         for one, leaf in zip(*map(jax.tree.leaves, (params, alone.get(other))), strict=True):
@@ -127,7 +127,7 @@ def test_another_value_of_a_member_compiles_nothing(few, caplog):
 
 @pytest.mark.parametrize("form", ["scan", "stepwise"])
 def test_what_adamw_remembers_is_put_back_to_the_same_bits(few, form):
-    trainer = Trainer(config(**RULES["adamw, smoothed"]), few, devices(1), form=form)
+    trainer = Trainer(config(**RULES["adamw, smoothed"]), few, devices(1), execution=form)
     state, _ = trainer.train(trainer.start(), 1, 0, 3)
     kept = trainer.get(state)
     straight, _ = trainer.train(state, 1, 3, 3)

@@ -13,7 +13,7 @@ FORMS = ["scan", "grouped", "stepwise"]
 
 
 def trainer(few: Dataset, form: str) -> Trainer:
-    return Trainer(small_config(network="logistic"), few, devices(2), form=form)
+    return Trainer(small_config(network="logistic"), few, devices(2), execution=form)
 
 
 def with_a_lost_one(made: Trainer, which: int) -> object:
@@ -54,7 +54,7 @@ def test_the_ensemble_is_that_of_the_others_though_the_lost_one_holds_no_numbers
     state, figures = some.train(state, 1, 2, 3)
     assert figures.find_first_divergence() is None
     # The other two, trained by themselves.
-    two = Trainer(some.config, few, devices(2), form=form, numbers=[0, 2])
+    two = Trainer(some.config, few, devices(2), execution=form, numbers=[0, 2])
     _, wanted = two.train(two.train(two.start(), 1, 0, 2)[0], 1, 2, 3)
     np.testing.assert_allclose(figures.ensemble_nll, wanted.ensemble_nll, rtol=1e-5)
     np.testing.assert_allclose(figures.ensemble_accuracy, wanted.ensemble_accuracy, rtol=1e-6)

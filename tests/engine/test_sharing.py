@@ -111,11 +111,11 @@ def test_sharing_changes_no_bit_of_members_figures_or_predictions(
     config = small_config(members=members, network=network, shuffle_per_member=own)
     trainer = Trainer(config, few, devices(count))
     with_turns = everything(trainer)
-    form = trainer._form
+    form = trainer._execution
     assert isinstance(form, LoopedExecution)
     assert isinstance(form._layout, SplitMemberLayout)
-    trainer._form = LoopedExecution(form._work, share=False)
-    trainer._test = trainer._form.load_evaluation_data(few.test_images, few.test_labels)
+    trainer._execution = LoopedExecution(form._work, share=False)
+    trainer._test = trainer._execution.load_evaluation_data(few.test_images, few.test_labels)
     trainer._epoch.cache_clear()
     without = everything(trainer)
     for name, found in with_turns.items():

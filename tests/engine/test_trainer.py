@@ -51,7 +51,7 @@ def test_members_that_take_much_memory_come_after_compiling_and_are_the_same(few
         return found
 
     monkeypatch.setattr("ensemble.engine.trainer.LARGE_STATE_BYTES", 0)
-    for owner, name in ((made, "init_members"), (made._form, "compile")):
+    for owner, name in ((made, "init_members"), (made._execution, "compile")):
         monkeypatch.setattr(owner, name, functools.partial(noted, name, getattr(owner, name)))
     assert leaves_equal(made.get(made.start()), usual)
     assert leaves_equal(made.get(made.start(usual)), usual)
@@ -212,7 +212,7 @@ def test_lanes_side_by_side_learn_what_they_learn_one_after_the_other(few):
     of_each = {"shift_pixels": 1, "network": "logistic"}
     after, _ = train_epochs(Trainer(small_config(**of_each), few, devices(2)), 1)
     config = small_config(members=5, **of_each)
-    trainer = Trainer(config, few, devices(3), form="grouped")
+    trainer = Trainer(config, few, devices(3), execution="grouped")
     beside, state = train_epochs(trainer, 1)
     np.testing.assert_allclose(after, beside[..., :3], rtol=1e-3)
     assert trainer.evaluate(state).probabilities.shape == (5, 70, 10)

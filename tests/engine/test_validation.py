@@ -63,7 +63,7 @@ def test_a_batch_larger_than_what_remains_is_said(more):
     with pytest.raises(ConfigError) as refused:
         Trainer(small_config(validation=0.25, batch_size=100), more, devices(1))
     assert str(refused.value) == (
-        "batch_size is 100, but there are only 96 training images beside the 32 of validation: "
+        "batch_size is 100, but there are only 96 training images besides the 32 of validation: "
         "choose at most 96."
     )
 

@@ -80,7 +80,7 @@ def others_end(all_three, logs, index, status, *words):
 
 @pytest.mark.parametrize(
     ("index", "number", "how"),
-    [(1, signal.SIGKILL, "was killed"), (0, signal.SIGSTOP, "was stopped")],
+    [(1, signal.SIGKILL, "was killed"), (0, signal.SIGSTOP, "was suspended")],
 )
 def test_who_is_killed_or_stopped_is_named_by_all_others(three, index, number, how):
     all_three, logs = three
@@ -171,7 +171,7 @@ def test_who_does_not_come_is_named_and_those_who_came_say_it_too():
     with ThreadPoolExecutor(2) as pool:
         both = [pool.submit(connect_processes, place, 1.0) for place in places]
     for one in both:
-        with pytest.raises(HostsError, match=r"Only 2 of 3 processes came .*\(not number 3\)"):
+        with pytest.raises(HostsError, match=r"Only 2 of 3 processes connected .*\(not number 3\)"):
             one.result()
 
 

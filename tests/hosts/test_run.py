@@ -103,8 +103,8 @@ def test_a_process_that_would_have_no_member_is_named():
     ("words", "sentence"),
     [
         ("--learning-rate 99", "--learning-rate"),
-        ("--members 4 --groups 2", "drop --groups"),
-        ("--on slurm --nodes 2 --members 4 --groups 2", "drop --groups"),
+        ("--members 4 --groups 2", "leave out --groups"),
+        ("--on slurm --nodes 2 --members 4 --groups 2", "leave out --groups"),
         ("--on slurm --members 4", "give their number with --nodes"),
         ("--on slurm --nodes 3 --members 2", "ask for --nodes 2"),
         ("--on slurm --nodes 3 --members 8 --devices 2", "ask for --nodes 2"),
@@ -122,7 +122,7 @@ def test_what_cannot_be_is_said_before_anybody_waits(words, sentence):
 def test_several_nodes_are_for_one_program_and_not_for_groups():
     said = CliRunner().invoke(main, ["train", "--on", "slurm", "--nodes", "2"])
     assert said.exit_code == 2
-    assert "by --distributed" in said.output
+    assert "use --distributed" in said.output
     run = in_groups({1: "stopped", 2: "stopped"}, state="stopped", placement=TWO_NODES)
     with pytest.raises(ConfigError, match="2 groups, each of which takes one node"):
         create_group_tasks(run)

@@ -129,8 +129,8 @@ def test_predictions_that_are_right_and_of_another_run_are_refused(
         ({"Dense_1/bias": np.zeros((2, 11), np.float32)}, r"Dense_1/bias has shape \(2, 11\)"),
         ({"Dense_1/bias": np.zeros((3, 10), np.float32)}, r"\(3, 10\), not \(2, 10\)"),
         ({"Dense_1/bias": np.zeros((2, 10))}, "Dense_1/bias is not float32"),
-        ({"Dense_1/bias": np.full((2, 10), np.inf, np.float32)}, "Dense_1/bias .*no finite"),
-        ({"Conv_0/bias": np.full((2, 32), np.nan, np.float32)}, "Conv_0/bias .*no finite"),
+        ({"Dense_1/bias": np.full((2, 10), np.inf, np.float32)}, "Dense_1/bias .*not finite"),
+        ({"Conv_0/bias": np.full((2, 32), np.nan, np.float32)}, "Conv_0/bias .*not finite"),
     ],
 )
 def test_parameters_of_another_network_are_refused_before_they_are_used(

@@ -64,7 +64,7 @@ def test_settings_that_do_not_fit_are_refused_in_a_sentence(
     "values", [{"base": []}, {"base": {"rate": 1}}, {"spaces": ""}, {"base": None}]
 )
 def test_odd_settings_on_the_disk_are_refused(values: dict[str, object]) -> None:
-    with pytest.raises(ConfigError, match="no such settings|No such setting"):
+    with pytest.raises(ConfigError, match=r"no such settings|No such setting"):
         SweepConfig.from_disk(values)
 
 

@@ -50,8 +50,8 @@ def test_a_fault_stands_before_the_verdict_on_every_face(story: str) -> None:
     at = opened(run, "inspect")
     assert not at.exception
     assert found in at.warning[0].value.replace("\\", "")
-    captions = " ".join(one.value.replace("\\", "") for one in at.caption)
-    assert " ".join(evidence.split()) in " ".join(captions.split())
+    assert " ".join(evidence.split()) in " ".join(at.warning[0].value.replace("\\", "").split())
+    assert sum(claim in one.value for one in (*at.markdown, *at.caption, *at.warning)) == 1
 
     report = Page(render_report([run])).said
     assert report.index(found) < report.index(" ".join(evidence.split()))

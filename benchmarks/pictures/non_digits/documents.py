@@ -16,9 +16,9 @@ WORDS = ("name", "date", "sum", "total", "rate", "from", "until", "place", "hour
 
 def picture(draws: Any, number: int) -> Photo:
     """One of the documents, photographed, or every third time as a screenshot."""
-    made = (table, diagram, bars, matrix_code, bar_code, board, music, dice)
+    renderers = (table, diagram, bars, matrix_code, bar_code, board, music, dice)
     sheet = Image.new("L", SHAPE[::-1])
-    made[number % len(made)](ImageDraw.Draw(sheet), draws)
+    renderers[number % len(renderers)](ImageDraw.Draw(sheet), draws)
     cover = np.asarray(sheet, np.float32) / 255
     if number % 3 == 0:
         return flat(cover, (30, 30, 30), (255, 255, 255))

@@ -23,8 +23,8 @@ def texture(draws: Any, side: int = 256) -> np.ndarray:
     far = np.hypot(across[:, None], across[None])
     far[0, 0] = np.inf
     waves = np.fft.fft2(draws.standard_normal((side, side))) / far
-    found = np.fft.ifft2(waves).real
-    return (found / found.std()).astype(np.float32)
+    noise = np.fft.ifft2(waves).real
+    return (noise / noise.std()).astype(np.float32)
 
 
 def distance(kind: int, at: np.ndarray, size: float) -> np.ndarray:
@@ -32,20 +32,20 @@ def distance(kind: int, at: np.ndarray, size: float) -> np.ndarray:
     x, y, z = np.moveaxis(at / size, -1, 0)
     flat = np.hypot(x, z)
     if kind == 0:  # ball
-        found = np.sqrt(flat**2 + y**2) - 1
+        distances = np.sqrt(flat**2 + y**2) - 1
     elif kind == 1:  # box with round edges
         over = np.abs(at / size) - 0.78
-        found = np.linalg.norm(over.clip(0), axis=-1) + over.max(axis=-1).clip(None, 0) - 0.1
+        distances = np.linalg.norm(over.clip(0), axis=-1) + over.max(axis=-1).clip(None, 0) - 0.1
     elif kind == 2:  # ring that lies
-        found = np.hypot(flat - 0.9, y + 0.65) - 0.35
+        distances = np.hypot(flat - 0.9, y + 0.65) - 0.35
     elif kind == 3:  # cup with a handle
         body = np.maximum(flat - 0.75, np.abs(y) - 1)
         body = np.maximum(body, -np.maximum(flat - 0.62, -0.8 - y))
-        found = np.minimum(body, np.hypot(np.hypot(x - 0.8, y) - 0.5, z) - 0.12)
+        distances = np.minimum(body, np.hypot(np.hypot(x - 0.8, y) - 0.5, z) - 0.12)
     else:  # bottle
         wide = np.where(y < 0.1, 0.5, 0.5 - 0.36 * ((y - 0.1) / 0.4).clip(0, 1))
-        found = np.maximum(flat - wide, np.abs(y) - 1) * 0.7
-    return found * size
+        distances = np.maximum(flat - wide, np.abs(y) - 1) * 0.7
+    return distances * size
 
 
 def scene_of(things: list[tuple[int, np.ndarray, float]], at: np.ndarray) -> np.ndarray:
@@ -80,7 +80,7 @@ def picture(draws: Any, number: int) -> Photo:
     start = np.broadcast_to([draws.uniform(-0.4, 0.4), 1.9, -3.2], way.shape)
     gone, _ = march(things, start, way, FAR)
     at = start + gone[..., None] * way
-    seen = shaded(things, at, way, draws)
+    pixels = shaded(things, at, way, draws)
     ground = (
         np.full(3, 250.0) if number % 3 == 0 else draws.uniform(60, 230) + draws.uniform(-30, 30, 3)
     )
@@ -89,8 +89,8 @@ def picture(draws: Any, number: int) -> Photo:
     behind = ground * (
         1 + (0 if number % 3 == 0 else 0.15) * texture(draws)[: SHAPE[0], : SHAPE[1], None]
     )
-    seen = np.where(wall[..., None], behind, seen)
-    large = Image.fromarray(seen.clip(0, 255).astype(np.uint8)).resize(
+    pixels = np.where(wall[..., None], behind, pixels)
+    large = Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).resize(
         (640, 480), Image.Resampling.BICUBIC
     )
     noisy = np.asarray(large, np.float32) + 2 * draws.standard_normal((480, 640, 1))

@@ -48,8 +48,8 @@ def seen_from(sheet: np.ndarray, draws: Any, style: Style = PAPER) -> Photo:
     """A photograph of a sheet (H, W, 3), 1.24 times as large as the picture."""
     shape = round(sheet.shape[0] / 1.24), round(sheet.shape[1] / 1.24)
     matrix = paper.homography(shape, draws.uniform(-5, 5), 0.01, draws)
-    seen = paper.photograph(sheet, 0.12, matrix, draws)
-    return Photo(*encode(camera(seen, style, draws), style, draws))
+    pixels = paper.photograph(sheet, 0.12, matrix, draws)
+    return Photo(*encode(camera(pixels, style, draws), style, draws))
 
 
 def resized(cover: np.ndarray, longest: float) -> np.ndarray:

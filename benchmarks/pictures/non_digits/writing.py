@@ -151,14 +151,14 @@ def letter(draws: Any, number: int) -> Photo:
 
 def script(draws: Any, number: int) -> Photo:
     """A letter of another script: Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic …"""
-    one = SCRIPTS[number * 7 % len(SCRIPTS)]
-    return hand(one, printing.SCRIPTS, number, draws, draws.uniform(100, 300))
+    glyph = SCRIPTS[number * 7 % len(SCRIPTS)]
+    return hand(glyph, printing.SCRIPTS, number, draws, draws.uniform(100, 300))
 
 
 def sign(draws: Any, number: int) -> Photo:
     """An arrow, a sign of mathematics or music, a figure of chess."""
-    one = SIGNS[number * 7 % len(SIGNS)]
-    return hand(one, printing.SYMBOLS, number, draws, draws.uniform(100, 300))
+    symbol = SIGNS[number * 7 % len(SIGNS)]
+    return hand(symbol, printing.SYMBOLS, number, draws, draws.uniform(100, 300))
 
 
 def icon(draws: Any, number: int) -> Photo:

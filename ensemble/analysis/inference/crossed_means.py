@@ -40,7 +40,11 @@ class CrossedMean:
 
 
 def estimate_crossed_mean(
-    ours: ArrayLike, theirs: ArrayLike | None = None, *, bound: float = 0.0, level: float = 0.95
+    values: ArrayLike,
+    other_values: ArrayLike | None = None,
+    *,
+    bound: float = 0.0,
+    level: float = 0.95,
 ) -> CrossedMean:
     """The mean of K runs on N examples, or what it is above the mean of L others on the same.
 
@@ -58,8 +62,8 @@ def estimate_crossed_mean(
     runs differ: then the second term stands alone, and the interval is "over" images only.
 
     Args:
-      ours: (K, N), a figure of each run on each example.
-      theirs: (L, N), of other runs on the same examples; None to estimate the mean of ours.
+      values: (K, N), a figure of each run on each example.
+      other_values: (L, N), of other runs on the same examples; None to estimate the mean of ours.
       bound: how far a figure can be from 0: the variance of the examples counts two more, one as
         far above the mean and one as far below, as `paired.moments_interval` does. 0 for none.
       level: two-sided, in (0, 1).
@@ -76,12 +80,16 @@ def estimate_crossed_mean(
     individual's test score against norms derived from small samples", The Clinical
     Neuropsychologist 12 (1998), 482-486.
     """
-    first = np.atleast_2d(np.asarray(ours, np.float64))
-    sides = [first] if theirs is None else [first, np.atleast_2d(np.asarray(theirs, np.float64))]
+    first = np.atleast_2d(np.asarray(values, np.float64))
+    sides = (
+        [first]
+        if other_values is None
+        else [first, np.atleast_2d(np.asarray(other_values, np.float64))]
+    )
     if not first.size or len({side.shape[1] for side in sides}) != 1 or not sides[-1].size:
         raise ValueError("A mean needs runs and examples, the same ones on both sides.")
     each = sides[0].mean(axis=0)
-    if theirs is not None:
+    if other_values is not None:
         each = each - sides[1].mean(axis=0)
     n = len(each)
     spread = float(each.var(ddof=1)) if n > 1 else bound * bound
@@ -99,13 +107,13 @@ def student_mean_interval(values: ArrayLike, level: float = 0.95) -> tuple[float
 
     Source: Student, "The probable error of a mean", Biometrika 6 (1908), 1-25.
     """
-    found = np.asarray(values, np.float64)
-    if len(found) < 2:
+    figures = np.asarray(values, np.float64)
+    if len(figures) < 2:
         raise ValueError("An interval over runs needs at least two of them.")
-    half = float(student.ppf((1 + level) / 2, len(found) - 1)) * float(
-        np.sqrt(found.var(ddof=1) / len(found))
+    half = float(student.ppf((1 + level) / 2, len(figures) - 1)) * float(
+        np.sqrt(figures.var(ddof=1) / len(figures))
     )
-    return float(found.mean()) - half, float(found.mean()) + half
+    return float(figures.mean()) - half, float(figures.mean()) + half
 
 
 def _run_variances(sides: list[Doubles]) -> list[tuple[float, int]]:

@@ -19,9 +19,9 @@ def adjust_p_holm(p: ArrayLike) -> NDArray[np.float64]:
     Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
     Journal of Statistics 6 (1979), 65-70.
     """
-    given = np.asarray(p, np.float64)
-    order = np.argsort(given, kind="stable")
-    raised = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
-    adjusted = np.empty_like(given)
+    p_values = np.asarray(p, np.float64)
+    order = np.argsort(p_values, kind="stable")
+    raised = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
+    adjusted = np.empty_like(p_values)
     adjusted[order] = np.minimum(raised, 1.0)
     return adjusted

@@ -78,7 +78,7 @@ def mean_interval(
 
 
 def moments_interval(
-    found: DifferenceMoments, alpha: float, bounded: bool = False
+    difference_moments: DifferenceMoments, alpha: float, bounded: bool = False
 ) -> tuple[Any, Any]:
     """(low, high) of a mean, each of which is on the wrong side with probability `alpha`.
 
@@ -89,7 +89,7 @@ def moments_interval(
     spread but that its size is a draw of it: the interval is Machol's, and always holds 0.
 
     Args:
-      found: the moments; arrays (S,) give arrays.
+      difference_moments: the moments; arrays (S,) give arrays.
       alpha: in (0, 0.5), the error of each end.
       bounded: whether `largest` is a bound of the differences rather than the largest seen.
 
@@ -101,22 +101,33 @@ def moments_interval(
     observations", IEEE Transactions on Information Theory 33 (1987), 373-382.
     `benchmarks.verdicts` simulates how often they are wrong.
     """
-    if found.n == 1 and not bounded:
-        alone = np.asarray(found.mean, np.float64)
+    if difference_moments.n == 1 and not bounded:
+        alone = np.asarray(difference_moments.mean, np.float64)
         size = max(1.0, SINGLE_VALUE_FACTOR / (2 * alpha)) * np.abs(alone)
         return alone - size, alone + size
-    z = -NormalDist().inv_cdf(alpha) if bounded else float(-stdtrit(found.n - 1, alpha))
-    mean, variance, largest = (
-        np.asarray(value, np.float64) for value in (found.mean, found.variance, found.largest)
+    z = (
+        -NormalDist().inv_cdf(alpha)
+        if bounded
+        else float(-stdtrit(difference_moments.n - 1, alpha))
     )
-    half = z * np.sqrt((variance + 2 * largest * largest / found.n) / found.n)
+    mean, variance, largest = (
+        np.asarray(value, np.float64)
+        for value in (
+            difference_moments.mean,
+            difference_moments.variance,
+            difference_moments.largest,
+        )
+    )
+    half = z * np.sqrt(
+        (variance + 2 * largest * largest / difference_moments.n) / difference_moments.n
+    )
     low, high = mean - half, mean + half
     if bounded:
         return low, high
-    error = np.sqrt(variance / found.n)
+    error = np.sqrt(variance / difference_moments.n)
     return (
-        np.fmin(low, mean - error * _hall_quantile(found, z)),
-        np.fmax(high, mean - error * _hall_quantile(found, -z)),
+        np.fmin(low, mean - error * _hall_quantile(difference_moments, z)),
+        np.fmax(high, mean - error * _hall_quantile(difference_moments, -z)),
     )
 
 
@@ -182,14 +193,19 @@ def _tango_score(won: Doubles, lost: Doubles, n: int, difference: Doubles) -> Do
         return np.where(apart == 0, 0.0, apart / spread)
 
 
-def _hall_quantile(found: DifferenceMoments, z: float) -> Doubles:
+def _hall_quantile(difference_moments: DifferenceMoments, z: float) -> Doubles:
     """Where Hall's transformed t is z: the t that a lopsided sample of N has in its place.
 
     NaN where the sample is so lopsided that there is none; all differences equal: 0.
     """
-    variance, third = np.asarray(found.variance, float), np.asarray(found.third, float)
+    variance, third = (
+        np.asarray(difference_moments.variance, float),
+        np.asarray(difference_moments.third, float),
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        skewness = np.where(variance > 0, third / variance**1.5, 0.0) / np.sqrt(found.n)
+        skewness = np.where(variance > 0, third / variance**1.5, 0.0) / np.sqrt(
+            difference_moments.n
+        )
         straight = np.abs(skewness) < MIN_SKEWNESS
         bent = 3 / skewness * (np.cbrt(1 + skewness * (z - skewness / 6)) - 1)
     return np.where(straight, z, bent)

@@ -72,46 +72,48 @@ class MemberFaults:
 
 
 def find_member_faults(
-    made: EnsemblePredictions, fit: EnsemblePredictions | None = None
+    ensemble_predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
 ) -> MemberFaults:
     """What is wrong with single members of an ensemble.
 
     Args:
-      made: what is judged.
+      ensemble_predictions: what is judged.
       fit: the same members on other, held-out examples, to pick the member on that is left out;
-        None: on one half of `made`, and the other half judges it.
+        None: on one half of `ensemble_predictions`, and the other half judges it.
 
     Raises:
       ValueError: `fit` is of other members.
     """
     return MemberFaults(
-        find_guessing_members(made), find_double_members(made), judge_member_removal(made, fit)
+        find_guessing_members(ensemble_predictions),
+        find_double_members(ensemble_predictions),
+        judge_member_removal(ensemble_predictions, fit),
     )
 
 
-def find_guessing_members(made: EnsemblePredictions) -> tuple[int, ...]:
+def find_guessing_members(ensemble_predictions: EnsemblePredictions) -> tuple[int, ...]:
     """The members, from 0, that only guess, while those who do not show that more is possible.
 
     A member guesses where the 95 % interval of its accuracy (Wilson) holds the share of the most
     frequent class among the examples, or lies below it. Where all do, none is named: then it is the
     whole ensemble that guesses.
     """
-    n = len(made.labels)
-    baseline = np.bincount(made.labels).max() / n
-    right = (made.votes == made.labels).sum(axis=1)
+    n = len(ensemble_predictions.labels)
+    baseline = np.bincount(ensemble_predictions.labels).max() / n
+    right = (ensemble_predictions.votes == ensemble_predictions.labels).sum(axis=1)
     guessing = [m for m, count in enumerate(right) if wilson_interval(count, n)[0] <= baseline]
-    return tuple(guessing) if len(guessing) < made.members else ()
+    return tuple(guessing) if len(guessing) < ensemble_predictions.members else ()
 
 
-def find_double_members(made: EnsemblePredictions) -> tuple[tuple[int, ...], ...]:
+def find_double_members(ensemble_predictions: EnsemblePredictions) -> tuple[tuple[int, ...], ...]:
     """Groups of members, from 0, whose probabilities are the same but for float32's rounding.
 
     Members that were trained from one seed, or a file that was given twice: they count as one.
     """
     groups: list[list[int]] = []
-    for member, probabilities in enumerate(made.probabilities):
+    for member, probabilities in enumerate(ensemble_predictions.probabilities):
         for group in groups:
-            if _is_double(made.probabilities[group[0]], probabilities):
+            if _is_double(ensemble_predictions.probabilities[group[0]], probabilities):
                 group.append(member)
                 break
         else:
@@ -120,7 +122,7 @@ def find_double_members(made: EnsemblePredictions) -> tuple[tuple[int, ...], ...
 
 
 def judge_member_removal(
-    made: EnsemblePredictions, fit: EnsemblePredictions | None = None
+    ensemble_predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
 ) -> MemberRemoval | None:
     """What leaving out the member does that the ensemble's NLL is lowest without.
 
@@ -128,28 +130,36 @@ def judge_member_removal(
     whose hypothesis was there beforehand.
 
     Args:
-      made: what is judged.
-      fit: the same members on other examples, to pick on; None: one half of `made`.
+      ensemble_predictions: what is judged.
+      fit: the same members on other examples, to pick on; None: one half of `ensemble_predictions`.
 
     Raises:
       ValueError: `fit` is of other members.
     """
-    if fit is not None and fit.members != made.members:
-        raise ValueError(f"{fit.members} members were held out for, and {made.members} are judged.")
-    if made.members == 1 or (fit is None and len(made.labels) < MIN_EXAMPLES_TO_HALVE):
+    if fit is not None and fit.members != ensemble_predictions.members:
+        raise ValueError(
+            f"{fit.members} members were held out for, and {ensemble_predictions.members} are "
+            "judged."
+        )
+    if ensemble_predictions.members == 1 or (
+        fit is None and len(ensemble_predictions.labels) < MIN_EXAMPLES_TO_HALVE
+    ):
         return None
     if fit is None:
-        fitted, judged = split_halves(made.labels)
-        picked, labels = made.probabilities[:, fitted], made.labels[fitted]
+        fitted, judged = split_halves(ensemble_predictions.labels)
+        picked, labels = (
+            ensemble_predictions.probabilities[:, fitted],
+            ensemble_predictions.labels[fitted],
+        )
     else:
-        judged = np.ones(len(made.labels), bool)
+        judged = np.ones(len(ensemble_predictions.labels), bool)
         picked, labels = fit.probabilities, fit.labels
     known = picked[:, np.arange(len(labels)), labels].astype(np.float64)
-    without = (known.sum(axis=0) - known) / (made.members - 1)
+    without = (known.sum(axis=0) - known) / (ensemble_predictions.members - 1)
     nll = -np.log(np.maximum(without, MIN_PROBABILITY)).mean(axis=1)
     member = int(nll.argmin())
-    truth, whole = made.labels[judged], made.averaged[judged]
-    others = _average_without(made.probabilities[:, judged], member)
+    truth, whole = ensemble_predictions.labels[judged], ensemble_predictions.averaged[judged]
+    others = _average_without(ensemble_predictions.probabilities[:, judged], member)
     return MemberRemoval(
         member,
         compute_gain(others, whole, truth),

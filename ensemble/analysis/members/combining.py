@@ -75,14 +75,14 @@ class CombinationComparison:
         """
         gains = {name: getattr(self, name).gain for name in OTHER_RULES}
         tests = (
-            [one.p for one in gains.values()],
+            [gain.p for gain in gains.values()],
             [gains[name].nll_p for name in PROBABILISTIC_RULES],
         )
         p, nll_p = np.split(adjust_p_holm(np.concatenate(tests)), [len(OTHER_RULES)])
         nll = dict(zip(PROBABILISTIC_RULES, nll_p.tolist(), strict=True))
         return {
-            name: (one, nll.get(name, np.nan))
-            for name, one in zip(OTHER_RULES, p.tolist(), strict=True)
+            name: (accuracy_p, nll.get(name, np.nan))
+            for name, accuracy_p in zip(OTHER_RULES, p.tolist(), strict=True)
         }
 
 
@@ -101,15 +101,15 @@ def geometric_mean_probabilities(probabilities: Floats) -> NDArray[np.float64]:
     Source: L. I. Kuncheva, "Combining Pattern Classifiers", 2nd ed. (2014), ch. 5 (the
     product rule); the logarithmic opinion pool.
     """
-    found = np.zeros(probabilities.shape[1:])
-    for rows in iterate_blocks(len(found), probabilities.shape[-1]):
-        total = found[rows]
+    means = np.zeros(probabilities.shape[1:])
+    for rows in iterate_blocks(len(means), probabilities.shape[-1]):
+        total = means[rows]
         for member in probabilities:
             total += np.log(np.maximum(member[rows].astype(np.float64), MIN_PROBABILITY))
         total /= len(probabilities)
         powers = np.exp(total - total.max(axis=-1, keepdims=True))
         np.divide(powers, powers.sum(axis=-1, keepdims=True), out=total)
-    return found
+    return means
 
 
 def majority_vote(tallies: Ints, averaged: Floats) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -126,84 +126,100 @@ def majority_vote(tallies: Ints, averaged: Floats) -> tuple[NDArray[np.int64], N
     Source: L. I. Kuncheva, "Combining Pattern Classifiers", 2nd ed. (2014), ch. 4 (majority,
     here plurality, vote).
     """
-    said, shares = np.empty(len(tallies), np.int64), np.empty(tallies.shape)
+    answers, shares = np.empty(len(tallies), np.int64), np.empty(tallies.shape)
     for rows in iterate_blocks(*tallies.shape):
         part = tallies[rows]
         leading = part == part.max(axis=1, keepdims=True)
-        said[rows] = np.where(leading, averaged[rows], -1.0).argmax(axis=1)
+        answers[rows] = np.where(leading, averaged[rows], -1.0).argmax(axis=1)
         np.divide(part, part.sum(axis=1, keepdims=True), out=shares[rows])
-    return said, shares
+    return answers, shares
 
 
 def compare_combining_rules(
-    made: EnsemblePredictions, fit: EnsemblePredictions | None = None
+    ensemble_predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
 ) -> CombinationComparison:
     """All four ways, judged on examples that nothing was fitted on.
 
     Args:
-      made: what is judged.
+      ensemble_predictions: what is judged.
       fit: what the weights are fitted on, the same members' on other examples; None: one half
-        of `made`, and every quality is of the other.
+        of `ensemble_predictions`, and every quality is of the other.
 
     Raises:
       ValueError: there are fewer than two examples, or `fit` is of other members.
     """
     if fit is None:
-        fitted, judged = split_halves(made.labels)
-        known = [label_probability(member, made.labels)[fitted] for member in made.probabilities]
+        fitted, judged = split_halves(ensemble_predictions.labels)
+        label_probabilities = [
+            label_probability(member, ensemble_predictions.labels)[fitted]
+            for member in ensemble_predictions.probabilities
+        ]
     else:
-        judged = np.ones(len(made.labels), bool)
-        known = [label_probability(member, fit.labels) for member in fit.probabilities]
-    found = fit_mixture_weights(np.stack(known))
+        judged = np.ones(len(ensemble_predictions.labels), bool)
+        label_probabilities = [
+            label_probability(member, fit.labels) for member in fit.probabilities
+        ]
+    mixture_weights = fit_mixture_weights(np.stack(label_probabilities))
 
     def evaluate_majority() -> CombinationResult:
-        said, shares = majority_vote(made.tallies, made.averaged)
-        figures = _majority_vote_quality(shares[judged], said[judged], made.labels[judged])
-        return _compare_with_mean(made, judged, shares, said, figures)
+        answers, shares = majority_vote(ensemble_predictions.tallies, ensemble_predictions.averaged)
+        figures = _majority_vote_quality(
+            shares[judged], answers[judged], ensemble_predictions.labels[judged]
+        )
+        return _compare_with_mean(ensemble_predictions, judged, shares, answers, figures)
 
     def evaluate_distributions(distributions: Floats) -> CombinationResult:
-        figures = measure_quality(distributions[judged], made.labels[judged])
+        figures = measure_quality(distributions[judged], ensemble_predictions.labels[judged])
         return _compare_with_mean(
-            made, judged, distributions, most_likely_classes(distributions), figures
+            ensemble_predictions, judged, distributions, most_likely_classes(distributions), figures
         )
 
     return CombinationComparison(
-        arithmetic=evaluate_distributions(made.averaged),
-        geometric=evaluate_distributions(geometric_mean_probabilities(made.probabilities)),
+        arithmetic=evaluate_distributions(ensemble_predictions.averaged),
+        geometric=evaluate_distributions(
+            geometric_mean_probabilities(ensemble_predictions.probabilities)
+        ),
         majority=evaluate_majority(),
-        weighted=evaluate_distributions(_weighted_mean_probabilities(made.probabilities, found)),
-        weights=found,
+        weighted=evaluate_distributions(
+            _weighted_mean_probabilities(ensemble_predictions.probabilities, mixture_weights)
+        ),
+        weights=mixture_weights,
         judged=judged,
-        fitted=len(known[0]),
+        fitted=len(label_probabilities[0]),
     )
 
 
 def _weighted_mean_probabilities(
     probabilities: Floats, weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    found = np.zeros(probabilities.shape[1:])
-    for rows in iterate_blocks(len(found), probabilities.shape[-1]):
-        for one, member in zip(weight, probabilities, strict=True):
-            found[rows] += one * member[rows].astype(np.float64)
-    return found
+    means = np.zeros(probabilities.shape[1:])
+    for rows in iterate_blocks(len(means), probabilities.shape[-1]):
+        for member_weight, member in zip(weight, probabilities, strict=True):
+            means[rows] += member_weight * member[rows].astype(np.float64)
+    return means
 
 
 def _compare_with_mean(
-    made: EnsemblePredictions,
+    ensemble_predictions: EnsemblePredictions,
     judged: NDArray[np.bool_],
     distributions: Floats,
-    said: Ints,
+    answers: Ints,
     figures: Quality,
 ) -> CombinationResult:
     """One way beside the arithmetic mean, paired example by example."""
-    labels = made.labels[judged]
-    saved = (log_loss(made.averaged, made.labels) - log_loss(distributions, made.labels))[judged]
-    found = paired_gain(said[judged] == labels, made.right[judged], saved)
-    return CombinationResult(figures, said, np.flatnonzero(said != made.said), found)
+    labels = ensemble_predictions.labels[judged]
+    saved = (
+        log_loss(ensemble_predictions.averaged, ensemble_predictions.labels)
+        - log_loss(distributions, ensemble_predictions.labels)
+    )[judged]
+    gain = paired_gain(answers[judged] == labels, ensemble_predictions.right[judged], saved)
+    return CombinationResult(
+        figures, answers, np.flatnonzero(answers != ensemble_predictions.said), gain
+    )
 
 
-def _majority_vote_quality(shares: Floats, said: Ints, labels: Ints) -> Quality:
+def _majority_vote_quality(shares: Floats, answers: Ints, labels: Ints) -> Quality:
     """As `measure_quality`, for answers after ties were decided, which shares do not show."""
     return measure_answer_quality(
-        ClassifierAnswers(shares, labels, shares.max(axis=1), said == labels)
+        ClassifierAnswers(shares, labels, shares.max(axis=1), answers == labels)
     )

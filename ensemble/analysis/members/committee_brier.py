@@ -61,7 +61,9 @@ def committee_brier_scores(
             terms = _brier_loss_terms(apart, pairs)
             squares += terms.T @ terms
         products.append(product)
-    each = np.stack([((weights @ one) * weights).sum(axis=1) for one in products], axis=1)
+    each = np.stack(
+        [((weights @ block_product) * weights).sum(axis=1) for block_product in products], axis=1
+    )
     mean = each.sum(axis=1) / n
     loss = mean - mean[-1]
     twice = np.where(pairs[0] == pairs[1], 1.0, 2.0)

@@ -133,9 +133,9 @@ def evaluate_committees(
     order = sorted(range(len(chosen)), key=chosen.__getitem__)
     block = np.random.default_rng(seed).permutation(n) % EXAMPLE_BLOCKS
     arranged = arrange_probabilities(probabilities, labels, block)
-    told = evaluate_subsets(arranged, [chosen[row] for row in order], threads)
+    results = evaluate_subsets(arranged, [chosen[row] for row in order], threads)
     columns = {
-        name: np.array([getattr(one, name) for one in told])[np.argsort(order)]
+        name: np.array([getattr(result, name) for result in results])[np.argsort(order)]
         for name in SubsetResult._fields
     }
     held = membership_matrix(masks, members)

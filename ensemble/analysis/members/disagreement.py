@@ -37,13 +37,13 @@ def measure_disagreement(probabilities: Floats) -> Disagreement:
       probabilities: (M, N, C), each row of C a distribution.
     """
     members, examples, classes = probabilities.shape
-    voted, said = most_likely_classes(probabilities), np.empty(examples, np.int64)
+    voted, answers = most_likely_classes(probabilities), np.empty(examples, np.int64)
     pairs = np.zeros(examples)
     for rows in iterate_blocks(examples, classes):
-        said[rows] = most_likely_classes(average_probabilities(probabilities[:, rows]))
+        answers[rows] = most_likely_classes(average_probabilities(probabilities[:, rows]))
         pairs[rows] = pairwise_disagreement(count_votes(voted[:, rows], classes))
     mean = pairs.mean() if members > 1 else np.nan
-    return Disagreement(float(mean), (voted != said).mean(axis=1))
+    return Disagreement(float(mean), (voted != answers).mean(axis=1))
 
 
 def pairwise_disagreement(tallies: Ints) -> NDArray[np.float64]:
@@ -74,10 +74,10 @@ def entropy(distributions: Floats) -> Floats:
     """
     if distributions.ndim != 2:
         return _row_entropy(distributions)
-    found = np.empty(len(distributions), distributions.dtype)
+    entropies = np.empty(len(distributions), distributions.dtype)
     for rows in iterate_blocks(*distributions.shape):
-        found[rows] = _row_entropy(distributions[rows])
-    return found
+        entropies[rows] = _row_entropy(distributions[rows])
+    return entropies
 
 
 def expected_entropy(probabilities: Floats) -> NDArray[np.float64]:

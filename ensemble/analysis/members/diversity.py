@@ -84,13 +84,13 @@ def kl_divergence_to_ensemble(probabilities: Floats, averaged: Floats) -> NDArra
     Source: S. Kullback and R. A. Leibler (1951); as the members' diversity, T. Abe and others,
     "Deep ensembles work, but are they necessary?", NeurIPS 2022.
     """
-    found = np.zeros(len(probabilities))
+    divergences = np.zeros(len(probabilities))
     for rows in iterate_blocks(len(averaged), averaged.shape[1], SUM_BLOCK_SIZE >> 3):
         logs = np.log(np.maximum(averaged[rows], MIN_PROBABILITY))
         for number, member in enumerate(probabilities):
             own = member[rows].astype(np.float64)
-            found[number] += np.vdot(own, np.log(np.maximum(own, MIN_PROBABILITY)) - logs)
-    return np.maximum(found / len(averaged), 0.0)
+            divergences[number] += np.vdot(own, np.log(np.maximum(own, MIN_PROBABILITY)) - logs)
+    return np.maximum(divergences / len(averaged), 0.0)
 
 
 def q_statistic(right: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -111,9 +111,9 @@ def q_statistic(right: NDArray[np.bool_]) -> NDArray[np.float64]:
     alike = (hits @ hits.T) * (misses @ misses.T)
     apart = (hits @ misses.T) * (misses @ hits.T)
     whole = alike + apart
-    found = np.where(whole > 0, (alike - apart) / np.where(whole > 0, whole, 1), np.nan)
-    np.fill_diagonal(found, 1.0)
-    return found
+    q_values = np.where(whole > 0, (alike - apart) / np.where(whole > 0, whole, 1), np.nan)
+    np.fill_diagonal(q_values, 1.0)
+    return q_values
 
 
 def double_fault(right: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -145,8 +145,8 @@ def nll_decomposition(probabilities: Floats, labels: Ints) -> NllDecomposition:
     Source: T. Abe and others, "Deep ensembles work, but are they necessary?", NeurIPS 2022.
     """
     # Of the average only the label's entries count, and each of them is averaged by itself.
-    given = probabilities[:, np.arange(len(labels)), labels]
-    ensemble = np.maximum(average_probabilities(given), MIN_PROBABILITY)
+    label_probabilities = probabilities[:, np.arange(len(labels)), labels]
+    ensemble = np.maximum(average_probabilities(label_probabilities), MIN_PROBABILITY)
     own = label_probability(probabilities, labels)
     return NllDecomposition(
         ensemble_nll=float(-np.log(ensemble).mean()),

@@ -45,7 +45,7 @@ class EceGain:
         return int(self.overconfidence_low > 0) - int(self.overconfidence_high < 0)
 
 
-def estimate_ece_gain(made: EnsemblePredictions, seed: int = 0) -> EceGain:
+def estimate_ece_gain(ensemble_predictions: EnsemblePredictions, seed: int = 0) -> EceGain:
     """The ensemble's ECE against its members', by paired bootstrap.
 
     Each resample is of the same examples for all. An ECE is never below 0 and so leans upwards,
@@ -56,32 +56,42 @@ def estimate_ece_gain(made: EnsemblePredictions, seed: int = 0) -> EceGain:
     in up to 15 %.
 
     Args:
-      made: the predictions.
+      ensemble_predictions: the predictions.
       seed: of the bootstrap's draws.
 
     Source: A. C. Davison and D. V. Hinkley, "Bootstrap methods and their application", 1997,
     ch. 5 (percentile and basic intervals).
     """
-    n = len(made.labels)
+    n = len(ensemble_predictions.labels)
     draws = np.random.default_rng(seed)
     counts = np.empty((RESAMPLES, n), np.float32)
     for row in counts:
         row[:] = np.bincount(draws.integers(n, size=n), minlength=n)
-    ours, drawn = _resampled_ece(made.confidence, made.right, counts)
-    members, each, lean = 0.0, np.zeros(RESAMPLES), _expected_chance_ece(made.confidence)
-    for probabilities, said in zip(made.probabilities, made.votes, strict=True):
+    ensemble_ece, drawn = _resampled_ece(
+        ensemble_predictions.confidence, ensemble_predictions.right, counts
+    )
+    members, each, lean = (
+        0.0,
+        np.zeros(RESAMPLES),
+        _expected_chance_ece(ensemble_predictions.confidence),
+    )
+    for probabilities, votes in zip(
+        ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True
+    ):
         confidence = probabilities.max(axis=-1)
-        one, resampled = _resampled_ece(confidence, said == made.labels, counts)
-        members += one / made.members
-        each += resampled / made.members
-        lean -= _expected_chance_ece(confidence) / made.members
+        member_ece, resampled = _resampled_ece(
+            confidence, votes == ensemble_predictions.labels, counts
+        )
+        members += member_ece / ensemble_predictions.members
+        each += resampled / ensemble_predictions.members
+        lean -= _expected_chance_ece(confidence) / ensemble_predictions.members
     tails = (1 - LEVEL) / 2, (1 + LEVEL) / 2
     low, high = (float(end) for end in np.quantile(drawn - each, tails))
-    apart = ours - members
-    surer = made.confidence.astype(np.float64) - made.right
+    apart = ensemble_ece - members
+    surer = ensemble_predictions.confidence.astype(np.float64) - ensemble_predictions.right
     surer_low, surer_high = mean_interval(surer, LEVEL, bound=1.0)
     return EceGain(
-        ours,
+        ensemble_ece,
         members,
         min(low, 2 * apart - high) - max(lean, 0.0),
         max(high, 2 * apart - low) - min(lean, 0.0),

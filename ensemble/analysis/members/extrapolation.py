@@ -108,15 +108,17 @@ def _leave_out_members(judged: CommitteeEvaluation, figure: str) -> Doubles:
     out = (~membership_matrix(judged.masks, judged.members)).astype(float)
     sums = average_by_size(np.column_stack([out * values[:, None], out]), judged.size)[:-1]
     with np.errstate(invalid="ignore"):
-        found: Doubles = (sums[:, : judged.members] / sums[:, judged.members :]).T
-    return found
+        left_out_curves: Doubles = (sums[:, : judged.members] / sums[:, judged.members :]).T
+    return left_out_curves
 
 
 def _leave_out_blocks(judged: CommitteeEvaluation, figure: str) -> Doubles:
     """(B, M), the curve on all examples but those of each block."""
     each = judged.by_block[figure] * judged.block
-    found: Doubles = ((each.sum(axis=1, keepdims=True) - each) / (judged.n - judged.block)).T
-    return found
+    left_out_curves: Doubles = (
+        (each.sum(axis=1, keepdims=True) - each) / (judged.n - judged.block)
+    ).T
+    return left_out_curves
 
 
 def _jackknife_error(left_out: Doubles) -> Doubles:

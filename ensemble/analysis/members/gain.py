@@ -108,11 +108,11 @@ def mean_p_value(values: NDArray[np.float64]) -> float:
     Raises:
       ValueError: there is no value.
     """
-    found = compute_moments(values)
+    moments = compute_moments(values)
     low, high = 0.0, 0.5  # of the error of each end: the interval narrows as it grows
     for _ in range(HALVINGS):
         alpha = (low + high) / 2
-        first, last = moments_interval(found, alpha)
+        first, last = moments_interval(moments, alpha)
         low, high = (alpha, high) if first <= 0 <= last else (low, alpha)
     return min(1.0, 2 * high)
 
@@ -126,25 +126,27 @@ def zero_rounding(saved: NDArray[np.float64]) -> NDArray[np.float64]:
     return saved if (np.abs(saved) > FLOAT32_ROUNDING).any() else np.zeros_like(saved)
 
 
-def compute_gain(ours: Floats, theirs: Floats, labels: Ints) -> PairedGain:
-    """What `ours` is better by than `theirs` on the same examples.
+def compute_gain(probabilities: Floats, other_probabilities: Floats, labels: Ints) -> PairedGain:
+    """What `probabilities` is better by than `other_probabilities` on the same examples.
 
     Args:
-      ours: (N, C), a distribution for each example.
-      theirs: (N, C), another's for the same.
+      probabilities: (N, C), a distribution for each example.
+      other_probabilities: (N, C), another's for the same.
       labels: (N,), class numbers in [0, C).
 
     Raises:
       ValueError: there is no example.
     """
-    saved = log_loss(theirs, labels) - log_loss(ours, labels)
+    saved = log_loss(other_probabilities, labels) - log_loss(probabilities, labels)
     return paired_gain(
-        most_likely_classes(ours) == labels, most_likely_classes(theirs) == labels, saved
+        most_likely_classes(probabilities) == labels,
+        most_likely_classes(other_probabilities) == labels,
+        saved,
     )
 
 
 def paired_gain(
-    hits: NDArray[np.bool_], others: NDArray[np.bool_], saved: NDArray[np.float64]
+    hits: NDArray[np.bool_], other_hits: NDArray[np.bool_], saved: NDArray[np.float64]
 ) -> PairedGain:
     """What one classifier is better by than another, from how each did on each example.
 
@@ -153,7 +155,7 @@ def paired_gain(
 
     Args:
       hits: (N,), where ours is right.
-      others: (N,), where theirs is.
+      other_hits: (N,), where theirs is.
       saved: (N,), what ours has less of NLL, in nats.
 
     Raises:
@@ -162,7 +164,7 @@ def paired_gain(
     n = len(hits)
     if not n:
         raise ValueError("A gain needs at least one example.")
-    won, lost = int((hits & ~others).sum()), int((others & ~hits).sum())
+    won, lost = int((hits & ~other_hits).sum()), int((other_hits & ~hits).sum())
     p = mcnemar_p_value(won, lost)
     low, high = difference_interval(won, lost, n, LEVEL)
     if p >= SIGNIFICANCE_LEVEL:
@@ -184,7 +186,7 @@ def paired_gain(
     )
 
 
-def gain_over_mean_member(made: EnsemblePredictions) -> MeanGain:
+def gain_over_mean_member(ensemble_predictions: EnsemblePredictions) -> MeanGain:
     """What the ensemble is better by than a member drawn at random, on the same examples.
 
     That is the mean of its gains over each member, so no member is picked by how it did here,
@@ -193,13 +195,18 @@ def gain_over_mean_member(made: EnsemblePredictions) -> MeanGain:
     −ln of a mean is at most the mean of −ln (Jensen), so only its size is a finding, and its
     interval does not reach below 0.
     """
-    right = made.votes == made.labels
+    right = ensemble_predictions.votes == ensemble_predictions.labels
     share = right.mean(axis=0)
-    digits = made.right - share
-    members = sum(log_loss(member, made.labels) for member in made.probabilities)
-    saved = members / made.members - log_loss(made.averaged, made.labels)
+    digits = ensemble_predictions.right - share
+    members = sum(
+        log_loss(member, ensemble_predictions.labels)
+        for member in ensemble_predictions.probabilities
+    )
+    saved = members / ensemble_predictions.members - log_loss(
+        ensemble_predictions.averaged, ensemble_predictions.labels
+    )
     saved[np.abs(saved) < ROUNDING] = 0.0  # members that say the same save nothing
-    n = len(made.labels)
+    n = len(ensemble_predictions.labels)
     low, high = mean_interval(digits, LEVEL, bound=1.0)
     nll_low, nll_high = mean_interval(saved, LEVEL)
     return MeanGain(
@@ -210,17 +217,17 @@ def gain_over_mean_member(made: EnsemblePredictions) -> MeanGain:
         float(saved.mean()),
         max(nll_low, 0.0),
         nll_high,
-        won=float((1 - share)[made.right].sum()),
-        lost=float(share[~made.right].sum()),
+        won=float((1 - share)[ensemble_predictions.right].sum()),
+        lost=float(share[~ensemble_predictions.right].sum()),
     )
 
 
-def find_best_member(made: EnsemblePredictions) -> tuple[int, int]:
+def find_best_member(ensemble_predictions: EnsemblePredictions) -> tuple[int, int]:
     """(member, right): the member that has the most examples right, the first of equal ones.
 
     The best on these very examples: on new ones expect less of it.
     """
-    hits = (made.votes == made.labels).sum(axis=1)
+    hits = (ensemble_predictions.votes == ensemble_predictions.labels).sum(axis=1)
     member = int(hits.argmax())
     return member, int(hits[member])
 

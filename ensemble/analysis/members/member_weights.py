@@ -41,31 +41,33 @@ def fit_member_weights(probabilities: Floats, labels: Ints) -> NDArray[np.float6
     )
 
 
-def fit_mixture_weights(known: NDArray[np.float64]) -> NDArray[np.float64]:
+def fit_mixture_weights(label_probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """As `fit_member_weights`, from what each member gave the label, (M, N).
 
     Raises:
       ValueError: there is no example.
     """
-    if not known.shape[1]:
+    if not label_probabilities.shape[1]:
         raise ValueError("Weights need at least one example to be fitted on.")
-    found = np.full(len(known), 1 / len(known))
+    weights = np.full(len(label_probabilities), 1 / len(label_probabilities))
     for _ in range(MAX_ROUNDS):
-        once, excess, _ = _em_step(found, known)
+        once, excess, _ = _em_step(weights, label_probabilities)
         if excess <= NLL_TOLERANCE:
             break
-        twice, _, nll = _em_step(once, known)
-        landed, _, nll_ahead = _em_step(_extrapolate_weights(found, once, twice), known)
-        found = landed if nll_ahead <= nll else twice
-    return found
+        twice, _, nll = _em_step(once, label_probabilities)
+        landed, _, nll_ahead = _em_step(
+            _extrapolate_weights(weights, once, twice), label_probabilities
+        )
+        weights = landed if nll_ahead <= nll else twice
+    return weights
 
 
 def _em_step(
-    weight: NDArray[np.float64], known: NDArray[np.float64]
+    weight: NDArray[np.float64], label_probabilities: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float, float]:
     """The next weights (M,); of these, how far above the least NLL at most, and the NLL."""
-    mixed = weight @ known
-    growth = known @ (1 / mixed) / len(mixed)
+    mixed = weight @ label_probabilities
+    growth = label_probabilities @ (1 / mixed) / len(mixed)
     grown = weight * growth
     return grown / grown.sum(), float(growth.max() - 1), float(-np.log(mixed).mean())
 

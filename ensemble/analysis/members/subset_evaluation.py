@@ -82,8 +82,8 @@ def evaluate_subsets(
     right = judge.judge_contested(next(prefix_sums(arranged.rows, [everyone])), len(everyone))
     whole = FullEnsembleResult(right, judge.label_log_probabilities())
     with ThreadPoolExecutor(threads) as pool:
-        told = pool.map(lambda part: _evaluate_subset_chunk(arranged, part, whole), parts)
-        return [one for part in told for one in part]
+        results = pool.map(lambda part: _evaluate_subset_chunk(arranged, part, whole), parts)
+        return [result for part in results for result in part]
 
 
 def _evaluate_subset_chunk(
@@ -91,7 +91,10 @@ def _evaluate_subset_chunk(
 ) -> list[SubsetResult]:
     judge = SubsetEvaluator(arranged)
     sums = prefix_sums(arranged.rows, part)
-    return [judge.evaluate(one, len(subset), whole) for one, subset in zip(sums, part, strict=True)]
+    return [
+        judge.evaluate(subset_sum, len(subset), whole)
+        for subset_sum, subset in zip(sums, part, strict=True)
+    ]
 
 
 class SubsetEvaluator:

@@ -74,13 +74,13 @@ def arrange_probabilities(
     wrong = by_block[(clear & (top != labels))[by_block]]
     right = by_block[(clear & (top == labels))[by_block]]
     contested = by_block[~clear[by_block]]
-    united, known = np.concatenate([wrong, right]), np.concatenate([wrong, contested])
+    united, label_rows = np.concatenate([wrong, right]), np.concatenate([wrong, contested])
     owner, rivals = _find_rival_classes(probabilities, labels, contested)
     rows = [
         np.concatenate(
             [
                 member[united, top[united]],
-                member[known, labels[known]],
+                member[label_rows, labels[label_rows]],
                 member[contested[owner], rivals],
             ],
             dtype=np.float64,
@@ -97,13 +97,13 @@ def arrange_probabilities(
 
 def _has_clear_margin(member: Floats, top: Ints) -> Bools:
     """(N,), where one member (N, C) says the class `top` by a clear margin."""
-    found = np.empty(len(top), bool)
+    is_clear = np.empty(len(top), bool)
     for rows in iterate_blocks(*member.shape):
         each, part = np.arange(len(top[rows])), member[rows]
-        others = part.astype(np.float64)
-        others[each, top[rows]] = -np.inf
-        found[rows] = part[each, top[rows]] - others.max(axis=-1) > CLEAR_MARGIN
-    return found
+        rival_probs = part.astype(np.float64)
+        rival_probs[each, top[rows]] = -np.inf
+        is_clear[rows] = part[each, top[rows]] - rival_probs.max(axis=-1) > CLEAR_MARGIN
+    return is_clear
 
 
 def _find_rival_classes(probabilities: Floats, labels: Ints, contested: Ints) -> tuple[Ints, Ints]:

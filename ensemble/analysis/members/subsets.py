@@ -94,14 +94,14 @@ def prefix_sums(
 def _masks_of_size(members: int, size: int, seed: int) -> Masks:
     wanted = count_subsets_of_size(members, size)
     if wanted == comb(members, size):
-        found = {_encode_mask(subset) for subset in combinations(range(members), size)}
+        masks = {_encode_mask(subset) for subset in combinations(range(members), size)}
     else:
         draws = np.random.default_rng([seed, members, size])
-        found = set()
+        masks = set()
         # Repeats are drawn again, so that every set of as many subsets is equally likely.
-        while len(found) < wanted:
-            found.add(_encode_mask(draws.permutation(members)[:size].tolist()))
-    return np.array(sorted(found), np.uint64)
+        while len(masks) < wanted:
+            masks.add(_encode_mask(draws.permutation(members)[:size].tolist()))
+    return np.array(sorted(masks), np.uint64)
 
 
 def _encode_mask(subset: Sequence[int]) -> int:

@@ -85,12 +85,14 @@ class SufficientSize:
     @property
     def smallest_sufficient(self) -> SizeVerdict | None:
         """The smallest size that is enough; None where none below M is."""
-        return next((one for one in reversed(self.sizes) if one.outcome == "enough"), None)
+        return next(
+            (verdict for verdict in reversed(self.sizes) if verdict.outcome == "enough"), None
+        )
 
     @property
     def first_insufficient(self) -> SizeVerdict | None:
         """The next smaller size, which is not shown to be enough; None where one member is."""
-        return next((one for one in self.sizes if one.outcome != "enough"), None)
+        return next((verdict for verdict in self.sizes if verdict.outcome != "enough"), None)
 
     @property
     def size(self) -> int:
@@ -187,10 +189,17 @@ def _committee_loss(judged: CommitteeEvaluation, figure: str) -> Doubles:
 def _committee_moments(
     judged: CommitteeEvaluation, figure: str, rows: NDArray[np.intp]
 ) -> DifferenceMoments:
-    found: DifferenceMoments = judged.nll_loss if figure == "nll" else judged.brier_loss
-    each = (found.mean, found.variance, found.third, found.largest)
+    difference_moments: DifferenceMoments = (
+        judged.nll_loss if figure == "nll" else judged.brier_loss
+    )
+    each = (
+        difference_moments.mean,
+        difference_moments.variance,
+        difference_moments.third,
+        difference_moments.largest,
+    )
     return DifferenceMoments(
-        judged.n, *(np.broadcast_to(one, judged.size.shape)[rows] for one in each)
+        judged.n, *(np.broadcast_to(moment, judged.size.shape)[rows] for moment in each)
     )
 
 
@@ -216,7 +225,7 @@ def _committee_loss_variance(
         differ = (judged.won + judged.lost)[rows]
         spread: Doubles = (differ + 2) / n - _committee_loss(judged, figure)[rows] ** 2
         return spread
-    found = _committee_moments(judged, figure, rows)
-    _, high = moments_interval(found, alpha, bounded=figure == "brier")
-    half: Doubles = (high - found.mean) / NormalDist().inv_cdf(1 - alpha)
+    moments = _committee_moments(judged, figure, rows)
+    _, high = moments_interval(moments, alpha, bounded=figure == "brier")
+    half: Doubles = (high - moments.mean) / NormalDist().inv_cdf(1 - alpha)
     return n * half * half

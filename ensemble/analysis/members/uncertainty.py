@@ -30,7 +30,7 @@ class UncertaintyMeasures:
     vote_margin: NDArray[np.float64]
 
 
-def measure_uncertainty(made: EnsemblePredictions) -> UncertaintyMeasures:
+def measure_uncertainty(ensemble_predictions: EnsemblePredictions) -> UncertaintyMeasures:
     """All measures of uncertainty, all in double precision.
 
     With p̄ = 1/M Σ_m p_m and H(p) = −Σ_c p_c ln p_c (0 ln 0 = 0): predictive = H(p̄), expected
@@ -42,13 +42,13 @@ def measure_uncertainty(made: EnsemblePredictions) -> UncertaintyMeasures:
     "Decomposition of uncertainty in Bayesian deep learning", ICML 2018, for the parts; L. C.
     Freeman, "Elementary applied statistics", 1965, for the variation ratio.
     """
-    first, second = _top_two_votes(made.tallies)
+    first, second = _top_two_votes(ensemble_predictions.tallies)
     return UncertaintyMeasures(
-        predictive=entropy(made.averaged),
-        expected=expected_entropy(made.probabilities),
-        information=made.information,
-        variation_ratio=1 - first / made.members,
-        vote_margin=(first - second) / made.members,
+        predictive=entropy(ensemble_predictions.averaged),
+        expected=expected_entropy(ensemble_predictions.probabilities),
+        information=ensemble_predictions.information,
+        variation_ratio=1 - first / ensemble_predictions.members,
+        vote_margin=(first - second) / ensemble_predictions.members,
     )
 
 

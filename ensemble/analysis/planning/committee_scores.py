@@ -72,18 +72,18 @@ def list_committees(members: int, seed: int = 0) -> list[Subset]:
         raise ValueError(f"{members} members: there have to be 1 to {MAX_MEMBERS}.")
     if members <= MAX_MEMBERS_EXACT_PLANS:
         return sorted(
-            one
+            committee
             for size in list_committee_sizes(members)
-            for one in combinations(range(members), size)
+            for committee in combinations(range(members), size)
         )
     draws = np.random.default_rng([seed, members])
     circles = [draws.permutation(members) for _ in range(math.ceil(DRAWN_PER_SIZE / members))]
-    found = [tuple(range(members))]
+    committees = [tuple(range(members))]
     for size in list_committee_sizes(members)[:-1]:
         for circle in circles[:1] if size in (1, members - 1) else circles:
             twice = np.concatenate([circle, circle])
-            found += [tuple(sorted(twice[at : at + size].tolist())) for at in range(members)]
-    return sorted(found)
+            committees += [tuple(sorted(twice[at : at + size].tolist())) for at in range(members)]
+    return sorted(committees)
 
 
 def score_committees(probabilities: Floats, labels: Ints, seed: int = 0) -> CommitteeScores:

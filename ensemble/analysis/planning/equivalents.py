@@ -76,8 +76,8 @@ class LikelihoodCurve:
     @property
     def mean(self) -> Doubles:
         """(K,), over the examples."""
-        found: Doubles = self.likelihood.mean(axis=1)
-        return found
+        means: Doubles = self.likelihood.mean(axis=1)
+        return means
 
     def member_spread(self, size: float) -> float:
         """How far one member's draw moves what an ensemble comes to, times the ensemble's size.
@@ -119,14 +119,14 @@ def calibrated_log_likelihood(probabilities: Floats, labels: Ints) -> Doubles:
     Source: A. Ashukha, A. Lyzhov, D. Molchanov and D. Vetrov, "Pitfalls of in-domain uncertainty
     estimation and ensembling in deep learning", ICLR 2020, section 3.
     """
-    found = np.empty(len(labels))
-    one, two = split_halves(labels)
-    for fitted, judged in ((one, two), (two, one)):
+    log_likelihoods = np.empty(len(labels))
+    first_half, two = split_halves(labels)
+    for fitted, judged in ((first_half, two), (two, first_half)):
         temperature = fit_temperature(probabilities[fitted], labels[fitted])
-        found[judged] = -log_loss(
+        log_likelihoods[judged] = -log_loss(
             apply_temperature(probabilities[judged], temperature), labels[judged]
         )
-    return found
+    return log_likelihoods
 
 
 def likelihood_curve(members: Floats, labels: Ints, seed: int = 0) -> LikelihoodCurve:
@@ -147,15 +147,17 @@ def likelihood_curve(members: Floats, labels: Ints, seed: int = 0) -> Likelihood
     if len(members) > MAX_MEMBERS:
         raise ValueError(f"{len(members)} members: there have to be 1 to {MAX_MEMBERS}.")
     M, sizes = len(members), list_committee_sizes(len(members))
-    chosen = [one for size in sizes for one in _draw_committees(M, size, seed)]
+    chosen = [committee for size in sizes for committee in _draw_committees(M, size, seed)]
     likelihood, of_each = np.zeros((len(sizes), len(labels))), []
     count = np.zeros(len(sizes))
     for subset in chosen:
-        one = calibrated_log_likelihood(average_probabilities(members[list(subset)]), labels)
+        log_likelihood = calibrated_log_likelihood(
+            average_probabilities(members[list(subset)]), labels
+        )
         row = sizes.index(len(subset))
-        likelihood[row] += one
+        likelihood[row] += log_likelihood
         count[row] += 1
-        of_each.append(one.mean())
+        of_each.append(log_likelihood.mean())
     likelihood /= count[:, None]
     return LikelihoodCurve(M, np.array(sizes), likelihood, tuple(chosen), np.array(of_each))
 
@@ -189,12 +191,12 @@ def deep_ensemble_equivalent(
 
 
 def equivalent_of_predictions(
-    known: LikelihoodCurve, labels: Ints, candidate: Floats, seed: int = 0
+    curve: LikelihoodCurve, labels: Ints, candidate: Floats, seed: int = 0
 ) -> MemberEquivalent:
     """As `deep_ensemble_equivalent`, against a curve that is known already.
 
     Args:
-      known: of the members, on the same examples.
+      curve: of the members, on the same examples.
       labels: (N,).
       candidate: (N, C).
       seed: of the bootstrap.
@@ -202,32 +204,32 @@ def equivalent_of_predictions(
     Raises:
       ValueError: the shapes do not fit together.
     """
-    if candidate.ndim != 2 or not len(candidate) == len(labels) == known.likelihood.shape[1]:
+    if candidate.ndim != 2 or not len(candidate) == len(labels) == curve.likelihood.shape[1]:
         raise ValueError(f"{candidate.shape} are not predictions (N, C) of the same examples.")
-    return equivalent_of_likelihood(known, calibrated_log_likelihood(candidate, labels), 1, seed)
+    return equivalent_of_likelihood(curve, calibrated_log_likelihood(candidate, labels), 1, seed)
 
 
 def equivalent_of_likelihood(
-    known: LikelihoodCurve, its: Doubles, trainings: int, seed: int
+    curve: LikelihoodCurve, its: Doubles, trainings: int, seed: int
 ) -> MemberEquivalent:
     """As `equivalent_of_predictions`, of a calibrated log-likelihood averaged over trainings.
 
     Args:
-      known: of the members, on the same examples.
+      curve: of the members, on the same examples.
       its: (N,), in nats.
       trainings: K, whose draws cancel.
       seed: of the bootstrap.
     """
-    M, draws, N = known.members, np.random.default_rng(seed), len(its)
-    value = interpolate_size(known.sizes, known.mean, float(its.mean()))
+    M, draws, N = curve.members, np.random.default_rng(seed), len(its)
+    value = interpolate_size(curve.sizes, curve.mean, float(its.mean()))
     # What a candidate of each size would be apart from the curve by: both drew their members.
     apart = np.array(
         [
-            known.member_spread(size) * math.sqrt(1 / M + 1 / (trainings * size))
-            for size in known.sizes
+            curve.member_spread(size) * math.sqrt(1 / M + 1 / (trainings * size))
+            for size in curve.sizes
         ]
     )
-    values, found = np.vstack([known.likelihood, its[None]]), list[float]()
+    values, equivalents = np.vstack([curve.likelihood, its[None]]), list[float]()
     for _ in range(RESAMPLES // RESAMPLE_BATCH):
         weights = np.stack(
             [np.bincount(draws.integers(N, size=N), minlength=N) for _ in range(RESAMPLE_BATCH)]
@@ -235,15 +237,17 @@ def equivalent_of_likelihood(
         means = values @ weights.T / N
         if M > 1:
             means[:-1] -= np.outer(apart, draws.standard_t(M - 1, size=RESAMPLE_BATCH))
-        found += [interpolate_size(known.sizes, one[:-1], one[-1]) for one in means.T]
+        equivalents += [
+            interpolate_size(curve.sizes, sample[:-1], sample[-1]) for sample in means.T
+        ]
     tail = (1 - LEVEL) / 2
     # Of infinities no mean can be taken: an end is one of the values.
-    low, high = np.quantile(found, [tail, 1 - tail], method="inverted_cdf")
+    low, high = np.quantile(equivalents, [tail, 1 - tail], method="inverted_cdf")
     return MemberEquivalent(value, min(float(low), value), max(float(high), value), M)
 
 
 def equivalent_of_trainings(
-    known: LikelihoodCurve, labels: Ints, trainings: Floats, seed: int = 0
+    curve: LikelihoodCurve, labels: Ints, trainings: Floats, seed: int = 0
 ) -> MemberEquivalent:
     """How many independent members the mean of K trainings of the same thing is worth.
 
@@ -252,7 +256,7 @@ def equivalent_of_trainings(
     a run. With one training it is the same.
 
     Args:
-      known: what independent members come to, on the same examples.
+      curve: what independent members come to, on the same examples.
       labels: (N,), class numbers in [0, C).
       trainings: (K, N, C), the predictions of each training, each row of C a distribution.
       seed: of the bootstrap.
@@ -263,11 +267,11 @@ def equivalent_of_trainings(
     Source: A. Ashukha and others, "Pitfalls of in-domain uncertainty estimation and ensembling in
     deep learning", ICLR 2020, section 4.1.
     """
-    N = known.likelihood.shape[1]
+    N = curve.likelihood.shape[1]
     if trainings.ndim != 3 or not trainings.shape[1] == len(labels) == N or not len(trainings):
         raise ValueError(f"{trainings.shape} are not predictions (K, N, C) of the same examples.")
-    its = np.mean([calibrated_log_likelihood(one, labels) for one in trainings], axis=0)
-    return equivalent_of_likelihood(known, its, len(trainings), seed)
+    its = np.mean([calibrated_log_likelihood(training, labels) for training in trainings], axis=0)
+    return equivalent_of_likelihood(curve, its, len(trainings), seed)
 
 
 def interpolate_size(sizes: NDArray[np.int64], mean: Doubles, wanted: float) -> float:
@@ -295,7 +299,7 @@ def interpolate_size(sizes: NDArray[np.int64], mean: Doubles, wanted: float) -> 
 
 
 def _draw_committees(members: int, size: int, seed: int) -> Sequence[Subset]:
-    every = [one for one in list_committees(members, seed) if len(one) == size]
+    every = [committee for committee in list_committees(members, seed) if len(committee) == size]
     if len(every) <= MAX_COMMITTEES_PER_SIZE or size in (1, members - 1):
         return every
     draws = np.random.default_rng([seed, members, size])

@@ -53,17 +53,23 @@ class PlanChoice:
         """The cheapest of `candidates` than which no plan for as little does better here."""
         lost = {self.best: 0.0, **{loss.plan: loss.mean for loss in self.losses}}
         return next(
-            one
-            for one in self.candidates
-            if one == self.best
-            or all(lost[one] <= mean for plan, mean in lost.items() if plan.cost <= one.cost)
+            candidate
+            for candidate in self.candidates
+            if candidate == self.best
+            or all(
+                lost[candidate] <= mean
+                for plan, mean in lost.items()
+                if plan.cost <= candidate.cost
+            )
         )
 
 
-def rank_plans(found: PlanGrid, plans: Sequence[EnsemblePlan], figure: str) -> list[EnsemblePlan]:
+def rank_plans(
+    plan_grid: PlanGrid, plans: Sequence[EnsemblePlan], figure: str
+) -> list[EnsemblePlan]:
     """Plans by their figure, the best first, of equal ones the cheaper."""
     sign = 1 if LOWER_IS_BETTER[figure] else -1
-    return sorted(plans, key=lambda plan: (sign * found.mean(plan, figure), plan.cost))
+    return sorted(plans, key=lambda plan: (sign * plan_grid.mean(plan, figure), plan.cost))
 
 
 def select_possible_plans(plans: Sequence[EnsemblePlan], figure: str) -> list[EnsemblePlan]:
@@ -75,19 +81,19 @@ def select_possible_plans(plans: Sequence[EnsemblePlan], figure: str) -> list[En
     if figure != "nll":
         return list(plans)
     most = {
-        epochs: max(one.members for one in plans if one.epochs == epochs)
-        for epochs in {one.epochs for one in plans}
+        epochs: max(plan.members for plan in plans if plan.epochs == epochs)
+        for epochs in {plan.epochs for plan in plans}
     }
-    return [one for one in plans if one.members == most[one.epochs]]
+    return [plan for plan in plans if plan.members == most[plan.epochs]]
 
 
 def choose_best_plan(
-    found: PlanGrid, budget: int, figure: str = "nll", by: PlanGrid | None = None
+    plan_grid: PlanGrid, budget: int, figure: str = "nll", by: PlanGrid | None = None
 ) -> PlanChoice | None:
     """The best plan for a budget.
 
     Args:
-      found: the map on the examples that are reported.
+      plan_grid: the map on the examples that are reported.
       budget: passes of one member over the training images: members times epochs.
       figure: "nll" or "accuracy".
       by: the map of the same run on the examples to choose by; None to choose on the reported
@@ -96,19 +102,21 @@ def choose_best_plan(
     Returns:
       None where it pays for no plan of the map.
     """
-    paid = [plan for plan in found.plans if plan.cost <= budget]
+    paid = [plan for plan in plan_grid.plans if plan.cost <= budget]
     if not paid:
         return None
-    best = rank_plans(by or found, paid, figure)[0]
-    others = [plan for plan in select_possible_plans(paid, figure) if plan != best]
-    second = compute_plan_losses(found, rank_plans(by or found, others, figure)[:1], best, figure)
+    best = rank_plans(by or plan_grid, paid, figure)[0]
+    possible_plans = [plan for plan in select_possible_plans(paid, figure) if plan != best]
+    second = compute_plan_losses(
+        plan_grid, rank_plans(by or plan_grid, possible_plans, figure)[:1], best, figure
+    )
     return PlanChoice(
         figure,
         budget,
         best,
-        estimate_plan(found, best, figure),
+        estimate_plan(plan_grid, best, figure),
         second[0] if second else None,
-        required_sample_size(second[0], found.n, found.members) if second else None,
+        required_sample_size(second[0], plan_grid.n, plan_grid.members) if second else None,
         len(paid),
-        tuple(compute_plan_losses(found, others, best, figure)),
+        tuple(compute_plan_losses(plan_grid, possible_plans, best, figure)),
     )

@@ -66,8 +66,8 @@ class PlanGrid:
     @property
     def plans(self) -> list[EnsemblePlan]:
         """All E · K plans, the cheapest first, of equal ones that with fewer members."""
-        found = [EnsemblePlan(int(m), int(e)) for m in self.sizes for e in self.epochs]
-        return sorted(found, key=lambda plan: (plan.cost, plan.members))
+        ensemble_plans = [EnsemblePlan(int(m), int(e)) for m in self.sizes for e in self.epochs]
+        return sorted(ensemble_plans, key=lambda plan: (plan.cost, plan.members))
 
     def locate(self, plan: EnsemblePlan) -> tuple[int, int]:
         """Where a plan stands, (epoch, size) in the arrays.
@@ -127,18 +127,18 @@ def build_plan_grid(epochs: Sequence[int], scores: Sequence[CommitteeScores]) ->
     """
     if not scores or len(scores) != len(epochs):
         raise ValueError("A map takes the scores of each of its epochs, of one at least.")
-    if len({(one.members, one.right.shape) for one in scores}) > 1:
+    if len({(score.members, score.right.shape) for score in scores}) > 1:
         raise ValueError("The epochs of a map are of the same members and examples.")
     return PlanGrid(
         scores[0].members,
         np.array(epochs, np.int64),
         scores[0].sizes,
         {
-            "nll": np.stack([one.nll for one in scores]),
-            "accuracy": np.stack([one.right for one in scores]),
+            "nll": np.stack([score.nll for score in scores]),
+            "accuracy": np.stack([score.right for score in scores]),
         },
         {
-            "nll": np.stack([one.member_nll for one in scores]),
-            "accuracy": np.stack([one.member_right for one in scores]),
+            "nll": np.stack([score.member_nll for score in scores]),
+            "accuracy": np.stack([score.member_right for score in scores]),
         },
     )

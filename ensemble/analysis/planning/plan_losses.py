@@ -60,19 +60,19 @@ class PlanEstimate:
     high: float
 
 
-def estimate_plan(found: PlanGrid, plan: EnsemblePlan, figure: str) -> PlanEstimate:
+def estimate_plan(plan_grid: PlanGrid, plan: EnsemblePlan, figure: str) -> PlanEstimate:
     """What a plan comes to, and how surely: over draws of examples and of members.
 
     Args:
-      found: the map.
+      plan_grid: the map.
       plan: one of its plans.
       figure: "nll" or "accuracy".
 
     Raises:
       ValueError: there is no such plan.
     """
-    values = found.example_scores(plan, figure)
-    share, df = _member_variance([found.member_influence(plan, figure)])
+    values = plan_grid.example_scores(plan, figure)
+    share, df = _member_variance([plan_grid.member_influence(plan, figure)])
     low, high = _plan_mean_intervals(values[None], np.array([share]), df, LEVEL, figure)
     if figure == "accuracy":
         low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)
@@ -80,7 +80,7 @@ def estimate_plan(found: PlanGrid, plan: EnsemblePlan, figure: str) -> PlanEstim
 
 
 def compute_plan_losses(
-    found: PlanGrid,
+    plan_grid: PlanGrid,
     plans: Sequence[EnsemblePlan],
     against: EnsemblePlan,
     figure: str,
@@ -99,7 +99,7 @@ def compute_plan_losses(
     committee smaller than the one it is held against, of the same epoch, is certainly worse.
 
     Args:
-      found: the map of the plans.
+      plan_grid: the map of the plans.
       plans: S of them; may be none.
       against: the other plan.
       figure: "nll" or "accuracy".
@@ -113,18 +113,20 @@ def compute_plan_losses(
     the best); the intervals are those of `paired.moments_interval`, with Student's t for the
     members.
     """
-    theirs = found if other is None else other
-    if theirs.n != found.n:
-        raise ValueError(f"Plans on {found.n:,} and on {theirs.n:,} examples are not paired.")
+    other_grid = plan_grid if other is None else other
+    if other_grid.n != plan_grid.n:
+        raise ValueError(
+            f"Plans on {plan_grid.n:,} and on {other_grid.n:,} examples are not paired."
+        )
     sign = 1 if LOWER_IS_BETTER[figure] else -1
     reference, its_members = (
-        theirs.example_scores(against, figure),
-        theirs.member_influence(against, figure),
+        other_grid.example_scores(against, figure),
+        other_grid.member_influence(against, figure),
     )
     level = 1 - (1 - LEVEL) / max(1, len(plans))
     every = [
         _compute_plan_loss(
-            found, plan, against, figure, sign, reference, its_members, other is not None, level
+            plan_grid, plan, against, figure, sign, reference, its_members, other is not None, level
         )
         for plan in plans
     ]
@@ -133,23 +135,23 @@ def compute_plan_losses(
 
 def _apply_jensen_bounds(every: Sequence[PlanLoss]) -> list[PlanLoss]:
     """The NLL losses of one run, each interval within what those of its epoch leave."""
-    found = []
-    for one in every:
-        alike = [each for each in every if each.plan.epochs == one.plan.epochs]
-        low = max(each.low for each in alike if each.plan.members >= one.plan.members)
-        high = min(each.high for each in alike if each.plan.members <= one.plan.members)
-        more = one.against.members - one.plan.members
-        if one.plan.epochs == one.against.epochs and more:
+    bounded_losses = []
+    for loss in every:
+        alike = [each for each in every if each.plan.epochs == loss.plan.epochs]
+        low = max(each.low for each in alike if each.plan.members >= loss.plan.members)
+        high = min(each.high for each in alike if each.plan.members <= loss.plan.members)
+        more = loss.against.members - loss.plan.members
+        if loss.plan.epochs == loss.against.epochs and more:
             low, high = (max(low, 0.0), high) if more > 0 else (low, min(high, 0.0))
         # Where the ends cross, one of them has left the truth out: what was measured stands.
-        certain = one.plan.epochs == one.against.epochs and more > 0 and one.mean > ROUNDING
-        low, high = min(low, one.mean), max(high, one.mean)
-        found.append(replace(one, low=low, high=high, certain=certain))
-    return found
+        certain = loss.plan.epochs == loss.against.epochs and more > 0 and loss.mean > ROUNDING
+        low, high = min(low, loss.mean), max(high, loss.mean)
+        bounded_losses.append(replace(loss, low=low, high=high, certain=certain))
+    return bounded_losses
 
 
 def _compute_plan_loss(
-    found: PlanGrid,
+    plan_grid: PlanGrid,
     plan: EnsemblePlan,
     against: EnsemblePlan,
     figure: str,
@@ -159,9 +161,11 @@ def _compute_plan_loss(
     apart: bool,
     level: float,
 ) -> PlanLoss:
-    values = sign * (found.example_scores(plan, figure) - reference)
-    ours = found.member_influence(plan, figure)
-    share, df = _member_variance([ours, its_members] if apart else [ours - its_members])
+    values = sign * (plan_grid.example_scores(plan, figure) - reference)
+    plan_influence = plan_grid.member_influence(plan, figure)
+    share, df = _member_variance(
+        [plan_influence, its_members] if apart else [plan_influence - its_members]
+    )
     low, high = _plan_mean_intervals(values[None], np.array([share]), df, level, figure)
     return PlanLoss(
         plan,
@@ -177,7 +181,9 @@ def _compute_plan_loss(
 def _member_variance(influences: Sequence[Doubles]) -> tuple[float, float]:
     """(variance of a mean that hangs on the members, its degrees of freedom by Welch)."""
     parts = [
-        (float(one.var(ddof=1)) / len(one), len(one) - 1) for one in influences if len(one) > 1
+        (float(influence.var(ddof=1)) / len(influence), len(influence) - 1)
+        for influence in influences
+        if len(influence) > 1
     ]
     total = sum(variance for variance, _ in parts)
     if total <= 0:

@@ -39,10 +39,10 @@ def most_likely_classes(probabilities: Floats) -> NDArray[np.int64]:
     """
     if probabilities.ndim != 2:
         return probabilities.argmax(axis=-1)
-    found = np.empty(len(probabilities), np.int64)
+    classes = np.empty(len(probabilities), np.int64)
     for rows in iterate_blocks(*probabilities.shape):  # of what is read-only NumPy makes a copy
-        found[rows] = probabilities[rows].argmax(axis=-1)
-    return found
+        classes[rows] = probabilities[rows].argmax(axis=-1)
+    return classes
 
 
 def prediction_confidence(averaged: Floats) -> Floats:

@@ -153,5 +153,5 @@ def bin_by_confidence(
     return ReliabilityBins(edges, count, sums[0] / divisor, sums[1] / divisor)
 
 
-def _weighted_mean_gap(found: ReliabilityBins) -> float:
-    return float(np.nansum(found.count * np.abs(found.gap)) / found.count.sum())
+def _weighted_mean_gap(bins: ReliabilityBins) -> float:
+    return float(np.nansum(bins.count * np.abs(bins.gap)) / bins.count.sum())

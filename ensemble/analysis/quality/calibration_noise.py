@@ -75,25 +75,29 @@ def estimate_calibration_error(
     Statistics in Medicine 27 (2008), 1693-1702; on the bias R. Roelofs and others, "Mitigating
     bias in calibration error estimation", AISTATS 2022.
     """
-    found = reliability_bins(confidence, right, bins)
+    reliability = reliability_bins(confidence, right, bins)
     by_chance = simulate_chance_calibration_errors(confidence, bins, seed)
-    noise = max(np.quantile(by_chance, 0.975), np.quantile(_simulate_bin_noise(found, seed), 0.975))
+    noise = max(
+        np.quantile(by_chance, 0.975), np.quantile(_simulate_bin_noise(reliability, seed), 0.975)
+    )
     ece = expected_calibration_error(confidence, right, bins)
     ends = np.quantile(by_chance, [0.025, 0.975])
     return CalibrationErrorEstimate(
         n=len(confidence),
         ece=ece,
         low=max(0.0, float(ece - noise)),
-        high=min(1.0, ece + _upper_error_margin(found)),
+        high=min(1.0, ece + _upper_error_margin(reliability)),
         chance=float(by_chance.mean()),
         chance_low=float(ends[0]),
         chance_high=float(ends[1]),
     )
 
 
-def estimate_ensemble_calibration_error(made: EnsemblePredictions) -> CalibrationErrorEstimate:
+def estimate_ensemble_calibration_error(
+    ensemble_predictions: EnsemblePredictions,
+) -> CalibrationErrorEstimate:
     """The ensemble's ECE, its interval, and what chance alone gives."""
-    return estimate_calibration_error(made.confidence, made.right)
+    return estimate_calibration_error(ensemble_predictions.confidence, ensemble_predictions.right)
 
 
 def simulate_chance_calibration_errors(
@@ -131,28 +135,28 @@ def simulate_chance_calibration_errors(
     return np.asarray(total / len(sure))
 
 
-def _simulate_bin_noise(found: ReliabilityBins, seed: int) -> NDArray[np.float64]:
+def _simulate_bin_noise(bins: ReliabilityBins, seed: int) -> NDArray[np.float64]:
     """Draws of Σ_b n_b / N · |noise_b|, were the accuracy of each bin about as measured."""
-    count, hits = _nonempty_bin_counts(found)
+    count, hits = _nonempty_bin_counts(bins)
     likely = (hits + 0.5) / (count + 1)
     drawn = np.random.default_rng(seed).binomial(count, likely, (SIMULATED_DRAWS, len(count)))
     return np.asarray(np.abs(drawn - count * likely).sum(axis=1) / count.sum())
 
 
-def _upper_error_margin(found: ReliabilityBins) -> float:
+def _upper_error_margin(bins: ReliabilityBins) -> float:
     """How far Σ_b ± n_b / N · accuracy_b may lie above what was measured, whatever the signs."""
-    count, hits = _nonempty_bin_counts(found)
+    count, hits = _nonempty_bin_counts(bins)
     ends = np.array([wilson_interval(int(h), int(n)) for h, n in zip(hits, count, strict=True)])
     share = hits / count
     half = np.maximum(ends[:, 1] - share, share - ends[:, 0])
     return float(np.sqrt(((count * half) ** 2).sum()) / count.sum())
 
 
-def _nonempty_bin_counts(found: ReliabilityBins) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _nonempty_bin_counts(bins: ReliabilityBins) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many answers each bin that is not empty holds, and how many of them are right."""
-    filled = found.count > 0
-    count = found.count[filled]
-    return count, np.rint(found.accuracy[filled] * count).astype(np.int64)
+    filled = bins.count > 0
+    count = bins.count[filled]
+    return count, np.rint(bins.accuracy[filled] * count).astype(np.int64)
 
 
 def _assign_confidence_bins(confidence: Floats, bins: int) -> NDArray[np.int64]:

@@ -77,7 +77,7 @@ class CalibrationTest:
     @property
     def worst_bin(self) -> tuple[CalibrationBinTest, float]:
         """The bin that chance explains least, and its p after Holm's correction."""
-        b = int(np.argmin([one.p for one in self.bins]))
+        b = int(np.argmin([bin_test.p for bin_test in self.bins]))
         return self.bins[b], self.adjusted_p_values[b]
 
 
@@ -110,7 +110,7 @@ def calibration_test(
         _test_bin(sure[within == b], right[within == b], edges[b], edges[b + 1])
         for b in np.unique(within)
     ]
-    corrected = adjust_p_holm(np.array([one.p for one in each]))
+    corrected = adjust_p_holm(np.array([bin_test.p for bin_test in each]))
     return CalibrationTest(_test_bin(sure, right, 0, 1), tuple(each), tuple(corrected.tolist()))
 
 

@@ -74,14 +74,14 @@ class ConformalThreshold:
         """The classes that each example may be, (N, C), of the ensemble's (N, C)."""
         if not self.has_enough_examples:
             return np.ones(averaged.shape, bool)
-        found = np.empty(averaged.shape, bool)
+        sets = np.empty(averaged.shape, bool)
         for rows in iterate_blocks(*averaged.shape):
             part = averaged[rows]
             if self.method == "lac":
-                found[rows] = 1 - part <= self.threshold
+                sets[rows] = 1 - part <= self.threshold
             else:
-                found[rows] = self._build_adaptive_sets(part)
-        return found
+                sets[rows] = self._build_adaptive_sets(part)
+        return sets
 
     def _build_adaptive_sets(self, averaged: Floats) -> NDArray[np.bool_]:
         falling, ahead = _sort_descending(averaged)
@@ -90,13 +90,13 @@ class ConformalThreshold:
         kept = ahead + self.penalty_at(np.arange(averaged.shape[1]) + 1) <= self.threshold
         size = np.maximum(kept.sum(axis=1), 1)
         last = np.take_along_axis(falling, size[:, None] - 1, axis=1)
-        found = averaged >= last
+        sets = averaged >= last
         # Of classes as likely as the last of the set, the lower ones are in it.
-        torn = np.flatnonzero(found.sum(axis=1) > size)
+        torn = np.flatnonzero(sets.sum(axis=1) > size)
         level, above = averaged[torn] == last[torn], averaged[torn] > last[torn]
         room = (size[torn] - above.sum(axis=1))[:, None]
-        found[torn] = above | level & (np.cumsum(level, axis=1) <= room)
-        return found
+        sets[torn] = above | level & (np.cumsum(level, axis=1) <= room)
+        return sets
 
     def penalty_at(self, rank: Ints) -> Floats:
         """What RAPS adds to the score of the class of this rank, counted from 1: λ (rank − k)⁺."""
@@ -167,8 +167,10 @@ def fit_conformal_threshold(
         raise ValueError(f"{method!r} is none of {', '.join(METHODS)}.")
     if averaged.ndim != 2 or labels.shape != averaged.shape[:1]:
         raise ValueError(f"{averaged.shape} probabilities and {labels.shape} labels.")
-    made = ConformalThreshold(method, error_rate, math.inf, len(labels), penalty, free)
-    scores = _nonconformity_scores(made, averaged, labels)
+    conformal_threshold = ConformalThreshold(
+        method, error_rate, math.inf, len(labels), penalty, free
+    )
+    scores = _nonconformity_scores(conformal_threshold, averaged, labels)
     return ConformalThreshold(
         method, error_rate, conformal_quantile(scores, error_rate), len(labels), penalty, free
     )
@@ -182,9 +184,11 @@ def _sort_descending(averaged: Floats) -> tuple[NDArray[np.float64], NDArray[np.
     return falling, ahead
 
 
-def _nonconformity_scores(made: ConformalThreshold, averaged: Floats, labels: Ints) -> Floats:
+def _nonconformity_scores(
+    conformal_threshold: ConformalThreshold, averaged: Floats, labels: Ints
+) -> Floats:
     """How ill each example's label fits it, (n,)."""
-    if made.method == "lac":
+    if conformal_threshold.method == "lac":
         return 1 - averaged[np.arange(len(labels)), labels]
     own, place = averaged[np.arange(len(labels)), labels], np.empty(len(labels), np.int64)
     summed = np.empty(len(labels))
@@ -194,4 +198,4 @@ def _nonconformity_scores(made: ConformalThreshold, averaged: Floats, labels: In
         lower = level & (np.arange(part.shape[1]) < labels[rows, None])
         place[rows] = (part > own[rows, None]).sum(axis=1) + lower.sum(axis=1)
         summed[rows] = _sort_descending(part)[1][np.arange(len(part)), place[rows]]
-    return summed + made.penalty_at(place + 1)
+    return summed + conformal_threshold.penalty_at(place + 1)

@@ -70,7 +70,9 @@ class ConformalCoverage:
         return int(self.sizes[0])
 
 
-def coverage_p_value(made: ConformalThreshold, found: ConformalCoverage) -> float:
+def coverage_p_value(
+    conformal_threshold: ConformalThreshold, conformal_coverage: ConformalCoverage
+) -> float:
     """How often so few of the sets, or fewer, hold the label where the promise is kept.
 
     Both draws count, that of the calibration examples and that of these: the number covered is
@@ -82,10 +84,14 @@ def coverage_p_value(made: ConformalThreshold, found: ConformalCoverage) -> floa
 
     Source: V. Vovk, "Conditional validity of inductive conformal predictors", ACML 2012.
     """
-    if not made.has_enough_examples:
+    if not conformal_threshold.has_enough_examples:
         return 1.0
-    k = conformal_rank(made.n, made.error_rate)
-    return float(betabinom.cdf(found.covered, found.n, k, made.n + 1 - k))
+    k = conformal_rank(conformal_threshold.n, conformal_threshold.error_rate)
+    return float(
+        betabinom.cdf(
+            conformal_coverage.covered, conformal_coverage.n, k, conformal_threshold.n + 1 - k
+        )
+    )
 
 
 def measure_coverage(sets: NDArray[np.bool_], labels: Ints) -> ConformalCoverage:
@@ -133,11 +139,17 @@ def evaluate_conformal_sets(
       ValueError: as `fit_conformal_threshold`, or there are fewer than two examples.
     """
     if calibration is not None:
-        made = fit_conformal_threshold(*calibration, error_rate, method)
-        return made, measure_coverage(made.build_sets(averaged), labels)
+        conformal_threshold = fit_conformal_threshold(*calibration, error_rate, method)
+        return conformal_threshold, measure_coverage(
+            conformal_threshold.build_sets(averaged), labels
+        )
     fitted, judged = split_halves(labels)
-    made = fit_conformal_threshold(averaged[fitted], labels[fitted], error_rate, method)
-    return made, measure_coverage(made.build_sets(averaged[judged]), labels[judged])
+    conformal_threshold = fit_conformal_threshold(
+        averaged[fitted], labels[fitted], error_rate, method
+    )
+    return conformal_threshold, measure_coverage(
+        conformal_threshold.build_sets(averaged[judged]), labels[judged]
+    )
 
 
 def cross_conformal_sets(
@@ -157,6 +169,8 @@ def cross_conformal_sets(
     sets = np.empty(averaged.shape, bool)
     first, second = split_halves(labels)
     for fitted, judged in ((first, second), (second, first)):
-        made = fit_conformal_threshold(averaged[fitted], labels[fitted], error_rate, method)
-        sets[judged] = made.build_sets(averaged[judged])
+        conformal_threshold = fit_conformal_threshold(
+            averaged[fitted], labels[fitted], error_rate, method
+        )
+        sets[judged] = conformal_threshold.build_sets(averaged[judged])
     return sets

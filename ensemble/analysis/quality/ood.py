@@ -24,11 +24,11 @@ class OodSeparation:
     fpr95: float
 
 
-def ood_separation(known: Floats, unknown: Floats) -> OodSeparation:
+def ood_separation(known_scores: Floats, unknown: Floats) -> OodSeparation:
     """How well a score that is high for the unknown tells it from the known.
 
     Args:
-      known: (N,), scores of examples like those of training.
+      known_scores: (N,), scores of examples like those of training.
       unknown: (K,), scores of others.
 
     Raises:
@@ -39,13 +39,15 @@ def ood_separation(known: Floats, unknown: Floats) -> OodSeparation:
     R. Srikant, "Enhancing the reliability of out-of-distribution image detection in neural
     networks", ICLR 2018 (FPR at 95 % TPR, where the known are the positives).
     """
-    if not len(known) or not len(unknown):
-        raise ValueError(f"{len(known)} known and {len(unknown)} unknown: both need an example.")
-    ranked = np.sort(known)
+    if not len(known_scores) or not len(unknown):
+        raise ValueError(
+            f"{len(known_scores)} known and {len(unknown)} unknown: both need an example."
+        )
+    ranked = np.sort(known_scores)
     below = np.searchsorted(ranked, unknown, side="left")
     up_to = np.searchsorted(ranked, unknown, side="right")
-    auroc = (below + up_to).sum() / (2 * len(known) * len(unknown))
-    limit = ranked[-(-19 * len(known) // 20) - 1]  # In whole numbers: 0.95 is not a double.
+    auroc = (below + up_to).sum() / (2 * len(known_scores) * len(unknown))
+    limit = ranked[-(-19 * len(known_scores) // 20) - 1]  # In whole numbers: 0.95 is not a double.
     return OodSeparation(float(auroc), float(np.mean(unknown <= limit)))
 
 

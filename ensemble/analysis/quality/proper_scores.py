@@ -58,9 +58,9 @@ def brier_score(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
     Source: G. W. Brier, "Verification of forecasts expressed in terms of probability",
     Monthly Weather Review 78 (1950), 1-3.
     """
-    found = np.empty(probabilities.shape[:-1])
+    scores = np.empty(probabilities.shape[:-1])
     for rows in iterate_blocks(len(labels), probabilities.size // max(1, len(labels))):
         apart = probabilities[..., rows, :].astype(np.float64)
         apart[..., np.arange(apart.shape[-2]), labels[rows]] -= 1
-        found[..., rows] = np.einsum("...c,...c->...", apart, apart)
-    return found
+        scores[..., rows] = np.einsum("...c,...c->...", apart, apart)
+    return scores

@@ -124,9 +124,14 @@ def mean_quality(members: Sequence[Quality]) -> Quality:
     return Quality(examples, low, high, values)
 
 
-def measure_qualities(made: EnsemblePredictions) -> EnsembleQualities:
+def measure_qualities(ensemble_predictions: EnsemblePredictions) -> EnsembleQualities:
     """The quality of the ensemble, of each member, and the members' mean."""
-    members = tuple(measure_quality(member, made.labels) for member in made.probabilities)
+    members = tuple(
+        measure_quality(member, ensemble_predictions.labels)
+        for member in ensemble_predictions.probabilities
+    )
     return EnsembleQualities(
-        measure_quality(made.averaged, made.labels), members, mean_quality(members)
+        measure_quality(ensemble_predictions.averaged, ensemble_predictions.labels),
+        members,
+        mean_quality(members),
     )

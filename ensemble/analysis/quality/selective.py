@@ -142,9 +142,9 @@ def fit_confidence_threshold(
     wrong = int(np.count_nonzero(kept & ~right))
     low, high = wilson_interval(wrong, count) if count else (0.0, 1.0)
     error = wrong / count if count else math.nan
-    found = len(fitting[1])
+    fit_count = len(fitting[1])
     return ConfidenceThreshold(
-        threshold, count / n, error, low, high, count, wrong, n, found, halved
+        threshold, count / n, error, low, high, count, wrong, n, fit_count, halved
     )
 
 

@@ -58,7 +58,7 @@ def smooth_error_at_bandwidth(
     )
     smoothed = smooth_with_reflection(on_grid, bandwidth)
     grid = np.linspace(0, 1, points)
-    error, density = (np.interp(evaluated, grid, one) for one in smoothed)
+    error, density = (np.interp(evaluated, grid, curve) for curve in smoothed)
     return float(np.abs(error).sum() / (density + MIN_DENSITY).sum())
 
 

@@ -107,14 +107,14 @@ def apply_temperature(probabilities: Floats, temperature: float) -> NDArray[np.f
     """
     if not temperature > 0:
         raise ValueError(f"A temperature is above 0, not {temperature:g}.")
-    found = np.empty(probabilities.shape)
-    rows = found.reshape(-1, probabilities.shape[-1])
+    distributions = np.empty(probabilities.shape)
+    rows = distributions.reshape(-1, probabilities.shape[-1])
     rows[:] = probabilities.reshape(rows.shape)
     for part in iterate_blocks(len(rows), probabilities.shape[-1]):
         logs = np.log(np.maximum(rows[part], MIN_PROBABILITY))
         powers = np.exp((logs - logs.max(axis=-1, keepdims=True)) / temperature)
         np.divide(powers, powers.sum(axis=-1, keepdims=True), out=rows[part])
-    return found
+    return distributions
 
 
 def fit_temperature(probabilities: Floats, labels: Ints) -> float:
@@ -149,9 +149,9 @@ def fit_temperature(probabilities: Floats, labels: Ints) -> float:
         return 1.0
     best = int(np.argmin(losses))
     bounds = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-9})
+    minimum = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-9})
     # The search comes near an end of its bounds, but never reaches it.
-    return float(1 / (found.x if found.fun < losses[best] else grid[best]))
+    return float(1 / (minimum.x if minimum.fun < losses[best] else grid[best]))
 
 
 def compare_temperatures(
@@ -181,10 +181,10 @@ def compare_temperatures(
     chosen = first[
         _select_fitting_examples(fitting[1][first], len(probabilities) * probabilities.shape[2])
     ]
-    known, known_labels = fitting[0][:, chosen], fitting[1][chosen]
-    before = fit_temperature(known, known_labels)
-    after = fit_temperature(average_probabilities(known), known_labels)
-    del known
+    fit_probabilities, known_labels = fitting[0][:, chosen], fitting[1][chosen]
+    before = fit_temperature(fit_probabilities, known_labels)
+    after = fit_temperature(average_probabilities(fit_probabilities), known_labels)
+    del fit_probabilities
     labels = labels[rest]
     averaged, each = np.empty((2, len(rest), probabilities.shape[2]))
     for rows in iterate_blocks(len(rest), probabilities[:, 0].size):
@@ -222,11 +222,16 @@ def _evaluate_temperature(
 ) -> TemperatureResult:
     """One temperature on examples whose losses (N,) are known as they are without it."""
     right = most_likely_classes(probabilities) == labels
-    found = reliability_bins(prediction_confidence(probabilities), right)
+    reliability = reliability_bins(prediction_confidence(probabilities), right)
     saved = as_it_is - log_loss(probabilities, labels)
     low, high = mean_interval(saved)
     return TemperatureResult(
-        temperature, measure_quality(probabilities, labels), found, float(saved.mean()), low, high
+        temperature,
+        measure_quality(probabilities, labels),
+        reliability,
+        float(saved.mean()),
+        low,
+        high,
     )
 
 

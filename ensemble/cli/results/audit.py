@@ -23,8 +23,8 @@ class TimeSpanType(click.ParamType[float]):
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Seconds, at least 0."""
-        if found := re.fullmatch(r"(\d{1,6})([mhdw])", value.strip()):
-            return float(found[1]) * UNIT_SECONDS[found[2]]
+        if match := re.fullmatch(r"(\d{1,6})([mhdw])", value.strip()):
+            return float(match[1]) * UNIT_SECONDS[match[2]]
         self.fail(f"{value[:40]!r} is not a span of time: write 30m, 12h, 2d or 1w.", param, ctx)
 
 

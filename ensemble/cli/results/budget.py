@@ -48,39 +48,44 @@ def run_budget_command(seeds: int, rates: str | None, **chosen: Any) -> None:
     The same command continues where it stopped, also with more seeds or rates; the last line on
     stdout is one JSON object.
     """
-    given = {name: value for name, value in chosen.items() if value is not None}
-    config = EnsembleConfig(**{"validation": DEFAULT_VALIDATION, **given})
-    asked = Budget(config, seeds, parse_rate_factors(rates) if rates else DEFAULT_RATE_FACTORS)
+    settings = {name: value for name, value in chosen.items() if value is not None}
+    config = EnsembleConfig(**{"validation": DEFAULT_VALIDATION, **settings})
+    budget = Budget(config, seeds, parse_rate_factors(rates) if rates else DEFAULT_RATE_FACTORS)
     try:
-        found = evaluate_competitors(
+        results = evaluate_competitors(
             BudgetWorker(
-                asked, finish_queued_run, lambda line: print_line(line, err=True)
+                budget, finish_queued_run, lambda line: print_line(line, err=True)
             ).train_competitors()
         )
     except RunStoppedError as stop:
         exit_with_result(
             "stopped",
             f"The run “{stop}” was stopped: repeat the same command to continue it.",
-            {"budget": asked.id, "state": "stopped", "competitors": []},
+            {"budget": budget.id, "state": "stopped", "competitors": []},
         )
-    for line in words.format_budget_lines(found):
+    for line in words.format_budget_lines(results):
         print_line(line, err=True)
-    result = {"budget": asked.id, "state": "finished", "seeds": seeds, **serialize_standings(found)}
+    result = {
+        "budget": budget.id,
+        "state": "finished",
+        "seeds": seeds,
+        **serialize_standings(results),
+    }
     click.echo(json.dumps(result))
     raise SystemExit(EXIT_STATUSES["finished"])
 
 
-def parse_rate_factors(said: str) -> tuple[float, ...]:
+def parse_rate_factors(text: str) -> tuple[float, ...]:
     """Numbers between commas.
 
     Raises:
       ConfigError: something between them is not a number.
     """
     try:
-        return tuple(float(one) for one in said.split(","))
+        return tuple(float(factor) for factor in text.split(","))
     except ValueError as error:
         raise ConfigError(
-            f"rates is {said!r:.40}: give factors of the learning rate, such as 0.3,1,2."
+            f"rates is {text!r:.40}: give factors of the learning rate, such as 0.3,1,2."
         ) from error
 
 
@@ -90,23 +95,25 @@ def finish_queued_run(run: runs.Run) -> runs.Run:
         return runs.execute_run(run.id, line.show_run)
 
 
-def serialize_standings(found: list[CompetitorResult]) -> dict[str, Any]:
+def serialize_standings(competitor_results: list[CompetitorResult]) -> dict[str, Any]:
     """How all came out, ready for JSON; docs/budget.md says what each name is."""
-    return {"competitors": [_serialize_standing(one) for one in found]}
+    return {"competitors": [_serialize_standing(result) for result in competitor_results]}
 
 
-def _serialize_standing(one: CompetitorResult) -> dict[str, Any]:
-    competitor = one.competitor
+def _serialize_standing(competitor_result: CompetitorResult) -> dict[str, Any]:
+    competitor = competitor_result.competitor
     return {
         "same": list(competitor.names),
-        "members": one.members,
+        "members": competitor_result.members,
         "width": competitor.width,
-        "parameters": one.cost.parameters,
-        "flops": one.members * one.cost.flops,
-        "seconds": one.seconds,
+        "parameters": competitor_result.cost.parameters,
+        "flops": competitor_result.members * competitor_result.cost.flops,
+        "seconds": competitor_result.seconds,
         "learning_rate": competitor.rate,
         "tried": [dataclasses.asdict(rate) for rate in competitor.rate_trials],
         "run_ids": [run.id for run in competitor.runs],
-        "figures": {name: serialize_metric(figure) for name, figure in one.metrics.items()},
-        "ensemble_ahead": serialize_difference(one.advantage),
+        "figures": {
+            name: serialize_metric(figure) for name, figure in competitor_result.metrics.items()
+        },
+        "ensemble_ahead": serialize_difference(competitor_result.advantage),
     }

@@ -45,16 +45,16 @@ def run_compare_command(
 
     Every figure has its 95 % interval, every difference to the baseline its p, adjusted for all.
     """
-    names = [name for one in by for name in one.split(",") if name]
+    names = [name for part in by for name in part.split(",") if name]
     chosen = find_compared_runs([*run_ids, *filter(None, [baseline])], [tag, sweep])
     groups = group_runs(chosen, names or None)
-    found = build_comparison_table(groups, baseline)
+    comparison_table = build_comparison_table(groups, baseline)
     if as_json:
-        click.echo(json.dumps(serialize_comparison(found, names)))
+        click.echo(json.dumps(serialize_comparison(comparison_table, names)))
         return
-    for line in words.format_comparison_lines(found, chosen[0].data.noun):
+    for line in words.format_comparison_lines(comparison_table, chosen[0].data.noun):
         print_line(line)
-    for warning in found.warnings:
+    for warning in comparison_table.warnings:
         print_line(f"Note: {warning}", err=True)
 
 
@@ -66,7 +66,7 @@ def find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> li
       RunError: no run has that tag.
       ConfigError: too few, or too many.
     """
-    found = {run_id: stored.find_run(run_id) for run_id in run_ids}
+    runs_by_id = {run_id: stored.find_run(run_id) for run_id in run_ids}
     for tag in filter(None, tags):
         tagged = [run for run in stored.list_runs() if tag in run.tags]
         if not tagged:
@@ -74,25 +74,25 @@ def find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> li
                 f"No run has the tag “{tag:.60}”: a sweep tags its runs with its id, and you "
                 "can add tags on Runs."
             )
-        found |= {run.id: run for run in tagged}
-    if not MIN_COMPARED_RUNS <= len(found) <= MAX_COMPARED_RUNS:
+        runs_by_id |= {run.id: run for run in tagged}
+    if not MIN_COMPARED_RUNS <= len(runs_by_id) <= MAX_COMPARED_RUNS:
         raise ConfigError(
-            f"{formats.format_count(len(found), 'run')} cannot be compared: name "
+            f"{formats.format_count(len(runs_by_id), 'run')} cannot be compared: name "
             f"{MIN_COMPARED_RUNS} to {MAX_COMPARED_RUNS}, or choose them by --tag or --sweep. "
             "`python -m ensemble runs list` shows all of them."
         )
-    return list(found.values())
+    return list(runs_by_id.values())
 
 
-def serialize_comparison(found: ComparisonTable, by: Sequence[str]) -> dict[str, Any]:
+def serialize_comparison(comparison_table: ComparisonTable, by: Sequence[str]) -> dict[str, Any]:
     """What is compared, ready for JSON; docs/command-line.md says what each name is."""
     return {
         "by": list(by) or None,
-        "baseline": found.baseline,
-        "tests": found.tests,
-        "note": found.note,
-        "warnings": list(found.warnings),
-        "groups": [serialize_comparison_group(column) for column in found.columns],
+        "baseline": comparison_table.baseline,
+        "tests": comparison_table.tests,
+        "note": comparison_table.note,
+        "warnings": list(comparison_table.warnings),
+        "groups": [serialize_comparison_group(column) for column in comparison_table.columns],
     }
 
 
@@ -116,7 +116,10 @@ def serialize_comparison_group(column: GroupColumn) -> dict[str, Any]:
 def collect_group_settings(group: RunGroup) -> dict[str, list[Any]]:
     """Each setting's distinct values in the group's runs; of an imported run what is known."""
     every = [collect_run_settings(run) for run in group.runs]
-    return {name: list({repr(one[name]): one[name] for one in every}.values()) for name in every[0]}
+    return {
+        name: list({repr(settings[name]): settings[name] for settings in every}.values())
+        for name in every[0]
+    }
 
 
 def serialize_metric(figure: MetricEstimate) -> dict[str, Any]:
@@ -130,23 +133,23 @@ def serialize_metric(figure: MetricEstimate) -> dict[str, Any]:
     }
 
 
-def serialize_difference(one: GroupDifference | None) -> dict[str, Any] | None:
+def serialize_difference(group_difference: GroupDifference | None) -> dict[str, Any] | None:
     """A difference to the baseline; None if there is none."""
-    if one is None:
+    if group_difference is None:
         return None
     return {
-        "examples": one.n,
-        "won": one.won,
-        "lost": one.lost,
-        "digits": one.digits,
-        "digits_low": one.digits_low,
-        "digits_high": one.digits_high,
-        "p": one.p,
-        "p_adjusted": one.adjusted_p,
-        "nll_saved": one.nll,
-        "nll_saved_low": one.nll_low,
-        "nll_saved_high": one.nll_high,
-        "nll_p": one.nll_p,
-        "nll_p_adjusted": one.adjusted_nll_p,
-        "over": one.over,
+        "examples": group_difference.n,
+        "won": group_difference.won,
+        "lost": group_difference.lost,
+        "digits": group_difference.digits,
+        "digits_low": group_difference.digits_low,
+        "digits_high": group_difference.digits_high,
+        "p": group_difference.p,
+        "p_adjusted": group_difference.adjusted_p,
+        "nll_saved": group_difference.nll,
+        "nll_saved_low": group_difference.nll_low,
+        "nll_saved_high": group_difference.nll_high,
+        "nll_p": group_difference.nll_p,
+        "nll_p_adjusted": group_difference.adjusted_nll_p,
+        "over": group_difference.over,
     }

@@ -49,19 +49,19 @@ def run_import_command(files: tuple[Path, ...], name: str, run_id: str) -> None:
 
 def import_report_runs(files: tuple[Path, ...], name: str, run_id: str) -> None:
     """Every run of the reports, or the one of this id, as a new run."""
-    found = exchange.find_report_capsules(exchange.read_reports(files), run_id)
-    if name and len(found) > 1:
+    report_capsules = exchange.find_report_capsules(exchange.read_reports(files), run_id)
+    if name and len(report_capsules) > 1:
         raise click.UsageError(
             "--name is for one run, and these are several: choose one with --run."
         )
-    made = []
-    for capsule in found:
+    summaries = []
+    for capsule in report_capsules:
         run = exchange.import_capsule(capsule, name)
         print_line(f"{run.id}: imported from {run.origin} of a report.", err=True)
         for note in capsule.notes:
             print_line(note, err=True)
-        made.append({**summarize_run(run), "origin": run.origin, "notes": list(capsule.notes)})
-    click.echo(json.dumps(made[0] if len(made) == 1 else {"runs": made}))
+        summaries.append({**summarize_run(run), "origin": run.origin, "notes": list(capsule.notes)})
+    click.echo(json.dumps(summaries[0] if len(summaries) == 1 else {"runs": summaries}))
 
 
 def escape_path_surrogates(path: Path) -> str:
@@ -82,17 +82,17 @@ def run_export_command(
     """Write a run's test predictions, labels and names as .npz, in the form that `import` takes."""
     if epoch is not None and all_epochs:
         raise click.UsageError("Give --epoch or --all-epochs, not both.")
-    made = exchange.export_run(
+    export = exchange.export_run(
         run_id, file, epoch=epoch, all_epochs=all_epochs, images=images, replace=force
     )
     click.echo(
         json.dumps(
             {
                 "run_id": run_id,
-                "file": escape_path_surrogates(made.path),
-                "epochs": made.epochs,
-                "shape": made.shape,
-                "images": made.images,
+                "file": escape_path_surrogates(export.path),
+                "epochs": export.epochs,
+                "shape": export.shape,
+                "images": export.images,
             }
         )
     )

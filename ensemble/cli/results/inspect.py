@@ -46,7 +46,7 @@ def run_inspect_command(
         for line in summary.to_text().splitlines():
             print_line(line)
         return
-    summaries = [summarize_view(one, evaluated) for one in VIEWS.values()]
+    summaries = [summarize_view(view_entry, evaluated) for view_entry in VIEWS.values()]
     if as_json:
         views = [summary.to_answer() for summary in summaries]
         click.echo(json.dumps({**serialize_epoch(evaluated), "views": views}))

@@ -61,59 +61,64 @@ def run_plan_command(
             two, pair, costs
         )
         return
-    every = max(one.cost for one in maps.test.plans)
-    asked = budget is not None or seconds is not None
-    passes = min(costs.affordable_passes(budget, seconds), every) if asked else every
-    found = choose_best_plan(maps.test, passes, figure, maps.validation)
-    if found is None:
+    every = max(plan.cost for plan in maps.test.plans)
+    has_budget = budget is not None or seconds is not None
+    passes = min(costs.affordable_passes(budget, seconds), every) if has_budget else every
+    choice = choose_best_plan(maps.test, passes, figure, maps.validation)
+    if choice is None:
         least = words.format_budget(costs, maps.test.plans[0].cost)
         raise ConfigError(f"That is too little for any plan of this run: choose at least {least}.")
     if as_json:
-        click.echo(json.dumps({"run_id": run.id, **serialize_plan_choice(found, maps, costs)}))
+        click.echo(json.dumps({"run_id": run.id, **serialize_plan_choice(choice, maps, costs)}))
         return
     n, members = maps.test.n, maps.test.members
     print_line(f"For {words.format_budget(costs, passes)}.")
-    print_line(words.describe_best_plan(found, n))
+    print_line(words.describe_best_plan(choice, n))
     if passes == every:
-        print_line(words.describe_half_budget(found, compute_half_budget_loss(maps, found)))
-    print_line(words.describe_plan_evidence(found, costs, maps.selection_split))
+        print_line(words.describe_half_budget(choice, compute_half_budget_loss(maps, choice)))
+    print_line(words.describe_plan_evidence(choice, costs, maps.selection_split))
     for line in (
-        words.describe_runner_up(found, costs, n, members),
-        *(words.CAUTIONS[name] for name in list_plan_cautions(run, maps, found.best)),
+        words.describe_runner_up(choice, costs, n, members),
+        *(words.CAUTIONS[name] for name in list_plan_cautions(run, maps, choice.best)),
         *maps.left_out,
     ):
         if line:
             print_line(line)
 
 
-def serialize_plan_choice(found: PlanChoice, maps: PlanGrids, costs: PlanCosts) -> dict[str, Any]:
+def serialize_plan_choice(
+    plan_choice: PlanChoice, maps: PlanGrids, costs: PlanCosts
+) -> dict[str, Any]:
     """The choice and the whole map, ready for JSON."""
     grid = maps.test
     return {
-        "figure": found.metric,
+        "figure": plan_choice.metric,
         "chosen_on": maps.selection_split,
-        "budget": costs.training_work(EnsemblePlan(1, found.budget)),
-        "paid": found.affordable_plans,
-        "best": {**serialize_plan(found.best, costs), **vars(found.best_estimate)},
-        "candidates": [serialize_plan(one, costs) for one in found.candidates],
-        "runner_up": serialize_plan_loss(found.runner_up) if found.runner_up else None,
-        "to_be_sure": vars(found.sample_size) if found.sample_size else None,
-        "losses": [serialize_plan_loss(one) for one in found.losses],
+        "budget": costs.training_work(EnsemblePlan(1, plan_choice.budget)),
+        "paid": plan_choice.affordable_plans,
+        "best": {**serialize_plan(plan_choice.best, costs), **vars(plan_choice.best_estimate)},
+        "candidates": [serialize_plan(candidate, costs) for candidate in plan_choice.candidates],
+        "runner_up": serialize_plan_loss(plan_choice.runner_up) if plan_choice.runner_up else None,
+        "to_be_sure": vars(plan_choice.sample_size) if plan_choice.sample_size else None,
+        "losses": [serialize_plan_loss(loss) for loss in plan_choice.losses],
         "n": grid.n,
         "exact": grid.exact,
         "map": [
-            {**serialize_plan(one, costs), **{name: grid.mean(one, name) for name in PLAN_METRICS}}
-            for one in grid.plans
+            {
+                **serialize_plan(plan, costs),
+                **{name: grid.mean(plan, name) for name in PLAN_METRICS},
+            }
+            for plan in grid.plans
         ],
     }
 
 
-def serialize_plan(one: EnsemblePlan, costs: PlanCosts) -> dict[str, Any]:
+def serialize_plan(ensemble_plan: EnsemblePlan, costs: PlanCosts) -> dict[str, Any]:
     """A plan and what it costs."""
-    seconds = costs.training_seconds(one)
+    seconds = costs.training_seconds(ensemble_plan)
     return {
-        "members": one.members,
-        "epochs": one.epochs,
-        "img_member": costs.training_work(one),
+        "members": ensemble_plan.members,
+        "epochs": ensemble_plan.epochs,
+        "img_member": costs.training_work(ensemble_plan),
         "seconds": None if seconds is None else round(seconds, 3),
     }

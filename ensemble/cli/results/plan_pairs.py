@@ -22,12 +22,12 @@ def parse_plan(text: str) -> tuple[EnsemblePlan, str | None]:
     Raises:
       ConfigError: it is none.
     """
-    if not (found := PLAN_PATTERN.fullmatch(text)):
+    if not (match := PLAN_PATTERN.fullmatch(text)):
         raise ConfigError(
             f"{text!r:.60} is not a plan: 3x5 is 3 members for 5 epochs, 1x15@RUN is one of "
             "another run."
         )
-    return EnsemblePlan(int(found[1]), int(found[2])), found[3]
+    return EnsemblePlan(int(match[1]), int(match[2])), match[3]
 
 
 def compare_plan_pair(
@@ -55,15 +55,15 @@ def compare_plan_pair(
 
 def print_plan_pair(two: PlanComparison, pair: tuple[str, str], costs: PlanCosts) -> None:
     """The comparison in lines for people."""
-    plans = [parse_plan(one)[0] for one in pair]
+    plans = [parse_plan(plan_text)[0] for plan_text in pair]
     print_line(words.describe_two_plans(two, *map(words.format_plan, plans)))
-    said = f"The first is {words.describe_plan_loss(two.metric, two.loss)}."
+    sentence = f"The first is {words.describe_plan_loss(two.metric, two.loss)}."
     if not two.loss.loss_sign:
         epochs = max(plan.epochs for plan in plans)
-        said += (
+        sentence += (
             f" {words.describe_required_effort(two.sample_size, costs, two.n, two.members, epochs)}"
         )
-    print_line(said)
+    print_line(sentence)
 
 
 def serialize_plan_pair(two: PlanComparison) -> dict[str, Any]:
@@ -79,12 +79,12 @@ def serialize_plan_pair(two: PlanComparison) -> dict[str, Any]:
     }
 
 
-def serialize_plan_loss(one: PlanLoss) -> dict[str, Any]:
+def serialize_plan_loss(plan_loss: PlanLoss) -> dict[str, Any]:
     """What a plan loses, with its interval."""
     return {
-        "members": one.plan.members,
-        "epochs": one.plan.epochs,
-        "loss": one.mean,
-        "low": one.low,
-        "high": one.high,
+        "members": plan_loss.plan.members,
+        "epochs": plan_loss.plan.epochs,
+        "loss": plan_loss.mean,
+        "low": plan_loss.low,
+        "high": plan_loss.high,
     }

@@ -38,12 +38,14 @@ def run_predict_command(
 ) -> None:
     """Read pictures of any common format: digits on photos, scans or drawings, one image else."""
     failed = False
-    for path, found in predict_pictures(run_id, images, epoch, refuse):
-        if isinstance(found, EnsembleError):
+    for path, result in predict_pictures(run_id, images, epoch, refuse):
+        if isinstance(result, EnsembleError):
             failed = True
-            print_line(f"{escape_path_bytes(path)}: {found}", err=True)
+            print_line(f"{escape_path_bytes(path)}: {result}", err=True)
         else:
-            click.echo(json.dumps(found)) if as_json else print_line(format_prediction_line(found))
+            click.echo(json.dumps(result)) if as_json else print_line(
+                format_prediction_line(result)
+            )
     sys.exit(1 if failed else 0)
 
 
@@ -126,20 +128,20 @@ def serialize_digit(digit: Digit, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def format_prediction_line(found: dict[str, Any]) -> str:
+def format_prediction_line(reading: dict[str, Any]) -> str:
     """One line for people on what `predict_pictures` found in a picture."""
-    if found["refused"]:
-        said = found["refused"]
-    elif not found["digits"]:
-        said = "no digits."
-    elif all(one["rejected"] for one in found["digits"]):
-        said = describe_abstention(found["digits"])
+    if reading["refused"]:
+        answer = reading["refused"]
+    elif not reading["digits"]:
+        answer = "no digits."
+    elif all(digit["rejected"] for digit in reading["digits"]):
+        answer = describe_abstention(reading["digits"])
     else:
-        said = (
-            f"{found['text']}  ({describe_reading_confidence(found)}; votes "
-            f"{format_picture_votes(found['digits'])})"
+        answer = (
+            f"{reading['text']}  ({describe_reading_confidence(reading)}; votes "
+            f"{format_picture_votes(reading['digits'])})"
         )
-    return " ".join([f"{found['image']}: {said}", *found["notes"]])
+    return " ".join([f"{reading['image']}: {answer}", *reading["notes"]])
 
 
 def describe_abstention(digits: Sequence[dict[str, Any]]) -> str:
@@ -149,19 +151,23 @@ def describe_abstention(digits: Sequence[dict[str, Any]]) -> str:
     return f"{ABSTENTION_PHRASE}: I recognise none of the {len(digits)} marks."
 
 
-def describe_reading_confidence(found: dict[str, Any]) -> str:
+def describe_reading_confidence(reading: dict[str, Any]) -> str:
     """The probability that everything reported is right: "97.3 %", "97.3 % of the other"."""
-    said = formats.format_probability(found["confidence"])
-    known = sum(not one["rejected"] for one in found["digits"])
-    if known == len(found["digits"]):
-        return said
-    return f"{said} of the other" if known == 1 else f"{said} that the other {known} are right"
+    probability_text = formats.format_probability(reading["confidence"])
+    accepted_count = sum(not digit["rejected"] for digit in reading["digits"])
+    if accepted_count == len(reading["digits"]):
+        return probability_text
+    return (
+        f"{probability_text} of the other"
+        if accepted_count == 1
+        else f"{probability_text} that the other {accepted_count} are right"
+    )
 
 
 def format_picture_votes(digits: Sequence[dict[str, Any]]) -> str:
     """The members' votes on each mark, a dash for one that is rejected: "4 9 | – | 7 7"."""
     return " | ".join(
-        "–" if one["rejected"] else format_vote_row(one["named_votes"]) for one in digits
+        "–" if digit["rejected"] else format_vote_row(digit["named_votes"]) for digit in digits
     )
 
 

@@ -27,17 +27,17 @@ def run_report_command(
     """
     from ensemble.report import write_report  # here: pictures take a while to import
 
-    made = write_report(
+    report = write_report(
         run_ids, out, with_members=with_members, all_epochs=all_epochs, replace=force
     )
     click.echo(
         json.dumps(
             {
-                "run_ids": made.run_ids,
-                "file": escape_path_surrogates(made.path),
-                "bytes": made.bytes,
-                "members": made.members,
-                "all_epochs": made.all_epochs,
+                "run_ids": report.run_ids,
+                "file": escape_path_surrogates(report.path),
+                "bytes": report.bytes,
+                "members": report.members,
+                "all_epochs": report.all_epochs,
             }
         )
     )

@@ -45,7 +45,7 @@ def render_manifest(config: KubernetesConfig, training: TrainingSpec) -> str:
     parts = zip(
         _render_comments(config, training), build_manifest_resources(config, training), strict=True
     )
-    return "".join(f"{said}---\n{_render_yaml(one)}" for said, one in parts)
+    return "".join(f"{comment}---\n{_render_yaml(document)}" for comment, document in parts)
 
 
 def _render_yaml(resource: Resource) -> str:

@@ -75,19 +75,19 @@ class KubernetesConfig(Settings):
                 f"runs-claim and data-claim are both {self.runs_claim}: files among the runs "
                 "would be mistaken for runs. Name a separate claim for the data."
             )
-        keys = [parse_node_label(one)[0] for one in self.node_selector]
+        keys = [parse_node_label(label)[0] for label in self.node_selector]
         for key in keys:
             if keys.count(key) > 1:
                 raise ConfigError(f"node-selector names {key} twice: give each label once.")
-        for one in self.toleration:
-            parse_toleration(one)
+        for taint_text in self.toleration:
+            parse_toleration(taint_text)
 
     @property
     def node_labels(self) -> dict[str, str]:
         """The labels that a node has to have for the groups' pods."""
-        return dict(parse_node_label(one) for one in self.node_selector)
+        return dict(parse_node_label(label) for label in self.node_selector)
 
     @property
     def tolerations(self) -> list[Toleration]:
         """The taints that the groups' pods bear, as Kubernetes has them."""
-        return [parse_toleration(one) for one in self.toleration]
+        return [parse_toleration(taint_text) for taint_text in self.toleration]

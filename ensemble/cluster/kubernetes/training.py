@@ -95,7 +95,7 @@ def _build_failure_rules() -> list[Resource]:
 def _build_training_container(config: KubernetesConfig, training: TrainingSpec) -> Resource:
     cards = {"nvidia.com/gpu": str(config.gpus)} if config.gpus else {}
     # As much as at most: whoever gets cores of their own has members pinned to them.
-    asked = {"cpu": str(config.cpus), "memory": f"{config.memory}Gi", **cards}
+    resources = {"cpu": str(config.cpus), "memory": f"{config.memory}Gi", **cards}
     submission = {
         "name": SUBMISSION_VARIABLE,
         "valueFrom": {"fieldRef": {"fieldPath": SUBMISSION_LABEL}},
@@ -111,5 +111,5 @@ def _build_training_container(config: KubernetesConfig, training: TrainingSpec) 
             *training.arguments,
         ],
         "env": [*build_container_environment(config.cpus), submission],
-        "resources": {"requests": asked, "limits": asked},
+        "resources": {"requests": resources, "limits": resources},
     }

@@ -79,10 +79,10 @@ def list_custom_datasets() -> tuple[str, ...]:
     """The datasets that a person has added and that can be read, in alphabetical order."""
     try:
         with os.scandir(custom_datasets_folder()) as inside:
-            found = sorted(one.name for one in inside if NAME_PATTERN.fullmatch(one.name))
+            names = sorted(entry.name for entry in inside if NAME_PATTERN.fullmatch(entry.name))
     except (OSError, StorageError):
         return ()
-    return tuple(name for name in found if find_custom_entry(name))
+    return tuple(name for name in names if find_custom_entry(name))
 
 
 def find_custom_entry(name: str) -> DatasetEntry | None:
@@ -97,8 +97,10 @@ def read_custom_note(name: str) -> CustomDatasetNote | None:
         return None
     try:
         path = custom_datasets_folder() / name / NOTE_FILE
-        seen = os.stat(path)
-        return _parse_note_file(path, (seen.st_ino, seen.st_mtime_ns, seen.st_size))
+        file_status = os.stat(path)
+        return _parse_note_file(
+            path, (file_status.st_ino, file_status.st_mtime_ns, file_status.st_size)
+        )
     except (OSError, ValueError, StorageError):
         return None
 

@@ -108,7 +108,7 @@ def _build_staged_dataset(
     labels = {split: np.array(copied.labels[split], np.int32) for split in SPLITS}
     counts = _count_images_per_class(labels, source.class_names)
     duplicates = count_duplicate_images(copied.hashes)
-    said = [
+    sentences = [
         *source.notes,
         *split_said,
         *describe_dataset_anomalies(copied, counts, source.class_names, duplicates),
@@ -128,12 +128,12 @@ def _build_staged_dataset(
         source=f"Your own: {sanitize_text(source.origin):.200}",
         prepared=form.description,
         added=time.time(),
-        said=said,
+        said=sentences,
     )
     # Last: a folder without it is no dataset.
     write_json(folder / custom_registry.NOTE_FILE, vars(note), durable=True)
     sizes = [(*size, many) for size, many in survey.sizes.most_common(MAX_SIZES_LISTED)]
-    listed = [(sanitize_text(one.location), one.reason) for one in copied.unreadable]
+    listed = [(sanitize_text(picture.location), picture.reason) for picture in copied.unreadable]
     return PreparationReport(note, counts, sizes, listed, copied.unreadable_count, duplicates)
 
 
@@ -204,7 +204,7 @@ def _check_unreadable_share(copied: CopyResult, total: int, how: PreparationSett
     if copied.unreadable_count <= how.max_unreadable * total:
         return
     first = "; ".join(
-        f"{sanitize_text(one.location)}: {one.reason}" for one in copied.unreadable[:5]
+        f"{sanitize_text(picture.location)}: {picture.reason}" for picture in copied.unreadable[:5]
     )
     raise DataError(
         f"{copied.unreadable_count:,} of {total:,} pictures cannot be read, more than "

@@ -29,9 +29,9 @@ SPLITS = arrays.SPLITS
 class CopyResult:
     """What is gathered while pictures are copied."""
 
-    labels: dict[str, list[int]] = field(default_factory=lambda: {one: [] for one in SPLITS})
+    labels: dict[str, list[int]] = field(default_factory=lambda: {split: [] for split in SPLITS})
     hashes: dict[str, "array[int]"] = field(
-        default_factory=lambda: {one: array("Q") for one in SPLITS}
+        default_factory=lambda: {split: array("Q") for split in SPLITS}
     )
     unreadable: list[UnreadablePicture] = field(default_factory=list)
     unreadable_count: int = 0
@@ -50,8 +50,8 @@ class CopyProgress:
         self._done += 1
         if self._progress and time.monotonic() - self._told >= REPORT_INTERVAL_S:
             self._told = time.monotonic()
-            said = f"Reading pictures, {self._done:,} of {self._total:,}"
-            self._progress(min(self._done / self._total, 0.99), said)
+            message = f"Reading pictures, {self._done:,} of {self._total:,}"
+            self._progress(min(self._done / self._total, 0.99), message)
 
 
 def copy_pictures(
@@ -71,20 +71,20 @@ def copy_pictures(
 
         images = {split: open_row_writer(split, "images", "uint8", form.shape) for split in SPLITS}
         labels = {split: open_row_writer(split, "labels", "int32", ()) for split in SPLITS}
-        for split, number, found in _iterate_source_pictures(source, form):
+        for split, number, picture in _iterate_source_pictures(source, form):
             teller.count_picture()
-            if isinstance(found, UnreadablePicture):
+            if isinstance(picture, UnreadablePicture):
                 copied.unreadable_count += 1
                 if len(copied.unreadable) < MAX_UNREADABLE_LISTED:
-                    copied.unreadable.append(found)
+                    copied.unreadable.append(picture)
                 continue
             part = split if tests is None else SPLITS[int(tests[number])]
-            images[part].append(found[np.newaxis])
+            images[part].append(picture[np.newaxis])
             copied.labels[part].append(int(source.labels[split][number]))
-            copied.hashes[part].append(_hash_picture(found))
+            copied.hashes[part].append(_hash_picture(picture))
         for split in SPLITS:
             labels[split].append(np.array(copied.labels[split], np.int32))
-        copied.digests = [one.finish() for one in (*images.values(), *labels.values())]
+        copied.digests = [writer.finish() for writer in (*images.values(), *labels.values())]
     return copied
 
 
@@ -92,8 +92,8 @@ def _iterate_source_pictures(
     source: PictureSource, form: DatasetImageFormat
 ) -> Iterator[tuple[str, int, Pixels | UnreadablePicture]]:
     for split in source.labels:
-        for number, found in enumerate(source.iterate_pictures(split, form)):
-            yield split, number, found
+        for number, picture in enumerate(source.iterate_pictures(split, form)):
+            yield split, number, picture
 
 
 def _hash_picture(image: Pixels) -> int:

@@ -43,31 +43,32 @@ def describe_dataset_anomalies(
     copied: CopyResult, counts: dict[str, list[int]], class_names: tuple[str, ...], duplicates: int
 ) -> list[str]:
     """What stands out, a sentence each."""
-    said = []
+    sentences = []
     if copied.unreadable_count:
         first = "; ".join(
-            f"{sanitize_text(one.location)}: {one.reason}" for one in copied.unreadable[:3]
+            f"{sanitize_text(picture.location)}: {picture.reason}"
+            for picture in copied.unreadable[:3]
         )
         more = "" if copied.unreadable_count <= 3 else "; …"
         are = "is" if copied.unreadable_count == 1 else "are"
-        said.append(
+        sentences.append(
             f"{copied.unreadable_count:,} cannot be read and {are} left out ({first}{more})."
         )
     for split in SPLITS:
         if without := [
             name for name, many in zip(class_names, counts[split], strict=True) if not many
         ]:
-            said.append(
+            sentences.append(
                 f"Without a {split} image, {len(without):,} of the classes: "
                 f"{format_name_list(without)}."
             )
     if duplicates:
         are = "image is" if duplicates == 1 else "images are"
-        said.append(
+        sentences.append(
             f"{duplicates:,} test {are} also among the training images, pixel for pixel: "
             "accuracy on the test set will look better than it is."
         )
-    return said
+    return sentences
 
 
 def serialize_preparation_report(report: PreparationReport) -> dict[str, Any]:

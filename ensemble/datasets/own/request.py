@@ -85,10 +85,10 @@ class DatasetNaming:
                 f"The noun {self.noun!r:.60} is not a word: use letters, digits, spaces and "
                 "hyphens, as in leaf."
             )
-        for what, said in (("title", self.title), ("noun", self.noun)):
-            if len(said) > MAX_NAME_LENGTH:
+        for what, text in (("title", self.title), ("noun", self.noun)):
+            if len(text) > MAX_NAME_LENGTH:
                 raise ConfigError(
-                    f"The {what} has {len(said):,} characters: it has to have {MAX_NAME_LENGTH} at "
+                    f"The {what} has {len(text):,} characters: it has to have {MAX_NAME_LENGTH} at "
                     f"most."
                 )
 
@@ -107,4 +107,4 @@ def check_dataset_name(name: str) -> None:
 def sanitize_text(text: str) -> str:
     """Text in one line that can be shown and written: no control characters, no half ones."""
     text = text.encode("utf-8", "backslashreplace").decode()
-    return " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

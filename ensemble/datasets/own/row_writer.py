@@ -49,9 +49,9 @@ class RowWriter:
 
     def _format_header(self) -> bytes:
         shape = (self.rows, *self._shape)
-        said = f"{{'descr': '{self._dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
+        text = f"{{'descr': '{self._dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
         length = HEADER - len(MAGIC) - 2
-        return MAGIC + length.to_bytes(2, "little") + said.ljust(length - 1).encode() + b"\n"
+        return MAGIC + length.to_bytes(2, "little") + text.ljust(length - 1).encode() + b"\n"
 
     def __enter__(self) -> "RowWriter":
         return self

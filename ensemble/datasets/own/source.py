@@ -111,11 +111,14 @@ class PictureSource(Protocol):
         """Each picture of a split in the order of its labels: uint8 (H, W, channels)."""
 
 
-def sort_class_names(found: Iterable[str]) -> list[str]:
+def sort_class_names(class_names: Iterable[str]) -> list[str]:
     """The classes in order: by number where all are numbers, else by letter."""
-    each = set(found)
-    numbers = all(one.isascii() and one.isdigit() and len(one) < 10 for one in each)
-    return sorted(each, key=lambda one: (int(one) if numbers else 0, one))
+    each = set(class_names)
+    numbers = all(
+        class_name.isascii() and class_name.isdigit() and len(class_name) < 10
+        for class_name in each
+    )
+    return sorted(each, key=lambda class_name: (int(class_name) if numbers else 0, class_name))
 
 
 def format_class_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -124,21 +127,21 @@ def format_class_names(names: Sequence[str]) -> tuple[str, ...]:
     Raises:
       DataError: two of them are the same then, or one is empty.
     """
-    shown = [sanitize_text(name) for name in names]
-    shown = [
+    display_names = [sanitize_text(name) for name in names]
+    display_names = [
         name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 1] + "…"
-        for name in shown
+        for name in display_names
     ]
-    for name, times in Counter(shown).items():
+    for name, times in Counter(display_names).items():
         if times > 1 or not name:
             raise DataError(
                 f"{times} classes would be called “{name}”: give each a different name, of "
                 f"{MAX_NAME_LENGTH} characters at most."
             )
-    return tuple(shown)
+    return tuple(display_names)
 
 
 def format_name_list(names: Sequence[str], most: int = 3) -> str:
     """A few of several names: "a, b, c and 4 more"."""
-    shown = ", ".join(sanitize_text(name)[:MAX_NAME_LENGTH] for name in names[:most])
-    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
+    listing = ", ".join(sanitize_text(name)[:MAX_NAME_LENGTH] for name in names[:most])
+    return f"{listing} and {len(names) - most:,} more" if len(names) > most else listing

@@ -66,7 +66,7 @@ def change_stroke_width(images: Array, pixels: Array) -> Array:
     columns = lax.optimization_barrier(
         compute_neighbor_extrema(lax.optimization_barrier(around), 1)
     )
-    larger, smaller = (compute_neighbor_extrema(one, 2)[n] for n, one in enumerate(columns))
+    larger, smaller = (compute_neighbor_extrema(column, 2)[n] for n, column in enumerate(columns))
     thicker = jnp.maximum(pixels, 0) * (larger - images)
     return images + thicker - MAX_EROSION * jnp.maximum(-pixels, 0) * (images - smaller)
 

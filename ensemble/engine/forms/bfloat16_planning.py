@@ -88,9 +88,11 @@ def measure_bfloat16_plan(network: Network) -> Bfloat16Plan:
     image, *kernels = _list_layer_shapes(network)
     convolutions, weights = kernels[:-1], kernels[-1]
     fast = detect_processor().fast_bfloat16
-    found = [
+    timings = [
         _time_methods(
-            {one: functools.partial(way, one) for one in ("float32", *choices)}, first, shapes
+            {method: functools.partial(way, method) for method in ("float32", *choices)},
+            first,
+            shapes,
         )
         for way, first, shapes, choices in (
             # Nobody asks for an image's gradient.
@@ -108,10 +110,12 @@ def measure_bfloat16_plan(network: Network) -> Bfloat16Plan:
             ),
         )
     ]
-    usual = sum(each.pop("float32") for each in found)
-    convolved, dense = (min(each, key=each.__getitem__) for each in found)
+    usual = sum(each.pop("float32") for each in timings)
+    convolved, dense = (min(each, key=each.__getitem__) for each in timings)
     return Bfloat16Plan(
-        convolved, dense, round(usual / sum(map(min, (one.values() for one in found))), 3)
+        convolved,
+        dense,
+        round(usual / sum(map(min, (by_method.values() for by_method in timings))), 3),
     )
 
 
@@ -132,9 +136,9 @@ def _sum_convolutions(precision: str, x: Array, *kernels: Array) -> Array:
 
 
 def _sum_dense_product(precision: str, x: Array, weights: Array) -> Array:
-    found = build_dense_product(precision)
-    made = found(x, weights, None) if found else multiply_matrices(x, weights)
-    return (made * made).sum()
+    dense_product = build_dense_product(precision)
+    product = dense_product(x, weights, None) if dense_product else multiply_matrices(x, weights)
+    return (product * product).sum()
 
 
 def _time_methods(

@@ -36,12 +36,12 @@ def map_over_ensembles(ensembles: int, figures: AverageMetricsFunction) -> Avera
         return figures
 
     def compute_each(probabilities: Any, labels: Any, active: np.ndarray) -> tuple[Any, Any]:
-        found = []
+        figures_by_ensemble = []
         for own in slice_members_by_ensemble(len(active), ensembles):
             mask = np.zeros_like(active)
             mask[own] = active[own]
-            found.append(figures(probabilities, labels, mask))
-        first, second = zip(*found, strict=True)
+            figures_by_ensemble.append(figures(probabilities, labels, mask))
+        first, second = zip(*figures_by_ensemble, strict=True)
         return np.stack(first), np.stack(second)
 
     return compute_each
@@ -66,11 +66,11 @@ def split_metrics_by_ensemble(
             TrainingMetrics(
                 figures.loss[own],
                 figures.accuracy[own],
-                None if nll is None else nll[one],
-                None if right is None else right[one],
+                None if nll is None else nll[place],
+                None if right is None else right[place],
             ),
         )
-        for one, own in enumerate(slice_members_by_ensemble(len(aside), ensembles))
+        for place, own in enumerate(slice_members_by_ensemble(len(aside), ensembles))
     )
     whole = mask_frozen_members(aside, TrainingMetrics(figures.loss, figures.accuracy, None, None))
     return TrainingMetrics(whole.loss, whole.accuracy, None, None, whole.active, each)
@@ -105,7 +105,8 @@ class MultiEnsembleAccumulator:
         if len(each) == 1:
             return each[0]
         loss, right = (
-            np.concatenate(one) for one in zip(*((e.loss, e.accuracy) for e in each), strict=True)
+            np.concatenate(values)
+            for values in zip(*((e.loss, e.accuracy) for e in each), strict=True)
         )
-        probabilities = np.concatenate([one.probabilities for one in each])
+        probabilities = np.concatenate([evaluation.probabilities for evaluation in each])
         return Evaluation(probabilities, loss, right, np.nan, np.nan, by_ensemble=each)

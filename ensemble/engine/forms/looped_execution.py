@@ -134,14 +134,18 @@ class LoopedExecution:
     def train(self, state: Any, epoch: Any, start: int, count: int) -> tuple[Any, TrainingMetrics]:
         """`count` steps, at most `max_steps_per_call`; gives up `state`."""
         if self._sharing:
-            found = self._run_split_steps(self._sharing, state, epoch, start, count)
+            split_steps = self._run_split_steps(self._sharing, state, epoch, start, count)
         else:
-            found = self._run_plain_steps(state, epoch, start, count)
-        nll, right = self._average_probabilities(found.probabilities, epoch[1], start)
+            split_steps = self._run_plain_steps(state, epoch, start, count)
+        nll, right = self._average_probabilities(split_steps.probabilities, epoch[1], start)
         if nll is None or right is None:
-            return found.state, TrainingMetrics(found.loss, found.accuracy, None, None)
-        figures = TrainingMetrics(found.loss, found.accuracy, nll[..., :count], right[..., :count])
-        return found.state, figures
+            return split_steps.state, TrainingMetrics(
+                split_steps.loss, split_steps.accuracy, None, None
+            )
+        figures = TrainingMetrics(
+            split_steps.loss, split_steps.accuracy, nll[..., :count], right[..., :count]
+        )
+        return split_steps.state, figures
 
     def _run_plain_steps(self, state: Any, epoch: Any, start: int, count: int) -> TrainingResult:
         """`train` where each device does its own members."""
@@ -219,7 +223,7 @@ class LoopedExecution:
 
     def compile_evaluation(self, state: MemberState, judged: LoopedEvaluationData) -> None:
         """Compile what `evaluate` runs."""
-        for blocks, truth in {one[1].shape: one for one in judged.shares}.values():
+        for blocks, truth in {share[1].shape: share for share in judged.shares}.values():
             nothing = self._select_blocks(0, 0)
             log_p = self._predict_blocks(
                 blocks, self._allocate_log_probabilities(blocks), state, nothing

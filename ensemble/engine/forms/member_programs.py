@@ -57,8 +57,8 @@ def build_member_programs(
         run_train_steps, network, rows, augmentation=augmentation, rule=rule, arithmetic=arithmetic
     )
 
-    def evaluate_member(log_p: Array, *asked: Any) -> tuple[Array, tuple[()]]:
-        return compute_log_probabilities(network, log_p, *asked, arithmetic=arithmetic), ()
+    def evaluate_member(log_p: Array, *inputs: Any) -> tuple[Array, tuple[()]]:
+        return compute_log_probabilities(network, log_p, *inputs, arithmetic=arithmetic), ()
 
     train, evaluate = (
         map_over_lanes(steps, arithmetic.execution),

@@ -23,7 +23,7 @@ class SplitMemberLayout(Layout):
         here = jax.process_index()
         if layout.members <= len(devices) or layout.members % len(devices) == 0:
             return layout
-        if any(one.process_index != here for one in devices):
+        if any(device.process_index != here for device in devices):
             return layout  # A member's numbers go from device to device by this machine's memory.
         return cls(layout.members, devices)
 

@@ -41,7 +41,7 @@ def build_schedule_segments(layout: SplitMemberLayout, steps: int) -> list[Sched
         count_first_device_steps(layout, steps),
     )
     moments = sorted({0, *(moment for d, moment in moves.items() if kept[d])})
-    found = []
+    segments = []
     for begin, end in zip(moments, [*moments[1:], None], strict=True):
         # Who does nothing at home has the same numbers as a guest already.
         arriving = tuple(d for d, moment in moves.items() if moment == begin and kept[d])
@@ -55,13 +55,13 @@ def build_schedule_segments(layout: SplitMemberLayout, steps: int) -> list[Sched
                     starts[device, lane], counts[device, lane] = start + first, last - first
                 time += count
         if counts.any():
-            found.append(ScheduleSegment(arriving, starts, counts))
-    return found
+            segments.append(ScheduleSegment(arriving, starts, counts))
+    return segments
 
 
 def build_timetable(layout: SplitMemberLayout, steps: int) -> list[list[tuple[int, int, int]]]:
     """What each device does, in order: (lane, first step, steps)."""
-    kept, found = count_first_device_steps(layout, steps), []
+    kept, timetable = count_first_device_steps(layout, steps), []
     count = len(layout.devices)
     for device in range(count):
         lanes = [
@@ -71,8 +71,8 @@ def build_timetable(layout: SplitMemberLayout, steps: int) -> list[list[tuple[in
             lanes = [(lanes[-1][0], 0, kept[device + 1]), *lanes[:-1]]
         if layout.continued_members[device] >= 0:
             lanes.append((layout.lanes - 1, kept[device], steps - kept[device]))
-        found.append(lanes)
-    return found
+        timetable.append(lanes)
+    return timetable
 
 
 def count_first_device_steps(layout: SplitMemberLayout, steps: int) -> list[int]:
@@ -91,12 +91,12 @@ def compute_handover_steps(layout: SplitMemberLayout, steps: int) -> dict[int, i
     visited = np.flatnonzero(layout.continued_members >= 0).tolist()
     latest = {device: sum(turn[2] for turn in work[device][:-1]) for device in visited}
     moments: list[int] = []
-    found = {}
+    handovers = {}
     for device in sorted(visited, key=latest.__getitem__):
         if not moments or moments[-1] < kept[device]:
             moments.append(latest[device])
-        found[device] = next(moment for moment in moments if moment >= kept[device])
-    return found
+        handovers[device] = next(moment for moment in moments if moment >= kept[device])
+    return handovers
 
 
 class SplitMemberSchedule:
@@ -139,11 +139,11 @@ class SplitMemberSchedule:
           part: what they have done.
           relative: whether a lane's rows begin at its own first step.
         """
-        holds, found = self._layout.lane_members, self._layout.copy_to_host(pieces)
+        holds, lane_rows = self._layout.lane_members, self._layout.copy_to_host(pieces)
         for device, lane in np.argwhere(part.counts):
             first, count = part.starts[device, lane], part.counts[device, lane]
             rows = slice(0, count) if relative else slice(first, first + count)
-            whole[holds[device, lane], first : first + count] = found[device][lane, rows]
+            whole[holds[device, lane], first : first + count] = lane_rows[device][lane, rows]
 
     def move_to_next_devices(self, state: Any, devices: tuple[int, ...]) -> Any:
         """The state with the guests of these devices brought to them; gives up `state`."""
@@ -170,17 +170,19 @@ class SplitMemberSchedule:
         """Lanes copied from the first device of each pair to the second."""
         if not pairs:
             return state
-        layout, source = self._layout, {to: of for of, to in pairs}
-        taken = jax.block_until_ready(self._take(state, layout.put_shards(np.array(out, np.int32))))
+        layout, source = self._layout, {to: origin_device for origin_device, to in pairs}
+        lane_arrays = jax.block_until_ready(
+            self._take(state, layout.put_shards(np.array(out, np.int32)))
+        )
         changed = np.array([d in source for d in range(len(layout.devices))])
 
-        leaves, shape = jax.tree.flatten(taken)
+        leaves, shape = jax.tree.flatten(lane_arrays)
         old = [layout.list_shards(leaf) for leaf in leaves]  # By leaf, then by device.
         new = [list(shards) for shards in old]
-        for device, of in source.items():
-            moved = jax.device_put([shards[of] for shards in old], layout.devices[device])
-            for shards, one in zip(new, moved, strict=True):
-                shards[device] = one
+        for device, origin in source.items():
+            moved = jax.device_put([shards[origin] for shards in old], layout.devices[device])
+            for shards, shard in zip(new, moved, strict=True):
+                shards[device] = shard
         join = jax.make_array_from_single_device_arrays
         joined = [
             join(leaf.shape, leaf.sharding, shards)
@@ -201,9 +203,9 @@ def _build_lane_programs(
         return jax.tree.map(lambda leaf: leaf[lane], state)
 
     def write_lane(state: Any, member: Any, lane: Array, changed: Array) -> Any:
-        def write_leaf(leaf: Array, one: Array) -> Array:
+        def write_leaf(leaf: Array, update: Array) -> Array:
             # As a slice, which XLA writes in place; a scatter is many times slower on a CPU.
-            kept = jnp.where(changed, one, leaf[lane])
+            kept = jnp.where(changed, update, leaf[lane])
             return jax.lax.dynamic_update_index_in_dim(leaf, kept, lane, 0)
 
         return jax.tree.map(write_leaf, state, member)

@@ -117,14 +117,14 @@ class StepwiseExecution:
         """The inverse of `put`, of a state or a part of each lane."""
 
         def join_lanes(*lanes: Any) -> np.ndarray:
-            whole = np.stack([self._layout.fetch_rows(one) for one in lanes], axis=1)  # (D, K, …)
+            whole = np.stack([self._layout.fetch_rows(lane) for lane in lanes], axis=1)  # (D, K, …)
             return whole.reshape(-1, *whole.shape[2:])[: self._layout.members]
 
         return jax.tree.map(join_lanes, *state)
 
     def get_params(self, state: list[MemberState]) -> Any:
         """The parameters alone, as NumPy arrays (M, …)."""
-        return self.get([one.params for one in state])
+        return self.get([member.params for member in state])
 
     def load_epoch(self, epoch: EpochInputs) -> Any:
         """Batches, keys and numbers by lanes, the batches' labels, and the numbers of all."""
@@ -150,14 +150,16 @@ class StepwiseExecution:
         jax.block_until_ready(raw)
         for k in moving:
             state[k] = self._unmoved.restore_members(state[k], kept[k], aside[k])
-        steps = [self.get([(one.loss, one.accuracy) for one in figures]) for figures in raw]
+        steps = [
+            self.get([(figure.loss, figure.accuracy) for figure in figures]) for figures in raw
+        ]
         shape = (count, 2, self._layout.members)
         loss, accuracy = np.array(steps, np.float32).reshape(shape).transpose(1, 2, 0)
         if self._work.has_member_views:
             return state, TrainingMetrics(loss, accuracy, None, None)
         both = []
         for n, figures in enumerate(raw):
-            probabilities = self.get([one.probabilities for one in figures])
+            probabilities = self.get([figure.probabilities for figure in figures])
             both.append(self._of_each(probabilities, epoch[1][start + n], self.active))
         nll, right = np.moveaxis(np.array(both, np.float32), 0, -1)
         return state, TrainingMetrics(loss, accuracy, nll, right)
@@ -167,7 +169,7 @@ class StepwiseExecution:
     ) -> StepwiseEvaluationData:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
         blocks = split_into_blocks(images, max(1, min(EVALUATION_CALL_SIZE, len(images))))
-        return StepwiseEvaluationData(labels, [self._layout.replicate(one) for one in blocks])
+        return StepwiseEvaluationData(labels, [self._layout.replicate(block) for block in blocks])
 
     def evaluate(
         self,
@@ -191,10 +193,10 @@ class StepwiseExecution:
             if interrupted():
                 return None
             took, units = time.perf_counter(), min(most, pace.choose_units(count - done))
-            for asked in [
+            for lanes in [
                 self._predict_lanes(state, judged.blocks[done + n]) for n in range(units)
             ]:
-                tally.add_and_average(self.get(asked))
+                tally.add_and_average(self.get(lanes))
             pace.record_duration(units, time.perf_counter() - took)
             done += units
         return tally.compute_evaluation()
@@ -210,4 +212,4 @@ class StepwiseExecution:
 
     def _predict_lanes(self, state: list[MemberState], block: Array) -> list[Array]:
         """Every lane's log-probabilities (D, E, C) of a block of images, under way."""
-        return [self._ask(one.params, block) for one in state]
+        return [self._ask(member.params, block) for member in state]

@@ -148,8 +148,8 @@ def im2col_backward(
             -1, matrix.shape[1]
         )
         dkernel, dbias = sums
-        seen = extract_patches(x).reshape(len(dz), -1)
-        sums = dkernel + multiply_in_precision(dz.T, seen, precision), dbias + dz.sum(0)
+        patches = extract_patches(x).reshape(len(dz), -1)
+        sums = dkernel + multiply_in_precision(dz.T, patches, precision), dbias + dz.sum(0)
         columns = multiply_in_precision(dz, matrix.T, precision)
         return sums, fold_patches(columns.reshape(*x.shape[:3], 9, x.shape[3]))
 

@@ -134,15 +134,17 @@ def transform_winograd_kernel(
 ) -> Weights:
     """U of a kernel: (16, O, C), and 16 of (C, O), which are factors already."""
     u = jnp.einsum("ai,bj,ijco->aboc", G, G, early(kernel)).reshape(16, *kernel.shape[:1:-1])
-    return u, materialize_arrays([late(lax.stop_gradient(one).T) for one in u])
+    return u, materialize_arrays([late(lax.stop_gradient(matrix).T) for matrix in u])
 
 
 def winograd_forward(
     taps: list[Array], u: Array, early: FactorFunction, late: FactorFunction
 ) -> list[Array]:
     """The spots, by sixteen small products."""
-    v = materialize_arrays([late(one) for one in combine_signed(B2, [early(tap) for tap in taps])])
-    m = materialize_arrays([multiply_matrices(late(u[n]), one) for n, one in enumerate(v)])
+    v = materialize_arrays(
+        [late(matrix) for matrix in combine_signed(B2, [early(tap) for tap in taps])]
+    )
+    m = materialize_arrays([multiply_matrices(late(u[n]), matrix) for n, matrix in enumerate(v)])
     return combine_signed(A2, m)
 
 
@@ -150,12 +152,16 @@ def winograd_backward(
     taps: list[Array], u: list[Array], dz: list[Array], early: FactorFunction, late: FactorFunction
 ) -> tuple[list[Array], Array]:
     """The transpose of `winograd_forward`, matrix by matrix."""
-    v = materialize_arrays([late(one) for one in combine_signed(B2, [early(tap) for tap in taps])])
-    dm = materialize_arrays([late(one) for one in combine_signed(A2.T, [early(one) for one in dz])])
-    du = materialize_arrays(
-        jnp.stack([multiply_transposed(d, one) for d, one in zip(dm, v, strict=True)])
+    v = materialize_arrays(
+        [late(matrix) for matrix in combine_signed(B2, [early(tap) for tap in taps])]
     )
-    dv = materialize_arrays([multiply_matrices(one, d) for one, d in zip(u, dm, strict=True)])
+    dm = materialize_arrays(
+        [late(matrix) for matrix in combine_signed(A2.T, [early(spot) for spot in dz])]
+    )
+    du = materialize_arrays(
+        jnp.stack([multiply_transposed(d, matrix) for d, matrix in zip(dm, v, strict=True)])
+    )
+    dv = materialize_arrays([multiply_matrices(matrix, d) for matrix, d in zip(u, dm, strict=True)])
     return combine_signed(B2.T, dv), du
 
 
@@ -184,23 +190,23 @@ def direct_backward(
     those, four products save the copy that puts the dz one under the other.
     """
     dz = materialize_arrays(dz) if by_spot else dz
-    seen, dzs = stack_factors(taps, factor), stack_factors(dz, factor)
+    factors, dzs = stack_factors(taps, factor), stack_factors(dz, factor)
     dtaps = materialize_arrays(multiply_matrices(factor(k), dzs))
-    spots = [factor(one) for one in dz] if by_spot else [dzs]
-    dk = materialize_arrays(jnp.concatenate([multiply_transposed(spot, seen) for spot in spots]))
+    spots = [factor(spot) for spot in dz] if by_spot else [dzs]
+    dk = materialize_arrays(jnp.concatenate([multiply_transposed(spot, factors) for spot in spots]))
     return jnp.split(dtaps, len(TAPS)), dk
 
 
 def combine_signed(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:
     """Sums and differences: for each row of weights in {-1, 0, 1}, Σ weight · array."""
-    found = []
+    sums = []
     for row in weights:
         (first, sign), *more = [(array, w) for array, w in zip(arrays, row, strict=True) if w]
         total = first if sign > 0 else -first
         for array, w in more:
             total = total + array if w > 0 else total - array
-        found.append(total)
-    return found
+        sums.append(total)
+    return sums
 
 
 def stack_factors(arrays: list[Array], factor: FactorFunction) -> Array:

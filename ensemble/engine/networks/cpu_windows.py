@@ -92,23 +92,23 @@ class WindowGrid(NamedTuple):
 
     def computed_region(self, level: int) -> tuple[tuple[int, int], list[tuple[int, int]]]:
         """R and Q, the same for all planes of a level, and the place where each plane's begin."""
-        side, found = 2**level, []
+        side, spans = 2**level, []
         for pixels, places in zip(self.image_size(level), self.plane_size(level), strict=True):
             size = -(-pixels // side)
-            found.append((size, [min(int(r < side - 1), places - size) for r in range(side)]))
-        (rows, down), (columns, right) = found
+            spans.append((size, [min(int(r < side - 1), places - size) for r in range(side)]))
+        (rows, down), (columns, right) = spans
         return (rows, columns), [(a, b) for a in down for b in right]
 
     def pixel_mask(self, level: int) -> np.ndarray:
         """Whether the image has the pixel at each computed place: bool (4ᵏ, R, Q)."""
-        side, ((rows, columns), starts), found = 2**level, self.computed_region(level), []
+        side, ((rows, columns), starts), masks = 2**level, self.computed_region(level), []
         height, width = self.image_size(level)
         for plane, (a, b) in enumerate(starts):
             row = side * (a + np.arange(rows)) + plane // side - (side - 1)
             column = side * (b + np.arange(columns)) + plane % side - (side - 1)
             down, right = (row >= 0) & (row < height), (column >= 0) & (column < width)
-            found.append(down[:, None] & right)
-        return np.array(found)
+            masks.append(down[:, None] & right)
+        return np.array(masks)
 
     def tap_origins(self, level: int, tap: tuple[int, int]) -> list[tuple[int, int, int]]:
         """Where the windows of each plane of a level have their tap.
@@ -117,12 +117,12 @@ class WindowGrid(NamedTuple):
         columns count images, `batch` to a place.
         """
         side, (u, v) = 2 ** (level + 1), tap
-        found = []
+        origins = []
         for plane, (a, b) in enumerate(self.computed_region(level)[1]):
             down, row = divmod(2 * (plane // 2**level) + u, side)
             right, column = divmod(2 * (plane % 2**level) + v, side)
-            found.append((row * side + column, a + down, (b + right) * self.batch))
-        return found
+            origins.append((row * side + column, a + down, (b + right) * self.batch))
+        return origins
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4, 5))
@@ -203,14 +203,14 @@ def extract_taps(x: Array, grid: WindowGrid, level: int) -> list[Array]:
     if level + 1 == grid.layers:
         return list(jnp.split(x, len(TAPS)))
     (rows, columns), _ = grid.computed_region(level)
-    width, found = columns * grid.batch, []
+    width, taps = columns * grid.batch, []
     for tap in TAPS:
         slices = [
             x[:, plane : plane + 1, a : a + rows, b : b + width]
             for plane, a, b in grid.tap_origins(level, tap)
         ]
-        found.append(jnp.concatenate(slices, axis=1))
-    return found
+        taps.append(jnp.concatenate(slices, axis=1))
+    return taps
 
 
 @jax.named_scope("taps")

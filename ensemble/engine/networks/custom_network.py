@@ -65,35 +65,35 @@ def create_custom_module(name: str, factory: Any, classes: int) -> nn.Module:
     if not callable(factory):
         raise ConfigError(f"{name} is neither a Flax Linen module nor a function that returns one.")
     try:
-        found = factory(**build_factory_arguments(name, factory, classes))
+        module = factory(**build_factory_arguments(name, factory, classes))
     except ConfigError:
         raise
     except (Exception, SystemExit) as error:
         raise ConfigError(
             f"The network {name} cannot be created: {describe_custom_code_error(error)}."
         ) from error
-    if not isinstance(found, nn.Module):
+    if not isinstance(module, nn.Module):
         raise ConfigError(
-            f"{name} returns {type(found).__name__}: it has to return a flax.linen.Module."
+            f"{name} returns {type(module).__name__}: it has to return a flax.linen.Module."
         )
-    return found
+    return module
 
 
 def build_factory_arguments(name: str, factory: Callable[..., Any], classes: int) -> dict[str, Any]:
     """The arguments to give to a factory: the number of classes where it takes one."""
-    taken = {
-        key: one
-        for key, one in inspect.signature(factory).parameters.items()
+    parameters = {
+        key: parameter
+        for key, parameter in inspect.signature(factory).parameters.items()
         if key not in IGNORED_ARGUMENTS
-        and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     }
-    needed = [key for key, one in taken.items() if one.default is one.empty]
+    needed = [key for key, parameter in parameters.items() if parameter.default is parameter.empty]
     if len(needed) > 1:
         raise ConfigError(
             f"{name} needs {', '.join(needed)}: give every argument except the number of "
             "classes a default."
         )
-    named = needed or [key for key in CLASS_COUNT_ARGUMENTS if key in taken]
+    named = needed or [key for key in CLASS_COUNT_ARGUMENTS if key in parameters]
     return dict.fromkeys(named[:1], classes)
 
 
@@ -141,9 +141,9 @@ def check_custom_network(network: Network) -> None:
             f"{describe_custom_code_error(error)}."
         ) from error
     wanted = (batch, network.classes)
-    for found in (logits, learnt):
-        if getattr(found, "shape", None) != wanted:
-            shape = getattr(found, "shape", type(found).__name__)
+    for output in (logits, learnt):
+        if getattr(output, "shape", None) != wanted:
+            shape = getattr(output, "shape", type(output).__name__)
             raise ConfigError(
                 f"The network {name} gives {shape} for {batch} images of {network.classes} "
                 f"classes: it has to give logits {wanted}."
@@ -190,14 +190,16 @@ def describe_custom_code_error(error: BaseException) -> str:
     """An error of other people's code in one line: its kind, its first words, and where."""
     words = str(error).strip().split("\n")[0].rstrip(".")[:300]
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [
-        one
-        for one in frames
-        if "site-packages" not in one.filename
-        and os.path.dirname(__file__) not in one.filename
-        and "<frozen" not in one.filename
+    custom_frames = [
+        frame
+        for frame in frames
+        if "site-packages" not in frame.filename
+        and os.path.dirname(__file__) not in frame.filename
+        and "<frozen" not in frame.filename
     ]
     where = (
-        f" ({os.path.basename(theirs[-1].filename)}, line {theirs[-1].lineno})" if theirs else ""
+        f" ({os.path.basename(custom_frames[-1].filename)}, line {custom_frames[-1].lineno})"
+        if custom_frames
+        else ""
     )
     return f"{type(error).__name__}: {words}{where}" if words else f"{type(error).__name__}{where}"

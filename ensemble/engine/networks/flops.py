@@ -26,27 +26,27 @@ def count_outputs(jaxpr: Any) -> int:
 def has_stock_convolution(jaxpr: Any) -> bool:
     """Whether there is a convolution in it whose gradients are left to JAX."""
     return any(
-        one.primitive.name == CONVOLUTION_PRIMITIVE
+        eqn.primitive.name == CONVOLUTION_PRIMITIVE
         or any(
             has_stock_convolution(part)
-            for value in one.params.values()
+            for value in eqn.params.values()
             for part in _find_inner_jaxprs(value)
         )
-        for one in jaxpr.eqns
-        if one.primitive.name != CUSTOM_GRADIENT_PRIMITIVE
+        for eqn in jaxpr.eqns
+        if eqn.primitive.name != CUSTOM_GRADIENT_PRIMITIVE
     )
 
 
-def _sum_over_equations(jaxpr: Any, of: Callable[[Any], int]) -> int:
-    return sum(_count_in_equation(equation, of) for equation in jaxpr.eqns)
+def _sum_over_equations(jaxpr: Any, cost: Callable[[Any], int]) -> int:
+    return sum(_count_in_equation(equation, cost) for equation in jaxpr.eqns)
 
 
-def _count_in_equation(equation: Any, of: Callable[[Any], int]) -> int:
+def _count_in_equation(equation: Any, cost: Callable[[Any], int]) -> int:
     name, params = equation.primitive.name, equation.params
     if name in COUNTED_PRIMITIVES:
-        return of(equation)
+        return cost(equation)
     inner = sum(
-        _sum_over_equations(part, of)
+        _sum_over_equations(part, cost)
         for value in params.values()
         for part in _find_inner_jaxprs(value)
     )
@@ -73,6 +73,6 @@ def _count_equation_flops(equation: Any) -> int:
 def _find_inner_jaxprs(value: Any) -> list[Any]:
     """What of an equation's parameters is a program of its own."""
     if isinstance(value, tuple | list):
-        return [part for one in value for part in _find_inner_jaxprs(one)]
+        return [part for item in value for part in _find_inner_jaxprs(item)]
     inner = getattr(value, "jaxpr", value)
     return [inner] if hasattr(inner, "eqns") else []

@@ -35,31 +35,31 @@ def apply_for_training(
     """The logits of a training pass, and all collections but "params" after it."""
     rest = [name for name in variables if name != "params"]
     rngs = None if key is None else {"dropout": key, "params": jax.random.fold_in(key, 1)}
-    said = build_mode_arguments(module, train=True)
+    mode_arguments = build_mode_arguments(module, train=True)
     if not rest:
-        return module.apply(variables, images, rngs=rngs, **said), {}  # type: ignore[return-value]
-    logits, changed = module.apply(variables, images, rngs=rngs, mutable=rest, **said)
+        return module.apply(variables, images, rngs=rngs, **mode_arguments), {}  # type: ignore[return-value]
+    logits, changed = module.apply(variables, images, rngs=rngs, mutable=rest, **mode_arguments)
     return logits, {name: core.unfreeze(changed[name]) for name in rest}  # type: ignore[return-value]
 
 
 def build_mode_arguments(module: nn.Module, train: bool) -> dict[str, Any]:
     """What to say to a module's `__call__` of which pass it is; nothing where it does not ask."""
-    asked = inspect.signature(type(module).__call__).parameters
-    said = {name: train for name in TRAINING_ARGUMENTS if name in asked}
-    return said | {name: not train for name in EVALUATION_ARGUMENTS if name in asked}
+    parameters = inspect.signature(type(module).__call__).parameters
+    arguments = {name: train for name in TRAINING_ARGUMENTS if name in parameters}
+    return arguments | {name: not train for name in EVALUATION_ARGUMENTS if name in parameters}
 
 
 @contextlib.contextmanager
 def capture_dense_inputs(classes: int) -> Iterator[list[Array]]:
     """In here, the inputs of dense layers with so many outputs, in the order they are called."""
-    seen: list[Array] = []
+    inputs: list[Array] = []
 
     def capture_inputs(call: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
         layer = context.module
         last = isinstance(layer, nn.Dense) and layer.features == classes
         if last and context.method_name == "__call__":
-            seen.append(args[0] if args else kwargs["inputs"])
+            inputs.append(args[0] if args else kwargs["inputs"])
         return call(*args, **kwargs)
 
     with nn.intercept_methods(capture_inputs):
-        yield seen
+        yield inputs

@@ -103,9 +103,9 @@ class Network:
 
         Where the last thing that a network does is no dense layer, its logits are its features.
         """
-        with linen_calls.capture_dense_inputs(self.classes) as seen:
+        with linen_calls.capture_dense_inputs(self.classes) as dense_inputs:
             logits = self.apply(params, images)
-        features = seen[-1] if seen else logits
+        features = dense_inputs[-1] if dense_inputs else logits
         return logits, features.reshape(len(images), -1).astype(jnp.float32)
 
     def split_params(self, params: Params) -> tuple[Params, Params]:
@@ -141,9 +141,9 @@ class Network:
     @functools.cached_property
     def parameters(self) -> int:
         """How many numbers the optimizer moves in one member."""
-        ours = tuple(f"{name}/" for name in self.collections)
-        counted = [one for path, one in self.shapes.items() if not path.startswith(ours)]
-        return sum(int(np.prod(one.shape)) for one in counted)
+        prefixes = tuple(f"{name}/" for name in self.collections)
+        counted = [shape for path, shape in self.shapes.items() if not path.startswith(prefixes)]
+        return sum(int(np.prod(leaf.shape)) for leaf in counted)
 
     @functools.cached_property
     def flops(self) -> int:

@@ -23,12 +23,12 @@ def build_network_registry(*entries: tuple[str, ModuleFactory]) -> dict[str, Mod
     Raises:
       ValueError: a name comes twice; the second would silently take the first one's place.
     """
-    made: dict[str, ModuleFactory] = {}
+    networks: dict[str, ModuleFactory] = {}
     for name, make in entries:
-        if name in made:
+        if name in networks:
             raise ValueError(f"Two networks are called {name!r}.")
-        made[name] = make
-    return made
+        networks[name] = make
+    return networks
 
 
 NETWORKS = build_network_registry(

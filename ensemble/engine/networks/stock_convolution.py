@@ -189,7 +189,7 @@ def compute_kernel_gradients(
         # A stride may leave the last pixels unseen.
         x = lax.slice_in_dim(x, 0, size + min(high, 0), axis=1 + axis)
         padding.append((low, max(high, 0)))
-    found = lax.conv_general_dilated(
+    gradients = lax.conv_general_dilated(
         x.transpose(3, 1, 2, 0),
         dy.transpose(1, 2, 0, 3),
         window.dilation,
@@ -199,7 +199,7 @@ def compute_kernel_gradients(
         DIMENSION_NUMBERS,
         precision=window.precision,
     )
-    return found.transpose(1, 2, 0, 3)
+    return gradients.transpose(1, 2, 0, 3)
 
 
 def compute_grouped_kernel_gradients(
@@ -211,13 +211,13 @@ def compute_grouped_kernel_gradients(
     x = lax.pad(x, zero, ((0, 0, 0), *around, (0, 0, 0)))
     x = x.reshape(*x.shape[:3], window.groups, -1)
     dy = dy.reshape(*dy.shape[:3], window.groups, -1)
-    found = []
+    gradients = []
     for place in [(i, j) for i in range(kernel.shape[0]) for j in range(kernel.shape[1])]:
         begins = [n * d for n, d in zip(place, window.dilation, strict=True)]
         rows, columns = (
             slice(begin, begin + (outputs - 1) * stride + 1, stride)
             for begin, outputs, stride in zip(begins, dy.shape[1:3], window.strides, strict=True)
         )
-        seen = x[:, rows, columns]
-        found.append(jnp.einsum("bhwgi,bhwgo->igo", seen, dy, precision=window.precision))
-    return jnp.stack(found).reshape(kernel.shape)
+        inputs = x[:, rows, columns]
+        gradients.append(jnp.einsum("bhwgi,bhwgo->igo", inputs, dy, precision=window.precision))
+    return jnp.stack(gradients).reshape(kernel.shape)

@@ -72,17 +72,17 @@ def _write_imported_run(folder: Path, capsule: Capsule, name: str) -> None:
 
 def _build_imported_config(capsule: Capsule) -> dict[str, object]:
     header, about = capsule.header, capsule.run
-    found: dict[str, object] = {
+    config: dict[str, object] = {
         "schema": SCHEMA,
         "packages": header.packages,
         "settings": about.config.as_dict(),
         "origin": header.id,
     }
     if isinstance(about.config, ImportedConfig):
-        found |= {"kind": IMPORTED, "member_names": list(about.member_names)}
+        config |= {"kind": IMPORTED, "member_names": list(about.member_names)}
     if about.data.own:
-        found["dataset"] = serialize_dataset_entry(about.data)
-    return found
+        config["dataset"] = serialize_dataset_entry(about.data)
+    return config
 
 
 def _write_capsule_parts(folder: Path, capsule: Capsule) -> None:
@@ -91,8 +91,8 @@ def _write_capsule_parts(folder: Path, capsule: Capsule) -> None:
         rows = filter_history_rows(capsule.load_part(capsule_format.HISTORY), about)
         write_bytes(folder / "history.jsonl", b"".join(row + b"\n" for row in rows))
     if capsule_format.SOURCES in there:
-        found = parse_capsule_sources(capsule.load_part(capsule_format.SOURCES), about)
-        write_json(folder / SOURCES_FILE, {"members": found})
+        capsule_sources = parse_capsule_sources(capsule.load_part(capsule_format.SOURCES), about)
+        write_json(folder / SOURCES_FILE, {"members": capsule_sources})
     if capsule_format.LABELS in there:
         write_arrays(folder / LABELS_FILE, {"labels": capsule.load_part(capsule_format.LABELS)})
     if capsule_format.IMAGES in there:
@@ -114,9 +114,9 @@ def _write_capsule_members(folder: Path, capsule: Capsule) -> None:
         path = locate_epoch_file(folder, "parameters", epoch)
         path.parent.mkdir(exist_ok=True)
         prefix = capsule_format.format_epoch_part("parameters", epoch) + "/"
-        names = [one for one in capsule.parts if one.startswith(prefix)]
+        names = [part for part in capsule.parts if part.startswith(prefix)]
         # One after another: all of them at once may take a gigabyte.
-        write_arrays(path, ((one.removeprefix(prefix), capsule.load_part(one)) for one in names))
+        write_arrays(path, ((name.removeprefix(prefix), capsule.load_part(name)) for name in names))
 
 
 def _write_capsule_shift(folder: Path, capsule: Capsule) -> None:
@@ -132,9 +132,9 @@ def _write_capsule_shift(folder: Path, capsule: Capsule) -> None:
         )
     for key in _iterate_score_sets(capsule):
         scores = {
-            one: capsule.load_part(f"{capsule_format.SCORES}/{key}/{one}")
-            for one in SCORE_ARRAYS
-            if f"{capsule_format.SCORES}/{key}/{one}" in capsule.parts
+            name: capsule.load_part(f"{capsule_format.SCORES}/{key}/{name}")
+            for name in SCORE_ARRAYS
+            if f"{capsule_format.SCORES}/{key}/{name}" in capsule.parts
         }
         write_ood_scores(folder, key, results.tick, scores)
 

@@ -72,8 +72,8 @@ def iterate_capsule_parts(run: runs.Run, with_members: bool, all_epochs: bool) -
     """
     history = "".join(json.dumps(line) + "\n" for line in runs.read_history(run.id))
     yield capsule_format.HISTORY, _encode_text(history)
-    if found := read_member_sources(run.path):
-        yield capsule_format.SOURCES, _encode_text(json.dumps(found))
+    if member_sources := read_member_sources(run.path):
+        yield capsule_format.SOURCES, _encode_text(json.dumps(member_sources))
     yield from _iterate_test_parts(run)
     kept = runs.list_prediction_epochs(run.id)
     for epoch in kept if all_epochs else kept[-1:]:
@@ -86,8 +86,8 @@ def iterate_capsule_parts(run: runs.Run, with_members: bool, all_epochs: bool) -
 
 def filter_text_values(values: Any) -> dict[str, str]:
     """Of an object of JSON what is text; {} of anything else."""
-    found = values.items() if isinstance(values, dict) else ()
-    return {name: value for name, value in found if isinstance(value, str)}
+    pairs = values.items() if isinstance(values, dict) else ()
+    return {name: value for name, value in pairs if isinstance(value, str)}
 
 
 def _encode_text(content: str) -> NDArray[np.uint8]:
@@ -112,8 +112,8 @@ def _iterate_probability_parts(run: runs.Run, what: str, epoch: int) -> Iterator
     if what == "validation" and not path.exists():
         return
     shape = (run.config.members, *read(run.id, epoch).shape[1:])  # which looks at what they are
-    found = read_arrays(path, {"probabilities": ExpectedArray(shape)})
-    yield capsule_format.format_epoch_part(what, epoch), found["probabilities"]
+    arrays = read_arrays(path, {"probabilities": ExpectedArray(shape)})
+    yield capsule_format.format_epoch_part(what, epoch), arrays["probabilities"]
 
 
 def _iterate_member_parts(run: runs.Run, all_epochs: bool) -> Iterator[Part]:
@@ -147,6 +147,6 @@ def _iterate_shift_parts(run: runs.Run) -> Iterator[Part]:
             capsule_format.SHIFT_STATUS,
             _encode_text(json.dumps(convert_to_json(dataclasses.asdict(status)))),
         )
-    for key in (KNOWN_KEY, *(one["key"] for one in results.ood)):
+    for key in (KNOWN_KEY, *(ood_set["key"] for ood_set in results.ood)):
         for name, scores in (read_ood_scores(run.path, key, results.tick) or {}).items():
             yield f"{capsule_format.SCORES}/{key}/{name}", scores

@@ -57,16 +57,16 @@ class Capsule:
         check_free_memory(PEAK_MEMORY_FACTOR * capsule_format.compute_part_bytes(part))
         packed = memoryview(self.payload)[start : start + part["length"]]
         try:
-            found = unpack_array(packed, part["codec"], part["dtype"], tuple(part["shape"]))
+            array = unpack_array(packed, part["codec"], part["dtype"], tuple(part["shape"]))
         except ValueError as error:
             raise PredictionsError(
                 f"its part “{name}” is damaged ({error}): {SAVE_AGAIN}."
             ) from error
-        if hashlib.sha256(found.data).hexdigest() != part["sha256"]:
+        if hashlib.sha256(array.data).hexdigest() != part["sha256"]:
             raise PredictionsError(
                 f"its part “{name}” is damaged, its checksum does not match: {SAVE_AGAIN}."
             )
-        return found
+        return array
 
     @property
     def nbytes(self) -> int:
@@ -75,12 +75,12 @@ class Capsule:
 
     def list_epochs(self, what: str = "predictions") -> list[int]:
         """The epochs of which it has "predictions", "validation" or "parameters", in order."""
-        found = {
+        epochs = {
             int(name.split("/")[1].removeprefix("epoch-"))
             for name in self.parts
             if name.startswith(f"{what}/")
         }
-        return sorted(found)
+        return sorted(epochs)
 
 
 def read_report_capsules(
@@ -97,25 +97,25 @@ def read_report_capsules(
       PredictionsError: it is no report, or one of its runs cannot be taken; the file, the part and
         what to do are named.
     """
-    found = list[Capsule]()
+    capsules = list[Capsule]()
     for file in files if isinstance(files, Sequence) else [files]:
         with name_file_in_errors(Path(file.name).name or "the file"):
             for capsule in _parse_report_page(read_report_bytes(file), most_bytes):
-                found.append(capsule)
+                capsules.append(capsule)
                 if most_bytes is not None:
                     most_bytes -= capsule.nbytes
-    return found
+    return capsules
 
 
 def _parse_report_page(page: bytes, most_bytes: int | None) -> list[Capsule]:
-    found, left = list[Capsule](), most_bytes
-    for one in find_capsule_elements(page):
-        found.append(_parse_capsule(one.run_id, one.payload, left))
-        left = None if left is None else left - found[-1].nbytes
-    ids = [one.header.id for one in found]
-    if twice := next((one for one in ids if ids.count(one) > 1), None):
+    capsules, left = list[Capsule](), most_bytes
+    for capsule_element in find_capsule_elements(page):
+        capsules.append(_parse_capsule(capsule_element.run_id, capsule_element.payload, left))
+        left = None if left is None else left - capsules[-1].nbytes
+    ids = [capsule.header.id for capsule in capsules]
+    if twice := next((run_id for run_id in ids if ids.count(run_id) > 1), None):
         raise PredictionsError(f"it holds the run {twice} twice: {SAVE_AGAIN}.")
-    return found
+    return capsules
 
 
 def read_report_bytes(file: File) -> bytes:
@@ -134,9 +134,9 @@ def read_report_bytes(file: File) -> bytes:
         ) from error
 
 
-def _parse_capsule(said: str, payload: bytes, most_bytes: int | None) -> Capsule:
+def _parse_capsule(run_id: str, payload: bytes, most_bytes: int | None) -> Capsule:
     header, start = _parse_capsule_header(payload)
-    if header.id != said:
+    if header.id != run_id:
         raise PredictionsError(f"the data of a run in it has two ids: {SAVE_AGAIN}.")
     about = parse_capsule_run(header)
     parts, notes = _locate_capsule_parts(header, about, start, len(payload))
@@ -172,7 +172,7 @@ def _locate_capsule_parts(
     """Where each part lies, once what all of them say of themselves is possible."""
     if len(header.parts) > capsule_format.MOST_PARTS:
         raise PredictionsError(f"it has {len(header.parts):,} parts, more than any run has.")
-    found, unknown, names = dict[str, tuple[PartHeader, int]](), list[str](), set[str]()
+    locations, unknown, names = dict[str, tuple[PartHeader, int]](), list[str](), set[str]()
     for part in header.parts:
         name = part["name"]
         words = name, part["dtype"], part["codec"]
@@ -194,12 +194,12 @@ def _locate_capsule_parts(
                     f"its part “{name:.80}” is packed in a way unknown to this version "
                     f"({part['codec']:.40}): update this program, then import it again."
                 )
-            found[name] = part, start
+            locations[name] = part, start
         else:
             unknown.append(f"{name:.80}")
         start += part["length"]
     if start != end:
         raise PredictionsError(f"its parts are shorter than its data: {SAVE_AGAIN}.")
-    said = ", ".join(unknown[:5]) + (" and more" if len(unknown) > 5 else "")
-    notes = (f"Parts unknown to this version were left out: {said}.",) if unknown else ()
-    return found, notes
+    listing = ", ".join(unknown[:5]) + (" and more" if len(unknown) > 5 else "")
+    notes = (f"Parts unknown to this version were left out: {listing}.",) if unknown else ()
+    return locations, notes

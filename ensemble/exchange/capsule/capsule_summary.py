@@ -12,7 +12,7 @@ MAX_IDS_SHOWN = 5  # ids in a sentence
 
 def describe_report_file(file: str, capsules: Sequence[Capsule]) -> str:
     """What the file is: "a.html is a report of digits-0412"; of several runs how many they are."""
-    ids = [one.header.id for one in capsules]
+    ids = [capsule.header.id for capsule in capsules]
     if len(ids) == 1:
         return f"{file} is a report of {ids[0]}"
     more = f" and {len(ids) - MAX_IDS_SHOWN:,} more" if len(ids) > MAX_IDS_SHOWN else ""
@@ -37,11 +37,11 @@ def describe_capsule_contents(capsule: Capsule) -> str:
 
 def find_report_capsules(capsules: Sequence[Capsule], run_id: str = "") -> list[Capsule]:
     """All runs of a report, or the one of this id; PredictionsError where it is not in it."""
-    found = [one for one in capsules if run_id in ("", one.header.id)]
-    if not found:
-        ids = ", ".join(one.header.id for one in capsules[:MAX_IDS_SHOWN])
+    matches = [capsule for capsule in capsules if run_id in ("", capsule.header.id)]
+    if not matches:
+        ids = ", ".join(capsule.header.id for capsule in capsules[:MAX_IDS_SHOWN])
         raise PredictionsError(f"The report has no run “{run_id:.64}”. It has: {ids}.")
-    return found
+    return matches
 
 
 def _format_epoch_count(epochs: Sequence[int]) -> str:

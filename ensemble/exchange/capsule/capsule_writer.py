@@ -32,7 +32,7 @@ def render_run_capsules(
 
 def build_capsule_payload(run: Run, with_members: bool = False, all_epochs: bool = False) -> bytes:
     """The bytes of a run's capsule: a line, the header's length, the header, and the parts."""
-    said, packed, headers = (
+    capsule_header, packed, headers = (
         build_capsule_header(run),
         list[bytes](),
         list[capsule_format.PartHeader](),
@@ -50,6 +50,6 @@ def build_capsule_payload(run: Run, with_members: bool = False, all_epochs: bool
                 "sha256": hashlib.sha256(convert_to_little_endian(array).data).hexdigest(),
             }
         )
-    header = json.dumps({**said, "parts": headers}, allow_nan=False).encode()
+    header = json.dumps({**capsule_header, "parts": headers}, allow_nan=False).encode()
     length = len(header).to_bytes(capsule_format.LENGTH_BYTES, "little")
     return b"".join([capsule_format.MAGIC, length, header, *packed])

@@ -151,10 +151,10 @@ def is_known_part(part: PartHeader, about: CapsuleRun) -> bool:
     dtype, axes = expected
     fits = part["dtype"] == dtype and _has_expected_shape(shape, axes)
     if not fits:
-        said = ", ".join("any" if axis is None else str(axis) for axis in axes)
+        shape_text = ", ".join("any" if axis is None else str(axis) for axis in axes)
         raise PredictionsError(
             f"its part “{name}” is {part['dtype']:.20} of shape {shape!s:.80}, and has to be "
-            f"{dtype} of shape ({said}): {SAVE_AGAIN}."
+            f"{dtype} of shape ({shape_text}): {SAVE_AGAIN}."
         )
     most = {
         capsule_format.HISTORY: MOST_TEXT,

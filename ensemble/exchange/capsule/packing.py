@@ -80,9 +80,9 @@ def _inflate_bytes(packed: memoryview, size: int) -> bytes:
     """What was deflated, up to `size` bytes; ValueError where there are more, or it is damaged."""
     inflating = zlib.decompressobj()
     try:
-        found = inflating.decompress(packed, size + 1)  # one more, to see that there is none
+        content = inflating.decompress(packed, size + 1)  # one more, to see that there is none
     except zlib.error as error:
         raise ValueError("it cannot be unpacked") from error
     if not inflating.eof or inflating.unused_data:
         raise ValueError("it is longer than its shape, or truncated")
-    return found
+    return content

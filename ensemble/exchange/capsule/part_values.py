@@ -29,51 +29,53 @@ PART_SUM_TOLERANCE = (
 )
 
 
-def check_part_values(name: str, found: NDArray[Any], about: CapsuleRun) -> None:
+def check_part_values(name: str, values: NDArray[Any], about: CapsuleRun) -> None:
     """Refuse what no run's part of this name can hold.
 
     Raises:
       PredictionsError: it does; the part is named.
     """
-    if why := _describe_part_error(name, found, about):
+    if why := _describe_part_error(name, values, about):
         raise PredictionsError(f"its part “{name}” cannot be used ({why}): {SAVE_AGAIN}.")
 
 
-def _describe_part_error(name: str, found: NDArray[Any], about: CapsuleRun) -> str:
+def _describe_part_error(name: str, values: NDArray[Any], about: CapsuleRun) -> str:
     """Why; "" if all is well."""
     if name == capsule_format.HISTORY:
-        return "it has more lines than any run" if (found == ord("\n")).sum() > MOST_ROWS else ""
+        return "it has more lines than any run" if (values == ord("\n")).sum() > MOST_ROWS else ""
     if name == capsule_format.LABELS:
-        inside = found.min() >= 0 and found.max() < len(about.data.class_names)
+        inside = values.min() >= 0 and values.max() < len(about.data.class_names)
         return "" if inside else "a label is not one of its classes"
     if match := capsule_format.EPOCH_PATTERN.fullmatch(name):
         return _describe_probability_error(
-            found, list_remaining_members(about.status, len(found), int(match[2]))
+            values, list_remaining_members(about.status, len(values), int(match[2]))
         )
     if match := capsule_format.MEMBERS_PATTERN.fullmatch(name):
-        there = list_remaining_members(about.status, len(found), int(match[1]))
-        finite = all(np.isfinite(found[member]).all() for member in there)  # of all: a copy
+        there = list_remaining_members(about.status, len(values), int(match[1]))
+        finite = all(np.isfinite(values[member]).all() for member in there)  # of all: a copy
         return "" if finite else "it holds a number that is not finite"
     if capsule_format.SCORE_PATTERN.fullmatch(name):
-        return "" if np.isfinite(found).all() else "it holds a number that is not finite"
+        return "" if np.isfinite(values).all() else "it holds a number that is not finite"
     try:
         if name == capsule_format.SHIFT_RESULTS:
-            parse_shift_results(found, about)
+            parse_shift_results(values, about)
         elif name == capsule_format.SHIFT_STATUS:
-            parse_shift_status(found)
+            parse_shift_status(values)
         elif name == capsule_format.SOURCES:
-            parse_capsule_sources(found, about)
+            parse_capsule_sources(values, about)
     except ValueError as error:
         return f"{error!s:.200}"
     return ""
 
 
-def _describe_probability_error(found: NDArray[np.float32], members: tuple[int, ...]) -> str:
+def _describe_probability_error(
+    probabilities: NDArray[np.float32], members: tuple[int, ...]
+) -> str:
     for member in members:
-        least, most = found[member].min(), found[member].max()
+        least, most = probabilities[member].min(), probabilities[member].max()
         if not (least >= 0 and most <= 1 + PROBABILITY_TOLERANCE):  # so that NaN is refused too
             return f"the probabilities of member {member + 1} are not all between 0 and 1"
-        if np.abs(found[member].sum(axis=1) - 1).max() > PART_SUM_TOLERANCE:
+        if np.abs(probabilities[member].sum(axis=1) - 1).max() > PART_SUM_TOLERANCE:
             return f"the probabilities of member {member + 1} do not add up to 1"
     return "" if members else "no member remains"
 
@@ -83,38 +85,38 @@ def filter_history_rows(content: NDArray[np.uint8], about: CapsuleRun) -> list[b
 
     So are lines of epochs that the run cannot have had, or has had before: every page draws them.
     """
-    found, left = list[bytes](), set(range(1, about.config.epochs + 1))
+    rows, left = list[bytes](), set(range(1, about.config.epochs + 1))
     for row in content.tobytes().split(b"\n"):
         line = parse_history_line(row, about.config.members)
         if line is None or (line["kind"] == "epoch" and line["epoch"] not in left):
             continue
         if line["kind"] == "epoch":
             left.remove(line["epoch"])
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def parse_shift_results(content: NDArray[np.uint8], about: CapsuleRun) -> StressResults:
     """What was measured of this run under shift; ValueError where it is something else."""
-    found = parse_stress_results(_parse_json_object(content))
-    if found.format != RESULTS_FORMAT:
+    stress_results = parse_stress_results(_parse_json_object(content))
+    if stress_results.format != RESULTS_FORMAT:
         raise ValueError("it has another version")
-    if found.dataset != about.config.dataset:
+    if stress_results.dataset != about.config.dataset:
         raise ValueError("it was measured on another dataset")
-    if found.members > about.config.members:
+    if stress_results.members > about.config.members:
         raise ValueError("it has more members")
     if (
-        found.images > about.data.test_size
-        or found.epoch > about.config.epochs
-        or found.side > MOST_SIDE
+        stress_results.images > about.data.test_size
+        or stress_results.epoch > about.config.epochs
+        or stress_results.side > MOST_SIDE
     ):
         raise ValueError("it has more images or epochs, or larger images")
-    keys = [one["key"] for one in found.ood]
+    keys = [ood_set["key"] for ood_set in stress_results.ood]
     if len(set(keys)) < len(keys):
         raise ValueError("a set of images appears twice")
-    if any(len(one["title"]) > MOST_TITLE for one in found.ood):
+    if any(len(ood_set["title"]) > MOST_TITLE for ood_set in stress_results.ood):
         raise ValueError("the name of a set of images is too long")
-    return found
+    return stress_results
 
 
 def parse_shift_status(content: NDArray[np.uint8]) -> StressStatus:
@@ -124,14 +126,14 @@ def parse_shift_status(content: NDArray[np.uint8]) -> StressStatus:
 
 def parse_capsule_sources(content: NDArray[np.uint8], about: CapsuleRun) -> list[MemberSource]:
     """Where each member of a chosen run came from; ValueError where it is something else."""
-    found = parse_members_json(_parse_json_object(content))
-    if len(found) != about.config.members:
+    sources = parse_members_json(_parse_json_object(content))
+    if len(sources) != about.config.members:
         raise ValueError("it has another number of members")
-    return found
+    return sources
 
 
 def _parse_json_object(content: NDArray[np.uint8]) -> dict[str, Any]:
-    found = parse_json(content.tobytes())
-    if not isinstance(found, dict):
+    document = parse_json(content.tobytes())
+    if not isinstance(document, dict):
         raise ValueError("it is not a JSON object")
-    return found
+    return document

@@ -50,51 +50,56 @@ def find_capsule_elements(page: bytes) -> list[CapsuleElement]:
     Raises:
       PredictionsError: there is none; or one is cut short, changed or of a later version.
     """
-    found, at = list[CapsuleElement](), 0
+    elements, at = list[CapsuleElement](), 0
     while opening := OPENING_TAG.search(page, at):
         end = page.find(CLOSING_TAG, opening.end())
         if end < 0:
             raise PredictionsError(f"it ends within the data of a run: {SAVE_AGAIN}.")
-        if len(found) == MOST_CAPSULES:
+        if len(elements) == MOST_CAPSULES:
             raise PredictionsError(
                 f"it holds more than {MOST_CAPSULES} runs: write fewer into one file."
             )
-        said = {
+        attributes = {
             key.decode(): value.decode("utf-8", "replace")
             for key, value in ATTRIBUTE.findall(opening[0])
         }
-        found.append(_decode_capsule_element(said, page[opening.end() : end]))
+        elements.append(_decode_capsule_element(attributes, page[opening.end() : end]))
         at = end
-    if not found:
+    if not elements:
         raise PredictionsError(
             "it is a web page without the data of a run: choose a complete report written by "
             "`python -m ensemble report` or “Save as one file”."
         )
-    return found
+    return elements
 
 
-def _decode_capsule_element(said: dict[str, str], text: bytes) -> CapsuleElement:
-    check_capsule_version(said.get("version", ""))
+def _decode_capsule_element(attributes: dict[str, str], text: bytes) -> CapsuleElement:
+    check_capsule_version(attributes.get("version", ""))
     try:
         payload = base64.b64decode(text.strip(), validate=True)
     except (binascii.Error, ValueError) as error:
         raise PredictionsError(f"the data of a run in it is damaged: {SAVE_AGAIN}.") from error
-    if said.get("bytes") != str(len(payload)):
+    if attributes.get("bytes") != str(len(payload)):
         raise PredictionsError(f"the data of a run in it is truncated: {SAVE_AGAIN}.")
-    if said.get("sha256") != hashlib.sha256(payload).hexdigest():
+    if attributes.get("sha256") != hashlib.sha256(payload).hexdigest():
         raise PredictionsError(
             f"the data of a run in it is damaged, its checksum does not match: {SAVE_AGAIN}."
         )
-    return CapsuleElement(said.get("run", ""), payload)
+    return CapsuleElement(attributes.get("run", ""), payload)
 
 
-def check_capsule_version(said: str) -> None:
+def check_capsule_version(version_text: str) -> None:
     """Refuse what is of a form that this version does not know; PredictionsError."""
-    if said == str(VERSION):
+    if version_text == str(VERSION):
         return
-    if said.isascii() and said.isdigit() and len(said) < 10 and int(said) > VERSION:
+    if (
+        version_text.isascii()
+        and version_text.isdigit()
+        and len(version_text) < 10
+        and int(version_text) > VERSION
+    ):
         raise PredictionsError(
-            f"its data has form {int(said)}, but this version reads form {VERSION}: update "
+            f"its data has form {int(version_text)}, but this version reads form {VERSION}: update "
             "this program, then import it again."
         )
     raise PredictionsError(f"it does not name the form of its data: {SAVE_AGAIN}.")

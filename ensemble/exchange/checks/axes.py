@@ -90,15 +90,15 @@ def _match_output_shape(shape: tuple[int, ...], examples: int, two: bool) -> Sha
 def _describe_shape_mismatch(kind: str, shape: tuple[int, ...], examples: int) -> str:
     if len(shape) > 4:
         return f"`{kind}` has {len(shape)} axes: give {AXIS_ORDER}."
-    said = f"`{kind}` has the shape {shape}"
+    text = f"`{kind}` has the shape {shape}"
     if examples not in shape:
-        return f"{said}, but there are {examples:,} labels: one axis has to have that length."
+        return f"{text}, but there are {examples:,} labels: one axis has to have that length."
     place = shape.index(examples)
     match len(shape), place:
         case (1, _) | (2, 1):
             fix = ".T" if len(shape) == 2 else "[:, None]"
             return (
-                f"{said}, with the {examples:,} examples on axis {place}: give (examples, classes) "
+                f"{text}, with the {examples:,} examples on axis {place}: give (examples, classes) "
                 f"or {AXIS_ORDER}" + (f", as {kind}{fix} may be." if len(shape) == 2 else ".")
             )
         case 3, 0:
@@ -107,4 +107,4 @@ def _describe_shape_mismatch(kind: str, shape: tuple[int, ...], examples: int) -
             fix = f"{kind}.transpose(0, 2, 1)"
         case 4, _:
             fix = f"np.moveaxis({kind}, {place}, 2)"
-    return f"{said}, with the {examples:,} examples on axis {place}: give {AXIS_ORDER}: {fix}."
+    return f"{text}, with the {examples:,} examples on axis {place}: give {AXIS_ORDER}: {fix}."

@@ -34,19 +34,19 @@ def convert_images_to_uint8(
     """
     form, channels_first = _parse_image_shape(shape, examples)
     scale, notes = _choose_image_scale(pieces)
-    found = np.empty(int(np.prod(form)), np.uint8)
+    pixels = np.empty(int(np.prod(form)), np.uint8)
     at = 0
     for piece in pieces():
         scaled = piece if scale is None else np.rint(piece * np.float64(scale))
-        found[at : at + len(piece)] = scaled.astype(np.uint8)
+        pixels[at : at + len(piece)] = scaled.astype(np.uint8)
         at += len(piece)
-    made = found.reshape(form)
+    images = pixels.reshape(form)
     if channels_first:
-        made = np.ascontiguousarray(made.transpose(0, 2, 3, 1))
+        images = np.ascontiguousarray(images.transpose(0, 2, 3, 1))
         notes.append(
             "`images` had its channels before height and width; they were moved to the end."
         )
-    return made, notes
+    return images, notes
 
 
 def _parse_image_shape(shape: tuple[int, ...], examples: int) -> tuple[tuple[int, ...], bool]:

@@ -84,21 +84,21 @@ def parse_class_numbers(
 def _parse_named_labels(
     labels: NDArray[Any], classes: int, names: tuple[str, ...] | None
 ) -> NDArray[np.int32]:
-    found, codes = np.unique(np.char.strip(labels), return_inverse=True)
-    texts = np.array([sanitize_name(one) for one in found.tolist()])
-    known = {name: number for number, name in enumerate(names or ())}
+    distinct_labels, codes = np.unique(np.char.strip(labels), return_inverse=True)
+    texts = np.array([sanitize_name(label) for label in distinct_labels.tolist()])
+    class_numbers = {name: number for number, name in enumerate(names or ())}
     if (
         classes == 2
         and all(text.lower() in BOOLEAN_LABELS for text in texts)
-        and not (BOOLEAN_LABELS.keys() & {name.lower() for name in known})
+        and not (BOOLEAN_LABELS.keys() & {name.lower() for name in class_numbers})
     ):
-        known = {text: BOOLEAN_LABELS[text.lower()] for text in texts}
-    if all(text in known for text in texts):
-        return np.array([known[text] for text in texts], np.int32)[codes]
+        class_numbers = {text: BOOLEAN_LABELS[text.lower()] for text in texts}
+    if all(text in class_numbers for text in texts):
+        return np.array([class_numbers[text] for text in texts], np.int32)[codes]
     try:
         values = texts.astype(np.float64)
     except ValueError:
-        place, text = _find_unknown_label(labels, known)
+        place, text = _find_unknown_label(labels, class_numbers)
         if names is None:
             raise PredictionsError(
                 f"`labels[{place}]` is “{text}”, but the classes have no names: give "
@@ -111,9 +111,9 @@ def _parse_named_labels(
     return parse_class_numbers(values[codes], classes, None)
 
 
-def _find_unknown_label(labels: NDArray[Any], known: dict[str, int]) -> tuple[int, str]:
+def _find_unknown_label(labels: NDArray[Any], class_numbers: dict[str, int]) -> tuple[int, str]:
     for place, text in enumerate(map(sanitize_name, labels.tolist())):
-        if text not in known and not text.lstrip("-").isdigit():
+        if text not in class_numbers and not text.lstrip("-").isdigit():
             return place, f"{text:.60}"
     return 0, f"{labels[0]:.60}"
 

@@ -28,13 +28,13 @@ def max_import_bytes() -> int:
     Raises:
       ConfigError: the variable is no whole number above 0.
     """
-    said = os.environ.get("ENSEMBLE_MAX_IMPORT_MB") or str(MOST_UPLOAD_MB)
-    if not (said.isascii() and said.isdigit() and len(said) < 8 and int(said)):
+    text = os.environ.get("ENSEMBLE_MAX_IMPORT_MB") or str(MOST_UPLOAD_MB)
+    if not (text.isascii() and text.isdigit() and len(text) < 8 and int(text)):
         raise ConfigError(
-            f"ENSEMBLE_MAX_IMPORT_MB is {said!r:.60}: it has to be a whole number of "
+            f"ENSEMBLE_MAX_IMPORT_MB is {text!r:.60}: it has to be a whole number of "
             f"megabytes, at least 1, such as {MOST_UPLOAD_MB}."
         )
-    return int(said) * 10**6
+    return int(text) * 10**6
 
 
 def check_upload_size(nbytes: int) -> None:

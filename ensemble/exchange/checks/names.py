@@ -23,8 +23,8 @@ def parse_name_array(field: str, values: NDArray[Any]) -> tuple[str, ...]:
     Raises:
       PredictionsError: one is empty, too long, or there twice.
     """
-    found = [sanitize_name(one) for one in values.reshape(-1).tolist()]
-    return check_distinct_names(field, found)
+    names = [sanitize_name(value) for value in values.reshape(-1).tolist()]
+    return check_distinct_names(field, names)
 
 
 def check_distinct_names(field: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -70,14 +70,14 @@ def parse_split_label(values: NDArray[Any]) -> str:
 
 def number_duplicate_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names that were made here, of files say: those that are there twice get a number."""
-    found: list[str] = []
+    numbered_names: list[str] = []
     for name in names:
         wanted, number = name, 1
-        while wanted in found:
+        while wanted in numbered_names:
             number += 1
             wanted = f"{name} ({number})"
-        found.append(wanted)
-    return tuple(found)
+        numbered_names.append(wanted)
+    return tuple(numbered_names)
 
 
 def sanitize_name(value: object) -> str:

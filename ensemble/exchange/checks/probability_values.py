@@ -72,15 +72,17 @@ class ProbabilityConverter:
 
     def notes(self) -> list[str]:
         """What is to be said of what was taken in."""
-        found = [LOGARITHM_NOTE] if self._logarithms else []
+        sentences = [LOGARITHM_NOTE] if self._logarithms else []
         if self._clipped:
-            found.append(f"Probabilities below 0 by at most {ROW_SUM_TOLERANCE:g} were set to 0.")
+            sentences.append(
+                f"Probabilities below 0 by at most {ROW_SUM_TOLERANCE:g} were set to 0."
+            )
         if self._worst.deviation > 1e-5:
-            found.append(
+            sentences.append(
                 f"Rows sum to 1 within {self._worst.deviation:.1g} (rounding) and are left "
                 "unchanged."
             )
-        return found
+        return sentences
 
     @np.errstate(invalid="ignore", over="ignore")  # what is not finite is refused by its place
     def _convert_block(self, block: NDArray[Any], rows: NDArray[np.float32]) -> None:
@@ -89,8 +91,8 @@ class ProbabilityConverter:
         if self.kind == "logits" or self._logarithms:
             self._convert_logits(block, rows)
         elif block.shape[1] < rows.shape[1]:
-            one = block[:, 0].astype(np.float64)
-            self._convert_probabilities(np.stack([1 - one, one], axis=1), rows)
+            positives = block[:, 0].astype(np.float64)
+            self._convert_probabilities(np.stack([1 - positives, positives], axis=1), rows)
         else:
             self._convert_probabilities(block, rows)
 
@@ -137,14 +139,14 @@ class ProbabilityConverter:
 
     def _describe_wrong_sum(self) -> str:
         worst = self._worst
-        said = (
+        text = (
             f"`probabilities` of {self._describe_row(worst.row)} {ZERO_BASED_NOTE} sum to "
             f"{worst.sum:.6g}"
         )
         if abs(worst.sum - 100) < 1:
-            return f"{said}: they are percentages, divide them by 100."
+            return f"{text}: they are percentages, divide them by 100."
         return (
-            f"{said}, furthest from 1 of {worst.count:,} rows that are off by more than "
+            f"{text}, furthest from 1 of {worst.count:,} rows that are off by more than "
             f"{ROW_SUM_TOLERANCE:g}: give each example's probabilities of all classes, or `logits`."
         )
 
@@ -152,24 +154,24 @@ class ProbabilityConverter:
         """Name the first entry that is bad; `bad` is (R, C) or can be spread to it."""
         row, column = np.argwhere(np.broadcast_to(bad, block.shape))[0]
         value = float(block[row, column])
-        said = (
+        text = (
             f"`{self.kind}` of {self._describe_row(self._row + int(row))}, class {column} "
             f"{ZERO_BASED_NOTE} is "
         )
         if np.isfinite(value):
             raise PredictionsError(
-                f"{said}{value:.4g}, which is not a probability: save them as `logits` if that "
+                f"{text}{value:.4g}, which is not a probability: save them as `logits` if that "
                 "is what they are."
             )
         raise PredictionsError(
-            f"{said}{value}: give a finite number, or leave that example or member out."
+            f"{text}{value}: give a finite number, or leave that example or member out."
         )
 
     def _describe_row(self, row: int) -> str:
         member, example = divmod(row % (self._members * self._examples), self._examples)
         epoch = row // (self._members * self._examples)
-        said = f"member {member}, example {example}"
-        return f"epoch {epoch}, {said}" if epoch else said
+        text = f"member {member}, example {example}"
+        return f"epoch {epoch}, {text}" if epoch else text
 
 
 def _are_logarithms(block: NDArray[Any]) -> bool:

@@ -67,32 +67,32 @@ def parse_table_columns(columns: Sequence[str]) -> TableColumns:
         and logits.
     """
     if len(set(columns)) != len(columns):
-        twice = next(one for one in columns if columns.count(one) > 1)
+        twice = next(column for column in columns if columns.count(column) > 1)
         raise PredictionsError(f"its column “{twice:.60}” appears twice: keep one of them.")
     if len(columns) > MOST_COLUMNS:
         raise PredictionsError(
             f"it has {len(columns):,} columns: give one for each of at most 1,000 classes."
         )
     keys = _match_key_columns(columns)
-    rest = [one for one in columns if one not in keys.values()]
+    rest = [column for column in columns if column not in keys.values()]
     prefixed = {
-        kind: found
+        kind: prefixed_columns
         for kind, pattern in PREFIXES.items()
-        if (found := _match_prefixed_columns(rest, pattern))
+        if (prefixed_columns := _match_prefixed_columns(rest, pattern))
     }
     if len(prefixed) > 1:
         raise PredictionsError("it has columns of probabilities and of logits: keep one of them.")
-    for kind, found in prefixed.items():
-        order, names = _sort_class_columns(found)
-        aside = tuple(one for one in rest if one not in found)
+    for kind, prefixed_columns in prefixed.items():
+        order, names = _sort_class_columns(prefixed_columns)
+        aside = tuple(column for column in rest if column not in prefixed_columns)
         return TableColumns(keys, kind, order, names, aside)
-    for one in rest:
-        if one.lower() in SINGLE_COLUMNS:
-            aside = tuple(other for other in rest if other != one)
-            return TableColumns(keys, SINGLE_COLUMNS[one.lower()], (one,), None, aside)
-    known = IGNORED_COLUMNS.union(*KEY_NAMES.values())
-    aside = tuple(one for one in rest if one.strip().lower() in known)
-    named = tuple(one for one in rest if one not in aside)
+    for candidate in rest:
+        if candidate.lower() in SINGLE_COLUMNS:
+            aside = tuple(other for other in rest if other != candidate)
+            return TableColumns(keys, SINGLE_COLUMNS[candidate.lower()], (candidate,), None, aside)
+    reserved_names = IGNORED_COLUMNS.union(*KEY_NAMES.values())
+    aside = tuple(column for column in rest if column.strip().lower() in reserved_names)
+    named = tuple(column for column in rest if column not in aside)
     if len(named) < 2:
         raise PredictionsError(
             "it has no columns of classes: name them p_0, p_1 … (or p_NAME), logits logit_0 …."
@@ -101,27 +101,31 @@ def parse_table_columns(columns: Sequence[str]) -> TableColumns:
 
 
 def _match_key_columns(columns: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    key_columns: dict[str, str] = {}
     for key, names in KEY_NAMES.items():
         for name in names:
             for column in columns:
-                if key not in found and column.strip().lower() == name:
-                    found[key] = column
-    return found
+                if key not in key_columns and column.strip().lower() == name:
+                    key_columns[key] = column
+    return key_columns
 
 
 def _match_prefixed_columns(columns: Sequence[str], pattern: "re.Pattern[str]") -> dict[str, str]:
     """Columns with the prefix, each with the class that it is of."""
-    matches = {one: pattern.fullmatch(one.strip()) for one in columns}
-    return {one: match[1] or match[2] for one, match in matches.items() if match}
+    matches = {column: pattern.fullmatch(column.strip()) for column in columns}
+    return {column: match[1] or match[2] for column, match in matches.items() if match}
 
 
-def _sort_class_columns(found: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+def _sort_class_columns(
+    class_columns: dict[str, str],
+) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """The columns in the classes' order, and the classes' names, None for plain numbers."""
-    if len(found) > 1 and all(name.isascii() and name.isdigit() for name in found.values()):
-        numbers = sorted((int(name[:9]), column) for column, name in found.items())
+    if len(class_columns) > 1 and all(
+        name.isascii() and name.isdigit() for name in class_columns.values()
+    ):
+        numbers = sorted((int(name[:9]), column) for column, name in class_columns.items())
         if [number for number, _ in numbers] == list(range(len(numbers))):
             return tuple(column for _, column in numbers), None
         order = tuple(column for _, column in numbers)
         return order, tuple(str(number) for number, _ in numbers)
-    return tuple(found), tuple(found.values()) if len(found) > 1 else None
+    return tuple(class_columns), tuple(class_columns.values()) if len(class_columns) > 1 else None

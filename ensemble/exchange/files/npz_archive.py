@@ -135,28 +135,28 @@ def open_prediction_archive(file: BoundedReader) -> Iterator[NpzArchive]:
 
 def _find_array_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     infos = archive.infolist()
-    if any(one.filename.endswith("data.pkl") for one in infos):
+    if any(info.filename.endswith("data.pkl") for info in infos):
         raise PredictionsError(
             "it is a file of torch.save, which is not unpickled here: save NumPy arrays with "
             "np.savez(...)."
         )
-    found = {
-        one.filename.removesuffix(".npy"): one for one in infos if one.filename.endswith(".npy")
+    entries = {
+        info.filename.removesuffix(".npy"): info for info in infos if info.filename.endswith(".npy")
     }
-    if not found:
+    if not entries:
         raise PredictionsError("it is an archive without arrays: save them with np.savez(...).")
-    if len(infos) > MAX_ENTRIES or len({one.filename for one in infos}) != len(infos):
+    if len(infos) > MAX_ENTRIES or len({info.filename for info in infos}) != len(infos):
         raise PredictionsError(
             f"it has several entries with the same name, or more than {MAX_ENTRIES:,}: save it "
             "again with np.savez(...)."
         )
-    for name, one in found.items():
-        if one.compress_type not in ZIP_METHODS or one.flag_bits & ~HARMLESS_FLAGS:
+    for name, entry in entries.items():
+        if entry.compress_type not in ZIP_METHODS or entry.flag_bits & ~HARMLESS_FLAGS:
             raise PredictionsError(
                 f"`{name}` is packed or encrypted in an unusual way: save it with np.savez or "
                 "np.savez_compressed."
             )
-    return found
+    return entries
 
 
 def _read_into_buffer(file: io.BufferedIOBase, content: NDArray[np.uint8]) -> None:

@@ -42,64 +42,66 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
     Raises:
       PredictionsError: it has no outputs, or an array is not what its name says.
     """
-    found, notes = _match_array_names(archive.array_names)
-    kind = _find_output_kind(found, archive.array_names)
-    aside = set(archive.array_names) - set(found.values())
-    if "probabilities" in found and "logits" in found:
-        aside.add(found["logits"])
+    array_names, notes = _match_array_names(archive.array_names)
+    kind = _find_output_kind(array_names, archive.array_names)
+    aside = set(archive.array_names) - set(array_names.values())
+    if "probabilities" in array_names and "logits" in array_names:
+        aside.add(array_names["logits"])
     if aside:
-        said = ", ".join(f"`{name:.40}`" for name in sorted(aside)[:5])
-        notes.append(f"Arrays that were ignored: {said}.")
-    header = archive.array_header(found[kind])
+        listing = ", ".join(f"`{name:.40}`" for name in sorted(aside)[:5])
+        notes.append(f"Arrays that were ignored: {listing}.")
+    header = archive.array_header(array_names[kind])
     if header.dtype.kind == "U":
         raise PredictionsError(f"`{kind}` holds text: save it as numbers, .astype('float32').")
     labels = None
-    if "labels" in found:
-        labels, more = flatten_labels(_load_small_array(archive, found["labels"], MOST_LABEL_BYTES))
+    if "labels" in array_names:
+        labels, more = flatten_labels(
+            _load_small_array(archive, array_names["labels"], MOST_LABEL_BYTES)
+        )
         notes += more
     return FilePredictions(
         kind,
         header.shape,
-        lambda columns: archive.iterate_blocks(found[kind], columns),
+        lambda columns: archive.iterate_blocks(array_names[kind], columns),
         labels,
-        class_names=_read_npz_names(archive, found, "class_names"),
-        member_names=_read_npz_names(archive, found, "member_names"),
-        split=parse_split_label(_load_small_array(archive, found["split"]))
-        if "split" in found
+        class_names=_read_npz_names(archive, array_names, "class_names"),
+        member_names=_read_npz_names(archive, array_names, "member_names"),
+        split=parse_split_label(_load_small_array(archive, array_names["split"]))
+        if "split" in array_names
         else "",
         notes=notes,
-        **_prepare_npz_images(archive, found),
+        **_prepare_npz_images(archive, array_names),
     )
 
 
 def _match_array_names(names: list[str]) -> tuple[dict[str, str], list[str]]:
     """The array that stands for each name, and a sentence for each other name."""
-    found, notes = {}, []
-    for wanted, known in ARRAY_NAMES.items():
-        if there := [one for one in known if one in names]:
-            found[wanted] = there[0]
+    array_names, notes = {}, []
+    for wanted, aliases in ARRAY_NAMES.items():
+        if there := [alias for alias in aliases if alias in names]:
+            array_names[wanted] = there[0]
             if there[0] != wanted:
                 notes.append(f"`{there[0]}` was read as `{wanted}`.")
-    return found, notes
+    return array_names, notes
 
 
-def _find_output_kind(found: dict[str, str], names: list[str]) -> str:
+def _find_output_kind(array_names: dict[str, str], names: list[str]) -> str:
     for kind in ("probabilities", "logits"):
-        if kind in found:
+        if kind in array_names:
             return kind
-    said = ", ".join(f"`{one:.40}`" for one in names[:8])
+    listing = ", ".join(f"`{name:.40}`" for name in names[:8])
     raise PredictionsError(
-        f"it has neither `probabilities` nor `logits`, only {said}: save them under one of "
+        f"it has neither `probabilities` nor `logits`, only {listing}: save them under one of "
         "these names, np.savez(file, probabilities=…, labels=…)."
     )
 
 
 def _read_npz_names(
-    archive: NpzArchive, found: dict[str, str], field: str
+    archive: NpzArchive, array_names: dict[str, str], field: str
 ) -> tuple[str, ...] | None:
     return (
-        parse_name_array(field, _load_small_array(archive, found[field]))
-        if field in found
+        parse_name_array(field, _load_small_array(archive, array_names[field]))
+        if field in array_names
         else None
     )
 
@@ -119,10 +121,10 @@ def _load_small_array(archive: NpzArchive, name: str, most: int = MOST_BYTES) ->
     return archive.load_array(name)
 
 
-def _prepare_npz_images(archive: NpzArchive, found: dict[str, str]) -> dict[str, Any]:
-    if "images" not in found:
+def _prepare_npz_images(archive: NpzArchive, array_names: dict[str, str]) -> dict[str, Any]:
+    if "images" not in array_names:
         return {}
-    name = found["images"]
+    name = array_names["images"]
     header = archive.array_header(name)
     count = int(np.prod(header.shape, dtype=np.float64))
     if header.dtype.kind == "U" or count > MOST_IMAGE_NUMBERS:

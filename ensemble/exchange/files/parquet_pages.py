@@ -80,23 +80,23 @@ class _PageHeader:
 
     def read_sizes(self) -> dict[int, int]:
         """The sizes by their fields' numbers; ValueError where it says none."""
-        found = self._read_struct(0)
-        if min(found.get(UNPACKED_FIELD, -1), found.get(PACKED_FIELD, -1)) < 0:
+        sizes = self._read_struct(0)
+        if min(sizes.get(UNPACKED_FIELD, -1), sizes.get(PACKED_FIELD, -1)) < 0:
             raise ValueError("a page has no sizes")
-        return found
+        return sizes
 
     def _read_struct(self, depth: int) -> dict[int, int]:
         """Its whole numbers by their fields."""
         if depth > MAX_DEPTH:
             raise ValueError("a page's header is nested too deeply")
-        found, field = dict[int, int](), 0
+        numbers, field = dict[int, int](), 0
         while kind := self._read_byte():
             step = kind >> 4
             field = field + step if step else self._read_number()
             value = self._read_value(kind & 0xF, depth)
             if value is not None:
-                found[field] = value
-        return found
+                numbers[field] = value
+        return numbers
 
     def _read_value(self, kind: int, depth: int) -> int | None:
         """A value of that kind, if it is a whole number; all others are passed over."""
@@ -125,14 +125,14 @@ class _PageHeader:
         return self._content[self.at - 1]
 
     def _read_varint(self) -> int:
-        found = 0
+        number = 0
         for shift in range(0, 70, 7):
             byte = self._read_byte()
-            found |= (byte & 0x7F) << shift
+            number |= (byte & 0x7F) << shift
             if byte < 0x80:
-                return found
+                return number
         raise ValueError("a number in a page's header is too long")
 
     def _read_number(self) -> int:
-        found = self._read_varint()  # zigzag: its sign is the last bit
-        return (found >> 1) ^ -(found & 1)
+        number = self._read_varint()  # zigzag: its sign is the last bit
+        return (number >> 1) ^ -(number & 1)

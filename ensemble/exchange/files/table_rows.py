@@ -56,8 +56,8 @@ def arrange_table_rows(
     shape = len(epoch_names), len(member_names), int(examples.max()) + 1
     order = _order_table_rows(series * shape[2] + examples, shape, member_names, example_names)
     if len(epoch_names) > 1 and list(epoch_names) != [str(n + 1) for n in range(shape[0])]:
-        said = f"{epoch_names[0]:.20} … {epoch_names[-1]:.20}"
-        notes = [*notes, f"Epochs {said} of the table are numbered 1 to {shape[0]}."]
+        epoch_range = f"{epoch_names[0]:.20} … {epoch_names[-1]:.20}"
+        notes = [*notes, f"Epochs {epoch_range} of the table are numbered 1 to {shape[0]}."]
     return FilePredictions(
         kind=columns.kind,
         shape=(*shape, len(columns.class_columns)),
@@ -87,45 +87,48 @@ def encode_key_column(
     """
     if column is None:
         return np.zeros(rows, np.int64), ("",)
-    found = column.combine_chunks()
-    found = found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
-    encoded = found.dictionary_encode()
+    flat_column = column.combine_chunks()
+    flat_column = flat_column.chunk(0) if isinstance(flat_column, pa.ChunkedArray) else flat_column
+    encoded = flat_column.dictionary_encode()
     if (many := len(encoded.dictionary)) > MAX_KEY_VALUES[name]:
         raise PredictionsError(
             f"its column of {name}s has {many:,} different values, but at most "
             f"{MAX_KEY_VALUES[name]:,} are accepted: check that it is what its name says."
         )
     codes = encoded.indices.to_numpy(zero_copy_only=False)
-    values = [sanitize_name(one) for one in encoded.dictionary.to_pylist()]
+    values = [sanitize_name(value) for value in encoded.dictionary.to_pylist()]
     if encoded.null_count or "" in values:
-        empty = found.is_null().to_numpy(zero_copy_only=False) | np.isin(
-            codes, [place for place, one in enumerate(values) if not one]
+        empty = flat_column.is_null().to_numpy(zero_copy_only=False) | np.isin(
+            codes, [place for place, value in enumerate(values) if not value]
         )
         raise PredictionsError(f"its row {int(np.argmax(empty)) + 1} has no {name}: give it one.")
-    numbers = [number for one in values if (number := _parse_whole_number(one)) is not None]
+    numbers = [number for value in values if (number := _parse_whole_number(value)) is not None]
     keys: list[str] = values
     if len(numbers) == len(values):
-        keys, known = [str(one) for one in numbers], [str(one) for one in sorted(set(numbers))]
+        keys, distinct_keys = (
+            [str(whole) for whole in numbers],
+            [str(whole) for whole in sorted(set(numbers))],
+        )
     else:
-        known = list(dict.fromkeys(values)) if in_order else sorted(set(values))
-    place = {key: number for number, key in enumerate(known)}
-    return np.array([place[key] for key in keys], np.int64)[codes], tuple(known)
+        distinct_keys = list(dict.fromkeys(values)) if in_order else sorted(set(values))
+    place = {key: number for number, key in enumerate(distinct_keys)}
+    return np.array([place[key] for key in keys], np.int64)[codes], tuple(distinct_keys)
 
 
 def _parse_whole_number(text: str) -> int | None:
     """A whole number, also as "3.0"; None for other text."""
     whole = text.removesuffix(".0").removeprefix("-")
-    known = whole.isascii() and whole.isdigit() and len(whole) < 18
-    return int(text.removesuffix(".0")) if known else None
+    is_whole = whole.isascii() and whole.isdigit() and len(whole) < 18
+    return int(text.removesuffix(".0")) if is_whole else None
 
 
 def _count_previous_rows(series: Codes) -> Codes:
     """For each row how many of its series came before it."""
     order = np.argsort(series, kind="stable")
     starts = np.searchsorted(series[order], series[order])
-    found = np.empty(len(series), np.int64)
-    found[order] = np.arange(len(series)) - starts
-    return found
+    counts = np.empty(len(series), np.int64)
+    counts[order] = np.arange(len(series)) - starts
+    return counts
 
 
 def _order_table_rows(
@@ -134,17 +137,17 @@ def _order_table_rows(
     """The row of each place; PredictionsError where one has none, or two."""
     wanted = shape[0] * shape[1] * shape[2]
     order = np.argsort(places, kind="stable")
-    found = places[order]
-    twice = found[1:] == found[:-1]
+    ordered_places = places[order]
+    twice = ordered_places[1:] == ordered_places[:-1]
     if twice.any():
-        place = int(found[1:][np.argmax(twice)])
+        place = int(ordered_places[1:][np.argmax(twice)])
         raise PredictionsError(
             f"it has two rows of {_describe_row_place(place, shape, members, examples)}: keep one "
             "of them, or tell members apart in a column `member`."
         )
-    if len(found) < wanted:
-        gaps = np.flatnonzero(found != np.arange(len(found)))
-        place = int(gaps[0]) if len(gaps) else len(found)
+    if len(ordered_places) < wanted:
+        gaps = np.flatnonzero(ordered_places != np.arange(len(ordered_places)))
+        place = int(gaps[0]) if len(gaps) else len(ordered_places)
         raise PredictionsError(
             f"it has no row of {_describe_row_place(place, shape, members, examples)}: give each "
             "member a row for each example."
@@ -156,10 +159,10 @@ def _describe_row_place(
     place: int, shape: tuple[int, int, int], members: tuple[str, ...], examples: tuple[str, ...]
 ) -> str:
     series, example = divmod(place, shape[2])
-    said = f"example {examples[example] if examples else example:.40}"
+    text = f"example {examples[example] if examples else example:.40}"
     if members != ("",):
-        said += f" and member {members[series % shape[1]]:.40}"
-    return said + (f" in epoch {series // shape[1] + 1}" if shape[0] > 1 else "")
+        text += f" and member {members[series % shape[1]]:.40}"
+    return text + (f" in epoch {series // shape[1] + 1}" if shape[0] > 1 else "")
 
 
 def _iterate_ordered_blocks(values: NDArray[Any], order: Codes) -> Iterator[NDArray[Any]]:
@@ -174,23 +177,23 @@ def _parse_label_column(
     if column is None:
         return None
     codes, values = encode_key_column(column, "label", len(examples))
-    found = np.zeros(count, np.int64)
-    found[examples] = codes
-    if (other := codes != found[examples]).any():
+    example_codes = np.zeros(count, np.int64)
+    example_codes[examples] = codes
+    if (other := codes != example_codes[examples]).any():
         row = int(np.argmax(other))
         example = int(examples[row])
-        said = names[example] if names else str(example)
+        example_name = names[example] if names else str(example)
         raise PredictionsError(
-            f"it has two labels of example {said:.40}, “{values[codes[row]]:.40}” and "
-            f"“{values[found[example]]:.40}”: an example has one."
+            f"it has two labels of example {example_name:.40}, “{values[codes[row]]:.40}” and "
+            f"“{values[example_codes[example]]:.40}”: an example has one."
         )
-    return np.array(values)[found]
+    return np.array(values)[example_codes]
 
 
 def _parse_split_column(column: pa.ChunkedArray | None) -> str:
     if column is None:
         return ""
-    values = [one for one in column.unique().to_pylist() if one]
+    values = [value for value in column.unique().to_pylist() if value]
     if len(values) > 1:
         raise PredictionsError(
             f"its rows belong to {len(values)} splits (“{values[0]:.40}”, “{values[1]:.40}”): "

@@ -74,11 +74,11 @@ def read_parquet_predictions(file: BoundedReader, most_bytes: int | None = None)
         _check_row_count(metadata.num_rows, columns, most_bytes)
         check_parquet_pages(raw, metadata, wanted, most_bytes)
         # Text that stands there once for many rows is not written out for each of them.
-        found = pa.parquet.ParquetFile(
+        parquet_file = pa.parquet.ParquetFile(
             pa.PythonFile(raw, mode="r"), metadata=metadata, read_dictionary=keys
         )
         return _collect_table_batches(
-            columns, found.iter_batches(PARQUET_BATCH_ROWS, columns=wanted), most_bytes
+            columns, parquet_file.iter_batches(PARQUET_BATCH_ROWS, columns=wanted), most_bytes
         )
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
@@ -108,13 +108,17 @@ def _collect_table_batches(
             keys[key].append(_convert_key_texts(batch.column(column), column))
     if not rows:
         raise PredictionsError("it has no rows: give one for each example and member.")
-    texts = {key: pa.chunked_array(found, pa.string()) for key, found in keys.items()}
+    texts = {key: pa.chunked_array(chunks, pa.string()) for key, chunks in keys.items()}
     check_free_memory(2 * rows * len(columns.class_columns) * np.dtype(dtype).itemsize, most_bytes)
     notes = []
-    if aside := [one for one in columns.ignored if one.strip().lower() not in ROW_NUMBERS]:
-        said = ", ".join(f"“{one:.40}”" for one in aside[:5])
+    if aside := [
+        column_name
+        for column_name in columns.ignored
+        if column_name.strip().lower() not in ROW_NUMBERS
+    ]:
+        listing = ", ".join(f"“{column_name:.40}”" for column_name in aside[:5])
         more = "" if len(aside) <= 5 else f" and {len(aside) - 5} more"
-        notes = [f"Columns that were ignored: {said}{more}."]
+        notes = [f"Columns that were ignored: {listing}{more}."]
     return arrange_table_rows(columns, np.concatenate(blocks), texts, notes)
 
 
@@ -140,7 +144,7 @@ def _check_row_count(rows: int, columns: TableColumns, most_bytes: int | None) -
 def _extract_class_values(
     batch: pa.RecordBatch, names: tuple[str, ...], dtype: type[np.floating[Any]]
 ) -> NDArray[Any]:
-    found = np.empty((batch.num_rows, len(names)), dtype)
+    values = np.empty((batch.num_rows, len(names)), dtype)
     for place, name in enumerate(names):
         column = batch.column(name)
         if not (
@@ -152,8 +156,8 @@ def _extract_class_values(
                 f"its column “{name:.60}” holds no numbers ({column.type}): leave it out, or name "
                 "the columns of classes p_0, p_1 …."
             )
-        found[:, place] = column.to_numpy(zero_copy_only=False).astype(np.float64)
-    return found
+        values[:, place] = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    return values
 
 
 def _convert_key_texts(column: pa.Array, name: str) -> pa.Array:
@@ -202,17 +206,17 @@ def _read_csv_header(file: BoundedReader) -> tuple[list[str], str, str]:
 
 
 def _describe_csv_error(message: str, columns: list[str]) -> str:
-    if found := CELL_ERROR.search(message):
+    if match := CELL_ERROR.search(message):
         # Among the columns that are read; numbered from 0.
-        place = int(found[1])
-        name = columns[place] if place < len(columns) else found[1]
+        place = int(match[1])
+        name = columns[place] if place < len(columns) else match[1]
         return (
-            f"its column “{name:.60}” has “{found[3]:.40}” in line {int(found[2])}: give a number "
+            f"its column “{name:.60}” has “{match[3]:.40}” in line {int(match[2])}: give a number "
             "there, or name the columns of classes p_0, p_1 …."
         )
-    if found := WIDTH_ERROR.search(message):
+    if match := WIDTH_ERROR.search(message):
         return (
-            f"its line {int(found[1])} has {found[3]} cells, and the first names {found[2]}: save "
+            f"its line {int(match[1])} has {match[3]} cells, and the first names {match[2]}: save "
             "it again, with quotes around text that holds the delimiter."
         )
     return "it is not a readable table (its rows are uneven, or not text): save it again."

@@ -35,12 +35,12 @@ def assign_column_colors(column: AxisColumn | None) -> list[str]:
             for value in column.values
         ]
     places = [compute_axis_position(column, value) for value in column.values]
-    known = [one for one in places if one is not None]
-    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    positions = [place for place in places if place is not None]
+    low, high = (min(positions), max(positions)) if positions else (0.0, 1.0)
     room = high - low or 1.0
     return [
-        MUTED_COLOR if one is None else interpolate_scale_color((one - low) / room)
-        for one in places
+        MUTED_COLOR if place is None else interpolate_scale_color((place - low) / room)
+        for place in places
     ]
 
 

@@ -87,14 +87,14 @@ class AxisColumn:
         )
 
 
-def list_run_columns(found: RunPoints) -> list[AxisColumn]:
+def list_run_columns(run_points: RunPoints) -> list[AxisColumn]:
     """What is known of the runs, settings first; without what is known of none."""
-    n = min((row.run.data.test_size for row in found.rows), default=10_000)
+    n = min((row.run.data.test_size for row in run_points.rows), default=10_000)
     every = [
-        build_axis_column(axis, [row.cells.get(axis.name) for row in found.rows], n)
-        for axis in found.axes
+        build_axis_column(axis, [row.cells.get(axis.name) for row in run_points.rows], n)
+        for axis in run_points.axes
     ]
-    return [one for one in every if one.known_values]
+    return [column for column in every if column.known_values]
 
 
 def build_axis_column(axis: PointAxis, cells: Sequence[Cell], n: int) -> AxisColumn:
@@ -132,14 +132,14 @@ def format_category_cell(name: str, cell: Cell) -> str | None:
 
 def build_parallel_axes(columns: Sequence[AxisColumn]) -> list[dict[str, Any]]:
     """The columns as the axes of parallel coordinates, ready for JSON; words by their places."""
-    found = []
+    axes = []
     for column in columns:
         words = column.categories
         places = {word: place for place, word in enumerate(words)}
         values = [
             places[str(value)] if words and value is not None else value for value in column.values
         ]
-        found.append(
+        axes.append(
             {
                 "name": column.name,
                 "label": column.axis_title,
@@ -152,4 +152,4 @@ def build_parallel_axes(columns: Sequence[AxisColumn]) -> list[dict[str, Any]]:
                 "said": [column.format_value(value) for value in column.values],
             }
         )
-    return found
+    return axes

@@ -33,41 +33,43 @@ INTERVAL_SCOPES = {
 }
 
 
-def tabulate_comparison(made: ComparisonTable, differ: bool) -> pd.DataFrame:
+def tabulate_comparison(comparison_table: ComparisonTable, differ: bool) -> pd.DataFrame:
     """A row a setting or figure, a column a group; all of it text.
 
     Args:
-      made: the groups beside each other.
+      comparison_table: the groups beside each other.
       differ: whether settings that are the same in all of them are left out; they come last.
     """
-    rows = {"Runs": [f"{len(one.group.runs):,}" for one in made.columns]}
-    rows |= format_setting_rows(made, True)
+    rows = {"Runs": [f"{len(column.group.runs):,}" for column in comparison_table.columns]}
+    rows |= format_setting_rows(comparison_table, True)
     for metric in COMPARISON_METRICS:
         texts = [
-            format_metric_with_interval(metric, one.metrics[metric.name], count_test_images(one))
-            for one in made.columns
+            format_metric_with_interval(
+                metric, column.metrics[metric.name], count_test_images(column)
+            )
+            for column in comparison_table.columns
         ]
         if any(text != "–" for text in texts):
             rows[METRIC_TITLES.get(metric.name, metric.title)] = texts
-    if made.baseline and len(made.columns) > 1:
+    if comparison_table.baseline and len(comparison_table.columns) > 1:
         rows |= {
-            label: [format_baseline_cell(one, say) for one in made.columns]
+            label: [format_baseline_cell(column, say) for column in comparison_table.columns]
             for label, say in DIFFERENCE_ROWS.items()
         }
     if not differ:
-        rows |= format_setting_rows(made, False)
-    titles = [one.group.title for one in made.columns]
+        rows |= format_setting_rows(comparison_table, False)
+    titles = [column.group.title for column in comparison_table.columns]
     return pd.DataFrame.from_dict(rows, orient="index", columns=titles).reset_index(
         names=NAME_COLUMN
     )
 
 
-def format_setting_rows(made: ComparisonTable, differ: bool) -> dict[str, list[str]]:
+def format_setting_rows(comparison_table: ComparisonTable, differ: bool) -> dict[str, list[str]]:
     """The settings that differ, or those that do not; none that nobody has set."""
     return {
-        one.label.capitalize(): [text or "–" for text in one.texts]
-        for one in made.settings
-        if one.differs == differ and any(one.texts)
+        setting.label.capitalize(): [text or "–" for text in setting.texts]
+        for setting in comparison_table.settings
+        if setting.differs == differ and any(setting.texts)
     }
 
 
@@ -80,11 +82,11 @@ def format_metric_with_interval(metric: Metric, figure: MetricEstimate, n: int) 
     """A figure and its 95 % interval: "97.8 % (96.9 to 98.5)"."""
     if figure.value is None:
         return "–"
-    said = format_metric(metric.unit, figure.value, n)
+    value_text = format_metric(metric.unit, figure.value, n)
     if figure.low is None or figure.high is None:
-        return said
-    low, high = (format_interval_end(metric.unit, one, n) for one in (figure.low, figure.high))
-    return f"{said} ({low} to {high})"
+        return value_text
+    low, high = (format_interval_end(metric.unit, end, n) for end in (figure.low, figure.high))
+    return f"{value_text} ({low} to {high})"
 
 
 def format_metric(unit: str, value: float, n: int) -> str:
@@ -121,8 +123,8 @@ def format_baseline_cell(column: GroupColumn, says: Callable[[GroupDifference], 
 def format_difference_interval(mean: float, low: float, high: float, decimals: int | None) -> str:
     """A difference with its ends: "+18 (+5 to +31)"."""
     value, first, last = (
-        format_signed(one, decimals) if decimals is not None else format_signed(one)
-        for one in (mean, *sorted((low, high)))
+        format_signed(end, decimals) if decimals is not None else format_signed(end)
+        for end in (mean, *sorted((low, high)))
     )
     return f"{value} ({first} to {last})"
 
@@ -132,15 +134,15 @@ def count_fraction_decimals(*counts: float) -> int:
     return int(any(abs(count - round(count)) > ROUNDING_TOLERANCE for count in counts))
 
 
-def format_difference_verdict(shown: int, better: str, worse: str) -> str:
+def format_difference_verdict(sign: int, better: str, worse: str) -> str:
     """What is shown: better, worse, or that nothing is."""
-    return "not shown" if not shown else f"better: {better}" if shown > 0 else f"worse: {worse}"
+    return "not shown" if not sign else f"better: {better}" if sign > 0 else f"worse: {worse}"
 
 
 def format_p_value_cell(p: float) -> str:
     """A p for a row of its own: "0.004"."""
-    said = format_p_value(p).replace("\N{NO-BREAK SPACE}", " ")
-    return said.removeprefix("p ").removeprefix("= ")
+    text = format_p_value(p).replace("\N{NO-BREAK SPACE}", " ")
+    return text.removeprefix("p ").removeprefix("= ")
 
 
 DIFFERENCE_ROWS: dict[str, Callable[[GroupDifference], str]] = {
@@ -163,57 +165,65 @@ DIFFERENCE_ROWS: dict[str, Callable[[GroupDifference], str]] = {
 }
 
 
-def describe_baseline_comparison(made: ComparisonTable) -> str:
+def describe_baseline_comparison(comparison_table: ComparisonTable) -> str:
     """What the table shows of accuracy and of NLL, in a sentence; "" without a baseline."""
-    found = [one.difference for one in made.columns if one.difference]
-    if not found:
+    differences = [column.difference for column in comparison_table.columns if column.difference]
+    if not differences:
         return ""
-    accuracy, nll = [one.accuracy_sign for one in found], [one.nll_sign for one in found]
+    accuracy, nll = (
+        [difference.accuracy_sign for difference in differences],
+        [difference.nll_sign for difference in differences],
+    )
     if not any((*accuracy, *nll)):
         return "No difference to the baseline is shown, neither of accuracy nor of NLL."
-    of = f" ({formats.format_count(len(found), 'other')})" if len(found) > 1 else ""
+    count_text = (
+        f" ({formats.format_count(len(differences), 'other')})" if len(differences) > 1 else ""
+    )
     return (
-        f"Against the baseline{of}: accuracy {format_better_and_worse(accuracy)}; NLL "
+        f"Against the baseline{count_text}: accuracy {format_better_and_worse(accuracy)}; NLL "
         f"{format_better_and_worse(nll)}."
     )
 
 
-def format_better_and_worse(shown: Sequence[int]) -> str:
+def format_better_and_worse(signs: Sequence[int]) -> str:
     """How many are better and how many worse; of one alone which it is."""
     parts = [
-        word if len(shown) == 1 else f"{shown.count(sign):,} {word}"
+        word if len(signs) == 1 else f"{signs.count(sign):,} {word}"
         for sign, word in ((1, "better"), (-1, "worse"))
-        if sign in shown
+        if sign in signs
     ]
     return ", ".join(parts) or "with no difference shown"
 
 
-def describe_table_basis(made: ComparisonTable) -> str:
+def describe_table_basis(comparison_table: ComparisonTable) -> str:
     """What the figures and tests hold for."""
-    over = {one.difference.over for one in made.columns if one.difference}
-    over |= {figure.over for one in made.columns for figure in one.metrics.values()}
-    said = [made.note]
+    over = {column.difference.over for column in comparison_table.columns if column.difference}
+    over |= {
+        figure.over for column in comparison_table.columns for figure in column.metrics.values()
+    }
+    sentences = [comparison_table.note]
     if over - {""}:
         parts = "; ".join(words for name, words in INTERVAL_SCOPES.items() if name in over)
-        said.append(f"Intervals are 95 %, each of one figure alone: {parts}.")
-    if made.tests:
-        said.append(
-            f"Every p is adjusted for all {made.tests} tests (Holm): that one of them errs by luck "
+        sentences.append(f"Intervals are 95 %, each of one figure alone: {parts}.")
+    if comparison_table.tests:
+        sentences.append(
+            f"Every p is adjusted for all {comparison_table.tests} tests (Holm): that one of them "
+            "errs by luck "
             "has a chance of at most 5 %. “Not shown” does not mean equal."
         )
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, sentences))
 
 
-def tabulate_comparison_values(made: ComparisonTable) -> pd.DataFrame:
+def tabulate_comparison_values(comparison_table: ComparisonTable) -> pd.DataFrame:
     """The same for a program: a row a group and figure, with value, ends and what they hold for."""
-    found: list[dict[str, Any]] = []
-    for one in made.columns:
-        place = {"group": one.group.title, "runs": " ".join(run.id for run in one.group.runs)}
-        for setting, texts in ((setting, setting.texts) for setting in made.settings):
-            text = texts[made.columns.index(one)]
-            found.append({**place, "kind": "setting", "name": setting.name, "text": text})
-        for name, figure in one.metrics.items():
-            found.append(
+    rows: list[dict[str, Any]] = []
+    for column in comparison_table.columns:
+        place = {"group": column.group.title, "runs": " ".join(run.id for run in column.group.runs)}
+        for setting, texts in ((setting, setting.texts) for setting in comparison_table.settings):
+            text = texts[comparison_table.columns.index(column)]
+            rows.append({**place, "kind": "setting", "name": setting.name, "text": text})
+        for name, figure in column.metrics.items():
+            rows.append(
                 {
                     **place,
                     "kind": "figure",
@@ -224,8 +234,8 @@ def tabulate_comparison_values(made: ComparisonTable) -> pd.DataFrame:
                     "over": figure.over,
                 }
             )
-        if d := one.difference:
-            found += [
+        if d := column.difference:
+            rows += [
                 {
                     **place,
                     "kind": "difference",
@@ -249,4 +259,4 @@ def tabulate_comparison_values(made: ComparisonTable) -> pd.DataFrame:
                 {**place, "kind": "difference", "name": "won", "value": d.won},
                 {**place, "kind": "difference", "name": "lost", "value": d.lost},
             ]
-    return pd.DataFrame(found)
+    return pd.DataFrame(rows)

@@ -52,7 +52,9 @@ def plot_group_curves(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     wrong = what == "accuracy" and "y" in log
-    chart = go.Figure([go.Scatter(one) for one in build_curve_traces(of_splits, what, wrong)])
+    chart = go.Figure(
+        [go.Scatter(curve_trace) for curve_trace in build_curve_traces(of_splits, what, wrong)]
+    )
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
     suffix = " %" if what == "accuracy" else ""
     chart.update_xaxes(
@@ -87,18 +89,22 @@ def format_y_title(what: str, wrong: bool, log: bool) -> str:
 def build_curve_traces(of_splits: CurvesBySplit, what: str, wrong: bool) -> list[dict[str, Any]]:
     """Bands first, the thin lines over them, and the means on top."""
     bands, thin, means = [], [], []
-    count = sum(len(one.lines) for _, found in of_splits for one in found)
+    count = sum(
+        len(group_curves.lines) for _, split_curves in of_splits for group_curves in split_curves
+    )
     most = max(MIN_LINE_POINTS, MAX_THIN_POINTS // max(1, count))
-    for place, (split, found) in enumerate(of_splits, 1):
-        hues = colors.assign_group_colors(len(found))
-        for hue, one in zip(hues, found, strict=True):
-            few = len(found) <= len(MEMBER_HUES)
-            shown = place == len(of_splits) and few
+    for place, (split, groups) in enumerate(of_splits, 1):
+        hues = colors.assign_group_colors(len(groups))
+        for hue, curves in zip(hues, groups, strict=True):
+            few = len(groups) <= len(MEMBER_HUES)
+            in_legend = place == len(of_splits) and few
             scaled = build_value_scaling(what, wrong)
-            bands += build_group_band(one, hue, scaled)
-            if one.runs > 1 or len(one.lines) > 1:
-                thin += [build_run_line(line, hue, split, most, scaled, one) for line in one.lines]
-            means.append(build_group_mean(one, hue, split, scaled, shown, few))
+            bands += build_group_band(curves, hue, scaled)
+            if curves.runs > 1 or len(curves.lines) > 1:
+                thin += [
+                    build_run_line(line, hue, split, most, scaled, curves) for line in curves.lines
+                ]
+            means.append(build_group_mean(curves, hue, split, scaled, in_legend, few))
     return [*bands, *thin, *means]
 
 
@@ -109,15 +115,17 @@ def build_value_scaling(what: str, wrong: bool) -> Any:
     return (lambda y: 100 * (1 - y)) if wrong else (lambda y: 100 * y)
 
 
-def build_group_band(one: GroupCurves, hue: str, scaled: Any) -> list[dict[str, Any]]:
+def build_group_band(group_curves: GroupCurves, hue: str, scaled: Any) -> list[dict[str, Any]]:
     """The band of a group, in pieces where it has gaps; nothing where it has none."""
-    known = np.isfinite(one.low) & np.isfinite(one.high)
+    known = np.isfinite(group_curves.low) & np.isfinite(group_curves.high)
     red, green, blue = parse_hex_color(hue)
-    found = []
+    traces = []
     for piece in find_gapless_slices(known):
-        x = np.concatenate([one.x[piece], one.x[piece][::-1]])
-        y = np.concatenate([scaled(one.high[piece]), scaled(one.low[piece])[::-1]])
-        found.append(
+        x = np.concatenate([group_curves.x[piece], group_curves.x[piece][::-1]])
+        y = np.concatenate(
+            [scaled(group_curves.high[piece]), scaled(group_curves.low[piece])[::-1]]
+        )
+        traces.append(
             {
                 "x": round_line_values(x),
                 "y": round_line_values(y),
@@ -127,10 +135,10 @@ def build_group_band(one: GroupCurves, hue: str, scaled: Any) -> list[dict[str, 
                 "fillcolor": f"rgba({red}, {green}, {blue}, 0.16)",
                 "hoverinfo": "skip",
                 "showlegend": False,
-                "legendgroup": one.group.key,
+                "legendgroup": group_curves.group.key,
             }
         )
-    return found
+    return traces
 
 
 def find_gapless_slices(known: Any) -> list[slice]:
@@ -140,7 +148,7 @@ def find_gapless_slices(known: Any) -> list[slice]:
 
 
 def build_run_line(
-    line: RunLine, hue: str, split: str, most: int, scaled: Any, one: GroupCurves
+    line: RunLine, hue: str, split: str, most: int, scaled: Any, group_curves: GroupCurves
 ) -> dict[str, Any]:
     """One run's, or one member's, line."""
     kept = chart_style.select_drawn_points(len(line.x), most)
@@ -150,23 +158,25 @@ def build_run_line(
         "opacity": 0.45,
         "name": escaping.escape_plotly_text(f"{line.name}{who}, {split}"),
         "showlegend": False,
-        "legendgroup": one.group.key,
+        "legendgroup": group_curves.group.key,
     }
 
 
 def build_group_mean(
-    one: GroupCurves, hue: str, split: str, scaled: Any, shown: bool, few: bool
+    group_curves: GroupCurves, hue: str, split: str, scaled: Any, in_legend: bool, few: bool
 ) -> dict[str, Any]:
     """The mean of a group: bold, and by name in the legend, where there are few."""
-    title = escaping.escape_plotly_text(one.group.title)
-    of = f" (mean of {one.runs})" if one.runs > 1 else ""
-    hover = f"<b>{escaping.escape_plotly_template(one.group.title)}{of}</b>, {split}"
-    return build_line_points(one.x, scaled(one.mean)) | {
+    title = escaping.escape_plotly_text(group_curves.group.title)
+    count_text = f" (mean of {group_curves.runs})" if group_curves.runs > 1 else ""
+    hover = (
+        f"<b>{escaping.escape_plotly_template(group_curves.group.title)}{count_text}</b>, {split}"
+    )
+    return build_line_points(group_curves.x, scaled(group_curves.mean)) | {
         "line": {"color": hue, "width": 3 if few else 1.5, "dash": DASHES[split]},
-        "name": f"{title}{of}",
+        "name": f"{title}{count_text}",
         "opacity": 1 if few else 0.75,
-        "showlegend": shown,
-        "legendgroup": one.group.key,
+        "showlegend": in_legend,
+        "legendgroup": group_curves.group.key,
         "hovertemplate": f"{hover}<br>%{{x:.4~g}}: %{{y:.4~g}}<extra></extra>",
     }
 
@@ -188,25 +198,39 @@ def round_line_values(values: Doubles) -> list[float | None]:
 
 def tabulate_group_curves(of_splits: CurvesBySplit, what: str, x: str) -> pd.DataFrame:
     """Every point: of each run or member, and of each mean with its band and its runs."""
-    found = []
+    frames = []
     for split, each in of_splits:
-        for one in each:
-            for line in one.lines:
-                found.append(
-                    build_line_frame(one, split, line.run_id, line.who, x, what, line.x, line.y)
+        for curves in each:
+            for line in curves.lines:
+                frames.append(
+                    build_line_frame(curves, split, line.run_id, line.who, x, what, line.x, line.y)
                 )
-            whole = build_line_frame(one, split, "", "mean", x, what, one.x, one.mean)
-            found.append(whole.assign(low=one.low, high=one.high, runs=one.n))
-    rows = [one for one in found if len(one)]
+            whole = build_line_frame(curves, split, "", "mean", x, what, curves.x, curves.mean)
+            frames.append(whole.assign(low=curves.low, high=curves.high, runs=curves.n))
+    rows = [frame for frame in frames if len(frame)]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
 
 
 def build_line_frame(
-    one: GroupCurves, split: str, run: str, who: str, x: str, what: str, places: Doubles, y: Doubles
+    group_curves: GroupCurves,
+    split: str,
+    run: str,
+    who: str,
+    x: str,
+    what: str,
+    places: Doubles,
+    y: Doubles,
 ) -> pd.DataFrame:
     """The points of one line."""
     return pd.DataFrame(
-        {"group": one.group.title, "run": run, "curve": who, "split": split, x: places, what: y}
+        {
+            "group": group_curves.group.title,
+            "run": run,
+            "curve": who,
+            "split": split,
+            x: places,
+            what: y,
+        }
     )
 
 
@@ -232,7 +256,7 @@ def describe_best_group(
     is tested. While runs go on it is so only so far; then a line is there from the first group
     on, so that the picture below it does not move when the second has its first epoch.
     """
-    ends = [(float(one.mean[-1]), one) for one in each if len(one.mean)]
+    ends = [(float(curves.mean[-1]), curves) for curves in each if len(curves.mean)]
     if len(ends) < 2:
         waits = going and len(each) > 1 and ends
         return (
@@ -241,65 +265,69 @@ def describe_best_group(
     order = sorted(ends, key=lambda end: -end[0] if what == "accuracy" else end[0])
     (first, leader), (second, other) = order[:2]
     word = "highest" if what == "accuracy" else "lowest"
-    ours, theirs = (
-        format_group_value(what, end, one) for end, one in ((first, leader), (second, other))
+    best_value, next_value = (
+        format_group_value(what, end, curves) for end, curves in ((first, leader), (second, other))
     )
     title, next_ = leader.group.title, other.group.title
     verb = "has" if going else "ends at"
-    said = f"{title} {verb} the {word} {split} {what}, {ours}; next {next_}, {theirs}."
-    said = f"So far {said}" if going else said[:1].upper() + said[1:]
-    if len(said) <= MAX_HEADLINE_LETTERS:
-        return said, ""
-    of = f"he {word} {split} {what} of {len(ends)} groups is {ours}, the next {theirs}."
-    return f"{'So far t' if going else 'T'}{of}", f"{word.capitalize()}: {title}. Next: {next_}."
+    sentence = (
+        f"{title} {verb} the {word} {split} {what}, {best_value}; next {next_}, {next_value}."
+    )
+    sentence = f"So far {sentence}" if going else sentence[:1].upper() + sentence[1:]
+    if len(sentence) <= MAX_HEADLINE_LETTERS:
+        return sentence, ""
+    text = f"he {word} {split} {what} of {len(ends)} groups is {best_value}, the next {next_value}."
+    return f"{'So far t' if going else 'T'}{text}", f"{word.capitalize()}: {title}. Next: {next_}."
 
 
-def format_group_value(what: str, end: float, of: GroupCurves) -> str:
+def format_group_value(what: str, end: float, group_curves: GroupCurves) -> str:
     """A figure of a group as people read it."""
     if what == "loss":
         return formats.format_significant(end)
-    return formats.format_percent(end, of.group.runs[0].data.test_size)
+    return formats.format_percent(end, group_curves.group.runs[0].data.test_size)
 
 
 def explain_group_curves_chart(
-    found: Sequence[tuple[str, Sequence[GroupCurves]]], band: str, who: str
+    curves_by_split: Sequence[tuple[str, Sequence[GroupCurves]]], band: str, who: str
 ) -> str:
     """What to see in the picture, in a sentence or two."""
-    several = any(one.runs > 1 for _, each in found for one in each)
-    many = any(len(each) > len(MEMBER_HUES) for _, each in found)
-    said = [
+    several = any(curves.runs > 1 for _, each in curves_by_split for curves in each)
+    many = any(len(each) > len(MEMBER_HUES) for _, each in curves_by_split)
+    parts = [
         "A line a group, coloured in the order of their settings; under the pointer its name."
         if many
-        else "A colour a group."
+        else "One colour per group."
     ]
     if several and many:
-        said.append(f"It is the mean of its runs; the band is {BAND_MEANINGS[band]}.")
+        parts.append(f"It is the mean of its runs; the band is {BAND_MEANINGS[band]}.")
     elif who == "members":
-        said.append(
+        parts.append(
             f"Bold: the mean member, each member thin; the band is {BAND_MEANINGS[band]}."
             if several
             else "Bold: the mean member, each member thin."
         )
     elif several:
-        said.append(
+        parts.append(
             f"Bold: the mean of its runs, each of them thin; the band is {BAND_MEANINGS[band]}."
         )
-    if len(found) > 1:
+    if len(curves_by_split) > 1:
         dashes = {"test": "solid", "validation": "dash-dotted", "train": "dashed"}
-        said.append("; ".join(f"{split} {dashes[split]}" for split, _ in found).capitalize() + ".")
-    return " ".join(said)
+        parts.append(
+            "; ".join(f"{split} {dashes[split]}" for split, _ in curves_by_split).capitalize() + "."
+        )
+    return " ".join(parts)
 
 
 def describe_group_curves_chart(
-    found: Sequence[tuple[str, Sequence[GroupCurves]]], what: str, who: str, over: str
+    curves_by_split: Sequence[tuple[str, Sequence[GroupCurves]]], what: str, who: str, over: str
 ) -> str:
     """The picture in words: each of a few groups where its mean ends."""
-    said = f"{METRIC_TITLES[what]} of {CURVE_OWNERS[who]} over {X_AXIS_TITLES[over]}"
+    text = f"{METRIC_TITLES[what]} of {CURVE_OWNERS[who]} over {X_AXIS_TITLES[over]}"
     ends = []
-    for split, each in found:
-        for one in [one for one in each if len(one.mean)][:6]:
+    for split, each in curves_by_split:
+        for curves in [group_curves for group_curves in each if len(group_curves.mean)][:6]:
             ends.append(
-                f"{one.group.title} on {split} at last "
-                f"{format_group_value(what, one.mean[-1], one)}"
+                f"{curves.group.title} on {split} at last "
+                f"{format_group_value(what, curves.mean[-1], curves)}"
             )
-    return f"{said}: {'; '.join(ends)}"
+    return f"{text}: {'; '.join(ends)}"

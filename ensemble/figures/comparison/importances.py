@@ -39,23 +39,25 @@ def compute_setting_importances(
     from ensemble.sweeps.study import build_distribution
 
     place, axes = config.objective_names.index(goal), config.search_axes
-    complete = [one for one in trials if one.state == "complete" and set(one.params) >= set(axes)]
-    if len(complete) < MIN_TRIALS or len({one.values[place] for one in complete}) < 2:
+    complete = [
+        trial for trial in trials if trial.state == "complete" and set(trial.params) >= set(axes)
+    ]
+    if len(complete) < MIN_TRIALS or len({trial.values[place] for trial in complete}) < 2:
         return {}
     study = optuna.create_study()
     study.add_trials(
         [
             optuna.trial.create_trial(
-                params={name: one.params[name] for name in axes},
-                value=one.values[place],
+                params={name: trial.params[name] for name in axes},
+                value=trial.values[place],
                 distributions={name: build_distribution(axis) for name, axis in axes.items()},
             )
-            for one in complete
+            for trial in complete
         ]
     )
     evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
-    found = optuna.importance.get_param_importances(study, evaluator=evaluator)
-    return {name: float(share) for name, share in found.items()}
+    param_importances = optuna.importance.get_param_importances(study, evaluator=evaluator)
+    return {name: float(share) for name, share in param_importances.items()}
 
 
 def plot_setting_importances(
@@ -72,14 +74,14 @@ def plot_setting_importances(
 
     names = list(shares)[::-1]
     values = [100 * shares[name] for name in names]
-    said = [formats.format_percent(shares[name], places=0) for name in names]
+    labels = [formats.format_percent(shares[name], places=0) for name in names]
     chart = go.Figure(
         go.Bar(
             {
                 "x": values,
                 "y": [humanize_setting_name(name) for name in names],
                 "orientation": "h",
-                "text": said,
+                "text": labels,
                 "textposition": "outside",
                 "cliponaxis": False,
                 "marker": {"color": palette.primary},

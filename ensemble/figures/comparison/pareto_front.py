@@ -36,7 +36,10 @@ def plot_pareto_front(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     chart = go.Figure(
-        [go.Scatter(one) for one in build_front_traces(x, y, on_front, names, palette)]
+        [
+            go.Scatter(front_trace)
+            for front_trace in build_front_traces(x, y, on_front, names, palette)
+        ]
     )
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette))
     chart.update_xaxes(
@@ -66,16 +69,16 @@ def build_front_traces(
         key=lambda place: float(x.values[place] or 0.0),
     )
     beaten = [place for place in there if not on_front[place]]
-    found = []
+    traces = []
     if beaten:
-        found.append(
+        traces.append(
             build_scatter_points(x, y, None, names, beaten)
             | {
                 "name": "beaten by another",
                 "marker": {"size": 7, "color": MUTED_COLOR, "opacity": 0.7},
             }
         )
-    found.append(
+    traces.append(
         build_scatter_points(x, y, None, names, front)
         | {
             "name": "Pareto front",
@@ -84,4 +87,4 @@ def build_front_traces(
             "marker": {"size": 11, "color": palette.ink, "symbol": "diamond"},
         }
     )
-    return found
+    return traces

@@ -89,9 +89,9 @@ def build_scatter_traces(
     ]
     out = [place for place in whole if not kept[place]]
     in_ = [place for place in whole if kept[place]]
-    found = []
+    traces = []
     if out:
-        found.append(
+        traces.append(
             build_scatter_points(x, y, color, names, out)
             | {
                 "name": "not brushed",
@@ -99,14 +99,14 @@ def build_scatter_traces(
             }
         )
     if color is None or not color.is_number:
-        return [*found, *build_category_traces(x, y, color, names, in_, palette)]
+        return [*traces, *build_category_traces(x, y, color, names, in_, palette)]
     hues = colors.assign_column_colors(color)
     marker = {
         "size": MARKER_SIZE,
         "color": [hues[place] for place in in_],
         "line": {"color": palette.ground, "width": 1},
     }
-    found.append(
+    traces.append(
         build_scatter_points(x, y, color, names, in_)
         | {
             "name": f"brighter: more {color.label}",
@@ -114,7 +114,7 @@ def build_scatter_traces(
             "showlegend": False,
         }
     )
-    return [*found, build_color_bar(color)]
+    return [*traces, build_color_bar(color)]
 
 
 def build_category_traces(
@@ -136,18 +136,18 @@ def build_category_traces(
     hues = dict(
         zip(color.categories, colors.assign_group_colors(len(color.categories)), strict=True)
     )
-    said = [(word, word, hue) for word, hue in hues.items()] + [(None, "none", MUTED_COLOR)]
-    found = []
-    for word, name, hue in said:
+    categories = [(word, word, hue) for word, hue in hues.items()] + [(None, "none", MUTED_COLOR)]
+    traces = []
+    for word, name, hue in categories:
         if its := [place for place in places if color.values[place] == word]:
-            found.append(
+            traces.append(
                 build_scatter_points(x, y, color, names, its)
                 | {
                     "name": escaping.escape_plotly_text(name),
                     "marker": {"size": MARKER_SIZE, "color": hue, "line": edge},
                 }
             )
-    return found
+    return traces
 
 
 def build_scatter_points(
@@ -158,16 +158,16 @@ def build_scatter_points(
     places: Sequence[int],
 ) -> dict[str, Any]:
     """The points of some runs, and what each says."""
-    columns = list(dict.fromkeys(one for one in (x, y, color) if one is not None))
+    columns = list(dict.fromkeys(column for column in (x, y, color) if column is not None))
     says = [
         "<br>".join(
             [
                 f"<b>{escaping.escape_plotly_text(names[place])}</b>",
                 *(
                     escaping.escape_plotly_text(
-                        f"{one.label}: {one.format_value(one.values[place])}"
+                        f"{column.label}: {column.format_value(column.values[place])}"
                     )
-                    for one in columns
+                    for column in columns
                 ),
             ]
         )
@@ -192,15 +192,15 @@ def convert_axis_value(column: AxisColumn, place: int) -> Any:
 
 def build_color_bar(color: AxisColumn) -> dict[str, Any]:
     """The scale of the colours beside the picture, by a trace that draws nothing."""
-    known = [
+    values = [
         at
         for value in color.values
         if (at := colors.compute_axis_position(color, value)) is not None
     ]
     log = color.log and color.can_use_log
-    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
     ends = [low, high] if high > low else [low]
-    said = [color.format_value(10**at if log else at) for at in ends]
+    labels = [color.format_value(10**at if log else at) for at in ends]
     return {
         "x": [None],
         "y": [None],
@@ -216,7 +216,7 @@ def build_color_bar(color: AxisColumn) -> dict[str, Any]:
             "colorbar": {
                 "title": {"text": escaping.escape_plotly_text(color.axis_title), "side": "right"},
                 "tickvals": ends,
-                "ticktext": said,
+                "ticktext": labels,
                 "thickness": 12,
                 "outlinewidth": 0,
             },

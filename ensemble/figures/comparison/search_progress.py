@@ -31,10 +31,12 @@ def trace_search_history(config: SweepConfig, trials: Sequence[Trial], goal: str
     """
     place, better = config.objective_names.index(goal), min if OBJECTIVES[goal].minimize else max
     complete = [
-        one for one in trials if one.state == "complete" and is_finite_value(one.values[place])
+        trial
+        for trial in trials
+        if trial.state == "complete" and is_finite_value(trial.values[place])
     ]
-    x = [float(one.number + 1) for one in complete]
-    y: list[float | None] = [one.values[place] for one in complete]
+    x = [float(trial.number + 1) for trial in complete]
+    y: list[float | None] = [trial.values[place] for trial in complete]
     best: Points = ([], [])
     for at, value in zip(x, y, strict=True):
         before = best[1][-1] if best[1] else None
@@ -42,7 +44,7 @@ def trace_search_history(config: SweepConfig, trials: Sequence[Trial], goal: str
             append_point(best, at, before)
         if value is not None and (before is None or better(value, before) != before):
             append_point(best, at, value)
-    last = float(max((one.number + 1 for one in trials), default=0))
+    last = float(max((trial.number + 1 for trial in trials), default=0))
     if best[1] and last > best[0][-1]:
         append_point(best, last, best[1][-1])
     return SearchHistory((x, y), best)
@@ -63,8 +65,8 @@ def separate_points(points: Points) -> Points:
     """The same points, each with a gap behind it: drawn one by one, without a line."""
     x, y = points
     return (
-        [at for one in x for at in (one, one + 0.5)],
-        [value for one in y for value in (one, None)],
+        [at for position in x for at in (position, position + 0.5)],
+        [value for level in y for value in (level, None)],
     )
 
 
@@ -84,21 +86,23 @@ class TrialEpochs(NamedTuple):
 
 def list_trial_epochs(trials: Sequence[Trial], most: int) -> list[TrialEpochs]:
     """The trials whose epochs are known: those at work, and the last others, `most` at the most."""
-    told = [one for one in trials if any(map(is_finite_value, one.epochs.values()))]
-    active = [one for one in told if one.state == "running"]
-    others = [one for one in told if one.state != "running"]
+    measured_trials = [
+        trial for trial in trials if any(map(is_finite_value, trial.epochs.values()))
+    ]
+    active = [trial for trial in measured_trials if trial.state == "running"]
+    others = [trial for trial in measured_trials if trial.state != "running"]
     kept = [*others[max(0, len(others) + len(active) - most) :], *active]
     return [
         TrialEpochs(
-            one.number + 1,
-            one.state,
+            trial.number + 1,
+            trial.state,
             (
-                [float(epoch) for epoch in sorted(one.epochs)],
+                [float(epoch) for epoch in sorted(trial.epochs)],
                 [
-                    value if is_finite_value(value := one.epochs[epoch]) else None
-                    for epoch in sorted(one.epochs)
+                    value if is_finite_value(value := trial.epochs[epoch]) else None
+                    for epoch in sorted(trial.epochs)
                 ],
             ),
         )
-        for one in kept
+        for trial in kept
     ]

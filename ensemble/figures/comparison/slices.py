@@ -36,7 +36,10 @@ def plot_setting_slice(
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     chart = go.Figure(
-        [go.Scatter(one) for one in build_slice_traces(column, values, numbers, best, palette)]
+        [
+            go.Scatter(slice_trace)
+            for slice_trace in build_slice_traces(column, values, numbers, best, palette)
+        ]
     )
     margin = {"l": 8, "r": 16, "t": 58, "b": 48}
     chart.update_layout(
@@ -67,7 +70,7 @@ def build_slice_traces(
         for place, value in enumerate(values.values)
         if value is not None and column.values[place] is not None
     ]
-    found = [
+    traces = [
         build_trial_points(column, values, numbers, there)
         | {
             "marker": {"size": MARKER_SIZE, "color": palette.primary, "opacity": 0.75},
@@ -80,8 +83,8 @@ def build_slice_traces(
             "symbol": "diamond",
             "line": {"color": palette.ground, "width": 1.5},
         }
-        found.append(build_trial_points(column, values, numbers, [best]) | {"marker": ring})
-    return found
+        traces.append(build_trial_points(column, values, numbers, [best]) | {"marker": ring})
+    return traces
 
 
 def build_trial_points(
@@ -94,9 +97,10 @@ def build_trial_points(
                 f"<b>trial {numbers[place]}</b>",
                 *(
                     escaping.escape_plotly_text(
-                        f"{one.label}: {one.format_value(one.values[place])}"
+                        f"{axis_column.label}: "
+                        f"{axis_column.format_value(axis_column.values[place])}"
                     )
-                    for one in (column, values)
+                    for axis_column in (column, values)
                 ),
             ]
         )

@@ -38,10 +38,18 @@ def list_trial_columns(config: SweepConfig, trials: Sequence[Trial]) -> list[Axi
 def build_trial_setting_column(name: str, axis: Axis, trials: Sequence[Trial]) -> AxisColumn:
     """A setting's value in each trial; log where its range was."""
     values = [trial.params.get(name) for trial in trials]
-    known = [value for value in values if value is not None]
-    is_number = all(isinstance(one, int | float) and not isinstance(one, bool) for one in known)
+    known_values = [value for value in values if value is not None]
+    is_number = all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in known_values
+    )
     cells = tuple(format_trial_setting(name, value, is_number) for value in values)
-    log = axis.log if isinstance(axis, ValueRange) else has_log_range(known) if is_number else False
+    log = (
+        axis.log
+        if isinstance(axis, ValueRange)
+        else has_log_range(known_values)
+        if is_number
+        else False
+    )
     return AxisColumn(name, humanize_setting_name(name), cells, is_number=is_number, log=log)
 
 
@@ -54,9 +62,9 @@ def format_trial_setting(name: str, value: object, is_number: bool) -> Value:
     )
 
 
-def has_log_range(known: Sequence[object]) -> bool:
+def has_log_range(values: Sequence[object]) -> bool:
     """Whether listed numbers lie so far apart that a log axis suits them."""
-    numbers = [float(one) for one in known if isinstance(one, int | float)]
+    numbers = [float(value) for value in values if isinstance(value, int | float)]
     return bool(numbers) and min(numbers) > 0 and max(numbers) >= 20 * min(numbers)
 
 

@@ -20,14 +20,19 @@ if TYPE_CHECKING:
 
 
 def compute_reliability_diagrams(
-    made: EnsemblePredictions,
+    ensemble_predictions: EnsemblePredictions,
 ) -> tuple[ReliabilityBins, list[ReliabilityBins]]:
     """The reliability diagram of the ensemble, and of each member; of one member none."""
-    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
+    each = (
+        zip(ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True)
+        if ensemble_predictions.members > 1
+        else ()
+    )
     members = [
-        reliability_bins(prediction_confidence(p), votes == made.labels) for p, votes in each
+        reliability_bins(prediction_confidence(p), votes == ensemble_predictions.labels)
+        for p, votes in each
     ]
-    return reliability_bins(made.confidence, made.right), members
+    return reliability_bins(ensemble_predictions.confidence, ensemble_predictions.right), members
 
 
 def plot_reliability_diagram(
@@ -58,7 +63,7 @@ def plot_reliability_diagram(
         line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"},
         hoverinfo="skip",
     )
-    chart.add_traces([go.Scatter(one) for one in build_member_reliability(members, noun)])
+    chart.add_traces([go.Scatter(trace) for trace in build_member_reliability(members, noun)])
     chart.add_scatter(**build_ensemble_reliability(ensemble, bool(members), noun, palette))
     chart.add_bar(**build_confidence_counts(ensemble, noun), row=2, col=1)
     chart.update_layout(chart_style.build_chart_layout(title, 560, palette, bargap=0.1))
@@ -90,46 +95,50 @@ def plot_reliability_diagram(
 
 def build_member_reliability(members: Sequence[ReliabilityBins], noun: str) -> list[dict[str, Any]]:
     """The members' lines, over the bins that hold something."""
-    kept = [one.count > 0 for one in members]
+    kept = [member.count > 0 for member in members]
     hovers = [
         [
-            f"Member {m + 1}: {describe_reliability_bin(one, b, noun)}"
+            f"Member {m + 1}: {describe_reliability_bin(member, b, noun)}"
             for b in np.flatnonzero(kept[m])
         ]
-        for m, one in enumerate(members)
+        for m, member in enumerate(members)
     ]
     return chart_style.build_member_lines(
-        [one.confidence[there] for one, there in zip(members, kept, strict=True)],
-        [one.accuracy[there] for one, there in zip(members, kept, strict=True)],
+        [member.confidence[there] for member, there in zip(members, kept, strict=True)],
+        [member.accuracy[there] for member, there in zip(members, kept, strict=True)],
         hovers,
     )
 
 
 def build_ensemble_reliability(
-    found: ReliabilityBins, many: bool, noun: str, palette: Palette
+    ensemble: ReliabilityBins, many: bool, noun: str, palette: Palette
 ) -> dict[str, Any]:
     """The ensemble's line, with the 95 % interval of each of its points."""
-    bins = np.flatnonzero(found.count)
+    bins = np.flatnonzero(ensemble.count)
     ends = np.array(
-        [wilson_interval(found.accuracy[b] * found.count[b], int(found.count[b])) for b in bins]
+        [
+            wilson_interval(ensemble.accuracy[b] * ensemble.count[b], int(ensemble.count[b]))
+            for b in bins
+        ]
     )
     return {
-        "x": found.confidence[bins],
-        "y": found.accuracy[bins],
+        "x": ensemble.confidence[bins],
+        "y": ensemble.accuracy[bins],
         "mode": "lines+markers",
         "line": chart_style.style_ensemble_line(palette),
         "marker": {"size": 8},
         "cliponaxis": False,
         "name": "ensemble" if many else "the one member",
         "error_y": {
-            "array": ends[:, 1] - found.accuracy[bins],
+            "array": ends[:, 1] - ensemble.accuracy[bins],
             "symmetric": False,
-            "arrayminus": found.accuracy[bins] - ends[:, 0],
+            "arrayminus": ensemble.accuracy[bins] - ends[:, 0],
             "thickness": 1,
             "width": 3,
         },
         "hovertext": [
-            f"{'The ensemble' if many else 'It'}: {describe_reliability_bin(found, b, noun)}<br>95 "
+            f"{'The ensemble' if many else 'It'}: "
+            f"{describe_reliability_bin(ensemble, b, noun)}<br>95 "
             f"%: {formats.format_percent_range(low, high)}"
             for b, (low, high) in zip(bins, ends, strict=True)
         ],
@@ -137,37 +146,37 @@ def build_ensemble_reliability(
     }
 
 
-def build_confidence_counts(found: ReliabilityBins, noun: str) -> dict[str, Any]:
+def build_confidence_counts(bins: ReliabilityBins, noun: str) -> dict[str, Any]:
     """How many answers of the ensemble there are in each bin."""
     return {
-        "x": (found.edges[:-1] + found.edges[1:]) / 2,
-        "y": found.count,
+        "x": (bins.edges[:-1] + bins.edges[1:]) / 2,
+        "y": bins.count,
         "marker": {"color": MUTED_COLOR},
         "showlegend": False,
         "hoverinfo": "text",
         "hovertext": [
             f"{formats.format_count(int(count), noun)} from "
             f"{formats.format_percent_range(low, high)} sure"
-            for count, low, high in zip(found.count, found.edges[:-1], found.edges[1:], strict=True)
+            for count, low, high in zip(bins.count, bins.edges[:-1], bins.edges[1:], strict=True)
         ],
     }
 
 
-def describe_reliability_bin(found: ReliabilityBins, b: int | np.integer, noun: str) -> str:
+def describe_reliability_bin(bins: ReliabilityBins, b: int | np.integer, noun: str) -> str:
     """One bin in words."""
     return (
-        f"{formats.format_count(int(found.count[b]), noun)} with "
-        f"{formats.format_percent(found.confidence[b], places=1)} on average, "
-        f"{formats.format_percent(found.accuracy[b], places=1)} right"
+        f"{formats.format_count(int(bins.count[b]), noun)} with "
+        f"{formats.format_percent(bins.confidence[b], places=1)} on average, "
+        f"{formats.format_percent(bins.accuracy[b], places=1)} right"
     )
 
 
-def describe_reliability_chart(found: ReliabilityBins, noun: str) -> str:
+def describe_reliability_chart(bins: ReliabilityBins, noun: str) -> str:
     """The picture in words: where most answers are, and how often they are right."""
-    b = int(found.count.argmax())
+    b = int(bins.count.argmax())
     return (
         f"Accuracy over confidence in bins. The fullest bin has "
-        f"{describe_reliability_bin(found, b, noun)}"
+        f"{describe_reliability_bin(bins, b, noun)}"
     )
 
 
@@ -176,19 +185,19 @@ def tabulate_reliability(
 ) -> pd.DataFrame:
     """Every bin of the ensemble and of each member: one row each."""
     named = [("ensemble", ensemble)]
-    named += [(chart_style.format_member_name(m), one) for m, one in enumerate(members)]
+    named += [(chart_style.format_member_name(m), member) for m, member in enumerate(members)]
     return pd.concat(
         pd.DataFrame(
             {
                 "who": name,
-                "above": one.edges[:-1],
-                "up_to": one.edges[1:],
-                "count": one.count,
-                "mean_confidence": one.confidence,
-                "accuracy": one.accuracy,
+                "above": bins.edges[:-1],
+                "up_to": bins.edges[1:],
+                "count": bins.count,
+                "mean_confidence": bins.confidence,
+                "accuracy": bins.accuracy,
             }
         )
-        for name, one in named
+        for name, bins in named
     )
 
 

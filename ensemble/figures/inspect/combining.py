@@ -29,18 +29,19 @@ def list_combinations(combined: CombinationComparison) -> dict[str, CombinationR
 
 
 def compare_rules_and_members(
-    made: EnsemblePredictions, fit: EnsemblePredictions | None = None
+    ensemble_predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
 ) -> tuple[CombinationComparison, list[Quality]]:
     """The four ways, and each member alone on the examples that they are judged on.
 
     Args:
-      made: what is judged.
+      ensemble_predictions: what is judged.
       fit: what the weights are fitted on; see `combining.compare_combining_rules`.
     """
-    combined = combining.compare_combining_rules(made, fit)
+    combined = combining.compare_combining_rules(ensemble_predictions, fit)
     half = combined.judged
     return combined, [
-        measure_quality(member[half], made.labels[half]) for member in made.probabilities
+        measure_quality(member[half], ensemble_predictions.labels[half])
+        for member in ensemble_predictions.probabilities
     ]
 
 
@@ -132,12 +133,18 @@ def compute_metric_span(
 ) -> tuple[float, float]:
     """The ends of the axis: of all that is shown but a rule that lies far beyond."""
     kept = [
-        one for rule, one in list_combinations(combined).items() if rule != RULE_NAMES["majority"]
+        combination
+        for rule, combination in list_combinations(combined).items()
+        if rule != RULE_NAMES["majority"]
     ]
-    values = [one.quality[name] for one in kept]
-    values += [one[name] for one in members]
+    values = [combination.quality[name] for combination in kept]
+    values += [member[name] for member in members]
     if name == "accuracy":
-        values += [end for one in kept for end in (one.quality.low, one.quality.high)]
+        values += [
+            end
+            for combination in kept
+            for end in (combination.quality.low, combination.quality.high)
+        ]
     low, high = min(values), max(values)
     reach = MAX_RELATIVE_REACH * max(high - low, 1e-6)
     vote = combined.majority.quality[name]
@@ -147,12 +154,12 @@ def compute_metric_span(
 
 
 def build_combination_dot(
-    found: Quality, words: str, place: int, name: str, high: float, palette: Palette
+    quality: Quality, words: str, place: int, name: str, high: float, palette: Palette
 ) -> dict[str, Any]:
     """One rule's figure, accuracy with its interval; one beyond the axis is an arrow at its end."""
-    scale, value = 100 if name == "accuracy" else 1, found[name]
+    scale, value = 100 if name == "accuracy" else 1, quality[name]
     beyond = value > high
-    text = format_combination_metric(value, name, found.n)
+    text = format_combination_metric(value, name, quality.n)
     trace: dict[str, Any] = {
         "x": [scale * min(value, high)],
         "y": [place],
@@ -171,8 +178,8 @@ def build_combination_dot(
     }
     if name == "accuracy":
         trace["error_x"] = {
-            "array": [100 * (found.high - value)],
-            "arrayminus": [100 * (value - found.low)],
+            "array": [100 * (quality.high - value)],
+            "arrayminus": [100 * (value - quality.low)],
             "symmetric": False,
             "thickness": 1.5,
             "width": 4,
@@ -186,8 +193,8 @@ def build_single_member_dots(
     """Each member alone, all in one row."""
     M, scale = len(members), 100 if name == "accuracy" else 1
     hovers = [
-        [f"Member {m + 1}: {format_combination_metric(one[name], name, one.n)}"]
-        for m, one in enumerate(members)
+        [f"Member {m + 1}: {format_combination_metric(member[name], name, member.n)}"]
+        for m, member in enumerate(members)
     ]
     return [
         {
@@ -201,7 +208,7 @@ def build_single_member_dots(
             },
         }
         for trace in chart_style.build_member_lines(
-            [[scale * one[name]] for one in members],
+            [[scale * member[name]] for member in members],
             [[len(RULE_NAMES)]] * M,
             hovers,
         )
@@ -226,11 +233,12 @@ def build_weight_bars(combined: CombinationComparison) -> dict[str, Any]:
 
 def describe_combinations_chart(combined: CombinationComparison, name: str) -> str:
     """The picture in words."""
-    told = ", ".join(
-        f"{words} {format_combination_metric(one.quality[name], name, one.quality.n)}"
-        for words, one in list_combinations(combined).items()
+    listing = ", ".join(
+        f"{words} "
+        f"{format_combination_metric(combination.quality[name], name, combination.quality.n)}"
+        for words, combination in list_combinations(combined).items()
     )
-    return f"{METRIC_NAMES[name]} of four ways of combining: {told}"
+    return f"{METRIC_NAMES[name]} of four ways of combining: {listing}"
 
 
 def tabulate_combinations(combined: CombinationComparison) -> pd.DataFrame:
@@ -239,9 +247,13 @@ def tabulate_combinations(combined: CombinationComparison) -> pd.DataFrame:
     weights = {"arithmetic": [1 / M] * M, "weighted": combined.weights.tolist()}
     rows = []
     for name, words in RULE_NAMES.items():
-        one: CombinationResult = getattr(combined, name)
+        combination_result: CombinationResult = getattr(combined, name)
         rows.append(
-            {"rule": words, **one.quality.as_row(), "verdicts_changed": len(one.changed_examples)}
+            {
+                "rule": words,
+                **combination_result.quality.as_row(),
+                "verdicts_changed": len(combination_result.changed_examples),
+            }
             | {f"weight_{m + 1}": weight for m, weight in enumerate(weights.get(name, ()))}
         )
     return pd.DataFrame(rows)

@@ -55,22 +55,22 @@ def plot_committee_curve(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    found = committees.committee_curve(judged, name)
+    curve = committees.committee_curve(judged, name)
     beyond = extrapolate_committee_curve(judged, name)
     last = int(beyond.size[-1]) if beyond else judged.members
     scale = 100 if name == "accuracy" else 1
     traces = [
-        *build_committee_band(found, scale),
-        build_committee_mean(found, name, judged.n, palette),
-        *(build_expected_curve(found, beyond, palette) if beyond else ()),
+        *build_committee_band(curve, scale),
+        build_committee_mean(curve, name, judged.n, palette),
+        *(build_expected_curve(curve, beyond, palette) if beyond else ()),
         *build_lone_member_dots(judged, name, palette),
     ]
     chart = go.Figure([go.Scatter(trace) for trace in traces])
     if enough:
-        add_margin_band(chart, enough, float(found.mean[-1]), palette)
+        add_margin_band(chart, enough, float(curve.mean[-1]), palette)
         if enough.smallest_sufficient:
             add_enough_marker(
-                chart, enough.size, scale * found.mean[enough.size - 1], name, palette, last
+                chart, enough.size, scale * curve.mean[enough.size - 1], name, palette, last
             )
     chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
     chart.update_xaxes(
@@ -141,11 +141,11 @@ def add_margin_band(
 
 
 def build_expected_curve(
-    found: CommitteeCurve, beyond: Extrapolation, palette: Palette
+    committee_curve: CommitteeCurve, beyond: Extrapolation, palette: Palette
 ) -> list[dict[str, Any]]:
     """What is expected of more members than there are: dashed, with its interval."""
-    size = np.concatenate([found.size[-1:], beyond.size])
-    middle = np.concatenate([found.mean[-1:], beyond.mean])
+    size = np.concatenate([committee_curve.size[-1:], beyond.size])
+    middle = np.concatenate([committee_curve.mean[-1:], beyond.mean])
     hovers = [
         f"{formats.format_count(int(k), 'member')}: {formats.format_significant(value)}, "
         f"{EXPECTED_LABEL}<br>95 %: "
@@ -191,20 +191,20 @@ def compute_size_range(last: int) -> list[float]:
     return [1 - room, last + room]
 
 
-def build_committee_band(found: CommitteeCurve, scale: float) -> list[dict[str, Any]]:
+def build_committee_band(committee_curve: CommitteeCurve, scale: float) -> list[dict[str, Any]]:
     """From the worst to the best committee of each size."""
     line = {
-        "x": found.size,
+        "x": committee_curve.size,
         "mode": "lines",
         "line": {"width": 0},
         "hoverinfo": "skip",
         "legendgroup": "band",
     }
     return [
-        {**line, "y": scale * found.low, "showlegend": False, "name": "lowest"},
+        {**line, "y": scale * committee_curve.low, "showlegend": False, "name": "lowest"},
         {
             **line,
-            "y": scale * found.high,
+            "y": scale * committee_curve.high,
             "fill": "tonexty",
             "name": "best to worst",
             "fillcolor": build_band_color(),
@@ -213,7 +213,7 @@ def build_committee_band(found: CommitteeCurve, scale: float) -> list[dict[str, 
 
 
 def build_committee_mean(
-    found: CommitteeCurve, name: str, n: int, palette: Palette
+    committee_curve: CommitteeCurve, name: str, n: int, palette: Palette
 ) -> dict[str, Any]:
     """The mean over the committees of each size."""
     hovers = [
@@ -222,13 +222,18 @@ def build_committee_mean(
         f"{format_committee_metric(low, name, n)} to {format_committee_metric(high, name, n)}<br>"
         f"{formats.format_count(int(count), 'committee')}"
         for size, middle, low, high, count in zip(
-            found.size, found.mean, found.low, found.high, found.count, strict=True
+            committee_curve.size,
+            committee_curve.mean,
+            committee_curve.low,
+            committee_curve.high,
+            committee_curve.count,
+            strict=True,
         )
     ]
     return {
-        "x": found.size,
-        "y": (100 if name == "accuracy" else 1) * found.mean,
-        "mode": "lines+markers" if len(found.size) <= 16 else "lines",
+        "x": committee_curve.size,
+        "y": (100 if name == "accuracy" else 1) * committee_curve.mean,
+        "mode": "lines+markers" if len(committee_curve.size) <= 16 else "lines",
         "marker": {"size": 7},
         "line": chart_style.style_ensemble_line(palette),
         "name": "mean of the committees",
@@ -262,11 +267,11 @@ def build_lone_member_dots(
     ]
 
 
-def describe_committee_chart(found: CommitteeCurve, name: str, n: int) -> str:
+def describe_committee_chart(committee_curve: CommitteeCurve, name: str, n: int) -> str:
     """The picture in words."""
     first, last = (
-        format_committee_metric(found.mean[0], name, n),
-        format_committee_metric(found.mean[-1], name, n),
+        format_committee_metric(committee_curve.mean[0], name, n),
+        format_committee_metric(committee_curve.mean[-1], name, n),
     )
     return f"Mean {METRIC_NAMES[name]} over the committee's size, from {first} to {last}"
 
@@ -285,11 +290,11 @@ def tabulate_committee_sizes(
     curves = {name: committees.committee_curve(judged, name) for name in COMMITTEE_METRICS}
     first = curves["accuracy"]
     columns: dict[str, Any] = {"size": first.size, "committees": first.count}
-    for name, found in curves.items():
+    for name, curve in curves.items():
         columns |= {
-            f"{name}_mean": found.mean,
-            f"{name}_least": found.low,
-            f"{name}_largest": found.high,
+            f"{name}_mean": curve.mean,
+            f"{name}_least": curve.low,
+            f"{name}_largest": curve.high,
         }
     columns["best_by_nll"] = [" ".join(str(member + 1) for member in who) for who in best]
     columns["what"] = ["measured"] * judged.members
@@ -301,11 +306,11 @@ def tabulate_committee_sizes(
     rows = [pd.DataFrame(columns)]
     for law in list(laws.values())[:1]:
         more: dict[str, Any] = {"size": law.size, "what": [EXPECTED_LABEL] * len(law.size)}
-        for name, one in laws.items():
+        for name, expected_curve in laws.items():
             more |= {
-                f"{name}_mean": one.mean,
-                f"{name}_low_95": one.low,
-                f"{name}_high_95": one.high,
+                f"{name}_mean": expected_curve.mean,
+                f"{name}_low_95": expected_curve.low,
+                f"{name}_high_95": expected_curve.high,
             }
         rows.append(pd.DataFrame(more))
     return pd.concat(rows, ignore_index=True)
@@ -319,11 +324,13 @@ METRIC_GLOSSES = {
 }
 
 
-def explain_committee_chart(judged: CommitteeEvaluation, found: CommitteeCurve, name: str) -> str:
+def explain_committee_chart(
+    judged: CommitteeEvaluation, committee_curve: CommitteeCurve, name: str
+) -> str:
     """What to see in the curve of one figure."""
     first, last = (
-        format_committee_metric(found.mean[0], name, judged.n),
-        format_committee_metric(found.mean[-1], name, judged.n),
+        format_committee_metric(committee_curve.mean[0], name, judged.n),
+        format_committee_metric(committee_curve.mean[-1], name, judged.n),
     )
     return (
         f"{METRIC_NAMES[name]} ({METRIC_GLOSSES[name]}) goes from {first} for one member to {last} "

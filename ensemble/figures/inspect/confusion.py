@@ -29,10 +29,12 @@ Matrix = NDArray[np.int64]
 Cell = tuple[int, int]  # what it is, what the ensemble says
 
 
-def compute_confusion_matrix(made: EnsemblePredictions) -> Matrix:
+def compute_confusion_matrix(ensemble_predictions: EnsemblePredictions) -> Matrix:
     """(C, C): how many images of the row's class the ensemble says are of the column's."""
-    classes = made.averaged.shape[1]
-    cells = np.bincount(made.labels * classes + made.said, minlength=classes**2)
+    classes = ensemble_predictions.averaged.shape[1]
+    cells = np.bincount(
+        ensemble_predictions.labels * classes + ensemble_predictions.said, minlength=classes**2
+    )
     return cells.reshape(classes, classes)
 
 
@@ -54,13 +56,13 @@ def select_most_confused(
         return list(range(C))
     wrong = matrix - np.diag(np.diag(matrix))
     order = np.argsort(-wrong, axis=None, kind="stable")[: np.count_nonzero(wrong)]
-    found = dict.fromkeys(cell or ())
+    classes = dict.fromkeys(cell or ())
     for pair in zip(*np.divmod(order, C), strict=True):
-        found.update(dict.fromkeys(int(one) for one in pair))
-        if len(found) >= most:
+        classes.update(dict.fromkeys(int(label) for label in pair))
+        if len(classes) >= most:
             break
-    found.update(dict.fromkeys(range(most) if len(found) < most else ()))
-    return sorted(list(found)[:most])
+    classes.update(dict.fromkeys(range(most) if len(classes) < most else ()))
+    return sorted(list(classes)[:most])
 
 
 def plot_confusion_matrix(
@@ -90,8 +92,8 @@ def plot_confusion_matrix(
 
     kept = select_most_confused(matrix, cell)
     called, ticks = (
-        {c: escaping.escape_plotly_text(one(names[c])) for c in kept}
-        for one in (str, shorten_axis_label)
+        {c: escaping.escape_plotly_text(formatter(names[c])) for c in kept}
+        for formatter in (str, shorten_axis_label)
     )
     C, inside = len(kept), matrix[np.ix_(kept, kept)]
     pitch = (
@@ -101,14 +103,14 @@ def plot_confusion_matrix(
     count = inside.ravel().tolist()
     peaks = int(inside.max()), int((inside - np.diag(np.diag(inside))).max())
     fills = [
-        compute_cell_color(one, row == column, peaks, palette)
-        for (row, column), one in zip(cells, count, strict=True)
+        compute_cell_color(number, row == column, peaks, palette)
+        for (row, column), number in zip(cells, count, strict=True)
     ]
     place = {c: at for at, c in enumerate(kept)}
-    border = [2 if one == cell else 0 for one in cells]
+    border = [2 if pair == cell else 0 for pair in cells]
     chart = go.Figure(
         go.Scatter(
-            x=[place[said] for _, said in cells],
+            x=[place[column] for _, column in cells],
             y=[place[label] for label, _ in cells],
             mode="markers+text",
             marker={
@@ -118,10 +120,10 @@ def plot_confusion_matrix(
                 "color": fills,
                 "line": {"color": palette.ink, "width": border},
             },
-            text=[f"{one:,}" if one else "" for one in count],
+            text=[f"{number:,}" if number else "" for number in count],
             textfont={
                 "size": 11 if pitch == CELL_PITCH else 9,
-                "color": [select_text_color(one) for one in fills],
+                "color": [select_text_color(fill) for fill in fills],
             },
             selected={"marker": {"opacity": 1}},
             unselected={"marker": {"opacity": 1}},
@@ -130,8 +132,8 @@ def plot_confusion_matrix(
             showlegend=False,
             cliponaxis=False,
             hovertext=[
-                describe_confusion_cell(one, number, called, noun)
-                for one, number in zip(cells, count, strict=True)
+                describe_confusion_cell(pair, number, called, noun)
+                for pair, number in zip(cells, count, strict=True)
             ],
         )
     )
@@ -187,7 +189,7 @@ def describe_confusion_cell(cell: Cell, count: int, names: Mapping[int, str], no
 
 def tabulate_confusion_matrix(matrix: Matrix, names: Sequence[str]) -> pd.DataFrame:
     """The matrix with the classes' names: a row for what it is."""
-    frame = pd.DataFrame(matrix, columns=[f"says {one}" for one in names])
+    frame = pd.DataFrame(matrix, columns=[f"says {name}" for name in names])
     frame.insert(0, "is", list(names))
     return frame
 

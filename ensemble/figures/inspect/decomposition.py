@@ -21,31 +21,32 @@ DecompositionByEpoch = dict[int, NllDecomposition]
 
 
 def plot_loss_decomposition(
-    found: DecompositionByEpoch, shown: int, title: str, palette: Palette
+    decomposition_by_epoch: DecompositionByEpoch, current_epoch: int, title: str, palette: Palette
 ) -> "go.Figure":
     """Two lines and the band between them; a dotted line where the shown epoch is.
 
     Args:
-      found: the parts of the loss by epoch, rising.
-      shown: the epoch that is shown.
+      decomposition_by_epoch: the parts of the loss by epoch, rising.
+      current_epoch: the epoch that is shown.
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    epochs = list(found)
-    mean = [one.mean_member_nll for one in found.values()]
-    whole = [one.ensemble_nll for one in found.values()]
-    mode = "lines+markers" if len(found) <= MAX_MARKED_EPOCHS else "lines"
-    told = [
-        f"Epoch {epoch}: diversity {formats.format_significant(one.diversity)} nats, "
-        f"{formats.format_percent(one.diversity / (one.mean_member_nll or 1), places=0)} of the "
+    epochs = list(decomposition_by_epoch)
+    mean = [parts.mean_member_nll for parts in decomposition_by_epoch.values()]
+    whole = [parts.ensemble_nll for parts in decomposition_by_epoch.values()]
+    mode = "lines+markers" if len(decomposition_by_epoch) <= MAX_MARKED_EPOCHS else "lines"
+    hovers = [
+        f"Epoch {epoch}: diversity {formats.format_significant(parts.diversity)} nats, "
+        f"{formats.format_percent(parts.diversity / (parts.mean_member_nll or 1), places=0)} of "
+        "the "
         "mean member's NLL"
-        for epoch, one in found.items()
+        for epoch, parts in decomposition_by_epoch.items()
     ]
     each = [
-        f"Epoch {epoch}: NLL of the mean member {formats.format_significant(one)} nats"
-        for epoch, one in zip(epochs, mean, strict=True)
+        f"Epoch {epoch}: NLL of the mean member {formats.format_significant(nll)} nats"
+        for epoch, nll in zip(epochs, mean, strict=True)
     ]
     line: dict[str, Any] = {"x": epochs, "mode": mode, "hoverinfo": "text"}
     chart = go.Figure(
@@ -63,22 +64,24 @@ def plot_loss_decomposition(
                 line=chart_style.style_ensemble_line(palette),
                 fill="tonexty",
                 fillcolor=build_band_color(),
-                hovertext=told,
+                hovertext=hovers,
                 **line,
             ),
         ]
     )
     chart.update_layout(**chart_style.build_chart_layout(title, 420, palette))
-    chart.add_vline(shown, line={"color": MUTED_COLOR, "width": 1, "dash": "dot"})
+    chart.add_vline(current_epoch, line={"color": MUTED_COLOR, "width": 1, "dash": "dot"})
     step = -(-(epochs[-1] - epochs[0]) // MAX_TICKS) or 1
     chart.update_xaxes(title="epochs", fixedrange=True, tick0=epochs[0], dtick=step)
     chart.update_yaxes(title="NLL (nats)", fixedrange=True)
     return chart
 
 
-def tabulate_loss_decomposition(found: DecompositionByEpoch) -> pd.DataFrame:
+def tabulate_loss_decomposition(decomposition_by_epoch: DecompositionByEpoch) -> pd.DataFrame:
     """A row an epoch."""
-    return pd.DataFrame([{"epoch": epoch, **vars(one)} for epoch, one in found.items()])
+    return pd.DataFrame(
+        [{"epoch": epoch, **vars(parts)} for epoch, parts in decomposition_by_epoch.items()]
+    )
 
 
 def explain_decomposition_chart(here: NllDecomposition) -> str:

@@ -48,9 +48,9 @@ def plot_entropy_histograms(
     panels = ["the one member"] if alone else ["members, pooled", "ensemble"]
     chart = make_subplots(1, len(panels), subplot_titles=panels, shared_yaxes=True)
     for column, score in enumerate(("member_entropy", "entropy")[: len(panels)], 1):
-        for place, (name, found) in enumerate(zip(called, (known, unknown), strict=True)):
+        for place, (name, image_scores) in enumerate(zip(called, (known, unknown), strict=True)):
             line = build_entropy_histogram(
-                found[score], name, place, palette, classes, first=column == 1
+                image_scores[score], name, place, palette, classes, first=column == 1
             )
             chart.add_scatter(**line, row=1, col=column)
         chart.update_xaxes(
@@ -109,30 +109,33 @@ def build_entropy_histogram(
 def tabulate_entropy_scores(known: Scores, unknown: Scores) -> pd.DataFrame:
     """A row for each image: which it is of, and every score."""
     frames = []
-    for which, found in (("known", known), ("ood", unknown)):
-        flat = {name: values for name, values in found.items() if values.ndim == 1}
+    for which, image_scores in (("known", known), ("ood", unknown)):
+        flat = {name: values for name, values in image_scores.items() if values.ndim == 1}
         flat |= {
-            f"entropy_member_{m + 1}": values for m, values in enumerate(found["member_entropy"])
+            f"entropy_member_{m + 1}": values
+            for m, values in enumerate(image_scores["member_entropy"])
         }
         frames.append(
-            pd.DataFrame({"images": which, "number": range(len(found["entropy"])), **flat})
+            pd.DataFrame({"images": which, "number": range(len(image_scores["entropy"])), **flat})
         )
     return pd.concat(frames)
 
 
-def describe_ood_separation(one: dict[str, Any], noun: str) -> str:
+def describe_ood_separation(ood_set: dict[str, Any], noun: str) -> str:
     """How well entropy tells the two apart, for the ensemble and for one member."""
-    whole, member = one["ensemble"], average_member_metrics(one["members"])
-    title = escaping.escape_markdown(one["title"])
-    said = f"Take one known {noun} and one image of “{title}”: "
-    if len(one["members"]) == 1:
-        return said + f"the one member is less sure of the latter {format_auroc(whole['auroc'])}."
-    said += f"the ensemble is less sure of the latter **{format_auroc(whole['auroc'])}**, "
-    said += f"one member {format_auroc(member['auroc'])}. "
-    if whole["auroc"] + compute_auroc_margin(whole["auroc"], one["images"]) < 0.5:
-        return said + "Below 50, it is surer of what it has never seen."
-    passing, alone = (formats.format_percent(one["fpr95"], 500) for one in (whole, member))
-    return said + (
+    whole, member = ood_set["ensemble"], average_member_metrics(ood_set["members"])
+    title = escaping.escape_markdown(ood_set["title"])
+    sentence = f"Take one known {noun} and one image of “{title}”: "
+    if len(ood_set["members"]) == 1:
+        return (
+            sentence + f"the one member is less sure of the latter {format_auroc(whole['auroc'])}."
+        )
+    sentence += f"the ensemble is less sure of the latter **{format_auroc(whole['auroc'])}**, "
+    sentence += f"one member {format_auroc(member['auroc'])}. "
+    if whole["auroc"] + compute_auroc_margin(whole["auroc"], ood_set["images"]) < 0.5:
+        return sentence + "Below 50, it is surer of what it has never seen."
+    passing, alone = (formats.format_percent(metrics["fpr95"], 500) for metrics in (whole, member))
+    return sentence + (
         f"If 95 % of the known are to pass, {passing} of the out-of-distribution images pass too, "
         f"with one member {alone}."
     )
@@ -154,17 +157,17 @@ def format_auroc(auroc: float) -> str:
 
 def average_member_metrics(members: list[dict[str, float]]) -> dict[str, float]:
     """The members' mean figures."""
-    return {name: sum(one[name] for one in members) / len(members) for name in members[0]}
+    return {name: sum(member[name] for member in members) / len(members) for name in members[0]}
 
 
-def tabulate_ood_metrics(one: dict[str, Any]) -> pd.DataFrame:
+def tabulate_ood_metrics(ood_set: dict[str, Any]) -> pd.DataFrame:
     """A row for each score: AUROC and FPR at 95 %."""
-    rows = [("one member: its entropy", average_member_metrics(one["members"]))]
-    if len(one["members"]) > 1:
-        rows[0] = (f"one member: its entropy (mean of {len(one['members'])})", rows[0][1])
+    rows = [("one member: its entropy", average_member_metrics(ood_set["members"]))]
+    if len(ood_set["members"]) > 1:
+        rows[0] = (f"one member: its entropy (mean of {len(ood_set['members'])})", rows[0][1])
         rows += [
-            ("ensemble: entropy", one["ensemble"]),
-            ("ensemble: mutual information", one["information"]),
+            ("ensemble: entropy", ood_set["ensemble"]),
+            ("ensemble: mutual information", ood_set["information"]),
         ]
     return pd.DataFrame(
         [

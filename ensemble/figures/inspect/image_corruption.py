@@ -49,7 +49,7 @@ class CorruptionAnswers:
 
 
 def plot_image_corruption(
-    asked: CorruptionAnswers,
+    corruption_answers: CorruptionAnswers,
     kind: Corruption,
     place: int,
     names: Sequence[str],
@@ -59,7 +59,7 @@ def plot_image_corruption(
     """The three pictures, with a line where the slider stands.
 
     Args:
-      asked: the answers.
+      corruption_answers: the answers.
       kind: the corruption.
       place: the slider's place among the amounts.
       names: the classes' names.
@@ -69,9 +69,9 @@ def plot_image_corruption(
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
     names = [escaping.escape_plotly_text(name) for name in names]
-    who = list_answer_rows(asked)
+    who = list_answer_rows(corruption_answers)
     heights = [170, ROW_HEIGHT * len(who) + 8, 120]
-    label = names[int(asked.predictions.labels[0])]
+    label = names[int(corruption_answers.predictions.labels[0])]
     chart = make_subplots(
         3,
         1,
@@ -80,20 +80,25 @@ def plot_image_corruption(
         vertical_spacing=0.09,
         subplot_titles=[f"probability of “{label}”", "what they say", "uncertainty (nats)"],
     )
-    for trace in build_label_probability_lines(asked, kind, palette):
+    for trace in build_label_probability_lines(corruption_answers, kind, palette):
         chart.add_scatter(**trace, row=1, col=1)
-    chart.add_heatmap(**build_answer_cells(asked, kind, names, who, palette), row=2, col=1)
-    for trace in build_uncertainty_lines(asked, kind, palette):
+    chart.add_heatmap(
+        **build_answer_cells(corruption_answers, kind, names, who, palette), row=2, col=1
+    )
+    for trace in build_uncertainty_lines(corruption_answers, kind, palette):
         chart.add_scatter(**trace, row=3, col=1)
-    here, line = asked.amounts[place], {"color": palette.ink, "width": 1, "dash": "dot"}
+    here, line = (
+        corruption_answers.amounts[place],
+        {"color": palette.ink, "width": 1, "dash": "dot"},
+    )
     for row in (1, 3):
         chart.add_vline(here, line=line, row=row, col=1)
-    low, high = compute_amount_span([here], asked.amounts)
+    low, high = compute_amount_span([here], corruption_answers.amounts)
     # Around the cells: a line through them would hide the letters.
     chart.add_vrect(low, high, line={"color": palette.ink, "width": 2}, row=2, col=1)
     chart.update_layout(**build_panel_layout(title, sum(heights) + 200, palette))
-    backwards = asked.amounts[0] > asked.amounts[-1]
-    span = compute_amount_span(asked.amounts, asked.amounts)
+    backwards = corruption_answers.amounts[0] > corruption_answers.amounts[-1]
+    span = compute_amount_span(corruption_answers.amounts, corruption_answers.amounts)
     chart.update_xaxes(range=span[::-1] if backwards else span, fixedrange=True)
     chart.update_xaxes(title=kind.measure, nticks=12, row=3, col=1)
     chart.update_yaxes(fixedrange=True, automargin=True)
@@ -110,9 +115,9 @@ def compute_amount_span(some: Sequence[float], amounts: Sequence[float]) -> list
     return [min(some) - half, max(some) + half]
 
 
-def list_answer_rows(asked: CorruptionAnswers) -> list[str]:
+def list_answer_rows(corruption_answers: CorruptionAnswers) -> list[str]:
     """Who has a row of what they say: the ensemble, then each of a few members."""
-    M = asked.predictions.members
+    M = corruption_answers.predictions.members
     if M == 1:
         return ["the one member"]
     return [
@@ -122,21 +127,24 @@ def list_answer_rows(asked: CorruptionAnswers) -> list[str]:
 
 
 def build_label_probability_lines(
-    asked: CorruptionAnswers, kind: Corruption, palette: Palette
+    corruption_answers: CorruptionAnswers, kind: Corruption, palette: Palette
 ) -> list[dict[str, Any]]:
     """The label's probability by each member and on average, as lines."""
-    made, label = asked.predictions, int(asked.predictions.labels[0])
-    xs, M = list(asked.amounts), made.members
+    predictions, label = (
+        corruption_answers.predictions,
+        int(corruption_answers.predictions.labels[0]),
+    )
+    xs, M = list(corruption_answers.amounts), predictions.members
     thin = (
         figures_lines.build_member_lines(
             [xs] * M,
-            [made.probabilities[m, :, label] for m in range(M)],
+            [predictions.probabilities[m, :, label] for m in range(M)],
             [
                 format_probability_hovers(
-                    asked,
+                    corruption_answers,
                     kind,
                     figures_lines.format_member_name(m).capitalize(),
-                    made.probabilities[m, :, label],
+                    predictions.probabilities[m, :, label],
                 )
                 for m in range(M)
             ],
@@ -149,43 +157,46 @@ def build_label_probability_lines(
         *thin,
         {
             "x": xs,
-            "y": made.averaged[:, label],
+            "y": predictions.averaged[:, label],
             "mode": "lines",
             "name": who,
             "line": figures_lines.style_ensemble_line(palette),
             "hoverinfo": "text",
             "hovertext": format_probability_hovers(
-                asked, kind, f"The {who.removeprefix('the ')}", made.averaged[:, label]
+                corruption_answers,
+                kind,
+                f"The {who.removeprefix('the ')}",
+                predictions.averaged[:, label],
             ),
         },
     ]
 
 
 def format_probability_hovers(
-    asked: CorruptionAnswers, kind: Corruption, who: str, values: np.ndarray
+    corruption_answers: CorruptionAnswers, kind: Corruption, who: str, values: np.ndarray
 ) -> list[str]:
     """What is said at each amount of a line."""
     return [
         f"{who} at {format_corruption_amount(kind, x)}: {formats.format_probability(float(p))}"
-        for x, p in zip(asked.amounts, values, strict=True)
+        for x, p in zip(corruption_answers.amounts, values, strict=True)
     ]
 
 
 def build_answer_cells(
-    asked: CorruptionAnswers,
+    corruption_answers: CorruptionAnswers,
     kind: Corruption,
     names: Sequence[str],
     who: Sequence[str],
     palette: Palette,
 ) -> dict[str, Any]:
     """What each says at each amount: a cell with the class, blue where right, orange where not."""
-    made = asked.predictions
-    votes = np.vstack([made.said[None], made.votes])[: len(who)]
-    right = votes == made.labels[None]
+    predictions = corruption_answers.predictions
+    votes = np.vstack([predictions.said[None], predictions.votes])[: len(who)]
+    right = votes == predictions.labels[None]
     fills = [mix_colors(palette.ground, color, 0.4) for color in (WRONG_COLOR, RIGHT_COLOR)]
-    short = max(map(len, names)) == 1 and len(asked.amounts) <= MAX_LETTERED_AMOUNTS
+    short = max(map(len, names)) == 1 and len(corruption_answers.amounts) <= MAX_LETTERED_AMOUNTS
     return {
-        "x": list(asked.amounts),
+        "x": list(corruption_answers.amounts),
         "y": list(who),
         "z": right.astype(int),
         "zmin": 0,
@@ -200,25 +211,27 @@ def build_answer_cells(
         "textfont": {"size": 11, "color": palette.ink},
         "hovertext": [
             [
-                f"{one.capitalize()} at {format_corruption_amount(kind, x)}: "
+                f"{voter.capitalize()} at {format_corruption_amount(kind, x)}: "
                 f"{'✓' if good else '✗'} {names[vote]}"
-                for x, vote, good in zip(asked.amounts, row, goods, strict=True)
+                for x, vote, good in zip(corruption_answers.amounts, row, goods, strict=True)
             ]
-            for one, row, goods in zip(who, votes, right, strict=True)
+            for voter, row, goods in zip(who, votes, right, strict=True)
         ],
     }
 
 
 def build_uncertainty_lines(
-    asked: CorruptionAnswers, kind: Corruption, palette: Palette
+    corruption_answers: CorruptionAnswers, kind: Corruption, palette: Palette
 ) -> list[dict[str, Any]]:
     """Entropy, and the part of it that is the members' disagreement, as lines."""
-    lines = [("entropy: all uncertainty", asked.uncertainty.predictive, "solid")]
-    if asked.predictions.members > 1:
-        lines.append(("mutual information: disagreement", asked.uncertainty.information, "dash"))
+    lines = [("entropy: all uncertainty", corruption_answers.uncertainty.predictive, "solid")]
+    if corruption_answers.predictions.members > 1:
+        lines.append(
+            ("mutual information: disagreement", corruption_answers.uncertainty.information, "dash")
+        )
     return [
         {
-            "x": list(asked.amounts),
+            "x": list(corruption_answers.amounts),
             "y": values,
             "mode": "lines",
             "name": name,
@@ -227,7 +240,7 @@ def build_uncertainty_lines(
             "hovertext": [
                 f"{name.split(':')[0].capitalize()} at {format_corruption_amount(kind, x)}: "
                 f"{y:.3f} nats"
-                for x, y in zip(asked.amounts, values, strict=True)
+                for x, y in zip(corruption_answers.amounts, values, strict=True)
             ],
         }
         for name, values, dash in lines
@@ -235,20 +248,26 @@ def build_uncertainty_lines(
 
 
 def describe_image_corruption_chart(
-    asked: CorruptionAnswers, kind: Corruption, names: Sequence[str]
+    corruption_answers: CorruptionAnswers, kind: Corruption, names: Sequence[str]
 ) -> str:
     """The picture in words: where the ensemble is right."""
-    right = [x for x, good in zip(asked.amounts, asked.predictions.right, strict=True) if good]
-    label = names[int(asked.predictions.labels[0])]
-    who = "the ensemble" if asked.predictions.members > 1 else "the one member"
+    right = [
+        x
+        for x, good in zip(
+            corruption_answers.amounts, corruption_answers.predictions.right, strict=True
+        )
+        if good
+    ]
+    label = names[int(corruption_answers.predictions.labels[0])]
+    who = "the ensemble" if corruption_answers.predictions.members > 1 else "the one member"
     if not right:
         return (
             f"{kind.title}: {who} says {label} at no amount from "
-            f"{format_amount_range(asked.amounts, kind)}"
+            f"{format_amount_range(corruption_answers.amounts, kind)}"
         )
     return (
         f"{kind.title}: {who} says {label} at {len(right)} of "
-        f"{len(asked.amounts)} amounts, from {format_amount_range(right, kind)}"
+        f"{len(corruption_answers.amounts)} amounts, from {format_amount_range(right, kind)}"
     )
 
 
@@ -261,21 +280,24 @@ def format_amount_range(amounts: Sequence[float], kind: Corruption) -> str:
 
 
 def tabulate_image_corruption(
-    asked: CorruptionAnswers, kind: Corruption, names: Sequence[str]
+    corruption_answers: CorruptionAnswers, kind: Corruption, names: Sequence[str]
 ) -> pd.DataFrame:
     """A row for each amount: what the ensemble and each member say, and the label's probability."""
-    made, label = asked.predictions, int(asked.predictions.labels[0])
+    predictions, label = (
+        corruption_answers.predictions,
+        int(corruption_answers.predictions.labels[0]),
+    )
     named = np.asarray(names, object)
     columns: dict[str, Any] = {
         "corruption": kind.name,
-        "amount": asked.amounts,
+        "amount": corruption_answers.amounts,
         "label": names[label],
-        "ensemble": named[made.said],
-        "p_label": made.averaged[:, label],
-        "entropy_nats": asked.uncertainty.predictive,
-        "mutual_information_nats": asked.uncertainty.information,
+        "ensemble": named[predictions.said],
+        "p_label": predictions.averaged[:, label],
+        "entropy_nats": corruption_answers.uncertainty.predictive,
+        "mutual_information_nats": corruption_answers.uncertainty.information,
     }
-    for m in range(made.members):
-        columns[f"member_{m + 1}"] = named[made.votes[m]]
-        columns[f"p_label_member_{m + 1}"] = made.probabilities[m, :, label]
+    for m in range(predictions.members):
+        columns[f"member_{m + 1}"] = named[predictions.votes[m]]
+        columns[f"p_label_member_{m + 1}"] = predictions.probabilities[m, :, label]
     return pd.DataFrame(columns)

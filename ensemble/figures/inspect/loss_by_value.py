@@ -65,16 +65,16 @@ def collect_loss_points(
       losses: the members' losses after an epoch.
       best: which value was best by them; None where that is not known.
     """
-    found, each = (
+    varied_settings, each = (
         member_settings.collect_varied_settings(run.config),
         dict(zip(losses.members, losses.loss.tolist(), strict=True)),
     )
-    values = found[setting]
+    values = varied_settings[setting]
     return LossPoints(
         setting,
         values,
         [each.get(m) for m in range(len(values))],
-        member_settings.list_member_names(found, len(values)),
+        member_settings.list_member_names(varied_settings, len(values)),
         words.LOSS_NAMES[losses.split],
         best.equivalent_range if best else None,
         run.status.set_aside,
@@ -94,7 +94,7 @@ def plot_loss_by_value(points: LossPoints, title: str, palette: Palette) -> "go.
     traces = [build_mean_loss_line(points, palette), build_member_loss_dots(points, palette)]
     if points.divergence_steps:
         traces.append(build_diverged_crosses(points, palette))
-    chart = go.Figure([go.Scatter(one) for one in traces])
+    chart = go.Figure([go.Scatter(trace) for trace in traces])
     if points.best_range:
         add_best_range(chart, points, palette)
     chart.update_layout(**chart_style.build_chart_layout(title, 380, palette))
@@ -105,14 +105,14 @@ def plot_loss_by_value(points: LossPoints, title: str, palette: Palette) -> "go.
         type="log" if points.is_log_axis else "linear",
         **build_value_ticks(points),
     )
-    known = [loss for loss in points.losses if loss is not None]
-    far = bool(known) and min(known) > 0 and max(known) > LOG_AXIS_RATIO * min(known)
+    losses = [loss for loss in points.losses if loss is not None]
+    far = bool(losses) and min(losses) > 0 and max(losses) > LOG_AXIS_RATIO * min(losses)
     chart.update_yaxes(
         title=f"{points.loss} (nats{', log axis' if far else ''})",
         fixedrange=True,
         type="log" if far else "linear",
         automargin=True,
-        **(chart_style.build_log_ticks(known) if far else {}),
+        **(chart_style.build_log_ticks(losses) if far else {}),
     )
     return chart
 
@@ -121,10 +121,10 @@ def build_value_ticks(points: LossPoints) -> dict[str, Any]:
     """The marks of the axis of values: of a few members the values themselves."""
     if len(set(points.values)) > chart_style.MAX_TITLE_LETTERS // 4:
         return chart_style.build_log_ticks(points.values) if points.is_log_axis else {}
-    said = dict(
+    labels = dict(
         zip(points.values, member_settings.format_distinct_values(points.values), strict=True)
     )
-    return {"tickvals": list(said), "ticktext": list(said.values())}
+    return {"tickvals": list(labels), "ticktext": list(labels.values())}
 
 
 def build_mean_loss_line(points: LossPoints, palette: Palette) -> dict[str, Any]:
@@ -170,8 +170,8 @@ def build_member_loss_dots(points: LossPoints, ground: Palette) -> dict[str, Any
 
 def build_diverged_crosses(points: LossPoints, palette: Palette) -> dict[str, Any]:
     """A cross above the others for each member that was set aside: it has no loss."""
-    known = [loss for loss in points.losses if loss is not None]
-    top = max(known, default=1.0)
+    losses = [loss for loss in points.losses if loss is not None]
+    top = max(losses, default=1.0)
     away = sorted(points.divergence_steps)
     return {
         "x": [points.values[m] for m in away],
@@ -221,15 +221,15 @@ def add_best_range(chart: "go.Figure", points: LossPoints, palette: Palette) -> 
 
 def describe_loss_by_value_chart(points: LossPoints) -> str:
     """The picture in words."""
-    known = [(loss, m) for m, loss in enumerate(points.losses) if loss is not None]
+    member_losses = [(loss, m) for m, loss in enumerate(points.losses) if loss is not None]
     what = f"{points.loss} of each member over its {member_settings.SETTING_TITLES[points.setting]}"
-    if not known:
+    if not member_losses:
         return f"{what}: every member was set aside"
-    lowest, m = min(known)
-    said = f"{what}; lowest {formats.format_significant(lowest)}, {points.names[m]}"
+    lowest, m = min(member_losses)
+    sentence = f"{what}; lowest {formats.format_significant(lowest)}, {points.names[m]}"
     if points.divergence_steps:
-        said += f"; {formats.format_count(len(points.divergence_steps), 'member')} set aside"
-    return said
+        sentence += f"; {formats.format_count(len(points.divergence_steps), 'member')} set aside"
+    return sentence
 
 
 def tabulate_loss_by_value(points: LossPoints) -> pd.DataFrame:

@@ -32,24 +32,24 @@ def plot_pairwise_heatmap(
 
     M = len(values)
     numbers = [str(m + 1) for m in range(M)]
-    told = [
+    hovers = [
         [measure.describe_cell(r, c, values[r, c], n, noun) for c in range(M)] for r in range(M)
     ]
-    seen = values.copy()
+    cells = values.copy()
     if measure.blank_diagonal:
-        np.fill_diagonal(seen, np.nan)
+        np.fill_diagonal(cells, np.nan)
     chart = go.Figure(
         go.Heatmap(
-            z=seen,
+            z=cells,
             x=numbers,
             y=numbers,
-            hovertext=told,
+            hovertext=hovers,
             hoverinfo="text",
             xgap=1,
             ygap=1,
             colorscale=palette.heatmap_scale,
             showscale=M > MAX_LABELED_MEMBERS,
-            text=[[measure.format_cell(value) for value in row] for row in seen]
+            text=[[measure.format_cell(value) for value in row] for row in cells]
             if M <= MAX_LABELED_MEMBERS
             else None,
             texttemplate="%{text}" if M <= MAX_LABELED_MEMBERS else None,

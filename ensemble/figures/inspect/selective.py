@@ -26,15 +26,22 @@ NEGLIGIBLE_RISK = 0.03  # of the largest risk: what the eye does not tell from n
 
 
 def compute_risk_coverage_curves(
-    made: EnsemblePredictions,
+    ensemble_predictions: EnsemblePredictions,
 ) -> tuple[RiskCoverage, list[RiskCoverage]]:
     """Risk by coverage of the ensemble and of each member, in the points that are drawn."""
-    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
-    most = max(100, min(chart_style.MAX_LINE_POINTS, MAX_POINTS // (made.members + 1)))
-    whole = selective.risk_coverage(made.confidence, made.right)
+    each = (
+        zip(ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True)
+        if ensemble_predictions.members > 1
+        else ()
+    )
+    most = max(
+        100, min(chart_style.MAX_LINE_POINTS, MAX_POINTS // (ensemble_predictions.members + 1))
+    )
+    whole = selective.risk_coverage(ensemble_predictions.confidence, ensemble_predictions.right)
     return thin_risk_coverage(whole, most), [
         thin_risk_coverage(
-            selective.risk_coverage(prediction_confidence(p), votes == made.labels), most
+            selective.risk_coverage(prediction_confidence(p), votes == ensemble_predictions.labels),
+            most,
         )
         for p, votes in each
     ]
@@ -49,35 +56,41 @@ def thin_risk_coverage(curve: RiskCoverage, most: int) -> RiskCoverage:
 
 
 def choose_error_thresholds(
-    made: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None = None
+    ensemble_predictions: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None = None
 ) -> list[ConfidenceThreshold]:
     """The threshold for an error rate and what comes of it: the ensemble's, then each member's.
 
     Args:
-      made: what it is judged on.
+      ensemble_predictions: what it is judged on.
       rate: the share of wrong answers that is accepted, in [0, 1].
       fit: the same members' predictions of other examples, to find it on; None: it is found on
-        one half of `made` and judged on the other.
+        one half of `ensemble_predictions` and judged on the other.
     """
-    held = list_confidences(fit) if fit else [None] * (made.members + 1)
+    held = list_confidences(fit) if fit else [None] * (ensemble_predictions.members + 1)
     return [
-        selective.fit_confidence_threshold(sure, right, made.labels, rate, apart)
-        for (sure, right), apart in zip(list_confidences(made), held, strict=False)
+        selective.fit_confidence_threshold(sure, right, ensemble_predictions.labels, rate, apart)
+        for (sure, right), apart in zip(list_confidences(ensemble_predictions), held, strict=False)
     ]
 
 
-def list_confidences(made: EnsemblePredictions) -> list[AnswerConfidences]:
+def list_confidences(ensemble_predictions: EnsemblePredictions) -> list[AnswerConfidences]:
     """How sure and where right: the ensemble, then each member where there are several."""
-    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
-    members = [(prediction_confidence(p), votes == made.labels) for p, votes in each]
-    return [(made.confidence, made.right), *members]
+    each = (
+        zip(ensemble_predictions.probabilities, ensemble_predictions.votes, strict=True)
+        if ensemble_predictions.members > 1
+        else ()
+    )
+    members = [
+        (prediction_confidence(p), votes == ensemble_predictions.labels) for p, votes in each
+    ]
+    return [(ensemble_predictions.confidence, ensemble_predictions.right), *members]
 
 
 def plot_risk_coverage(
     ensemble: RiskCoverage,
     members: Sequence[RiskCoverage],
     rate: float,
-    found: ConfidenceThreshold,
+    confidence_threshold: ConfidenceThreshold,
     title: str,
     palette: Palette,
 ) -> "go.Figure":
@@ -87,7 +100,7 @@ def plot_risk_coverage(
       ensemble: the ensemble's curve.
       members: each member's; of one member none.
       rate: the error rate that is accepted.
-      found: the threshold for it, and where it puts the ensemble.
+      confidence_threshold: the threshold for it, and where it puts the ensemble.
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
     """
@@ -95,7 +108,7 @@ def plot_risk_coverage(
 
     who = "ensemble" if members else "the one member"
     curves = [*build_member_risk_lines(members), build_ensemble_risk_line(ensemble, who, palette)]
-    chart = go.Figure([go.Scatter(one) for one in curves])
+    chart = go.Figure([go.Scatter(curve) for curve in curves])
     chart.add_hline(100 * rate, line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"})
     chart.add_annotation(
         x=0,
@@ -107,8 +120,8 @@ def plot_risk_coverage(
         text=f"accepted: {formats.format_percent(rate, figures=2)}",
         font={"color": palette.ink, "size": 12},
     )
-    if found.answered:
-        chart.add_scatter(**build_threshold_marker(found, palette))
+    if confidence_threshold.answered:
+        chart.add_scatter(**build_threshold_marker(confidence_threshold, palette))
     chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
     # The largest risk, but for that of the very surest few.
     top = max(
@@ -136,19 +149,21 @@ def plot_risk_coverage(
 def find_axis_start(curves: Sequence[RiskCoverage], top: float) -> float:
     """Where the axis of coverage begins: a tenth or two before the curves leave the ground."""
     rising = [
-        one.coverage[(one.risk > NEGLIGIBLE_RISK * top) & (one.coverage >= MIN_STEADY_COVERAGE)]
-        for one in curves
+        curve.coverage[
+            (curve.risk > NEGLIGIBLE_RISK * top) & (curve.coverage >= MIN_STEADY_COVERAGE)
+        ]
+        for curve in curves
     ]
-    first = min((float(found[0]) for found in rising if len(found)), default=1.0)
+    first = min((float(coverages[0]) for coverages in rising if len(coverages)), default=1.0)
     return min(0.8, max(0.0, math.floor(10 * first) / 10 - 0.1))
 
 
 def build_member_risk_lines(members: Sequence[RiskCoverage]) -> list[dict[str, Any]]:
     """The members' curves."""
     return chart_style.build_member_lines(
-        [100 * one.coverage for one in members],
-        [100 * one.risk for one in members],
-        [format_risk_hovers(one, f"Member {m + 1}") for m, one in enumerate(members)],
+        [100 * member.coverage for member in members],
+        [100 * member.risk for member in members],
+        [format_risk_hovers(member, f"Member {m + 1}") for m, member in enumerate(members)],
     )
 
 
@@ -177,36 +192,43 @@ def format_risk_hovers(curve: RiskCoverage, who: str) -> list[str]:
     ]
 
 
-def build_threshold_marker(found: ConfidenceThreshold, palette: Palette) -> dict[str, Any]:
+def build_threshold_marker(
+    confidence_threshold: ConfidenceThreshold, palette: Palette
+) -> dict[str, Any]:
     """Where the threshold puts the ensemble on what it is judged on, with its interval."""
     return {
-        "x": [100 * found.coverage],
-        "y": [100 * found.error],
+        "x": [100 * confidence_threshold.coverage],
+        "y": [100 * confidence_threshold.error],
         "mode": "markers",
-        "name": f"with the threshold, {'other half' if found.halved else 'found on validation'}",
+        "name": "with the threshold, "
+        f"{'other half' if confidence_threshold.halved else 'found on validation'}",
         "cliponaxis": False,
         "marker": {"symbol": "circle-open", "size": 14, "color": palette.ink, "line": {"width": 2}},
         "error_y": {
-            "array": [100 * (found.high - found.error)],
+            "array": [100 * (confidence_threshold.high - confidence_threshold.error)],
             "symmetric": False,
-            "arrayminus": [100 * (found.error - found.low)],
+            "arrayminus": [100 * (confidence_threshold.error - confidence_threshold.low)],
             "thickness": 1,
             "width": 4,
         },
         "hovertext": [
-            f"At least {formats.format_confidence_threshold(found.threshold)} sure: answers "
-            f"{formats.format_percent(found.coverage, found.n)}, errs in "
-            f"{formats.format_percent(found.error, places=2)}"
+            f"At least {formats.format_confidence_threshold(confidence_threshold.threshold)} "
+            "sure: answers "
+            f"{formats.format_percent(confidence_threshold.coverage, confidence_threshold.n)}, "
+            "errs in "
+            f"{formats.format_percent(confidence_threshold.error, places=2)}"
         ],
         "hoverinfo": "text",
     }
 
 
 def mark_image_coverage(
-    chart: "go.Figure", made: EnsemblePredictions, number: int, noun: str
+    chart: "go.Figure", ensemble_predictions: EnsemblePredictions, number: int, noun: str
 ) -> None:
     """Mark how many are answered by the time that one image is."""
-    share = float((made.confidence >= made.confidence[number]).mean())
+    share = float(
+        (ensemble_predictions.confidence >= ensemble_predictions.confidence[number]).mean()
+    )
     chart.add_vline(
         100 * share,
         line={"color": MUTED_COLOR, "width": 1.5, "dash": "dot"},
@@ -228,10 +250,15 @@ def describe_risk_coverage_chart(ensemble: RiskCoverage, n: int) -> str:
 def tabulate_risk_coverage(ensemble: RiskCoverage, members: Sequence[RiskCoverage]) -> pd.DataFrame:
     """The points that are drawn, of the ensemble and of each member."""
     named = [("ensemble", ensemble)]
-    named += [(chart_style.format_member_name(m), one) for m, one in enumerate(members)]
+    named += [(chart_style.format_member_name(m), member) for m, member in enumerate(members)]
     return pd.concat(
         pd.DataFrame(
-            {"who": name, "coverage": one.coverage, "risk": one.risk, "threshold": one.threshold}
+            {
+                "who": name,
+                "coverage": curve.coverage,
+                "risk": curve.risk,
+                "threshold": curve.threshold,
+            }
         )
-        for name, one in named
+        for name, curve in named
     )

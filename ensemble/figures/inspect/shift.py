@@ -35,9 +35,9 @@ USEFUL_AUROC = 0.7  # from which on an uncertainty is said to tell wrong answers
 
 def build_panel_layout(title: str, height: int, palette: Palette) -> dict[str, Any]:
     """The layout of a picture of several panels, with room for the titles of the upper ones."""
-    made = chart_style.build_chart_layout(title, height + PANEL_TITLE_HEIGHT, palette)
-    made["margin"]["t"] += PANEL_TITLE_HEIGHT
-    return made
+    chart_layout = chart_style.build_chart_layout(title, height + PANEL_TITLE_HEIGHT, palette)
+    chart_layout["margin"]["t"] += PANEL_TITLE_HEIGHT
+    return chart_layout
 
 
 def format_corruption_amount(kind: Corruption, value: float) -> str:
@@ -103,13 +103,14 @@ def build_panel_traces(
     first: bool,
 ) -> list[dict[str, Any]]:
     """One panel's lines: the members thin, the ensemble bold and last."""
-    xs = [one["amount"] for one in curve]
+    xs = [metrics["amount"] for metrics in curve]
     members = [
         list(values)
-        for values in zip(*(one.get(f"member_{name}", []) for one in curve), strict=True)
+        for values in zip(*(metrics.get(f"member_{name}", []) for metrics in curve), strict=True)
     ]
     whole = [
-        one[f"ensemble_{name}" if name != "information" else "mean_information"] for one in curve
+        metrics[f"ensemble_{name}" if name != "information" else "mean_information"]
+        for metrics in curve
     ]
 
     def format_hovers(who: str, values: Sequence[float]) -> list[str]:
@@ -142,7 +143,9 @@ def build_panel_traces(
         "hoverinfo": "text",
         "legendgroup": "ensemble",
     }
-    return [{**one, "showlegend": first and one.get("showlegend", True)} for one in [*thin, bold]]
+    return [
+        {**trace, "showlegend": first and trace.get("showlegend", True)} for trace in [*thin, bold]
+    ]
 
 
 def format_panel_value(value: float, n: int) -> str:
@@ -153,9 +156,9 @@ def format_panel_value(value: float, n: int) -> str:
 def describe_corruption_chart(curve: Sequence[CorruptionMetrics], kind: Corruption, n: int) -> str:
     """The picture in words: the ensemble's accuracy at both ends."""
     ends = [
-        f"{formats.format_percent(one['ensemble_accuracy'], n)} at "
-        f"{format_corruption_amount(kind, one['amount'])}"
-        for one in (curve[0], curve[-1])
+        f"{formats.format_percent(metrics['ensemble_accuracy'], n)} at "
+        f"{format_corruption_amount(kind, metrics['amount'])}"
+        for metrics in (curve[0], curve[-1])
     ]
     return (
         f"Accuracy, NLL, calibration error and mutual information by {kind.title.lower()}: the "
@@ -166,20 +169,20 @@ def describe_corruption_chart(curve: Sequence[CorruptionMetrics], kind: Corrupti
 def tabulate_corruption_metrics(curves: Sequence[Sequence[CorruptionMetrics]]) -> pd.DataFrame:
     """Every kind's figures: a row for each amount and member, and for the ensemble."""
     rows: list[dict[str, Any]] = []
-    for one in (one for curve in curves for one in curve):
-        base = {"corruption": one["kind"], "amount": one["amount"]}
+    for metrics in (amount_metrics for curve in curves for amount_metrics in curve):
+        base = {"corruption": metrics["kind"], "amount": metrics["amount"]}
         names = ("accuracy", "nll", "ece")
         rows.append(
             {
                 **base,
                 "who": "ensemble",
-                **{n: one[f"ensemble_{n}"] for n in names},
-                "entropy": one["mean_predictive_entropy"],
-                "mutual_information": one["mean_information"],
+                **{n: metrics[f"ensemble_{n}"] for n in names},
+                "entropy": metrics["mean_predictive_entropy"],
+                "mutual_information": metrics["mean_information"],
             }
         )
-        for m in range(len(one["member_accuracy"])):
-            figures = {name: one[f"member_{name}"][m] for name in names}
+        for m in range(len(metrics["member_accuracy"])):
+            figures = {name: metrics[f"member_{name}"][m] for name in names}
             rows.append({**base, "who": chart_style.format_member_name(m), **figures})
     return pd.DataFrame(rows)
 
@@ -195,15 +198,15 @@ def describe_corruption_effect(
         f"from {formats.format_percent(clean['ensemble_accuracy'], n)} on the "
         f"{pluralize_noun(noun)} as they are"
     )
-    said = f"At {format_corruption_amount(kind, worst['amount'])} {who} accuracy is "
-    said += f"**{formats.format_percent(worst['ensemble_accuracy'], n)}**, "
+    sentence = f"At {format_corruption_amount(kind, worst['amount'])} {who} accuracy is "
+    sentence += f"**{formats.format_percent(worst['ensemble_accuracy'], n)}**, "
     nll = f"Its NLL is {format_nats(worst['ensemble_nll'])}"
     if not many:
-        return f"{said}{before}. {nll}, from {format_nats(clean['ensemble_nll'])}."
+        return f"{sentence}{before}. {nll}, from {format_nats(clean['ensemble_nll'])}."
     gain = (worst["ensemble_accuracy"] - fmean(worst["member_accuracy"])) * n
-    said += f"{formats.format_image_difference(gain, noun)} over the mean member's, {before}. "
-    said += f"{nll}, the mean member's {format_nats(fmean(worst['member_nll']))}. "
-    return said + " ".join(describe_shift_trust(clean, worst, n, noun))
+    sentence += f"{formats.format_image_difference(gain, noun)} over the mean member's, {before}. "
+    sentence += f"{nll}, the mean member's {format_nats(fmean(worst['member_nll']))}. "
+    return sentence + " ".join(describe_shift_trust(clean, worst, n, noun))
 
 
 def describe_shift_trust(
@@ -265,12 +268,12 @@ def describe_answered_errors(
     if clean.get("answer_threshold") is None:
         return f"No threshold keeps errors to {rate} on the {pluralize_noun(noun)} as they are."
     answered, wrong = worst["answered"], worst["answered_wrong"]
-    found = f"The threshold that lets {rate} errors through on the {pluralize_noun(noun)} as they"
+    text = f"The threshold that lets {rate} errors through on the {pluralize_noun(noun)} as they"
     if not answered:
-        return f"{found} are answers none of these."
+        return f"{text} are answers none of these."
     low, high = (formats.format_percent(end, answered) for end in wilson_interval(wrong, answered))
     return (
-        f"{found} are answers {formats.format_percent(answered / n, n)} of these, "
+        f"{text} are answers {formats.format_percent(answered / n, n)} of these, "
         f"{formats.format_percent(wrong / answered, answered)} of them wrongly ({low} to {high})."
     )
 

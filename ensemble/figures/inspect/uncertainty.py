@@ -19,26 +19,31 @@ if TYPE_CHECKING:
 MAX_POINTS = 1_500  # points that a browser draws and lets one choose from without a wait
 
 
-def select_drawn_images(made: EnsemblePredictions, measures: UncertaintyMeasures) -> Ints:
+def select_drawn_images(
+    ensemble_predictions: EnsemblePredictions, measures: UncertaintyMeasures
+) -> Ints:
     """The images to draw: every wrong one, and of the right ones the surest thinned out."""
-    wrong, right = np.flatnonzero(~made.right), np.flatnonzero(made.right)
+    wrong, right = (
+        np.flatnonzero(~ensemble_predictions.right),
+        np.flatnonzero(ensemble_predictions.right),
+    )
     by_doubt = right[np.argsort(-measures.predictive[right], kind="stable")]
     room = max(MAX_POINTS - len(wrong), MAX_POINTS // 2)
     if len(by_doubt) <= room:
-        return np.arange(len(made.labels))
+        return np.arange(len(ensemble_predictions.labels))
     unsure, sure = by_doubt[: room // 2], by_doubt[room // 2 :]
-    return np.concatenate([wrong, unsure, sure[:: compute_thinning_factor(made)]])
+    return np.concatenate([wrong, unsure, sure[:: compute_thinning_factor(ensemble_predictions)]])
 
 
-def compute_thinning_factor(made: EnsemblePredictions) -> int:
+def compute_thinning_factor(ensemble_predictions: EnsemblePredictions) -> int:
     """Of how many sure images one is drawn."""
-    wrong = int((~made.right).sum())
+    wrong = int((~ensemble_predictions.right).sum())
     room = max(MAX_POINTS - wrong, MAX_POINTS // 2)
-    return -(-(len(made.labels) - wrong - room // 2) // (room - room // 2))
+    return -(-(len(ensemble_predictions.labels) - wrong - room // 2) // (room - room // 2))
 
 
 def plot_uncertainty_scatter(
-    made: EnsemblePredictions,
+    ensemble_predictions: EnsemblePredictions,
     measures: UncertaintyMeasures,
     drawn: Ints,
     names: Sequence[str],
@@ -49,7 +54,7 @@ def plot_uncertainty_scatter(
     """Right ones as blue circles, wrong ones as orange crosses over them.
 
     Args:
-      made: the predictions.
+      ensemble_predictions: the predictions.
       measures: how unsure the ensemble is of each image.
       drawn: the numbers of the images that are drawn.
       names: the classes' names, C of them.
@@ -62,8 +67,16 @@ def plot_uncertainty_scatter(
     names = [escaping.escape_plotly_text(name) for name in names]
     traces = []
     for name, kept, mark in (
-        ("right", made.right, {"color": RIGHT_COLOR, "symbol": "circle", "opacity": 0.6}),
-        ("wrong", ~made.right, {"color": WRONG_COLOR, "symbol": "x", "opacity": 0.9}),
+        (
+            "right",
+            ensemble_predictions.right,
+            {"color": RIGHT_COLOR, "symbol": "circle", "opacity": 0.6},
+        ),
+        (
+            "wrong",
+            ~ensemble_predictions.right,
+            {"color": WRONG_COLOR, "symbol": "x", "opacity": 0.9},
+        ),
     ):
         numbers = drawn[kept[drawn]]
         traces.append(
@@ -74,7 +87,11 @@ def plot_uncertainty_scatter(
                 name=f"{name} {int(kept.sum()):,}",
                 marker={"size": 7, **mark},
                 customdata=[
-                    [int(number), names[made.said[number]], names[made.labels[number]]]
+                    [
+                        int(number),
+                        names[ensemble_predictions.said[number]],
+                        names[ensemble_predictions.labels[number]],
+                    ]
                     for number in numbers
                 ],
                 hovertemplate=build_hover_template(noun),
@@ -104,10 +121,10 @@ UNCERTAINTY_GLOSS = (
 
 
 def explain_uncertainty_chart(
-    made: EnsemblePredictions, measures: UncertaintyMeasures, noun: str
+    ensemble_predictions: EnsemblePredictions, measures: UncertaintyMeasures, noun: str
 ) -> str:
     """Whether the wrong ones stand apart from the right ones."""
-    right = made.right
+    right = ensemble_predictions.right
     if right.all():
         return f"The ensemble gets every {noun} right: no cross stands here."
     if not right.any():
@@ -115,13 +132,13 @@ def explain_uncertainty_chart(
     median = np.median(measures.predictive[~right])
     share = float((measures.predictive[right] < median).mean())
     surer = formats.format_percent(share, len(right))
-    said = (
+    sentence = (
         f"Half of the mistakes are less sure than {surer} of the {pluralize_noun(noun)} it gets "
         f"right"
     )
     part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
     doubt = formats.format_percent(part, places=0)
-    return f"{said}; {doubt} of the doubt about mistakes is the members' disagreement."
+    return f"{sentence}; {doubt} of the doubt about mistakes is the members' disagreement."
 
 
 def mark_image_uncertainty(

@@ -18,18 +18,26 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def find_won_and_lost(ours: EnsemblePredictions, theirs: EnsemblePredictions) -> tuple[Ints, Ints]:
+def find_won_and_lost(
+    predictions: EnsemblePredictions, other_predictions: EnsemblePredictions
+) -> tuple[Ints, Ints]:
     """The numbers of the images that only ours, and that only theirs has right; surest first."""
-    found = [
-        np.flatnonzero(a & ~b) for a, b in ((ours.right, theirs.right), (theirs.right, ours.right))
+    pair = [
+        np.flatnonzero(a & ~b)
+        for a, b in (
+            (predictions.right, other_predictions.right),
+            (other_predictions.right, predictions.right),
+        )
     ]
-    won, lost = (one[np.argsort(-ours.confidence[one], kind="stable")] for one in found)
+    won, lost = (
+        numbers[np.argsort(-predictions.confidence[numbers], kind="stable")] for numbers in pair
+    )
     return won, lost
 
 
 def count_wins_by_class(labels: Ints, won: Ints, lost: Ints, classes: int) -> tuple[Ints, Ints]:
     """How many of each class were won, and lost: (C,) and (C,)."""
-    first, second = (np.bincount(labels[one], minlength=classes) for one in (won, lost))
+    first, second = (np.bincount(labels[numbers], minlength=classes) for numbers in (won, lost))
     return first, second
 
 
@@ -73,7 +81,7 @@ def plot_wins_by_class(
                 f"{names[c]}: {formats.format_count(int(count[c]), noun)} {name}"
                 for c in range(len(names))
             ],
-            "text": [f"{one:,}" if one else "" for one in count],
+            "text": [f"{number:,}" if number else "" for number in count],
             "textposition": "outside",
             "cliponaxis": False,
         }
@@ -113,19 +121,19 @@ def compute_whole_ticks(low: float, high: float) -> list[int]:
 
 
 def tabulate_won_and_lost(
-    ours: EnsemblePredictions, theirs: EnsemblePredictions, names: Sequence[str]
+    predictions: EnsemblePredictions, other_predictions: EnsemblePredictions, names: Sequence[str]
 ) -> pd.DataFrame:
     """Every image that only one of the two has right: what it is, and what either says."""
-    won, lost = find_won_and_lost(ours, theirs)
+    won, lost = find_won_and_lost(predictions, other_predictions)
     numbers, named = np.concatenate([won, lost]), np.asarray(names, object)
     return pd.DataFrame(
         {
             "number": numbers,
             "outcome": ["won"] * len(won) + ["lost"] * len(lost),
-            "label": named[ours.labels[numbers]],
-            "says": named[ours.said[numbers]],
-            "confidence": ours.confidence[numbers],
-            "other_says": named[theirs.said[numbers]],
-            "other_confidence": theirs.confidence[numbers],
+            "label": named[predictions.labels[numbers]],
+            "says": named[predictions.said[numbers]],
+            "confidence": predictions.confidence[numbers],
+            "other_says": named[other_predictions.said[numbers]],
+            "other_confidence": other_predictions.confidence[numbers],
         }
     )

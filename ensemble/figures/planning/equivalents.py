@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def plot_member_equivalents(
-    known: LikelihoodCurve,
+    likelihood_curve: LikelihoodCurve,
     candidates: Mapping[str, tuple[float, MemberEquivalent]],
     title: str,
     palette: Palette,
@@ -25,7 +25,7 @@ def plot_member_equivalents(
     """The calibrated log-likelihood over the members, and each candidate at its height.
 
     Args:
-      known: of the independent members.
+      likelihood_curve: of the independent members.
       candidates: by what each is called, its own mean log-likelihood and what it is worth.
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
@@ -34,18 +34,18 @@ def plot_member_equivalents(
 
     chart = go.Figure()
     chart.add_scatter(
-        x=known.sizes,
-        y=known.mean,
+        x=likelihood_curve.sizes,
+        y=likelihood_curve.mean,
         mode="lines+markers",
         line=chart_style.style_ensemble_line(palette),
         name="independent members",
         cliponaxis=False,
         hovertemplate="%{x} members: %{y:.4f} nats<extra></extra>",
     )
-    for number, (name, (height, found)) in enumerate(candidates.items()):
+    for number, (name, (height, equivalent)) in enumerate(candidates.items()):
         at, (low, high) = (
-            clip_to_axis(found.value, found),
-            (clip_to_axis(found.low, found), clip_to_axis(found.high, found)),
+            clip_to_axis(equivalent.value, equivalent),
+            (clip_to_axis(equivalent.low, equivalent), clip_to_axis(equivalent.high, equivalent)),
         )
         color = MEMBER_HUES[number % len(MEMBER_HUES)]
         chart.add_scatter(
@@ -65,18 +65,18 @@ def plot_member_equivalents(
             },
             hoverinfo="text",
             hovertext=f"{escaping.escape_plotly_text(name)}: worth "
-            f"{words.format_member_equivalent(found)}",
+            f"{words.format_member_equivalent(equivalent)}",
         )
-    last = int(known.sizes[-1])
+    last = int(likelihood_curve.sizes[-1])
     chart.update_layout(chart_style.build_chart_layout(title, 400, palette))
     chart.update_xaxes(title="independent members", range=[0.4, last + 1], fixedrange=True)
     chart.update_yaxes(title="calibrated log-likelihood, nats", fixedrange=True, automargin=True)
     return chart
 
 
-def clip_to_axis(value: float, found: MemberEquivalent) -> float:
+def clip_to_axis(value: float, equivalent: MemberEquivalent) -> float:
     """Where a number of members stands on the axis: beyond the last, or before the first."""
-    return float(np.clip(value, 0.5, found.members + 0.5))
+    return float(np.clip(value, 0.5, equivalent.members + 0.5))
 
 
 def tabulate_member_equivalents(
@@ -88,10 +88,10 @@ def tabulate_member_equivalents(
             {
                 "predictions": name,
                 "calibrated_log_likelihood": height,
-                "members": found.value,
-                "low_95": found.low,
-                "high_95": found.high,
+                "members": equivalent.value,
+                "low_95": equivalent.low,
+                "high_95": equivalent.high,
             }
-            for name, (height, found) in candidates.items()
+            for name, (height, equivalent) in candidates.items()
         ]
     )

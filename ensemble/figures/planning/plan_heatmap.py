@@ -36,9 +36,9 @@ def compute_cell_edges(values: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.concatenate([[values[0] - 0.5], between, [values[-1] + 0.5]])
 
 
-def compute_plan_shades(found: PlanGrid, figure: str) -> NDArray[np.float64]:
+def compute_plan_shades(plan_grid: PlanGrid, figure: str) -> NDArray[np.float64]:
     """(K, E), from 0 for the worst plan to 1 for the best; of NLL by its logarithm."""
-    means = found.means[figure].T
+    means = plan_grid.means[figure].T
     better = -np.log(np.maximum(means, 1e-12)) if LOWER_IS_BETTER[figure] else means
     width = float(np.ptp(better))
     shade: NDArray[np.float64] = (better - better.min()) / width if width else np.ones_like(better)
@@ -46,10 +46,10 @@ def compute_plan_shades(found: PlanGrid, figure: str) -> NDArray[np.float64]:
 
 
 def trace_equal_cost(
-    found: PlanGrid, passes: float
+    plan_grid: PlanGrid, passes: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(x, y), where members times epochs is `passes`, within the map; none where it is outside."""
-    across, up = compute_cell_edges(found.epochs), compute_cell_edges(found.sizes)
+    across, up = compute_cell_edges(plan_grid.epochs), compute_cell_edges(plan_grid.sizes)
     left, right = max(across[0], passes / up[-1]), min(across[-1], passes / up[0])
     if left >= right:
         return np.empty(0), np.empty(0)
@@ -58,7 +58,7 @@ def trace_equal_cost(
 
 
 def plot_plan_heatmap(
-    found: PlanGrid,
+    plan_grid: PlanGrid,
     choice: PlanChoice | None,
     costs: PlanCosts,
     name: str,
@@ -68,7 +68,7 @@ def plot_plan_heatmap(
     """The map by one figure: bluer is better; the best plan and the candidates are framed.
 
     Args:
-      found: the map.
+      plan_grid: the map.
       choice: for the budget that is drawn; None for no plan.
       costs: what plans cost.
       name: "nll" or "accuracy".
@@ -77,107 +77,107 @@ def plot_plan_heatmap(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    chart = go.Figure([go.Heatmap(build_plan_cells(found, costs, name, palette))])
-    most = found.plans[-1].cost
+    chart = go.Figure([go.Heatmap(build_plan_cells(plan_grid, costs, name, palette))])
+    most = plan_grid.plans[-1].cost
     for share in COST_SHARES:
-        x, y = trace_equal_cost(found, share * most)
+        x, y = trace_equal_cost(plan_grid, share * most)
         if not len(x) or share * most < 1:
             continue
-        said = formats.format_percent(share, figures=2)
-        shown = find_unlabeled_points(found, name, x, y)
+        share_text = formats.format_percent(share, figures=2)
+        unlabeled_points = find_unlabeled_points(plan_grid, name, x, y)
         chart.add_scatter(
             x=x,
-            y=np.where(shown, y, np.nan),
+            y=np.where(unlabeled_points, y, np.nan),
             mode="lines",
             opacity=0.7,
             name="equal training cost",
             line={"color": palette.ink, "width": 1, "dash": "dot"},
             hoverinfo="text",
-            hovertext=f"{said} of the whole run's cost",
+            hovertext=f"{share_text} of the whole run's cost",
             legendgroup="cost",
             showlegend=share == COST_SHARES[0],
         )
         chart.add_annotation(
             x=x[-1],
             y=y[-1],
-            text=said,
+            text=share_text,
             showarrow=False,
             xanchor="left",
             font={"size": 11, "color": palette.ink},
             xshift=3,
         )
     if choice:
-        for trace in build_plan_legend(found, choice, palette):
+        for trace in build_plan_legend(plan_grid, choice, palette):
             chart.add_trace(go.Scatter(trace))
         for plan in choice.candidates:
-            chart.add_shape(build_plan_frame(found, plan, plan == choice.best, palette))
+            chart.add_shape(build_plan_frame(plan_grid, plan, plan == choice.best, palette))
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette), margin_r=48)
     chart.update_xaxes(
         title="epochs",
         fixedrange=True,
-        range=compute_axis_ends(found.epochs),
-        **build_plan_ticks(found.epochs),
+        range=compute_axis_ends(plan_grid.epochs),
+        **build_plan_ticks(plan_grid.epochs),
     )
     chart.update_yaxes(
         title="members",
         fixedrange=True,
-        range=compute_axis_ends(found.sizes),
+        range=compute_axis_ends(plan_grid.sizes),
         showgrid=False,
         automargin=True,
-        **build_plan_ticks(found.sizes),
+        **build_plan_ticks(plan_grid.sizes),
     )
     return chart
 
 
 def find_unlabeled_points(
-    found: PlanGrid, name: str, x: NDArray[np.float64], y: NDArray[np.float64]
+    plan_grid: PlanGrid, name: str, x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
     """(P,), where a line that passes these points crosses no figure of a cell.
 
     Args:
-      found: the map.
+      plan_grid: the map.
       name: "nll" or "accuracy".
       x: (P,) epochs.
       y: (P,) members.
     """
-    if found.means[name].size > MAX_LABELED_CELLS:
+    if plan_grid.means[name].size > MAX_LABELED_CELLS:
         return np.ones(len(x), bool)
     # A figure is about 35 by 14 pixels of a map of 900 by 220; on a phone as wide as its cell.
-    wide = np.clip(0.025 * len(found.epochs), 0.1, 0.4)
-    high = np.clip(0.03 * len(found.sizes), 0.1, 0.3)
-    across = np.abs(x[:, None] - found.epochs).min(axis=1) < wide
-    up = np.abs(y[:, None] - found.sizes).min(axis=1) < high
-    shown: NDArray[np.bool_] = ~(across & up)
-    return shown
+    wide = np.clip(0.025 * len(plan_grid.epochs), 0.1, 0.4)
+    high = np.clip(0.03 * len(plan_grid.sizes), 0.1, 0.3)
+    across = np.abs(x[:, None] - plan_grid.epochs).min(axis=1) < wide
+    up = np.abs(y[:, None] - plan_grid.sizes).min(axis=1) < high
+    is_clear: NDArray[np.bool_] = ~(across & up)
+    return is_clear
 
 
 def build_plan_cells(
-    found: PlanGrid, costs: PlanCosts, name: str, palette: Palette
+    plan_grid: PlanGrid, costs: PlanCosts, name: str, palette: Palette
 ) -> dict[str, Any]:
     """The coloured cells, with their figures where there are few."""
-    rows = [[EnsemblePlan(int(m), int(e)) for e in found.epochs] for m in found.sizes]
-    said = [
-        [words.format_plan_metric(name, found.mean(one, name), found.n) for one in row]
+    rows = [[EnsemblePlan(int(m), int(e)) for e in plan_grid.epochs] for m in plan_grid.sizes]
+    cell_labels = [
+        [words.format_plan_metric(name, plan_grid.mean(plan, name), plan_grid.n) for plan in row]
         for row in rows
     ]
     hovers = [
         [
-            f"{words.format_plan(one)}<br>{words.METRIC_NAMES[name]} "
-            f"{text}<br>{words.format_budget(costs, one.cost)}"
-            for one, text in zip(row, texts, strict=True)
+            f"{words.format_plan(plan)}<br>{words.METRIC_NAMES[name]} "
+            f"{text}<br>{words.format_budget(costs, plan.cost)}"
+            for plan, text in zip(row, texts, strict=True)
         ]
-        for row, texts in zip(rows, said, strict=True)
+        for row, texts in zip(rows, cell_labels, strict=True)
     ]
-    few = found.means[name].size <= MAX_LABELED_CELLS
+    few = plan_grid.means[name].size <= MAX_LABELED_CELLS
     return {
-        "x": compute_cell_edges(found.epochs),
-        "y": compute_cell_edges(found.sizes),
-        "z": compute_plan_shades(found, name),
+        "x": compute_cell_edges(plan_grid.epochs),
+        "y": compute_cell_edges(plan_grid.sizes),
+        "z": compute_plan_shades(plan_grid, name),
         "colorscale": palette.heatmap_scale,
         "showscale": False,
         "hoverinfo": "text",
         "hovertext": hovers,
-        "text": said,
+        "text": cell_labels,
         "texttemplate": "%{text}" if few else "",
         "textfont": {"size": 10},
         "xgap": 1,
@@ -188,12 +188,12 @@ def build_plan_cells(
 
 
 def build_plan_legend(
-    found: PlanGrid, choice: PlanChoice, palette: Palette
+    plan_grid: PlanGrid, choice: PlanChoice, palette: Palette
 ) -> list[dict[str, Any]]:
     """The budget as a line, and what the frames mean, for the legend."""
     # Where all plans are paid for there is no line to draw.
-    paid = choice.budget >= found.plans[-1].cost
-    x, y = trace_equal_cost(found, math.inf if paid else choice.budget + 0.5)
+    paid = choice.budget >= plan_grid.plans[-1].cost
+    x, y = trace_equal_cost(plan_grid, math.inf if paid else choice.budget + 0.5)
     line = {
         "x": x,
         "y": y,
@@ -225,11 +225,11 @@ def build_plan_legend(
 
 
 def build_plan_frame(
-    found: PlanGrid, plan: EnsemblePlan, best: bool, palette: Palette
+    plan_grid: PlanGrid, plan: EnsemblePlan, best: bool, palette: Palette
 ) -> dict[str, Any]:
     """The frame around a plan's cell."""
-    epoch, row = found.locate(plan)
-    across, up = compute_cell_edges(found.epochs), compute_cell_edges(found.sizes)
+    epoch, row = plan_grid.locate(plan)
+    across, up = compute_cell_edges(plan_grid.epochs), compute_cell_edges(plan_grid.sizes)
     return {
         "type": "rect",
         "x0": across[epoch],
@@ -243,44 +243,46 @@ def build_plan_frame(
 
 def compute_axis_ends(values: NDArray[np.int64]) -> list[float]:
     """The ends of an axis: the outer cells' own."""
-    found = compute_cell_edges(values)
-    return [float(found[0]), float(found[-1])]
+    cell_edges = compute_cell_edges(values)
+    return [float(cell_edges[0]), float(cell_edges[-1])]
 
 
 def build_plan_ticks(values: NDArray[np.int64]) -> dict[str, Any]:
     """A mark at each value, or at some of many."""
-    shown = values[chart_style.select_drawn_points(len(values), 13)]
-    return {"tickvals": shown.tolist(), "ticktext": [f"{one:,}" for one in shown]}
+    ticks = values[chart_style.select_drawn_points(len(values), 13)]
+    return {"tickvals": ticks.tolist(), "ticktext": [f"{value:,}" for value in ticks]}
 
 
-def describe_plan_heatmap_chart(found: PlanGrid, choice: PlanChoice | None, name: str) -> str:
+def describe_plan_heatmap_chart(plan_grid: PlanGrid, choice: PlanChoice | None, name: str) -> str:
     """The picture in words."""
     low, high = (
-        words.format_plan_metric(name, float(one), found.n)
-        for one in (found.means[name].min(), found.means[name].max())
+        words.format_plan_metric(name, float(mean), plan_grid.n)
+        for mean in (plan_grid.means[name].min(), plan_grid.means[name].max())
     )
     best = f"; best for the budget: {words.format_plan(choice.best)}" if choice else ""
     return (
-        f"{words.METRIC_NAMES[name]} by members (up to {found.members}) and epochs (up to "
-        f"{found.epochs[-1]}), from {low} to {high}{best}"
+        f"{words.METRIC_NAMES[name]} by members (up to {plan_grid.members}) and epochs (up to "
+        f"{plan_grid.epochs[-1]}), from {low} to {high}{best}"
     )
 
 
-def tabulate_plans(found: PlanGrid, choice: PlanChoice | None, costs: PlanCosts) -> pd.DataFrame:
+def tabulate_plans(
+    plan_grid: PlanGrid, choice: PlanChoice | None, costs: PlanCosts
+) -> pd.DataFrame:
     """Every plan: what it costs, what it comes to, and what it loses against the best.
 
     The last three columns are of the plans that can be the best for the budget, in the unit of
     the figure.
     """
-    lost = {one.plan: one for one in choice.losses} if choice else {}
+    lost = {loss.plan: loss for loss in choice.losses} if choice else {}
     if choice:
         nothing = {"mean": 0.0, "low": 0.0, "high": 0.0}
     rows = []
-    for plan in found.plans:
-        one = lost.get(plan)
+    for plan in plan_grid.plans:
+        plan_loss = lost.get(plan)
         own = (
-            {"mean": one.mean, "low": one.low, "high": one.high}
-            if one
+            {"mean": plan_loss.mean, "low": plan_loss.low, "high": plan_loss.high}
+            if plan_loss
             else (
                 nothing
                 if choice and plan == choice.best
@@ -294,7 +296,7 @@ def tabulate_plans(found: PlanGrid, choice: PlanChoice | None, costs: PlanCosts)
                 "epochs": plan.epochs,
                 "img_member": costs.training_work(plan),
                 "seconds": math.nan if seconds is None else seconds,
-                **{name: found.mean(plan, name) for name in PLAN_METRICS},
+                **{name: plan_grid.mean(plan, name) for name in PLAN_METRICS},
                 "loss": own["mean"],
                 "loss_low_95": own["low"],
                 "loss_high_95": own["high"],

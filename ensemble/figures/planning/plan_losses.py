@@ -20,7 +20,7 @@ LOSS_AXES = {
 
 def select_least_losses(choice: PlanChoice, most: int = MAX_PLANS) -> list[PlanLoss]:
     """The plans of the picture: those that lose least, the least first."""
-    return sorted(choice.losses, key=lambda one: (one.mean, one.plan.cost))[:most]
+    return sorted(choice.losses, key=lambda loss: (loss.mean, loss.plan.cost))[:most]
 
 
 def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Figure":
@@ -36,13 +36,13 @@ def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Fi
     rows, scale = select_least_losses(choice), 100 if choice.metric == "accuracy" else 1
     chart = go.Figure()
     for name, color, kept in (
-        ("not shown to be worse", palette.ink, [one for one in rows if one.loss_sign <= 0]),
-        ("shown to be worse", MUTED_COLOR, [one for one in rows if one.loss_sign > 0]),
+        ("not shown to be worse", palette.ink, [row for row in rows if row.loss_sign <= 0]),
+        ("shown to be worse", MUTED_COLOR, [row for row in rows if row.loss_sign > 0]),
     ):
         if kept:
             chart.add_scatter(
-                x=[scale * one.mean for one in kept],
-                y=[words.format_plan(one.plan) for one in kept],
+                x=[scale * row.mean for row in kept],
+                y=[words.format_plan(row.plan) for row in kept],
                 mode="markers",
                 marker={"color": color, "size": 9},
                 name=name,
@@ -51,13 +51,13 @@ def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Fi
                     "symmetric": False,
                     "color": color,
                     "thickness": 1.5,
-                    "array": [scale * (one.high - one.mean) for one in kept],
-                    "arrayminus": [scale * (one.mean - one.low) for one in kept],
+                    "array": [scale * (row.high - row.mean) for row in kept],
+                    "arrayminus": [scale * (row.mean - row.low) for row in kept],
                 },
                 hoverinfo="text",
                 hovertext=[
-                    f"{words.format_plan(one.plan)}: {words.describe_plan_loss(choice.metric, one)}"
-                    for one in kept
+                    f"{words.format_plan(row.plan)}: {words.describe_plan_loss(choice.metric, row)}"
+                    for row in kept
                 ],
             )
     height = 170 + 24 * len(rows)
@@ -65,7 +65,7 @@ def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Fi
     chart.update_xaxes(
         title=LOSS_AXES[choice.metric], zeroline=True, fixedrange=True, zerolinecolor=MUTED_COLOR
     )
-    order = [words.format_plan(one.plan) for one in reversed(rows)]
+    order = [words.format_plan(row.plan) for row in reversed(rows)]
     chart.update_yaxes(categoryorder="array", categoryarray=order, automargin=True, fixedrange=True)
     return chart
 
@@ -73,7 +73,7 @@ def plot_plan_losses(choice: PlanChoice, title: str, palette: Palette) -> "go.Fi
 def describe_plan_losses_chart(choice: PlanChoice) -> str:
     """The picture in words."""
     rows = select_least_losses(choice)
-    open_ = sum(one.loss_sign <= 0 for one in rows)
+    open_ = sum(row.loss_sign <= 0 for row in rows)
     return (
         f"What {len(rows)} plans lose against {words.format_plan(choice.best)}, with 95 % "
         f"intervals: {open_} of them are not shown to be worse"

@@ -72,37 +72,39 @@ class TaskFollower:
     def _poll_task(self) -> Outcome | None:
         """One look at everything; how it ended, where it has."""
         self._task.poll_task()
-        said = self._read_task_status()
-        if said and self._has_ended(said):
-            return self._copy_outcome(said)
+        task_status = self._read_task_status()
+        if task_status and self._has_ended(task_status):
+            return self._copy_outcome(task_status)
         if self._stop():
             self._task.stop_task()
-        if outcome := self._build_lost_outcome(said):
+        if outcome := self._build_lost_outcome(task_status):
             return outcome
-        self._update_status(self._build_status_fields(said))
+        self._update_status(self._build_status_fields(task_status))
         return None
 
     def _read_task_status(self) -> JobStatus | None:
         """What the task says of itself; None before it has, or where that cannot be read."""
         try:
-            said = type(self._job.status).from_dict(read_json(self._folder / STATUS_FILE))
+            task_status = type(self._job.status).from_dict(read_json(self._folder / STATUS_FILE))
         except (OSError, ValueError):
             return None
-        if said.updated != self._beat[0]:
-            self._beat = said.updated, time.monotonic()
-        return said
+        if task_status.updated != self._beat[0]:
+            self._beat = task_status.updated, time.monotonic()
+        return task_status
 
-    def _has_ended(self, said: JobStatus) -> bool:
+    def _has_ended(self, job_status: JobStatus) -> bool:
         # One that stops unasked was told to make room, and may be put back into the queue.
-        asked = said.state != "stopped" or bool(self._task.stopped_at)
-        return asked and said.state in self._job.kind.ended_states
+        was_requested = job_status.state != "stopped" or bool(self._task.stopped_at)
+        return was_requested and job_status.state in self._job.kind.ended_states
 
-    def _copy_outcome(self, said: JobStatus) -> Outcome:
+    def _copy_outcome(self, job_status: JobStatus) -> Outcome:
         """As the task said it, with all the figures of its last words."""
-        self._status.update(**{**mirror_status_fields(said), "state": self._status.status.state})
-        return Outcome(said.state, said.message)
+        self._status.update(
+            **{**mirror_status_fields(job_status), "state": self._status.status.state}
+        )
+        return Outcome(job_status.state, job_status.message)
 
-    def _build_lost_outcome(self, said: JobStatus | None) -> Outcome | None:
+    def _build_lost_outcome(self, job_status: JobStatus | None) -> Outcome | None:
         """How it ended, where the task has without the last word that one would wait for."""
         now, stopped, ended = time.monotonic(), self._task.stopped_at, self._task.ended_at
         name = f"its task {self._task.record.id}"
@@ -113,17 +115,17 @@ class TaskFollower:
             )
         if ended is None:
             return None
-        if self._task.cancelled and said is None:
+        if self._task.cancelled and job_status is None:
             return Outcome("stopped", f"Stopped while queued on {self._where}.")
         if now - ended < GRACE_SECONDS:
             return None
         kept = self._job.kind.describe_kept_work(self._job.path)
-        if said and said.state == "stopped":
+        if job_status and job_status.state == "stopped":
             return Outcome(
                 "stopped",
                 f"{self._where} ended {name} early: it was cancelled there. {kept}",
             )
-        if said is None:
+        if job_status is None:
             return Outcome(
                 "failed",
                 f"{self._where} ended {name} before it started: it was cancelled, or could not "
@@ -135,15 +137,15 @@ class TaskFollower:
             f"killed, or asked for too little memory or time. {kept}",
         )
 
-    def _build_status_fields(self, said: JobStatus | None) -> dict[str, Any]:
+    def _build_status_fields(self, job_status: JobStatus | None) -> dict[str, Any]:
         """What the job's status is to say now."""
         state = self._task.record.state
-        if said and said.state in self._job.kind.active_states:
+        if job_status and job_status.state in self._job.kind.active_states:
             # A node that died is noticed late, and its task is put back: its last words are old.
             fresh = time.monotonic() - self._beat[1] < 3 * HEARTBEAT_SECONDS
             if fresh or state != "waiting":
-                return mirror_status_fields(said)
-        elif said is None and state != "waiting":
+                return mirror_status_fields(job_status)
+        elif job_status is None and state != "waiting":
             return {"state": "starting", "message": f"Its task is starting{self._node_suffix}."}
         why = f" ({self._task.record.reason})" if self._task.record.reason else ""
         message = f"Queued on {self._where}{why}. {self._task.refusal}".rstrip()
@@ -160,11 +162,13 @@ class TaskFollower:
             self._report(self._status.status)
 
 
-def mirror_status_fields(said: JobStatus) -> dict[str, Any]:
+def mirror_status_fields(job_status: JobStatus) -> dict[str, Any]:
     """What a task's status says of the job: all but who wrote it."""
-    names = (one.name for one in dataclasses.fields(said) if one.name not in WRITER_FIELDS)
-    values = {name: getattr(said, name) for name in names}
-    return {**values, "state": "starting" if said.state == "queued" else said.state}
+    names = (
+        field.name for field in dataclasses.fields(job_status) if field.name not in WRITER_FIELDS
+    )
+    values = {name: getattr(job_status, name) for name in names}
+    return {**values, "state": "starting" if job_status.state == "queued" else job_status.state}
 
 
 def follow_placed_job(

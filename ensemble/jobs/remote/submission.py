@@ -55,11 +55,11 @@ class TaskSubmission:
           ClusterError, ConfigError: the task is not taken, with what to do.
           RunError: that of an earlier request does not end.
         """
-        asked, left = self._job.status.job_request, read_task_record(self._job.path)
+        job_request, left = self._job.status.job_request, read_task_record(self._job.path)
         clear_stop_request(self._folder)
         # One that has said its last word may be seen to work for a while yet.
         if left and left.state != "ended":
-            same = (left.asked, left.settings) == (asked, self._settings)
+            same = (left.asked, left.settings) == (job_request, self._settings)
             self._tasks = self._create_task_array(left)
             if self._tasks.find_alive():
                 if same:
@@ -67,22 +67,22 @@ class TaskSubmission:
                     return self._record_task(self._tasks.tasks[ONLY_TASK])
                 self._end_old_task()
                 clear_stop_request(self._folder)
-            elif same and not asked and (self._folder / STATUS_FILE).exists():
+            elif same and not job_request and (self._folder / STATUS_FILE).exists():
                 # What is done once for all may be done already; the first look tells.
                 self.record = left
                 return None
-        self._submit_task(asked)
+        self._submit_task(job_request)
         return None
 
     def _create_task_array(self, record: TaskRecord) -> TaskArray:
         # How long its end is waited for is the follower's affair, who reads what it said last.
         return TaskArray(self._backend, record.name, {ONLY_TASK: record.task_status}, sure=1)
 
-    def _submit_task(self, asked: dict[str, Any]) -> None:
+    def _submit_task(self, job_request: dict[str, Any]) -> None:
         (self._folder / STATUS_FILE).unlink(missing_ok=True)
         name = f"{self._job.id} {self._job.kind.name} {secrets.token_hex(2)}"
         # Noted beforehand: whoever is killed before it knows the id has left its name.
-        self.record = TaskRecord(name, asked=asked, settings=self._settings)
+        self.record = TaskRecord(name, asked=job_request, settings=self._settings)
         write_task_record(self._job.path, self.record)
         self._tasks = self._create_task_array(self.record)
         words = (self._job.kind.command, self._job.id)

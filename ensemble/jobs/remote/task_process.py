@@ -49,11 +49,11 @@ def build_first_status(job: Job) -> JobStatus:
 
 def wait_for_other_task(job: Job) -> None:
     """Let another task on the same job end, where a scheduler took one for dead that was not."""
-    told = False
+    was_reported = False
     while is_inside_task(job) and is_locked(locate_worker_folder(job) / LOCK_FILE):
-        if not told:
+        if not was_reported:
             print("It already has a task: this one waits until that task ends.", flush=True)
-            told = True
+            was_reported = True
         time.sleep(WAIT_SECONDS)
 
 

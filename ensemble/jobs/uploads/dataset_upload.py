@@ -159,8 +159,8 @@ def _remove_upload_folder(folder: Path) -> None:
 
 def _count_active_uploads(who: str) -> int:
     """How many uploads of somebody's have a process at them, or are about to."""
-    mine = (one for one in uploads_folder().iterdir() if owners.read_owner(one) == who)
-    return sum((job := read_upload_job(one.name)) is not None and job.active for one in mine)
+    mine = (path for path in uploads_folder().iterdir() if owners.read_owner(path) == who)
+    return sum((job := read_upload_job(path.name)) is not None and job.active for path in mine)
 
 
 def remove_expired_uploads() -> None:

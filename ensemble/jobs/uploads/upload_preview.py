@@ -79,12 +79,12 @@ def prepare_preview(
     )
     try:
         shutil.rmtree(folder / PREPARED_FOLDER, ignore_errors=True)
-        found = UploadFindings(
+        upload_findings = UploadFindings(
             [f"{width}×{height}: {many:,}" for height, width, many in report.sizes],
             [f"{where}: {why}" for where, why in report.unreadable],
             report.unreadable_count,
         )
-        write_json(folder / FINDINGS_FILE, asdict(found))
+        write_json(folder / FINDINGS_FILE, asdict(upload_findings))
         staged.rename(folder / PREPARED_FOLDER)
     except BaseException:
         shutil.rmtree(staged, ignore_errors=True)
@@ -98,17 +98,17 @@ def load_preview(folder: Path) -> UploadPreview:
       NotPreparedError: it is not there, or not what was written.
     """
     try:
-        said = read_limited_bytes(
+        note_bytes = read_limited_bytes(
             folder / PREPARED_FOLDER / custom_registry.NOTE_FILE, custom_registry.MAX_NOTE_BYTES
         )
-        note = parse_dataclass(custom_registry.CustomDatasetNote, parse_json(said))
-        made = arrays.read_custom_dataset(
+        note = parse_dataclass(custom_registry.CustomDatasetNote, parse_json(note_bytes))
+        custom_dataset = arrays.read_custom_dataset(
             folder / PREPARED_FOLDER,
             custom_registry.convert_note_to_entry(PREVIEW_NAME, note),
             note.labels_crc32,
         )
         return UploadPreview(
-            note, made, parse_dataclass(UploadFindings, read_json(folder / FINDINGS_FILE))
+            note, custom_dataset, parse_dataclass(UploadFindings, read_json(folder / FINDINGS_FILE))
         )
     except (OSError, ValueError, DamagedFileError) as error:
         raise NotPreparedError(

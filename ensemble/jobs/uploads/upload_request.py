@@ -45,13 +45,13 @@ class UploadRequest:
     @property
     def suffix(self) -> str:
         """ ".zip" or ".npz", else DataError."""
-        found = Path(self.file).suffix.lower()
-        if found not in SUFFIXES:
+        extension = Path(self.file).suffix.lower()
+        if extension not in SUFFIXES:
             raise DataError(
                 f"“{self.file:.60}” is neither a .zip nor an .npz: pack the folder of your images "
                 "as a .zip, or save your arrays with numpy.savez."
             )
-        return found
+        return extension
 
     @property
     def stem(self) -> str:
@@ -76,10 +76,12 @@ def unpack_upload(folder: Path, request: UploadRequest, progress: Progress) -> P
     return inner
 
 
-def rephrase_for_page(said: str, folder: Path) -> str:
+def rephrase_for_page(sentence: str, folder: Path) -> str:
     """A sentence for people who see no folders of the server, nor options of the command line."""
-    for one in (folder / UNPACKED_FOLDER, folder / SOURCE_FOLDER):
-        said = said.replace(f"{one}{os.sep}", "")
+    for subfolder in (folder / UNPACKED_FOLDER, folder / SOURCE_FOLDER):
+        sentence = sentence.replace(f"{subfolder}{os.sep}", "")
     for option, field in PAGE_FIELD_NAMES.items():
-        said = re.sub(rf"(a (larger|smaller) )?{option}\b( \d+)?", rf"\1“{field}” below", said)
-    return said
+        sentence = re.sub(
+            rf"(a (larger|smaller) )?{option}\b( \d+)?", rf"\1“{field}” below", sentence
+        )
+    return sentence

@@ -61,27 +61,33 @@ def open_picture(content: bytes) -> Picture:
     Raises:
       ImageError: it cannot be read; one sentence says why, and what to do.
     """
-    with open_decoded_picture(content) as found:
-        orientation = read_picture_orientation(found.image)
+    with open_decoded_picture(content) as decoded_picture:
+        orientation = read_picture_orientation(decoded_picture.image)
         working = working_image.convert_to_working_size(
-            found.image, WORKING_SIDE, found.deadline.check_deadline
+            decoded_picture.image, WORKING_SIDE, decoded_picture.deadline.check_deadline
         )
         working, on_black = working_image.flatten_transparency(working)
         working = working_image.orient_image_upright(working, orientation)
-    size = (found.size[1], found.size[0]) if orientation >= 5 else found.size
-    notes = describe_extra_frames(found)
+    size = (
+        (decoded_picture.size[1], decoded_picture.size[0])
+        if orientation >= 5
+        else decoded_picture.size
+    )
+    notes = describe_extra_frames(decoded_picture)
     if on_black:
         notes += ("Light ink on a transparent background: shown on black.",)
     scale = max(size) / max(working.size)
-    return Picture(np.asarray(working), scale, size, found.format, notes)
+    return Picture(np.asarray(working), scale, size, decoded_picture.format, notes)
 
 
-def describe_extra_frames(found: DecodedPicture) -> tuple[str, ...]:
+def describe_extra_frames(decoded_picture: DecodedPicture) -> tuple[str, ...]:
     """A sentence on the frames or pages that are not looked at, if there are any."""
-    if found.frames < 2:
+    if decoded_picture.frames < 2:
         return ()
-    unit = "pages" if found.format == "TIFF" else "frames"
-    some = "more than 1,000" if found.frames >= MAX_FRAMES else str(found.frames)
+    unit = "pages" if decoded_picture.format == "TIFF" else "frames"
+    some = (
+        "more than 1,000" if decoded_picture.frames >= MAX_FRAMES else str(decoded_picture.frames)
+    )
     return (f"First of {some} {unit}.",)
 
 

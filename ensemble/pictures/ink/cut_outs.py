@@ -77,10 +77,10 @@ def is_ink_lighter(light: NDArray[np.bool_]) -> bool:
         pieces = [
             int(
                 (
-                    np.bincount(ndimage.label(one)[0].ravel())[1:] > MIN_PIECE_SHARE * light.size
+                    np.bincount(ndimage.label(mask)[0].ravel())[1:] > MIN_PIECE_SHARE * light.size
                 ).sum()
             )
-            for one in (light, ~light)
+            for mask in (light, ~light)
         ]
         if pieces[0] != pieces[1]:
             return pieces[0] < pieces[1]

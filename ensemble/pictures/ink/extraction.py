@@ -93,10 +93,10 @@ def find_ink(pixels: NDArray[np.uint8], choices: PictureOptions = PictureOptions
     left, top, right, bottom = compute_crop_box(pixels.shape[:2], choices.crop)
     part = np.ascontiguousarray(pixels[top:bottom, left:right])
     part, wide = cut_outs.add_paper_margin(part, choices.ink)
-    found = extract_ink(part, choices, ruled=not wide or max(part.shape) > MIN_RULED_SIDE)
+    ink = extract_ink(part, choices, ruled=not wide or max(part.shape) > MIN_RULED_SIDE)
     own = slice(wide, -wide or None)
-    grey, even = found.grey[own, own], found.even[own, own]
-    return replace(found, grey=grey, even=even, mask=found.mask[own, own], offset=(left, top))
+    grey, even = ink.grey[own, own], ink.even[own, own]
+    return replace(ink, grey=grey, even=even, mask=ink.mask[own, own], offset=(left, top))
 
 
 def extract_ink(pixels: NDArray[np.uint8], choices: PictureOptions, *, ruled: bool = True) -> Ink:

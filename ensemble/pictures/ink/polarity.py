@@ -82,16 +82,16 @@ def choose_polarity(small: Grey, ink: str, enlarged: float = 1.0) -> PolarityCan
         if best + 1 == len(looks):
             break
         best += 1
-    found = looks[best]
-    if is_filled_shape(small, found, looks[-1].paper):
+    look = looks[best]
+    if is_filled_shape(small, look, looks[-1].paper):
         # Those beyond are asked about such shapes alone: in uneven light they show shadows.
         for share in FILLED_SQUARE_SHARES:
             wider = evaluate_polarity(
                 small, edges, light, share, MIN_RIM_CONTRAST / max(1.0, enlarged)
             )
-            if is_ink_outline(small, edges, found, wider):
-                found, stroke = wider, estimate_typical_stroke(wider.mask)
-    return found._replace(stroke=stroke)
+            if is_ink_outline(small, edges, look, wider):
+                look, stroke = wider, estimate_typical_stroke(wider.mask)
+    return look._replace(stroke=stroke)
 
 
 def find_drawing_polarity(toned: NDArray[np.uint8], ink: str) -> PolarityCandidate | None:
@@ -123,15 +123,18 @@ def find_drawing_polarity(toned: NDArray[np.uint8], ink: str) -> PolarityCandida
     return PolarityCandidate(light, 0, ground, np.zeros((1, 1), bool), 1.0)
 
 
-def is_filled_shape(small: Grey, found: PolarityCandidate, ground: Grey) -> bool:
+def is_filled_shape(small: Grey, polarity_candidate: PolarityCandidate, ground: Grey) -> bool:
     """Whether somewhere the widest square's own paper is as dark as ink: it fits into a shape.
 
     What is left there is the shape without the square. Tables and shadows look the same here:
     `is_ink_outline` tells them apart, but for what noise on bare paper makes of them.
     """
-    if found.score < MIN_SHAPE_SCORE or found.mask.all():
+    if polarity_candidate.score < MIN_SHAPE_SCORE or polarity_candidate.mask.all():
         return False
-    ink, paper = np.median(small[found.mask]), np.median(small[~found.mask])
+    ink, paper = (
+        np.median(small[polarity_candidate.mask]),
+        np.median(small[~polarity_candidate.mask]),
+    )
     return bool((np.abs(ground - ink) < SAME_INK_DISTANCE * abs(paper - ink)).any())
 
 

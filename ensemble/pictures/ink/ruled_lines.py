@@ -109,11 +109,13 @@ def track_ruled_line(profiles: StripProfiles, seed: int, peak: int, longest: int
         missed, strip = 0, seed + step
         while 0 <= strip < STRIPS and missed < 5:
             expected, room = predict_line_course(profiles, track, strip, reach, tight)
-            found = find_nearest_peak(profiles, strip, expected, room, profiles.heights[seed][peak])
-            if found is None:
+            nearest_peak = find_nearest_peak(
+                profiles, strip, expected, room, profiles.heights[seed][peak]
+            )
+            if nearest_peak is None:
                 missed += 1
             else:
-                track[strip], missed = found, 0
+                track[strip], missed = nearest_peak, 0
             strip += step
     return track
 

@@ -80,13 +80,13 @@ def collect_border_labels(
       corner: top and left of that part in the picture.
       shape: (H, W) of the picture.
     """
-    found: list[NDArray[np.integer]] = []
+    border_labels: list[NDArray[np.integer]] = []
     for axis in (0, 1):
         inside = round(BORDER_MARGIN * shape[axis])
         for place in {0, inside, shape[axis] - 1 - inside, shape[axis] - 1}:
             if 0 <= place - corner[axis] < labels.shape[axis]:
-                found.append(np.asarray(labels.take(place - corner[axis], axis)))
-    return found
+                border_labels.append(np.asarray(labels.take(place - corner[axis], axis)))
+    return border_labels
 
 
 def measure_components(
@@ -166,7 +166,7 @@ def find_printed_lines(
     What is left of a form's or a table's frame around one cell: in a picture of the cell alone the
     lines are few and short, so that `ruled_lines` finds none.
     """
-    found = np.zeros(len(stays), bool)
+    line_mask = np.zeros(len(stays), bool)
     for line in np.flatnonzero(stays):
         rest = components.boxes[
             stays & (components.extents * LENGTH_RATIO_ABOVE < components.extents[line])
@@ -185,8 +185,8 @@ def find_printed_lines(
             gap = max(own[other] - hull[other + 2], hull[other] - own[other + 2])
             thin = max(long[other], 2 * thick) <= MAX_LINE_THICKNESS * length + 1
             longer = length >= beyond * (hull[along + 2] - hull[along])
-            found[line] |= thin and within and longer and gap > away * thick
-    return found
+            line_mask[line] |= thin and within and longer and gap > away * thick
+    return line_mask
 
 
 def find_solid_shapes(components: ComponentMeasures) -> NDArray[np.bool_]:

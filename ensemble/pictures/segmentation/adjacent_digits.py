@@ -29,15 +29,15 @@ def split_adjacent_digits(image: NDArray[np.uint8]) -> list[tuple[Box, NDArray[n
     between = find_digit_gaps(image > INK_LEVEL)
     if not between:
         return []
-    found = []
+    digits = []
     for left, right in zip([0, *between], [*between, image.shape[1]], strict=True):
         cut = np.ascontiguousarray(image[:, left:right])
         inside = find_ink_box(cut > INK_LEVEL)
         if inside is None or find_ink_box(cut > 127) is None:  # too faint to be laid out again
             return []
         west, north, east, south = inside
-        found.append(((west + left, north, east + left, south), cut))
-    return found
+        digits.append(((west + left, north, east + left, south), cut))
+    return digits
 
 
 def find_digit_gaps(ink: NDArray[np.bool_]) -> list[int]:

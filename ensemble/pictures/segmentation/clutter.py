@@ -48,11 +48,11 @@ def exclude_clutter(
     digits = np.ones(len(boxes), bool)
     notes = []
     for kind, find in CLUTTER_FINDERS.items():
-        found = np.flatnonzero(digits)[find(boxes[digits], size)]
-        if 0 < len(found) < digits.sum():
-            digits[found] = False
-            what = CLUTTER_NAMES[kind] if len(found) == 1 else CLUTTER_PLURALS[kind]
-            notes.append(f"Left out: {len(found)} {what}.")
+        clutter = np.flatnonzero(digits)[find(boxes[digits], size)]
+        if 0 < len(clutter) < digits.sum():
+            digits[clutter] = False
+            what = CLUTTER_NAMES[kind] if len(clutter) == 1 else CLUTTER_PLURALS[kind]
+            notes.append(f"Left out: {len(clutter)} {what}.")
     return digits, tuple(notes)
 
 
@@ -116,15 +116,15 @@ def find_punched_holes(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArra
     left, top, right, bottom = boxes.T
     x, y, width, height = (left + right) / 2, (top + bottom) / 2, right - left, bottom - top
     rim = (x < HOLE_RIM_SHARE * size[0]) | (x > (1 - HOLE_RIM_SHARE) * size[0])
-    found = np.zeros(len(boxes), bool)
+    holes = np.zeros(len(boxes), bool)
     for k in np.flatnonzero(rim)[:100]:
         alike = np.abs(x - x[k]) < 0.5 * width[k]
         alike &= np.abs(height - height[k]) <= MAX_HOLE_DEVIATION * height[k] + 2
         alike &= np.abs(width - width[k]) <= MAX_HOLE_DEVIATION * width[k] + 2
         steps = np.diff(np.sort(y[alike]))
         if alike.sum() >= MIN_PUNCHED_HOLES and steps.std() < MAX_HOLE_DEVIATION * steps.mean():
-            found |= alike
-    return found
+            holes |= alike
+    return holes
 
 
 def find_enclosing_frames(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:

@@ -66,22 +66,25 @@ class ConnectedComponents:
 
 def find_connected_components(mask: NDArray[np.bool_], stroke: float) -> ConnectedComponents:
     """The components of a mask of ink, bool (H, W); pixels that touch at a corner connect."""
-    found = encode_run_lengths(mask)
-    count, component = label_run_components(found)
+    run_lengths = encode_run_lengths(mask)
+    count, component = label_run_components(run_lengths)
     order = np.argsort(component, kind="stable")
-    found, component = found.take(order), component[order]
+    run_lengths, component = run_lengths.take(order), component[order]
     if not count:
         none = np.zeros((0, 4), np.intp)
-        return ConnectedComponents(found, none[:, :2], none, none[:, 0], stroke)
+        return ConnectedComponents(run_lengths, none[:, :2], none, none[:, 0], stroke)
     first = np.searchsorted(component, np.arange(count))
     bounds = np.stack([first, np.append(first[1:], len(component))], axis=1)
-    areas = np.add.reduceat(found.ends - found.starts, first)
-    left, right = np.minimum.reduceat(found.starts, first), np.maximum.reduceat(found.ends, first)
+    areas = np.add.reduceat(run_lengths.ends - run_lengths.starts, first)
+    left, right = (
+        np.minimum.reduceat(run_lengths.starts, first),
+        np.maximum.reduceat(run_lengths.ends, first),
+    )
     # The sort is stable: the runs of a component are still in the order of their rows.
-    top, bottom = found.rows[bounds[:, 0]], found.rows[bounds[:, 1] - 1] + 1
+    top, bottom = run_lengths.rows[bounds[:, 0]], run_lengths.rows[bounds[:, 1] - 1] + 1
     boxes = np.stack([left, top, right, bottom], axis=1)
     largest = np.argsort(-areas, kind="stable")[:MAX_COMPONENTS]
-    return ConnectedComponents(found, bounds[largest], boxes[largest], areas[largest], stroke)
+    return ConnectedComponents(run_lengths, bounds[largest], boxes[largest], areas[largest], stroke)
 
 
 def group_components(components: ConnectedComponents) -> list[list[int]]:
@@ -177,7 +180,7 @@ def find_near_pairs(components: ConnectedComponents, usual: float) -> list[tuple
     first, second = np.nonzero(np.triu((apart <= limit) & (low | (across < 0)), 1))
     order = np.argsort(apart[first, second], kind="stable")[:MAX_PAIRS]
     points: dict[int, NDArray[np.intp]] = {}
-    found = []
+    pairs = []
     for k in order:
         a, b = int(first[k]), int(second[k])
         for component in (a, b):
@@ -185,8 +188,8 @@ def find_near_pairs(components: ConnectedComponents, usual: float) -> list[tuple
                 points[component] = sample_edge_points(components, component)
         gap = measure_pixel_gap(points[a], points[b])
         if gap <= limit:
-            found.append((gap, a, b))
-    return sorted(found)
+            pairs.append((gap, a, b))
+    return sorted(pairs)
 
 
 def sample_edge_points(components: ConnectedComponents, component: int) -> NDArray[np.intp]:

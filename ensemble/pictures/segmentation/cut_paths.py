@@ -38,14 +38,16 @@ def find_cut_paths(ink: NDArray[np.bool_]) -> list[CutPath]:
     totals, steps = compute_path_costs(ink, middles)
     ends = totals.argmin(axis=1)
     least = totals[np.arange(len(middles)), ends]
-    found: list[CutPath] = []
+    cut_paths: list[CutPath] = []
     for k in np.argsort(least, kind="stable"):
         columns = trace_path_columns(steps, int(k), int(ends[k])) + middles[k] - MAX_DRIFT
-        if all(abs(columns.mean() - other.columns.mean()) >= MIN_PATH_DISTANCE for other in found):
-            found.append(CutPath(columns, int(ink[np.arange(CELL_ROWS), columns].sum())))
-        if len(found) == MAX_PATHS:
+        if all(
+            abs(columns.mean() - other.columns.mean()) >= MIN_PATH_DISTANCE for other in cut_paths
+        ):
+            cut_paths.append(CutPath(columns, int(ink[np.arange(CELL_ROWS), columns].sum())))
+        if len(cut_paths) == MAX_PATHS:
             break
-    return found
+    return cut_paths
 
 
 def compute_path_costs(

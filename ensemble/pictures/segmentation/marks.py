@@ -79,9 +79,9 @@ def find_marks(
     components = find_connected_components(ink.mask, ink.stroke)
     pieces = [extract_ink_piece(ink, components, group) for group in group_components(components)]
     boxes = np.array([piece.box for piece in pieces], np.intp).reshape(-1, 4)
-    digits, said = exclude_clutter(boxes, (ink.mask.shape[1], ink.mask.shape[0]))
+    digits, clutter_notes = exclude_clutter(boxes, (ink.mask.shape[1], ink.mask.shape[0]))
     pieces = [piece for piece, keep in zip(pieces, digits, strict=True) if keep]
-    notes = list(said)
+    notes = list(clutter_notes)
     if len(pieces) <= MAX_MARKS:
         pieces = [
             digit

@@ -99,7 +99,7 @@ def find_best_cut(
     if not tried:
         return None
     if decide is None or aspect > MAX_DIGIT_ASPECT:
-        odds, _, path = max(tried, key=lambda one: one[0])
+        odds, _, path = max(tried, key=lambda candidate: candidate[0])
         return cut_along_path(cut, box, path) if odds > SHAPE_THRESHOLD else None
     sides = [cut_along_path(cut, box, path) for _, _, path in tried]
     odds_of = score_recognized_cuts([features for _, features, _ in tried], cut, sides, decide)
@@ -174,10 +174,12 @@ def score_recognized_cuts(
     images = [convert_to_mnist(whole)] + [convert_to_mnist(side) for pair in sides for side in pair]
     unsure = np.log(1 - np.asarray(decide(np.stack(images))).max(axis=1) + 1e-3)
     odds = []
-    for k, one in enumerate(features):
+    for k, cut_features in enumerate(features):
         worse = max(unsure[1 + 2 * k], unsure[2 + 2 * k])
         odds.append(
-            float(RECOGNITION_WEIGHTS @ np.array([*clip_cut_features(one), unsure[0], worse]))
+            float(
+                RECOGNITION_WEIGHTS @ np.array([*clip_cut_features(cut_features), unsure[0], worse])
+            )
             + RECOGNITION_BIAS
         )
     return odds

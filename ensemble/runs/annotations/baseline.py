@@ -58,16 +58,16 @@ def forget_baseline(run_id: str) -> None:
     """
     if run_id in _read_baselines_file().values():
         with _edit_baselines() as pinned:
-            for dataset in [one for one, pin in pinned.items() if pin == run_id]:
+            for dataset in [name for name, pin in pinned.items() if pin == run_id]:
                 del pinned[dataset]
 
 
 def _read_baselines_file() -> dict[str, str]:
     try:
-        found = read_json(runs_folder() / BASELINES_FILE)
+        baselines = read_json(runs_folder() / BASELINES_FILE)
     except (OSError, ValueError):
         return {}  # Whatever it is, it names no baselines.
-    return {dataset: run_id for dataset, run_id in found.items() if isinstance(run_id, str)}
+    return {dataset: run_id for dataset, run_id in baselines.items() if isinstance(run_id, str)}
 
 
 def _has_run_folder(run_id: str) -> bool:

@@ -45,12 +45,12 @@ def normalize_tags(tags: Iterable[str]) -> tuple[str, ...]:
     Raises:
       RunError: longer than 40 characters, or more than 20.
     """
-    found = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in tags))))
-    if len(found) > MAX_TAGS:
-        raise RunError(f"A run has at most {MAX_TAGS} tags; these are {len(found):,}.")
-    if long := next((tag for tag in found if len(tag) > MAX_TAG_LENGTH), ""):
+    distinct_tags = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in tags))))
+    if len(distinct_tags) > MAX_TAGS:
+        raise RunError(f"A run has at most {MAX_TAGS} tags; these are {len(distinct_tags):,}.")
+    if long := next((tag for tag in distinct_tags if len(tag) > MAX_TAG_LENGTH), ""):
         raise RunError(f"A tag has at most {MAX_TAG_LENGTH} characters; this has {len(long):,}.")
-    return found
+    return distinct_tags
 
 
 def change_tags(run_id: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:

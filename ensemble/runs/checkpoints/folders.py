@@ -20,7 +20,7 @@ def list_checkpoint_ticks(run_folder: Path) -> list[int]:
     """
     try:
         with os.scandir(run_folder / CHECKPOINTS_FOLDER) as every:
-            return sorted(int(one.name) for one in every if _is_checkpoint_folder(one))
+            return sorted(int(entry.name) for entry in every if _is_checkpoint_folder(entry))
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -116,8 +116,8 @@ class Checkpoints:
         for place in reversed(places):
             if damage := self._find_damage(place):
                 self._quarantine_checkpoint(place, damage)
-            elif found := self._read_checkpoint(place, like):
-                return found
+            elif checkpoint := self._read_checkpoint(place, like):
+                return checkpoint
         if self.quarantined and tick is None and not self._read_only:
             raise RunError(
                 " ".join(self.quarantined)
@@ -167,16 +167,18 @@ class Checkpoints:
 
     def _quarantine_checkpoint(self, place: int, damage: str) -> None:
         """Say that a checkpoint is damaged and, as the run's worker, move it out of the way."""
-        said = f"Checkpoint {place} is damaged"
+        sentence = f"Checkpoint {place} is damaged"
         if self._read_only:
-            self.quarantined.append(f"{said} and was skipped.")
+            self.quarantined.append(f"{sentence} and was skipped.")
             return print(f"{self.quarantined[-1]} {damage}.", flush=True)
         aside = self._run_folder / QUARANTINE_FOLDER
         aside.mkdir(exist_ok=True)
         names = (f"checkpoint-{place}{again}" for again in ("", *(f"-{n}" for n in range(2, 999))))
         free = next(name for name in names if not (aside / name).exists())
         (self._folder / str(place)).rename(aside / free)
-        self.quarantined.append(f"{said} and was moved to the run's folder “{QUARANTINE_FOLDER}”.")
+        self.quarantined.append(
+            f"{sentence} and was moved to the run's folder “{QUARANTINE_FOLDER}”."
+        )
         print(f"{self.quarantined[-1]} {damage}.", flush=True)
 
     def _remove_partial_writes(self) -> None:
@@ -195,8 +197,8 @@ class LastTwoAndBest:
 
     def should_preserve(self, checkpoints: Sequence[Any], *, context: Any) -> list[bool]:
         """Whether to keep each of them, which are in the order of their ticks."""
-        wanted = {self.best, *(one.step for one in checkpoints[-2:])}
-        return [one.step in wanted for one in checkpoints]
+        wanted = {self.best, *(checkpoint.step for checkpoint in checkpoints[-2:])}
+        return [checkpoint.step in wanted for checkpoint in checkpoints]
 
 
 def _build_single_process_options() -> dict[str, Any]:

@@ -90,9 +90,9 @@ class GroupCoordinator:
         self._hearing.update(self._groups)
         at_work = self._hearing.is_alive
         missing = [
-            one
-            for one in self._groups
-            if one.status.state not in COMPLETED_STATES and not at_work(one)
+            run_group
+            for run_group in self._groups
+            if run_group.status.state not in COMPLETED_STATES and not at_work(run_group)
         ]
         for group in missing:
             now = time.time()
@@ -112,20 +112,20 @@ class GroupCoordinator:
     def _read_groups(self) -> list[Group]:
         """The groups as they stand; as they stood where the disk fails for a moment."""
         try:
-            found, self._unread = list_run_groups(self._run), 0
+            run_groups, self._unread = list_run_groups(self._run), 0
         except RunError:
             self._unread += 1
             if self._unread > MAX_FAILED_READS:
                 raise
             return self._groups
-        return found
+        return run_groups
 
     def _poll_groups(self) -> bool:
         """One look at everything; whether all is over."""
         self._groups = self._read_groups()
         self._hearing.update(self._groups)
         before, self._looked = self._looked, time.monotonic()
-        if any(one.status.state == "training" for one in self._working_groups):
+        if any(run_group.status.state == "training" for run_group in self._working_groups):
             self._seconds += self._looked - before
         tasks = mark_completed_tasks(self._tasks.poll_tasks(), self._groups)
         if tasks != self._noted:
@@ -140,7 +140,7 @@ class GroupCoordinator:
         for group in self._groups:
             if self._stopping and self._hearing.is_stale(group):
                 self._tasks.kill_task(group)
-        ended = [self._is_group_over(one, tasks) for one in self._groups]
+        ended = [self._is_group_over(run_group, tasks) for run_group in self._groups]
         return all(ended)
 
     def _is_group_over(self, group: Group, tasks: Mapping[int, TaskStatus]) -> bool:
@@ -168,11 +168,11 @@ class GroupCoordinator:
 
     @property
     def _working_groups(self) -> list[Group]:
-        return [one for one in self._groups if self._hearing.is_alive(one)]
+        return [group for group in self._groups if self._hearing.is_alive(group)]
 
     @property
     def _has_diverged_group(self) -> bool:
-        return any(one.status.state == "diverged" for one in self._groups)
+        return any(group.status.state == "diverged" for group in self._groups)
 
     def _stop_groups(self) -> None:
         """Ask every group to stop; each does within about a second of training."""
@@ -204,15 +204,15 @@ class GroupCoordinator:
     def _describe_group_end(self, group: Group) -> str:
         if group.status.state == "diverged":
             return group.message
-        said = (
+        sentence = (
             group.message
             if group.state == "failed"
             else describe_lost_task(self._tasks.place_title)
         )
         if group.group_count == 1:
-            return f"{said[0].upper()}{said[1:]}"
+            return f"{sentence[0].upper()}{sentence[1:]}"
         rest = "resume trains those that have not finished."
-        return f"{group.title}: {said} What the other groups have learnt is kept; {rest}"
+        return f"{group.title}: {sentence} What the other groups have learnt is kept; {rest}"
 
     def _update_status(self) -> None:
         """Write the run's status, where anything has changed."""
@@ -229,40 +229,40 @@ class GroupCoordinator:
 
     def _build_progress_fields(self) -> dict[str, Any]:
         """How far the run has come: as its groups together."""
-        every = [one.status for one in self._groups]
-        left = [one.seconds_left for one in every if one.state not in ENDED_STATES]
-        known = [one for one in left if one is not None]
+        every = [group.status for group in self._groups]
+        left = [status.seconds_left for status in every if status.state not in ENDED_STATES]
+        estimates = [seconds for seconds in left if seconds is not None]
         return {
             "state": self._compute_state(),
             "message": self._describe_wait(),
-            "started": min((one.started for one in every if one.started), default=None),
+            "started": min((status.started for status in every if status.started), default=None),
             "epoch": len(self._merger.merged_lines),
             "epochs": self._config.epochs,
-            "step": sum(one.step for one in every) // len(every),
-            "steps": max(one.steps for one in every),
-            "seconds": round(max(self._seconds, *(one.seconds for one in every)), 3),
-            "compile_seconds": max(one.compile_seconds or 0.0 for one in every),
+            "step": sum(status.step for status in every) // len(every),
+            "steps": max(status.steps for status in every),
+            "seconds": round(max(self._seconds, *(status.seconds for status in every)), 3),
+            "compile_seconds": max(status.compile_seconds or 0.0 for status in every),
             "img_member_per_s": self._compute_speed(self._working_groups),
-            "seconds_left": max(known) if known and len(known) == len(left) else None,
+            "seconds_left": max(estimates) if estimates and len(estimates) == len(left) else None,
         }
 
     def _compute_speed(self, working: list[Group]) -> float | None:
         """Images times members a second: of those running; at the end, over all the time."""
         if working:
-            rates = [one.status.img_member_per_s or 0.0 for one in working]
+            rates = [group.status.img_member_per_s or 0.0 for group in working]
             return round(sum(rates), 1) or None
         members = sum(
-            one.status.step * len(one.member_numbers) for one in self._groups
+            group.status.step * len(group.member_numbers) for group in self._groups
         )  # times steps
-        seconds = max(self._seconds, *(one.status.seconds for one in self._groups))
+        seconds = max(self._seconds, *(group.status.seconds for group in self._groups))
         return round(members * self._config.batch_size / seconds, 1) if seconds else None
 
     def _compute_state(self) -> str:
-        states = {one.status.state for one in self._working_groups}
+        states = {group.status.state for group in self._working_groups}
         waits = any(task.state == "waiting" for task in self._noted.values())
         if waits and not states and not self._stopping and self._tasks.place_title != LOCAL_TITLE:
             return "queued"  # however far it had come before
-        if "training" in states or any(one.status.step for one in self._groups):
+        if "training" in states or any(group.status.step for group in self._groups):
             return "training"
         return "starting" if states or self._tasks.place_title == LOCAL_TITLE else "queued"
 
@@ -272,8 +272,10 @@ class GroupCoordinator:
             if self._noted.get(group.number, TaskStatus("running")).state == "running":
                 return describe_stale_group(group)
         # A node that is cut off goes on at what waits for another.
-        busy = {one.number for one in self._groups if one.status.state in ENDED_STATES}
-        busy |= {one.number for one in self._working_groups}
+        busy = {
+            run_group.number for run_group in self._groups if run_group.status.state in ENDED_STATES
+        }
+        busy |= {run_group.number for run_group in self._working_groups}
         tasks = [task for number, task in self._noted.items() if number not in busy]
         waiting = [task for task in tasks if task.state == "waiting"]
         if not waiting or self._stopping:

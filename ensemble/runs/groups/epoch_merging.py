@@ -46,7 +46,7 @@ def merge_epoch(run: Run, groups: Sequence[Group], lines: Sequence[Line], status
       RunError: one is damaged, or of other members.
     """
     epoch = lines[0]["epoch"]
-    line = join_group_lines(lines, [len(one.member_numbers) for one in groups])
+    line = join_group_lines(lines, [len(group.member_numbers) for group in groups])
     for split, labels in load_split_labels(run).items():
         probabilities = _join_probabilities(groups, PREDICTION_FOLDERS[split], epoch, len(labels))
         write_predictions(run.path, epoch, probabilities, PREDICTION_FOLDERS[split])
@@ -66,8 +66,8 @@ def drop_merged_epochs(groups: Sequence[Group], epoch: int) -> None:
     for group in groups:
         for what in ("predictions", "parameters", "validation"):
             for path in (group.path / what).glob("epoch-*.npz"):
-                found = EPOCH_FILE_PATTERN.fullmatch(path.name)
-                if found and int(found[1]) <= epoch:
+                match = EPOCH_FILE_PATTERN.fullmatch(path.name)
+                if match and int(match[1]) <= epoch:
                     with contextlib.suppress(OSError):
                         path.unlink()
 
@@ -112,13 +112,15 @@ def _join_probabilities(
     members, classes = groups[-1].member_numbers.stop, len(groups[0].data.class_names)
     every = np.empty((members, size, classes), np.float32)
     for group in groups:
-        found, shape = (
+        group_arrays, shape = (
             _read_group_epoch(group, what, epoch),
             (len(group.member_numbers), size, classes),
         )
-        if list(found) != ["probabilities"] or found["probabilities"].shape != shape:
+        if list(group_arrays) != ["probabilities"] or group_arrays["probabilities"].shape != shape:
             raise _build_merge_error(group, what, epoch, f"they are not {shape} probabilities")
-        every[group.member_numbers.start : group.member_numbers.stop] = found["probabilities"]
+        every[group.member_numbers.start : group.member_numbers.stop] = group_arrays[
+            "probabilities"
+        ]
     return every
 
 

@@ -112,16 +112,16 @@ def find_group(name: str) -> Group:
       UnknownRunError: there is no such run, or it has no such group.
       RunError: its files cannot be read, or belong to another run.
     """
-    if not (found := GROUP_ID_PATTERN.fullmatch(name)):
+    if not (match := GROUP_ID_PATTERN.fullmatch(name)):
         raise UnknownRunError(
             f"“{name[:60]}” is not a group of a run: write RUN:1 for its first group."
         )
-    every = list_run_groups(run := find_run(found[1]))
-    if int(found[2]) > len(every):
+    every = list_run_groups(run := find_run(match[1]))
+    if int(match[2]) > len(every):
         raise UnknownRunError(
-            f"The run “{run.id}” has {len(every)} groups, but no group {found[2]}."
+            f"The run “{run.id}” has {len(every)} groups, but no group {match[2]}."
         )
-    group = every[int(found[2]) - 1]
+    group = every[int(match[2]) - 1]
     check_group_folders(run, [group])
     return group
 
@@ -161,7 +161,7 @@ def check_group_folders(run: Run, groups: Sequence[Group]) -> None:
     for group in groups:
         place = f"{GROUPS_FOLDER}/{group.path.name}"
         try:
-            said = parse_dataclass(GroupOwner, read_json(group.path / GROUP_FILE))
+            owner = parse_dataclass(GroupOwner, read_json(group.path / GROUP_FILE))
         except FileNotFoundError as error:
             raise RunError(
                 f"{group.title} of the run “{run.id}” is missing: put the folder {place} back, "
@@ -173,7 +173,7 @@ def check_group_folders(run: Run, groups: Sequence[Group]) -> None:
                 f"{place}/{GROUP_FILE} back, or delete the folder and resume the run, which "
                 "trains that group again."
             ) from error
-        if said != GroupOwner(
+        if owner != GroupOwner(
             compute_run_fingerprint(run),
             group.number,
             group.group_count,
@@ -197,13 +197,19 @@ def locate_groups_folder(folder: Path) -> Path:
     return folder / GROUPS_FOLDER
 
 
-def _build_group(run: Run, config: EnsembleConfig, number: int, of: int, share: range) -> Group:
+def _build_group(
+    run: Run, config: EnsembleConfig, number: int, group_count: int, share: range
+) -> Group:
     folder = locate_groups_folder(run.path) / str(number)
-    given: dict[str, Any] = {one.name: getattr(run, one.name) for one in fields(Run)}
-    given |= {"id": f"{run.id}:{number}", "path": folder, "config": config, "kind": GROUP}
-    given["status"] = _read_group_status(run, folder)
+    values: dict[str, Any] = {field.name: getattr(run, field.name) for field in fields(Run)}
+    values |= {"id": f"{run.id}:{number}", "path": folder, "config": config, "kind": GROUP}
+    values["status"] = _read_group_status(run, folder)
     return Group(
-        **given, number=number, group_count=of, first_member=share.start, member_count=len(share)
+        **values,
+        number=number,
+        group_count=group_count,
+        first_member=share.start,
+        member_count=len(share),
     )
 
 
@@ -211,8 +217,10 @@ def _read_group_status(run: Run, folder: Path) -> GroupStatus:
     try:
         return GroupStatus.from_dict(read_json(folder / "status.json"))
     except FileNotFoundError:
-        made = run.status.created
-        return GroupStatus(created=made, queued=made, updated=made, epochs=run.config.epochs)
+        created = run.status.created
+        return GroupStatus(
+            created=created, queued=created, updated=created, epochs=run.config.epochs
+        )
     except (OSError, ValueError) as error:
         raise RunError(
             f"{folder.parent.name}/{folder.name}/status.json of the run “{run.id}” cannot be "

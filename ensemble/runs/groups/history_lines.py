@@ -14,16 +14,18 @@ MEMBER_METRICS = tuple(name for name in MEMBER_FIELDS if name != "member_disagre
 UNFINISHED_KIND = "members"
 
 
-def join_lines_by(name: str, found: Sequence[dict[int, Line]], sizes: Sequence[int]) -> list[Line]:
+def join_lines_by(
+    name: str, group_lines: Sequence[dict[int, Line]], sizes: Sequence[int]
+) -> list[Line]:
     """A line for each step, or epoch, that any group has told of, in order.
 
     Args:
       name: "step" or "epoch".
-      found: of each group its lines of one kind, by that.
+      group_lines: of each group its lines of one kind, by that.
       sizes: how many members each has.
     """
-    every = sorted({place for lines in found for place in lines})
-    return [join_group_lines([lines.get(place) for lines in found], sizes) for place in every]
+    every = sorted({place for lines in group_lines for place in lines})
+    return [join_group_lines([lines.get(place) for lines in group_lines], sizes) for place in every]
 
 
 def join_group_lines(lines: Sequence[Line | None], sizes: Sequence[int]) -> Line:
@@ -56,8 +58,8 @@ def join_group_lines(lines: Sequence[Line | None], sizes: Sequence[int]) -> Line
 
 def mean_if_complete(figures: Sequence[float | None]) -> float | None:
     """Their mean; None if one is unknown."""
-    known = [figure for figure in figures if figure is not None]
-    return float(np.mean(known)) if len(known) == len(figures) else None
+    values = [figure for figure in figures if figure is not None]
+    return float(np.mean(values)) if len(values) == len(figures) else None
 
 
 def is_line_complete(row: Line) -> bool:

@@ -62,7 +62,7 @@ class GroupMerger:
         check_group_folders(run, groups)
         self._run, self._groups, self._config = run, groups, require_training_config(run)
         self._history = run.path / "history.jsonl"
-        self._sizes = [len(one.member_numbers) for one in groups]
+        self._sizes = [len(group.member_numbers) for group in groups]
         self._seen: list[list[Line]] = []
         self._later: list[Line] = []
         self._late_since, self._rest_until = 0.0, 0.0
@@ -88,7 +88,7 @@ class GroupMerger:
         """Why the next epoch is not merged, though every group says that it is at its end."""
         ends = (index_lines_by(tail.read_lines(), "epoch", "epoch") for tail in self._tails)
         epoch, every = len(self.merged_lines) + 1, zip(self._groups, ends, strict=True)
-        group = next(group for group, one in every if epoch not in one)
+        group = next(group for group, epoch_lines in every if epoch not in epoch_lines)
         return (
             f"{group.title}: its history.jsonl lacks epoch {epoch}. Delete the folder "
             f"groups/{group.path.name} of the run and resume: that group is then trained "
@@ -121,8 +121,8 @@ class GroupMerger:
         began = time.thread_time()
         self._write_rows(self._build_rows(lines), hold)
         self._seen = [
-            self._forget_written_lines(tail, one)
-            for tail, one in zip(self._tails, lines, strict=True)
+            self._forget_written_lines(tail, group_lines)
+            for tail, group_lines in zip(self._tails, lines, strict=True)
         ]
         took = time.thread_time() - began
         self._rest_until = time.monotonic() + (
@@ -133,22 +133,22 @@ class GroupMerger:
 
     def _restart_merge(self) -> None:
         """Read all that groups have written, and write the history from its beginning."""
-        paths = [one.path / "history.jsonl" for one in self._groups]
-        self._tails = [JsonlTail(*one) for one in zip(paths, self._sizes, strict=True)]
+        paths = [group.path / "history.jsonl" for group in self._groups]
+        self._tails = [JsonlTail(*arguments) for arguments in zip(paths, self._sizes, strict=True)]
         self._place = (0, -1)  # of the last line that stays: its step, and its kind's order,
         self._length: int | None = None  # and where it ends, in bytes; None before the first
 
     def _forget_written_lines(self, tail: JsonlTail, lines: list[Line]) -> list[Line]:
         """Forget what a group wrote of places whose lines stay; what is left of its lines."""
         behind = next(
-            (n for n, one in enumerate(lines) if _locate_line(one) > self._place), len(lines)
+            (n for n, line in enumerate(lines) if _locate_line(line) > self._place), len(lines)
         )
         return tail.drop_lines(behind)
 
     def _merge_next_epoch(self, lines: list[list[Line]], last: bool) -> bool:
         """Merge the next epoch, if every group has closed it."""
         epoch = len(self.merged_lines) + 1
-        ends = [index_lines_by(one, "epoch", "epoch").get(epoch) for one in lines]
+        ends = [index_lines_by(group_lines, "epoch", "epoch").get(epoch) for group_lines in lines]
         there = [line for line in ends if line is not None]
         if len(there) < len(ends):
             return False
@@ -171,11 +171,17 @@ class GroupMerger:
         """What comes after the lines that stay: steps, epochs, and epochs that some have closed."""
         ended = len(self.merged_lines)
         steps = join_lines_by(
-            "step", [index_lines_by(one, "steps", "step") for one in lines], self._sizes
+            "step",
+            [index_lines_by(group_lines, "steps", "step") for group_lines in lines],
+            self._sizes,
         )
         ends = [
-            {n: line for n, line in index_lines_by(one, "epoch", "epoch").items() if n > ended}
-            for one in lines
+            {
+                n: line
+                for n, line in index_lines_by(group_lines, "epoch", "epoch").items()
+                if n > ended
+            }
+            for group_lines in lines
         ]
         waiting = [
             {**row, "kind": UNFINISHED_KIND} for row in join_lines_by("epoch", ends, self._sizes)
@@ -214,11 +220,11 @@ class GroupMerger:
 
     def _read_merged_lines(self) -> list[Line]:
         """The lines of epochs that were merged before, as far as their predictions are there."""
-        there, found = set(list_prediction_epochs(self._run.id)), list[Line]()
+        there, epoch_lines = set(list_prediction_epochs(self._run.id)), list[Line]()
         for line in read_lines(self._history, self._config.members):
-            if line["kind"] == "epoch" and line["epoch"] == len(found) + 1 in there:
-                found.append(line)
-        return found
+            if line["kind"] == "epoch" and line["epoch"] == len(epoch_lines) + 1 in there:
+                epoch_lines.append(line)
+        return epoch_lines
 
 
 def index_lines_by(lines: list[Line], kind: str, name: str) -> dict[int, Line]:

@@ -98,13 +98,13 @@ def _run_pod_jobs(works: list[JobFinder], ending: _EndSignal) -> None:
     Started again, the pod has all of them again: alone, the merging would wait for its own group.
     """
     children: list[subprocess.Popen[bytes]] = []
-    told, ending.at_work = False, True
+    stop_sent, ending.at_work = False, True
     try:
         for work in works:
             children.append(_start_pod_job(work()))
         while any(child.poll() is None for child in children):
-            if not told and (ending.asked or _has_failed_job(works, children)):
-                told = True
+            if not stop_sent and (ending.asked or _has_failed_job(works, children)):
+                stop_sent = True
                 for child in children:
                     child.terminate()
             time.sleep(POLL_SECONDS)
@@ -140,9 +140,10 @@ def _combine_exit_statuses(run_id: str, works: list[JobFinder]) -> int:
     jobs = [work() for work in works]
     for job in jobs:
         print(f"{job.id} is {job.state}. {job.message}".strip(), flush=True)
-    found = [_compute_exit_status(job) for job in jobs]
+    statuses = [_compute_exit_status(job) for job in jobs]
     return next(
-        (one for one in (EXIT_DIVERGED, EXIT_FAILED, EXIT_RESTART) if one in found), EXIT_DONE
+        (status for status in (EXIT_DIVERGED, EXIT_FAILED, EXIT_RESTART) if status in statuses),
+        EXIT_DONE,
     )
 
 

@@ -122,15 +122,15 @@ def _read_last_submission(run: Run) -> str | None:
 
 
 def _wait_for_run_end(run: Run) -> Run:
-    told = False
+    notice_sent = False
     while run.active:
-        if not told:
+        if not notice_sent:
             print(
                 f"The run “{run.id}” still has a worker from an earlier start: waiting for "
                 "it to end.",
                 flush=True,
             )
-            told = True
+            notice_sent = True
         time.sleep(POLL_SECONDS)
         run = find_run(run.id)
     return run

@@ -31,9 +31,10 @@ def create_group_tasks(run: Run) -> GroupTaskControl:
     if placement.on not in SCHEDULERS:
         return ExternalTasks(run, EXECUTION_TARGETS[placement.on].title)
     backend = create_scheduler_backend(placement, run.path / GROUPS_FOLDER)
-    if (of := require_training_config(run).groups) > 1 and backend.config.nodes > 1:
+    if (group_count := require_training_config(run).groups) > 1 and backend.config.nodes > 1:
         raise ConfigError(
-            f'The run “{run.id}” has {of} groups, each of which takes one node: put "nodes": 1 '
+            f"The run “{run.id}” has {group_count} groups, each of which takes one node: put "
+            '"nodes": 1 '
             "into its placement.json, and resume it."
         )
     return create_scheduler_tasks(run, backend)

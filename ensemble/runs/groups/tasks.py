@@ -99,15 +99,17 @@ def create_local_tasks(run: Run, cards: Sequence[str], cores: Sequence[int]) -> 
 
 def create_scheduler_tasks(run: Run, backend: SchedulerBackend) -> GroupTasks:
     """Tasks at a scheduler, with those that another process has submitted for the run before."""
-    known = {number: task for number, task in read_group_tasks(run.path).items() if task.id}
-    return GroupTasks(TaskArray(backend, run.id, known), run.path)
+    tasks_by_number = {
+        number: task for number, task in read_group_tasks(run.path).items() if task.id
+    }
+    return GroupTasks(TaskArray(backend, run.id, tasks_by_number), run.path)
 
 
 def mark_completed_tasks(
     tasks: Mapping[int, TaskStatus], groups: Sequence[Group]
 ) -> dict[int, TaskStatus]:
     """Tasks, those of groups that have said their last word as ended before a scheduler says so."""
-    done = {one.number for one in groups if one.status.state in ("finished", "diverged")}
+    done = {group.number for group in groups if group.status.state in ("finished", "diverged")}
     return {
         number: replace(task, state="ended", reason="") if number in done else task
         for number, task in tasks.items()
@@ -123,9 +125,10 @@ def write_group_tasks(run_folder: Path, tasks: Mapping[int, TaskStatus]) -> None
 def read_group_tasks(run_folder: Path) -> dict[int, TaskStatus]:
     """How the tasks of a run stood last, by their groups' numbers; what cannot be read is not."""
     try:
-        found = read_json(run_folder / GROUPS_FOLDER / TASKS_FILE)
+        task_records = read_json(run_folder / GROUPS_FOLDER / TASKS_FILE)
         return {
-            int(number): parse_dataclass(TaskStatus, values) for number, values in found.items()
+            int(number): parse_dataclass(TaskStatus, values)
+            for number, values in task_records.items()
         }
     except (OSError, ValueError):
         return {}
@@ -141,13 +144,13 @@ def describe_lost_task(where: str) -> str:
     )
 
 
-def describe_waiting_groups(waiting: Sequence[TaskStatus], of: int, where: str) -> str:
+def describe_waiting_groups(waiting: Sequence[TaskStatus], total: int, where: str) -> str:
     """What so many of a run's groups wait for: a place for their tasks."""
     reasons = ", ".join(sorted({task.reason for task in waiting if task.reason}))
     many = len(waiting)
     who = (
         "The run waits"
-        if many == of == 1
-        else (f"{many} of {of} groups wait" if many > 1 else f"1 of {of} groups waits")
+        if many == total == 1
+        else (f"{many} of {total} groups wait" if many > 1 else f"1 of {total} groups waits")
     )
     return f"{who} for {where}{f' ({reasons})' if reasons else ''}."

@@ -63,14 +63,14 @@ def execute_group(name: str) -> None:
 
 def _execute_group_here(name: str) -> Group:
     group = find_group(name)
-    told = False
+    notice_sent = False
     while is_locked(group.path / LOCK_FILE) or has_remote_heartbeat(group):
-        if not told:
+        if not notice_sent:
             print(
                 f"{group.title} already has a task: this one waits until that task ends.",
                 flush=True,
             )
-            told = True
+            notice_sent = True
         time.sleep(WAIT_SECONDS)
         group = find_group(name)
     group = find_group(name)
@@ -88,6 +88,6 @@ def _execute_group_here(name: str) -> Group:
 
 def pin_to_cores() -> None:
     """Keep this process to the processor cores that it was given, where it was given any."""
-    given = os.environ.get(CORES_VARIABLE, "")
-    if given and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {int(one) for one in given.split(",")})
+    core_list = os.environ.get(CORES_VARIABLE, "")
+    if core_list and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {int(core) for core in core_list.split(",")})

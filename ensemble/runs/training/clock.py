@@ -54,8 +54,10 @@ class Countdown:
         Counted in steps: on a machine that others slow down, it takes longer as they do.
         """
         if rate := self.steps_per_second:
-            seen, self._closed = seconds * rate, self._closed + 1
-            self._closing = 0.5 * (self._closing + seen) if self._closed > 1 else seen
+            closing_steps, self._closed = seconds * rate, self._closed + 1
+            self._closing = (
+                0.5 * (self._closing + closing_steps) if self._closed > 1 else closing_steps
+            )
 
     @property
     def steps_per_second(self) -> float | None:
@@ -75,8 +77,8 @@ class Countdown:
             return None
         estimate = (steps + epochs * self._closing) / rate
         if self._shown is not None:
-            shown, when = self._shown
-            expected = shown - (now - when)
+            last_estimate, when = self._shown
+            expected = last_estimate - (now - when)
             low, high = DRIFT_SECONDS
             patience = min(max(DRIFT_SHARE * estimate, low), high)
             estimate += (expected - estimate) * math.exp(-(now - when) / patience)

@@ -56,8 +56,8 @@ class LeaderTrainer(Trainer):
         products = products or choose_run_bfloat16_methods(
             config, build_network(config, shape, classes)
         )
-        said = dataclasses.asdict(products) if products else None
-        company.broadcast("trainer", devices=len(devices), products=said)
+        product_values = dataclasses.asdict(products) if products else None
+        company.broadcast("trainer", devices=len(devices), products=product_values)
         with company.abort_on_error():
             super().__init__(config, digits, devices, numbers=numbers, products=products)
 
@@ -103,7 +103,7 @@ class LeaderTrainer(Trainer):
 
     def freeze_members(self, members: Sequence[int]) -> None:
         """As `Trainer.freeze_members`."""
-        self._company.broadcast("set_aside", members=[int(one) for one in members])
+        self._company.broadcast("set_aside", members=[int(member) for member in members])
         super().freeze_members(members)
 
     def get(self, state: Any) -> Any:
@@ -188,8 +188,8 @@ def announce_run(company: ProcessGroup, run: Run, status: StatusWriter[Status]) 
         )
 
     def write_fatal_status(sentence: str) -> None:
-        said = f"{sentence} {run.kind.describe_kept_work(run.path)}"
-        status.write_final(state="failed", message=said, seconds_left=None)
+        message = f"{sentence} {run.kind.describe_kept_work(run.path)}"
+        status.write_final(state="failed", message=message, seconds_left=None)
 
     company.on_fatal_error = write_fatal_status
     company.broadcast("run", id=run.id)
@@ -251,8 +251,10 @@ def _write_leader_failure(run: Run, sentence: str) -> None:
         with held:
             status = read_run_status(run.path)
             if status.state in ACTIVE:
-                said = f"{sentence} {run.kind.describe_kept_work(run.path)}"
-                now = dataclasses.replace(status, state="failed", message=said, seconds_left=None)
+                message = f"{sentence} {run.kind.describe_kept_work(run.path)}"
+                now = dataclasses.replace(
+                    status, state="failed", message=message, seconds_left=None
+                )
                 write_status(run.path, dataclasses.replace(now, updated=time.time()))
     else:
         print("Process 0 still holds the run: its last status remains.", file=sys.stderr)

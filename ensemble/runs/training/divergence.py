@@ -82,8 +82,8 @@ class DivergenceMonitor:
           judged: the members by split.
         """
         lost: dict[int, str] = {}
-        for split, one in judged.items():
-            for place in np.flatnonzero(~np.isfinite(one.loss)).tolist():
+        for split, evaluation in judged.items():
+            for place in np.flatnonzero(~np.isfinite(evaluation.loss)).tolist():
                 if place not in self._progress.diverged_members:
                     lost.setdefault(place, split)
         if not lost:

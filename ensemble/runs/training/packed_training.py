@@ -47,15 +47,15 @@ def train_packed_runs(
     """
     with ExitStack() as every:
         parts = list(_claim_packed_runs(every, run_ids, reports, stops))
-        _check_packable([one.run for one in parts])
+        _check_packable([packed_run.run for packed_run in parts])
         try:
             if parts:
                 _train_in_one_program(parts, ended)
         except (EnsembleError, OSError, MemoryError) as error:
-            for one in parts:
-                one.end_run(partial(_raise_error, error), ended)
-    held = {one.run.id for one in parts}
-    return [find_run(one) if one in held else None for one in run_ids]
+            for part in parts:
+                part.end_run(partial(_raise_error, error), ended)
+    held = {packed_run.run.id for packed_run in parts}
+    return [find_run(run_id) if run_id in held else None for run_id in run_ids]
 
 
 def can_share_program(configs: Sequence[EnsembleConfig]) -> bool:
@@ -63,8 +63,8 @@ def can_share_program(configs: Sequence[EnsembleConfig]) -> bool:
 
     They are trained in one process, and are equal but for what may differ by member.
     """
-    whole = all(one.groups == 1 for one in configs)
-    return whole and len({_strip_member_settings(one) for one in configs}) <= 1
+    whole = all(config.groups == 1 for config in configs)
+    return whole and len({_strip_member_settings(config) for config in configs}) <= 1
 
 
 class PackedRun:
@@ -129,9 +129,12 @@ def _train_in_one_program(parts: list[PackedRun], ended: Callable[[Run], None]) 
     from ensemble.runs.training.run_recorder import TrainingTask
     from ensemble.runs.training.session import TrainingSession
 
-    for one in parts:
-        one.mark_started()
-    tasks = [TrainingTask(one.run, one.status, one.stop, one.report) for one in parts]
+    for part in parts:
+        part.mark_started()
+    tasks = [
+        TrainingTask(packed_run.run, packed_run.status, packed_run.stop, packed_run.report)
+        for packed_run in parts
+    ]
     with TrainingSession(tasks) as session:
         for end in session.train_runs():
             parts[end.place].end_run(partial(_return_outcome, end.outcome), ended)

@@ -135,7 +135,7 @@ class Progress:
     def as_tree(self) -> Metrics:
         """A tree of arrays, for a checkpoint."""
         whole = {name: np.array(getattr(self, name)) for name in ("step", "evaluated", "seconds")}
-        kept = {name: one for name, one in vars(self).items() if name != "diverged_members"}
+        kept = {name: value for name, value in vars(self).items() if name != "diverged_members"}
         return {**kept, **whole}
 
     @classmethod
@@ -165,9 +165,9 @@ def evaluate_splits(
         ask = {"validation": trainer.validate, **ask}
     judged: dict[str, Evaluation] = {}
     for split, evaluate in ask.items():
-        if (found := evaluate(state, stop)) is None:
+        if (evaluation := evaluate(state, stop)) is None:
             return {}
-        judged[split] = found
+        judged[split] = evaluation
     return judged
 
 

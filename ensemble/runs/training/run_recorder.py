@@ -98,7 +98,7 @@ class RunRecorder:
         self._clock = TrainingClock(
             self._config,
             trainer.steps_per_epoch,
-            len(trainer.digits.test_labels),
+            len(trainer.dataset.test_labels),
             task.status.status.compile_seconds or 0.0,
         )
         self._lost = DivergenceMonitor(task.run, self.freeze_members, task.status)
@@ -162,7 +162,7 @@ class RunRecorder:
     def record_epoch(
         self,
         judged: Mapping[str, Evaluation],
-        taken: HostSnapshot,
+        host_snapshot: HostSnapshot,
         seconds: float,
         sharing: int = 1,
     ) -> Outcome | None:
@@ -170,7 +170,7 @@ class RunRecorder:
 
         Args:
           judged: its members, by split.
-          taken: the members as they are.
+          host_snapshot: the members as they are.
           seconds: that judging took for all runs.
           sharing: how many these are.
         """
@@ -180,14 +180,16 @@ class RunRecorder:
         if self._lost.check_epoch_losses(judged):
             return self._lost.outcome  # None where others go on: they are judged again, alone
         line = {"kind": "epoch", **progress.history_position(), **progress.training_metrics()}
-        for split, one in judged.items():
-            write_predictions(self.run.path, epoch, one.probabilities, PREDICTION_FOLDERS[split])
-            line |= compute_split_metrics(split, one, progress.diverged_members)
+        for split, evaluation in judged.items():
+            write_predictions(
+                self.run.path, epoch, evaluation.probabilities, PREDICTION_FOLDERS[split]
+            )
+            line |= compute_split_metrics(split, evaluation, progress.diverged_members)
         differ = compute_member_disagreement(judged["test"], progress.diverged_members)
         line = convert_to_json({**line, **differ, **self._clock.summarize_now(progress.seconds)})
         summary = build_epoch_status_fields(self._status.status, line)
         best = summary.get("best_epoch") or self._status.status.best_epoch or epoch
-        params = taken.select_params(self.own_members)
+        params = host_snapshot.select_params(self.own_members)
         drop = best if self.run.has_all_members else None
         write_parameters(self.run.path, epoch, params, drop, self._config.averaged_epochs)
         append_line(self._history, line)
@@ -195,24 +197,24 @@ class RunRecorder:
         self._update_status(**summary, **self._build_progress_fields())
         last = is_training_over(self._status.status, self._config, epoch)
         if last or best == epoch or self._is_checkpoint_old:
-            self.save_checkpoint(taken)
+            self.save_checkpoint(host_snapshot)
         # The others write as much.
         self._clock.record_epoch_end(seconds + sharing * (time.perf_counter() - began))
         return None
 
-    def save_checkpoint(self, taken: HostSnapshot) -> None:
+    def save_checkpoint(self, host_snapshot: HostSnapshot) -> None:
         """Keep this place as a checkpoint."""
         best = self._status.status.best_epoch
         whole = self.progress.steps_per_epoch + 1  # ticks of an epoch
-        self.progress.state = taken.select_state(self.own_members)
+        self.progress.state = host_snapshot.select_state(self.own_members)
         self._checkpoints.save(self.progress, best and best * whole)
         self.progress.state = None
         self._saved = time.monotonic()
 
-    def save_checkpoint_if_old(self, taken: HostSnapshot) -> None:
+    def save_checkpoint_if_old(self, host_snapshot: HostSnapshot) -> None:
         """Keep this place where the last that was kept is old."""
         if self._is_checkpoint_old:
-            self.save_checkpoint(taken)
+            self.save_checkpoint(host_snapshot)
 
     def finish_if_over(self) -> Outcome | None:
         """How the run ended, where all that it is to learn is learnt."""
@@ -221,12 +223,12 @@ class RunRecorder:
         status, config = self._status.status, self._config
         if config.swa_epochs and self.run.has_all_members and not hosts.get_process_group():
             weight_averages.save_weight_average(self.run)  # elsewhere whoever first asks makes it
-        said = statuses.describe_early_stop(status, config, self.progress.evaluated)
+        sentence = statuses.describe_early_stop(status, config, self.progress.evaluated)
         if damaged := self._checkpoints.quarantined:
             again = "Training after the previous checkpoint was repeated, with identical results."
-            said = " ".join([*damaged, again, said])
+            sentence = " ".join([*damaged, again, sentence])
         aside = statuses.describe_diverged_members(status, config.members)
-        return Outcome("finished", f"{said} {aside}".strip())
+        return Outcome("finished", f"{sentence} {aside}".strip())
 
     def write_totals(self) -> None:
         """Write down what the whole took."""

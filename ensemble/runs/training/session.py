@@ -106,12 +106,14 @@ class TrainingSession:
         seconds = time.perf_counter() - began
         self._pace.record_duration(count, seconds)
         each = figures.by_ensemble or (figures,)
-        taken = HostSnapshot(self._trainer, self._state)
+        host_snapshot = HostSnapshot(self._trainer, self._state)
 
-        def write_steps(one: RunRecorder) -> Outcome | None:
-            if outcome := one.record_steps(each[one.place], count, seconds, sharing):
+        def write_steps(run_recorder: RunRecorder) -> Outcome | None:
+            if outcome := run_recorder.record_steps(
+                each[run_recorder.place], count, seconds, sharing
+            ):
                 return outcome
-            one.save_checkpoint_if_old(taken)
+            run_recorder.save_checkpoint_if_old(host_snapshot)
             return None
 
         return self._apply_to_runs(write_steps)
@@ -126,25 +128,28 @@ class TrainingSession:
             self._can_test = True
         began = time.perf_counter()
         judged = evaluate_splits(
-            self._trainer, self._state, lambda: all(one.stop() for one in live)
+            self._trainer, self._state, lambda: all(recorder.stop() for recorder in live)
         )
         seconds, sharing = time.perf_counter() - began, len(live)
-        taken = HostSnapshot(self._trainer, self._state)
+        host_snapshot = HostSnapshot(self._trainer, self._state)
 
-        def write_epoch(one: RunRecorder) -> Outcome | None:
-            own = {split: (of.by_ensemble or (of,))[one.place] for split, of in judged.items()}
-            return one.record_epoch(own, taken, seconds, sharing)
+        def write_epoch(run_recorder: RunRecorder) -> Outcome | None:
+            own = {
+                split: (evaluation.by_ensemble or (evaluation,))[run_recorder.place]
+                for split, evaluation in judged.items()
+            }
+            return run_recorder.record_epoch(own, host_snapshot, seconds, sharing)
 
-        return self._apply_to_runs(write_epoch if judged else lambda one: None)
+        return self._apply_to_runs(write_epoch if judged else lambda recorder: None)
 
     def _save_stopped_runs(self) -> Iterator[EndedRun]:
         """Keep the place of those that are to stop."""
-        taken = HostSnapshot(self._trainer, self._state)
+        host_snapshot = HostSnapshot(self._trainer, self._state)
 
-        def save_if_stopped(one: RunRecorder) -> Outcome | None:
-            if not one.stop():
+        def save_if_stopped(run_recorder: RunRecorder) -> Outcome | None:
+            if not run_recorder.stop():
                 return None
-            one.save_checkpoint(taken)
+            run_recorder.save_checkpoint(host_snapshot)
             return STOPPED_OUTCOME
 
         return self._apply_to_runs(save_if_stopped)
@@ -180,7 +185,7 @@ def _combine_run_members(runs: Sequence[Run]) -> dict[str, Any]:
     """What a trainer is told of several runs: their members one run after the other."""
     each = [require_training_config(run).member_values for run in runs]
     values = {
-        name: np.concatenate([one[name] for one in each])
+        name: np.concatenate([run_values[name] for run_values in each])
         for name in member_values.VARIABLE_SETTINGS
     }
     numbers = [number for run in runs for number in run.member_numbers]
@@ -190,8 +195,12 @@ def _combine_run_members(runs: Sequence[Run]) -> dict[str, Any]:
 def _load_product_plan(run: Run) -> Bfloat16Methods | None:
     """How bfloat16 is multiplied, where the run has begun so: it goes on to the same bits."""
     try:
-        found = read_json(run.path / "devices.json").get("products")
-        return parse_dataclass(Bfloat16Methods, found) if isinstance(found, dict) else None
+        product_plan = read_json(run.path / "devices.json").get("products")
+        return (
+            parse_dataclass(Bfloat16Methods, product_plan)
+            if isinstance(product_plan, dict)
+            else None
+        )
     except (OSError, ValueError):
         return None
 

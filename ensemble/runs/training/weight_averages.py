@@ -63,8 +63,8 @@ def average_run_parameters(run: Run) -> dict[str, Any]:
         params = read_parameters(run.id, epoch)
         wide = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), params)
         total = wide if total is None else jax.tree.map(np.add, total, wide)
-    found: dict[str, Any] = jax.tree.map(lambda leaf: (leaf / len(epochs)).astype("f4"), total)
-    return found
+    averages: dict[str, Any] = jax.tree.map(lambda leaf: (leaf / len(epochs)).astype("f4"), total)
+    return averages
 
 
 def save_weight_average(run: Run) -> None:
@@ -81,19 +81,19 @@ def save_weight_average(run: Run) -> None:
     check_weight_averaging(run)
     params, network = average_run_parameters(run), load_run_network(run)
     data, config = load_run_dataset(run), require_training_config(run)
-    asked = {"predictions": data.test_images}
+    image_sets = {"predictions": data.test_images}
     if config.validation:
-        asked["validation"] = data.train_images[
+        image_sets["validation"] = data.train_images[
             select_validation_indices(config, data.train_labels)
         ]
     folder = run.path / AVERAGE_FOLDER
     with change_job_files(run.path, action=None):  # whoever looks first has it made
         folder.mkdir(exist_ok=True)
         write_arrays(folder / "parameters.npz", traverse_util.flatten_dict(params, sep="/"))
-        for name, images in asked.items():
-            found = ForwardPass(network, params, len(images))(images)
-            assert found is not None
-            write_arrays(folder / f"{name}.npz", {"probabilities": found})
+        for name, images in image_sets.items():
+            probabilities = ForwardPass(network, params, len(images))(images)
+            assert probabilities is not None
+            write_arrays(folder / f"{name}.npz", {"probabilities": probabilities})
 
 
 def load_averaged_predictions(run: Run) -> NDArray[np.float32]:

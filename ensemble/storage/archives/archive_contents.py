@@ -64,7 +64,7 @@ class UnpackPlan:
     @property
     def nbytes(self) -> int:
         """Bytes that the files will take, as the archive says."""
-        return sum(one.info.file_size for one in self.files)
+        return sum(file.info.file_size for file in self.files)
 
 
 def too_many_files_error(limits: ArchiveLimits) -> DataError:
@@ -87,9 +87,9 @@ def plan_unpacking(archive: zipfile.ZipFile, limits: ArchiveLimits) -> UnpackPla
     tree, plan, nested, skipped, total = entry_names.EntryTree(), [], [], 0, 0
     for info in infos:
         name = entry_names.decode_entry_name(info)
-        said = entry_names.quote_entry_name(name)
+        quoted_name = entry_names.quote_entry_name(name)
         parts = entry_names.parse_entry_path(name)
-        _check_entry_kind(info, said)
+        _check_entry_kind(info, quoted_name)
         if info.is_dir() or not parts:
             tree.add_folder(parts)
             continue
@@ -97,41 +97,47 @@ def plan_unpacking(archive: zipfile.ZipFile, limits: ArchiveLimits) -> UnpackPla
         total += info.file_size
         if info.file_size > limits.file:
             raise DataError(
-                f"{said} in the archive would take {info.file_size / 1e9:,.1f} GB unpacked, "
+                f"{quoted_name} in the archive would take {info.file_size / 1e9:,.1f} GB unpacked, "
                 f"more than the {limits.file / 1e9:,.1f} GB allowed for one file: leave it out."
             )
         if total > limits.unpacked:
             raise DataError(
                 f"The archive would take more than {limits.unpacked / 1e9:,.1f} GB unpacked "
-                f"({said} is beyond that): take fewer or smaller images."
+                f"({quoted_name} is beyond that): take fewer or smaller images."
             )
         if entry_names.is_system_entry(parts):
             skipped += 1
         elif parts[-1].lower().endswith(NESTED_SUFFIXES):
             nested.append(name)
         else:
-            plan.append(PlannedFile(info, parts, said))
+            plan.append(PlannedFile(info, parts, quoted_name))
     if not plan:
         raise DataError("The archive holds no files to read: pack the folder with your images.")
     _check_entry_overlap(archive)
     return UnpackPlan(tuple(plan), skipped, tuple(nested))
 
 
-def _check_entry_kind(info: zipfile.ZipInfo, said: str) -> None:
+def _check_entry_kind(info: zipfile.ZipInfo, quoted_name: str) -> None:
     """DataError unless the entry is a plain file or folder, packed in an ordinary way."""
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind == stat.S_IFLNK:
         raise DataError(
-            f"{said} in the archive is a link, and links are not followed: pack the file that "
+            f"{quoted_name} in the archive is a link, and links are not followed: pack the file "
+            "that "
             "it points to, or leave it out."
         )
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise DataError(f"{said} in the archive is a device or a pipe, not a file: leave it out.")
+        raise DataError(
+            f"{quoted_name} in the archive is a device or a pipe, not a file: leave it out."
+        )
     if info.flag_bits & ENCRYPTED:
-        raise DataError(f"{said} in the archive is encrypted: pack the folder without a password.")
+        raise DataError(
+            f"{quoted_name} in the archive is encrypted: pack the folder without a password."
+        )
     if info.compress_type not in ZIP_METHODS:
         raise DataError(
-            f"{said} in the archive is packed by an unsupported method ({info.compress_type}): "
+            f"{quoted_name} in the archive is packed by an unsupported method "
+            f"({info.compress_type}): "
             f"{REPACK_ADVICE}, as an ordinary .zip."
         )
 
@@ -139,17 +145,18 @@ def _check_entry_kind(info: zipfile.ZipInfo, said: str) -> None:
 def _check_entry_overlap(archive: zipfile.ZipFile) -> None:
     """DataError where two entries share bytes, or one lies outside the archive."""
     end, before = 0, ""
-    for info in sorted(archive.infolist(), key=lambda one: one.header_offset):
-        said = entry_names.quote_entry_name(entry_names.decode_entry_name(info))
+    for info in sorted(archive.infolist(), key=lambda entry: entry.header_offset):
+        quoted_name = entry_names.quote_entry_name(entry_names.decode_entry_name(info))
         if info.header_offset < end:
             shared = f" with {before}" if before else ""
             raise DataError(
-                f"{said} in the archive shares its bytes{shared}, which no ordinary tool does: "
+                f"{quoted_name} in the archive shares its bytes{shared}, which no ordinary tool "
+                "does: "
                 f"{REPACK_ADVICE}."
             )
         # At least: what else the entry's own header holds is not known before it is read.
         least = LOCAL_HEADER_BYTES + len(info.orig_filename) + info.compress_size
-        end, before = info.header_offset + least, said
+        end, before = info.header_offset + least, quoted_name
     if end > archive.start_dir:
         raise DataError(
             f"{before} in the archive is longer than the archive itself: {REPACK_ADVICE}."

@@ -37,8 +37,8 @@ def decode_entry_name(info: zipfile.ZipInfo) -> str:
 
 def quote_entry_name(name: str) -> str:
     """The name for a sentence: one line, not too long."""
-    shown = name if len(name) <= MAX_QUOTED_LETTERS else name[: MAX_QUOTED_LETTERS - 1] + "…"
-    plain = "".join(letter if letter.isprintable() else "�" for letter in shown)
+    excerpt = name if len(name) <= MAX_QUOTED_LETTERS else name[: MAX_QUOTED_LETTERS - 1] + "…"
+    plain = "".join(letter if letter.isprintable() else "�" for letter in excerpt)
     return f"“{plain}”"
 
 
@@ -48,32 +48,35 @@ def parse_entry_path(name: str, windows: bool = os.name == "nt") -> tuple[str, .
     Raises:
       DataError: it leads elsewhere, or no disk would take it.
     """
-    said, mend = quote_entry_name(name), "pack the folder again, from within"
+    quoted_name, mend = quote_entry_name(name), "pack the folder again, from within"
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
         raise DataError(
-            f"The name {said} in the archive contains characters that cannot be shown: "
+            f"The name {quoted_name} in the archive contains characters that cannot be shown: "
             "rename the file."
         )
     if "\\" in name:
         raise DataError(
-            f"The name {said} in the archive has a backslash, which systems read differently: "
+            f"The name {quoted_name} in the archive has a backslash, which systems read "
+            "differently: "
             "pack the folder with another tool."
         )
     if name.startswith("/") or DRIVE.match(name):
-        raise DataError(f"{said} in the archive is an absolute path: {mend}.")
+        raise DataError(f"{quoted_name} in the archive is an absolute path: {mend}.")
     parts = tuple(part for part in name.split("/") if part not in ("", "."))
     if ".." in parts:
-        raise DataError(f"{said} in the archive points outside it (..): {mend}.")
+        raise DataError(f"{quoted_name} in the archive points outside it (..): {mend}.")
     if len(parts) > MAX_DEPTH:
         raise DataError(
-            f"{said} in the archive lies more than {MAX_DEPTH} folders deep: use one folder "
+            f"{quoted_name} in the archive lies more than {MAX_DEPTH} folders deep: use one folder "
             "for each class, with its images in it."
         )
     sizes = [len(part.encode()) for part in parts]
     if sum(sizes) + len(sizes) > MAX_PATH_BYTES or max(sizes, default=0) > MAX_PART_BYTES:
-        raise DataError(f"The name {said} in the archive is too long for a disk: shorten it.")
+        raise DataError(
+            f"The name {quoted_name} in the archive is too long for a disk: shorten it."
+        )
     if windows:
-        _check_windows_name(parts, said)
+        _check_windows_name(parts, quoted_name)
     return parts
 
 
@@ -104,11 +107,11 @@ class EntryTree:
         """Note a folder and those that it is in; DataError where one is spelt in two ways."""
         for end in range(len(parts), 0, -1):
             here = parts[:end]
-            known, is_file = self._spelled.setdefault(_normalize_entry_path(here), (here, False))
-            if known != here or is_file:
+            spelling, is_file = self._spelled.setdefault(_normalize_entry_path(here), (here, False))
+            if spelling != here or is_file:
                 raise DataError(
                     f"{quote_entry_name('/'.join(here))} and "
-                    f"{quote_entry_name('/'.join(known))} in the archive would be one on "
+                    f"{quote_entry_name('/'.join(spelling))} in the archive would be one on "
                     "systems that ignore upper and lower case: rename one of them."
                 )
 
@@ -118,7 +121,9 @@ def _normalize_entry_path(parts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(unicodedata.normalize("NFC", part).casefold() for part in parts)
 
 
-def _check_windows_name(parts: tuple[str, ...], said: str) -> None:
+def _check_windows_name(parts: tuple[str, ...], quoted_name: str) -> None:
     for part in parts:
         if DEVICE.fullmatch(part) or part[-1] in ". " or set(part) & set(':*?"<>|'):
-            raise DataError(f"The name {said} in the archive is not allowed on Windows: rename it.")
+            raise DataError(
+                f"The name {quoted_name} in the archive is not allowed on Windows: rename it."
+            )

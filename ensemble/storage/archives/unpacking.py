@@ -98,11 +98,11 @@ class _BoundedFile:
                 f"{REPACK_ADVICE}."
             )
         # Without a size it is the archive's last record, which is sought near its end.
-        found = self._file.read(size if size >= 0 else limits.contents)
+        content = self._file.read(size if size >= 0 else limits.contents)
         # Each line of the list takes memory, however short it is: count before they are parsed.
-        if self.opening and found.count(ENTRY_MARK) > limits.files:
+        if self.opening and content.count(ENTRY_MARK) > limits.files:
             raise too_many_files_error(limits)
-        return found
+        return content
 
 
 def _open_archive(file: BinaryIO, limits: ArchiveLimits) -> zipfile.ZipFile:
@@ -136,39 +136,40 @@ def _write_planned_files(
     archive: zipfile.ZipFile, plan: UnpackPlan, folder: Path, progress: Progress | None
 ) -> None:
     """The files, in their folders; DataError where one is not what the archive says of it."""
-    done, made = 0, {folder}
-    for number, one in enumerate(plan.files):
-        path = folder.joinpath(*one.parts)
-        if path.parent not in made:
+    done, folders = 0, {folder}
+    for number, file in enumerate(plan.files):
+        path = folder.joinpath(*file.parts)
+        if path.parent not in folders:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            made.add(path.parent)
+            folders.add(path.parent)
         written = 0
         # "x": nothing that is there is written through, whatever its name meant.
         with path.open("xb") as target:
-            for piece in _read_entry_pieces(archive, one):
+            for piece in _read_entry_pieces(archive, file):
                 written += len(piece)
-                if written > one.info.file_size:
-                    raise _damaged_entry_error(one)
+                if written > file.info.file_size:
+                    raise _damaged_entry_error(file)
                 target.write(piece)
-        if written != one.info.file_size:
-            raise _damaged_entry_error(one)
+        if written != file.info.file_size:
+            raise _damaged_entry_error(file)
         done += written
         if progress and (number % 64 == 0 or number == len(plan.files) - 1):
             progress(done / plan.nbytes if plan.nbytes else 1.0, f"Unpacking: {number + 1:,} files")
 
 
-def _read_entry_pieces(archive: zipfile.ZipFile, one: PlannedFile) -> Iterator[bytes]:
+def _read_entry_pieces(archive: zipfile.ZipFile, planned_file: PlannedFile) -> Iterator[bytes]:
     """A file's bytes, piece by piece."""
     try:
-        with archive.open(one.info) as source:
+        with archive.open(planned_file.info) as source:
             while piece := source.read(CHUNK):
                 yield piece
     except (*ZIP_ERRORS, NotImplementedError) as error:
-        raise _damaged_entry_error(one) from error
+        raise _damaged_entry_error(planned_file) from error
 
 
-def _damaged_entry_error(one: PlannedFile) -> DataError:
+def _damaged_entry_error(planned_file: PlannedFile) -> DataError:
     return DataError(
-        f"{one.quoted_name} in the archive is damaged, or its size is not what the archive "
+        f"{planned_file.quoted_name} in the archive is damaged, or its size is not what the "
+        "archive "
         f"says: {REPACK_ADVICE}, and upload all of it."
     )

@@ -40,14 +40,14 @@ def load_or_compute_arrays(name: str, made_from: str, make: Callable[[], Arrays]
     ]
     path = data_folder() / CACHE_FOLDER / f"{name}-{digest}.npz"
     try:
-        found = read_arrays(path, None, MAX_CACHE_BYTES, need_checksum=True)
+        arrays = read_arrays(path, None, MAX_CACHE_BYTES, need_checksum=True)
         os.utime(path)
-        return found
+        return arrays
     except (OSError, DamagedFileError):
-        made = make()
+        result = make()
         with contextlib.suppress(OSError):  # A full disk costs the next one seconds, no more.
-            _write_cache_file(path, made)
-        return made
+            _write_cache_file(path, result)
+        return result
 
 
 def digest_array_list(tree: list[NDArray[np.generic]]) -> str:
@@ -69,7 +69,9 @@ def digest_program_source() -> str:
 def _write_cache_file(path: Path, arrays: Arrays) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_arrays(path, arrays)
-    files = sorted(path.parent.glob("*.npz"), key=lambda one: one.stat().st_mtime, reverse=True)
+    files = sorted(
+        path.parent.glob("*.npz"), key=lambda cache_file: cache_file.stat().st_mtime, reverse=True
+    )
     total = 0
     for file in files:
         total += file.stat().st_size

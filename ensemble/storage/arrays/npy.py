@@ -95,8 +95,8 @@ class ArrayHeader:
             ]
             if wanted == list(self.shape):
                 return
-        said = ", ".join(str(axes.get(str(axis), axis)) for axis in expected.shape)
-        raise DamagedFileError(f"{name} has shape {format_shape(self.shape)}, not ({said})")
+        axis_sizes = ", ".join(str(axes.get(str(axis), axis)) for axis in expected.shape)
+        raise DamagedFileError(f"{name} has shape {format_shape(self.shape)}, not ({axis_sizes})")
 
 
 class BoundedReader(io.BufferedReader):
@@ -132,12 +132,12 @@ def open_bounded_file(path: Path) -> Iterator[BoundedReader]:
       OSError: it cannot be read; FileNotFoundError if there is none.
     """
     try:
-        found = plain_file(path)
+        raw_file = plain_file(path)
     except OSError as error:
         if error.errno == errno.EINVAL:
             raise DamagedFileError("it is not a file") from error
         raise
-    with BoundedReader(found.detach()) as file:
+    with BoundedReader(raw_file.detach()) as file:
         yield file
 
 
@@ -156,11 +156,11 @@ def read_header(file: BinaryIO) -> ArrayHeader:
     length = struct.unpack(form, size)[0] if len(size) == struct.calcsize(form) else 0
     if length > MAX_HEADER_BYTES:
         raise DamagedFileError("an array's header is too long")
-    found = HEADER_PATTERN.fullmatch(file.read(length).decode("ascii", "replace"))
-    if not found:
+    match = HEADER_PATTERN.fullmatch(file.read(length).decode("ascii", "replace"))
+    if not match:
         raise DamagedFileError("an array's header cannot be read")
-    descr, order, lengths = found.groups()
-    shape = tuple(int(one) for one in lengths.split(",") if one)
+    descr, order, lengths = match.groups()
+    shape = tuple(int(dimension) for dimension in lengths.split(",") if dimension)
     return ArrayHeader(_parse_dtype(descr), shape, order == "True", 8 + len(size) + length)
 
 

@@ -125,7 +125,7 @@ def read_arrays(
       OSError: it cannot be read; FileNotFoundError if there is none.
     """
     if most_bytes is None:
-        most_bytes = sum(one.nbytes for one in (expected or {}).values())
+        most_bytes = sum(array.nbytes for array in (expected or {}).values())
     try:
         with open_bounded_file(path) as file:
             # Packing makes what cannot be packed a little longer.
@@ -137,7 +137,7 @@ def read_arrays(
                     raise DamagedFileError("it has no checksum")
                 entries = _check_npz_entries(archive, most_bytes, file.size)
                 if only is not None:
-                    entries = {name: one for name, one in entries.items() if name == only}
+                    entries = {name: entry for name, entry in entries.items() if name == only}
                     checksum = None if entries else checksum
                 headers = _read_npz_headers(archive, entries, expected, most_bytes)
                 return _read_npz_arrays(archive, entries, headers, checksum)
@@ -176,33 +176,33 @@ def _read_npz_checksum(file: BoundedReader, comment: bytes) -> str | None:
     file.seek(-END_RECORD_BYTES - len(comment), os.SEEK_END)
     if file.read(4) != b"PK\5\6":
         raise DamagedFileError("its end is not the end of an archive")
-    found = CHECKSUM_PATTERN.fullmatch(comment)
-    if comment and not found:
+    match = CHECKSUM_PATTERN.fullmatch(comment)
+    if comment and not match:
         raise DamagedFileError("its checksum cannot be read")
-    return found[1].decode() if found else None
+    return match[1].decode() if match else None
 
 
 def _check_npz_entries(
     archive: zipfile.ZipFile, most_bytes: int, size: int
 ) -> dict[str, zipfile.ZipInfo]:
     """The archive's entries by their arrays' names, once what it says of them is possible."""
-    found = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
-    infos = list(found.values())
+    entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+    infos = list(entries.values())
     if len(infos) != len(archive.infolist()) or len(infos) > MAX_ENTRIES:
         raise DamagedFileError("its arrays are not the ones that were written")
-    for one in infos:
-        stored = one.compress_type == zipfile.ZIP_STORED
-        if one.compress_type not in ZIP_METHODS or one.flag_bits & ~HARMLESS_FLAGS:
+    for info in infos:
+        stored = info.compress_type == zipfile.ZIP_STORED
+        if info.compress_type not in ZIP_METHODS or info.flag_bits & ~HARMLESS_FLAGS:
             raise DamagedFileError("it is packed differently than when it was written")
-        if stored and one.compress_size != one.file_size:
+        if stored and info.compress_size != info.file_size:
             raise DamagedFileError("its sizes do not fit together")
-    unpacked = sum(one.file_size for one in infos)
+    unpacked = sum(entry.file_size for entry in infos)
     if (
         unpacked > most_bytes + len(infos) * MAX_HEADER_BYTES
-        or sum(one.compress_size for one in infos) > size
+        or sum(entry.compress_size for entry in infos) > size
     ):
         raise DamagedFileError("it claims to hold more than it can")
-    return found
+    return entries
 
 
 def _read_npz_headers(
@@ -234,7 +234,7 @@ def _read_npz_arrays(
     headers: Mapping[str, ArrayHeader],
     checksum: str | None,
 ) -> Arrays:
-    found, digest = {}, ArrayDigest()
+    arrays, digest = {}, ArrayDigest()
     for name, header in headers.items():
         digest.begin(name, header.dtype, header.shape)
         content = np.empty(header.nbytes, np.uint8)
@@ -245,7 +245,7 @@ def _read_npz_arrays(
                 if cast(io.BufferedIOBase, file).readinto(piece.data) != len(piece):
                     raise DamagedFileError("an array is truncated")
                 digest.update(piece)
-        found[name] = header.view_as_array(content)
+        arrays[name] = header.view_as_array(content)
     if checksum not in (None, digest.hexdigest()):
         raise DamagedFileError("its checksum does not match")
-    return found
+    return arrays

@@ -61,9 +61,9 @@ def parse_dataclass(cls: type[Parsed], values: Any) -> Parsed:
     """
     if not isinstance(values, dict):
         raise ValueError("it is not a JSON object")
-    known = {name: read for name, read in build_field_checkers(cls).items() if name in values}
+    checkers = {name: read for name, read in build_field_checkers(cls).items() if name in values}
     try:
-        return cls(**{name: read(values[name], name) for name, read in known.items()})
+        return cls(**{name: read(values[name], name) for name, read in checkers.items()})
     except TypeError as error:
         raise ValueError(str(error)) from error
 
@@ -114,7 +114,10 @@ def build_field_checkers(cls: Any) -> dict[str, ValueChecker]:
 @functools.cache
 def _build_field_checkers_once(cls: Any) -> dict[str, ValueChecker]:
     annotations = get_type_hints(cls, include_extras=True)
-    return {one.name: build_value_checker(annotations[one.name]) for one in dataclasses.fields(cls)}
+    return {
+        field.name: build_value_checker(annotations[field.name])
+        for field in dataclasses.fields(cls)
+    }
 
 
 def _build_scalar_checker(kind: type, bounds: NumberRange | None) -> ValueChecker:
@@ -157,9 +160,9 @@ def _build_union_checker(kinds: tuple[Any, ...]) -> ValueChecker:
     def check_union(value: Any, name: str) -> Any:
         if value is None and may_be_none:
             return None
-        for one in readers[:-1]:
+        for reader in readers[:-1]:
             with contextlib.suppress(ValueError):
-                return one(value, name)
+                return reader(value, name)
         return readers[-1](value, name)
 
     return check_union
@@ -167,24 +170,28 @@ def _build_union_checker(kinds: tuple[Any, ...]) -> ValueChecker:
 
 def _build_typed_dict_checker(kind: Any) -> ValueChecker:
     readers = {
-        name: build_value_checker(one)
-        for name, one in get_type_hints(kind, include_extras=True).items()
+        name: build_value_checker(annotation)
+        for name, annotation in get_type_hints(kind, include_extras=True).items()
     }
     required = sorted(kind.__required_keys__)
 
     def check_typed_dict(value: Any, name: str) -> Any:
         if type(value) is not dict:
             raise unexpected_value_error(name, value)
-        for one in required:
-            if one not in value:
-                raise ValueError(f"{one} is missing")
-        return {one: readers[one](found, one) for one, found in value.items() if one in readers}
+        for key in required:
+            if key not in value:
+                raise ValueError(f"{key} is missing")
+        return {
+            field_name: readers[field_name](item, field_name)
+            for field_name, item in value.items()
+            if field_name in readers
+        }
 
     return check_typed_dict
 
 
 def _build_list_checker(kind: Any) -> ValueChecker:
-    one, bounds = build_value_checker(kind), find_number_range(kind)
+    value_checker, bounds = build_value_checker(kind), find_number_range(kind)
     may_be_none = types.NoneType in get_args(kind)
 
     def check_list(value: Any, name: str) -> Any:
@@ -192,7 +199,7 @@ def _build_list_checker(kind: Any) -> ValueChecker:
             raise unexpected_value_error(name, value)
         if bounds and is_list_within(value, bounds, may_be_none):
             return value
-        return [one(found, name) for found in value]
+        return [value_checker(item, name) for item in value]
 
     return check_list
 
@@ -200,7 +207,7 @@ def _build_list_checker(kind: Any) -> ValueChecker:
 def find_number_range(kind: Any) -> NumberRange | None:
     """The range of a kind that is a number, or None too; None if it is something else."""
     either = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-    (wanted, *others) = [one for one in either if one is not types.NoneType]
+    (wanted, *others) = [alternative for alternative in either if alternative is not types.NoneType]
     if others or get_origin(wanted) is not Annotated or get_args(wanted)[0] is not float:
         return None
     bounds: NumberRange = get_args(wanted)[1]
@@ -209,20 +216,20 @@ def find_number_range(kind: Any) -> NumberRange | None:
 
 def is_list_within(values: list[Any], bounds: NumberRange, may_be_none: bool) -> bool:
     """Whether these are numbers in a range, without asking each; False: take a closer look."""
-    found = set(map(type, values))
-    if types.NoneType in found:
+    value_types = set(map(type, values))
+    if types.NoneType in value_types:
         if not may_be_none:
             return False
-        found.discard(types.NoneType)
-        values = [one for one in values if one is not None]
-    if not found <= JSON_TYPES[float]:
+        value_types.discard(types.NoneType)
+        values = [value for value in values if value is not None]
+    if not value_types <= JSON_TYPES[float]:
         return False
     # NaN, which a least and a most may pass by, is not in JSON as it is read.
     return not values or (bounds.low <= min(values) and max(values) <= bounds.high)
 
 
 def _build_dict_checker(key: Any, kind: Any) -> ValueChecker:
-    one, to_key = (
+    value_checker, to_key = (
         build_value_checker(kind),
         _parse_integer_key if key is int else build_value_checker(key),
     )
@@ -230,7 +237,7 @@ def _build_dict_checker(key: Any, kind: Any) -> ValueChecker:
     def check_dict(value: Any, name: str) -> Any:
         if type(value) is not dict:
             raise unexpected_value_error(name, value)
-        return {to_key(text, name): one(found, name) for text, found in value.items()}
+        return {to_key(text, name): value_checker(item, name) for text, item in value.items()}
 
     return check_dict
 

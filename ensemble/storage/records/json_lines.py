@@ -78,9 +78,9 @@ def keep_matching_lines(path: Path, wanted: Callable[[Line], bool]) -> None:
 def convert_to_json(value: Any) -> Any:
     """NumPy and nested values as JSON has them; NaN and infinities as None."""
     if isinstance(value, dict):
-        return {key: convert_to_json(one) for key, one in value.items()}
+        return {key: convert_to_json(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | list | tuple):
-        return [convert_to_json(one) for one in value]
+        return [convert_to_json(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

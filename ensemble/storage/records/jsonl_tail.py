@@ -37,10 +37,10 @@ class JsonlTail:
           RunError: the file is there and cannot be read.
         """
         with self._lock:
-            seen = file_version(str(self._path))
-            if seen != self._seen:
-                self._lines = self._read_new_lines() if seen else self._reset()
-                self._seen = seen
+            version = file_version(str(self._path))
+            if version != self._seen:
+                self._lines = self._read_new_lines() if version else self._reset()
+                self._seen = version
             return self._lines
 
     def drop_lines(self, count: int) -> list[Line]:
@@ -74,7 +74,7 @@ class JsonlTail:
             self._last = rows[-1] + b"\n"
         elif not goes_on:
             self._last = b""
-        found = [
+        new_lines = [
             line for row in rows if (line := parse_history_line(row, self._members)) is not None
         ]
-        return (self._lines if goes_on else []) + found
+        return (self._lines if goes_on else []) + new_lines

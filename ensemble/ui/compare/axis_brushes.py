@@ -24,34 +24,36 @@ def parse_brushes(text: str | None, columns: Sequence[AxisColumn]) -> dict[str, 
       text: as above.
       columns: the axes that there are; another one cannot be brushed.
     """
-    known, found = {column.name: column for column in columns}, {}
+    columns_by_name, brushes = {column.name: column for column in columns}, {}
     for part in (text or "")[:MAX_ADDRESS_LENGTH].split(";"):
-        name, _, said = part.partition(":")
-        if column := known.get(name):
-            brush = parse_brush_range(said) if column.is_number else parse_brush_words(said)
-            if any(one is not None for one in brush):
-                found[name] = brush
-    return found
+        name, _, brush_text = part.partition(":")
+        if column := columns_by_name.get(name):
+            brush = (
+                parse_brush_range(brush_text) if column.is_number else parse_brush_words(brush_text)
+            )
+            if any(end is not None for end in brush):
+                brushes[name] = brush
+    return brushes
 
 
-def parse_brush_range(said: str) -> Range:
+def parse_brush_range(text: str) -> Range:
     """ "0.01..0.1", "..0.1" or "0.01.."; an end that is no number is open."""
-    low, _, high = said.partition("..")
+    low, _, high = text.partition("..")
     return parse_range_end(low), parse_range_end(high)
 
 
-def parse_range_end(said: str) -> float | None:
+def parse_range_end(text: str) -> float | None:
     """One end of a range."""
     try:
-        value = float(said)
+        value = float(text)
     except ValueError:
         return None
     return value if math.isfinite(value) else None
 
 
-def parse_brush_words(said: str) -> tuple[str, ...]:
+def parse_brush_words(text: str) -> tuple[str, ...]:
     """The words of a choice."""
-    return tuple(unquote(word) for word in said.split("|") if word)
+    return tuple(unquote(word) for word in text.split("|") if word)
 
 
 def format_brushes(brushes: Mapping[str, Brush]) -> str:
@@ -62,14 +64,14 @@ def format_brushes(brushes: Mapping[str, Brush]) -> str:
 def format_brush(brush: Brush) -> str:
     """One brush in an address."""
     if is_brush_range(brush):
-        ends = ("" if one is None else repr(float(one)).removesuffix(".0") for one in brush)
+        ends = ("" if end is None else repr(float(end)).removesuffix(".0") for end in brush)
         return "..".join(ends)
     return "|".join(quote(str(word), safe="") for word in brush)
 
 
 def is_brush_range(brush: Brush) -> bool:
     """Whether it is of numbers."""
-    return len(brush) == 2 and not any(isinstance(one, str) for one in brush)
+    return len(brush) == 2 and not any(isinstance(end, str) for end in brush)
 
 
 def parse_browser_brushes(text: str, columns: Sequence[AxisColumn]) -> dict[str, Brush]:
@@ -78,19 +80,19 @@ def parse_browser_brushes(text: str, columns: Sequence[AxisColumn]) -> dict[str,
         sent = json.loads(text[: 10 * MAX_ADDRESS_LENGTH])
     except (ValueError, RecursionError):
         return {}
-    found = {}
+    parts = {}
     for name, brush in sent.items() if isinstance(sent, dict) else ():
         if isinstance(brush, list) and (part := parse_browser_brush(brush)):
-            found[str(name)] = part
-    return parse_brushes(format_brushes(found), columns)
+            parts[str(name)] = part
+    return parse_brushes(format_brushes(parts), columns)
 
 
 def parse_browser_brush(brush: list[Any]) -> Brush | None:
     """A brush of the browser's, where it is one."""
-    if brush and all(isinstance(one, str) for one in brush):
+    if brush and all(isinstance(word, str) for word in brush):
         return tuple(brush)
     numbers = all(
-        one is None or (isinstance(one, int | float) and math.isfinite(one)) for one in brush
+        end is None or (isinstance(end, int | float) and math.isfinite(end)) for end in brush
     )
     return (brush[0], brush[1]) if len(brush) == 2 and numbers else None
 
@@ -120,9 +122,9 @@ def is_within_brush(brush: Brush, value: float | str | None) -> bool:
 
 def describe_brushes(brushes: Mapping[str, Brush], columns: Sequence[AxisColumn]) -> str:
     """What is brushed, as a person reads it: "learning rate 0.01 to 0.1, network MLP"."""
-    known = {column.name: column for column in columns}
+    columns_by_name = {column.name: column for column in columns}
     return ", ".join(
-        f"{known[name].label_in_sentence} {describe_brush(brush, known[name])}"
+        f"{columns_by_name[name].label_in_sentence} {describe_brush(brush, columns_by_name[name])}"
         for name, brush in brushes.items()
     )
 
@@ -131,7 +133,7 @@ def describe_brush(brush: Brush, column: AxisColumn) -> str:
     """One brush as a person reads it."""
     if not is_brush_range(brush):
         return " or ".join(map(str, brush))
-    low, high = (None if one is None else column.format_value(float(one)) for one in brush)
+    low, high = (None if end is None else column.format_value(float(end)) for end in brush)
     if low is None or high is None:
         return f"up to {high}" if low is None else f"from {low}"
     return f"{low} to {high}"

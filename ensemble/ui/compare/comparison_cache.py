@@ -42,25 +42,29 @@ def compute_run_columns(every: Sequence[runs.Run]) -> list[AxisColumn]:
 
 
 def compute_shared_comparison(
-    what: str, seen: RunsFingerprint, by: RunsFingerprint, make: Callable[[], Result]
+    what: str, runs_fingerprint: RunsFingerprint, by: RunsFingerprint, make: Callable[[], Result]
 ) -> Result:
     """What `make` makes, made once for each state of the runs.
 
     Args:
       what: its name.
-      seen: the state of the runs, from `compute_runs_fingerprint`.
+      runs_fingerprint: the state of the runs, from `compute_runs_fingerprint`.
       by: what else it follows from, small and hashable.
       make: makes it.
     """
-    wait = st.spinner("Reading the runs …") if len(seen) > MANY_RUNS else contextlib.nullcontext()
+    wait = (
+        st.spinner("Reading the runs …")
+        if len(runs_fingerprint) > MANY_RUNS
+        else contextlib.nullcontext()
+    )
     with wait:  # It says so only where it takes more than a moment.
-        made: Result = _compute_shared_comparison(what, seen, by, make)
-    return made
+        result: Result = _compute_shared_comparison(what, runs_fingerprint, by, make)
+    return result
 
 
 # The largest, curves of the members of 50 runs as a figure, take some megabytes.
 @st.cache_resource(max_entries=24, show_spinner=False)
 def _compute_shared_comparison(
-    what: str, seen: RunsFingerprint, by: RunsFingerprint, _make: Callable[[], Any]
+    what: str, runs_fingerprint: RunsFingerprint, by: RunsFingerprint, _make: Callable[[], Any]
 ) -> Any:
     return _make()

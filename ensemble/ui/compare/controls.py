@@ -23,8 +23,8 @@ def select_several_options(
       default: the choice where the address names none of them; it is not written there.
       more: for `st.multiselect`.
     """
-    asked = tuple(one for one in word.read() if one in options)
-    value = asked or tuple(one for one in default if one in options)
+    choice = tuple(option for option in word.read() if option in options)
+    value = choice or tuple(option for option in default if option in options)
     show_address_widget(
         f"compare_{word.name}_{hash_options([*options, *options.values()])}",
         list(value),
@@ -60,8 +60,8 @@ def select_option_pills(
       more: for `st.pills`.
       nothing: what the address says where none of them is pressed; "" where one has to be.
     """
-    asked = tuple(one for one in options if one in word.read())
-    value = asked or (() if nothing and nothing in word.read() else tuple(default))
+    choice = tuple(option for option in options if option in word.read())
+    value = choice or (() if nothing and nothing in word.read() else tuple(default))
     show_address_widget(
         f"compare_{word.name}_{hash_options(options)}",
         list(value),
@@ -72,7 +72,7 @@ def select_option_pills(
             key=key,
             default=widget_state.get_widget_default(key),
             on_change=update_options_address,
-            format_func=lambda one: escaping.escape_markdown(options[one]),
+            format_func=lambda option: escaping.escape_markdown(options[option]),
             args=(word, key, tuple(default), nothing),
             **more,
         ),

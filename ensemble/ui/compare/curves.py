@@ -58,21 +58,21 @@ def show_comparison_curves(groups: Sequence[RunGroup]) -> None:
         splits = controls.select_option_pills(address.SPLITS, "Images", SPLITS, ("test",))
         over = address.select_address_option(address.OVER, "Over", X_AXIS_UNITS, "epochs")
     band = address.BAND.read_option(BANDS, "range")
-    log = tuple(one for one in LOG_AXES if one in address.LOG.read())
+    log = tuple(axis for axis in LOG_AXES if axis in address.LOG.read())
     groups = filter_readable_groups(groups)
     every = [run for group in groups for run in group.runs]
     if not every:
         return
-    seen = comparison_cache.compute_runs_fingerprint(every)
+    runs_fingerprint = comparison_cache.compute_runs_fingerprint(every)
     keys = tuple(group.key for group in groups)
-    asked = (keys, what, who, over, band)
-    found = [
+    request = (keys, what, who, over, band)
+    split_curves = [
         (
             split,
             comparison_cache.compute_shared_comparison(
                 "curves",
-                seen,
-                (*asked, split),
+                runs_fingerprint,
+                (*request, split),
                 partial(
                     compute_group_curves,
                     groups,
@@ -86,14 +86,14 @@ def show_comparison_curves(groups: Sequence[RunGroup]) -> None:
         )
         for split in splits
     ]
-    if not any(one.lines for _, each in found for one in each):
+    if not any(curves.lines for _, each in split_curves for curves in each):
         show_no_curves(every, splits, over)
         return
     palette = theme.get_page_palette()
     going = any(run.active for run in every)
-    said, below = describe_best_group(found[-1][1], what, splits[-1], going)
-    if said:
-        st.markdown(f"##### {escaping.escape_markdown(said)}")
+    headline, below = describe_best_group(split_curves[-1][1], what, splits[-1], going)
+    if headline:
+        st.markdown(f"##### {escaping.escape_markdown(headline)}")
     if below:
         st.caption(escaping.escape_markdown(below))
     title = (
@@ -101,10 +101,10 @@ def show_comparison_curves(groups: Sequence[RunGroup]) -> None:
     )
     figure = comparison_cache.compute_shared_comparison(
         "curves figure",
-        seen,
-        (*asked, splits, log, palette),
+        runs_fingerprint,
+        (*request, splits, log, palette),
         lambda: pictures.plot_group_curves(
-            found, what=what, x=over, title=title, palette=palette, log=log
+            split_curves, what=what, x=over, title=title, palette=palette, log=log
         ),
     )
     figure_panel.show_figure_panel(
@@ -112,16 +112,16 @@ def show_comparison_curves(groups: Sequence[RunGroup]) -> None:
         key="compare_curves",
         name=f"compared-{what}",
         title=title,
-        alt=describe_group_curves_chart(found, what, who, over),
-        table=lambda: pictures.tabulate_group_curves(found, what, over),
-        sees=explain_group_curves_chart(found, band, who),
+        alt=describe_group_curves_chart(split_curves, what, who, over),
+        table=lambda: pictures.tabulate_group_curves(split_curves, what, over),
+        sees=explain_group_curves_chart(split_curves, band, who),
     )
-    show_missing_curves(found)
+    show_missing_curves(split_curves)
 
 
 def filter_readable_groups(groups: Sequence[RunGroup]) -> list[RunGroup]:
     """The groups without the runs whose histories cannot be read, which are named."""
-    found = []
+    readable_groups = []
     for group in groups:
         left = []
         for run in group.runs:
@@ -131,41 +131,47 @@ def filter_readable_groups(groups: Sequence[RunGroup]) -> list[RunGroup]:
             except EnsembleError as error:
                 guard.show_error_message(error)
         if left:
-            found.append(replace(group, runs=tuple(left)))
-    return found
+            readable_groups.append(replace(group, runs=tuple(left)))
+    return readable_groups
 
 
-def show_missing_curves(found: Sequence[tuple[str, Sequence[GroupCurves]]]) -> None:
+def show_missing_curves(split_curves: Sequence[tuple[str, Sequence[GroupCurves]]]) -> None:
     """Which runs have no such curve, and where a mean is of fewer runs than began."""
-    said, without = [], dict[int, list[str]]()
-    for split, each in found:
-        missing = sum(len(one.missing) for one in each)
-        if missing and any(one.lines for one in each):
+    sentences, without = [], dict[int, list[str]]()
+    for split, each in split_curves:
+        missing = sum(len(curves.missing) for curves in each)
+        if missing and any(curves.lines for curves in each):
             without.setdefault(missing, []).append(split)
     for missing, splits in without.items():
         have = "has" if missing == 1 else "have"
         on = " or ".join(splits)
-        said.append(f"{formats.format_count(missing, 'run')} {have} no such figure on {on} images.")
-    if any(len(one.n) and one.n.min() < one.runs for _, each in found for one in each):
-        said.append(
+        sentences.append(
+            f"{formats.format_count(missing, 'run')} {have} no such figure on {on} images."
+        )
+    if any(
+        len(curves.n) and curves.n.min() < curves.runs
+        for _, each in split_curves
+        for curves in each
+    ):
+        sentences.append(
             "Where not all runs of a group have come so far, the mean is of those that "
             "have, and may jump."
         )
-    if said:
-        st.caption(escaping.escape_markdown(" ".join(dict.fromkeys(said))))
+    if sentences:
+        st.caption(escaping.escape_markdown(" ".join(dict.fromkeys(sentences))))
 
 
 def show_no_curves(every: Sequence[runs.Run], splits: Sequence[str], over: str) -> None:
     """There is no such curve: why, and what to do."""
     if splits == ("validation",):
-        said = (
+        sentence = (
             "None of these runs holds training images out: choose test, or train with a "
             "validation share."
         )
     elif over != "epochs" and all(run.training_config is None for run in every):
-        said = "These runs were trained elsewhere: choose epochs."
+        sentence = "These runs were trained elsewhere: choose epochs."
     elif any(run.active for run in every):
-        said = "The first epoch has not ended yet: the curves appear here by themselves."
+        sentence = "The first epoch has not ended yet: the curves appear here by themselves."
     else:
-        said = "None of these runs has such figures: choose other images, or another curve."
-    st.info(said, icon=":material/show_chart:")
+        sentence = "None of these runs has such figures: choose other images, or another curve."
+    st.info(sentence, icon=":material/show_chart:")

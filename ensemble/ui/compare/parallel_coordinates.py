@@ -42,7 +42,7 @@ def show_run_coordinates(
       on_brush: called with all that is brushed when a brush has ended.
     """
     titles = [column.label for column in columns]
-    said = f"{formats.format_count(len(every), 'run')} over {', '.join(titles)}"
+    text = f"{formats.format_count(len(every), 'run')} over {', '.join(titles)}"
     caption = f"{TITLE} · {formats.format_count(len(every), 'run')}"
     chart = {
         "axes": build_parallel_axes(columns),
@@ -53,7 +53,7 @@ def show_run_coordinates(
         "caption": caption,
         "title": TITLE,
         "about": f"{caption} · {format_program_version()}",
-        "alt": f"{TITLE}: {said}. Tab reaches both ends of every axis; the arrow keys brush.",
+        "alt": f"{TITLE}: {text}. Tab reaches both ends of every axis; the arrow keys brush.",
         "file": "parallel-coordinates",
     }
     # As text: Streamlit looks for tables in anything else.

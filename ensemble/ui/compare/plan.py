@@ -22,14 +22,16 @@ def show_comparison_plan(every: Sequence[runs.Run]) -> None:
         )
         return
     names = {run.id: format_unique_run_name(run) for run in kept}
-    ours = [run for run in kept if run.training_config is not None]  # of others there is no plan
+    trained_runs = [
+        run for run in kept if run.training_config is not None
+    ]  # of others there is no plan
     chosen = controls.select_one_option(
         address.RUN,
         "Plan from",
         names,
-        (ours or kept)[0].id,
+        (trained_runs or kept)[0].id,
         width=420,
         help="From the predictions that this run keeps of every epoch.",
     )
-    run = next(one for one in kept if one.id == chosen)
+    run = next(candidate for candidate in kept if candidate.id == chosen)
     panel.show_plan_panel(run)

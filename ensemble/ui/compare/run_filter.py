@@ -64,11 +64,11 @@ def read_run_filter(every: Sequence[runs.Run], wanted: bool) -> RunFilter:
 
 def find_ranking_column(columns: Sequence[AxisColumn]) -> AxisColumn | None:
     """The figure that the best are chosen by."""
-    known = {column.name: column for column in columns}
-    held = known.get("best_validation_nll")
+    columns_by_name = {column.name: column for column in columns}
+    held = columns_by_name.get("best_validation_nll")
     if held and None not in held.values:
         return held
-    return known.get("nll")
+    return columns_by_name.get("nll")
 
 
 def compute_best_mask(columns: Sequence[AxisColumn], top: int, count: int) -> list[bool]:
@@ -114,23 +114,20 @@ def update_top_address(key: str) -> None:
     address.TOP.set_value(widget_state.get_widget_value(key))
 
 
-def show_filter_summary(found: RunFilter) -> None:
+def show_filter_summary(run_filter: RunFilter) -> None:
     """What is left and why, and a way back to all; nothing where all runs are."""
     top = address.TOP.read()
-    if not found.brushes and top == 100:
+    if not run_filter.brushes and top == 100:
         return
-    why = [
-        f"brushed to "
-        f"{escaping.escape_markdown(axis_brushes.describe_brushes(found.brushes, found.columns))}"
-    ]
-    why = why if found.brushes else []
-    if top < 100 and (by := find_ranking_column(found.columns)):
+    brushes = axis_brushes.describe_brushes(run_filter.brushes, run_filter.columns)
+    why = [f"brushed to {escaping.escape_markdown(brushes)}"] if run_filter.brushes else []
+    if top < 100 and (by := find_ranking_column(run_filter.columns)):
         why.append(
             f"the best {formats.format_percent(top / 100, places=0)} by {RANKING_LABELS[by.name]}"
         )
-    count = formats.format_count(len(found.mask), "run")
+    count = formats.format_count(len(run_filter.mask), "run")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**{sum(found.mask):,} of {count}**: {'; '.join(why)}.", width="content")
+        st.markdown(f"**{sum(run_filter.mask):,} of {count}**: {'; '.join(why)}.", width="content")
         st.button(
             "Show all",
             key="compare_show_all",

@@ -18,19 +18,21 @@ from ensemble.wording.run_names import format_unique_run_name
 NEWEST_RUN_COUNT = 10  # of the newest runs, offered where nothing is chosen
 
 
-def show_comparison_header(found: SelectedRuns) -> None:
+def show_comparison_header(selection: SelectedRuns) -> None:
     """How many runs there are, of what, and the way to choose others."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compared"):
-        title = formats.format_count(len(found.runs), "run")
-        shared = f" · {found.common_trait}" if found.common_trait else ""
+        title = formats.format_count(len(selection.runs), "run")
+        shared = f" · {selection.common_trait}" if selection.common_trait else ""
         st.subheader(escaping.escape_markdown(title + shared), anchor=False, width="content")
-        said = ", ".join(dict.fromkeys(run.data.title for run in found.runs))
-        st.caption(escaping.escape_markdown(said), width="content")
+        dataset_titles = ", ".join(dict.fromkeys(run.data.title for run in selection.runs))
+        st.caption(escaping.escape_markdown(dataset_titles), width="content")
         st.space("stretch")
-        report_download.show_report_download(sort_baseline_first(found.runs), "compare_one_file")
+        report_download.show_report_download(
+            sort_baseline_first(selection.runs), "compare_one_file"
+        )
         with st.popover("Choose runs", icon=":material/checklist:", key="compare_choose"):
-            show_run_choices(found)
-    show_comparison_problems(found)
+            show_run_choices(selection)
+    show_comparison_problems(selection)
 
 
 def sort_baseline_first(every: Sequence[runs.Run]) -> list[runs.Run]:
@@ -40,11 +42,11 @@ def sort_baseline_first(every: Sequence[runs.Run]) -> list[runs.Run]:
     return sorted(listed, key=lambda run: run.id != wanted)
 
 
-def show_run_choices(found: SelectedRuns) -> None:
+def show_run_choices(selection: SelectedRuns) -> None:
     """Boxes for runs by name, by a tag, by a sweep."""
     every = loaders.list_cached_runs()
-    names = {run.id: format_unique_run_name(run) for run in (*every, *found.runs)}
-    ids = [run.id for run in found.runs]
+    names = {run.id: format_unique_run_name(run) for run in (*every, *selection.runs)}
+    ids = [run.id for run in selection.runs]
     address.show_address_widget(
         f"compare_runs_{hash_options(names.values())}",
         ids,
@@ -117,20 +119,21 @@ def compare_tagged_runs(word: address.TextParameter, key: str) -> None:
         selected_runs.update_shared_address(word, value)
 
 
-def show_comparison_problems(found: SelectedRuns) -> None:
+def show_comparison_problems(selection: SelectedRuns) -> None:
     """What the address asked for and cannot have, in a sentence."""
-    if found.missing:
-        named = ", ".join(f"“{one[:40]}”" for one in found.missing[:3])
-        more = f" and {len(found.missing) - 3} more" if len(found.missing) > 3 else ""
-        runs_ = "This run is" if len(found.missing) == 1 else "These runs are"
+    if selection.missing:
+        named = ", ".join(f"“{run_id[:40]}”" for run_id in selection.missing[:3])
+        more = f" and {len(selection.missing) - 3} more" if len(selection.missing) > 3 else ""
+        runs_ = "This run is" if len(selection.missing) == 1 else "These runs are"
         st.warning(
             escaping.escape_markdown(f"{runs_} not there, and left out: {named}{more}."),
             icon=":material/link_off:",
         )
-    if found.omitted_count:
-        are = "is" if found.omitted_count == 1 else "are"
+    if selection.omitted_count:
+        are = "is" if selection.omitted_count == 1 else "are"
         st.caption(
-            f"{MAX_RUNS} runs are compared at a time: {found.omitted_count:,} more {are} left out."
+            f"{MAX_RUNS} runs are compared at a time: {selection.omitted_count:,} more {are} left "
+            "out."
         )
 
 
@@ -142,10 +145,10 @@ def show_comparison_introduction() -> None:
         "Learning curves, figures with their intervals, settings against results: of up to "
         f"{MAX_RUNS} runs, beside each other."
     )
-    if asked := address.TAG.read() or address.SWEEP.read():
+    if trait := address.TAG.read() or address.SWEEP.read():
         has = "has the tag" if address.TAG.read() else "is of the sweep"
         st.warning(
-            escaping.escape_markdown(f"No run {has} “{asked[:40]}”: choose others."),
+            escaping.escape_markdown(f"No run {has} “{trait[:40]}”: choose others."),
             icon=":material/link_off:",
         )
     if not every:

@@ -74,8 +74,10 @@ def read_selected_runs() -> SelectedRuns:
         if sweep
         else ""
     )
-    found = filter_runs_by_tag(every, tag or sweep or "")
-    return SelectedRuns(tuple(found[:MAX_RUNS]), (), max(0, len(found) - MAX_RUNS), shared)
+    tagged_runs = filter_runs_by_tag(every, tag or sweep or "")
+    return SelectedRuns(
+        tuple(tagged_runs[:MAX_RUNS]), (), max(0, len(tagged_runs) - MAX_RUNS), shared
+    )
 
 
 def filter_runs_by_tag(every: Sequence[runs.Run], tag: str) -> list[runs.Run]:
@@ -85,13 +87,13 @@ def filter_runs_by_tag(every: Sequence[runs.Run], tag: str) -> list[runs.Run]:
 
 def find_runs_by_ids(wanted: Sequence[str], every: Sequence[runs.Run]) -> SelectedRuns:
     """The runs with these ids, in this order."""
-    known, found, missing = {run.id: run for run in every}, [], []
-    for one in wanted[:MAX_RUNS]:
-        if run := known.get(one) or find_recent_run(one):
-            found.append(run)
+    runs_by_id, matches, missing = {run.id: run for run in every}, [], []
+    for run_id in wanted[:MAX_RUNS]:
+        if run := runs_by_id.get(run_id) or find_recent_run(run_id):
+            matches.append(run)
         else:
-            missing.append(one)
-    return SelectedRuns(tuple(found), tuple(missing), max(0, len(wanted) - MAX_RUNS))
+            missing.append(run_id)
+    return SelectedRuns(tuple(matches), tuple(missing), max(0, len(wanted) - MAX_RUNS))
 
 
 def find_recent_run(run_id: str) -> runs.Run | None:

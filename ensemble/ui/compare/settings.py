@@ -51,18 +51,18 @@ def show_settings_comparison(every: Sequence[runs.Run], kept: RunFilter) -> None
 
 def select_default_axes(columns: Sequence[AxisColumn]) -> tuple[str, ...]:
     """The settings that differ, and what came of them; the seed only where no other does."""
-    differ = [one.name for one in columns if one.varies and not one.is_metric]
+    differ = [column.name for column in columns if column.varies and not column.is_metric]
     # What differs by member is a text, and stands in the setting that it names: no axis for it.
     settings = [name for name in differ if name not in ("seed", "vary")] or differ
-    known = [one.name for one in columns]
-    measured = [name for name in DEFAULT_METRICS if name in known]
-    return (*settings[:MAX_SETTING_AXES], *measured) or tuple(known[:1])
+    names = [column.name for column in columns]
+    measured = [name for name in DEFAULT_METRICS if name in names]
+    return (*settings[:MAX_SETTING_AXES], *measured) or tuple(names[:1])
 
 
 def select_default_x(columns: Sequence[AxisColumn]) -> str:
     """The first setting that differs and is a number, else the first that differs."""
     names = select_default_axes(columns)
-    numbers = [one.name for one in columns if one.name in names and one.is_number]
+    numbers = [column.name for column in columns if column.name in names and column.is_number]
     return (numbers or list(names))[0]
 
 
@@ -86,7 +86,9 @@ def show_settings_scatter(
                 address.Y, "Up", labels, select_default_color(columns), width=240
             )
         ]
-        suits = tuple(axis for axis, one in (("x", x), ("y", y)) if one.log and one.can_use_log)
+        suits = tuple(
+            axis for axis, column in (("x", x), ("y", y)) if column.log and column.can_use_log
+        )
         log = controls.select_option_pills(address.LOGS, "Axes", LOG_AXES, suits, "none")
     names = [format_unique_run_name(run) for run in every]
     title = f"{y.label} by {x.label_in_sentence} · {format_count(len(every), 'run')}"
@@ -141,13 +143,15 @@ def show_filtered_runs(
         .iloc[left]
         .drop(columns="brushed")
     )
-    shown = downloads.style_downloadable_table(frame)
+    styled_table = downloads.style_downloadable_table(frame)
     for column in columns:
         if column.is_number:
-            shown = shown.format(column.format_value, subset=[column.name], na_rep="–")
+            styled_table = styled_table.format(
+                column.format_value, subset=[column.name], na_rep="–"
+            )
     config = {column.name: column.label for column in columns}
     st.dataframe(
-        shown,
+        styled_table,
         hide_index=True,
         key="compare_left",
         placeholder="–",

@@ -35,18 +35,21 @@ def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run])
             == "differ"
         )
         baseline = select_comparison_baseline(groups)
-    seen = comparison_cache.compute_runs_fingerprint(every)
+    runs_fingerprint = comparison_cache.compute_runs_fingerprint(every)
     keys = tuple(group.key for group in groups)
-    found = comparison_cache.compute_shared_comparison(
-        "table", seen, (keys, baseline), lambda: compared.build_comparison_table(groups, baseline)
+    shared_comparison = comparison_cache.compute_shared_comparison(
+        "table",
+        runs_fingerprint,
+        (keys, baseline),
+        lambda: compared.build_comparison_table(groups, baseline),
     )
-    render_view(side_by_side_view(found, only_differing=differ))
+    render_view(side_by_side_view(shared_comparison, only_differing=differ))
 
 
 def group_runs_singly(every: Sequence[runs.Run]) -> list[RunGroup]:
     """Each run as a group of its own, by its name, else by what tells it apart from the others."""
     names = find_differing_settings(collect_run_settings(run) for run in every)
-    found = []
+    groups = []
     for group in group_runs(every, names or ("seed",)):
         for run in group.runs:
             alone = (
@@ -55,8 +58,8 @@ def group_runs_singly(every: Sequence[runs.Run]) -> list[RunGroup]:
                 else f"{group.title} · {format_creation_time(run.id)}"
             )
             title = alone if run.name == run.id else format_unique_run_name(run)
-            found.append(RunGroup(title, run.id, (run,)))
-    return found
+            groups.append(RunGroup(title, run.id, (run,)))
+    return groups
 
 
 def select_comparison_baseline(groups: Sequence[RunGroup]) -> str | None:

@@ -20,17 +20,17 @@ DEFAULT_VIEW = "curves"
 POLL_INTERVAL_S = 5.0
 
 
-def show_comparison_view(found: selected_runs.SelectedRuns) -> None:
+def show_comparison_view(selection: selected_runs.SelectedRuns) -> None:
     """The view that the address names; looks again by itself while a run is active."""
-    active = any(run.active for run in found.runs)
+    active = any(run.active for run in selection.runs)
     st.fragment(refresh_comparison_view, run_every=POLL_INTERVAL_S if active else None)(active)
 
 
 def refresh_comparison_view(was_active: bool) -> None:
     """The body of `show_comparison_view`."""
     with guard_page():
-        found = selected_runs.read_selected_runs()
-        if not found.runs or any(run.active for run in found.runs) != was_active:
+        selection = selected_runs.read_selected_runs()
+        if not selection.runs or any(run.active for run in selection.runs) != was_active:
             loaders.forget_runs()
             st.rerun()
         selected_runs.remember_selected_runs()
@@ -40,17 +40,17 @@ def refresh_comparison_view(was_active: bool) -> None:
         ):
             address.select_address_option(address.VIEW, "View", VIEWS, DEFAULT_VIEW)
             if view != "plan":
-                show_grouping_control(found.runs)
+                show_grouping_control(selection.runs)
                 run_filter.show_top_control()
             if view == "curves":
                 curves.show_band_controls()
-        kept = run_filter.read_run_filter(found.runs, wanted=view == "settings")
+        kept = run_filter.read_run_filter(selection.runs, wanted=view == "settings")
         # There even when it is empty: else what follows would be drawn anew, and lose the keyboard.
         with st.container(key="compare_left_out"):
             if view != "plan":
                 run_filter.show_filter_summary(kept)
         with st.container(key="compare_view"):
-            draw_comparison_view(view, found.runs, kept)
+            draw_comparison_view(view, selection.runs, kept)
 
 
 def draw_comparison_view(view: str, every: tuple[runs.Run, ...], kept: RunFilter) -> None:
@@ -78,11 +78,11 @@ def draw_comparison_view(view: str, every: tuple[runs.Run, ...], kept: RunFilter
 def show_grouping_control(every: tuple[runs.Run, ...]) -> None:
     """Which settings part the runs into groups."""
     apart = find_differing_settings(collect_run_settings(run) for run in every)
-    asked = [name for name in address.BY.read() if name in SETTING_NAMES]
+    names = [name for name in address.BY.read() if name in SETTING_NAMES]
     options = {
         name: humanize_setting_name(name).capitalize()
         for name in SETTING_NAMES
-        if name in (*apart, *asked)
+        if name in (*apart, *names)
     }
     if options:
         controls.select_several_options(

@@ -23,7 +23,7 @@ TEST_SHARES = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 MAX_SIDE_PX = 256
 
 
-def show_acceptance_form(job: UploadJob, found: UploadPreview) -> None:
+def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
     """The fields; what was typed stays until it is added."""
     stem = job.request.file.rpartition(".")[0]
     st.text_input(
@@ -55,7 +55,7 @@ def show_acceptance_form(job: UploadJob, found: UploadPreview) -> None:
         other = show_preparation_controls(job)
     changed = other != job.request
     with st.container(horizontal=True, vertical_alignment="center"):
-        images = formats.format_count(found.note.train_size + found.note.test_size, "image")
+        images = formats.format_count(preview.note.train_size + preview.note.test_size, "image")
         st.button(
             f"Add {images}",
             type="primary",
@@ -94,7 +94,7 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         sorted({*TEST_SHARES, now.test_share}),
         now.test_share,
         key=build_upload_field_key(job, "share"),
-        format_func=lambda one: formats.format_percent(one, places=0),
+        format_func=lambda fraction: formats.format_percent(fraction, places=0),
         persist_state="session",
         help="Of each class alike; where the upload has test images of its own, these are taken.",
     )
@@ -104,7 +104,7 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         now.max_unreadable,
         key=build_upload_field_key(job, "bad"),
         persist_state="session",
-        format_func=lambda one: formats.format_percent(one, figures=2),
+        format_func=lambda fraction: formats.format_percent(fraction, figures=2),
         help="Share of the files that may be unreadable: they are left out, and listed.",
     )
     other = UploadRequest(now.file, int(size), float(share), float(bad))
@@ -126,8 +126,8 @@ def build_upload_field_key(job: UploadJob, field: str) -> str:
 
 def suggest_dataset_name(stem: str) -> str:
     """A name made of a file's: "My Leaves (2)" -> "my_leaves_2"."""
-    made = re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_")[:32]
-    return made if custom_registry.NAME_PATTERN.fullmatch(made) else f"my_{made}"[:32].rstrip("_")
+    name = re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_")[:32]
+    return name if custom_registry.NAME_PATTERN.fullmatch(name) else f"my_{name}"[:32].rstrip("_")
 
 
 def restart_upload_reading(job: UploadJob, other: UploadRequest) -> None:
@@ -141,8 +141,8 @@ def restart_upload_reading(job: UploadJob, other: UploadRequest) -> None:
 def accept_uploaded_dataset(job: UploadJob) -> None:
     """Callback: the dataset takes its place among the others; the upload goes."""
     name, title, noun = (
-        widget_state.get_widget_value(build_upload_field_key(job, one)).strip()
-        for one in ("name", "title", "noun")
+        widget_state.get_widget_value(build_upload_field_key(job, field)).strip()
+        for field in ("name", "title", "noun")
     )
     try:
         upload_preview.accept_preview(job.path, DatasetNaming(name, title, noun))

@@ -65,7 +65,9 @@ def show_dataset_buttons(info: DatasetInfo) -> None:
 def show_train_on_button(name: str) -> None:
     """The way to Train with this dataset chosen there."""
     wanted = suggest_training_settings(datasets.find_dataset_info(name))
-    said = ", ".join(settings.describe_run_setting(one, value) for one, value in wanted.items())
+    listing = ", ".join(
+        settings.describe_run_setting(setting, value) for setting, value in wanted.items()
+    )
     if st.button(
         "Train on it",
         icon=":material/model_training:",
@@ -73,7 +75,7 @@ def show_train_on_button(name: str) -> None:
         key="data_train",
         on_click=apply_training_settings,
         args=(name, wanted),
-        help=f"Opens Train with it chosen: {said}." if wanted else None,
+        help=f"Opens Train with it chosen: {listing}." if wanted else None,
     ):
         st.switch_page("pages/train.py")
 
@@ -145,8 +147,8 @@ def confirm_dataset_removal(name: str, title: str) -> None:
 
 def show_last_data_result() -> None:
     """What came of the last press, once."""
-    kind, said = Tab.data_message.pop()
+    kind, message = Tab.data_message.pop()
     if kind == "error":
-        guard.show_error_message(said)
+        guard.show_error_message(message)
     elif kind:
-        st.success(escaping.escape_markdown(said), icon=":material/check:")
+        st.success(escaping.escape_markdown(message), icon=":material/check:")

@@ -18,7 +18,7 @@ def show_datasets() -> None:
     every = datasets.list_dataset_infos()
     st.markdown(f"#### {describe_ready_datasets(every)}")
     show_dataset_table(every)
-    chosen = next((one for one in every if one.name == address.DATASET.read()), None)
+    chosen = next((dataset for dataset in every if dataset.name == address.DATASET.read()), None)
     if chosen:
         dataset_actions.show_dataset_panel(chosen)
     elif wanted := address.DATASET.read():
@@ -34,20 +34,20 @@ def show_datasets() -> None:
 
 def describe_ready_datasets(every: list[DatasetInfo]) -> str:
     """What there is, in a sentence."""
-    ready = sum(one.prepared for one in every)
-    own = sum(one.own for one in every)
-    said = (
+    ready = sum(dataset.prepared for dataset in every)
+    own = sum(dataset.own for dataset in every)
+    sentence = (
         f"{formats.format_count(ready, 'dataset')} {'is' if ready == 1 else 'are'} ready to "
         f"train on"
     )
     if own:
-        return f"{said}, {own} of them your own"
-    return f"{said}; add your own images below"
+        return f"{sentence}, {own} of them your own"
+    return f"{sentence}; add your own images below"
 
 
 def show_dataset_table(every: list[DatasetInfo]) -> None:
     """The table; the row that is chosen stands in the address."""
-    names = [one.name for one in every]
+    names = [dataset.name for dataset in every]
     wanted = address.DATASET.read()
     rows = [names.index(wanted)] if wanted in names else []
     # Rows are chosen by place: another list is another table.
@@ -55,13 +55,13 @@ def show_dataset_table(every: list[DatasetInfo]) -> None:
     widget_state.set_widget_value(key, {"selection": {"rows": rows, "columns": [], "cells": []}})
     frame = pd.DataFrame(
         {
-            "Dataset": [one.title for one in every],
-            "State": [describe_dataset_state(one) for one in every],
-            "To learn from": [one.train_size for one in every],
-            "To test": [one.test_size for one in every],
-            "Image": [format_image_kind(one) for one in every],
-            "Classes": [len(one.class_names) for one in every],
-            "Where from": [one.source for one in every],
+            "Dataset": [dataset.title for dataset in every],
+            "State": [describe_dataset_state(dataset) for dataset in every],
+            "To learn from": [dataset.train_size for dataset in every],
+            "To test": [dataset.test_size for dataset in every],
+            "Image": [format_image_kind(dataset) for dataset in every],
+            "Classes": [len(dataset.class_names) for dataset in every],
+            "Where from": [dataset.source for dataset in every],
         }
     )
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn

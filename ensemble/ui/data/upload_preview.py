@@ -25,23 +25,25 @@ def show_upload_preview(job: UploadJob) -> None:
     Raises:
       NotPreparedError: what was made of the upload is gone.
     """
-    found = upload_preview.load_preview(job.path)
+    preview = upload_preview.load_preview(job.path)
     counts = ClassCounts(
-        found.note.class_names,
-        found.count_labels(found.dataset.train_labels),
-        found.count_labels(found.dataset.test_labels),
+        preview.note.class_names,
+        preview.count_labels(preview.dataset.train_labels),
+        preview.count_labels(preview.dataset.test_labels),
     )
-    st.markdown(f"#### {describe_upload_contents(found)}")
-    st.markdown(describe_upload_split(found))
-    if said := found.note.said:
+    st.markdown(f"#### {describe_upload_contents(preview)}")
+    st.markdown(describe_upload_split(preview))
+    if sentences := preview.note.said:
         with st.container(border=True, key="data_said"):
-            st.markdown("\n".join(f"- {escaping.escape_markdown(one)}" for one in said))
-            show_unreadable_files(found.findings)
+            st.markdown(
+                "\n".join(f"- {escaping.escape_markdown(sentence)}" for sentence in sentences)
+            )
+            show_unreadable_files(preview.findings)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        acceptance_form.show_acceptance_form(job, found)
+        acceptance_form.show_acceptance_form(job, preview)
     with right:
-        show_class_examples(found, counts)
+        show_class_examples(preview, counts)
     title = f"Images of each class · {job.request.file}"
     figure_panel.show_figure_panel(
         counts_figure.plot_class_counts(counts, title, theme.get_page_palette()),
@@ -54,50 +56,50 @@ def show_upload_preview(job: UploadJob) -> None:
     )
 
 
-def describe_upload_contents(found: UploadPreview) -> str:
+def describe_upload_contents(preview: UploadPreview) -> str:
     """What it is, in a line."""
-    note = found.note
+    note = preview.note
     height, width, channels = note.image_shape
     images = formats.format_count(note.train_size + note.test_size, "image")
     colour = "grey" if channels == 1 else "colour"
     return f"{images} of {len(note.class_names):,} classes, {width}×{height} {colour}"
 
 
-def describe_upload_split(found: UploadPreview) -> str:
+def describe_upload_split(preview: UploadPreview) -> str:
     """How they came to this size and how they are split, in Markdown."""
-    note = found.note
-    said = f"{note.train_size:,} to learn from, {note.test_size:,} to test with."
-    if len(found.findings.sizes) > 1:
-        more = len(found.findings.sizes) - MAX_LISTED_SIZES
-        listed = ", ".join(found.findings.sizes[:MAX_LISTED_SIZES]) + (
+    note = preview.note
+    sentence = f"{note.train_size:,} to learn from, {note.test_size:,} to test with."
+    if len(preview.findings.sizes) > 1:
+        more = len(preview.findings.sizes) - MAX_LISTED_SIZES
+        listed = ", ".join(preview.findings.sizes[:MAX_LISTED_SIZES]) + (
             f" and {more} more" if more > 0 else ""
         )
-        said += f" They came in several sizes ({listed})."
-    return f"{said} {escaping.escape_markdown(note.prepared)}"
+        sentence += f" They came in several sizes ({listed})."
+    return f"{sentence} {escaping.escape_markdown(note.prepared)}"
 
 
-def show_unreadable_files(found: UploadFindings) -> None:
+def show_unreadable_files(upload_findings: UploadFindings) -> None:
     """Which files cannot be read, for who wants to mend them."""
-    if found.unreadable:
+    if upload_findings.unreadable:
         with st.expander(
-            f"{formats.format_count(found.unreadable_count, 'file')} that cannot be read"
+            f"{formats.format_count(upload_findings.unreadable_count, 'file')} that cannot be read"
         ):
-            for one in found.unreadable:
-                st.text(one)
-            if (more := found.unreadable_count - len(found.unreadable)) > 0:
+            for name in upload_findings.unreadable:
+                st.text(name)
+            if (more := upload_findings.unreadable_count - len(upload_findings.unreadable)) > 0:
                 st.caption(f"And {more:,} more.")
 
 
-def show_class_examples(found: UploadPreview, counts: ClassCounts) -> None:
+def show_class_examples(preview: UploadPreview, counts: ClassCounts) -> None:
     """A few images of the commonest classes."""
-    shown = counts.by_frequency[:MAX_SHOWN_CLASSES]
-    names = [counts.names[c] for c in shown]
-    if len(shown) < len(counts.names):
+    class_numbers = counts.by_frequency[:MAX_SHOWN_CLASSES]
+    names = [counts.names[c] for c in class_numbers]
+    if len(class_numbers) < len(counts.names):
         st.caption(f"The first images of the {MAX_SHOWN_CLASSES} commonest classes")
     else:
         st.caption("The first images of each class, as members will see them")
     st.html(
         examples_figure.render_example_sheet(
-            upload_preview.select_class_examples(found, shown, EXAMPLES_PER_CLASS), names
+            upload_preview.select_class_examples(preview, class_numbers, EXAMPLES_PER_CLASS), names
         )
     )

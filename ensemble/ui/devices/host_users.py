@@ -38,9 +38,9 @@ def show_audit_log() -> None:
 def tabulate_audit_entries(entries: list[AuditEntry]) -> dict[str, list[str]]:
     """What is shown of the lines, a column each."""
     return {
-        "When": [words.format_local_time(one.time) for one in entries],
-        "Who": [words.format_user(one.who) for one in entries],
-        "As": [one.role for one in entries],
-        "Did": [one.action for one in entries],
-        "To": [one.subject for one in entries],
+        "When": [words.format_local_time(entry.time) for entry in entries],
+        "Who": [words.format_user(entry.who) for entry in entries],
+        "As": [entry.role for entry in entries],
+        "Did": [entry.action for entry in entries],
+        "To": [entry.subject for entry in entries],
     }

@@ -44,7 +44,7 @@ def refresh_job_queue(was_busy: bool) -> None:
             st.caption(f"And {more} more.")
 
 
-def show_queued_job(job: QueuedJob, said: str) -> None:
+def show_queued_job(job: QueuedJob, sentence: str) -> None:
     """One row: a link to its screen, its kind, how it stands."""
     if job.kind in SCREENS:
         page, word = SCREENS[job.kind]
@@ -53,7 +53,7 @@ def show_queued_job(job: QueuedJob, said: str) -> None:
             label=escaping.escape_markdown(format_run_name(job)),
             query_params=word.build_query(job.id),
         )
-        st.caption(f"{job.kind.title} · {escaping.escape_markdown(said)}")
+        st.caption(f"{job.kind.title} · {escaping.escape_markdown(sentence)}")
     else:
         st.markdown(job.kind.title)
-        st.caption(escaping.escape_markdown(said))
+        st.caption(escaping.escape_markdown(sentence))

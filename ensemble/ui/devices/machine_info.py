@@ -27,14 +27,16 @@ def show_machine_header() -> None:
 
 def refresh_machine_header(was_waiting: bool) -> None:
     """The body of `show_machine_header`."""
-    found = probe.get_device_probe()
-    if found.is_pending != was_waiting:
+    device_probe = probe.get_device_probe()
+    if device_probe.is_pending != was_waiting:
         st.rerun()
-    if here := found.inventory:
-        said = here.summary
+    if here := device_probe.inventory:
+        summary = here.summary
     else:
-        said = "Looking for devices…" if found.is_pending else "The devices could not be asked."
-    st.subheader(escaping.escape_markdown(said), anchor=False)
+        summary = (
+            "Looking for devices…" if device_probe.is_pending else "The devices could not be asked."
+        )
+    st.subheader(escaping.escape_markdown(summary), anchor=False)
     processor = this_machine()
     with st.container(horizontal=True, gap="medium", key="machine_figures"):
         for label, value, help in (

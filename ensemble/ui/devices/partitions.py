@@ -31,20 +31,22 @@ def show_cluster() -> None:
 def refresh_cluster() -> None:
     """The body of `show_cluster`."""
     with guard_page():
-        found = schedulers.read_scheduler_snapshot()
-        st.markdown(f"**{found.scheduler.title}**")
-        if found.problem:
-            st.warning(escaping.escape_markdown(found.problem), icon=":material/cloud_off:")
-        if found.partitions:
+        scheduler_snapshot = schedulers.read_scheduler_snapshot()
+        st.markdown(f"**{scheduler_snapshot.scheduler.title}**")
+        if scheduler_snapshot.problem:
+            st.warning(
+                escaping.escape_markdown(scheduler_snapshot.problem), icon=":material/cloud_off:"
+            )
+        if scheduler_snapshot.partitions:
             show_cluster_table(
-                tabulate_partitions(found.partitions),
+                tabulate_partitions(scheduler_snapshot.partitions),
                 "What each partition has, and what of it is free",
             )
-        if tasks := filter_own_tasks(found.tasks):
+        if tasks := filter_own_tasks(scheduler_snapshot.tasks):
             show_cluster_table(
                 tabulate_cluster_tasks(tasks), "The tasks of this program on the cluster"
             )
-        elif found.partitions:
+        elif scheduler_snapshot.partitions:
             st.caption("None of your runs has a task there.")
 
 
@@ -57,38 +59,41 @@ def show_cluster_table(columns: dict[str, list[str]], alt: str) -> None:
 def tabulate_partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
     """A row for each partition."""
     return {
-        "partition": [one.name + " (default)" * one.default for one in there],
-        "nodes free": [f"{one.free_nodes:,} of {one.nodes:,}" for one in there],
-        "CPUs free": [f"{one.free_cpus:,} of {one.cpus:,}" for one in there],
+        "partition": [partition.name + " (default)" * partition.default for partition in there],
+        "nodes free": [f"{partition.free_nodes:,} of {partition.nodes:,}" for partition in there],
+        "CPUs free": [f"{partition.free_cpus:,} of {partition.cpus:,}" for partition in there],
         "GPUs free": [
-            f"{one.free_gpus:,} of {one.gpus:,}" if one.gpus else "none" for one in there
+            f"{partition.free_gpus:,} of {partition.gpus:,}" if partition.gpus else "none"
+            for partition in there
         ],
-        "memory of a node": [f"{one.memory_gb:,.0f} GB" for one in there],
+        "memory of a node": [f"{partition.memory_gb:,.0f} GB" for partition in there],
         "time limit": [
-            formats.format_duration(60 * one.minutes) if one.minutes else "none" for one in there
+            formats.format_duration(60 * partition.minutes) if partition.minutes else "none"
+            for partition in there
         ],
-        "state": ["takes tasks" if one.up else "takes none now" for one in there],
+        "state": ["takes tasks" if partition.up else "takes none now" for partition in there],
     }
 
 
 def filter_own_tasks(tasks: Sequence[QueueEntry]) -> list[QueueEntry]:
     """Those that wait or work for a run that is here: they are called by its id."""
     names = {path.name for path in runs_folder().iterdir()} if runs_folder().is_dir() else set()
-    return [one for one in tasks if one.state != "ended" and one.name in names]
+    return [task for task in tasks if task.state != "ended" and task.name in names]
 
 
 def tabulate_cluster_tasks(tasks: Sequence[QueueEntry]) -> dict[str, list[str]]:
     """A row for each task."""
-    known: dict[str, Job] = {run.id: run for run in loaders.list_cached_runs()}
-    since = {name: format_task_durations(name) for name in {one.name for one in tasks}}
+    jobs_by_id: dict[str, Job] = {run.id: run for run in loaders.list_cached_runs()}
+    since = {name: format_task_durations(name) for name in {task.name for task in tasks}}
     return {
-        "job": [one.id for one in tasks],
+        "job": [task.id for task in tasks],
         "run": [
-            format_run_name(known[one.name]) if one.name in known else one.name for one in tasks
+            format_run_name(jobs_by_id[task.name]) if task.name in jobs_by_id else task.name
+            for task in tasks
         ],
-        "state": [describe_task_state(one) for one in tasks],
-        "node": [one.nodes for one in tasks],
-        "time": [since[one.name].get(one.id, "–") for one in tasks],
+        "state": [describe_task_state(task) for task in tasks],
+        "node": [task.nodes for task in tasks],
+        "time": [since[task.name].get(task.id, "–") for task in tasks],
     }
 
 

@@ -33,21 +33,23 @@ def select_placement(key: str, help: str, before: Placement | None = None) -> st
       help: what it means for this kind of job; `{table}` in it is that of ensemble.toml.
       before: where a job was that is to be gone on with, which is chosen at first.
     """
-    found = schedulers.read_scheduler_snapshot()
-    if not (found.is_present or before or widget_state.get_widget_value(key, THIS_MACHINE)):
+    scheduler_snapshot = schedulers.read_scheduler_snapshot()
+    if not (
+        scheduler_snapshot.is_present or before or widget_state.get_widget_value(key, THIS_MACHINE)
+    ):
         return THIS_MACHINE
     first = format_placement_choice(before)
     held = widget_state.initialize_widget(key, first)
-    names = [one.name for one in found.partitions if one.up]
-    names = names or [load_scheduler_settings(found.scheduler).partition]
-    there = [f"{found.scheduler.name}:{name}" for name in names]
+    names = [partition.name for partition in scheduler_snapshot.partitions if partition.up]
+    names = names or [load_scheduler_settings(scheduler_snapshot.scheduler).partition]
+    there = [f"{scheduler_snapshot.scheduler.name}:{name}" for name in names]
     chosen: str = st.selectbox(
         "Where",
         list(dict.fromkeys([THIS_MACHINE, *there, first, held])),
         format_func=describe_placement_choice,
         key=key,
         persist_state="session",
-        help=help.format(table=found.scheduler.name),
+        help=help.format(table=scheduler_snapshot.scheduler.name),
     )
     return chosen
 
@@ -77,13 +79,15 @@ def format_placement_choice(before: Placement | None) -> str:
     return THIS_MACHINE if before is None else f"{before.on}:{before.settings.get('partition', '')}"
 
 
-def build_placement(choice: str, before: Placement | None = None, **asked: Any) -> Placement | None:
+def build_placement(
+    choice: str, before: Placement | None = None, **requests: Any
+) -> Placement | None:
     """Where that is: as it was before, else with what ensemble.toml asks for.
 
     Args:
       choice: of `select_placement`.
       before: where a job was that is to be gone on with.
-      asked: what else is asked for, over what ensemble.toml does.
+      requests: what else is asked for, over what ensemble.toml does.
 
     Raises:
       ConfigError: ensemble.toml cannot be read, or what is asked for is out of its range.
@@ -94,7 +98,10 @@ def build_placement(choice: str, before: Placement | None = None, **asked: Any) 
         return None
     scheduler = parse_choice_scheduler(choice)
     config = dataclasses.replace(
-        scheduler.settings.from_toml(), partition=parse_choice_partition(choice), nodes=1, **asked
+        scheduler.settings.from_toml(),
+        partition=parse_choice_partition(choice),
+        nodes=1,
+        **requests,
     )
     return Placement(scheduler.name, config.as_dict())
 
@@ -130,41 +137,43 @@ def build_fitting_placement(choice: str) -> Placement | None:
     """
     if choice == THIS_MACHINE:
         return None
-    found = schedulers.read_scheduler_snapshot()
-    if found.problem:
-        raise ClusterError(found.problem)
+    scheduler_snapshot = schedulers.read_scheduler_snapshot()
+    if scheduler_snapshot.problem:
+        raise ClusterError(scheduler_snapshot.problem)
     held = {
         name: widget_state.get_widget_value(build_request_key(choice, name), None)
         for name in REQUEST_LABELS
     }
-    asked = {name: value for name, value in held.items() if value is not None}
-    place = build_placement(choice, **asked)
+    requests = {name: value for name, value in held.items() if value is not None}
+    place = build_placement(choice, **requests)
     assert place is not None
-    check_partition_fit(parse_choice_scheduler(choice), place.settings, found.partitions)
+    check_partition_fit(
+        parse_choice_scheduler(choice), place.settings, scheduler_snapshot.partitions
+    )
     return place
 
 
 def check_partition_fit(
-    scheduler: Scheduler, asked: dict[str, Any], there: tuple[Partition, ...]
+    scheduler: Scheduler, requests: dict[str, Any], there: tuple[Partition, ...]
 ) -> None:
     """ConfigError where the chosen partition is not there, or has not what a task asks for."""
     if not there:
         raise ClusterError(
             f"{scheduler.title} has not reported its nodes yet: try again in a moment."
         )
-    name = asked["partition"]
-    partition = next((one for one in there if one.name == name), None)
+    name = requests["partition"]
+    partition = next((candidate for candidate in there if candidate.name == name), None)
     if partition is None:
-        names = ", ".join(one.name for one in there)
+        names = ", ".join(candidate.name for candidate in there)
         raise ConfigError(f"This cluster has no partition {name}: choose one of {names}.")
-    if partition.minutes and asked["time"] > partition.minutes:
+    if partition.minutes and requests["time"] > partition.minutes:
         raise ConfigError(
             f"The partition {partition.name} gives a task {partition.minutes:,} minutes at most: "
             "ask for no more; a task goes on in another."
         )
-    if asked["gpus"] and not partition.gpus:
+    if requests["gpus"] and not partition.gpus:
         raise ConfigError(f"The partition {partition.name} has no GPUs: ask for 0.")
-    if asked["memory"] > partition.memory_gb > 0:
+    if requests["memory"] > partition.memory_gb > 0:
         raise ConfigError(
             f"No node of {partition.name} has more than {partition.memory_gb:,.0f} GB of memory: "
             "ask for less."
@@ -182,18 +191,20 @@ def load_scheduler_settings(scheduler: Scheduler) -> SlurmConfig:
 def show_free_resources(choice: str) -> None:
     """What the chosen partition has: "3 of 10 nodes free, 40 of 160 CPUs, …"."""
     there = schedulers.read_scheduler_snapshot().partitions
-    partition = next((one for one in there if one.name == parse_choice_partition(choice)), None)
+    partition = next(
+        (candidate for candidate in there if candidate.name == parse_choice_partition(choice)), None
+    )
     if partition is None:
         return
     gpus = f", {partition.free_gpus} of {partition.gpus} GPUs" if partition.gpus else ""
     limit = (
         f"; {formats.format_duration(60 * partition.minutes)} at most" if partition.minutes else ""
     )
-    said = (
+    sentence = (
         f"{partition.free_nodes} of {formats.format_count(partition.nodes, 'node')} free, "
         f"{partition.free_cpus:,} of {partition.cpus:,} CPUs{gpus}{limit}"
     )
-    st.caption(escaping.escape_markdown(said))
+    st.caption(escaping.escape_markdown(sentence))
 
 
 def describe_task_end(choice: str) -> str:

@@ -77,11 +77,11 @@ def parse_device_inventory(answer: Any) -> DeviceInventory:
     Raises:
       ValueError: it is something else.
     """
-    found: ProbeOutput = check_json_value(ProbeOutput, answer, "answer")
-    kinds = tuple(device["kind"] for device in found["devices"])
+    probe_output: ProbeOutput = check_json_value(ProbeOutput, answer, "answer")
+    kinds = tuple(device["kind"] for device in probe_output["devices"])
     if not kinds:
         raise ValueError("there is no device")
-    return DeviceInventory(found["platform"], kinds, found["cores"])
+    return DeviceInventory(probe_output["platform"], kinds, probe_output["cores"])
 
 
 def build_cpu_inventory() -> DeviceInventory | None:
@@ -171,8 +171,8 @@ class DeviceProbe:
 
 def collect_probe_circumstances() -> dict[str, str]:
     """What an answer depends on: this machine's name and the settings JAX looks at."""
-    found = {name: os.environ[name] for name in DEVICE_VARIABLES if name in os.environ}
-    return {"host": os.uname().nodename, **found}
+    variables = {name: os.environ[name] for name in DEVICE_VARIABLES if name in os.environ}
+    return {"host": os.uname().nodename, **variables}
 
 
 @st.cache_resource(show_spinner=False)

@@ -83,8 +83,8 @@ def show_race_introduction() -> None:
 
 def show_race_results(race: Race) -> None:
     """The answer in sentences, the picture, and what they hold for."""
-    if said := devices_words.describe_break_even(race):
-        st.markdown(f"#### {said}")
+    if break_even := devices_words.describe_break_even(race):
+        st.markdown(f"#### {break_even}")
     for doubt in devices_words.list_race_doubts(race):
         st.warning(escaping.escape_markdown(doubt), icon=":material/warning:")
     if race.rates:

@@ -20,7 +20,7 @@ def find_latest_race() -> Race | None:
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _load_machine_races(folder: str, seen: tuple[int, int]) -> list[Race]:
+def _load_machine_races(folder: str, version: tuple[int, int]) -> list[Race]:
     # A data folder may be shared by several machines, and a task on a cluster has a share of one.
     mine = socket.gethostname()
     return [race for race in read_races() if race.host == mine and not race.on]

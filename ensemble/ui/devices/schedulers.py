@@ -69,10 +69,10 @@ class SchedulerPoller:
 
     def _update_snapshot(self) -> None:
         try:
-            found = query_scheduler(self._scheduler)
+            snapshot = query_scheduler(self._scheduler)
         finally:
             self._asked = time.monotonic()
-        self._answer = found
+        self._answer = snapshot
 
 
 def query_scheduler(scheduler: Scheduler) -> SchedulerSnapshot:
@@ -102,16 +102,16 @@ def build_absent_snapshot(scheduler: Scheduler) -> SchedulerSnapshot:
     )
 
 
-_pollers = [SchedulerPoller(one) for one in SCHEDULERS.values()]
+_pollers = [SchedulerPoller(scheduler) for scheduler in SCHEDULERS.values()]
 
 
 def read_scheduler_snapshot() -> SchedulerSnapshot:
     """Of the first scheduler that there is; of the first of all where there is none."""
-    answers = [one.read_snapshot() for one in _pollers]
-    return next((one for one in answers if one.is_present), answers[0])
+    answers = [poller.read_snapshot() for poller in _pollers]
+    return next((answer for answer in answers if answer.is_present), answers[0])
 
 
 def invalidate_scheduler_snapshots() -> None:
     """Ask anew at the next look."""
-    for one in _pollers:
-        one.invalidate_snapshot()
+    for poller in _pollers:
+        poller.invalidate_snapshot()

@@ -23,7 +23,7 @@ def register_chart(name: str, folder: Path, css: str, scripts: tuple[str, ...]) 
       The function that draws one.
     """
     files = [
-        *(Path(__file__).parent / "js" / one for one in SHARED_SCRIPTS),
+        *(Path(__file__).parent / "js" / script for script in SHARED_SCRIPTS),
         *(folder / s for s in scripts),
     ]
     return st.components.v2.component(

@@ -8,7 +8,7 @@ from ensemble.wording import escaping
 
 def show_quota_warning() -> None:
     """Says how full it is, once it is worth a word; nothing where nobody set a size."""
-    if not (found := usage_limits.measure_disk_quota()) or not found.is_nearly_full:
+    if not (disk_quota := usage_limits.measure_disk_quota()) or not disk_quota.is_nearly_full:
         return
-    icon = ":material/disc_full:" if found.is_full else ":material/storage:"
-    st.warning(escaping.escape_markdown(str(found)), icon=icon)
+    icon = ":material/disc_full:" if disk_quota.is_full else ":material/storage:"
+    st.warning(escaping.escape_markdown(str(disk_quota)), icon=icon)

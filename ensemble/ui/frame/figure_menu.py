@@ -55,7 +55,7 @@ def install_figure_menus(light: Palette, dark: Palette) -> None:
       light: the page's colours in the light theme.
       dark: in the dark one.
     """
-    known = json.dumps(
+    options = json.dumps(
         {
             "light": asdict(light),
             "dark": asdict(dark),
@@ -67,15 +67,15 @@ def install_figure_menus(light: Palette, dark: Palette) -> None:
     )
     with st.container(key="figure_menus"):
         # The script is the program's own, and holds nothing that a person has written but colours.
-        st.html(f"<script>{build_menu_script(known)}</script>", unsafe_allow_javascript=True)
+        st.html(f"<script>{build_menu_script(options)}</script>", unsafe_allow_javascript=True)
 
 
 @functools.lru_cache(maxsize=4)
-def build_menu_script(known: str) -> str:
+def build_menu_script(options: str) -> str:
     """What listens, in the browser, told what is known here; it does nothing a second time."""
     folder = Path(__file__).parent / "js"
     every = "\n".join((folder / name).read_text("utf-8") for name in SCRIPTS)
-    safe = known.replace("<", "\\u003c")
+    safe = options.replace("<", "\\u003c")
     return (
         "if (!window.ensembleFigureMenus) {\nwindow.ensembleFigureMenus = true;\n(() => {\n"
         f"{every}\nfigureMenus({safe})\n}})()\n}}"
@@ -90,18 +90,18 @@ def render_menu_options(key: str, title: str, caption: str) -> str:
       title: of the saved file.
       caption: what stands below the figure, and in the file's own description.
     """
-    said, called, of = (
-        html.escape(escaping.remove_invisible_characters(one)) for one in (caption, title, key)
+    text, called, figure_key = (
+        html.escape(escaping.remove_invisible_characters(part)) for part in (caption, title, key)
     )
     return (
-        f'<div class="figure-options" data-figure="{of}" data-title="{called}">'
+        f'<div class="figure-options" data-figure="{figure_key}" data-title="{called}">'
         f"{_render_menu_select('size', 'Size', {word: size.title for word, size in SIZES.items()})}"
         f"{_render_menu_select('ground', 'Background', BACKGROUNDS)}"
         '<label class="figure-under"><input type="checkbox" name="under"> Caption below the figure'
-        f'</label><p class="figure-caption">{said}</p></div>'
+        f'</label><p class="figure-caption">{text}</p></div>'
     )
 
 
 def _render_menu_select(name: str, label: str, words: dict[str, str]) -> str:
-    listed = "".join(f'<option value="{word}">{said}</option>' for word, said in words.items())
+    listed = "".join(f'<option value="{word}">{title}</option>' for word, title in words.items())
     return f'<label>{label}<select name="{name}">{listed}</select></label>'

@@ -22,8 +22,8 @@ QR_CODE_SIDE_PX = 320
 
 def find_shared_address() -> str | None:
     """Where others find this server, without a slash at its end; None where they cannot."""
-    if given := os.environ.get(ADDRESS_VARIABLE, "").strip():
-        return parse_shared_address(given)
+    if setting := os.environ.get(ADDRESS_VARIABLE, "").strip():
+        return parse_shared_address(setting)
     if is_loopback_host(st.get_option("server.address") or "0.0.0.0"):
         return None
     host = st.context.headers.get("Host") or ""
@@ -39,18 +39,18 @@ def find_shared_address() -> str | None:
     return f"{scheme}://{host}{server.add_base_path('')}"
 
 
-def parse_shared_address(given: str) -> str | None:
+def parse_shared_address(setting: str) -> str | None:
     """The address that whoever runs the server has set, below its sub-path; None where it is none.
 
     Args:
-      given: such as "https://lab.example.org/ensemble", with the sub-path or without.
+      setting: such as "https://lab.example.org/ensemble", with the sub-path or without.
     """
     try:
-        parts = urlsplit(given)
-        known = parts.scheme in ("http", "https") and HOST_PATTERN.fullmatch(parts.netloc)
+        parts = urlsplit(setting)
+        match = parts.scheme in ("http", "https") and HOST_PATTERN.fullmatch(parts.netloc)
     except ValueError:
         return None
-    if not known:
+    if not match:
         return None
     path = parts.path.rstrip("/") or server.add_base_path("")
     return f"{parts.scheme}://{parts.netloc}{path}"

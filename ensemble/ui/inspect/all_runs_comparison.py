@@ -35,64 +35,70 @@ class RunGain:
     gain: PairedGain
 
 
-def measure_gain_over_run(shown: SharedEpoch, other: runs.Run, epoch: int) -> PairedGain:
+def measure_gain_over_run(shared_epoch: SharedEpoch, other: runs.Run, epoch: int) -> PairedGain:
     """What the epoch that is shown is better by than another run's; computed once.
 
     Raises:
       EnsembleError: the other's predictions cannot be read.
     """
     path = other.path / "predictions" / f"epoch-{epoch:04d}.npz"
-    return shown.measure(compute_gain_over_run, other.id, epoch, loaders.get_file_version(path))
+    return shared_epoch.measure(
+        compute_gain_over_run, other.id, epoch, loaders.get_file_version(path)
+    )
 
 
 def compute_gain_over_run(
-    made: EnsemblePredictions, other: str, epoch: int, seen: tuple[int, int]
+    ensemble_predictions: EnsemblePredictions, other: str, epoch: int, version: tuple[int, int]
 ) -> PairedGain:
     """What these predictions are better by than those of another run's epoch."""
-    theirs = loader.load_test_predictions(runs.find_run(other), epoch)
-    return compute_gain(made.averaged, theirs.averaged, made.labels)
+    other_predictions = loader.load_test_predictions(runs.find_run(other), epoch)
+    return compute_gain(
+        ensemble_predictions.averaged, other_predictions.averaged, ensemble_predictions.labels
+    )
 
 
-def show_comparison_with_all(shown: SharedEpoch, others: Sequence[runs.Run]) -> None:
+def show_comparison_with_all(shared_epoch: SharedEpoch, other_runs: Sequence[runs.Run]) -> None:
     """A row for each of the newest runs at its last epoch, with p adjusted for all of them."""
-    taken, unread = [], []
+    run_gains, unread = [], []
     with st.spinner("Comparing with every run …"):
-        for other in others[:MAX_RUNS]:
+        for other in other_runs[:MAX_RUNS]:
             try:
                 epoch = runs.list_prediction_epochs(other.id)[-1]
-                taken.append(
-                    RunGain(format_run_name(other), measure_gain_over_run(shown, other, epoch))
+                run_gains.append(
+                    RunGain(
+                        format_run_name(other), measure_gain_over_run(shared_epoch, other, epoch)
+                    )
                 )
             except (EnsembleError, IndexError):
                 unread.append(format_run_name(other))
-    if taken:
-        st.dataframe(tabulate_run_gains(taken, shown.noun), hide_index=True, key="compare_all")
-    st.caption(describe_multiple_tests(len(taken), len(others), len(unread)))
+    if run_gains:
+        st.dataframe(
+            tabulate_run_gains(run_gains, shared_epoch.noun), hide_index=True, key="compare_all"
+        )
+    st.caption(describe_multiple_tests(len(run_gains), len(other_runs), len(unread)))
 
 
-def tabulate_run_gains(taken: Sequence[RunGain], noun: str) -> pd.DataFrame:
+def tabulate_run_gains(run_gains: Sequence[RunGain], noun: str) -> pd.DataFrame:
     """What this run is better by than each, and what all tests together show.
 
     Accuracy and NLL of K runs are 2K tests at once: p is Holm's for all of them.
     """
-    adjusted = adjust_p_holm([p for one in taken for p in (one.gain.p, one.gain.nll_p)]).reshape(
-        -1, 2
-    )
+    adjusted = adjust_p_holm(
+        [p for gain_row in run_gains for p in (gain_row.gain.p, gain_row.gain.nll_p)]
+    ).reshape(-1, 2)
     rows = []
-    for one, (p, nll_p) in zip(taken, adjusted.tolist(), strict=True):
-        found = one.gain
-        ends = (
-            inspect_words.format_signed(end, 0) for end in (found.digits_low, found.digits_high)
-        )
+    for run_gain, (p, nll_p) in zip(run_gains, adjusted.tolist(), strict=True):
+        gain = run_gain.gain
+        ends = (inspect_words.format_signed(end, 0) for end in (gain.digits_low, gain.digits_high))
         rows.append(
             {
-                "against": one.name,
-                "this run": describe_tested_gain(p, found.digits, "more right", "fewer right"),
-                f"{pluralize_noun(noun)}": formats.format_image_difference(found.digits, noun),
+                "against": run_gain.name,
+                "this run": describe_tested_gain(p, gain.digits, "more right", "fewer right"),
+                f"{pluralize_noun(noun)}": formats.format_image_difference(gain.digits, noun),
                 "95 % interval": " to ".join(ends),
                 "p": format_bare_p_value(p),
-                "its NLL": describe_tested_gain(nll_p, found.nll, "lower", "higher"),
-                "NLL, nats": inspect_words.format_signed(-found.nll),
+                "its NLL": describe_tested_gain(nll_p, gain.nll, "lower", "higher"),
+                "NLL, nats": inspect_words.format_signed(-gain.nll),
                 "p of NLL": format_bare_p_value(nll_p),
             }
         )
@@ -108,20 +114,24 @@ def describe_tested_gain(p: float, gained: float, better: str, worse: str) -> st
 
 def format_bare_p_value(p: float) -> str:
     """A p for a column of its own, as "0.004" or "< 0.001"."""
-    said = inspect_words.format_p_value(p).replace("\N{NO-BREAK SPACE}", " ")
-    return said.removeprefix("p ").removeprefix("= ")
+    text = inspect_words.format_p_value(p).replace("\N{NO-BREAK SPACE}", " ")
+    return text.removeprefix("p ").removeprefix("= ")
 
 
-def describe_multiple_tests(taken: int, others: int, unread: int) -> str:
+def describe_multiple_tests(compared: int, available: int, unread: int) -> str:
     """How many tests there are, which runs are left out, and what the figures hold for."""
-    said = [
-        f"This run against {formats.format_count(taken, 'run')}, each at its last epoch. Every p "
+    sentences = [
+        f"This run against {formats.format_count(compared, 'run')}, each at its last epoch. Every "
+        "p "
         f"is "
-        f"adjusted for all {2 * taken} tests (Holm): that one of them errs by luck has a chance of "
+        f"adjusted for all {2 * compared} tests (Holm): that one of them errs by luck has a "
+        "chance of "
         "at most 5 %. Intervals are of one comparison alone. “Not shown” does not mean equal."
     ]
-    if others > MAX_RUNS:
-        said.append(f"The newest {MAX_RUNS} of {others:,} runs are compared.")
+    if available > MAX_RUNS:
+        sentences.append(f"The newest {MAX_RUNS} of {available:,} runs are compared.")
     if unread:
-        said.append(f"The predictions of {formats.format_count(unread, 'run')} cannot be read.")
-    return " ".join(said)
+        sentences.append(
+            f"The predictions of {formats.format_count(unread, 'run')} cannot be read."
+        )
+    return " ".join(sentences)

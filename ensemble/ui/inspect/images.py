@@ -18,7 +18,7 @@ def reset_image_lists() -> None:
 
 
 def show_image_page(
-    shown: SharedEpoch,
+    shared_epoch: SharedEpoch,
     numbers: Ints,
     *,
     key: str,
@@ -28,7 +28,7 @@ def show_image_page(
     """A page of images with verdict and votes under each, and buttons to the other pages.
 
     Args:
-      shown: the run's epoch.
+      shared_epoch: the run's epoch.
       numbers: (K,), the images' numbers in the order to show them; none draws nothing.
       key: the grid's own key on this screen.
       rows: how many rows of images to a page.
@@ -42,11 +42,11 @@ def show_image_page(
     place = min(find_image_page(key, numbers), count - 1)
     page = numbers[place * size : (place + 1) * size]
     image_grid.show_image_grid(
-        shown.dataset.tiles[page],
-        shown.predictions,
+        shared_epoch.dataset.tiles[page],
+        shared_epoch.predictions,
         page,
-        shown.class_names,
-        shown.noun,
+        shared_epoch.class_names,
+        shared_epoch.noun,
         lambda number: open_pressed_image(key, number),
         key=key,
         under=under,
@@ -90,24 +90,24 @@ def open_pressed_image(key: str, number: int) -> None:
     predictions_view.update_predictions_view(digit=number)
 
 
-def show_open_image(shown: SharedEpoch) -> None:
+def show_open_image(shared_epoch: SharedEpoch) -> None:
     """Said once after the views: the image that the address names stands open over the page."""
     number = predictions_view.read_predictions_view().digit
-    if number is None or number >= shown.n:
+    if number is None or number >= shared_epoch.n:
         return
     lists, pressed = tab.image_lists, tab.image_list_pressed
-    asked = sorted(lists, key=lambda key: key != pressed)
-    holding = [lists[key] for key in asked if number in lists[key]]
+    ordered_keys = sorted(lists, key=lambda key: key != pressed)
+    holding = [lists[key] for key in ordered_keys if number in lists[key]]
     numbers = holding[0] if holding else np.array([number])
-    place = f"{shown.run.id} · epoch {shown.epoch}"
+    place = f"{shared_epoch.run.id} · epoch {shared_epoch.epoch}"
     image_dialog.show_image_dialog(
         image_dialog.ImageDialogContext(
-            shown.predictions,
-            shown.dataset,
+            shared_epoch.predictions,
+            shared_epoch.dataset,
             numbers,
-            shown.noun,
-            shown.source,
+            shared_epoch.noun,
+            shared_epoch.source,
             place,
-            shown.fitting,
+            shared_epoch.fitting,
         )
     )

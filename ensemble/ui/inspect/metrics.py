@@ -29,32 +29,37 @@ DELTA_STYLES: dict[int, dict[str, Any]] = {
 DELTA_PREFIXES = {1: "better: ", -1: "worse: ", 0: ""}
 
 
-def show_inspect_metrics(shown: SharedEpoch) -> None:
+def show_inspect_metrics(shared_epoch: SharedEpoch) -> None:
     """The ensemble's figures in short, and how the mean member compares."""
-    found = shown.measure(measure_qualities)
-    if shown.members > 1:
-        show_test_accuracy(found.ensemble, "Ensemble", shown)
-        show_gain_metrics(found.ensemble, shown.measure(gain_over_mean_member), shown.noun)
-        show_ece_metric(shown.measure(estimate_ece_gain), describe_ece_metric(shown))
+    qualities = shared_epoch.measure(measure_qualities)
+    if shared_epoch.members > 1:
+        show_test_accuracy(qualities.ensemble, "Ensemble", shared_epoch)
+        show_gain_metrics(
+            qualities.ensemble, shared_epoch.measure(gain_over_mean_member), shared_epoch.noun
+        )
+        show_ece_metric(shared_epoch.measure(estimate_ece_gain), describe_ece_metric(shared_epoch))
         return
-    show_test_accuracy(found.ensemble, "Accuracy", shown)
-    for name, value in (("NLL", found.ensemble.nll), ("ECE", found.ensemble.ece)):
-        said = format_term_help(
+    show_test_accuracy(qualities.ensemble, "Accuracy", shared_epoch)
+    for name, value in (("NLL", qualities.ensemble.nll), ("ECE", qualities.ensemble.ece)):
+        term_help = format_term_help(
             name,
-            describe_ece_metric(shown) if name == "ECE" else METRIC_HELP[name],
+            describe_ece_metric(shared_epoch) if name == "ECE" else METRIC_HELP[name],
             is_plain_wording_on(),
         )
         st.metric(
-            choose_term_heading(name), formats.format_significant(value), width="content", help=said
+            choose_term_heading(name),
+            formats.format_significant(value),
+            width="content",
+            help=term_help,
         )
 
 
-def show_test_accuracy(quality: Quality, label: str, shown: SharedEpoch) -> None:
+def show_test_accuracy(quality: Quality, label: str, shared_epoch: SharedEpoch) -> None:
     """The accuracy with its interval."""
     share = formats.format_percent(quality.accuracy, quality.n)
     value = f"{share} {formats.format_wilson_interval(quality.accuracy, quality.n)}"
     st.metric(
-        f"{label} on {formats.format_count(shown.n, f'test {shown.noun}')}",
+        f"{label} on {formats.format_count(shared_epoch.n, f'test {shared_epoch.noun}')}",
         value,
         width="content",
         help=METRIC_HELP["accuracy"],
@@ -88,20 +93,20 @@ def show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
     )
 
 
-def describe_ece_metric(shown: SharedEpoch) -> str:
+def describe_ece_metric(shared_epoch: SharedEpoch) -> str:
     """What the ECE is, its interval, and what chance alone would give."""
-    error = shown.measure(estimate_ensemble_calibration_error)
+    error = shared_epoch.measure(estimate_ensemble_calibration_error)
     return f"{METRIC_HELP['ECE']} {calibration_words.describe_calibration_error(error)}"
 
 
-def show_ece_metric(found: EceGain, ece_is: str) -> None:
+def show_ece_metric(ece_gain: EceGain, ece_is: str) -> None:
     """The calibration error beside the mean member's, marked where it is shown to differ."""
     st.metric(
         choose_term_heading("ECE"),
-        formats.format_significant(found.ensemble),
+        formats.format_significant(ece_gain.ensemble),
         width="content",
-        **DELTA_STYLES[found.ece_sign],
-        delta=DELTA_PREFIXES[found.ece_sign] + describe_mean_member_ece(found),
+        **DELTA_STYLES[ece_gain.ece_sign],
+        delta=DELTA_PREFIXES[ece_gain.ece_sign] + describe_mean_member_ece(ece_gain),
         help=format_term_help(
             "ECE",
             f"{ece_is} It is marked better or worse than the mean member's where "
@@ -111,10 +116,10 @@ def show_ece_metric(found: EceGain, ece_is: str) -> None:
     )
 
 
-def describe_mean_member_ece(found: EceGain) -> str:
+def describe_mean_member_ece(ece_gain: EceGain) -> str:
     """The mean member's calibration error, and whether chance may have put it there."""
-    said = f"mean member {formats.format_significant(found.members)}"
-    return said if found.ece_sign else f"{said}, may be chance"
+    text = f"mean member {formats.format_significant(ece_gain.members)}"
+    return text if ece_gain.ece_sign else f"{text}, may be chance"
 
 
 def format_accuracy_gain_ends(gained: MeanGain) -> str:

@@ -36,34 +36,37 @@ DETAIL_LABELS = {
 }
 
 
-def show_run_comparison(shown: SharedEpoch) -> None:
+def show_run_comparison(shared_epoch: SharedEpoch) -> None:
     """A run to compare with, what this one is better by, and where."""
-    others = find_comparable_runs(shown.run)
-    if not others:
-        show_no_comparable_run(shown)
+    comparable_runs = find_comparable_runs(shared_epoch.run)
+    if not comparable_runs:
+        show_no_comparable_run(shared_epoch)
         return
-    other, epoch = select_other_run(shown.run, others)
+    other, epoch = select_other_run(shared_epoch.run, comparable_runs)
     try:
-        theirs = loader.load_test_predictions(other, epoch)
+        other_predictions = loader.load_test_predictions(other, epoch)
     except EnsembleError as error:
         guard.show_error_message(error)
         return
-    found = measure_gain_over_run(shown, other, epoch)
+    gain_over_run = measure_gain_over_run(shared_epoch, other, epoch)
     other_name = escaping.escape_markdown(format_run_name(other))
-    st.markdown(f"##### {run_comparison.describe_run_comparison(found, other_name, shown.noun)}")
+    st.markdown(
+        "##### "
+        f"{run_comparison.describe_run_comparison(gain_over_run, other_name, shared_epoch.noun)}"
+    )
     st.caption(
         " ".join(
             filter(
                 None,
                 (
-                    run_comparison.describe_comparison_evidence(found, shown.noun),
-                    run_comparison.describe_pair_choice(len(others)),
+                    run_comparison.describe_comparison_evidence(gain_over_run, shared_epoch.noun),
+                    run_comparison.describe_pair_choice(len(comparable_runs)),
                 ),
             )
         )
     )
-    show_won_lost_chart(shown, theirs, other, epoch)
-    show_comparison_details(shown, theirs, other, others)
+    show_won_lost_chart(shared_epoch, other_predictions, other, epoch)
+    show_comparison_details(shared_epoch, other_predictions, other, comparable_runs)
 
 
 def find_comparable_runs(run: runs.Run) -> list[runs.Run]:
@@ -77,13 +80,13 @@ def find_comparable_runs(run: runs.Run) -> list[runs.Run]:
     ]
 
 
-def show_no_comparable_run(shown: SharedEpoch) -> None:
+def show_no_comparable_run(shared_epoch: SharedEpoch) -> None:
     """There is no other run to compare with: say so, and the next step."""
     title, same = (
-        escaping.escape_markdown(shown.run.data.title),
-        formats.format_count(shown.n, shown.noun),
+        escaping.escape_markdown(shared_epoch.run.data.title),
+        formats.format_count(shared_epoch.n, shared_epoch.noun),
     )
-    if shown.run.training_config is None:
+    if shared_epoch.run.training_config is None:
         st.info(
             f"There is no other run on the same {escaping.escape_markdown(same)} in the same "
             "order. Import another model's predictions of them, and they can be compared here; "
@@ -103,23 +106,23 @@ def show_no_comparable_run(shown: SharedEpoch) -> None:
         "pages/train.py",
         label="Train another",
         icon=":material/arrow_forward:",
-        query_params=address.RUN.build_query(shown.run.id),
+        query_params=address.RUN.build_query(shared_epoch.run.id),
     )
 
 
-def select_other_run(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
+def select_other_run(run: runs.Run, other_runs: Sequence[runs.Run]) -> tuple[runs.Run, int]:
     """Controls for the other run and its epoch; what they say stands in the address."""
     wanted = address.WITH.read()
-    names = {other.id: f"{format_unique_run_name(other)} · {other.state}" for other in others}
-    chosen = wanted if wanted in names else others[0].id
+    names = {other.id: f"{format_unique_run_name(other)} · {other.state}" for other in other_runs}
+    chosen = wanted if wanted in names else other_runs[0].id
     if wanted and wanted != chosen:
         why = "That is this same run" if wanted == run.id else "That run cannot be compared"
         st.caption(f"{why}; here it is compared with another.")
     address.WITH.set_value(chosen)
-    other = next(one for one in others if one.id == chosen)
+    other = next(candidate for candidate in other_runs if candidate.id == chosen)
     epochs = runs.list_prediction_epochs(other.id)
-    asked = address.WITH_EPOCH.read()
-    epoch = asked if asked in epochs and asked is not None else epochs[-1]
+    address_epoch = address.WITH_EPOCH.read()
+    epoch = address_epoch if address_epoch in epochs and address_epoch is not None else epochs[-1]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         address.show_address_widget(
             f"compare_with_{controls.hash_options(names.values())}",
@@ -170,29 +173,38 @@ def update_other_run_epoch(key: str, last: int) -> None:
 
 
 def show_won_lost_chart(
-    shown: SharedEpoch, theirs: EnsemblePredictions, other: runs.Run, epoch: int
+    shared_epoch: SharedEpoch, other_predictions: EnsemblePredictions, other: runs.Run, epoch: int
 ) -> None:
     """Where the difference comes from, class by class."""
-    won, lost = find_won_and_lost(shown.predictions, theirs)
-    counts = count_wins_by_class(shown.predictions.labels, won, lost, len(shown.class_names))
+    won, lost = find_won_and_lost(shared_epoch.predictions, other_predictions)
+    counts = count_wins_by_class(
+        shared_epoch.predictions.labels, won, lost, len(shared_epoch.class_names)
+    )
     title = (
-        f"Right in only one run · {shown.source}, against {format_run_name(other)} · epoch {epoch}"
+        f"Right in only one run · {shared_epoch.source}, against {format_run_name(other)} · "
+        f"epoch {epoch}"
     )
     pictures.show_figure_panel(
-        plot_wins_by_class(counts, shown.class_names, shown.noun, title, theme.get_page_palette()),
+        plot_wins_by_class(
+            counts, shared_epoch.class_names, shared_epoch.noun, title, theme.get_page_palette()
+        ),
         key="compare",
-        of=shown.run,
-        epoch=shown.epoch,
-        name=f"{shown.file_stem}-against-{other.id}-epoch-{epoch}",
+        job=shared_epoch.run,
+        epoch=shared_epoch.epoch,
+        name=f"{shared_epoch.file_stem}-against-{other.id}-epoch-{epoch}",
         title="Right in only one run, by class",
-        alt=f"Of each class, {pluralize_noun(shown.noun)} that only one of the two runs gets "
+        alt=f"Of each class, {pluralize_noun(shared_epoch.noun)} that only one of the two runs "
+        "gets "
         f"right: "
         f"{len(won):,} won, {len(lost):,} lost",
-        table=lambda: tabulate_won_and_lost(shown.predictions, theirs, shown.class_names),
-        sees=f"By what it is: {pluralize_noun(shown.noun)} that only this run gets right (won, "
+        table=lambda: tabulate_won_and_lost(
+            shared_epoch.predictions, other_predictions, shared_epoch.class_names
+        ),
+        sees=f"By what it is: {pluralize_noun(shared_epoch.noun)} that only this run gets right "
+        "(won, "
         f"blue, up) "
         f"and that only the other does (lost, orange, "
-        f"down).{describe_omitted_classes(len(shown.class_names))}",
+        f"down).{describe_omitted_classes(len(shared_epoch.class_names))}",
     )
 
 
@@ -204,54 +216,60 @@ def describe_omitted_classes(classes: int) -> str:
 
 
 def show_comparison_details(
-    shown: SharedEpoch, theirs: EnsemblePredictions, other: runs.Run, others: Sequence[runs.Run]
+    shared_epoch: SharedEpoch,
+    other_predictions: EnsemblePredictions,
+    other: runs.Run,
+    other_runs: Sequence[runs.Run],
 ) -> None:
     """The images won or lost, the settings that differ, or how it stands against all others."""
-    won, lost = find_won_and_lost(shown.predictions, theirs)
+    won, lost = find_won_and_lost(shared_epoch.predictions, other_predictions)
     name = address.select_address_option(
         address.SIDE, "Show", DETAIL_LABELS, "won", width="content", label_visibility="collapsed"
     )
     if name == "settings":
-        show_differing_settings(shown.run, other)
+        show_differing_settings(shared_epoch.run, other)
         return
     if name == "all":
-        show_comparison_with_all(shown, others)
+        show_comparison_with_all(shared_epoch, other_runs)
         return
     numbers = won if name == "won" else lost
     who = "this run" if name == "won" else escaping.escape_markdown(format_run_name(other))
     if not len(numbers):
-        st.caption(f"There is no {shown.noun} that only {who} gets right.")
+        st.caption(f"There is no {shared_epoch.noun} that only {who} gets right.")
         return
     st.caption(
-        f"{formats.format_count(len(numbers), shown.noun)} that only {who} gets right, this run's "
+        f"{formats.format_count(len(numbers), shared_epoch.noun)} that only {who} gets right, "
+        "this run's "
         "surest first."
     )
     images.show_image_page(
-        shown,
+        shared_epoch,
         numbers,
         key=f"compare_{name}",
-        under=lambda number: list_other_answer(theirs, number, shown.class_names),
+        under=lambda number: list_other_answer(other_predictions, number, shared_epoch.class_names),
     )
 
 
-def list_other_answer(theirs: EnsemblePredictions, number: int, names: Sequence[str]) -> list[str]:
+def list_other_answer(
+    other_predictions: EnsemblePredictions, number: int, names: Sequence[str]
+) -> list[str]:
     """What the other run says of an image."""
-    sure = formats.format_probability(theirs.confidence[number])
-    return [f"other {names[theirs.said[number]]}", sure]
+    sure = formats.format_probability(other_predictions.confidence[number])
+    return [f"other {names[other_predictions.said[number]]}", sure]
 
 
-def show_differing_settings(ours: runs.Run, theirs: runs.Run) -> None:
+def show_differing_settings(run: runs.Run, other: runs.Run) -> None:
     """The settings that the two runs were trained with, where they differ."""
-    frame = tabulate_differing_settings(ours, theirs)
+    frame = tabulate_differing_settings(run, other)
     if frame.empty:
         st.caption("Both runs have the same settings.")
     else:
         st.dataframe(frame, hide_index=True, key="compare_settings", width="content")
 
 
-def tabulate_differing_settings(ours: runs.Run, theirs: runs.Run) -> pd.DataFrame:
+def tabulate_differing_settings(run: runs.Run, other: runs.Run) -> pd.DataFrame:
     """One row for each setting that differs: its name, and the value in either run."""
-    first, second = ours.config.as_dict(), theirs.config.as_dict()
+    first, second = run.config.as_dict(), other.config.as_dict()
     return pd.DataFrame(
         [
             {

@@ -89,8 +89,8 @@ class SharedEpoch(EvaluatedEpoch):
 
     def read_scores(self, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
         """The scores of a set of images that was measured under shift; None where they are gone."""
-        seen = loaders.get_file_version(ood_scores_path(self.run.path, key))
-        return _load_shift_scores(str(self.run.path), key, tick, seen)
+        file_version = loaders.get_file_version(ood_scores_path(self.run.path, key))
+        return _load_shift_scores(str(self.run.path), key, tick, file_version)
 
     def list_runs(self) -> list[runs.Run]:
         """Every run, at most two seconds old."""
@@ -138,7 +138,7 @@ def _draw_shared_figure(
 
 @st.cache_resource(max_entries=20 * MAX_EPOCHS, show_spinner=False)
 def _decompose_epoch_loss(
-    run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run
+    run_id: str, epoch: int, version: tuple[int, int], _run: runs.Run
 ) -> NllDecomposition | None:
     recorded = recording.is_recorded_run(_run)
     labels = (
@@ -156,6 +156,6 @@ def _decompose_epoch_loss(
 # 64 members on 10,000 images take 2.5 MB.
 @st.cache_resource(max_entries=12, show_spinner=False)
 def _load_shift_scores(
-    folder: str, key: str, tick: int, seen: tuple[int, int]
+    folder: str, key: str, tick: int, version: tuple[int, int]
 ) -> dict[str, NDArray[np.float32]] | None:
     return shift.read_ood_scores(Path(folder), key, tick)

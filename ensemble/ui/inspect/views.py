@@ -92,16 +92,16 @@ def update_view_address(key: str) -> None:
         address.VIEW.set_value(chosen, DEFAULT_VIEW)
 
 
-def show_inspect_view(key: str, shown: SharedEpoch) -> None:
+def show_inspect_view(key: str, shared_epoch: SharedEpoch) -> None:
     """Draw the view of that key; of a run that brought no members, those that ask them say so."""
-    if key in (*VIEWS_ASKING_MEMBERS, "compare") and is_recorded_run(shown.run):
+    if key in (*VIEWS_ASKING_MEMBERS, "compare") and is_recorded_run(shared_epoch.run):
         st.info(
             f"{VIEWS[key]} needs runs of your own: of the recorded example only its "
             "predictions are here.",
             icon=":material/history:",
         )
         return
-    if key in VIEWS_ASKING_MEMBERS and shown.run.training_config is None:
+    if key in VIEWS_ASKING_MEMBERS and shared_epoch.run.training_config is None:
         st.info(
             f"{VIEWS[key]} asks the members themselves about changed images: this run was "
             "trained elsewhere and brought their predictions alone.",
@@ -110,20 +110,20 @@ def show_inspect_view(key: str, shown: SharedEpoch) -> None:
         return
     if key in PAGE_ONLY_VIEWS:
         module, function = PAGE_ONLY_VIEWS[key]
-        getattr(import_module(f"ensemble.ui.inspect.{module}"), function)(shown)
+        getattr(import_module(f"ensemble.ui.inspect.{module}"), function)(shared_epoch)
     elif key == "uncertainty":
-        show_uncertainty_views(shown)
+        show_uncertainty_views(shared_epoch)
     elif key == "selective":
-        show_selective_views(shown)
+        show_selective_views(shared_epoch)
     else:
-        render_view(VIEWS_OF_ALL_FACES[key].build(shown), shown)
+        render_view(VIEWS_OF_ALL_FACES[key].build(shared_epoch), shared_epoch)
 
 
-def show_uncertainty_views(shown: SharedEpoch) -> None:
+def show_uncertainty_views(shared_epoch: SharedEpoch) -> None:
     """Both uncertainties, or the confusion matrix; of one member a word on the first, and that."""
-    if shown.members == 1:
-        render_view(VIEWS_OF_ALL_FACES["uncertainty"].build(shown), shown)
-        render_view(VIEWS_OF_ALL_FACES["confusion"].build(shown), shown)
+    if shared_epoch.members == 1:
+        render_view(VIEWS_OF_ALL_FACES["uncertainty"].build(shared_epoch), shared_epoch)
+        render_view(VIEWS_OF_ALL_FACES["confusion"].build(shared_epoch), shared_epoch)
         return
     which = address.select_address_option(
         address.PICTURE, "Picture", UNCERTAINTY_PICTURES, "scatter", label_visibility="collapsed"
@@ -131,13 +131,13 @@ def show_uncertainty_views(shown: SharedEpoch) -> None:
     if which == "confusion":
         st.caption(CONFUSION_CAPTION)
     view = "uncertainty" if which == "scatter" else "confusion"
-    render_view(VIEWS_OF_ALL_FACES[view].build(shown), shown)
+    render_view(VIEWS_OF_ALL_FACES[view].build(shared_epoch), shared_epoch)
 
 
-def show_selective_views(shown: SharedEpoch) -> None:
+def show_selective_views(shared_epoch: SharedEpoch) -> None:
     """Two ways to be wrong less often: to answer only where it is sure, or with a set."""
     mode = "answers"
-    if not has_too_few_images(shown):
+    if not has_too_few_images(shared_epoch):
         mode = address.select_address_option(
             address.MODE,
             "What it may do where it is not sure",
@@ -146,4 +146,4 @@ def show_selective_views(shown: SharedEpoch) -> None:
             label_visibility="collapsed",
         )
     view = "conformal" if mode == "sets" else "selective"
-    render_view(VIEWS_OF_ALL_FACES[view].build(shown), shown)
+    render_view(VIEWS_OF_ALL_FACES[view].build(shared_epoch), shared_epoch)

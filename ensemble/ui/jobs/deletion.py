@@ -101,5 +101,5 @@ def attempt_job_action(screen: JobScreen[J], act: Callable[[], object]) -> bool:
 
 def show_job_action_problem(screen: JobScreen[J]) -> None:
     """Why the last press could not be obeyed: told once."""
-    if said := tab.job_error.pop(screen.word.name):
-        guard.show_error_message(said)
+    if problem := tab.job_error.pop(screen.word.name):
+        guard.show_error_message(problem)

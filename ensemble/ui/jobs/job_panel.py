@@ -18,18 +18,18 @@ LOG_LINES, LOG_BYTES = 40, 20_000
 
 
 def show_job_progress(
-    job: Job, said: str, *, prefix: str = "", resume: Callable[[], object] | None = None
+    job: Job, text: str, *, prefix: str = "", resume: Callable[[], object] | None = None
 ) -> None:
     """How far a job is, beside the button that stops it, or goes on with it.
 
     Args:
       job: any kind of job.
-      said: what it is doing, in words.
+      text: what it is doing, in words.
       prefix: begins the keys of its buttons, where a page may have several jobs.
       resume: goes on with it; None where it cannot be gone on with.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(job.status.share, text=escaping.escape_markdown(said))
+        st.progress(job.status.share, text=escaping.escape_markdown(text))
         if job.active:
             show_stop_button(job, prefix)
         elif resume and job.state in job.kind.resumable:
@@ -50,8 +50,8 @@ def show_stop_button(job: Job, prefix: str = "") -> None:
             args=(job,),
             **rights.build_control_arguments(Action.STOP, job.path, help=job.kind.stop_help),
         )
-        if said := Tab.stop_problem.pop():
-            guard.show_error_message(said)
+        if problem := Tab.stop_problem.pop():
+            guard.show_error_message(problem)
 
 
 def request_worker_stop(job: Job) -> None:
@@ -85,8 +85,8 @@ def show_resume_button(
 def show_job_ending(job: Job) -> None:
     """A sentence where a job was stopped or failed, with the end of its log for who wants it."""
     if job.state == "stopped":
-        said = job.message or f"Stopped: {job.kind.kept_clause}."
-        st.info(escaping.escape_markdown(said), icon=":material/stop:")
+        message = job.message or f"Stopped: {job.kind.kept_clause}."
+        st.info(escaping.escape_markdown(message), icon=":material/stop:")
     elif job.state == "failed":
         guard.show_error_message(job.message or f"It ended unexpectedly; {job.kind.kept_clause}.")
         if tail := read_log_tail(job.path / "log.txt"):

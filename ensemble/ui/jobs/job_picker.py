@@ -128,7 +128,10 @@ def show_job_picker(screen: JobScreen[J], job: J) -> None:
     Each job has a box of its own: the browser may still send what the box of the one before
     showed, and that must not count as a choice.
     """
-    names = {one.id: format_unique_run_name(one) for one in (*screen.list_jobs(), job)}
+    names = {
+        listed_job.id: format_unique_run_name(listed_job)
+        for listed_job in (*screen.list_jobs(), job)
+    }
     widget_state.set_widget_value(key := f"{screen.word.name}_picker_{job.id}", job.id)
     st.selectbox(
         screen.noun.capitalize(),

@@ -45,8 +45,8 @@ class JobScreen(Generic[J]):
 
 def list_store_jobs(store: JobStore[J, Any, Any]) -> list[J]:
     """Every job, newest first, at most two seconds old; to be treated as read-only."""
-    found: list[J] = _load_store_jobs(str(runs_folder()), store.kind.name, store)
-    return found
+    store_jobs: list[J] = _load_store_jobs(str(runs_folder()), store.kind.name, store)
+    return store_jobs
 
 
 def forget_jobs() -> None:

@@ -91,7 +91,7 @@ def show_planned_button(planned: LaunchPlan[C], key: str, press: LaunchFunction[
 
 def launch_job_once(
     screen: JobScreen[J],
-    asked: object,
+    request: object,
     begin: Callable[[], J],
     show: Callable[[J], object],
 ) -> None:
@@ -99,12 +99,12 @@ def launch_job_once(
 
     Args:
       screen: that is about such jobs.
-      asked: what is launched: the same within a moment is a second click.
+      request: what is launched: the same within a moment is a second click.
       begin: makes the job and starts its worker.
       show: has the screen be about it from now on.
     """
     last, when = tab.job_launched[screen.word.name]
-    if last == asked and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
+    if last == request and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
         return
     try:
         job = begin()
@@ -112,7 +112,7 @@ def launch_job_once(
         guard.show_error_message(error)
         return
     tab.launched_at = time.monotonic()
-    tab.job_launched[screen.word.name] = asked, tab.launched_at
+    tab.job_launched[screen.word.name] = request, tab.launched_at
     forget_jobs()
     show(job)
     st.rerun()

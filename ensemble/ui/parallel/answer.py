@@ -24,12 +24,12 @@ SOLVE_COLUMNS = ("step time", "speed-up", "compile", "objective")
 def show_regression_answer(solve: regression.Regression, traces: RegressionTraces) -> None:
     """The answer in a sentence, then its figures; nothing before the first iteration."""
     both = solve.config.pmap == "both"
-    if said := regression_words.describe_pmap_gain(traces, solve.active and both):
-        st.markdown(f"#### {said}")
+    if pmap_gain := regression_words.describe_pmap_gain(traces, solve.active and both):
+        st.markdown(f"#### {pmap_gain}")
         show_solve_metrics(traces)
     if solve.config.pmap == "faster" and (choice := load_pmap_choice(solve.path)):
         st.caption(regression_words.describe_pmap_choice(choice))
-    if said and (what := regression_words.explain_shared_cores(solve.status)):
+    if pmap_gain and (what := regression_words.explain_shared_cores(solve.status)):
         st.caption(f":material/info: {what}")
 
 
@@ -119,8 +119,8 @@ def show_solve_table(traces: RegressionTraces) -> None:
         column_config=widths,
         alt="Step time, speed-up and compile time of every solve",
     )
-    if said := regression_words.describe_replica_agreement(traces):
-        st.caption(said)
+    if replica_agreement := regression_words.describe_replica_agreement(traces):
+        st.caption(replica_agreement)
 
 
 def tabulate_solve(trace: SolveTrace, ratio: float | None) -> dict[str, str]:

@@ -60,7 +60,7 @@ def show_solver_error_figure(solve: regression.Regression, traces: RegressionTra
     pictures.show_figure_panel(
         chart,
         key="solve_errors",
-        of=solve,
+        job=solve,
         name=f"{solve.id}-error",
         title="Error by iteration",
         alt=f"The gradient's norm by iteration, {how} pmap down to {first.error[-1]:.3g}",
@@ -78,19 +78,19 @@ def show_step_time_figure(solve: regression.Regression, traces: RegressionTraces
         format_regression_title(solve, "Step time by iteration"),
         theme.get_page_palette(),
     )
-    said = " and ".join(
+    medians = " and ".join(
         f"{format_step_time(trace)} {'with' if trace.pmap else 'without'} pmap"
         for trace in solves_figure.list_started_solves(traces)
     )
     pictures.show_figure_panel(
         chart,
         key="solve_times",
-        of=solve,
+        job=solve,
         name=f"{solve.id}-step-time",
         title="Step time by iteration",
-        alt=f"Step time by iteration; medians: {said}",
+        alt=f"Step time by iteration; medians: {medians}",
         table=lambda: solves_figure.tabulate_iterations(traces),
-        sees=f"How long each iteration took; dotted, the medians: {said}.",
+        sees=f"How long each iteration took; dotted, the medians: {medians}.",
         help=STEP_TIME_HELP,
     )
 
@@ -110,7 +110,7 @@ def show_scaling_figure(solve: regression.Regression, traces: RegressionTraces) 
             theme.get_page_palette(),
         ),
         key="solve_scaling",
-        of=solve,
+        job=solve,
         name=f"{solve.id}-speed-up",
         title="Speed-up by number of devices",
         alt="Speed-up against devices: "

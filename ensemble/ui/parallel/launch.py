@@ -44,8 +44,8 @@ def show_regression_controls() -> None:
         with more:
             for name in settings.ADVANCED_FIELDS:
                 settings.show_regression_setting(name)
-    elif said := settings.describe_changed_regression_controls():
-        st.caption(f"Also: {said}.")
+    elif changed_regression_controls := settings.describe_changed_regression_controls():
+        st.caption(f"Also: {changed_regression_controls}.")
 
 
 def count_possible_devices(here: DeviceInventory) -> int:
@@ -152,9 +152,9 @@ def show_regression_wait_note(planned: LaunchPlan[LbfgsConfig]) -> None:
 def show_quick_regression_button() -> None:
     """The button of the first visit: an example that is solved in seconds."""
     iterations = formats.format_count(QUICK_EXAMPLE.iterations, "iteration")
-    said = f"Solve a quick example: {settings.format_problem_size(QUICK_EXAMPLE)}, {iterations}"
+    text = f"Solve a quick example: {settings.format_problem_size(QUICK_EXAMPLE)}, {iterations}"
     launching.show_planned_button(
-        LaunchPlan(QUICK_EXAMPLE, said, describe_memory_shortage(QUICK_EXAMPLE)),
+        LaunchPlan(QUICK_EXAMPLE, text, describe_memory_shortage(QUICK_EXAMPLE)),
         "solve_quick",
         launch_and_show_regression,
     )

@@ -57,9 +57,9 @@ def show_regression_progress(solve: regression.Regression) -> None:
     """How far it is with Stop beside it, or how it ended where it has not finished."""
     if solve.active:
         ahead = list_jobs_ahead(solve) if solve.state == "queued" else []
-        said = jobs_words.describe_job_stage(
+        job_stage = jobs_words.describe_job_stage(
             solve, ahead, regression_words.format_iteration_progress(solve)
         )
-        job_panel.show_job_progress(solve, said, prefix="solve_")
+        job_panel.show_job_progress(solve, job_stage, prefix="solve_")
     else:
         job_panel.show_job_ending(solve)

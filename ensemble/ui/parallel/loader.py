@@ -18,6 +18,6 @@ def load_solve_traces(solve: regression.Regression) -> regression.RegressionTrac
 
 @st.cache_resource(max_entries=12, show_spinner=False)
 def _read_cached_traces(
-    folder: str, seen: tuple[int, int], _solve: regression.Regression
+    folder: str, version: tuple[int, int], _solve: regression.Regression
 ) -> regression.RegressionTraces:
     return regression.read_regression_traces(_solve.path)

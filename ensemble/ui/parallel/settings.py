@@ -141,14 +141,14 @@ def summarize_regression_settings(config: LbfgsConfig) -> str:
         else datasets.find_dataset_info(config.dataset).title
     )
     search = f"step size {config.stepsize:g}" if config.stepsize else f"{config.linesearch} search"
-    said = [source, f"{format_problem_size(config)}, {compute_problem_size(config)[2]} classes"]
-    said += [f"{config.iterations:,} iteration{'s' if config.iterations > 1 else ''}", search]
-    said += (
+    parts = [source, f"{format_problem_size(config)}, {compute_problem_size(config)[2]} classes"]
+    parts += [f"{config.iterations:,} iteration{'s' if config.iterations > 1 else ''}", search]
+    parts += (
         [PMAP_LABELS[config.pmap].lower()]
         if config.pmap != REGRESSION_FIELDS["pmap"].default
         else []
     )
-    return " · ".join(said + list_changed_regression_settings(config.as_dict()))
+    return " · ".join(parts + list_changed_regression_settings(config.as_dict()))
 
 
 def describe_changed_regression_controls() -> str:

@@ -19,30 +19,36 @@ def show_cheaper_members(run: runs.Run) -> None:
     """What a run's cheaper ensembles are worth, held against its own members."""
     try:
         with st.spinner("Judging snapshots, last epochs and averages …"):
-            found: CheapEnsembleWorths = _compute_member_worths(build_plan_cache_key(run), run)
+            cheap_ensemble_worths: CheapEnsembleWorths = _compute_member_worths(
+                build_plan_cache_key(run), run
+            )
     except EnsembleError as error:
         guard.show_error_message(error)
         return
-    if line := words.describe_best_cheaper_ensemble(found):
+    if line := words.describe_best_cheaper_ensemble(cheap_ensemble_worths):
         st.markdown(f"**{line}**", help=words.EQUIVALENTS_GLOSS)
     else:
         st.markdown("This run kept only one epoch: there is nothing cheaper to judge.")
     st.dataframe(
         pd.DataFrame(
             {
-                "made of": [words.format_cheaper_ensemble(one) for one in found.rows],
-                "worth": [format_member_equivalent(one.equivalent) for one in found.rows],
-                "networks run per image": [one.networks for one in found.rows],
+                "made of": [
+                    words.format_cheaper_ensemble(row) for row in cheap_ensemble_worths.rows
+                ],
+                "worth": [
+                    format_member_equivalent(row.equivalent) for row in cheap_ensemble_worths.rows
+                ],
+                "networks run per image": [row.networks for row in cheap_ensemble_worths.rows],
             }
         ),
         hide_index=True,
         key="plan_worth",
     )
-    notes = (words.MIXTURE_NOTE,) if found.varied else ()
+    notes = (words.MIXTURE_NOTE,) if cheap_ensemble_worths.varied else ()
     for note in (
-        words.describe_worth_basis(found),
+        words.describe_worth_basis(cheap_ensemble_worths),
         *notes,
-        *found.left_out,
+        *cheap_ensemble_worths.left_out,
         *words.list_cheaper_settings(run.training_config),
     ):
         st.caption(escaping.escape_markdown(note))

@@ -13,25 +13,25 @@ from ensemble.wording.verdicts import plan as words
 THIS_RUN = "this run"
 
 
-def list_plan_budgets(found: PlanGrid) -> list[int]:
+def list_plan_budgets(plan_grid: PlanGrid) -> list[int]:
     """The budgets to choose from, in passes, rising: what the plans of a map cost."""
-    return sorted({plan.cost for plan in found.plans})
+    return sorted({plan.cost for plan in plan_grid.plans})
 
 
-def get_requested_budget(found: PlanGrid) -> int:
+def get_requested_budget(plan_grid: PlanGrid) -> int:
     """The budget that the address names, or the largest below it that pays for a plan."""
-    options = list_plan_budgets(found)
+    options = list_plan_budgets(plan_grid)
     wanted = address.BUDGET.read_within(options[-1], options[0], options[-1])
-    return max(one for one in options if one <= wanted)
+    return max(option for option in options if option <= wanted)
 
 
-def select_metric_and_budget(found: PlanGrid, costs: PlanCosts) -> tuple[str, int]:
+def select_metric_and_budget(plan_grid: PlanGrid, costs: PlanCosts) -> tuple[str, int]:
     """The controls for the figure and the budget; what they say: (figure, passes)."""
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         figure = address.select_address_option(
             address.FIGURE, "Judged by", words.METRIC_NAMES, "nll", width="content"
         )
-        options, budget = list_plan_budgets(found), get_requested_budget(found)
+        options, budget = list_plan_budgets(plan_grid), get_requested_budget(plan_grid)
         if len(options) > 1:
             address.show_address_widget(
                 f"plan_budget_{hash_options(options)}",
@@ -54,12 +54,12 @@ def select_metric_and_budget(found: PlanGrid, costs: PlanCosts) -> tuple[str, in
 def select_plan(
     word: address.PairParameter,
     label: str,
-    found: PlanGrid,
+    plan_grid: PlanGrid,
     costs: PlanCosts,
     default: EnsemblePlan,
 ) -> EnsemblePlan:
     """A control for one of the map's plans, whose choice stands in the address."""
-    options = {address.PairParameter("").format(plan): plan for plan in found.plans}
+    options = {address.PairParameter("").format(plan): plan for plan in plan_grid.plans}
     usual = word.format(default)
     named = word.read()
     value = word.format(named) if named and word.format(named) in options else usual
@@ -90,11 +90,18 @@ def update_plan_address(word: address.PairParameter, key: str, usual: str) -> No
 
 def select_second_run(run: runs.Run) -> runs.Run | None:
     """A control for another run on the same images, if there is any; None for this run."""
-    others = {one.id: one for one in loaders.list_cached_runs() if has_same_test_images(run, one)}
-    if not others:
+    other_runs = {
+        cached_run.id: cached_run
+        for cached_run in loaders.list_cached_runs()
+        if has_same_test_images(run, cached_run)
+    }
+    if not other_runs:
         return None
-    names = {THIS_RUN: THIS_RUN, **{one.id: format_unique_run_name(one) for one in others.values()}}
-    value = address.WITH.read_option(others, THIS_RUN)
+    names = {
+        THIS_RUN: THIS_RUN,
+        **{other.id: format_unique_run_name(other) for other in other_runs.values()},
+    }
+    value = address.WITH.read_option(other_runs, THIS_RUN)
     address.show_address_widget(
         f"plan_with_{hash_options(names.values())}",
         value,
@@ -111,7 +118,7 @@ def select_second_run(run: runs.Run) -> runs.Run | None:
             "them than the middle of a longer one.",
         ),
     )
-    return others.get(value)
+    return other_runs.get(value)
 
 
 def has_same_test_images(run: runs.Run, other: runs.Run) -> bool:

@@ -30,8 +30,8 @@ def load_plan_maps(run: runs.Run) -> PlanGrids:
       RunError: it was trained elsewhere, or has no predictions that can be read.
     """
     with st.spinner("Judging committees of every size after every epoch …"):
-        found: PlanGrids = _compute_plan_maps(build_plan_cache_key(run), run)
-    return found
+        plan_grids: PlanGrids = _compute_plan_maps(build_plan_cache_key(run), run)
+    return plan_grids
 
 
 # At most 80 MB each, of 8 members on 10,000 images after 10 epochs 6 MB.
@@ -40,9 +40,13 @@ def _compute_plan_maps(place: PlanCacheKey, _run: runs.Run) -> PlanGrids:
     return load_plan_grids(_run)
 
 
-def load_best_plan(run: runs.Run, found: PlanGrids, budget: int, figure: str) -> PlanChoice | None:
+def load_best_plan(
+    run: runs.Run, plan_grids: PlanGrids, budget: int, figure: str
+) -> PlanChoice | None:
     """The best plan of a run for a budget in passes, by a figure."""
-    chosen: PlanChoice | None = _compute_best_plan(build_plan_cache_key(run), budget, figure, found)
+    chosen: PlanChoice | None = _compute_best_plan(
+        build_plan_cache_key(run), budget, figure, plan_grids
+    )
     return chosen
 
 

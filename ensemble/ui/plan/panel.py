@@ -33,49 +33,53 @@ def show_plan_panel(run: runs.Run, compact: bool = False) -> None:
     except EnsembleError as error:
         guard.show_error_message(error)
         return
-    said = st.container()
+    verdict_box = st.container()
     figure, budget = controls.select_metric_and_budget(maps.test, costs)
-    found = loader.load_best_plan(run, maps, budget, figure)
-    assert found is not None  # the budgets are those of the plans
-    with said:
-        show_plan_verdict(run, maps, costs, found)
-    show_plan_heatmap(run, maps, costs, found)
+    best_plan = loader.load_best_plan(run, maps, budget, figure)
+    assert best_plan is not None  # the budgets are those of the plans
+    with verdict_box:
+        show_plan_verdict(run, maps, costs, best_plan)
+    show_plan_heatmap(run, maps, costs, best_plan)
     if not compact:
-        show_plan_details(run, maps, costs, found)
+        show_plan_details(run, maps, costs, best_plan)
 
 
-def show_plan_verdict(run: runs.Run, maps: PlanGrids, costs: PlanCosts, found: PlanChoice) -> None:
+def show_plan_verdict(
+    run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice
+) -> None:
     """The verdict in a line, what carries it in the next, and what to bear in mind."""
-    n, whole = maps.test.n, max(one.cost for one in maps.test.plans)
-    line = words.describe_best_plan(found, n)
-    if found.budget == whole:
-        line = words.describe_half_budget(found, compute_half_budget_loss(maps, found))
+    n, whole = maps.test.n, max(plan.cost for plan in maps.test.plans)
+    line = words.describe_best_plan(plan_choice, n)
+    if plan_choice.budget == whole:
+        line = words.describe_half_budget(plan_choice, compute_half_budget_loss(maps, plan_choice))
     st.markdown(f"##### {line}")
-    first = words.describe_best_plan(found, n) if found.budget == whole else ""
-    second = words.describe_runner_up(found, costs, n, maps.test.members)
-    evidence = words.describe_plan_evidence(found, costs, maps.selection_split)
+    first = words.describe_best_plan(plan_choice, n) if plan_choice.budget == whole else ""
+    second = words.describe_runner_up(plan_choice, costs, n, maps.test.members)
+    evidence = words.describe_plan_evidence(plan_choice, costs, maps.selection_split)
     st.caption(f"{first} {evidence}".strip())
     if second:
         st.caption(second)
-    notes = [words.CAUTIONS[name] for name in list_plan_cautions(run, maps, found.best)]
+    notes = [words.CAUTIONS[name] for name in list_plan_cautions(run, maps, plan_choice.best)]
     for note in (*notes, *map(escaping.escape_markdown, maps.left_out)):
         st.caption(note)
 
 
-def show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, found: PlanChoice) -> None:
+def show_plan_heatmap(
+    run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice
+) -> None:
     """The map."""
-    name = words.METRIC_NAMES[found.metric]
+    name = words.METRIC_NAMES[plan_choice.metric]
     title = f"{name} by members and epochs · {format_run_name(run)} · test images"
     pictures.show_figure_panel(
         plan_heatmap.plot_plan_heatmap(
-            maps.test, found, costs, found.metric, title, theme.get_page_palette()
+            maps.test, plan_choice, costs, plan_choice.metric, title, theme.get_page_palette()
         ),
         key="plan",
-        of=run,
-        name=f"{run.id}-plan-{found.metric}",
+        job=run,
+        name=f"{run.id}-plan-{plan_choice.metric}",
         title="The map of all plans",
-        alt=plan_heatmap.describe_plan_heatmap_chart(maps.test, found, found.metric),
-        table=lambda: plan_heatmap.tabulate_plans(maps.test, found, costs),
+        alt=plan_heatmap.describe_plan_heatmap_chart(maps.test, plan_choice, plan_choice.metric),
+        table=lambda: plan_heatmap.tabulate_plans(maps.test, plan_choice, costs),
         sees="The bluer, the better. Each cell is the mean over all committees of that size after "
         "that epoch; along a dotted line training costs the same share of the whole run.",
         help="Thick frame: the best plan that the budget (the thick line) pays for. Thin frames: "
@@ -84,10 +88,14 @@ def show_plan_heatmap(run: runs.Run, maps: PlanGrids, costs: PlanCosts, found: P
     )
 
 
-def show_plan_details(run: runs.Run, maps: PlanGrids, costs: PlanCosts, found: PlanChoice) -> None:
+def show_plan_details(
+    run: runs.Run, maps: PlanGrids, costs: PlanCosts, plan_choice: PlanChoice
+) -> None:
     """What the other plans lose, two plans side by side, or what cheaper members are worth."""
     options = {
-        name: said for name, said in DETAIL_LABELS.items() if found.losses or name != "losses"
+        name: label
+        for name, label in DETAIL_LABELS.items()
+        if plan_choice.losses or name != "losses"
     }
     which = address.select_address_option(
         address.PLANS,
@@ -98,20 +106,20 @@ def show_plan_details(run: runs.Run, maps: PlanGrids, costs: PlanCosts, found: P
         label_visibility="collapsed",
     )
     if which == "two":
-        plan_comparison.show_plan_comparison(run, maps, costs, found)
+        plan_comparison.show_plan_comparison(run, maps, costs, plan_choice)
         return
     if which == "cheaper":
         cheaper_members.show_cheaper_members(run)
         return
     title = f"What other plans lose · {format_run_name(run)} · test images"
     pictures.show_figure_panel(
-        intervals.plot_plan_losses(found, title, theme.get_page_palette()),
+        intervals.plot_plan_losses(plan_choice, title, theme.get_page_palette()),
         key="plan_losses",
-        of=run,
-        name=f"{run.id}-plan-losses-{found.metric}",
+        job=run,
+        name=f"{run.id}-plan-losses-{plan_choice.metric}",
         title="What other plans lose",
-        alt=intervals.describe_plan_losses_chart(found),
-        table=lambda: plan_heatmap.tabulate_plans(maps.test, found, costs),
+        alt=intervals.describe_plan_losses_chart(plan_choice),
+        table=lambda: plan_heatmap.tabulate_plans(maps.test, plan_choice, costs),
         sees="Each plan that can be the best for the budget against this one, on the same images; "
         "right of 0 it is worse. The intervals hold all together (95 %).",
         help="They count both that other test images would be drawn and that other members would "

@@ -24,7 +24,7 @@ def show_plan_comparison(
         first = controls.select_plan(address.PLAN, "First", maps.test, costs, choice.best)
         other = controls.select_second_run(run)
         try:
-            theirs = loader.load_plan_maps(other) if other else maps
+            other_maps = loader.load_plan_maps(other) if other else maps
         except EnsembleError as error:
             guard.show_error_message(error)
             return
@@ -32,33 +32,33 @@ def show_plan_comparison(
         second = controls.select_plan(
             address.AGAINST,
             "Second",
-            theirs.test,
+            other_maps.test,
             its_costs,
-            find_default_comparison_plan(theirs, first),
+            find_default_comparison_plan(other_maps, first),
         )
     if other is None and first == second:
         st.caption("These are the same plan: choose another one to compare it with.")
         return
-    found = compare_plans(maps, first, second, choice.metric, theirs if other else None)
+    plans = compare_plans(maps, first, second, choice.metric, other_maps if other else None)
     names = words.format_plan(first), words.format_plan(second)
     if other:
         names = names[0], f"{names[1]} of {escaping.escape_markdown(format_run_name(other))}"
-    st.markdown(f"##### {words.describe_two_plans(found, *names)}")
-    said = [f"The first is {words.describe_plan_loss(choice.metric, found.loss)}."]
-    said.append(
+    st.markdown(f"##### {words.describe_two_plans(plans, *names)}")
+    parts = [f"The first is {words.describe_plan_loss(choice.metric, plans.loss)}."]
+    parts.append(
         f"They cost {words.format_budget(costs, first.cost)} and "
         f"{words.format_budget(its_costs, second.cost)}."
     )
-    if not found.loss.loss_sign:
+    if not plans.loss.loss_sign:
         epochs = max(first.epochs, second.epochs)
-        said.append(
-            words.describe_required_effort(found.sample_size, costs, found.n, found.members, epochs)
+        parts.append(
+            words.describe_required_effort(plans.sample_size, costs, plans.n, plans.members, epochs)
         )
-    st.caption(" ".join(said))
+    st.caption(" ".join(parts))
 
 
-def find_default_comparison_plan(theirs: PlanGrids, first: EnsemblePlan) -> EnsemblePlan:
+def find_default_comparison_plan(plan_grids: PlanGrids, first: EnsemblePlan) -> EnsemblePlan:
     """What a plan is compared with at first: the best single member for as much, or for less."""
-    alone = [one for one in theirs.test.plans if one.members == 1 and one != first]
-    paid = [one for one in alone if one.cost <= first.cost] or alone or [first]
-    return rank_plans(theirs.test, paid, "nll")[0]
+    alone = [plan for plan in plan_grids.test.plans if plan.members == 1 and plan != first]
+    paid = [plan for plan in alone if plan.cost <= first.cost] or alone or [first]
+    return rank_plans(plan_grids.test, paid, "nll")[0]

@@ -26,9 +26,11 @@ def get_conformal_settings() -> tuple[float, str]:
     return MISS_RATES[address.MISS.read_option(MISS_RATES, DEFAULT_MISS)], address.SETS.read()
 
 
-def can_calibrate_sets(made: EnsemblePredictions, fitting: ValidationSource | None) -> bool:
+def can_calibrate_sets(
+    ensemble_predictions: EnsemblePredictions, fitting: ValidationSource | None
+) -> bool:
     """Whether there are examples to calibrate on: some held out, or enough for one half."""
-    return fitting is not None or len(made.labels) >= MIN_EXAMPLES_TO_HALVE
+    return fitting is not None or len(ensemble_predictions.labels) >= MIN_EXAMPLES_TO_HALVE
 
 
 def get_calibration_examples(fitting: ValidationSource | None) -> LabeledProbabilities | None:
@@ -66,32 +68,36 @@ def show_conformal_controls(noun: str, key: str) -> None:
 
 
 def load_conformal_sets(
-    made: EnsemblePredictions, fitting: ValidationSource | None
+    ensemble_predictions: EnsemblePredictions, fitting: ValidationSource | None
 ) -> NDArray[np.bool_]:
     """Every example's set, (N, C), calibrated on others: those held out, or the other half."""
     question = (*get_conformal_settings(), fitting and fitting.predictions)
-    known, found = _SETS_CACHE.get(made, (None, None))
-    if found is None or known != question:
+    cached_question, sets = _SETS_CACHE.get(ensemble_predictions, (None, None))
+    if sets is None or cached_question != question:
         rate, method = get_conformal_settings()
-        found = cross_conformal_sets(
-            made.averaged, made.labels, rate, method, get_calibration_examples(fitting)
+        sets = cross_conformal_sets(
+            ensemble_predictions.averaged,
+            ensemble_predictions.labels,
+            rate,
+            method,
+            get_calibration_examples(fitting),
         )
-        _SETS_CACHE[made] = question, found
-    return found
+        _SETS_CACHE[ensemble_predictions] = question, sets
+    return sets
 
 
 def show_conformal_summary(
-    made: EnsemblePredictions, noun: str, fitting: ValidationSource | None
+    ensemble_predictions: EnsemblePredictions, noun: str, fitting: ValidationSource | None
 ) -> None:
     """What the sets of all images come to, in a line, and the controls behind a button."""
-    if not can_calibrate_sets(made, fitting):
+    if not can_calibrate_sets(ensemble_predictions, fitting):
         return
     rate, _ = get_conformal_settings()
-    found = load_conformal_sets(made, fitting)
-    covered = int(found[np.arange(len(found)), made.labels].sum())
+    conformal_sets = load_conformal_sets(ensemble_predictions, fitting)
+    covered = int(conformal_sets[np.arange(len(conformal_sets)), ensemble_predictions.labels].sum())
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(
-            words.summarize_conformal_sets(found, covered, rate, noun),
+            words.summarize_conformal_sets(conformal_sets, covered, rate, noun),
             width="content",
             help=describe_set_calibration(fitting),
         )
@@ -100,12 +106,15 @@ def show_conformal_summary(
 
 
 def describe_image_set(
-    made: EnsemblePredictions, number: int, names: Sequence[str], fitting: ValidationSource | None
+    ensemble_predictions: EnsemblePredictions,
+    number: int,
+    names: Sequence[str],
+    fitting: ValidationSource | None,
 ) -> str:
     """An image's own set: "The set: {4, 9} at 95 %."; "" where there are too few to calibrate."""
-    if not can_calibrate_sets(made, fitting):
+    if not can_calibrate_sets(ensemble_predictions, fitting):
         return ""
-    image_set = load_conformal_sets(made, fitting)[number]
+    image_set = load_conformal_sets(ensemble_predictions, fitting)[number]
     return f"The set: {words.format_image_set(image_set, get_conformal_settings()[0], names)}."
 
 

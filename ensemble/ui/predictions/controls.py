@@ -32,29 +32,29 @@ EVERY_CLASS = -1
 
 
 def restrict_predictions_view(
-    view: PredictionsView, made: EnsemblePredictions, classes: int, sets_too: bool
+    view: PredictionsView, ensemble_predictions: EnsemblePredictions, classes: int, sets_too: bool
 ) -> PredictionsView:
     """`view` without what these predictions cannot show: an address may come from another run."""
     if view.label is not None and view.label >= classes:
         view = replace(view, label=None)
-    if view.digit is not None and view.digit >= len(made.labels):
+    if view.digit is not None and view.digit >= len(ensemble_predictions.labels):
         view = replace(view, digit=None)
-    if made.members == 1 and view.show == "split":
+    if ensemble_predictions.members == 1 and view.show == "split":
         view = replace(view, show="all")
-    if made.members == 1 and view.order in ("split", "united"):
+    if ensemble_predictions.members == 1 and view.order in ("split", "united"):
         view = replace(view, order=PredictionsView.order)
     if view.order == "sets" and not sets_too:
         view = replace(view, order=PredictionsView.order)
     return view
 
 
-def show_predictions_epoch_slider(epochs: Sequence[int], shown: int, run: runs.Run) -> None:
+def show_predictions_epoch_slider(epochs: Sequence[int], epoch: int, run: runs.Run) -> None:
     """The epoch whose predictions are shown, where there is a choice."""
     if len(epochs) < 2:
         return
     show_address_widget(
         f"digits_epoch_{hash_options(epochs)}",
-        shown,
+        epoch,
         lambda key: st.select_slider(
             "Epoch",
             epochs,
@@ -79,17 +79,26 @@ def describe_best_epoch_choice(run: runs.Run) -> str:
 
 
 def show_image_filters(
-    made: EnsemblePredictions,
+    ensemble_predictions: EnsemblePredictions,
     view: PredictionsView,
     names: Sequence[str],
     noun: str,
     sets_too: bool,
 ) -> None:
     """Which images, and in which order."""
-    counts = {show: len(filter_examples(made, show, view.label)) for show in EXAMPLE_FILTERS}
+    counts = {
+        show: len(filter_examples(ensemble_predictions, show, view.label))
+        for show in EXAMPLE_FILTERS
+    }
     words = {"all": "All", "wrong": "Wrong", "split": "Members disagree"}
-    shows = [show for show in EXAMPLE_FILTERS if show != "split" or made.members > 1]
-    orders = [one for one in EXAMPLE_ORDERS if made.members > 1 or one not in ("split", "united")]
+    shows = [
+        show for show in EXAMPLE_FILTERS if show != "split" or ensemble_predictions.members > 1
+    ]
+    orders = [
+        order
+        for order in EXAMPLE_ORDERS
+        if ensemble_predictions.members > 1 or order not in ("split", "united")
+    ]
     if not sets_too:
         orders.remove("sets")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

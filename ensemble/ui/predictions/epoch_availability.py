@@ -85,9 +85,9 @@ def show_missing_images_notice(run: runs.Run, error: EnsembleError) -> None:
         st.text(str(error))
 
 
-def show_missing_epoch_notice(wanted: int, shown: int) -> None:
+def show_missing_epoch_notice(wanted: int, epoch: int) -> None:
     """The address asks for an epoch that there is not."""
-    st.caption(f"There are no predictions of epoch {wanted}; these are epoch {shown}'s.")
+    st.caption(f"There are no predictions of epoch {wanted}; these are epoch {epoch}'s.")
 
 
 def select_shown_epoch(run: runs.Run, epochs: Sequence[int], wanted: int | None) -> int:
@@ -104,28 +104,28 @@ def select_shown_epoch(run: runs.Run, epochs: Sequence[int], wanted: int | None)
     return epoch
 
 
-def show_newer_epoch_notice(run: runs.Run, last: int, shown: int) -> None:
+def show_newer_epoch_notice(run: runs.Run, last: int, epoch: int) -> None:
     """Says when a later epoch is in than the one shown; what is shown stays until asked.
 
     Args:
       run: the run.
       last: its last epoch, as far as this drawing knows.
-      shown: the epoch that is shown; one that was chosen by hand is left in peace.
+      epoch: the epoch that is shown; one that was chosen by hand is left in peace.
     """
-    if run.active or last > shown:
+    if run.active or last > epoch:
         st.fragment(
             refresh_newer_epoch_notice, run_every=REFRESH_INTERVAL_S if run.active else None
-        )(run.id, shown)
+        )(run.id, epoch)
 
 
-def refresh_newer_epoch_notice(run_id: str, shown: int) -> None:
+def refresh_newer_epoch_notice(run_id: str, epoch: int) -> None:
     """The body of `show_newer_epoch_notice`."""
     with guard_page():
         run = runs.find_run(run_id)
-        newest = max(runs.list_prediction_epochs(run_id), default=shown)
-        left = formats.format_count(run.config.epochs - shown, "epoch")
+        newest = max(runs.list_prediction_epochs(run_id), default=epoch)
+        left = formats.format_count(run.config.epochs - epoch, "epoch")
         label = f"Still {run.state}: {left} to come"
-        if newest > shown:
+        if newest > epoch:
             label = f"Show epoch {newest}, which is in now"
         # Always a button, so that the images below do not move when it can be pressed.
         if st.button(
@@ -133,7 +133,7 @@ def refresh_newer_epoch_notice(run_id: str, shown: int) -> None:
             icon=":material/refresh:",
             key="newer",
             on_click=follow_latest_epoch,
-            disabled=newest <= shown,
+            disabled=newest <= epoch,
         ):
             st.rerun()
 

@@ -40,12 +40,12 @@ def select_predictions_epoch(run: runs.Run, awaited: str) -> EpochSelection | No
     if wanted not in (None, epoch):
         epoch_availability.show_missing_epoch_notice(wanted, epoch)
     try:
-        made = loader.load_test_predictions(run, epoch)
+        test_predictions = loader.load_test_predictions(run, epoch)
         if run.config.validation and (
             lost := validation_source.describe_validation_problem(run, epoch)
         ):
             guard.show_error_message(lost)
-        return EpochSelection(epoch, epochs, made)
+        return EpochSelection(epoch, epochs, test_predictions)
     except NotPreparedError as error:
         epoch_availability.show_missing_images_notice(run, error)
     except RunError as error:

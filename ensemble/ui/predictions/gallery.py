@@ -24,7 +24,7 @@ from ensemble.wording.run_names import format_run_name
 def show_image_gallery(
     run: runs.Run,
     epoch: int,
-    made: EnsemblePredictions,
+    ensemble_predictions: EnsemblePredictions,
     dataset: runs.TestSet,
     view: PredictionsView,
     noun: str,
@@ -33,14 +33,19 @@ def show_image_gallery(
     by_sets = view.order == "sets"
     sizes = (
         conformal_sets.load_conformal_sets(
-            made, validation_source.find_validation_source(run, epoch)
+            ensemble_predictions, validation_source.find_validation_source(run, epoch)
         ).sum(axis=1)
         if by_sets
         else None
     )
-    numbers = sort_examples(made, filter_examples(made, view.show, view.label), view.order, sizes)
+    numbers = sort_examples(
+        ensemble_predictions,
+        filter_examples(ensemble_predictions, view.show, view.label),
+        view.order,
+        sizes,
+    )
     if not len(numbers):
-        show_empty_gallery(made, view, dataset, noun)
+        show_empty_gallery(ensemble_predictions, view, dataset, noun)
         return numbers
     size = image_grid.count_page_images()
     with st.container(horizontal=True, vertical_alignment="center", key="digits_pages"):
@@ -51,8 +56,10 @@ def show_image_gallery(
     if dataset.images is None:
         st.caption(f"No images were imported: a blank tile stands for each {noun}.")
     images = dataset.tiles[page]
-    image_grid.show_image_grid(images, made, page, dataset.class_names, noun, open_gallery_image)
-    show_gallery_downloads(run, epoch, made, dataset, numbers, page, noun)
+    image_grid.show_image_grid(
+        images, ensemble_predictions, page, dataset.class_names, noun, open_gallery_image
+    )
+    show_gallery_downloads(run, epoch, ensemble_predictions, dataset, numbers, page, noun)
     return numbers
 
 
@@ -69,18 +76,25 @@ def open_gallery_image(number: int) -> None:
 
 
 def show_empty_gallery(
-    made: EnsemblePredictions, view: PredictionsView, dataset: runs.TestSet, noun: str
+    ensemble_predictions: EnsemblePredictions,
+    view: PredictionsView,
+    dataset: runs.TestSet,
+    noun: str,
 ) -> None:
     """No image is of this kind: say so, and the way back."""
     label = "" if view.label is None else escaping.escape_markdown(dataset.class_names[view.label])
     of_class = f" that is {label}" if label else ""
-    said = {
+    text = {
         "all": f"There is no test {noun}{of_class}.",
         "wrong": f"The ensemble gets no {noun}{of_class} wrong.",
         "split": f"The members agree about every {noun}{of_class}.",
     }[view.show]
-    st.info(said, icon=":material/check:")
-    st.button(f"Show all {len(made.labels):,}", on_click=clear_image_filters, key="show_all")
+    st.info(text, icon=":material/check:")
+    st.button(
+        f"Show all {len(ensemble_predictions.labels):,}",
+        on_click=clear_image_filters,
+        key="show_all",
+    )
 
 
 def clear_image_filters() -> None:
@@ -91,7 +105,7 @@ def clear_image_filters() -> None:
 def show_gallery_downloads(
     run: runs.Run,
     epoch: int,
-    made: EnsemblePredictions,
+    ensemble_predictions: EnsemblePredictions,
     dataset: runs.TestSet,
     numbers: Ints,
     page: Ints,
@@ -101,14 +115,16 @@ def show_gallery_downloads(
     names, stem = dataset.class_names, f"{run.id}-epoch-{epoch}"
     title = (
         f"{format_run_name(run)} · epoch {epoch} · "
-        f"{images_words.describe_disagreement_warning(made, noun)}"
+        f"{images_words.describe_disagreement_warning(ensemble_predictions, noun)}"
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        controls.show_image_number_input(len(made.labels), noun)
+        controls.show_image_number_input(len(ensemble_predictions.labels), noun)
         st.space("stretch")
         st.download_button(
             "This page (PNG)",
-            lambda: thumbnails.render_image_sheet(dataset.tiles[page], made, page, names, title),
+            lambda: thumbnails.render_image_sheet(
+                dataset.tiles[page], ensemble_predictions, page, names, title
+            ),
             f"{stem}.png",
             "image/png",
             icon=":material/image:",
@@ -118,7 +134,7 @@ def show_gallery_downloads(
         st.download_button(
             f"These {len(numbers):,} (CSV)" if len(numbers) > 1 else "This one (CSV)",
             lambda: downloads.encode_table_csv(
-                example_table.tabulate_examples(made, numbers, names)
+                example_table.tabulate_examples(ensemble_predictions, numbers, names)
             ),
             f"{stem}.csv",
             "text/csv",

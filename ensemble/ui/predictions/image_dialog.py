@@ -43,11 +43,11 @@ class ImageDialogContext:
     validation_source: ValidationSource | None
 
 
-def show_image_dialog(shown: ImageDialogContext) -> None:
+def show_image_dialog(image_dialog_context: ImageDialogContext) -> None:
     """Open the image that the address names, over the page; closing it takes it out again."""
-    st.dialog(f"Test {shown.noun}", width="medium", on_dismiss=close_image_dialog)(
+    st.dialog(f"Test {image_dialog_context.noun}", width="medium", on_dismiss=close_image_dialog)(
         show_image_dialog_body
-    )(shown)
+    )(image_dialog_context)
 
 
 def close_image_dialog() -> None:
@@ -60,57 +60,67 @@ def open_neighbor_image(number: int | None) -> None:
     predictions_view.update_predictions_view(digit=number)
 
 
-def show_image_dialog_body(shown: ImageDialogContext) -> None:
+def show_image_dialog_body(image_dialog_context: ImageDialogContext) -> None:
     """The inside of the dialog: reruns by itself when another image is asked for."""
     number = predictions_view.read_predictions_view().digit
-    if number is None or number >= len(shown.predictions.labels):
+    if number is None or number >= len(image_dialog_context.predictions.labels):
         return
     with guard_page():
-        show_image_summary(shown, number)
-        show_image_probabilities(shown, number)
-        show_image_footer(shown, number)
+        show_image_summary(image_dialog_context, number)
+        show_image_probabilities(image_dialog_context, number)
+        show_image_footer(image_dialog_context, number)
 
 
-def show_image_summary(shown: ImageDialogContext, number: int) -> None:
+def show_image_summary(image_dialog_context: ImageDialogContext, number: int) -> None:
     """The image beside what is said of it."""
-    names, label = shown.dataset.class_names, shown.predictions.labels[number]
-    mark = "✓ Right" if shown.predictions.right[number] else "✗ Wrong"
+    names, label = (
+        image_dialog_context.dataset.class_names,
+        image_dialog_context.predictions.labels[number],
+    )
+    mark = "✓ Right" if image_dialog_context.predictions.right[number] else "✗ Wrong"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        image = shown.dataset.tiles[number]
+        image = image_dialog_context.dataset.tiles[number]
         st.image(
             thumbnails.encode_enlarged_image(image, DIALOG_IMAGE_PX),
             width=thumbnails.compute_display_size(image.shape, DIALOG_IMAGE_PX)[0],
-            alt=f"Test {shown.noun} {number}, "
+            alt=f"Test {image_dialog_context.noun} {number}, "
             f"{images_words.format_true_class(names[label], names)}",
         )
         with st.container(width=420):
             st.subheader(f"{mark} · #{number}", anchor=False)
             st.markdown(
                 escaping.escape_markdown(
-                    images_words.describe_image_prediction(shown.predictions, number, names)
+                    images_words.describe_image_prediction(
+                        image_dialog_context.predictions, number, names
+                    )
                 )
             )
-            if said := conformal_sets.describe_image_set(
-                shown.predictions, number, names, shown.validation_source
+            if image_set := conformal_sets.describe_image_set(
+                image_dialog_context.predictions,
+                number,
+                names,
+                image_dialog_context.validation_source,
             ):
                 st.markdown(
-                    escaping.escape_markdown(said),
-                    help=conformal_sets.describe_set_calibration(shown.validation_source),
+                    escaping.escape_markdown(image_set),
+                    help=conformal_sets.describe_set_calibration(
+                        image_dialog_context.validation_source
+                    ),
                 )
 
 
-def show_image_probabilities(shown: ImageDialogContext, number: int) -> None:
+def show_image_probabilities(image_dialog_context: ImageDialogContext, number: int) -> None:
     """Bars and dots, and how to read them."""
-    made, names = shown.predictions, shown.dataset.class_names
-    title = f"{shown.noun.capitalize()} {number} · {shown.source}"
+    predictions, names = image_dialog_context.predictions, image_dialog_context.dataset.class_names
+    title = f"{image_dialog_context.noun.capitalize()} {number} · {image_dialog_context.source}"
     st.plotly_chart(
         probability_bars.plot_probability_bars(
-            made, number, names, title, theme.get_page_palette()
+            predictions, number, names, title, theme.get_page_palette()
         ),
         key="digit_bars",
-        alt=probability_bars.describe_probability_chart(made, number, names),
+        alt=probability_bars.describe_probability_chart(predictions, number, names),
         config=probability_bars.build_chart_toolbar(
-            f"{shown.noun.capitalize()} {number} · {shown.file_stem}"
+            f"{image_dialog_context.noun.capitalize()} {number} · {image_dialog_context.file_stem}"
         ),
     )
     some = (
@@ -121,29 +131,38 @@ def show_image_probabilities(shown: ImageDialogContext, number: int) -> None:
             f"is; the file has all. "
         )
     )
-    dots = "Bars: the averaged probabilities. Dots: each member's own." if made.members > 1 else ""
+    dots = (
+        "Bars: the averaged probabilities. Dots: each member's own."
+        if predictions.members > 1
+        else ""
+    )
     if some or dots:
         st.caption(some + dots)
 
 
-def show_image_footer(shown: ImageDialogContext, number: int) -> None:
+def show_image_footer(image_dialog_context: ImageDialogContext, number: int) -> None:
     """The images before and after this one, in the order of the page; its figures as a file."""
-    made, names, numbers = shown.predictions, shown.dataset.class_names, shown.numbers
-    found = (numbers == number).nonzero()[0]
+    predictions, names, numbers = (
+        image_dialog_context.predictions,
+        image_dialog_context.dataset.class_names,
+        image_dialog_context.numbers,
+    )
+    places = (numbers == number).nonzero()[0]
     # One that the filter leaves out, opened by its number, stands before all others.
-    place = int(found[0]) if len(found) else -1
+    place = int(places[0]) if len(places) else -1
     with st.container(horizontal=True, vertical_alignment="center"):
         show_neighbor_button("Previous", "Left", numbers, place - 1)
         show_neighbor_button("Next", "Right", numbers, place + 1)
         if place >= 0:
             st.caption(f"{place + 1:,} of {len(numbers):,}", width="content")
         st.space("stretch")
-        if made.split[number]:
+        stem = escaping.sanitize_file_name(image_dialog_context.file_stem.replace(" · ", "-"))
+        if predictions.split[number]:
             show_why_link(number)
         st.download_button(
             "Figures (CSV)",
-            lambda: downloads.encode_image_csv(made, number, names),
-            f"{escaping.sanitize_file_name(shown.file_stem.replace(' · ', '-'))}-{number}.csv",
+            lambda: downloads.encode_image_csv(predictions, number, names),
+            f"{stem}-{number}.csv",
             "text/csv",
             icon=":material/download:",
             type="tertiary",

@@ -44,7 +44,7 @@ def compute_page_size(columns: int) -> int:
 
 def show_image_grid(
     images: thumbnails.Pixels,
-    made: EnsemblePredictions,
+    ensemble_predictions: EnsemblePredictions,
     numbers: Ints,
     names: Sequence[str],
     noun: str,
@@ -56,7 +56,7 @@ def show_image_grid(
 
     Args:
       images: uint8 (K, H, W, channels), the images on screen and no others.
-      made: the predictions.
+      ensemble_predictions: the predictions.
       numbers: the images' numbers, K of them.
       names: the classes' names.
       noun: what an image is called.
@@ -73,7 +73,7 @@ def show_image_grid(
             "wide": max(map(len, names)) > 1,
             "colors": {"right": palette.RIGHT_COLOR, "wrong": palette.WRONG_COLOR},
             "tiles": [
-                build_image_tile(made, number, names, noun)
+                build_image_tile(ensemble_predictions, number, names, noun)
                 | (build_tile_lines(under(int(number))) if under else {})
                 for number in numbers
             ],
@@ -103,19 +103,19 @@ def compute_tile_layout(shape: Sequence[int]) -> dict[str, Any]:
 
 
 def build_image_tile(
-    made: EnsemblePredictions, number: int, names: Sequence[str], noun: str
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str], noun: str
 ) -> dict[str, Any]:
     """One image's words for the component."""
-    sure = formats.format_probability(made.confidence[number])
+    sure = formats.format_probability(ensemble_predictions.confidence[number])
     return {
         "number": int(number),
-        "right": bool(made.right[number]),
-        "verdict": images_words.format_image_verdict(made, number, names),
+        "right": bool(ensemble_predictions.right[number]),
+        "verdict": images_words.format_image_verdict(ensemble_predictions, number, names),
         "sure": sure,
-        "listed": images_words.can_list_votes(made, names),
-        "votes": list_tile_votes(made, number, names),
+        "listed": images_words.can_list_votes(ensemble_predictions, names),
+        "votes": list_tile_votes(ensemble_predictions, number, names),
         "alt": f"Test {noun} {number}. "
-        f"{images_words.describe_image_prediction(made, number, names)}",
+        f"{images_words.describe_image_prediction(ensemble_predictions, number, names)}",
     }
 
 
@@ -125,16 +125,20 @@ def build_tile_lines(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def list_tile_votes(
-    made: EnsemblePredictions, number: int, names: Sequence[str]
+    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str]
 ) -> list[tuple[str, bool]]:
     """The votes under an image, each with whether it is against the ensemble; one has none."""
-    if made.members == 1:
+    if ensemble_predictions.members == 1:
         return []
-    if not images_words.can_list_votes(made, names):
-        return [(text, False) for text in images_words.format_vote_lines(made, number, names)]
-    said = int(made.said[number])
+    if not images_words.can_list_votes(ensemble_predictions, names):
+        return [
+            (text, False)
+            for text in images_words.format_vote_lines(ensemble_predictions, number, names)
+        ]
+    answer = int(ensemble_predictions.said[number])
     return [
-        (text, vote != said) for vote, text in images_words.list_vote_texts(made, number, names)
+        (text, vote != answer)
+        for vote, text in images_words.list_vote_texts(ensemble_predictions, number, names)
     ]
 
 

@@ -21,11 +21,11 @@ def load_test_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
       RunError: the predictions are not there, or cannot be read.
     """
     path = run.path / "predictions" / f"epoch-{epoch:04d}.npz"
-    seen = loaders.get_file_version(path)
-    if seen[1] <= LARGE_FILE_BYTES:
-        return _load_cached_test_predictions(run.id, epoch, seen, run)
-    with st.spinner(f"Reading {seen[1] / 1e9:.1f} GB of predictions …"):
-        return _load_large_predictions(run.id, epoch, seen, run)
+    file_version = loaders.get_file_version(path)
+    if file_version[1] <= LARGE_FILE_BYTES:
+        return _load_cached_test_predictions(run.id, epoch, file_version, run)
+    with st.spinner(f"Reading {file_version[1] / 1e9:.1f} GB of predictions …"):
+        return _load_large_predictions(run.id, epoch, file_version, run)
 
 
 def load_validation_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions | None:
@@ -47,7 +47,7 @@ def load_validation_predictions(run: runs.Run, epoch: int) -> EnsemblePrediction
 # At most half of 60,000 images: 10 members on a tenth of them take 5 MB.
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _load_cached_validation_predictions(
-    run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run
+    run_id: str, epoch: int, version: tuple[int, int], _run: runs.Run
 ) -> EnsemblePredictions:
     config = runs.require_training_config(_run)
     labels = loaders.load_cached_dataset(config.dataset).train_labels
@@ -60,7 +60,7 @@ def _load_cached_validation_predictions(
 # 10 members on 10,000 images take 9 MB, 64 members 31 MB.
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _load_cached_test_predictions(
-    run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run
+    run_id: str, epoch: int, version: tuple[int, int], _run: runs.Run
 ) -> EnsemblePredictions:
     return load_uncached_predictions(_run, epoch)
 
@@ -68,7 +68,7 @@ def _load_cached_test_predictions(
 # Two, so that one can be compared with another; half as much again as their files.
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _load_large_predictions(
-    run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run
+    run_id: str, epoch: int, version: tuple[int, int], _run: runs.Run
 ) -> EnsemblePredictions:
     return load_uncached_predictions(_run, epoch)
 

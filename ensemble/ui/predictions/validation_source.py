@@ -28,9 +28,11 @@ class ValidationSource(NamedTuple):
     @property
     def predictions(self) -> EnsemblePredictions:
         """The predictions themselves, of V images; read once and shared by every tab."""
-        found = loader.load_validation_predictions(runs.find_run(self.run_id), self.epoch)
-        assert found is not None
-        return found
+        validation_predictions = loader.load_validation_predictions(
+            runs.find_run(self.run_id), self.epoch
+        )
+        assert validation_predictions is not None
+        return validation_predictions
 
 
 def find_validation_source(run: runs.Run, epoch: int) -> ValidationSource | None:

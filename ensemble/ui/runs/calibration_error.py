@@ -27,16 +27,16 @@ _error_cache: dict[tuple[str, FileVersion, str], float | None] = {}
 
 
 def load_ece_of_runs(
-    shown: Sequence[runs.Run], seconds: float = READ_BUDGET_S
+    listed_runs: Sequence[runs.Run], seconds: float = READ_BUDGET_S
 ) -> tuple[dict[str, float], int]:
     """The ECE in [0, 1] of those of which it is known by now, by id; and how many are to come.
 
     Args:
-      shown: the runs, those that are wanted first before others.
+      listed_runs: the runs, those that are wanted first before others.
       seconds: how long it may read for; one at least is read.
     """
-    end, known, left, read = time.monotonic() + seconds, {}, 0, 0
-    for run in shown:
+    end, errors, left, read = time.monotonic() + seconds, {}, 0, 0
+    for run in listed_runs:
         if (at := build_ece_cache_key(run)) is None:
             continue
         if at not in _error_cache:
@@ -48,14 +48,14 @@ def load_ece_of_runs(
             _error_cache[at] = load_run_ece(run, at)
             read += 1
         if (error := _error_cache[at]) is not None:
-            known[run.id] = error
-    return known, left
+            errors[run.id] = error
+    return errors, left
 
 
 def build_ece_cache_key(run: runs.Run) -> tuple[str, FileVersion, str] | None:
     """What its ECE depends on: the file of its last epoch, and the labels; None without one."""
-    seen = file_version(str(locate_epoch_file(run.path, "predictions", run.status.epoch)))
-    return seen and (str(run.path), seen, run.data.fingerprint or run.config.dataset)
+    version = file_version(str(locate_epoch_file(run.path, "predictions", run.status.epoch)))
+    return version and (str(run.path), version, run.data.fingerprint or run.config.dataset)
 
 
 def load_run_ece(run: runs.Run, at: tuple[str, FileVersion, str]) -> float | None:

@@ -57,8 +57,8 @@ def build_run_setting_column(field: "dataclasses.Field[Any]") -> RunColumn:
     first = field.name in ("network", "members", "learning_rate", "momentum", "batch_size")
     if isinstance(field.default, str | bool):
         return RunColumn(title, "text", 110, field.metadata["help"], None, first)
-    said = format_seed if field.name == "seed" else format_setting_number
-    return RunColumn(title, "number", 110, field.metadata["help"], said, first)
+    formatter = format_seed if field.name == "seed" else format_setting_number
+    return RunColumn(title, "number", 110, field.metadata["help"], formatter, first)
 
 
 def format_seed(value: float) -> str:
@@ -152,20 +152,22 @@ def list_shown_columns(first: Collection[str] = ()) -> list[str]:
     Args:
       first: columns to show beside the usual ones until a person has chosen.
     """
-    asked = [name for name in address.FIELDS.read() if name in list_available_columns()]
-    wanted = asked or tab.runs_columns
+    address_names = [name for name in address.FIELDS.read() if name in list_available_columns()]
+    wanted = address_names or tab.runs_columns
     if wanted:
         tab.runs_columns = tuple(wanted)
         address.FIELDS.set_value(tuple(wanted))
     else:
-        wanted = [name for name, one in RUN_COLUMNS.items() if one.is_default or name in first]
+        wanted = [
+            name for name, column in RUN_COLUMNS.items() if column.is_default or name in first
+        ]
     return [name for name in list_available_columns() if name == PINNED_COLUMN or name in wanted]
 
 
-def show_column_picker(shown: list[str]) -> None:
+def show_column_picker(names: list[str]) -> None:
     """The way to other columns than those that are shown."""
     with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
-        wanted = [name for name in shown if name != PINNED_COLUMN]
+        wanted = [name for name in names if name != PINNED_COLUMN]
         if set(widget_state.get_widget_value(COLUMNS_KEY, ())) != set(
             wanted
         ):  # else what is pressed now would come back
@@ -201,7 +203,7 @@ def reset_column_choice() -> None:
     address.FIELDS.set_value(None)
 
 
-def build_column_config(shown: list[str]) -> dict[str, Any]:
+def build_column_config(names: list[str]) -> dict[str, Any]:
     """How Streamlit is to show these columns; a run's id is with them and not seen."""
     kinds: dict[str, Callable[..., Any]] = {
         "text": st.column_config.TextColumn,
@@ -210,9 +212,11 @@ def build_column_config(shown: list[str]) -> dict[str, Any]:
             *a, format="D MMM YYYY, HH:mm", **more
         ),
     }
-    found: dict[str, Any] = {}
-    for name in shown:
-        one = RUN_COLUMNS[name]
+    config: dict[str, Any] = {}
+    for name in names:
+        column = RUN_COLUMNS[name]
         pinned = {"pinned": True} if name == PINNED_COLUMN else {}
-        found[name] = kinds[one.kind](one.title, width=one.width, help=one.help, **pinned)
-    return {**found, "id": None}
+        config[name] = kinds[column.kind](
+            column.title, width=column.width, help=column.help, **pinned
+        )
+    return {**config, "id": None}

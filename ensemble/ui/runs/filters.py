@@ -25,14 +25,14 @@ def filter_listed_runs(every: Sequence[runs.Run], ticked: Collection[str]) -> li
       every: all runs.
       ticked: the ids of those that are ticked: of these no trial is folded away.
     """
-    found, asked = list(every), False
+    matches, is_filtered = list(every), False
     if len(every) > MAX_UNFILTERED_RUNS:
-        found, asked = select_filtered_runs(every)
-    trials = {run.id: sweep for run in found if (sweep := find_run_sweep(run))}
+        matches, is_filtered = select_filtered_runs(every)
+    trials = {run.id: sweep for run in matches if (sweep := find_run_sweep(run))}
     # Where there is nothing else they are not in the way of anything.
-    if not trials or asked or len(trials) == len(found) or select_trials_shown(trials):
-        return found
-    return [run for run in found if run.id not in trials or run.id in ticked]
+    if not trials or is_filtered or len(trials) == len(matches) or select_trials_shown(trials):
+        return matches
+    return [run for run in matches if run.id not in trials or run.id in ticked]
 
 
 def select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], bool]:
@@ -53,20 +53,27 @@ def select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], boo
             persist_state="session",
         )
         state = select_filter_values(
-            "State", {one: one for one in runs.STATES if one in states}, "Every state"
+            "State",
+            {state_name: state_name for state_name in runs.STATES if state_name in states},
+            "Every state",
         )
         data = select_filter_values("Data", titles, "All data", key="datasets")
         network = (
             select_filter_values(
                 "Network",
-                {one: architectures.format_network_title(one) for one in sorted(learners)},
+                {
+                    learner: architectures.format_network_title(learner)
+                    for learner in sorted(learners)
+                },
                 "All",
             )
             if len(learners) > 1
             else []
         )
         tag = (
-            select_filter_values("Tags", {one: one for one in tags}, "With or without", 230)
+            select_filter_values(
+                "Tags", {tag_name: tag_name for tag_name in tags}, "With or without", 230
+            )
             if tags
             else []
         )
@@ -88,7 +95,7 @@ def select_filter_values(
     key = f"runs_{key or label.lower()}"
     # What a person chose may be gone with the last run that was like it.
     widget_state.sync_widget_value(
-        key, [one for one in widget_state.get_widget_value(key, []) if one in options]
+        key, [option for option in widget_state.get_widget_value(key, []) if option in options]
     )
     return st.multiselect(
         label,
@@ -157,5 +164,5 @@ def find_matching_runs(
 
 def has_all_words(run: runs.Run, words: Sequence[str]) -> bool:
     """Whether all of these words are said of the run."""
-    said = f"{format_run_name(run)} {run.state} {load_run_row(run)['words']}".casefold()
-    return all(word in said for word in words)
+    text = f"{format_run_name(run)} {run.state} {load_run_row(run)['words']}".casefold()
+    return all(word in text for word in words)

@@ -37,7 +37,7 @@ def show_run_groups(run: runs.Run, prefix: str = "") -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if few := len(every) <= MAX_LISTED_GROUPS:
                 lines = "  \n".join(
-                    escaping.escape_markdown(words.describe_group(one)) for one in every
+                    escaping.escape_markdown(words.describe_group(standing)) for standing in every
                 )
                 st.caption(lines, width="stretch")
             is_open = not few and show_groups_fold(run, every, prefix)
@@ -71,15 +71,16 @@ def unfold_run_groups(run_id: str) -> None:
 
 def show_groups_table(every: Sequence[GroupStanding]) -> None:
     """A row for each group."""
-    groups = [one.group for one in every]
+    groups = [standing.group for standing in every]
     rows = {
-        "group": [one.number for one in groups],
+        "group": [group.number for group in groups],
         "members": [
-            f"{one.first_member + 1}–{one.first_member + one.member_count}" for one in groups
+            f"{group.first_member + 1}–{group.first_member + group.member_count}"
+            for group in groups
         ],
-        "state": [words.describe_group_activity(one) for one in every],
-        "where": [words.describe_group_host(one) for one in every],
-        "speed": [words.format_group_speed(one) for one in every],
+        "state": [words.describe_group_activity(standing) for standing in every],
+        "where": [words.describe_group_host(standing) for standing in every],
+        "speed": [words.format_group_speed(standing) for standing in every],
     }
     st.dataframe(
         rows,
@@ -93,8 +94,8 @@ def show_groups_table(every: Sequence[GroupStanding]) -> None:
 def show_group_log(every: Sequence[GroupStanding], prefix: str) -> None:
     """The last lines of one group's log, for who looks at them."""
     # One that failed is what is looked for.
-    order = sorted(every, key=lambda one: one.activity != "failed")
-    titles = {one.group.number: words.format_group_name(one.group) for one in order}
+    order = sorted(every, key=lambda standing: standing.activity != "failed")
+    titles = {standing.group.number: words.format_group_name(standing.group) for standing in order}
     chosen = st.selectbox(
         "Group",
         list(titles),
@@ -103,5 +104,5 @@ def show_group_log(every: Sequence[GroupStanding], prefix: str) -> None:
         width=260,
         label_visibility="collapsed",
     )
-    [path] = [one.group.path for one in every if one.group.number == chosen]
+    [path] = [standing.group.path for standing in every if standing.group.number == chosen]
     st.code(job_panel.read_log_tail(path / "log.txt") or "Nothing written yet.", language=None)

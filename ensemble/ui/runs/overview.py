@@ -55,10 +55,10 @@ def refresh_runs_overview(was_live: float | None) -> None:
         st.markdown(f"#### {summary.describe_run_counts(every)}")
         if best := summary.describe_best_runs(every):
             st.caption(f"Best ensembles so far: {best}.")
-        shown = filters.filter_listed_runs(every, selection.get_selected_run_ids())
-        if names := show_runs_table(shown):
-            show_runs_table_footer(shown, every, names)
-        show_selected_runs(every, [run.id for run in shown])
+        listed_runs = filters.filter_listed_runs(every, selection.get_selected_run_ids())
+        if names := show_runs_table(listed_runs):
+            show_runs_table_footer(listed_runs, every, names)
+        show_selected_runs(every, [run.id for run in listed_runs])
         show_unreadable_runs()
         if get_runs_refresh_interval(every) != was_live:
             st.rerun()  # More is to be read, or all is.
@@ -66,13 +66,15 @@ def refresh_runs_overview(was_live: float | None) -> None:
 
 def show_unreadable_runs() -> None:
     """Runs that cannot be read: said, so that nobody looks for them in vain."""
-    if not (found := loaders.list_unreadable_runs()):
+    if not (unreadable_runs := loaders.list_unreadable_runs()):
         return
-    are = "is" if len(found) == 1 else "are"
-    said = f"{formats.format_count(len(found), 'run')} cannot be read and {are} not listed."
-    st.warning(said, icon=":material/folder_off:")
+    are = "is" if len(unreadable_runs) == 1 else "are"
+    text = (
+        f"{formats.format_count(len(unreadable_runs), 'run')} cannot be read and {are} not listed."
+    )
+    st.warning(text, icon=":material/folder_off:")
     with st.expander("Which, and why"):
-        for why in found.values():
+        for why in unreadable_runs.values():
             st.text(why)
 
 
@@ -86,20 +88,20 @@ def show_selected_runs(every: Sequence[runs.Run], listed: Sequence[str]) -> None
             else "Tick a row to open, rename, tag, resume or delete a run; several to compare."
         )
         return
-    known = {run.id: run for run in every}
-    found = [known[one] for one in wanted if one in known]
+    runs_by_id = {run.id: run for run in every}
+    chosen_runs = [runs_by_id[run_id] for run_id in wanted if run_id in runs_by_id]
     if len(wanted) == 1:
         return show_run_from_address(wanted[0], every)
-    if gone := len(wanted) - len(found):
+    if gone := len(wanted) - len(chosen_runs):
         are = "is" if gone == 1 else "are"
         st.warning(
             f"Of the runs in the address {gone:,} {are} not here: deleted, or they never existed.",
             icon=":material/link_off:",
         )
-    if len(found) == 1:
-        run_action_panel.show_run_action_panel(found[0], every)
-    elif found:
-        selection.show_selection_panel(found, listed, every)
+    if len(chosen_runs) == 1:
+        run_action_panel.show_run_action_panel(chosen_runs[0], every)
+    elif chosen_runs:
+        selection.show_selection_panel(chosen_runs, listed, every)
 
 
 def show_run_from_address(wanted: str, every: Sequence[runs.Run]) -> None:
@@ -115,23 +117,23 @@ def show_run_from_address(wanted: str, every: Sequence[runs.Run]) -> None:
         st.warning(escaping.escape_markdown(error), icon=":material/link_off:")
 
 
-def show_runs_table(shown: Sequence[runs.Run]) -> list[str]:
+def show_runs_table(listed_runs: Sequence[runs.Run]) -> list[str]:
     """The table, of which what is ticked goes into the address; its columns, none without runs."""
     tab.unread_error_count = 0
-    if not shown:
+    if not listed_runs:
         st.info("No run matches: remove a filter.", icon=":material/search_off:")
         return []
-    ids = tuple(run.id for run in shown)
+    ids = tuple(run.id for run in listed_runs)
     baselines = set(read_baselines().values())
     names = columns.list_shown_columns(["baseline"] if baselines.intersection(ids) else [])
-    known: dict[str, float] = {}
+    ece_by_run: dict[str, float] = {}
     if "ece" in names:
-        known, tab.unread_error_count = calibration_error.load_ece_of_runs(shown)
-    frame = runs_table.tabulate_runs(shown, names, baselines=baselines, ece=known)
+        ece_by_run, tab.unread_error_count = calibration_error.load_ece_of_runs(listed_runs)
+    frame = runs_table.tabulate_runs(listed_runs, names, baselines=baselines, ece=ece_by_run)
     # Rows are ticked by place: another list of runs is another table, with the same runs ticked.
     key = f"runs_table_{zlib.crc32(' '.join((*ids, *names)).encode()):08x}"
     wanted = set(selection.get_selected_run_ids())
-    rows = [at for at, one in enumerate(ids) if one in wanted]
+    rows = [at for at, run_id in enumerate(ids) if run_id in wanted]
     held = widget_state.get_widget_value(key, None)
     if held is None or sorted(held["selection"]["rows"]) != rows:
         # Only then: what is ticked while this is drawn would be taken back by what is sent.
@@ -139,38 +141,39 @@ def show_runs_table(shown: Sequence[runs.Run]) -> list[str]:
             key, {"selection": {"rows": rows, "columns": [], "cells": []}}
         )
     st.dataframe(
-        runs_table.style_runs_table(frame, [run.data.test_size for run in shown]),
+        runs_table.style_runs_table(frame, [run.data.test_size for run in listed_runs]),
         hide_index=True,
         key=key,
         on_select=lambda: selection.update_table_selection(key, ids),
         selection_mode="multi-row",
-        height=ROW_HEIGHT_PX * (min(len(shown), MAX_ROWS) + 1) + 3,
+        height=ROW_HEIGHT_PX * (min(len(listed_runs), MAX_ROWS) + 1) + 3,
         column_config=columns.build_column_config(names),
         placeholder="–",
-        alt=f"{formats.format_count(len(shown), 'run')}, newest first, with state, accuracy and "
+        alt=f"{formats.format_count(len(listed_runs), 'run')}, newest first, with state, "
+        "accuracy and "
         f"gain",
     )
     return names
 
 
 def show_runs_table_footer(
-    shown: Sequence[runs.Run], every: Sequence[runs.Run], names: list[str]
+    listed_runs: Sequence[runs.Run], every: Sequence[runs.Run], names: list[str]
 ) -> None:
     """Under the table: its columns, its file, and the way to all with the tag that is looked for.
 
     Args:
-      shown: the runs in the table.
+      listed_runs: the runs in the table.
       every: all runs.
       names: of the columns.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         columns.show_column_picker(names)
-        selection.show_runs_csv_button(shown, "runs_csv", "shown")
+        selection.show_runs_csv_button(listed_runs, "runs_csv", "shown")
         for tag in widget_state.get_widget_value("runs_tags", [])[: compare_links.MAX_TAG_LINKS]:
             compare_links.show_tag_compare_link(tag, every)
         if tab.unread_error_count:
             read = (
-                f"{len(shown) - tab.unread_error_count:,} of "
-                f"{formats.format_count(len(shown), 'run')}"
+                f"{len(listed_runs) - tab.unread_error_count:,} of "
+                f"{formats.format_count(len(listed_runs), 'run')}"
             )
             st.caption(f"ECE: {read} read so far", width="content")

@@ -10,5 +10,5 @@ from ensemble.wording import formats
 def show_regressions_link() -> None:
     """How many regressions there are, as a link; nothing where there are none."""
     if there := len(list_store_jobs(REGRESSION_STORE)):
-        said = f"{formats.format_count(there, 'regression')}: open Parallel"
-        st.page_link("pages/parallel.py", label=said, icon=":material/speed:")
+        text = f"{formats.format_count(there, 'regression')}: open Parallel"
+        st.page_link("pages/parallel.py", label=text, icon=":material/speed:")

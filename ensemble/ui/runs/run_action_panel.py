@@ -90,8 +90,8 @@ def show_baseline_controls(run: runs.Run, every: Sequence[runs.Run]) -> None:
 
 def pin_baseline(dataset: str, run_id: str | None) -> None:
     """Callback: this run, or none, is the baseline of its dataset."""
-    said = "Pinned: others on its data are compared with it." if run_id else "Unpinned."
-    run_actions.attempt_run_action(lambda: write_baseline(dataset, run_id), said)
+    text = "Pinned: others on its data are compared with it." if run_id else "Unpinned."
+    run_actions.attempt_run_action(lambda: write_baseline(dataset, run_id), text)
 
 
 def show_name_and_note(run: runs.Run) -> None:

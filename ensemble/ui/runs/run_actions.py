@@ -12,33 +12,33 @@ from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import escaping, formats
 
 
-def attempt_run_action(action: Callable[[], Any], said: str) -> bool:
+def attempt_run_action(action: Callable[[], Any], text: str) -> bool:
     """Do it; what came of it is told at the next drawing. Whether it was done."""
     problem = try_run_action(action)
     loaders.forget_runs()
-    tab.runs_message = ("error", problem) if problem else ("done", said)
+    tab.runs_message = ("error", problem) if problem else ("done", text)
     return not problem
 
 
 def attempt_for_each_run(
-    ids: Sequence[str], action: Callable[[str], Any], said: Callable[[int], str]
+    ids: Sequence[str], action: Callable[[str], Any], describe_success: Callable[[int], str]
 ) -> bool:
     """Do it to every one of these runs, whatever becomes of the others. Whether to all.
 
     Args:
       ids: of the runs.
       action: what is done, given an id.
-      said: what to tell where it was done to all, given how many there are.
+      describe_success: what to tell where it was done to all, given how many there are.
     """
     problems = [problem for run_id in ids if (problem := try_run_action(partial(action, run_id)))]
     loaders.forget_runs()
     if not problems:
-        tab.runs_message = "done", said(len(ids))
+        tab.runs_message = "done", describe_success(len(ids))
     elif len(ids) == 1:
         tab.runs_message = "error", problems[0]
     else:
-        of = f"{len(problems)} of {formats.format_count(len(ids), 'run')}"
-        tab.runs_message = "error", f"Not done to {of}. {problems[0]}"
+        scope = f"{len(problems)} of {formats.format_count(len(ids), 'run')}"
+        tab.runs_message = "error", f"Not done to {scope}. {problems[0]}"
     return not problems
 
 
@@ -55,8 +55,8 @@ def try_run_action(action: Callable[[], Any]) -> str:
 
 def show_run_action_result() -> None:
     """What came of the last press."""
-    kind, said = Tab.runs_message.pop()
+    kind, message = Tab.runs_message.pop()
     if kind == "error":
-        guard.show_error_message(said)
+        guard.show_error_message(message)
     elif kind:
-        st.toast(escaping.escape_markdown(said))
+        st.toast(escaping.escape_markdown(message))

@@ -27,8 +27,8 @@ MAX_RESUMED_RUNS = 8  # each that is resumed is a process, which waits for its t
 
 def get_selected_run_ids() -> tuple[str, ...]:
     """The ids of the runs that are ticked, whether or not there are such runs."""
-    if one := address.RUN.read():
-        return (one,)
+    if run_id := address.RUN.read():
+        return (run_id,)
     return address.RUNS.read() or tab.selected_run_ids
 
 
@@ -57,7 +57,9 @@ def update_table_selection(key: str, listed: Sequence[str]) -> None:
     rows = [
         listed[at] for at in widget_state.get_widget_value(key).selection.rows if at < len(listed)
     ]
-    set_selected_runs([*(one for one in get_selected_run_ids() if one not in listed), *rows])
+    set_selected_runs(
+        [*(run_id for run_id in get_selected_run_ids() if run_id not in listed), *rows]
+    )
 
 
 def show_selection_panel(
@@ -134,8 +136,8 @@ def show_selection_buttons(chosen: Sequence[runs.Run]) -> None:
             args=(tuple(run.id for run in chosen),),
             **rights.build_control_arguments(Action.DELETE, disabled=len(active) == len(chosen)),
         )
-    if said := describe_disabled_selection_action(chosen, resumable):
-        st.caption(said)
+    if reason := describe_disabled_selection_action(chosen, resumable):
+        st.caption(reason)
 
 
 def format_counted_verb(verb: str, count: int) -> str:
@@ -145,27 +147,27 @@ def format_counted_verb(verb: str, count: int) -> str:
 
 def describe_disabled_selection_action(chosen: Sequence[runs.Run], resumable: Sequence[str]) -> str:
     """Why a button is disabled, in a sentence or several; "" when none is."""
-    said = []
+    parts = []
     if len(chosen) > compare_links.MAX_COMPARED_RUNS:
-        said.append(compare_links.describe_compare_limit(len(chosen)))
+        parts.append(compare_links.describe_compare_limit(len(chosen)))
     if len(resumable) > MAX_RESUMED_RUNS:
-        said.append(f"Resume takes at most {MAX_RESUMED_RUNS} at once: tick fewer.")
+        parts.append(f"Resume takes at most {MAX_RESUMED_RUNS} at once: tick fewer.")
     if all(run.active for run in chosen):
-        said.append("Active runs cannot be deleted: stop them first.")
-    return " ".join(said)
+        parts.append("Active runs cannot be deleted: stop them first.")
+    return " ".join(parts)
 
 
-def show_runs_csv_button(shown: Sequence[runs.Run], key: str, which: str) -> None:
+def show_runs_csv_button(listed_runs: Sequence[runs.Run], key: str, which: str) -> None:
     """Runs as a file with every setting.
 
     Args:
-      shown: the runs.
+      listed_runs: the runs.
       key: of the button.
       which: what they have in common.
     """
     st.download_button(
-        f"Download {formats.format_count(len(shown), 'run')} (CSV)",
-        lambda: downloads.encode_table_csv(summary.tabulate_runs_export(shown)),
+        f"Download {formats.format_count(len(listed_runs), 'run')} (CSV)",
+        lambda: downloads.encode_table_csv(summary.tabulate_runs_export(listed_runs)),
         "runs.csv",
         "text/csv",
         icon=":material/download:",
@@ -181,9 +183,9 @@ def show_runs_delete_confirmation(chosen: Sequence[runs.Run]) -> None:
     active = [run for run in chosen if run.active]
     going = tuple(run.id for run in chosen if run not in active)
     which = formats.format_count(len(going), "run")
-    asked = f"Delete {which} with all curves, predictions and checkpoints? " if going else ""
+    question = f"Delete {which} with all curves, predictions and checkpoints? " if going else ""
     st.warning(
-        f"{asked}{describe_undeletable_runs(active)}{'This cannot be undone.' if going else ''}",
+        f"{question}{describe_undeletable_runs(active)}{'This cannot be undone.' if going else ''}",
         icon=":material/delete_forever:",
     )
     with st.container(horizontal=True):
@@ -219,11 +221,11 @@ def request_runs_deletion(wanted: tuple[str, ...]) -> None:
 def delete_selected_runs(going: Sequence[str]) -> None:
     """Callback: the second press."""
     request_runs_deletion(())
-    left = [one for one in get_selected_run_ids() if one not in going]
+    left = [run_id for run_id in get_selected_run_ids() if run_id not in going]
     run_actions.attempt_for_each_run(
         going, runs.delete_run, lambda n: f"Deleted {formats.format_count(n, 'run')}."
     )
-    set_selected_runs([*left, *(one for one in going if has_run(one))])
+    set_selected_runs([*left, *(run_id for run_id in going if has_run(run_id))])
 
 
 def has_run(run_id: str) -> bool:

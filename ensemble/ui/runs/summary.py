@@ -30,21 +30,21 @@ def describe_best_runs(every: Sequence[runs.Run]) -> str:
 
     "Digits 97.8 % (my run) · MNIST 99.12 % (another); chosen on the test images: …"
     """
-    said: dict[str, list[str]] = {}
+    runs_by_basis: dict[str, list[str]] = {}
     # What was imported says nothing of how it came: it is no rival of what was trained here.
     trained = [run for run in every if run.training_config and not run.origin]
     for dataset in registry.list_dataset_names():
-        if found := find_best_run(trained, dataset):
-            run, on = found
+        if best_run := find_best_run(trained, dataset):
+            run, on = best_run
             share = formats.format_percent(
                 run.status.best_ensemble_test_accuracy, run.data.test_size
             )
             name = escaping.escape_markdown(format_run_name(run))
             title = escaping.escape_markdown(run.data.title)
-            said.setdefault(on, []).append(f"{title} {share} ({name})")
+            runs_by_basis.setdefault(on, []).append(f"{title} {share} ({name})")
     return ". ".join(
         f"{' · '.join(each)}; {selection_basis.describe_selection_basis(on)}"
-        for on, each in said.items()
+        for on, each in runs_by_basis.items()
     )
 
 
@@ -53,37 +53,37 @@ def find_best_run(every: Sequence[runs.Run], dataset: str) -> tuple[runs.Run, st
 
     By the validation NLL where all of them have one, by the test accuracy otherwise.
     """
-    found = [
+    candidates = [
         run
         for run in every
         if run.config.dataset == dataset
         and (share := run.status.best_ensemble_test_accuracy) is not None
         and not chance_level.is_chance_accuracy(share, run.data)
     ]
-    if not found:
+    if not candidates:
         return None
-    if all(run.status.best_ensemble_validation_nll is not None for run in found):
+    if all(run.status.best_ensemble_validation_nll is not None for run in candidates):
         return min(
-            found, key=lambda run: run.status.best_ensemble_validation_nll or 0.0
+            candidates, key=lambda run: run.status.best_ensemble_validation_nll or 0.0
         ), "validation"
-    return max(found, key=lambda run: run.status.best_ensemble_test_accuracy or 0.0), "test"
+    return max(candidates, key=lambda run: run.status.best_ensemble_test_accuracy or 0.0), "test"
 
 
-def tabulate_runs_export(shown: Sequence[runs.Run]) -> pd.DataFrame:
+def tabulate_runs_export(listed_runs: Sequence[runs.Run]) -> pd.DataFrame:
     """The runs with every setting and figure, as a program wants them: shares in [0, 1]."""
-    return pd.DataFrame([build_export_row(run) for run in shown])
+    return pd.DataFrame([build_export_row(run) for run in listed_runs])
 
 
 def build_export_row(run: runs.Run) -> dict[str, Any]:
     """One run: what it is, what it reached, what it was asked."""
     status = run.status
     members = [share for share in status.member_test_accuracy if share is not None]
-    made = datetime.fromtimestamp(status.created, UTC).isoformat(timespec="seconds")
+    created = datetime.fromtimestamp(status.created, UTC).isoformat(timespec="seconds")
     return {
         "id": run.id,
         "name": run.name,
         "state": run.state,
-        "made": made,
+        "made": created,
         "epoch": status.epoch,
         "seconds": status.seconds,
         "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,

@@ -33,21 +33,21 @@ _row_cache: dict[str, tuple[runs.Run, Any, dict[str, Any]]] = {}
 
 
 def tabulate_runs(
-    shown: Sequence[runs.Run],
+    listed_runs: Sequence[runs.Run],
     columns: Sequence[str] = tuple(RUN_COLUMNS),
     *,
     baselines: Collection[str] = (),
     ece: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
-    """One row for each of the runs `shown`, in their order; shares in percent.
+    """One row for each of the runs `listed_runs`, in their order; shares in percent.
 
     Args:
-      shown: the runs.
+      listed_runs: the runs.
       columns: of COLUMNS; the id comes with them.
       baselines: the ids of runs that are one.
       ece: of those of which it is known, by id.
     """
-    line = list_queued_jobs() if any(run.status.state == "queued" for run in shown) else []
+    line = list_queued_jobs() if any(run.status.state == "queued" for run in listed_runs) else []
     ece = ece or {}
     late = {
         "name": format_run_name,
@@ -57,14 +57,18 @@ def tabulate_runs(
         "ece": lambda run: ece.get(run.id),
         "owner": lambda run: owners.read_owner(run.path),
     }
-    rows = [load_run_row(run) for run in shown]
+    rows = [load_run_row(run) for run in listed_runs]
     frame = pd.DataFrame(index=pd.RangeIndex(len(rows)))
     for name in columns:
-        of = late.get(name)
-        cells = [of(run) for run in shown] if of else [known[name] for known in rows]
+        late_column = late.get(name)
+        cells = (
+            [late_column(run) for run in listed_runs]
+            if late_column
+            else [row[name] for row in rows]
+        )
         # Where nobody has a number the column is one of numbers all the same, and sorts as such.
         frame[name] = pd.Series(cells, frame.index, float if is_number_column(name) else None)
-    frame["id"] = [run.id for run in shown]
+    frame["id"] = [run.id for run in listed_runs]
     return frame
 
 
@@ -75,12 +79,12 @@ def is_number_column(name: str) -> bool:
 
 def load_run_row(run: runs.Run) -> dict[str, Any]:
     """What a run's row says that changes only with its files."""
-    seen = file_version(f"{run.path}/{NOTE}")
+    version = file_version(f"{run.path}/{NOTE}")
     cached = _row_cache.get(run.id)
-    if cached is None or cached[0] is not run or cached[1] != seen:
+    if cached is None or cached[0] is not run or cached[1] != version:
         if len(_row_cache) >= MAX_CACHED_ROWS:
             _row_cache.clear()
-        cached = _row_cache[run.id] = run, seen, build_run_row(run)
+        cached = _row_cache[run.id] = run, version, build_run_row(run)
     return cached[2]
 
 
@@ -125,7 +129,7 @@ def format_run_setting_cell(run: runs.Run, name: str) -> Any:
 
 def build_search_text(run: runs.Run, note: str) -> str:
     """All the words by which a run can be found, but for its name and state."""
-    said = (
+    search_words = (
         run.id,
         settings.summarize_run_settings(run.config),
         note,
@@ -133,7 +137,7 @@ def build_search_text(run: runs.Run, note: str) -> str:
         run.data.title,
     )
     network = run.training_config.network if run.training_config else ""
-    return " ".join([*said, network, *run.tags]).casefold()
+    return " ".join([*search_words, network, *run.tags]).casefold()
 
 
 def convert_to_percent(share: float | None) -> float | None:
@@ -186,9 +190,9 @@ def style_runs_table(frame: pd.DataFrame, sizes: Sequence[int]) -> "pd.io.format
                 na_rep="–",
                 subset=(rows, shares),
             )
-    said = {
+    formatters = {
         name: RUN_COLUMNS[str(name)].formatter for name in numbers if name not in PERCENT_COLUMNS
     }
-    if said:  # pandas: without a formatter at all it would undo the others
-        style = style.format(said, na_rep="–", subset=list(said))
+    if formatters:  # pandas: without a formatter at all it would undo the others
+        style = style.format(formatters, na_rep="–", subset=list(formatters))
     return style

@@ -28,14 +28,16 @@ def show_tag_editor(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> No
     options = sorted({tag for run in every for tag in list_user_tags(run)} | set(counts))
     ids = tuple(run.id for run in chosen)
     # What the browser sends back are words, which change with what the runs have.
-    shown = f"{ids} {sorted(counts.items())} {tab.tag_failure_count}"
-    key = f"tags_of_{zlib.crc32(shown.encode()):08x}"
-    told = (
+    fingerprint = f"{ids} {sorted(counts.items())} {tab.tag_failure_count}"
+    key = f"tags_of_{zlib.crc32(fingerprint.encode()):08x}"
+    help_text = (
         f"Words of at most {MAX_TAG_LENGTH} characters to find and compare runs by; kept as soon "
         "as you choose one, or type one and press Enter."
     )
     if len(ids) > 1:
-        told += " A tag that you add goes to all of them; one that you remove is removed from all."
+        help_text += (
+            " A tag that you add goes to all of them; one that you remove is removed from all."
+        )
     st.multiselect(
         "Tags",
         options,
@@ -48,7 +50,7 @@ def show_tag_editor(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> No
         args=(key, ids, tuple(counts)),
         # Of several each may be somebody else's.
         **rights.build_control_arguments(
-            Action.CHANGE, chosen[0].path if len(chosen) == 1 else None, help=told
+            Action.CHANGE, chosen[0].path if len(chosen) == 1 else None, help=help_text
         ),
     )
 
@@ -58,9 +60,9 @@ def list_user_tags(run: runs.Run) -> list[str]:
     return [tag for tag in run.tags if not SWEEP_ID_PATTERN.fullmatch(tag)]
 
 
-def format_tag_count(tag: str, has: int, of: int) -> str:
+def format_tag_count(tag: str, has: int, total: int) -> str:
     """A tag, and how many of the runs have it where some have and some have not."""
-    return f"{tag} ({has} of {of})" if 0 < has < of else tag
+    return f"{tag} ({has} of {total})" if 0 < has < total else tag
 
 
 def save_tag_changes(key: str, ids: Sequence[str], before: Sequence[str]) -> None:

@@ -48,8 +48,8 @@ class QueryParameter(Generic[T]):
 
     def read_option(self, options: Iterable[str], default: str) -> str:
         """The one of `options` that the address names; else `default`."""
-        found = self.read()
-        return str(found) if found is not None and str(found) in list(options) else default
+        value = self.read()
+        return str(value) if value is not None and str(value) in list(options) else default
 
     def set_value(self, value: T | str | None, default: T | str | None = None) -> None:
         """Write it into the address; None, the default or its own default leaves it."""
@@ -84,8 +84,8 @@ class OptionalIntParameter(QueryParameter[int | None]):
 
     def read_within(self, default: int, low: int, high: int) -> int:
         """What the address says, brought within bounds that the data set; else `default`."""
-        found = self.read()
-        return default if found is None else min(max(found, low), high)
+        value = self.read()
+        return default if value is None else min(max(value, low), high)
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class BoundedIntParameter(QueryParameter[int]):
 
     def parse(self, text: str | None) -> int:
         """The number within its bounds."""
-        found = parse_whole_number(text)
-        return self.default if found is None else min(max(found, self.low), self.high)
+        whole_number = parse_whole_number(text)
+        return self.default if whole_number is None else min(max(whole_number, self.low), self.high)
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ class PairParameter(QueryParameter[NumberPair | None]):
     def parse(self, text: str | None) -> NumberPair | None:
         """Both numbers."""
         first, _, second = (text or "").partition("-")
-        found = parse_whole_number(first), parse_whole_number(second)
-        return None if found[0] is None or found[1] is None else (found[0], found[1])
+        pair = parse_whole_number(first), parse_whole_number(second)
+        return None if pair[0] is None or pair[1] is None else (pair[0], pair[1])
 
     def format(self, value: Any) -> str:
         """Both numbers as the address has them."""
@@ -276,7 +276,7 @@ def select_address_option(
             key=key,
             required=True,
             default=widget_state.get_widget_default(key),
-            format_func=lambda one: escaping.escape_markdown(options[one]),
+            format_func=lambda option: escaping.escape_markdown(options[option]),
             args=(word, key, default),
             **more,
         ),

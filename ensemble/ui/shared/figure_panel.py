@@ -36,7 +36,7 @@ def show_figure_panel(
     table: "Callable[[], pd.DataFrame]",
     sees: str,
     help: str | None = None,
-    of: Job | None = None,
+    job: Job | None = None,
     epoch: int | None = None,
     on_select: OnSelect = "ignore",
     selection_mode: Iterable[Literal["points", "box", "lasso"]] = ("points",),
@@ -52,7 +52,7 @@ def show_figure_panel(
       table: makes its figures as a table, when they are asked for.
       sees: one sentence that says what to see, in Markdown.
       help: what its terms mean, behind the sentence's question mark.
-      of: the run that it is about, for its caption; None where it is about several, or none.
+      job: the run that it is about, for its caption; None where it is about several, or none.
       epoch: the one that is shown, from 1; None where it is of the whole run.
       on_select: a callback, or "rerun", where points of it can be chosen.
       selection_mode: how they can be.
@@ -63,7 +63,7 @@ def show_figure_panel(
     with st.container(horizontal=True, gap="small", key=f"{key}_sees"):
         st.markdown(plain_words.apply_plain_wording(sees), help=help, width="stretch")
         show_figure_menu(
-            key, name, title, table, format_figure_caption(of, title, epoch) if of else ""
+            key, name, title, table, format_figure_caption(job, title, epoch) if job else ""
         )
     return st.plotly_chart(
         figure,
@@ -115,8 +115,8 @@ def show_figure_menu(
       table: makes its figures.
       caption: what stands below it; "" for its title and the program's version.
     """
-    opened = st.popover("⋯", type="tertiary", key=f"{key}_menu", help=f"Save or copy “{title}”")
-    with opened, st.container(gap=None):
+    menu = st.popover("⋯", type="tertiary", key=f"{key}_menu", help=f"Save or copy “{title}”")
+    with menu, st.container(gap=None):
         st.html(
             figure_menu.render_menu_options(
                 key, title, caption or f"{title} · {format_program_version()}"

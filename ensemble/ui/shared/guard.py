@@ -41,7 +41,7 @@ def guard_page() -> Iterator[None]:
         show_error_message(error)
     except Exception as error:
         logging.getLogger("ensemble").exception("A page failed")
-        if isinstance(error, OSError) and (said := describe_disk_error(error)):
-            show_error_message(said)
+        if isinstance(error, OSError) and (disk_error := describe_disk_error(error)):
+            show_error_message(disk_error)
         else:
             st.error(BUG_MESSAGE, icon=":material/bug_report:")

@@ -58,8 +58,10 @@ def load_run_test_set(run: runs.Run) -> runs.TestSet:
       RunError: it was imported, and what it brought cannot be read.
     """
     if run.training_config is None or run.origin:
-        seen = get_file_version(run.path / LABELS_FILE)
-        return _load_cached_test_set(str(run.path), f"{seen} {_is_run_dataset_prepared(run)}", run)
+        file_version = get_file_version(run.path / LABELS_FILE)
+        return _load_cached_test_set(
+            str(run.path), f"{file_version} {_is_run_dataset_prepared(run)}", run
+        )
     return _load_cached_test_set(run.config.dataset, run.data.fingerprint, run)
 
 
@@ -72,7 +74,7 @@ def _is_run_dataset_prepared(run: runs.Run) -> bool:
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def _load_cached_test_set(place: str, seen: str, _run: runs.Run) -> runs.TestSet:
+def _load_cached_test_set(place: str, version: str, _run: runs.Run) -> runs.TestSet:
     return runs.load_test_set(_run)
 
 

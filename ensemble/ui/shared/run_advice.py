@@ -17,16 +17,18 @@ def show_run_advice(run: runs.Run) -> None:
     """A sentence and the next step, for runs that ended; and who goes on no more meanwhile."""
     # Once it has finished its message says so.
     if run.state != "finished" and (
-        said := runs.describe_diverged_members(run.status, run.config.members, over=not run.active)
+        warning := runs.describe_diverged_members(
+            run.status, run.config.members, over=not run.active
+        )
     ):
-        st.caption(f":material/person_off: {escaping.escape_markdown(said)}")
+        st.caption(f":material/person_off: {escaping.escape_markdown(warning)}")
     if run.state in chance_level.ENDED_STATES:
         show_chance_warning(run)
         if run.message:
             st.info(escaping.escape_markdown(run.message), icon=":material/info:")
     elif run.state == "stopped":
-        said = run.message or "Progress is kept: resume it, or launch a new run."
-        st.caption(escaping.escape_markdown(said))
+        warning = run.message or "Progress is kept: resume it, or launch a new run."
+        st.caption(escaping.escape_markdown(warning))
     elif run.state == "diverged":
         show_divergence_advice(run)
     elif run.state == "failed":
@@ -47,8 +49,8 @@ def show_predictions_link(run: runs.Run) -> None:
 
 def show_chance_warning(run: runs.Run) -> None:
     """It is no better than guessing, or some of its members are: why, and what to try."""
-    if said := chance_level.describe_guessing(run):
-        st.warning(escaping.escape_markdown(said), icon=":material/casino:")
+    if warning := chance_level.describe_guessing(run):
+        st.warning(escaping.escape_markdown(warning), icon=":material/casino:")
         if (config := run.training_config) is None:
             return
         st.caption(

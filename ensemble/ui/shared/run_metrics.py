@@ -35,8 +35,8 @@ def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
                 help="Appears after the first epoch.",
             )
         show_time_metric(run)
-    if said := training_words.describe_training_speed(run):
-        st.caption(said)
+    if training_speed := training_words.describe_training_speed(run):
+        st.caption(training_speed)
     if last:
         show_best_epoch(run, last)
 
@@ -107,9 +107,9 @@ def show_best_epoch(run: runs.Run, last: dict[str, Any]) -> None:
     by_test = bool(share and reached and share > reached)
     by_validation = share is not None and status.best_epoch != last["epoch"]
     if by_validation if status.best_on == "validation" else by_test:
-        said = formats.format_percent(share, run.data.test_size)
+        text = formats.format_percent(share, run.data.test_size)
         st.caption(
-            f"Best: {said} after epoch {status.best_epoch}, kept as a checkpoint; "
+            f"Best: {text} after epoch {status.best_epoch}, kept as a checkpoint; "
             f"{selection_basis.describe_selection_basis(status.best_on)}."
         )
 
@@ -155,8 +155,8 @@ def tabulate_latest_member_metrics(
         ],
     }
     own = {
-        member_settings.SETTING_TITLES[name]: member_settings.format_distinct_values(found)
-        for name, found in (values or {}).items()
+        member_settings.SETTING_TITLES[name]: member_settings.format_distinct_values(member_values)
+        for name, member_values in (values or {}).items()
     }
     each = {"member": each.pop("member"), **own, **each}
     first |= dict.fromkeys(own, "")

@@ -42,8 +42,8 @@ def show_run_screen(
         job_picker.show_missing_job(RUN_SCREEN, choice.problem)
     elif choice.job:
         (show_compact_run_header if compact else show_run_header)(choice.job)
-        if said := member_settings.describe_member_numbering(choice.job):
-            st.caption(escaping.escape_markdown(said))
+        if member_numbering := member_settings.describe_member_numbering(choice.job):
+            st.caption(escaping.escape_markdown(member_numbering))
         draw(choice.job)
     else:
         without()
@@ -55,9 +55,9 @@ def show_run_header(run: runs.Run) -> None:
         show_run_name_and_state(run, loaders.get_displayed_run_state(run))
         st.space("stretch")
         job_picker.show_job_picker(RUN_SCREEN, run)
-    said = " · ".join(filter(None, (describe_run_settings(run), run.id, describe_run_origin(run))))
+    text = " · ".join(filter(None, (describe_run_settings(run), run.id, describe_run_origin(run))))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(escaping.escape_markdown(said), width="stretch")
+        st.caption(escaping.escape_markdown(text), width="stretch")
         report_download.show_report_download([run], "run_one_file")
 
 
@@ -72,15 +72,15 @@ def describe_run_settings(run: runs.Run) -> str:
 def show_compact_run_header(run: runs.Run) -> None:
     """As `show_run_header`, in one line; what has no room in it stands in full behind its "?"."""
     title = run.data.title
-    said = escaping.escape_markdown(f"{title} · {settings.summarize_run_settings(run.config)}")
+    text = escaping.escape_markdown(f"{title} · {settings.summarize_run_settings(run.config)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_line"):
         show_run_name_and_state(run, loaders.get_displayed_run_state(run))
         which = " · ".join(filter(None, (run.id, describe_run_origin(run))))
         full = (
-            f"**{escaping.escape_markdown(format_run_name(run))}**  \n{said}  "
+            f"**{escaping.escape_markdown(format_run_name(run))}**  \n{text}  "
             f"\n{escaping.escape_markdown(which)}"
         )
-        st.caption(said, width="content", help=full)
+        st.caption(text, width="content", help=full)
         st.space("stretch")
         report_download.show_report_download([run], "run_one_file")
         plain_words.show_terms_control()

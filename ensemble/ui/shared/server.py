@@ -102,7 +102,7 @@ async def forget_closed_tabs(app: ASGIApp) -> None:
     It does so whenever a tab is closed, and else never: so one is opened and closed.
     """
     name = next(
-        (one.replace("*", "any") for one in st.get_option("server.allowedHosts")), "localhost"
+        (host.replace("*", "any") for host in st.get_option("server.allowedHosts")), "localhost"
     )
     path = add_base_path(WEBSOCKET_PATH)
     scope: Scope = {
@@ -126,15 +126,15 @@ async def forget_closed_tabs(app: ASGIApp) -> None:
 
     while True:
         await asyncio.sleep(st.get_option("server.disconnectedSessionTTL"))
-        told = iter(
+        tab_messages = iter(
             (
                 {"type": "websocket.connect"},
                 {"type": "websocket.disconnect", "code": 1000},
             )
         )
 
-        async def receive(told: Iterator[Message] = told) -> Message:
-            return next(told)
+        async def receive(messages: Iterator[Message] = tab_messages) -> Message:
+            return next(messages)
 
         try:
             await app(dict(scope), receive, send)
@@ -222,25 +222,30 @@ def is_origin_allowed(headers: Headers) -> bool:
     origin = headers.get("origin")
     if origin is None or not st.get_option("server.enableCORS"):
         return True  # Browsers always send one.
-    known = ("localhost", "127.0.0.1", "0.0.0.0", st.get_option("browser.serverAddress"))
+    own_hosts = ("localhost", "127.0.0.1", "0.0.0.0", st.get_option("browser.serverAddress"))
     try:
         page = urlsplit(origin)
-        allowed = [urlsplit(one.strip()) for one in st.get_option("server.corsAllowedOrigins")]
+        allowed = [
+            urlsplit(address.strip()) for address in st.get_option("server.corsAllowedOrigins")
+        ]
     except ValueError:
         return False
     return bool(page.hostname) and (
         page.netloc == headers.get("host")
-        or page.hostname in (*known, *(one.hostname for one in allowed))
+        or page.hostname in (*own_hosts, *(page_url.hostname for page_url in allowed))
     )
 
 
 def is_host_allowed(host: str) -> bool:
     """Whether a Host header names this server, as `server.allowedHosts` has it."""
-    allowed = [one.strip().lower().rstrip(".") for one in st.get_option("server.allowedHosts")]
+    allowed = [
+        pattern.strip().lower().rstrip(".") for pattern in st.get_option("server.allowedHosts")
+    ]
     try:
         name = (urlsplit(f"//{host}").hostname or "").lower().rstrip(".")
     except ValueError:
         return False
     return not allowed or any(
-        one in ("*", name) or (one.startswith("*.") and name.endswith(one[1:])) for one in allowed
+        pattern in ("*", name) or (pattern.startswith("*.") and name.endswith(pattern[1:]))
+        for pattern in allowed
     )

@@ -182,17 +182,17 @@ def summarize_training_settings(config: EnsembleConfig) -> str:
 
     At the end the whole name of a network of one's own, of which a run's name has but a part.
     """
-    said = [
+    parts = [
         f"momentum {member_settings.format_run_setting(config, 'momentum')}",
         formats.format_count(config.epochs, "epoch"),
     ]
-    said += [f"batch {format_slider_value(config.batch_size)}", f"seed {config.seed}"]
+    parts += [f"batch {format_slider_value(config.batch_size)}", f"seed {config.seed}"]
     own = [config.network] if architectures.is_custom_network(config.network) else []
     values = config.as_dict()
     if "weight_decay" in member_settings.collect_varied_settings(config):
-        said.append(f"weight decay {member_settings.format_run_setting(config, 'weight_decay')}")
+        parts.append(f"weight decay {member_settings.format_run_setting(config, 'weight_decay')}")
         del values["weight_decay"]
-    return " · ".join([*said, *list_changed_run_settings(values), *own])
+    return " · ".join([*parts, *list_changed_run_settings(values), *own])
 
 
 def describe_changed_run_controls() -> str:

@@ -47,13 +47,13 @@ class TabValue(Generic[T]):
 
     def read(self) -> T:
         """What is remembered, else the default."""
-        found: T = st.session_state.get(self.key, self.default)
-        return found
+        value: T = st.session_state.get(self.key, self.default)
+        return value
 
     def pop(self) -> T:
         """As `read`, and forgets it: for what is told once."""
-        found: T = st.session_state.pop(self.key, self.default)
-        return found
+        value: T = st.session_state.pop(self.key, self.default)
+        return value
 
 
 class KeyedTabValue(Generic[T]):
@@ -71,8 +71,8 @@ class KeyedTabValue(Generic[T]):
         return self
 
     def __getitem__(self, name: str) -> T:
-        found: T = st.session_state.get(self.key.format(name), self.default)
-        return found
+        value: T = st.session_state.get(self.key.format(name), self.default)
+        return value
 
     def __setitem__(self, name: str, value: T) -> None:
         st.session_state[self.key.format(name)] = value
@@ -82,8 +82,8 @@ class KeyedTabValue(Generic[T]):
 
     def pop(self, name: str) -> T:
         """As of `TabValue`."""
-        found: T = st.session_state.pop(self.key.format(name), self.default)
-        return found
+        value: T = st.session_state.pop(self.key.format(name), self.default)
+        return value
 
 
 class Tab:

@@ -31,10 +31,10 @@ def parse_cookie_claims(
         return {}
 
     def load_cookie_part(name: str) -> str:
-        said = URLSafeTimedSerializer(secret, salt=name).loads(
+        content = URLSafeTimedSerializer(secret, salt=name).loads(
             cookies[name], max_age=int(most_seconds) + 1
         )
-        return str(said)
+        return str(content)
 
     try:
         text = load_cookie_part(COOKIE_NAME)
@@ -43,8 +43,10 @@ def parse_cookie_claims(
             text = "".join(
                 load_cookie_part(f"{COOKIE_NAME}_{number}") for number in range(1, count + 1)
             )
-        found = json.loads(text)
+        claims = json.loads(text)
     except (KeyError, BadData, ValueError):
         return {}
-    mine = isinstance(found, dict) and found.get("origin") == origin and found.get("is_logged_in")
-    return found if mine is True else {}
+    mine = (
+        isinstance(claims, dict) and claims.get("origin") == origin and claims.get("is_logged_in")
+    )
+    return claims if mine is True else {}

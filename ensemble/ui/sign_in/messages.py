@@ -31,11 +31,11 @@ def is_message_allowed(content: bytes | None, admitted: bool) -> bool:
         message.ParseFromString(content)
     except Exception:  # protobuf's own, whose package is none of what this one requires
         return True
-    asked = message.WhichOneof("type")
-    if asked in PUBLIC_MESSAGES or not admitted:
-        return asked in PUBLIC_MESSAGES
+    message_kind = message.WhichOneof("type")
+    if message_kind in PUBLIC_MESSAGES or not admitted:
+        return message_kind in PUBLIC_MESSAGES
     operation = message.backend_operation_request.WhichOneof("payload")
-    return asked == "file_urls_request" or operation in PAGE_OPERATIONS
+    return message_kind == "file_urls_request" or operation in PAGE_OPERATIONS
 
 
 def build_leave_message() -> bytes:

@@ -221,9 +221,9 @@ def is_remote_request(scope: Scope) -> bool:
 
 
 async def _refuse_request(
-    scope: Scope, receive: Receive, send: Send, said: str, status: int
+    scope: Scope, receive: Receive, send: Send, reason: str, status: int
 ) -> None:
     if scope["type"] == "websocket":
         return await send({"type": "websocket.close", "code": CLOSE_CODE_REFUSED})
     headers = {"Cache-Control": "no-store"}
-    await PlainTextResponse(said, status, headers)(scope, receive, send)
+    await PlainTextResponse(reason, status, headers)(scope, receive, send)

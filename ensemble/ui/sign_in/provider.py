@@ -17,8 +17,8 @@ def read_auth_section() -> dict[str, Any]:
     """What stands under [auth]; {} where there is nothing, or no secrets."""
     if not st.secrets.load_if_toml_exists():
         return {}
-    found = st.secrets.get("auth", {})
-    return {key: found[key] for key in found} if isinstance(found, Mapping) else {}
+    section = st.secrets.get("auth", {})
+    return {key: section[key] for key in section} if isinstance(section, Mapping) else {}
 
 
 def has_auth_settings() -> bool:
@@ -48,8 +48,8 @@ def list_provider_names() -> list[str]:
     auth = read_auth_section()
     named = [
         name
-        for name, found in auth.items()
-        if isinstance(found, Mapping) and _is_complete_provider(found)
+        for name, section in auth.items()
+        if isinstance(section, Mapping) and _is_complete_provider(section)
     ]
     return ["default", *named] if _is_complete_provider(auth) else named
 
@@ -57,9 +57,9 @@ def list_provider_names() -> list[str]:
 def get_server_origin() -> str:
     """Where browsers find this server, as the provider sends them back to it; "" if unknown."""
     try:
-        said = urlsplit(str(read_auth_section().get("redirect_uri", "")))
+        url = urlsplit(str(read_auth_section().get("redirect_uri", "")))
         port = st.get_option("server.port")
-        return f"{said.scheme}://{said.netloc.replace('{port}', str(port))}" if said.netloc else ""
+        return f"{url.scheme}://{url.netloc.replace('{port}', str(port))}" if url.netloc else ""
     except ValueError:
         return ""
 
@@ -74,18 +74,18 @@ def get_cookie_secret() -> str:
     return str(read_auth_section().get("cookie_secret", ""))
 
 
-def _is_complete_provider(found: Mapping[str, Any]) -> bool:
-    return all(found.get(name) for name in REQUIRED_KEYS)
+def _is_complete_provider(section: Mapping[str, Any]) -> bool:
+    return all(section.get(name) for name in REQUIRED_KEYS)
 
 
 def _is_callback_uri(redirect_uri: str) -> bool:
     try:
-        said = urlsplit(redirect_uri.replace("{port}", "1"))
+        url = urlsplit(redirect_uri.replace("{port}", "1"))
         return bool(
-            said.scheme in ("http", "https")
-            and said.hostname
-            and said.port != 0
-            and said.path.endswith(CALLBACK_PATH)
+            url.scheme in ("http", "https")
+            and url.hostname
+            and url.port != 0
+            and url.path.endswith(CALLBACK_PATH)
         )
     except ValueError:
         return False
@@ -93,4 +93,4 @@ def _is_callback_uri(redirect_uri: str) -> bool:
 
 def _has_unreadable_secrets() -> bool:
     files = st.get_option("secrets.files") or []
-    return any(Path(one).exists() for one in files) and not st.secrets.load_if_toml_exists()
+    return any(Path(file).exists() for file in files) and not st.secrets.load_if_toml_exists()

@@ -33,8 +33,8 @@ def reserve_upload(person: str, tab: str, nbytes: int, most: float) -> Iterator[
     _tab_owners[tab] = person
     held = sum(
         len(file.data)
-        for one in [one for one, owner in _tab_owners.items() if owner == person]
-        for file in tuple(there.get(one, {}).values())
+        for own_tab in [own_tab for own_tab, owner in _tab_owners.items() if owner == person]
+        for file in tuple(there.get(own_tab, {}).values())
     )
     if held + _pending_bytes[person] + nbytes > most:
         yield False
@@ -57,9 +57,9 @@ def list_files_in_memory() -> Mapping[str, Mapping[str, Any]]:
 
 def get_upload_size(scope: Scope) -> int:
     """How many bytes a request hands in, at most; what it does not say is bounded by Streamlit."""
-    said = Headers(scope=scope).get("content-length", "")
-    if said.isascii() and said.isdecimal() and len(said) < 16:
-        return int(said)
+    length = Headers(scope=scope).get("content-length", "")
+    if length.isascii() and length.isdecimal() and len(length) < 16:
+        return int(length)
     return int(st.get_option("server.maxUploadSize")) << 20
 
 

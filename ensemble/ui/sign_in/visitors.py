@@ -95,8 +95,8 @@ def identify_tab_visitor() -> Visit:
         return Visit(LOCAL)
     if _IdentityState.sharing is AccessMode.PROXY:
         return _build_proxy_visit(st.context.headers.get_all(_IdentityState.header))
-    said = st.user.to_dict()
-    return _build_visit(said if said.get("is_logged_in") is True else {})
+    claims = st.user.to_dict()
+    return _build_visit(claims if claims.get("is_logged_in") is True else {})
 
 
 def get_current_person() -> Person:
@@ -106,32 +106,32 @@ def get_current_person() -> Person:
 
 def sign_out_connection(connection: HTTPConnection) -> None:
     """What this cookie allowed, it allows no longer, in whichever tab or program holds it."""
-    found = cookie.parse_cookie_claims(
+    cookie_claims = cookie.parse_cookie_claims(
         connection.cookies,
         provider.get_cookie_secret(),
         provider.get_server_origin(),
         visitor_claims.read_sign_in_seconds(),
     )
-    if (key := _get_sign_in_key(found)) and key not in _IdentityState.signed_out:
+    if (key := _get_sign_in_key(cookie_claims)) and key not in _IdentityState.signed_out:
         now = time.time()
-        audit_log.write_audit_entry(actions.SIGN_OUT_EVENT, "", _build_visit(found).person)
-        old = [one for one, until in _IdentityState.signed_out.items() if until < now]
-        for one in old:
-            del _IdentityState.signed_out[one]
+        audit_log.write_audit_entry(actions.SIGN_OUT_EVENT, "", _build_visit(cookie_claims).person)
+        old = [old_key for old_key, until in _IdentityState.signed_out.items() if until < now]
+        for sign_in in old:
+            del _IdentityState.signed_out[sign_in]
         _IdentityState.signed_out[key] = (
             now + visitor_claims.read_sign_in_seconds() + visitor_claims.MAX_CLOCK_SKEW_S
         )
 
 
-def _build_visit(found: Mapping[str, Any]) -> Visit:
-    if _get_sign_in_key(found) in _IdentityState.signed_out:
+def _build_visit(claims: Mapping[str, Any]) -> Visit:
+    if _get_sign_in_key(claims) in _IdentityState.signed_out:
         return Visit()
-    return visitor_claims.identify_visitor(found, time.time())
+    return visitor_claims.identify_visitor(claims, time.time())
 
 
-def _get_sign_in_key(found: Mapping[str, Any]) -> tuple[str, float] | None:
+def _get_sign_in_key(claims: Mapping[str, Any]) -> tuple[str, float] | None:
     """One signing-in of one person; None where nobody signed in."""
-    who, issued = found.get("sub") or found.get("email"), found.get("iat")
+    who, issued = claims.get("sub") or claims.get("email"), claims.get("iat")
     if isinstance(who, str) and isinstance(issued, int | float):
         return who, float(issued)
     return None

@@ -18,18 +18,18 @@ from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
 
 
-def show_train_settings(shown: runs.Run | None) -> None:
+def show_train_settings(run: runs.Run | None) -> None:
     """The settings of the next run; beside a run one line, until a person unfolds it.
 
     Args:
-      shown: the run on the page. With another one, and so after a launch, they fold again.
+      run: the run on the page. With another one, and so after a launch, they fold again.
     """
     reset_removed_dataset()
     network_control.reset_removed_network()
-    if not shown:
+    if not run:
         show_all_settings()
         return
-    folded = has_folded_settings(shown)
+    folded = has_folded_settings(run)
     # A button, for an expander with another label is another expander, and would close.
     st.button(
         escaping.escape_markdown(
@@ -41,29 +41,29 @@ def show_train_settings(shown: runs.Run | None) -> None:
         key="fold",
         width="stretch",
         on_click=set_unfolded_run,
-        args=(shown.id if folded else "",),
+        args=(run.id if folded else "",),
     )
     if not folded:
         show_all_settings()
-    presets.show_settings_difference(shown)
+    presets.show_settings_difference(run)
     chosen = datasets.find_dataset_info(settings.get_run_setting("dataset"))
     if folded and not chosen.prepared:
         show_fetch_panel(chosen)
 
 
-def has_folded_settings(shown: runs.Run | None) -> bool:
+def has_folded_settings(run: runs.Run | None) -> bool:
     """Whether the settings are a line, as beside a run until a person unfolds them."""
-    return shown is not None and tab.unfolded_run_id != shown.id
+    return run is not None and tab.unfolded_run_id != run.id
 
 
 def reset_removed_dataset() -> None:
     """Where the chosen dataset is no longer there, as one's own once removed, take the first."""
     if (gone := settings.get_run_setting("dataset")) not in registry.list_dataset_names():
         settings.reset_run_setting("dataset")
-        said = escaping.escape_markdown(
+        text = escaping.escape_markdown(
             f"The dataset {gone} is no longer there: another is chosen."
         )
-        st.warning(said, icon=":material/folder_off:")
+        st.warning(text, icon=":material/folder_off:")
 
 
 def set_unfolded_run(run_id: str) -> None:
@@ -113,16 +113,16 @@ def show_advanced_settings() -> None:
                     st.caption(
                         escaping.escape_markdown(networks_words.describe_flip_advice(chosen))
                     )
-    elif said := settings.describe_changed_run_controls():
-        st.caption(f"Also: {said}.")
+    elif changed_run_controls := settings.describe_changed_run_controls():
+        st.caption(f"Also: {changed_run_controls}.")
 
 
 def show_dataset_control() -> None:
     """Which images; those that are there come first, and of these MNIST."""
-    known = sorted(
+    dataset_infos = sorted(
         datasets.list_dataset_infos(), key=lambda info: (not info.prepared, info.name != "mnist")
     )
-    titles = {info.name: format_dataset_title(info) for info in known}
+    titles = {info.name: format_dataset_title(info) for info in dataset_infos}
     settings.select_run_setting("dataset", choices=list(titles), format_func=titles.__getitem__)
 
 

@@ -48,14 +48,14 @@ def build_metric_panel(
     rows: list[dict[str, Any]], figure: str, n_test: int, log: bool, smoothing: float
 ) -> dict[str, Any]:
     """The picture of "loss" or "accuracy": every member and the ensemble, train and test."""
-    found = history.smooth_split_curves(
+    curves = history.smooth_split_curves(
         history.build_metric_curves(rows, figure), "train", smoothing
     )
     percent = figure == "accuracy"
     scale = ("nines" if percent else "log") if log else "linear"
     axis = "stretched near 100 %" if log else "share that is right"
     alt = f"{figure.capitalize()} over the epochs, one line a member, the ensemble bold"
-    if any(curve.split == "validation" for curve in found):
+    if any(curve.split == "validation" for curve in curves):
         alt += "; on the validation images dash-dotted"
     return {
         "name": figure,
@@ -65,14 +65,14 @@ def build_metric_panel(
         "alt": alt,
         "scale": scale,
         **(build_panel_share_axis(n_test) if percent else {"percent": False}),
-        "lines": build_panel_lines(found),
+        "lines": build_panel_lines(curves),
     }
 
 
 def build_diversity_panel(rows: list[dict[str, Any]], members: int, log: bool) -> dict[str, Any]:
     """The picture of both NLLs, of the mean member and of the ensemble, shaded between them."""
-    found = history.build_diversity_curves(rows)
-    made = {
+    diversity_curves = history.build_diversity_curves(rows)
+    panel = {
         "name": "diversity",
         "noun": "NLL",
         "title": "What diversity gains",
@@ -80,38 +80,38 @@ def build_diversity_panel(rows: list[dict[str, Any]], members: int, log: bool) -
         "alt": "Test NLL of the mean member and of the ensemble over the epochs, shaded between",
         "scale": "log" if log else "linear",
         "percent": False,
-        "lines": build_panel_lines(found),
+        "lines": build_panel_lines(diversity_curves),
     }
-    bought = compute_latest_gain(found)
+    bought = compute_latest_gain(diversity_curves)
     if bought is None:
-        return {**made, "note": SINGLE_MEMBER_NOTE if members == 1 else TOO_EARLY_NOTE}
+        return {**panel, "note": SINGLE_MEMBER_NOTE if members == 1 else TOO_EARLY_NOTE}
     band = {
         "upper": "mean",
         "lower": "ensemble",
         "label": f"gain {formats.format_significant(bought, 2)}",
     }
-    said = f"{made['alt']}: the ensemble's is {formats.format_significant(bought, 2)} nats lower"
-    return {**made, "band": band, "alt": said}
+    text = f"{panel['alt']}: the ensemble's is {formats.format_significant(bought, 2)} nats lower"
+    return {**panel, "band": band, "alt": text}
 
 
-def compute_latest_gain(found: list[history.LearningCurve]) -> float | None:
+def compute_latest_gain(learning_curves: list[history.LearningCurve]) -> float | None:
     """How far the ensemble's NLL lies below the mean member's after the last epoch; in nats."""
-    by_name = {curve.series: curve.y for curve in found}
+    by_name = {curve.series: curve.y for curve in learning_curves}
     if by_name.keys() < {"mean", "ensemble"}:
         return None
     gaps = by_name["mean"] - by_name["ensemble"]
-    known = gaps[np.isfinite(gaps)]
-    return float(known[-1]) if len(known) else None
+    gap = gaps[np.isfinite(gaps)]
+    return float(gap[-1]) if len(gap) else None
 
 
 def build_disagreement_panel(
     rows: list[dict[str, Any]], members: int, n_test: int, log: bool
 ) -> dict[str, Any]:
     """The picture of how often pairs of members differ, and each of them from the ensemble."""
-    made = build_panel_lines(history.build_disagreement_curves(rows))
-    for one in made:
-        whom = "differ" if one["who"] == "pairs" else "differs from the ensemble"
-        one["says"] = f"{whom} on {{}} of the test images"
+    panel_lines = build_panel_lines(history.build_disagreement_curves(rows))
+    for line in panel_lines:
+        whom = "differ" if line["who"] == "pairs" else "differs from the ensemble"
+        line["says"] = f"{whom} on {{}} of the test images"
     early = TOO_EARLY_NOTE if history.find_latest_epoch_row(rows) is None else NOT_RECORDED_NOTE
     note = SINGLE_MEMBER_NOTE if members == 1 else early
     return {
@@ -122,8 +122,8 @@ def build_disagreement_panel(
         "which each member differs from the ensemble",
         "scale": "share" if log else "linear",
         **build_panel_share_axis(n_test),
-        "lines": [] if members == 1 else made,
-        **({} if made and members > 1 else {"note": note}),
+        "lines": [] if members == 1 else panel_lines,
+        **({} if panel_lines and members > 1 else {"note": note}),
     }
 
 
@@ -142,11 +142,11 @@ def build_panel_share_axis(n_test: int) -> dict[str, Any]:
     }
 
 
-def build_panel_lines(found: list[history.LearningCurve]) -> list[dict[str, Any]]:
+def build_panel_lines(learning_curves: list[history.LearningCurve]) -> list[dict[str, Any]]:
     """Curves for the component, thinned so that all together stay small."""
-    members = len({curve.series for curve in found if curve.series.startswith("member")})
-    most = max(60, min(400, MAX_POINTS // (len(found) or 1)))
-    return [build_panel_line(curve, members, most) for curve in found]
+    members = len({curve.series for curve in learning_curves if curve.series.startswith("member")})
+    most = max(60, min(400, MAX_POINTS // (len(learning_curves) or 1)))
+    return [build_panel_line(curve, members, most) for curve in learning_curves]
 
 
 def build_panel_line(curve: history.LearningCurve, members: int, most: int) -> dict[str, Any]:

@@ -36,11 +36,11 @@ def _load_latest_disputed(run: runs.Run, last: dict[str, Any] | None, noun: str)
     if last is None:
         return {"note": f"Disputed {pluralize_noun(noun)} stand here after the first epoch."}
     epoch = last["epoch"]
-    seen = loaders.get_file_version(run.path / "predictions" / f"epoch-{epoch:04d}.npz")
-    if seen == (0, 0):
+    file_version = loaders.get_file_version(run.path / "predictions" / f"epoch-{epoch:04d}.npz")
+    if file_version == (0, 0):
         return {"note": f"The members' answers after epoch {epoch} is not kept."}
     try:
-        return _build_disputed_strip(run.id, epoch, seen, noun, run)
+        return _build_disputed_strip(run.id, epoch, file_version, noun, run)
     except (RunError, DataError) as error:
         return {"note": str(error)}
 
@@ -48,14 +48,16 @@ def _load_latest_disputed(run: runs.Run, last: dict[str, Any] | None, noun: str)
 # Small: a strip of twelve thumbnails and their words, not the predictions that they are made of.
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _build_disputed_strip(
-    run_id: str, epoch: int, seen: tuple[int, int], noun: str, _run: runs.Run
+    run_id: str, epoch: int, version: tuple[int, int], noun: str, _run: runs.Run
 ) -> dict[str, Any]:
     # Here, for the first curves come before any of it.
     from ensemble.figures import thumbnails
     from ensemble.ui.predictions import image_grid, loader
 
-    made = loader.load_uncached_predictions(_run, epoch)
-    numbers = sort_examples(made, filter_examples(made, "split"), "split")[:MAX_DISPUTED_IMAGES]
+    predictions = loader.load_uncached_predictions(_run, epoch)
+    numbers = sort_examples(predictions, filter_examples(predictions, "split"), "split")[
+        :MAX_DISPUTED_IMAGES
+    ]
     if not len(numbers):
         return {"note": f"After epoch {epoch} the members agree about every test {noun}."}
     images = loaders.load_run_test_set(_run)
@@ -64,7 +66,7 @@ def _build_disputed_strip(
         "strip": thumbnails.encode_image_strip(images.tiles[numbers]),
         "image": image_grid.compute_tile_layout(images.tiles.shape[1:]),
         "tiles": [
-            build_votes_tile(run_id, epoch, made, number, images.class_names, noun)
+            build_votes_tile(run_id, epoch, predictions, number, images.class_names, noun)
             for number in numbers.tolist()
         ],
     }
@@ -73,30 +75,33 @@ def _build_disputed_strip(
 def build_votes_tile(
     run_id: str,
     epoch: int,
-    made: EnsemblePredictions,
+    ensemble_predictions: EnsemblePredictions,
     number: int,
     names: tuple[str, ...],
     noun: str,
 ) -> dict[str, Any]:
     """One image's words and address for the component."""
-    if images_words.can_list_votes(made, names):
-        said = int(made.said[number])
+    if images_words.can_list_votes(ensemble_predictions, names):
+        answer = int(ensemble_predictions.said[number])
         lines = [
             [
-                (text, vote != said)
-                for vote, text in images_words.list_vote_texts(made, number, names)
+                (text, vote != answer)
+                for vote, text in images_words.list_vote_texts(ensemble_predictions, number, names)
             ]
         ]
     else:
-        lines = [[(text, False)] for text in images_words.format_vote_lines(made, number, names)]
+        lines = [
+            [(text, False)]
+            for text in images_words.format_vote_lines(ensemble_predictions, number, names)
+        ]
     return {
         "pressed": f"{epoch} {number}",
         "href": f"predictions?{urlencode(build_votes_query(run_id, epoch, number))}",
-        "right": bool(made.right[number]),
-        "verdict": images_words.format_image_verdict(made, number, names),
+        "right": bool(ensemble_predictions.right[number]),
+        "verdict": images_words.format_image_verdict(ensemble_predictions, number, names),
         "votes": lines,
         "alt": f"Test {noun} {number}. "
-        f"{images_words.describe_image_prediction(made, number, names)}",
+        f"{images_words.describe_image_prediction(ensemble_predictions, number, names)}",
     }
 
 
@@ -115,8 +120,8 @@ def build_votes_query(run_id: str, epoch: int, number: int) -> dict[str, str]:
 def open_disputed_votes(run_id: str, pressed: object) -> None:
     """Go to the votes on the image that was pressed, from the component's "epoch number"."""
     epoch, _, number = str(pressed or "").partition(" ")
-    found = address.parse_whole_number(epoch), address.parse_whole_number(number)
-    if found[0] is not None and found[1] is not None:
+    numbers = address.parse_whole_number(epoch), address.parse_whole_number(number)
+    if numbers[0] is not None and numbers[1] is not None:
         st.switch_page(
-            "pages/predictions.py", query_params=build_votes_query(run_id, found[0], found[1])
+            "pages/predictions.py", query_params=build_votes_query(run_id, numbers[0], numbers[1])
         )

@@ -81,17 +81,19 @@ def build_split_curves(rows: list[dict[str, Any]], split: str, figure: str) -> l
         return []
     x = stack_history_field(rows, "progress")
     members = stack_history_field(rows, f"{split}_{figure}").reshape(len(rows), -1)
-    found = [
+    learning_curves = [
         LearningCurve(f"member {m + 1}", split, x, members[:, m]) for m in range(members.shape[1])
     ]
     if members.shape[1] > 1:
-        found.append(LearningCurve("mean", split, x, average_remaining_members(rows, members)))
+        learning_curves.append(
+            LearningCurve("mean", split, x, average_remaining_members(rows, members))
+        )
         whole = stack_history_field(
             rows, f"ensemble_{split}_{'nll' if figure == 'loss' else figure}"
         )
         if np.isfinite(whole).any():
-            found.append(LearningCurve("ensemble", split, x, whole))
-    return found
+            learning_curves.append(LearningCurve("ensemble", split, x, whole))
+    return learning_curves
 
 
 def average_remaining_members(rows: list[dict[str, Any]], members: np.ndarray) -> np.ndarray:
@@ -112,8 +114,8 @@ def build_diversity_curves(rows: list[dict[str, Any]]) -> list[LearningCurve]:
     What lies between the two is what the members' differences buy: by Jensen's inequality the
     NLL of the averaged probabilities is never above the mean of the members' own.
     """
-    found = build_split_curves(select_epoch_rows(rows), "test", "loss")
-    return [curve for curve in found if curve.series in ("mean", "ensemble")]
+    split_curves = build_split_curves(select_epoch_rows(rows), "test", "loss")
+    return [curve for curve in split_curves if curve.series in ("mean", "ensemble")]
 
 
 def build_disagreement_curves(rows: list[dict[str, Any]]) -> list[LearningCurve]:
@@ -129,8 +131,11 @@ def build_disagreement_curves(rows: list[dict[str, Any]]) -> list[LearningCurve]
         stack_history_field(closed, "member_disagreement"),
     )
     each = members.reshape(len(closed), -1).T
-    found = [LearningCurve(f"member {m + 1}", "test", x, y) for m, y in enumerate(each)]
-    return [*found, LearningCurve("pairs", "test", x, stack_history_field(closed, "disagreement"))]
+    learning_curves = [LearningCurve(f"member {m + 1}", "test", x, y) for m, y in enumerate(each)]
+    return [
+        *learning_curves,
+        LearningCurve("pairs", "test", x, stack_history_field(closed, "disagreement")),
+    ]
 
 
 def select_epoch_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -65,14 +65,14 @@ def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
             f"{info.train_size - held:,} training images{beside}: choose a smaller "
             "one.",
         )
-    found = network_control.probe_network(config.network, info, config.width)
-    reason = network_control.describe_unfit_network(config, found)
-    if reason or found.cost is None:
+    network = network_control.probe_network(config.network, info, config.width)
+    reason = network_control.describe_unfit_network(config, network)
+    if reason or network.cost is None:
         return LaunchPlan(None, label, reason)
     if choice := placement_control.get_selected_place():
         return plan_cluster_launch(config, label, choice)
     return plan_local_launch(
-        config, replace(info, train_size=info.train_size - held), label, found.cost
+        config, replace(info, train_size=info.train_size - held), label, network.cost
     )
 
 
@@ -80,9 +80,11 @@ def plan_local_launch(
     config: EnsembleConfig, info: DatasetInfo, label: str, cost: NetworkCost
 ) -> LaunchPlan[EnsembleConfig]:
     """The plan in full once it is known which devices there are."""
-    found = probe.get_device_probe()
-    if (here := found.inventory) is None:
-        unknown = "Looking for devices…" if found.is_pending else "The devices could not be asked."
+    device_probe = probe.get_device_probe()
+    if (here := device_probe.inventory) is None:
+        unknown = (
+            "Looking for devices…" if device_probe.is_pending else "The devices could not be asked."
+        )
         return LaunchPlan(config, label, note=unknown)
     devices = min(config.devices or here.devices, here.devices)
     held = ""
@@ -169,15 +171,15 @@ def list_past_speeds(info: DatasetInfo, cost: NetworkCost, all_devices: int) -> 
     """
     return [
         PastRun(
-            theirs.devices or all_devices,
+            training_config.devices or all_devices,
             run.status.img_member_per_s,
             run.status.host,
-            theirs.precision,
+            training_config.precision,
             cost.flops * count_image_pixels(run.data) / count_image_pixels(info),
-            (str(theirs.network), theirs.width),
+            (str(training_config.network), training_config.width),
         )
         for run in loaders.list_cached_runs()[:50]
-        if (theirs := run.training_config)
+        if (training_config := run.training_config)
         and run.status.img_member_per_s
         and run.status.host
         # Groups may have waited for a place, or been trained on other machines than their worker's.
@@ -220,10 +222,10 @@ def prepare_next_worker(drawn: bool = True) -> None:
     Args:
       drawn: whether the settings are on the page: what will likely be run is compiled then.
     """
-    found = probe.get_device_probe()
+    device_probe = probe.get_device_probe()
     # Until the devices are known, asking for them keeps a core busy; then the page draws anew.
-    if not found.is_pending and not list_queued_jobs():
-        here = found.inventory
+    if not device_probe.is_pending and not list_queued_jobs():
+        here = device_probe.inventory
         on_cpu = here is not None and here.platform == "cpu"
         planned = plan_run_launch() if drawn and on_cpu else None
         # What only follows its groups compiles nothing.

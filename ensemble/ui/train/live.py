@@ -126,12 +126,12 @@ def describe_run_stage(run: runs.Run) -> str:
     if run.state != "training":
         done = formats.format_count(status.epoch, "epoch")
         return f"{run.state.capitalize()} after {done} of {status.epochs}"
-    said = f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}"
+    text = f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}"
     if run.training_config and run.training_config.groups > 1:  # They need not be at the same one.
-        said = f"{status.epoch} of {formats.format_count(status.epochs, 'epoch')} by every group"
+        text = f"{status.epoch} of {formats.format_count(status.epochs, 'epoch')} by every group"
     if status.img_member_per_s:
-        said += f" · {formats.format_throughput(status.img_member_per_s)}"
-    return f"{said}{jobs_words.describe_silence(status)}"
+        text += f" · {formats.format_throughput(status.img_member_per_s)}"
+    return f"{text}{jobs_words.describe_silence(status)}"
 
 
 def resume_shown_run(run: runs.Run) -> None:
@@ -192,8 +192,8 @@ def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         images=disputed_images.load_disputed_images(run, rows),
         varied=member_settings.collect_varied_settings(run.config),
     )
-    if said := training_words.explain_missing_training_curve(run):
-        st.caption(said)
+    if missing_training_curve := training_words.explain_missing_training_curve(run):
+        st.caption(missing_training_curve)
 
 
 def show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:

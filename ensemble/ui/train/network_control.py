@@ -19,7 +19,7 @@ from ensemble.wording.runs import networks as networks_words
 def show_network_control() -> None:
     """Which network."""
     listed = architectures.list_network_names()
-    titles = {one: networks_words.format_unique_network_name(one, listed) for one in listed}
+    titles = {name: networks_words.format_unique_network_name(name, listed) for name in listed}
     settings.select_run_setting(
         "network",
         choices=listed,
@@ -35,15 +35,15 @@ def show_network_details() -> None:
         settings.get_run_setting("network"),
         datasets.find_dataset_info(settings.get_run_setting("dataset")),
     )
-    found = probe_network(name, info, settings.get_run_setting("width"))
-    looked = st.fragment(show_network_facts, run_every=0.5 if found.is_pending else None)
-    looked(name, info, settings.get_run_setting("width"), found.is_pending)
-    if said := networks_words.recommend_network(name, info):
-        st.caption(escaping.escape_markdown(said))
+    network = probe_network(name, info, settings.get_run_setting("width"))
+    looked = st.fragment(show_network_facts, run_every=0.5 if network.is_pending else None)
+    looked(name, info, settings.get_run_setting("width"), network.is_pending)
+    if text := networks_words.recommend_network(name, info):
+        st.caption(escaping.escape_markdown(text))
     if usual := ARCHITECTURES[name].width if name in ARCHITECTURES else None:
         settings.select_run_setting("width", help=f"Of its layers. 0 is its own, {usual}.")
         st.caption(networks_words.describe_network_width(name, settings.get_run_setting("width")))
-    if architectures.is_custom_network(name) and not found.is_pending:
+    if architectures.is_custom_network(name) and not network.is_pending:
         st.button(
             "Inspect it again",
             key="network_again",
@@ -59,28 +59,31 @@ def show_network_details() -> None:
 def show_rate_warning() -> None:
     """Beside rate and momentum: that they were too high for such a network and such images."""
     name, rate, momentum, dataset = (
-        settings.get_run_setting(one) for one in ("network", "learning_rate", "momentum", "dataset")
+        settings.get_run_setting(setting)
+        for setting in ("network", "learning_rate", "momentum", "dataset")
     )
-    if said := networks_words.describe_high_rate_risk(
+    if high_rate_risk := networks_words.describe_high_rate_risk(
         name, rate, momentum, datasets.find_dataset_info(dataset)
     ):
-        st.caption(f":material/speed: {said}")
+        st.caption(f":material/speed: {high_rate_risk}")
 
 
 def show_network_facts(name: str, info: DatasetInfo, width: int, was_waiting: bool) -> None:
     """Where it is from and what it takes; looks again until that is known."""
-    found = probe_network(name, info, width)
-    if found.is_pending != was_waiting:
+    network = probe_network(name, info, width)
+    if network.is_pending != was_waiting:
         st.rerun()
-    said = f"{networks_words.describe_network_source(name)} {describe_probed_cost(found)}".rstrip()
-    st.caption(escaping.escape_markdown(said), help=networks_words.FLOPS_GLOSS)
+    text = (
+        f"{networks_words.describe_network_source(name)} {describe_probed_cost(network)}".rstrip()
+    )
+    st.caption(escaping.escape_markdown(text), help=networks_words.FLOPS_GLOSS)
 
 
-def describe_probed_cost(found: ProbeResult) -> str:
+def describe_probed_cost(probe_result: ProbeResult) -> str:
     """What a member takes, in words, or that it is still being asked."""
-    if found.is_pending:
+    if probe_result.is_pending:
         return "Inspecting it…"
-    return f"{networks_words.format_network_cost(found.cost)}." if found.cost else ""
+    return f"{networks_words.format_network_cost(probe_result.cost)}." if probe_result.cost else ""
 
 
 def show_network_file_problem() -> None:
@@ -117,13 +120,13 @@ def is_network_pending() -> bool:
     ).is_pending
 
 
-def describe_unfit_network(config: EnsembleConfig, found: ProbeResult) -> str:
+def describe_unfit_network(config: EnsembleConfig, probe_result: ProbeResult) -> str:
     """Why a network cannot be trained so, or not yet, in a sentence; else ""."""
-    if found.is_pending:
+    if probe_result.is_pending:
         return f"Looking at {config.network}: a few seconds."
-    if found.problem:
-        return found.problem
-    if config.precision != "float32" and not found.bfloat16:
+    if probe_result.problem:
+        return probe_result.problem
+    if config.precision != "float32" and not probe_result.bfloat16:
         return (
             f"{config.network} has no field dtype to be told {config.precision} by: choose "
             "float32, or give it one."
@@ -137,5 +140,5 @@ def reset_removed_network() -> None:
         return
     settings.reset_run_setting("network")
     settings.reset_run_setting("width")
-    said = f"The network {gone} is not in {SETTINGS_FILE_NAME} here: another is chosen."
-    st.warning(escaping.escape_markdown(said), icon=":material/folder_off:")
+    text = f"The network {gone} is not in {SETTINGS_FILE_NAME} here: another is chosen."
+    st.warning(escaping.escape_markdown(text), icon=":material/folder_off:")

@@ -126,27 +126,32 @@ class NetworkProbe:
         self._output.close()
 
 
-def parse_probe_output(name: str, said: bytes, status: int) -> ProbeResult:
+def parse_probe_output(name: str, output: bytes, status: int) -> ProbeResult:
     """What the last line of an answer says.
 
     Args:
       name: of the network.
-      said: all that the process has written.
+      output: all that the process has written.
       status: with which it ended.
     """
     try:
-        answer = parse_json(said.strip().rpartition(b"\n")[2])
+        answer = parse_json(output.strip().rpartition(b"\n")[2])
         if isinstance(answer, dict) and "error" in answer:
             refusal: ProbeRefusal = check_json_value(ProbeRefusal, answer, "answer")
             return ProbeResult(problem=refusal["error"])
-        found: ProbeAnswer = check_json_value(ProbeAnswer, answer, "answer")
+        probe_answer: ProbeAnswer = check_json_value(ProbeAnswer, answer, "answer")
     except ValueError:
         ended = f"signal {-status}" if status < 0 else f"exit status {status}"
         return ProbeResult(
             problem=describe_silent_network(name, f"ended the process that asked it ({ended})")
         )
-    cost = NetworkCost(found["parameters"], found["flops"], found["carried"], found["outputs"])
-    return ProbeResult(cost, bfloat16=found["bfloat16"])
+    cost = NetworkCost(
+        probe_answer["parameters"],
+        probe_answer["flops"],
+        probe_answer["carried"],
+        probe_answer["outputs"],
+    )
+    return ProbeResult(cost, bfloat16=probe_answer["bfloat16"])
 
 
 def describe_silent_network(name: str, what: str) -> str:
@@ -181,9 +186,9 @@ def list_code_versions(name: str) -> tuple[tuple[str, int, int], ...]:
     """Changes when the network's code in the working folder does: each file's time and size."""
     top = Path(name.partition(":")[0].partition(".")[0])
     files = itertools.chain([top.with_suffix(".py")], sorted(top.rglob("*.py")))
-    found = []
+    versions = []
     for file in itertools.islice(files, MAX_WATCHED_FILES):
         with contextlib.suppress(OSError):
-            seen = file.stat()
-            found.append((str(file), seen.st_mtime_ns, seen.st_size))
-    return tuple(found)
+            file_stat = file.stat()
+            versions.append((str(file), file_stat.st_mtime_ns, file_stat.st_size))
+    return tuple(versions)

@@ -16,16 +16,19 @@ def show_precision_control() -> None:
     """The choice; below it the speed-up as measured, or why there is none."""
     here = probe.get_device_probe().inventory
     platform = here.platform if here else ""
-    known = (
+    circumstances = (
         race_results.find_latest_race(),
         platform,
         this_machine().fast_bfloat16,
         _find_product_plan(),
     )
-    words = {"float32": FLOAT32_LABEL, "bfloat16": devices_words.label_bfloat16_choice(*known)}
+    words = {
+        "float32": FLOAT32_LABEL,
+        "bfloat16": devices_words.label_bfloat16_choice(*circumstances),
+    }
     settings.select_run_setting("precision", format_func=words.__getitem__)
-    if said := devices_words.describe_bfloat16_support(*known):
-        st.caption(said)
+    if bfloat16_support := devices_words.describe_bfloat16_support(*circumstances):
+        st.caption(bfloat16_support)
     elif here:
         st.caption("What it is worth on this machine is not measured yet.")
         st.page_link("pages/devices.py", label="Measure it on Devices", icon=":material/timer:")

@@ -71,7 +71,7 @@ def describe_preset(name: str) -> str:
 def find_current_preset() -> str | None:
     """The preset that the settings are, as they stand."""
     held = {name: settings.get_run_setting(name) for name in settings.RUN_FIELDS}
-    return next((name for name, one in PRESETS.items() if one.as_dict() == held), None)
+    return next((name for name, preset in PRESETS.items() if preset.as_dict() == held), None)
 
 
 def format_preset_key(name: str) -> str:
@@ -104,9 +104,9 @@ def show_settings_difference(run: runs.Run) -> None:
 
 def list_differing_settings(run: runs.Run) -> list[str]:
     """The settings that are not as the run's, in words and in the order of the controls."""
-    theirs = run.config.as_dict()
+    run_settings = run.config.as_dict()
     return [
         SHORT_LABELS.get(name, settings.format_setting_title(name).lower())
         for name in settings.RUN_FIELDS
-        if settings.get_run_setting(name) != theirs[name]
+        if settings.get_run_setting(name) != run_settings[name]
     ]

@@ -31,7 +31,7 @@ def show_sweep_actions(sweep: Sweep, trials: Sequence[Trial]) -> None:
     ):
         if best:
             show_best_settings_button(sweep, best)
-        if any(one.run_id for one in trials):
+        if any(trial.run_id for trial in trials):
             st.page_link(
                 "pages/compare.py",
                 label="Compare these trials",

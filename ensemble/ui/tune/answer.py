@@ -43,10 +43,10 @@ def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
             show_objective_metrics(sweep, trials, best)
             show_trial_test_accuracy(best)
         show_sweep_time(sweep)
-    said = describe_trial_counts(sweep, trials)
+    sentence = describe_trial_counts(sweep, trials)
     if best and sweep.config.objective_names != ("seconds",):
-        said += f" {describe_selection_bias(sweep, trials)}"
-    st.caption(escaping.escape_markdown(said))
+        sentence += f" {describe_selection_bias(sweep, trials)}"
+    st.caption(escaping.escape_markdown(sentence))
 
 
 def describe_best_settings(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> str:
@@ -64,7 +64,7 @@ def describe_best_settings(sweep: Sweep, trials: Sequence[Trial], best: Trial) -
 
 def show_objective_metrics(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> None:
     """What it was chosen by."""
-    complete = sum(one.state == "complete" for one in trials)
+    complete = sum(trial.state == "complete" for trial in trials)
     for place, (goal, value) in enumerate(
         zip(sweep.config.objective_names, best.values, strict=True)
     ):
@@ -125,20 +125,24 @@ def show_sweep_time(sweep: Sweep) -> None:
 
 def describe_trial_counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
     """How the trials stand, in words: "6 complete, 2 pruned, 1 failed, 3 to come"."""
-    found = Counter(one.state for one in trials)
-    begun = [one for one in trials if one.run_id or one.state != "waiting"]
-    cut = sum(one.state == "waiting" for one in begun)
-    said = [f"{found[state]:,} {word}" for state, word in STATE_LABELS.items() if found[state]]
-    said += [f"{cut:,} interrupted, will resume"] if cut else []
+    state_counts = Counter(trial.state for trial in trials)
+    begun = [trial for trial in trials if trial.run_id or trial.state != "waiting"]
+    cut = sum(trial.state == "waiting" for trial in begun)
+    parts = [
+        f"{state_counts[state]:,} {word}"
+        for state, word in STATE_LABELS.items()
+        if state_counts[state]
+    ]
+    parts += [f"{cut:,} interrupted, will resume"] if cut else []
     if (left := sweep.config.trial_count - len(begun)) > 0:
-        said.append(f"{left:,} to come")
-    return f"Of {formats.format_count(sweep.config.trial_count, 'trial')}: {', '.join(said)}."
+        parts.append(f"{left:,} to come")
+    return f"Of {formats.format_count(sweep.config.trial_count, 'trial')}: {', '.join(parts)}."
 
 
 def describe_selection_bias(sweep: Sweep, trials: Sequence[Trial]) -> str:
     """That the best of several is chosen with luck, and on how many images."""
     info = sweep.config.base
-    complete = sum(one.state == "complete" for one in trials)
+    complete = sum(trial.state == "complete" for trial in trials)
     images = "validation images"
     run = next(filter(None, map(find_trial_run, trials)), None)
     if run:

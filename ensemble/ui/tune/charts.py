@@ -29,18 +29,22 @@ def show_trial_history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None
       trials: of it.
       goal: one of its objectives.
     """
-    found = search_progress.trace_search_history(sweep.config, trials, goal)
+    search_history = search_progress.trace_search_history(sweep.config, trials, goal)
     styles = {
         "trials": build_trial_style("each trial", "", palette.MUTED_COLOR, 5),
         "best": build_trial_style("best so far", "best", None, palette.ENSEMBLE_WIDTH),
     }
     title = f"{OBJECTIVE_TITLES[goal][0].upper()}{OBJECTIVE_TITLES[goal][1:]} by trial"
     better = "lower" if OBJECTIVES[goal].minimize else "higher"
-    values = [value for value in found.trials[1] if value is not None]
-    best = f", the best {formats.format_significant(found.best[1][-1])}" if found.best[1] else ""
+    values = [value for value in search_history.trials[1] if value is not None]
+    best = (
+        f", the best {formats.format_significant(search_history.best[1][-1])}"
+        if search_history.best[1]
+        else ""
+    )
     lines = [
-        build_trial_line("trials", search_progress.separate_points(found.trials)),
-        build_trial_line("best", found.best),
+        build_trial_line("trials", search_progress.separate_points(search_history.trials)),
+        build_trial_line("best", search_history.best),
     ]
     show_sweep_chart(
         sweep,
@@ -64,21 +68,23 @@ def show_trial_history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None
 def show_trial_epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The first objective by epoch: bold and blue of the trials at work, thin of the others."""
     goal = sweep.config.objective_names[0]
-    found = search_progress.list_trial_epochs(trials, MAX_EPOCH_CURVES)
+    trial_epochs = search_progress.list_trial_epochs(trials, MAX_EPOCH_CURVES)
     styles, lines = {}, []
-    for one in found:
-        name, running = f"trial {one.number}", one.state == "running"
+    for trial in trial_epochs:
+        name, running = f"trial {trial.number}", trial.state == "running"
         styles[name] = (
             build_trial_style(name, name, palette.RIGHT_COLOR, 2.5)
             if running
             else build_trial_style(name, "ended", palette.MUTED_COLOR, 1, 0.6)
         )
-        lines.append(build_trial_line(name, one.points, name if running else "ended"))
-    last = max((one.points[0][-1] for one in found), default=1.0)
+        lines.append(build_trial_line(name, trial.points, name if running else "ended"))
+    last = max((listed_trial.points[0][-1] for listed_trial in trial_epochs), default=1.0)
     title = f"{OBJECTIVE_TITLES[goal][0].upper()}{OBJECTIVE_TITLES[goal][1:]} by epoch"
     better = "lower" if OBJECTIVES[goal].minimize else "higher"
-    at_work = [str(one.number) for one in found if one.state == "running"]
-    said = f", at work: {', '.join(at_work)}" if at_work else ""
+    at_work = [
+        str(listed_trial.number) for listed_trial in trial_epochs if listed_trial.state == "running"
+    ]
+    text = f", at work: {', '.join(at_work)}" if at_work else ""
     show_sweep_chart(
         sweep,
         "epochs",
@@ -87,9 +93,9 @@ def show_trial_epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
         goal,
         title,
         better,
-        alt=f"{title} of {formats.format_count(len(found), 'trial')}{said}",
+        alt=f"{title} of {formats.format_count(len(trial_epochs), 'trial')}{text}",
         x={"label": "epochs", "max": max(last, 2.0)},
-        note="" if found else "Appears after the first epoch.",
+        note="" if trial_epochs else "Appears after the first epoch.",
     )
 
 
@@ -144,7 +150,7 @@ def show_sweep_chart(
         "floor": 1e-4,
         **({"note": note} if note else {}),
     }
-    groups = {one["group"]: styles[one["who"]] for one in lines}
+    groups = {line["group"]: styles[line["who"]] for line in lines}
     legend = [
         {**look, "group": group, "label": look["end"] if group == "ended" else look["label"]}
         for group, look in groups.items()
@@ -170,6 +176,6 @@ def show_sweep_chart(
 
 def select_axis_scale(lines: Sequence[dict[str, Any]], shares: bool) -> str:
     """Log where the values span powers of ten."""
-    values = [value for one in lines for value in one["y"] if value is not None]
+    values = [value for line in lines for value in line["y"] if value is not None]
     wide = bool(values) and min(values) > 0 and max(values) >= LOG_SCALE_RATIO * min(values)
     return "log" if wide and not shares else "linear"

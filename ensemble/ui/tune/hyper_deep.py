@@ -23,7 +23,7 @@ HYPER_DEEP_HELP = (
 
 def show_hyper_deep_builder(sweep: Sweep, trials: Sequence[Trial], attempt: AttemptAction) -> None:
     """How many members, and the button; nothing before there are members to choose from."""
-    complete = [one for one in trials if one.state == "complete"]
+    complete = [trial for trial in trials if trial.state == "complete"]
     if not complete or not sweep.config.base.validation:
         return
     with st.popover("Hyper-deep ensemble", icon=":material/hub:", key="tune_hyper_deep"):

@@ -104,14 +104,14 @@ def show_sweep_setting(name: str, label: str, **more: Any) -> None:
 
 def show_shared_settings() -> None:
     """All other settings, in one line, and where they are set."""
-    said = f"{datasets.find_dataset_info(settings.get_run_setting('dataset')).title} · "
+    text = f"{datasets.find_dataset_info(settings.get_run_setting('dataset')).title} · "
     try:
-        said += space.describe_shared_settings(
+        text += space.describe_shared_settings(
             settings.collect_run_config(), {*space.list_searched_settings(), "validation"}
         )
     except ConfigError as error:
-        said = str(error)
-    st.caption(escaping.escape_markdown(f"All else as on Train: {said}"))
+        text = str(error)
+    st.caption(escaping.escape_markdown(f"All else as on Train: {text}"))
     st.page_link("pages/train.py", label="Change it on Train", icon=":material/tune:")
 
 
@@ -170,24 +170,24 @@ def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
             f"A batch of {find_largest_batch(wanted):,} is more than the {learnt}: "
             "choose a smaller one.",
         )
-    said = describe_selection_images(wanted, aside, info.noun)
+    selection_images = describe_selection_images(wanted, aside, info.noun)
     if place := widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
         workers = formats.format_count(wanted.workers, "task")
         return LaunchPlan(
             wanted,
             f"{label} in {workers} on {placement_control.describe_placement_choice(place)}",
-            note=said,
+            note=selection_images,
         )
     if (here := probe.get_device_probe().inventory) is None:
-        return LaunchPlan(wanted, label, note=said)
+        return LaunchPlan(wanted, label, note=selection_images)
     if (about := sweep_duration.estimate_sweep_duration(wanted, here)) is None:
-        return LaunchPlan(wanted, label, note=said)
+        return LaunchPlan(wanted, label, note=selection_images)
     time_ = formats.format_duration(round_duration(about.seconds)).replace(" ", NO_BREAK)
     most = "at most " if wanted.pruner != "none" else "about "
     return LaunchPlan(
         wanted,
         f"{label}, {most}{time_}",
-        note=f"{said} The time is {ESTIMATE_SOURCES[about.source]}.",
+        note=f"{selection_images} The time is {ESTIMATE_SOURCES[about.source]}.",
     )
 
 
@@ -227,12 +227,12 @@ def show_sweep_wait_note(planned: LaunchPlan[SweepConfig]) -> None:
 
 def show_quick_sweep_button() -> None:
     """The button of the first visit: an example that is searched within a minute or so."""
-    said = (
+    text = (
         f"Try {formats.format_count(QUICK_SWEEP.trials, 'learning rate')} on digits, logistic "
         f"regression"
     )
     launching.show_planned_button(
-        LaunchPlan(QUICK_SWEEP, said), "tune_quick", launch_and_show_sweep
+        LaunchPlan(QUICK_SWEEP, text), "tune_quick", launch_and_show_sweep
     )
 
 

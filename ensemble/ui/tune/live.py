@@ -53,7 +53,7 @@ def refresh_live_sweep(sweep_id: str, last_state: str) -> None:
 
 def show_sweep_progress(sweep: Sweep, trials: list[Trial]) -> None:
     """How far it is with Stop beside it; Resume where it was stopped or failed."""
-    done = sum(one.state in ENDED_STATES for one in trials)
+    done = sum(trial.state in ENDED_STATES for trial in trials)
     detail = f"{done:,} of {formats.format_count(sweep.config.trial_count, 'trial')}"
     if sweep.active:
         ahead = list_jobs_ahead(sweep) if sweep.state == "queued" else []
@@ -76,7 +76,7 @@ def resume_shown_sweep(sweep_id: str) -> None:
 
 def show_running_trials(trials: list[Trial]) -> None:
     """What is trained now: a link to each run, its settings, and how far it is."""
-    active = [one for one in trials if one.state == "running"]
+    active = [running_trial for running_trial in trials if running_trial.state == "running"]
     for trial in active[:MAX_LISTED_TRIALS]:
         run = answer.find_trial_run(trial)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -91,11 +91,11 @@ def show_running_trials(trials: list[Trial]) -> None:
                 )
             else:
                 st.markdown(title, width="content")
-            said = [
+            parts = [
                 answer.describe_trial_settings(trial),
                 *(describe_trial_progress(run) if run else ()),
             ]
-            st.caption(escaping.escape_markdown(" · ".join(said)), width="content")
+            st.caption(escaping.escape_markdown(" · ".join(parts)), width="content")
     if len(active) > MAX_LISTED_TRIALS:
         st.caption(f"And {len(active) - MAX_LISTED_TRIALS} more trials running.")
 
@@ -104,7 +104,7 @@ def describe_trial_progress(run: runs.Run) -> list[str]:
     """The epoch that a run is at, and its best value so far."""
     if run.state != "training":
         return [run.state]
-    said = [f"epoch {run.status.epoch} of {run.config.epochs}"]
+    parts = [f"epoch {run.status.epoch} of {run.config.epochs}"]
     if (nll := run.status.best_ensemble_validation_nll) is not None:
-        said.append(f"validation NLL {formats.format_significant(nll)} at best")
-    return said
+        parts.append(f"validation NLL {formats.format_significant(nll)} at best")
+    return parts

@@ -36,18 +36,18 @@ def get_sweep_version(sweep: Sweep) -> CacheKey:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _load_cached_trials(folder: str, seen: CacheKey, beat: int, _sweep: Sweep) -> list[Trial]:
+def _load_cached_trials(folder: str, cache_key: CacheKey, beat: int, _sweep: Sweep) -> list[Trial]:
     return sweeps.read_trials(_sweep)
 
 
 def build_trials_key(every: Sequence[Trial]) -> CacheKey:
     """Changes when a trial ends, or another begins."""
-    return tuple((one.number, one.state, one.values, one.run_id) for one in every)
+    return tuple((trial.number, trial.state, trial.values, trial.run_id) for trial in every)
 
 
 def load_setting_importances(sweep: Sweep, every: Sequence[Trial], goal: str) -> dict[str, float]:
     """`compute_setting_importances` of an objective, once for each number of complete trials."""
-    complete = [one for one in every if one.state == "complete"]
+    complete = [trial for trial in every if trial.state == "complete"]
     by = (sweep.id, goal, *build_trials_key(complete))
     return compute_once(
         "weights", by, lambda: compute_setting_importances(sweep.config, complete, goal)
@@ -62,8 +62,8 @@ def compute_once(what: str, by: CacheKey, make: Callable[[], Result]) -> Result:
       by: what it follows from, hashable.
       make: makes it.
     """
-    made: Result = _compute_cached(what, by, make)
-    return made
+    result: Result = _compute_cached(what, by, make)
+    return result
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)

@@ -9,8 +9,8 @@ from ensemble.ui.tune import space
 
 def describe_sweep_settings(sweep: Sweep) -> str:
     """What is searched, by whom, and all other settings."""
-    others = space.describe_shared_settings(sweep.config.base, sweep.config.search_axes)
-    return f"{sweep.config.space} · {sweep.config.sampler} · all else: {others}"
+    shared_settings = space.describe_shared_settings(sweep.config.base, sweep.config.search_axes)
+    return f"{sweep.config.space} · {sweep.config.sampler} · all else: {shared_settings}"
 
 
 SWEEP_SCREEN: JobScreen[Sweep] = JobScreen(

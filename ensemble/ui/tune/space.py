@@ -205,13 +205,13 @@ def format_search_axis(name: str, on_grid: bool) -> str:
 def list_grid_values(low: float, high: float, count: int, log: bool) -> list[float]:
     """So many numbers from `low` to `high`, both included, to four significant figures."""
     at = [place / (count - 1) for place in range(count)]
-    found = [
+    values = [
         math.exp(math.log(low) * (1 - share) + math.log(high) * share)
         if log
         else low + (high - low) * share
         for share in at
     ]
-    return [float(f"{value:.4g}") for value in found]
+    return [float(f"{value:.4g}") for value in values]
 
 
 def describe_shared_settings(config: EnsembleConfig, searched: Collection[str]) -> str:

@@ -45,30 +45,30 @@ def estimate_sweep_duration(config: SweepConfig, here: DeviceInventory) -> Sweep
       config: of the sweep.
       here: this machine.
     """
-    found = [
-        one
+    trial_configs = [
+        trial_duration
         for trial in sample_trial_configs(config)
-        if (one := estimate_trial_duration(trial, here))
+        if (trial_duration := estimate_trial_duration(trial, here))
     ]
-    if not found:
+    if not trial_configs:
         return None
-    each = fmean(one.seconds for one in found)
+    each = fmean(duration.seconds for duration in trial_configs)
     return SweepDuration(
-        STARTUP_SECONDS + config.trial_count * (each + OVERHEAD_SECONDS), found[0].source
+        STARTUP_SECONDS + config.trial_count * (each + OVERHEAD_SECONDS), trial_configs[0].source
     )
 
 
 def sample_trial_configs(config: SweepConfig) -> list[EnsembleConfig]:
     """Settings of trials that stand for all: of a grid some evenly, else some at random."""
-    found = []
+    configs = []
     for params in (
         sample_grid_trials(config) if config.sampler == "grid" else iterate_random_trials(config)
     ):
         try:
-            found.append(config.build_trial_config(params))
+            configs.append(config.build_trial_config(params))
         except ConfigError:
             continue  # Such a trial fails at once.
-    return found
+    return configs
 
 
 def sample_grid_trials(config: SweepConfig) -> list[dict[str, Value]]:
@@ -90,10 +90,10 @@ def draw_axis_value(axis: Axis, draws: random.Random) -> Value:
         return draws.choice(axis.values)
     share = draws.random()
     if axis.log:
-        found = math.exp(math.log(axis.low) * (1 - share) + math.log(axis.high) * share)
+        value = math.exp(math.log(axis.low) * (1 - share) + math.log(axis.high) * share)
     else:
-        found = axis.low + (axis.high - axis.low) * share
-    return round(found) if axis.whole else min(max(found, axis.low), axis.high)
+        value = axis.low + (axis.high - axis.low) * share
+    return round(value) if axis.whole else min(max(value, axis.low), axis.high)
 
 
 def estimate_trial_duration(config: EnsembleConfig, here: DeviceInventory) -> SweepDuration | None:
@@ -107,7 +107,7 @@ def estimate_trial_duration(config: EnsembleConfig, here: DeviceInventory) -> Sw
     )
     devices = min(config.devices or here.devices, here.devices)
     past: list[PastRun] = list_past_speeds(info, cost, here.devices)
-    found = estimate_training_time(
+    training_time = estimate_training_time(
         config,
         info.train_size,
         platform=here.platform,
@@ -118,4 +118,4 @@ def estimate_trial_duration(config: EnsembleConfig, here: DeviceInventory) -> Sw
         raced=find_raced_speed(config, devices),
         work=cost.flops,
     )
-    return SweepDuration(max(0.0, found.seconds - STARTUP_SECONDS), found.source)
+    return SweepDuration(max(0.0, training_time.seconds - STARTUP_SECONDS), training_time.source)

@@ -68,8 +68,8 @@ def select_objective(sweep: Sweep) -> str:
 
 def show_search_progress(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """Each trial's value with the best so far; beside it the epochs."""
-    told = any(one.epochs for one in trials)
-    left, right = st.columns(2, gap="large") if told else (st.container(), None)
+    has_epochs = any(trial.epochs for trial in trials)
+    left, right = st.columns(2, gap="large") if has_epochs else (st.container(), None)
     with left:
         charts.show_trial_history(sweep, trials, goal)
     if right:
@@ -84,7 +84,7 @@ def show_trials_list(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
 
 def show_setting_slices(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """The objective against each setting."""
-    complete = [one for one in trials if one.state == "complete"]
+    complete = [trial for trial in trials if trial.state == "complete"]
     if not complete:
         st.caption("Appears after the first trial.")
         return
@@ -98,14 +98,14 @@ def show_setting_slices(sweep: Sweep, trials: Sequence[Trial], goal: str) -> Non
 
 def show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name: str) -> None:
     """An objective against one setting, the best trial marked where it is judged by that."""
-    found = {column.name: column for column in columns_of(sweep.config, complete)}
-    column, values, palette = found[name], found[goal], theme.get_page_palette()
+    columns_by_name = {column.name: column for column in columns_of(sweep.config, complete)}
+    column, values, palette = columns_by_name[name], columns_by_name[goal], theme.get_page_palette()
     best = (
         sweeps.find_best_trial(sweep, list(complete))
         if goal == sweep.config.objective_names[0]
         else None
     )
-    numbers = [one.number + 1 for one in complete]
+    numbers = [trial.number + 1 for trial in complete]
     title = f"{values.label} by {column.label_in_sentence} · {format_run_name(sweep)}"
 
     def plot_slice() -> "go.Figure":
@@ -118,7 +118,7 @@ def show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name:
             "slice", (sweep.id, goal, name, loader.build_trials_key(complete), palette), plot_slice
         ),
         key=f"tune_slice_{name}",
-        of=sweep,
+        job=sweep,
         name=f"{sweep.id}-{goal}-by-{name}",
         title=title,
         alt=f"{values.label} of {formats.format_count(len(complete), 'trial')} by {column.label}",
@@ -129,7 +129,7 @@ def show_setting_slice(sweep: Sweep, complete: Sequence[Trial], goal: str, name:
 
 def show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """How much each setting explains, or why that cannot be said."""
-    complete = [one for one in trials if one.state == "complete"]
+    complete = [trial for trial in trials if trial.state == "complete"]
     if len(sweep.config.search_axes) < 2:
         name = humanize_setting_name(next(iter(sweep.config.search_axes)))
         st.info(f"Trials differ in one setting, {name}: search two or more to see which matters.")
@@ -153,7 +153,7 @@ def show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -
     figure_panel.show_figure_panel(
         importances.plot_setting_importances(shares, title, theme.get_page_palette()),
         key="tune_weights",
-        of=sweep,
+        job=sweep,
         name=f"{sweep.id}-{goal}-importances",
         title=title,
         help=IMPORTANCE_HELP,
@@ -171,25 +171,26 @@ def show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -
 
 def show_pareto_front(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """Two objectives against each other, with the Pareto front."""
-    complete = [one for one in trials if one.state == "complete"]
+    complete = [trial for trial in trials if trial.state == "complete"]
     if not complete:
         st.caption("Appears after the first trial.")
         return
-    found = {column.name: column for column in columns_of(sweep.config, complete)}
-    y, x = (found[name] for name in sweep.config.objective_names[:2])
+    columns_by_name = {column.name: column for column in columns_of(sweep.config, complete)}
+    y, x = (columns_by_name[name] for name in sweep.config.objective_names[:2])
     front = sweeps.find_pareto_trials(sweep, complete)
     title = f"{y.label} by {x.label_in_sentence} · {format_run_name(sweep)}"
-    names = [f"trial {one.number + 1}" for one in complete]
+    names = [f"trial {trial.number + 1}" for trial in complete]
     better = " and ".join(
-        f"{'less' if OBJECTIVES[name].minimize else 'more'} {found[name].label_in_sentence}"
+        f"{'less' if OBJECTIVES[name].minimize else 'more'} "
+        f"{columns_by_name[name].label_in_sentence}"
         for name in sweep.config.objective_names[:2]
     )
     figure_panel.show_figure_panel(
         front_figure.plot_pareto_front(
-            x, y, [one in front for one in complete], names, title, theme.get_page_palette()
+            x, y, [trial in front for trial in complete], names, title, theme.get_page_palette()
         ),
         key="tune_front",
-        of=sweep,
+        job=sweep,
         name=f"{sweep.id}-front",
         title=title,
         alt=f"{title}: {len(front)} of {len(complete)} trials on the front",
@@ -204,8 +205,8 @@ def tabulate_trials(sweep: Sweep, trials: Sequence[Trial]) -> pd.DataFrame:
     """A row a trial: its settings and what it came to."""
     return pd.DataFrame(
         {
-            "trial": [one.number + 1 for one in trials],
+            "trial": [trial.number + 1 for trial in trials],
             **{column.name: list(column.values) for column in columns_of(sweep.config, trials)},
-            "run": [one.run_id for one in trials],
+            "run": [trial.run_id for trial in trials],
         }
     )

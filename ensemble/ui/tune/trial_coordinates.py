@@ -25,7 +25,7 @@ COORDINATES_KEY = "tune_coordinates"
 
 def show_trials_view(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """Both, of the trials that are complete; the table has the others too."""
-    complete = [one for one in trials if one.state == "complete"]
+    complete = [trial for trial in trials if trial.state == "complete"]
     columns = columns_of(sweep.config, complete)
     brushes = axis_brushes.parse_brushes(address.KEEP.read(), columns)
     kept = axis_brushes.compute_brush_mask(brushes, columns) or [True] * len(complete)
@@ -36,11 +36,11 @@ def show_trials_view(sweep: Sweep, trials: Sequence[Trial]) -> None:
         )
         show_trial_coordinates(sweep, columns, complete, brushes)
     if brushes:
-        said = escaping.escape_markdown(axis_brushes.describe_brushes(brushes, columns))
+        text = escaping.escape_markdown(axis_brushes.describe_brushes(brushes, columns))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(
                 f"**{sum(kept):,} of {formats.format_count(len(complete), 'trial')}**: brushed to "
-                f"{said}.",
+                f"{text}.",
                 width="content",
             )
             st.button(
@@ -51,7 +51,7 @@ def show_trials_view(sweep: Sweep, trials: Sequence[Trial]) -> None:
                 on_click=save_trial_brushes,
                 args=({},),
             )
-        left = [one for one, stays in zip(complete, kept, strict=True) if stays]
+        left = [trial for trial, stays in zip(complete, kept, strict=True) if stays]
         show_trials_table(sweep, left)
     else:
         show_trials_table(sweep, trials)
@@ -71,8 +71,8 @@ def show_trial_coordinates(
     chart = {
         "axes": build_parallel_axes(columns),
         "runs": [
-            {"id": one.run_id, "name": f"trial {one.number + 1}", "color": color}
-            for one, color in zip(complete, hues, strict=True)
+            {"id": trial.run_id, "name": f"trial {trial.number + 1}", "color": color}
+            for trial, color in zip(complete, hues, strict=True)
         ],
         "caption": f"{TITLE} · {count}",
         "title": TITLE,
@@ -106,19 +106,21 @@ def show_trials_table(sweep: Sweep, trials: Sequence[Trial]) -> None:
     columns = columns_of(sweep.config, trials)
     frame = pd.DataFrame(
         {
-            "trial": [one.number + 1 for one in trials],
-            "state": [one.state for one in trials],
+            "trial": [listed_trial.number + 1 for listed_trial in trials],
+            "state": [listed_trial.state for listed_trial in trials],
             **{column.name: list(column.values) for column in columns},
             **build_extra_columns(sweep, trials),
-            "run": [one.run_id for one in trials],
+            "run": [listed_trial.run_id for listed_trial in trials],
         }
     )
-    shown = downloads.style_downloadable_table(frame)
+    styled_table = downloads.style_downloadable_table(frame)
     for column in columns:
         if column.is_number:
-            shown = shown.format(column.format_value, subset=[column.name], na_rep="–")
+            styled_table = styled_table.format(
+                column.format_value, subset=[column.name], na_rep="–"
+            )
     st.dataframe(
-        shown,
+        styled_table,
         hide_index=True,
         key="tune_table",
         on_select="rerun",
@@ -142,13 +144,13 @@ def show_trials_table(sweep: Sweep, trials: Sequence[Trial]) -> None:
 
 def build_extra_columns(sweep: Sweep, trials: Sequence[Trial]) -> dict[str, list[object]]:
     """What a table says beside settings and values, where there is something to say."""
-    found: dict[str, list[object]] = {}
+    columns: dict[str, list[object]] = {}
     if len(sweep.config.objective_names) > 1:
         front = sweeps.find_pareto_trials(sweep, list(trials)) if trials else []
-        found["front"] = [one in front for one in trials]
-    if any(one.message for one in trials):
-        found["why"] = [one.message for one in trials]
-    return found
+        columns["front"] = [trial in front for trial in trials]
+    if any(trial.message for trial in trials):
+        columns["why"] = [trial.message for trial in trials]
+    return columns
 
 
 def show_trial_link(trial: Trial) -> None:

@@ -33,181 +33,203 @@ from ensemble.wording.verdicts import selective as selective_words
 OVER_LABELS = {"epochs": "Over the epochs", "members": "As members join"}
 
 
-def format_image_title(opened: SelectedImage, what: str) -> str:
+def format_image_title(selected_image: SelectedImage, what: str) -> str:
     """What stands over a picture, so that a saved one says what it shows."""
-    shown = opened.shared_epoch
-    return f"{what} · {shown.noun} {opened.number} · {shown.source}"
+    shared_epoch = selected_image.shared_epoch
+    return f"{what} · {shared_epoch.noun} {selected_image.number} · {shared_epoch.source}"
 
 
-def show_average_step(opened: SelectedImage) -> None:
+def show_average_step(selected_image: SelectedImage) -> None:
     """Each member's probabilities beside their average, and why these are averaged."""
-    shown, number = opened.shared_epoch, opened.number
-    made, names = shown.predictions, shown.class_names
-    show_step_sentence(disagreement_steps.describe_averaging(made, number, names))
-    with show_image_beside(opened):
-        heading = format_image_title(opened, "Probabilities")
+    shared_epoch, number = selected_image.shared_epoch, selected_image.number
+    predictions, names = shared_epoch.predictions, shared_epoch.class_names
+    show_step_sentence(disagreement_steps.describe_averaging(predictions, number, names))
+    with show_image_beside(selected_image):
+        heading = format_image_title(selected_image, "Probabilities")
         st.plotly_chart(
             probability_bars.plot_probability_bars(
-                made, number, names, heading, theme.get_page_palette()
+                predictions, number, names, heading, theme.get_page_palette()
             ),
             key="why_bars",
-            alt=probability_bars.describe_probability_chart(made, number, names),
-            config=probability_bars.build_chart_toolbar(f"{shown.file_stem}-{shown.noun}-{number}"),
+            alt=probability_bars.describe_probability_chart(predictions, number, names),
+            config=probability_bars.build_chart_toolbar(
+                f"{shared_epoch.file_stem}-{shared_epoch.noun}-{number}"
+            ),
         )
         st.caption(
             disagreement_steps.explain_averaging(
-                shown.measure(measure_qualities), shown.n, opened.uses_plain_words
+                shared_epoch.measure(measure_qualities),
+                shared_epoch.n,
+                selected_image.uses_plain_words,
             )
         )
-        show_related_link(opened, "inspect", "Other ways of combining", (address.VIEW, "combining"))
+        show_related_link(
+            selected_image, "inspect", "Other ways of combining", (address.VIEW, "combining")
+        )
 
 
-def show_uncertainty_step(opened: SelectedImage) -> None:
+def show_uncertainty_step(selected_image: SelectedImage) -> None:
     """Where the image stands among all, by what is unclear in it and what is disputed."""
-    shown, number = opened.shared_epoch, opened.number
-    made, measures = shown.predictions, shown.measure(uncertainties.measure_uncertainty)
-    show_step_sentence(
-        disagreement_steps.describe_uncertainty_rank(made, measures, number, shown.noun)
+    shared_epoch, number = selected_image.shared_epoch, selected_image.number
+    predictions, measures = (
+        shared_epoch.predictions,
+        shared_epoch.measure(uncertainties.measure_uncertainty),
     )
-    with show_image_beside(opened):
-        if shown.members == 1:
+    show_step_sentence(
+        disagreement_steps.describe_uncertainty_rank(
+            predictions, measures, number, shared_epoch.noun
+        )
+    )
+    with show_image_beside(selected_image):
+        if shared_epoch.members == 1:
             st.info(
                 f"Of one member there is only its own doubt. Two or more tell what is unclear "
-                f"in the {shown.noun} from what they had too few like it to learn.",
+                f"in the {shared_epoch.noun} from what they had too few like it to learn.",
                 icon=":material/person:",
             )
             return
         palette = theme.get_page_palette()
         chart = uncertainty_figure.plot_uncertainty_scatter(
-            made,
+            predictions,
             measures,
-            uncertainty_figure.select_drawn_images(made, measures),
-            shown.class_names,
-            shown.noun,
-            format_image_title(opened, "Uncertainty"),
+            uncertainty_figure.select_drawn_images(predictions, measures),
+            shared_epoch.class_names,
+            shared_epoch.noun,
+            format_image_title(selected_image, "Uncertainty"),
             palette,
         )
-        uncertainty_figure.mark_image_uncertainty(chart, measures, number, shown.noun, palette)
+        uncertainty_figure.mark_image_uncertainty(
+            chart, measures, number, shared_epoch.noun, palette
+        )
         st.plotly_chart(
             chart,
             key="why_uncertainty",
             config={"displayModeBar": False},
-            alt=f"Aleatoric and epistemic of every {shown.noun}, this one ringed",
+            alt=f"Aleatoric and epistemic of every {shared_epoch.noun}, this one ringed",
         )
         st.caption(
             disagreement_steps.describe_uncertainty_parts(
-                measures, number, opened.uses_plain_words
+                measures, number, selected_image.uses_plain_words
             ),
             help=UNCERTAINTY_GLOSS,
         )
         show_related_link(
-            opened, "inspect", "Every image by its doubt", (address.VIEW, "uncertainty")
+            selected_image, "inspect", "Every image by its doubt", (address.VIEW, "uncertainty")
         )
 
 
-def show_others_step(opened: SelectedImage) -> None:
+def show_others_step(selected_image: SelectedImage) -> None:
     """The image over the epochs and with fewer members; what the ensemble gains on all images."""
-    shown = opened.shared_epoch
+    shared_epoch = selected_image.shared_epoch
     place = st.container()
-    with show_image_beside(opened):
+    with show_image_beside(selected_image):
         over = address.select_address_option(
             address.OVER, "What changes", OVER_LABELS, "epochs", label_visibility="collapsed"
         )
         what = "epoch" if over == "epochs" else "member"
         if what == "epoch":
-            found = image_history.load_image_history(opened)
-            said = disagreement_steps.describe_answers_over_epochs(
-                found.predicted_classes, found.positions.tolist(), shown.class_names
+            trace = image_history.load_image_history(selected_image)
+            sentence = disagreement_steps.describe_answers_over_epochs(
+                trace.predicted_classes, trace.positions.tolist(), shared_epoch.class_names
             )
         else:
-            found = probability_path.trace_over_members(shown.predictions, opened.number)
-            said = disagreement_steps.describe_answers_over_members(
-                found.predicted_classes, shown.class_names
+            trace = probability_path.trace_over_members(
+                shared_epoch.predictions, selected_image.number
             )
-        heading = format_image_title(opened, OVER_LABELS[over])
+            sentence = disagreement_steps.describe_answers_over_members(
+                trace.predicted_classes, shared_epoch.class_names
+            )
+        heading = format_image_title(selected_image, OVER_LABELS[over])
         st.plotly_chart(
             probability_path.plot_probability_path(
-                found, what, shown.class_names, heading, theme.get_page_palette()
+                trace, what, shared_epoch.class_names, heading, theme.get_page_palette()
             ),
             key=f"why_{over}",
             config={"displayModeBar": False},
-            alt=said,
+            alt=sentence,
         )
-        if shown.members > 1:
+        if shared_epoch.members > 1:
             st.caption(
                 "Bold: the ensemble. Thin, in the members' colours: how probable each "
-                f"finds what it is, {escaping.escape_markdown(opened.label)}."
+                f"finds what it is, {escaping.escape_markdown(selected_image.label)}."
             )
-        show_ensemble_gain(opened)
+        show_ensemble_gain(selected_image)
         show_related_link(
-            opened, "inspect", "How many members are enough", (address.VIEW, "committee")
+            selected_image, "inspect", "How many members are enough", (address.VIEW, "committee")
         )
     with place:
-        show_step_sentence(said)
+        show_step_sentence(sentence)
 
 
-def show_ensemble_gain(opened: SelectedImage) -> None:
+def show_ensemble_gain(selected_image: SelectedImage) -> None:
     """What the ensemble is better by than its mean member, on all test images."""
-    shown = opened.shared_epoch
-    if shown.members == 1:
-        st.caption(describe_answer_headline(shown))
+    shared_epoch = selected_image.shared_epoch
+    if shared_epoch.members == 1:
+        st.caption(describe_answer_headline(shared_epoch))
         return
-    gain = shown.measure(gain_over_mean_member)
+    gain = shared_epoch.measure(gain_over_mean_member)
     st.caption(
-        f"On all {shown.n:,}: {describe_answer_headline(shown)} "
+        f"On all {shared_epoch.n:,}: {describe_answer_headline(shared_epoch)} "
         + plain_words.apply_plain_wording(
-            inspect_words.describe_gain_evidence(shown.predictions, gain, shown.noun)
+            inspect_words.describe_gain_evidence(shared_epoch.predictions, gain, shared_epoch.noun)
         )
     )
 
 
-def show_decision_step(opened: SelectedImage) -> None:
+def show_decision_step(selected_image: SelectedImage) -> None:
     """Whether the ensemble should answer the image, and the ways on."""
-    shown = opened.shared_epoch
-    made, number = shown.predictions, opened.number
-    if has_too_few_images(shown):
+    shared_epoch = selected_image.shared_epoch
+    predictions, number = shared_epoch.predictions, selected_image.number
+    if has_too_few_images(shared_epoch):
         show_step_sentence(
-            f"Too few test images to find a threshold: look at this {shown.noun} yourself."
+            f"Too few test images to find a threshold: look at this {shared_epoch.noun} yourself."
         )
-        show_image_beside(opened)
-        show_next_links(opened)
+        show_image_beside(selected_image)
+        show_next_links(selected_image)
         return
     rate = ERROR_RATES[read_view_choice(ERROR_RATE_CHOICE)]
-    found = shown.measure(find_error_thresholds, rate, fitted=True)[0]
+    threshold = shared_epoch.measure(find_error_thresholds, rate, fitted=True)[0]
     show_step_sentence(
-        disagreement_steps.describe_deferral(found, float(made.confidence[number]), shown.noun)
+        disagreement_steps.describe_deferral(
+            threshold, float(predictions.confidence[number]), shared_epoch.noun
+        )
     )
-    with show_image_beside(opened):
-        ensemble, members = shown.measure(selective.compute_risk_coverage_curves)
+    with show_image_beside(selected_image):
+        ensemble, members = shared_epoch.measure(selective.compute_risk_coverage_curves)
         chart = selective.plot_risk_coverage(
             ensemble,
             members,
             rate,
-            found,
-            format_image_title(opened, "Risk by coverage"),
+            threshold,
+            format_image_title(selected_image, "Risk by coverage"),
             theme.get_page_palette(),
         )
-        selective.mark_image_coverage(chart, made, number, shown.noun)
+        selective.mark_image_coverage(chart, predictions, number, shared_epoch.noun)
         st.plotly_chart(
             chart,
             key="why_selective",
             config={"displayModeBar": False},
-            alt=selective.describe_risk_coverage_chart(ensemble, shown.n),
+            alt=selective.describe_risk_coverage_chart(ensemble, shared_epoch.n),
         )
-        who = "the ensemble" if shown.members > 1 else "the one member"
-        st.caption(selective_words.describe_selective_answer(found, rate, who, shown.noun))
-        show_next_links(opened)
+        who = "the ensemble" if shared_epoch.members > 1 else "the one member"
+        st.caption(
+            selective_words.describe_selective_answer(threshold, rate, who, shared_epoch.noun)
+        )
+        show_next_links(selected_image)
 
 
-def show_next_links(opened: SelectedImage) -> None:
+def show_next_links(selected_image: SelectedImage) -> None:
     """The ways on: the threshold, and an image of one's own."""
-    noun = escaping.escape_markdown(opened.shared_epoch.noun)
+    noun = escaping.escape_markdown(selected_image.shared_epoch.noun)
     show_related_link(
-        opened, "inspect", "Choose how many mistakes you accept", (address.VIEW, "selective")
+        selected_image,
+        "inspect",
+        "Choose how many mistakes you accept",
+        (address.VIEW, "selective"),
     )
-    if opened.shared_epoch.run.training_config:
+    if selected_image.shared_epoch.run.training_config:
         show_related_link(
-            opened,
+            selected_image,
             "classify",
             f"Try {noun}s of your own" if noun == "digit" else "Try a picture of your own",
         )

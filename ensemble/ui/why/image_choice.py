@@ -10,30 +10,32 @@ from ensemble.ui.shared import address, widget_state
 MAX_DISPUTED_IMAGES = 200  # disputed images that are gone through, the most disputed first
 
 
-def rank_disputed_images(made: EnsemblePredictions) -> Ints:
+def rank_disputed_images(ensemble_predictions: EnsemblePredictions) -> Ints:
     """The images that the members dispute most; where they agree on all, the least sure ones."""
-    split = filter_examples(made, "split")
+    split = filter_examples(ensemble_predictions, "split")
     if len(split):
-        return sort_examples(made, split, "split")[:MAX_DISPUTED_IMAGES]
-    return sort_examples(made, filter_examples(made), "unsure")[:MAX_DISPUTED_IMAGES]
+        return sort_examples(ensemble_predictions, split, "split")[:MAX_DISPUTED_IMAGES]
+    return sort_examples(ensemble_predictions, filter_examples(ensemble_predictions), "unsure")[
+        :MAX_DISPUTED_IMAGES
+    ]
 
 
-def select_image_number(shown: SharedEpoch) -> int:
+def select_image_number(shared_epoch: SharedEpoch) -> int:
     """The image that the address names, else the most disputed one."""
-    found = address.IMAGE.read()
-    if found is not None and found < shown.n:
-        return found
-    return int(shown.measure(rank_disputed_images)[0])
+    number = address.IMAGE.read()
+    if number is not None and number < shared_epoch.n:
+        return number
+    return int(shared_epoch.measure(rank_disputed_images)[0])
 
 
-def show_image_choice(shown: SharedEpoch, number: int) -> None:
+def show_image_choice(shared_epoch: SharedEpoch, number: int) -> None:
     """Another image: the next that is disputed, or one by its number."""
-    numbers = shown.measure(rank_disputed_images)
-    found = (numbers == number).nonzero()[0]
-    after = numbers[(int(found[0]) + 1) % len(numbers)] if len(found) else numbers[0]
-    disputed_one = "disputed " if shown.predictions.split.any() else ""
+    numbers = shared_epoch.measure(rank_disputed_images)
+    places = (numbers == number).nonzero()[0]
+    after = numbers[(int(places[0]) + 1) % len(numbers)] if len(places) else numbers[0]
+    disputed_one = "disputed " if shared_epoch.predictions.split.any() else ""
     st.button(
-        f"Another {disputed_one}{shown.noun}",
+        f"Another {disputed_one}{shared_epoch.noun}",
         key="why_other",
         icon=":material/shuffle:",
         on_click=open_other_image,
@@ -41,18 +43,18 @@ def show_image_choice(shown: SharedEpoch, number: int) -> None:
         disabled=len(numbers) < 2,
     )
     address.show_address_widget(
-        f"why_number_{shown.n}",
+        f"why_number_{shared_epoch.n}",
         number,
         lambda key: st.number_input(
-            f"Test {shown.noun} number",
+            f"Test {shared_epoch.noun} number",
             0,
-            shown.n - 1,
+            shared_epoch.n - 1,
             key=key,
             width=150,
             on_change=open_typed_image,
             args=(key,),
             label_visibility="collapsed",
-            help=f"Any of 0 to {shown.n - 1:,}",
+            help=f"Any of 0 to {shared_epoch.n - 1:,}",
             value=widget_state.get_widget_default(key),
         ),
     )

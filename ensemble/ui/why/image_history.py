@@ -15,18 +15,22 @@ from ensemble.ui.train.example.recording import load_member_probabilities
 from ensemble.ui.why.selected_image import SelectedImage
 
 
-def load_image_history(opened: SelectedImage) -> ProbabilityPath:
+def load_image_history(selected_image: SelectedImage) -> ProbabilityPath:
     """The image after each epoch; of many evenly spread ones, damaged ones left out."""
-    shown, number = opened.shared_epoch, opened.number
+    shared_epoch, number = selected_image.shared_epoch, selected_image.number
     rows = {}
-    for epoch in sorted({*select_spread_epochs(shown.epochs), shown.epoch}):
-        seen = loaders.get_file_version(shown.run.path / "predictions" / f"epoch-{epoch:04d}.npz")
-        row = _load_image_probabilities((shown.run.id, epoch, number, seen), shown.run)
+    for epoch in sorted({*select_spread_epochs(shared_epoch.epochs), shared_epoch.epoch}):
+        file_version = loaders.get_file_version(
+            shared_epoch.run.path / "predictions" / f"epoch-{epoch:04d}.npz"
+        )
+        row = _load_image_probabilities(
+            (shared_epoch.run.id, epoch, number, file_version), shared_epoch.run
+        )
         if row is not None:
             rows[epoch] = row
-    rows.setdefault(shown.epoch, shown.predictions.probabilities[:, number])
+    rows.setdefault(shared_epoch.epoch, shared_epoch.predictions.probabilities[:, number])
     return probability_path.trace_over_epochs(
-        dict(sorted(rows.items())), int(shown.predictions.labels[number])
+        dict(sorted(rows.items())), int(shared_epoch.predictions.labels[number])
     )
 
 

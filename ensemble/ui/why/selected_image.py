@@ -41,43 +41,43 @@ class SelectedImage:
         return self.shared_epoch.class_names[self.shared_epoch.predictions.labels[self.number]]
 
 
-def show_step_sentence(said: str) -> None:
+def show_step_sentence(text: str) -> None:
     """A step's one sentence."""
-    st.markdown(f"#### {escaping.escape_markdown(said)}")
+    st.markdown(f"#### {escaping.escape_markdown(text)}")
 
 
-def show_image_beside(opened: SelectedImage) -> DeltaGenerator:
+def show_image_beside(selected_image: SelectedImage) -> DeltaGenerator:
     """Draws the image; returns the place beside it, on a phone below it."""
     left, right = st.columns([1, 4], gap="large")
     with left:
-        show_selected_image(opened)
+        show_selected_image(selected_image)
     return right
 
 
-def show_selected_image(opened: SelectedImage) -> None:
+def show_selected_image(selected_image: SelectedImage) -> None:
     """The image, its pixels as squares."""
-    shown = opened.shared_epoch
-    found = shown.dataset.tiles[opened.number]
+    shared_epoch = selected_image.shared_epoch
+    tile = shared_epoch.dataset.tiles[selected_image.number]
     st.image(
-        thumbnails.encode_enlarged_image(found, IMAGE_SIZE_PX),
-        width=thumbnails.compute_display_size(found.shape, IMAGE_SIZE_PX)[0],
-        alt=f"Test {shown.noun} {opened.number}",
+        thumbnails.encode_enlarged_image(tile, IMAGE_SIZE_PX),
+        width=thumbnails.compute_display_size(tile.shape, IMAGE_SIZE_PX)[0],
+        alt=f"Test {shared_epoch.noun} {selected_image.number}",
     )
-    if shown.dataset.images is None:
-        st.caption(f"No images were imported: a blank tile stands for the {shown.noun}.")
+    if shared_epoch.dataset.images is None:
+        st.caption(f"No images were imported: a blank tile stands for the {shared_epoch.noun}.")
 
 
 def show_related_link(
-    opened: SelectedImage, page: str, label: str, *words: tuple[QueryParameter[Any], object]
+    selected_image: SelectedImage, page: str, label: str, *words: tuple[QueryParameter[Any], object]
 ) -> None:
     """A way on to another screen, about the same run; of the recorded one to its example there."""
-    shown = opened.shared_epoch
+    shared_epoch = selected_image.shared_epoch
     whose: list[tuple[QueryParameter[Any], object]] = []
-    if not is_recorded_run(shown.run):
-        whose = [(address.RUN, shown.run.id)]
+    if not is_recorded_run(shared_epoch.run):
+        whose = [(address.RUN, shared_epoch.run.id)]
     query = {
         word.name: word.format(value)
-        for word, value in (*whose, (address.EPOCH, shown.epoch), *words)
+        for word, value in (*whose, (address.EPOCH, shared_epoch.epoch), *words)
     }
     st.page_link(
         f"pages/{page}.py", label=label, icon=":material/arrow_forward:", query_params=query

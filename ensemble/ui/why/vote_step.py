@@ -17,56 +17,60 @@ MAX_CLASS_BUTTONS = 12  # classes that have a button each; of more one is looked
 VOTES_WITHOUT_GUESS = -1  # the votes, without an answer of one's own
 
 
-def show_vote_step(opened: SelectedImage) -> None:
+def show_vote_step(selected_image: SelectedImage) -> None:
     """Ask first; then, or once they are asked for, the votes."""
-    if opened.key not in tab.guesses:
-        show_guess_question(opened)
+    if selected_image.key not in tab.guesses:
+        show_guess_question(selected_image)
     else:
-        show_member_votes(opened)
+        show_member_votes(selected_image)
 
 
-def show_guess_question(opened: SelectedImage) -> None:
+def show_guess_question(selected_image: SelectedImage) -> None:
     """The image, and what it might be."""
-    shown = opened.shared_epoch
-    show_step_sentence(disagreement_steps.format_first_question(shown.members, shown.noun))
-    with show_image_beside(opened):
-        key = f"why_guess_{opened.number}"
-        names = [escaping.escape_markdown(name) for name in shown.class_names]
+    shared_epoch = selected_image.shared_epoch
+    show_step_sentence(
+        disagreement_steps.format_first_question(shared_epoch.members, shared_epoch.noun)
+    )
+    with show_image_beside(selected_image):
+        key = f"why_guess_{selected_image.number}"
+        names = [escaping.escape_markdown(name) for name in shared_epoch.class_names]
         choose = st.pills if len(names) <= MAX_CLASS_BUTTONS else st.selectbox
         more = (
             {} if len(names) <= MAX_CLASS_BUTTONS else {"index": None, "placeholder": "Look for it"}
         )
         choose(
-            f"I take this {shown.noun} for",
+            f"I take this {shared_epoch.noun} for",
             range(len(names)),
             key=key,
             format_func=names.__getitem__,
             on_change=save_guess,
-            args=(opened.key, key),
+            args=(selected_image.key, key),
             **more,
         )  # type: ignore[operator]
-        st.button("Show the votes", key="why_votes", on_click=save_guess, args=(opened.key, ""))
+        st.button(
+            "Show the votes", key="why_votes", on_click=save_guess, args=(selected_image.key, "")
+        )
 
 
 def save_guess(which: tuple[str, int], key: str) -> None:
     """Callback: the person's answer, or that they would rather see the votes."""
-    said = widget_state.get_widget_value(key) if key else None
-    if key and said is None:
+    widget_value = widget_state.get_widget_value(key) if key else None
+    if key and widget_value is None:
         return
-    tab.guesses = {**tab.guesses, which: None if said is None else int(said)}
+    tab.guesses = {**tab.guesses, which: None if widget_value is None else int(widget_value)}
 
 
-def show_member_votes(opened: SelectedImage) -> None:
+def show_member_votes(selected_image: SelectedImage) -> None:
     """The votes, one by one or counted, and what it is."""
-    shown, number = opened.shared_epoch, opened.number
-    made, names = shown.predictions, shown.class_names
-    show_step_sentence(disagreement_steps.describe_vote_split(made, number, names))
-    with show_image_beside(opened):
-        label = int(made.labels[number])
-        listed = images_words.can_list_votes(made, names)
+    shared_epoch, number = selected_image.shared_epoch, selected_image.number
+    predictions, names = shared_epoch.predictions, shared_epoch.class_names
+    show_step_sentence(disagreement_steps.describe_vote_split(predictions, number, names))
+    with show_image_beside(selected_image):
+        label = int(predictions.labels[number])
+        listed = images_words.can_list_votes(predictions, names)
         with st.container(horizontal=True, gap="small"):
             for m, (vote, text) in enumerate(
-                images_words.list_vote_texts(made, number, names)[:MAX_CLASS_BUTTONS]
+                images_words.list_vote_texts(predictions, number, names)[:MAX_CLASS_BUTTONS]
             ):
                 who = f"member {m + 1}: {text}" if listed else text
                 mark = "✓" if vote == label else "✗"
@@ -76,12 +80,14 @@ def show_member_votes(opened: SelectedImage) -> None:
                 )
         st.markdown(
             escaping.escape_markdown(
-                disagreement_steps.describe_own_guess(made, number, tab.guesses[opened.key], names)
+                disagreement_steps.describe_own_guess(
+                    predictions, number, tab.guesses[selected_image.key], names
+                )
             )
         )
         show_related_link(
-            opened,
+            selected_image,
             "predictions",
-            f"Open this {escaping.escape_markdown(shown.noun)} on Predictions",
+            f"Open this {escaping.escape_markdown(shared_epoch.noun)} on Predictions",
             (address.DIGIT, number),
         )

@@ -95,22 +95,24 @@ def format_group_name(group: Group) -> str:
     return f"Group {group.number} · {which}"
 
 
-def describe_group_activity(one: GroupStanding) -> str:
+def describe_group_activity(group_standing: GroupStanding) -> str:
     """What a group is at: "epoch 3 of 10", "waits in Slurm's queue: no node is free"."""
-    group, status = one.group, one.group.status
-    match one.activity:
+    group, status = group_standing.group, group_standing.group.status
+    match group_standing.activity:
         case "training":
             at = min(status.epoch + 1, status.epochs)
             return f"epoch {at} of {status.epochs}{describe_silence(status)}"
         case "waiting":
-            return describe_task_wait(one.place, [one.task] if one.task else [])
+            return describe_task_wait(
+                group_standing.place, [group_standing.task] if group_standing.task else []
+            )
         case "stopped":
             return f"stopped after {formats.format_count(status.epoch, 'epoch')} of {status.epochs}"
         case "failed":
             return f"failed: {group.message}" if group.message else "failed"
         case "not begun":
             return "has not begun"
-    return one.activity
+    return group_standing.activity
 
 
 def describe_task_wait(place: str, tasks: Sequence[TaskStatus]) -> str:
@@ -123,57 +125,63 @@ def describe_task_wait(place: str, tasks: Sequence[TaskStatus]) -> str:
 
 def format_wait_reasons(tasks: Sequence[TaskStatus]) -> str:
     """Why those of these tasks wait that do: "no node is free, others come first"."""
-    return ", ".join(sorted({one.reason for one in tasks if one.state == "waiting"} - {""}))
+    return ", ".join(sorted({task.reason for task in tasks if task.state == "waiting"} - {""}))
 
 
-def describe_group_host(one: GroupStanding) -> str:
+def describe_group_host(group_standing: GroupStanding) -> str:
     """On which machine, and the scheduler's number for it: "node2 · job 1234_0"."""
-    status, task = one.group.status, one.task
-    if not one.place:
-        begun = one.activity in ("training", "starting")
+    status, task = group_standing.group.status, group_standing.task
+    if not group_standing.place:
+        begun = group_standing.activity in ("training", "starting")
         elsewhere = status.host not in ("", socket.gethostname())
         return status.host if elsewhere else "this machine" if begun else ""
-    node = "" if one.activity == "waiting" else (task.node if task else "") or status.host
+    node = (
+        "" if group_standing.activity == "waiting" else (task.node if task else "") or status.host
+    )
     return " · ".join(filter(None, (node, f"job {task.id}" if task and task.id else "")))
 
 
-def describe_group(one: GroupStanding) -> str:
+def describe_group(group_standing: GroupStanding) -> str:
     """All of it in a line: "Group 2 · members 3–4 · epoch 3 of 10 · node2 · job 7_1 · …"."""
     return " · ".join(
         filter(
             None,
             (
-                format_group_name(one.group),
-                describe_group_activity(one),
-                describe_group_host(one),
-                format_group_speed(one),
+                format_group_name(group_standing.group),
+                describe_group_activity(group_standing),
+                describe_group_host(group_standing),
+                format_group_speed(group_standing),
             ),
         )
     )
 
 
-def format_group_speed(one: GroupStanding) -> str:
+def format_group_speed(group_standing: GroupStanding) -> str:
     """Of one that trains; else ""."""
-    rate = one.group.status.img_member_per_s
-    return formats.format_throughput(rate) if rate and one.activity == "training" else ""
+    rate = group_standing.group.status.img_member_per_s
+    return formats.format_throughput(rate) if rate and group_standing.activity == "training" else ""
 
 
 def summarize_group_activities(every: Sequence[GroupStanding]) -> str:
     """How many groups are at what: "28 train, 3 wait (no node is free), 1 finished"."""
-    counts = Counter(one.activity for one in every)
-    why = format_wait_reasons([one.task for one in every if one.task and one.activity == "waiting"])
-    said = []
+    counts = Counter(standing.activity for standing in every)
+    why = format_wait_reasons(
+        [standing.task for standing in every if standing.task and standing.activity == "waiting"]
+    )
+    parts = []
     for at, (alone, several) in ACTIVITY_VERBS.items():
         if count := counts[at]:
             because = f" ({why})" if at == "waiting" and why else ""
-            said.append(f"{count} {alone if count == 1 else several}{because}")
-    return ", ".join(said)
+            parts.append(f"{count} {alone if count == 1 else several}{because}")
+    return ", ".join(parts)
 
 
 def describe_cluster_wait(run: Run) -> str:
     """Of a run that waits in a cluster's queue: "Waits in Slurm's queue: no node is free"."""
-    said = describe_task_wait(find_scheduler_title(run), list(read_group_tasks(run.path).values()))
-    return said[0].upper() + said[1:]
+    task_wait = describe_task_wait(
+        find_scheduler_title(run), list(read_group_tasks(run.path).values())
+    )
+    return task_wait[0].upper() + task_wait[1:]
 
 
 def compute_queue_seconds(run: Run) -> float | None:

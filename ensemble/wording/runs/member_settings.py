@@ -37,10 +37,12 @@ def parse_varied_settings(text: str, members: int) -> dict[str, tuple[float, ...
         return {}
 
 
-def select_main_setting(found: Mapping[str, Sequence[float]]) -> str:
+def select_main_setting(values_by_setting: Mapping[str, Sequence[float]]) -> str:
     """The setting that members are told apart by where several differ: the rate, if it is one."""
     several = [
-        name for name in member_values.VARIABLE_SETTINGS if len(set(found.get(name, ()))) > 1
+        name
+        for name in member_values.VARIABLE_SETTINGS
+        if len(set(values_by_setting.get(name, ()))) > 1
     ]
     return several[0] if several else ""
 
@@ -53,54 +55,58 @@ def is_log_scaled(values: Sequence[float]) -> bool:
 def format_distinct_values(values: Sequence[float]) -> list[str]:
     """Each value, as briefly as they can still be told apart: "0.01", "0.032"."""
     for figures in range(2, 9):
-        said = [_format_brief_value(value, figures) for value in values]
-        if len(set(said)) == len(set(values)):
+        brief_values = [_format_brief_value(value, figures) for value in values]
+        if len(set(brief_values)) == len(set(values)):
             break
-    return said
+    return brief_values
 
 
 def format_value_range(values: Sequence[float]) -> str:
     """All values at once: "0.01 to 1", "0.8 and 0.9", or the only one."""
-    said = dict(zip(values, format_distinct_values(values), strict=True))
-    if len(said) == 1:
+    value_texts = dict(zip(values, format_distinct_values(values), strict=True))
+    if len(value_texts) == 1:
         return formats.format_plain_number(values[0])
-    ends = [said[min(values)], said[max(values)]]
-    return (" and " if len(said) == 2 else " to ").join(ends)
+    ends = [value_texts[min(values)], value_texts[max(values)]]
+    return (" and " if len(value_texts) == 2 else " to ").join(ends)
 
 
 def format_run_setting(config: EnsembleConfig, name: str) -> str:
     """A setting's value in a run, or all that its members have: "0.1", "0.01 to 1"."""
-    found = collect_varied_settings(config).get(name)
+    values = collect_varied_settings(config).get(name)
     return (
-        format_value_range(found) if found else formats.format_plain_number(getattr(config, name))
+        format_value_range(values) if values else formats.format_plain_number(getattr(config, name))
     )
 
 
-def describe_member_values(found: Mapping[str, Sequence[float]]) -> str:
+def describe_member_values(values_by_setting: Mapping[str, Sequence[float]]) -> str:
     """What each member gets: "Members 1 to 8 get learning rate 0.01, 0.019, 0.037, … 1."."""
-    if not found:
+    if not values_by_setting:
         return ""
-    members = len(next(iter(found.values())))
+    members = len(next(iter(values_by_setting.values())))
     who = f"Members 1 to {members} get" if members > 1 else "The one member gets"
-    what = [f"{SETTING_TITLES[name]} {format_value_list(values)}" for name, values in found.items()]
+    what = [
+        f"{SETTING_TITLES[name]} {format_value_list(values)}"
+        for name, values in values_by_setting.items()
+    ]
     return f"{who} {'; '.join(what)}."
 
 
 def format_value_list(values: Sequence[float]) -> str:
     """Values one after the other, of many the first ones and the last."""
-    said = format_distinct_values(values)
-    if len(said) <= MAX_LISTED_VALUES:
-        return ", ".join(said)
-    return f"{', '.join(said[:LEADING_VALUES])}, … {said[-1]}"
+    distinct_values = format_distinct_values(values)
+    if len(distinct_values) <= MAX_LISTED_VALUES:
+        return ", ".join(distinct_values)
+    return f"{', '.join(distinct_values[:LEADING_VALUES])}, … {distinct_values[-1]}"
 
 
-def list_member_names(found: Mapping[str, Sequence[float]], members: int) -> list[str]:
+def list_member_names(values_by_setting: Mapping[str, Sequence[float]], members: int) -> list[str]:
     """What members are called: "member 3 · rate 0.1"; "member 3" where nothing differs."""
-    said = {
-        SETTING_SHORT_NAMES[name]: format_distinct_values(values) for name, values in found.items()
+    value_texts = {
+        SETTING_SHORT_NAMES[name]: format_distinct_values(values)
+        for name, values in values_by_setting.items()
     }
     return [
-        " · ".join([f"member {m + 1}", *(f"{name} {said[name][m]}" for name in said)])
+        " · ".join([f"member {m + 1}", *(f"{name} {value_texts[name][m]}" for name in value_texts)])
         for m in range(members)
     ]
 
@@ -123,8 +129,8 @@ def describe_member_numbering(run: Run) -> str:
         return f"{who} set aside: later epochs are without {'it' if len(aside) == 1 else 'them'}."
     here = [left[place] for place in moved]
     if len(moved) == 1:
-        one = f"member {moved[0] + 1} here is the run's {here[0] + 1}"
-        return f"{who} set aside: of later epochs {one}."
+        example = f"member {moved[0] + 1} here is the run's {here[0] + 1}"
+        return f"{who} set aside: of later epochs {example}."
     return (
         f"{who} set aside: of later epochs members {format_member_numbers(moved)} here are the "
         f"run's {format_member_numbers(here)}."
@@ -133,10 +139,10 @@ def describe_member_numbering(run: Run) -> str:
 
 def format_member_numbers(members: Sequence[int]) -> str:
     """Members' numbers as people count them, given from 0, rising: "3", "3 and 5", "3 to 7"."""
-    said = [f"{m + 1}" for m in members]
-    if len(said) > 2 and members[-1] - members[0] == len(members) - 1:
-        return f"{said[0]} to {said[-1]}"
-    return join_phrases(said)
+    texts = [f"{m + 1}" for m in members]
+    if len(texts) > 2 and members[-1] - members[0] == len(members) - 1:
+        return f"{texts[0]} to {texts[-1]}"
+    return join_phrases(texts)
 
 
 def join_phrases(parts: Sequence[str]) -> str:

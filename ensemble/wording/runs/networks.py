@@ -25,15 +25,17 @@ GUESSING_MEMBERS = {"cnn": (3, 4), "mlp": (1, 4), "resnet_groupnorm": (3, 4)}
 def format_unique_network_name(name: str, listed: Sequence[str]) -> str:
     """A network in a list: one's own by the end of its name, where no other has the same."""
     short = architectures.format_short_network_title(name)
-    alike = [one for one in listed if architectures.format_short_network_title(one) == short]
+    alike = [
+        network for network in listed if architectures.format_short_network_title(network) == short
+    ]
     return short if len(alike) == 1 else architectures.format_network_title(name)
 
 
 def describe_network_source(name: str) -> str:
     """Where a network comes from, in a line."""
-    known = ARCHITECTURES.get(name)
-    if known:
-        return f"{known.source}."
+    network = ARCHITECTURES.get(name)
+    if network:
+        return f"{network.source}."
     return f"{OWN_SOURCE}: {name}."
 
 
@@ -52,12 +54,14 @@ def describe_network_width(name: str, width: int) -> str:
       name: its word in settings.
       width: as the setting; 0 is its own.
     """
-    known = ARCHITECTURES.get(name)
-    if known is None or known.width is None:
+    network = ARCHITECTURES.get(name)
+    if network is None or network.width is None:
         return ""
-    wide = width or known.width
-    whose = "the HOWTO's" if name == HOWTO_NETWORK else f"that of {known.title}"
-    return f"Width {wide:,}: {formats.format_plain_number(round(wide / known.width, 2))} × {whose}."
+    wide = width or network.width
+    whose = "the HOWTO's" if name == HOWTO_NETWORK else f"that of {network.title}"
+    return (
+        f"Width {wide:,}: {formats.format_plain_number(round(wide / network.width, 2))} × {whose}."
+    )
 
 
 def format_flops(flops: float) -> str:

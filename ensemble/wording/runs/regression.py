@@ -68,9 +68,9 @@ def describe_pmap_gain(traces: RegressionTraces, active: bool) -> str:
     if many is None or bought is None:
         next_one = " The solve with pmap comes next." if active else ""
         return f"Without pmap, on one device, an iteration takes {format_step_time(one)}.{next_one}"
-    said = describe_step_times(one, many, bought)
+    step_times = describe_step_times(one, many, bought)
     partial = active and len(many.seconds) < len(one.seconds)
-    return f"So far: {said[0].lower()}{said[1:]}" if partial else said
+    return f"So far: {step_times[0].lower()}{step_times[1:]}" if partial else step_times
 
 
 def describe_pmap_choice(choice: PmapChoice) -> str:
@@ -88,14 +88,14 @@ def describe_pmap_choice(choice: PmapChoice) -> str:
     )
 
 
-def describe_step_times(one: SolveTrace, many: SolveTrace, bought: Speedup) -> str:
+def describe_step_times(solve_trace: SolveTrace, many: SolveTrace, bought: Speedup) -> str:
     """The step times with and without `pmap`, and whether its compiling pays.
 
     Faster or slower is said where the interval of the ratio and the two times both say so.
     """
-    done = min(len(one.seconds), len(many.seconds))
+    done = min(len(solve_trace.seconds), len(many.seconds))
     slow, fast = (
-        format_step_time(replace(each, seconds=each.seconds[:done])) for each in (one, many)
+        format_step_time(replace(each, seconds=each.seconds[:done])) for each in (solve_trace, many)
     )
     if many.devices == 1:
         return (
@@ -114,7 +114,7 @@ def describe_step_times(one: SolveTrace, many: SolveTrace, bought: Speedup) -> s
     if bought.low > 1 and bought.pace > 1 and slow != fast:
         return (
             f"O{on} instead of {slow}: {format_ratio(bought.median)} as fast. "
-            f"{describe_compile_payoff(bought, one)}"
+            f"{describe_compile_payoff(bought, solve_trace)}"
         )
     return (
         f"{describe_undecided_speedup(bought, done)}: o{on}, and {slow} on one without "
@@ -136,9 +136,9 @@ def format_speedup_interval(bought: Speedup) -> str:
     return f", {low} to {high} times as fast"
 
 
-def describe_compile_payoff(bought: Speedup, one: SolveTrace) -> str:
+def describe_compile_payoff(bought: Speedup, solve_trace: SolveTrace) -> str:
     """From which iteration on `pmap` has paid for its compiling: seen, or at the pace so far."""
-    after, done = bought.pays_after, len(one.seconds)
+    after, done = bought.pays_after, len(solve_trace.seconds)
     if after is None:
         return "What compiling takes longer with pmap is not made up within a million iterations."
     if not after:
@@ -236,11 +236,11 @@ def explain_device_scaling_chart(traces: RegressionTraces, cores: int) -> str:
         if ratio >= most * (1 - EQUAL_STEP_TIME_TOLERANCE)
     ]
     if most < 1 + EQUAL_STEP_TIME_TOLERANCE:
-        said = "No number of devices is faster than one here."
+        text = "No number of devices is faster than one here."
     else:
-        said = f"Fastest on {' or '.join(fastest)} devices: {format_ratio(most)} as fast as on one."
+        text = f"Fastest on {' or '.join(fastest)} devices: {format_ratio(most)} as fast as on one."
     bound = " Past them the devices only share what there is." if cores else ""
-    return f"{said} The dotted line is ideal: twice the devices, twice as fast." + (
+    return f"{text} The dotted line is ideal: twice the devices, twice as fast." + (
         f" {formats.format_count(cores, 'core').capitalize()} give at most {cores} times.{bound}"
         if cores > 1
         else ""

@@ -18,103 +18,112 @@ SELECTION_NOTES = {
 }
 
 
-def describe_best_value(found: BestValue, setting: str, over: bool = True) -> str:
+def describe_best_value(best_value: BestValue, setting: str, over: bool = True) -> str:
     """The best range in a sentence: one claim.
 
     Args:
-      found: the values compared.
+      best_value: the values compared.
       setting: which differs, one of `member_values.VARIABLE_SETTINGS`.
       over: whether the run has ended: else it is so only so far.
     """
-    claim = _describe_best_range(found, setting)
+    claim = _describe_best_range(best_value, setting)
     return claim if over else f"So far {claim[0].lower()}{claim[1:]}"
 
 
-def _describe_best_range(found: BestValue, setting: str) -> str:
-    said, best = _format_tried_values(found), found.best
-    if len(found.values) == 1:
+def _describe_best_range(best_value: BestValue, setting: str) -> str:
+    tried_values, best = _format_tried_values(best_value), best_value.best
+    if len(best_value.values) == 1:
         return (
-            f"Only {SETTING_NAMES[setting].lower()} {said[0]} is left: nothing to compare it with."
+            f"Only {SETTING_NAMES[setting].lower()} {tried_values[0]} is left: nothing to "
+            "compare it with."
         )
-    beside = _format_other_values([said[at] for at in found.other_candidates])
-    if found.first == found.last:
+    beside = _format_other_values([tried_values[at] for at in best_value.other_candidates])
+    if best_value.first == best_value.last:
         if beside:
-            are = "is" if len(found.other_candidates) == 1 else "are"
+            are = "is" if len(best_value.other_candidates) == 1 else "are"
             return (
-                f"{SETTING_NAMES[setting]} {said[best]} is best; {beside} {are} not shown to be "
+                f"{SETTING_NAMES[setting]} {tried_values[best]} is best; {beside} {are} not shown "
+                "to be "
                 f"worse."
             )
         return (
-            f"{SETTING_NAMES[setting]} {said[best]} is best; every other is worse by more than "
+            f"{SETTING_NAMES[setting]} {tried_values[best]} is best; every other is worse by more "
+            "than "
             f"noise."
         )
-    if (found.first, found.last) == (0, len(found.values) - 1):
+    if (best_value.first, best_value.last) == (0, len(best_value.values) - 1):
         return (
-            f"{formats.format_finding_subject(found.n, 'image')} no "
+            f"{formats.format_finding_subject(best_value.n, 'image')} no "
             f"{SETTING_NAMES[setting].lower()} to be worse than the "
-            f"best, {said[best]}."
+            f"best, {tried_values[best]}."
         )
-    low, high = said[found.first], said[found.last]
-    link = "and" if found.last == found.first + 1 else "to"
-    so = f"; so {'is' if len(found.other_candidates) == 1 else 'are'} {beside}" if beside else ""
+    low, high = tried_values[best_value.first], tried_values[best_value.last]
+    link = "and" if best_value.last == best_value.first + 1 else "to"
+    so = (
+        f"; so {'is' if len(best_value.other_candidates) == 1 else 'are'} {beside}"
+        if beside
+        else ""
+    )
     return (
         f"{SETTING_PLURALS[setting].capitalize()} {low} {link} {high} are within the noise of the "
-        f"best, {said[best]}{so}."
+        f"best, {tried_values[best]}{so}."
     )
 
 
-def _format_other_values(said: list[str]) -> str:
+def _format_other_values(values: list[str]) -> str:
     """Values that are named one by one where they are few."""
-    if len(said) > MAX_NAMED_VALUES:
-        return f"{len(said):,} others"
-    return chance_level.join_items(said) if said else ""
+    if len(values) > MAX_NAMED_VALUES:
+        return f"{len(values):,} others"
+    return chance_level.join_items(values) if values else ""
 
 
 def describe_best_value_evidence(
-    found: BestValue, setting: str, on: str, epoch: int, tried: Sequence[float] = ()
+    best_value: BestValue, setting: str, on: str, epoch: int, tried: Sequence[float] = ()
 ) -> str:
     """The figures that the headline rests on, and what they leave open.
 
     Args:
-      found: the values compared.
+      best_value: the values compared.
       setting: which differs.
       on: "validation" or "test".
       epoch: after which.
       tried: all values, also of members that were set aside; () where none was.
     """
-    said, best = _format_tried_values(found), found.best
+    tried_values, best = _format_tried_values(best_value), best_value.best
     sentences = [
         f"Lowest {LOSS_NAMES[on]} after epoch {epoch:,}: "
-        f"{formats.format_significant(found.loss[best])} at "
-        f"{member_settings.SETTING_TITLES[setting]} {said[best]}."
+        f"{formats.format_significant(best_value.loss[best])} at "
+        f"{member_settings.SETTING_TITLES[setting]} {tried_values[best]}."
     ]
-    if found.pair_count:
+    if best_value.pair_count:
         sentences.append(
             f"Each other value is compared with it on the same "
-            f"{formats.format_count(found.n, 'image')} "
-            f"(paired, 5 %, adjusted for {formats.format_count(found.pair_count, 'pair')} of "
+            f"{formats.format_count(best_value.n, 'image')} "
+            f"(paired, 5 %, adjusted for {formats.format_count(best_value.pair_count, 'pair')} of "
             f"values)."
         )
-    if found.members.min() == 1:
+    if best_value.members.min() == 1:
         sentences.append(
             "Some values have one member: started from another seed it may do better or worse."
         )
-    return " ".join([*sentences, SELECTION_NOTES[on], recommend_next_values(found, tried)]).rstrip()
+    return " ".join(
+        [*sentences, SELECTION_NOTES[on], recommend_next_values(best_value, tried)]
+    ).rstrip()
 
 
-def recommend_next_values(found: BestValue, tried: Sequence[float] = ()) -> str:
+def recommend_next_values(best_value: BestValue, tried: Sequence[float] = ()) -> str:
     """What to try next where the best stands at an end of what was tried; else "".
 
     Args:
-      found: the values compared.
+      best_value: the values compared.
       tried: as `describe_best_value_evidence`.
     """
-    ends = {"smallest": (0, "below"), "largest": (len(found.values) - 1, "above")}
-    end = next((name for name, (at, _) in ends.items() if at == found.best), "")
-    if len(found.values) < 3 or not end:
+    ends = {"smallest": (0, "below"), "largest": (len(best_value.values) - 1, "above")}
+    end = next((name for name, (at, _) in ends.items() if at == best_value.best), "")
+    if len(best_value.values) < 3 or not end:
         return ""
-    best = float(found.values[found.best])
-    lost = [one for one in tried if (one < best if end == "smallest" else one > best)]
+    best = float(best_value.values[best_value.best])
+    lost = [value for value in tried if (value < best if end == "smallest" else value > best)]
     if not lost:
         return f"The best is the {end} that was tried: try {ends[end][1]}."
     near = max(lost) if end == "smallest" else min(lost)
@@ -143,5 +152,5 @@ def describe_lowest_loss(
     )
 
 
-def _format_tried_values(found: BestValue) -> list[str]:
-    return member_settings.format_distinct_values(found.values.tolist())
+def _format_tried_values(best_value: BestValue) -> list[str]:
+    return member_settings.format_distinct_values(best_value.values.tolist())

@@ -20,112 +20,130 @@ SELECTION_NOTE = (
 NOT_EQUAL_NOTE = "That no difference is shown does not mean that they are the same."
 
 
-def format_competitor(one: CompetitorResult) -> str:
+def format_competitor(competitor_result: CompetitorResult) -> str:
     """What a competitor is: "4 members", "one network of the same FLOPs, 2 × as wide"."""
-    if not one.competitor.is_single:
-        return formats.format_count(one.members, "member")
-    what = " and ".join(EQUAL_COST_NAMES[name] for name in one.competitor.names)
-    network = str(require_training_config(one.competitor.runs[0]).network)
-    times = formats.format_significant(one.competitor.width / default_network_width(network), 2)
+    if not competitor_result.competitor.is_single:
+        return formats.format_count(competitor_result.members, "member")
+    what = " and ".join(EQUAL_COST_NAMES[name] for name in competitor_result.competitor.names)
+    network = str(require_training_config(competitor_result.competitor.runs[0]).network)
+    times = formats.format_significant(
+        competitor_result.competitor.width / default_network_width(network), 2
+    )
     return f"one network of the same {what}, {times} × as wide"
 
 
-def format_budget_lines(found: Sequence[CompetitorResult]) -> list[str]:
+def format_budget_lines(competitor_results: Sequence[CompetitorResult]) -> list[str]:
     """A table of all, what each difference is, and what it rests on.
 
     Args:
-      found: the ensemble first.
+      competitor_results: the ensemble first.
     """
-    noun = found[0].competitor.runs[0].data.noun
+    noun = competitor_results[0].competitor.runs[0].data.noun
     head = ["", "width", "rate", "FLOPs", "time a run", "accuracy", "NLL"]
-    said = align_columns([head, *(_format_competitor_cells(one) for one in found)])
-    said += ["", *(describe_wide_network_comparison(one, noun) for one in found if one.advantage)]
-    said += [
-        *filter(None, map(describe_edge_rate, found)),
+    lines = align_columns(
+        [head, *(_format_competitor_cells(result) for result in competitor_results)]
+    )
+    lines += [
+        "",
+        *(
+            describe_wide_network_comparison(result, noun)
+            for result in competitor_results
+            if result.advantage
+        ),
+    ]
+    lines += [
+        *filter(None, map(describe_edge_rate, competitor_results)),
         SELECTION_NOTE,
-        describe_budget_basis(found),
+        describe_budget_basis(competitor_results),
     ]
     if any(
-        one.advantage and not (one.advantage.accuracy_sign and one.advantage.nll_sign)
-        for one in found
+        result.advantage and not (result.advantage.accuracy_sign and result.advantage.nll_sign)
+        for result in competitor_results
     ):
-        said.append(NOT_EQUAL_NOTE)
-    return said
+        lines.append(NOT_EQUAL_NOTE)
+    return lines
 
 
-def describe_wide_network_comparison(one: CompetitorResult, noun: str) -> str:
+def describe_wide_network_comparison(competitor_result: CompetitorResult, noun: str) -> str:
     """Which wins, the ensemble or this single network, and by how much."""
-    assert one.advantage is not None
+    assert competitor_result.advantage is not None
     return (
-        f"Against {format_competitor(one)}: {describe_winner(one.advantage)} "
-        f"{describe_lead(one.advantage, noun)}"
+        f"Against {format_competitor(competitor_result)}: "
+        f"{describe_winner(competitor_result.advantage)} "
+        f"{describe_lead(competitor_result.advantage, noun)}"
     )
 
 
-def describe_winner(found: GroupDifference) -> str:
+def describe_winner(group_difference: GroupDifference) -> str:
     """Which is shown to win, and by what."""
-    shown = {found.accuracy_sign: "accuracy", found.nll_sign: "NLL"}
-    if not (found.accuracy_sign or found.nll_sign):
+    metric_by_sign = {group_difference.accuracy_sign: "accuracy", group_difference.nll_sign: "NLL"}
+    if not (group_difference.accuracy_sign or group_difference.nll_sign):
         return "no difference is shown."
-    if found.accuracy_sign == found.nll_sign:
-        who = "the ensemble wins" if found.nll_sign > 0 else "the one network wins"
+    if group_difference.accuracy_sign == group_difference.nll_sign:
+        who = "the ensemble wins" if group_difference.nll_sign > 0 else "the one network wins"
         return f"{who} by accuracy and by NLL."
-    if found.accuracy_sign and found.nll_sign:
-        return f"the ensemble wins by {shown[1]}, the one network by {shown[-1]}."
-    sign = found.accuracy_sign or found.nll_sign
+    if group_difference.accuracy_sign and group_difference.nll_sign:
+        return f"the ensemble wins by {metric_by_sign[1]}, the one network by {metric_by_sign[-1]}."
+    sign = group_difference.accuracy_sign or group_difference.nll_sign
     who = "the ensemble wins" if sign > 0 else "the one network wins"
-    return f"{who} by {shown[sign]}; no difference is shown in the other figure."
+    return f"{who} by {metric_by_sign[sign]}; no difference is shown in the other figure."
 
 
-def describe_lead(found: GroupDifference, noun: str) -> str:
+def describe_lead(group_difference: GroupDifference, noun: str) -> str:
     """What the ensemble is ahead by, with both intervals; below zero the one network is."""
-    places = 0 if found.over == "images" else 1
+    places = 0 if group_difference.over == "images" else 1
     ends = (
-        f"{format_signed(found.digits_low, places)} to {format_signed(found.digits_high, places)}"
+        f"{format_signed(group_difference.digits_low, places)} to "
+        f"{format_signed(group_difference.digits_high, places)}"
     )
-    nll = f"{format_signed(-found.nll_high)} to {format_signed(-found.nll_low)}"
+    nll = (
+        f"{format_signed(-group_difference.nll_high)} to {format_signed(-group_difference.nll_low)}"
+    )
     return (
-        f"The ensemble has {formats.format_image_difference(found.digits, noun)} right of "
-        f"{found.n:,} (95 %: "
-        f"{ends}; {format_p_value(found.adjusted_p)}), NLL {format_signed(-found.nll)} (95 %: "
+        f"The ensemble has {formats.format_image_difference(group_difference.digits, noun)} right "
+        "of "
+        f"{group_difference.n:,} (95 %: "
+        f"{ends}; {format_p_value(group_difference.adjusted_p)}), NLL "
+        f"{format_signed(-group_difference.nll)} (95 %: "
         f"{nll}; "
-        f"{format_p_value(found.adjusted_nll_p)})."
+        f"{format_p_value(group_difference.adjusted_nll_p)})."
     )
 
 
-def describe_edge_rate(one: CompetitorResult) -> str:
+def describe_edge_rate(competitor_result: CompetitorResult) -> str:
     """That the best rate was at an end of those tried, so that a better one may lie beyond."""
-    end = one.competitor.rate_boundary
+    end = competitor_result.competitor.rate_boundary
     if not end:
         return ""
     side, way = ("highest", "higher") if end > 0 else ("lowest", "lower")
     return (
-        f"Of {format_competitor(one)} the {side} rate that was tried was best: a {way} one may do "
+        f"Of {format_competitor(competitor_result)} the {side} rate that was tried was best: a "
+        f"{way} one may do "
         "better (--rates)."
     )
 
 
-def describe_budget_basis(found: Sequence[CompetitorResult]) -> str:
+def describe_budget_basis(competitor_results: Sequence[CompetitorResult]) -> str:
     """What the intervals hold for."""
-    tests = 2 * sum(one.advantage is not None for one in found)
+    tests = 2 * sum(result.advantage is not None for result in competitor_results)
     adjusted = f"Each p is adjusted for all {tests} tests (Holm)."
-    if any(len(one.competitor.runs) < 2 for one in found):
+    if any(len(result.competitor.runs) < 2 for result in competitor_results):
         alone = "Intervals hold for these trained runs on new images: another seed may differ."
         return f"{alone} {adjusted}"
     crossed = "Intervals hold for other seeds and new images (runs and images crossed; Owen 2007)."
     return f"{crossed} {adjusted}"
 
 
-def _format_competitor_cells(one: CompetitorResult) -> list[str]:
-    figures, run = one.metrics, one.competitor.runs[0]
+def _format_competitor_cells(competitor_result: CompetitorResult) -> list[str]:
+    figures, run = competitor_result.metrics, competitor_result.competitor.runs[0]
     places = formats.count_percent_decimals(run.data.test_size)
     config = require_training_config(run)
     return [
-        format_competitor(one),
-        f"{one.competitor.width or default_network_width(str(config.network)):,}",
-        formats.format_significant(one.competitor.rate, 2),
-        format_flops(one.members * one.cost.flops),
-        formats.format_duration(one.seconds),
+        format_competitor(competitor_result),
+        f"{competitor_result.competitor.width or default_network_width(str(config.network)):,}",
+        formats.format_significant(competitor_result.competitor.rate, 2),
+        format_flops(competitor_result.members * competitor_result.cost.flops),
+        formats.format_duration(competitor_result.seconds),
         format_with_interval(figures["accuracy"], lambda share: f"{100 * share:.{places}f}", " %"),
         format_with_interval(figures["nll"], formats.format_significant),
     ]

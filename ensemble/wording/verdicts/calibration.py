@@ -28,69 +28,74 @@ TEMPERATURE_COLUMNS = {
 SINGLE_MEMBER_COLUMNS = {"unscaled": "as it is", "scaled_average": "with a temperature"}
 
 
-def describe_calibration(found: CalibrationTest, noun: str) -> str:
+def describe_calibration(calibration_test: CalibrationTest, noun: str) -> str:
     """Whether it is right as often as it says, in one line of at most 90 characters.
 
     Args:
-      found: the test.
+      calibration_test: the test.
       noun: what one example is called.
     """
-    whole = found.overall
-    if found.verdict in DIRECTIONS:
+    whole = calibration_test.overall
+    if calibration_test.verdict in DIRECTIONS:
         says, right = format_confidence_and_accuracy(whole)
-        return f"{DIRECTIONS[found.verdict]}: {says} sure on average, {right} right."
-    if found.verdict == "a bin":
-        return f"No difference on average, but {describe_worst_bin(found.worst_bin[0])}."
+        return f"{DIRECTIONS[calibration_test.verdict]}: {says} sure on average, {right} right."
+    if calibration_test.verdict == "a bin":
+        return f"No difference on average, but {describe_worst_bin(calibration_test.worst_bin[0])}."
     return (
         f"{formats.format_finding_subject(whole.n, noun)} no difference between confidence and "
         f"accuracy."
     )
 
 
-def describe_worst_bin(one: CalibrationBinTest) -> str:
+def describe_worst_bin(calibration_bin_test: CalibrationBinTest) -> str:
     """A bin that is not right as often as it says; where it helps, by how many."""
     within, right = (
-        formats.format_percent_range(one.low, one.high),
-        formats.format_percent(one.accuracy, places=0),
+        formats.format_percent_range(calibration_bin_test.low, calibration_bin_test.high),
+        formats.format_percent(calibration_bin_test.accuracy, places=0),
     )
-    if round(100 * one.accuracy) < round(100 * one.low):
+    if round(100 * calibration_bin_test.accuracy) < round(100 * calibration_bin_test.low):
         return f"of answers that are {within} sure only {right} are right"
-    if round(100 * one.accuracy) > round(100 * one.high):
+    if round(100 * calibration_bin_test.accuracy) > round(100 * calibration_bin_test.high):
         return f"of answers that are {within} sure, {right} are right"
-    often = "less" if one.z > 0 else "more"
+    often = "less" if calibration_bin_test.z > 0 else "more"
     return f"answers that are {within} sure are wrong {often} often"
 
 
-def describe_calibration_evidence(found: CalibrationTest, noun: str) -> str:
+def describe_calibration_evidence(calibration_test: CalibrationTest, noun: str) -> str:
     """The figures of the verdict: z, the exact p, and of how many."""
-    whole = f"{format_calibration_test(found.overall, noun)}"
-    if found.verdict in DIRECTIONS:
+    whole = f"{format_calibration_test(calibration_test.overall, noun)}"
+    if calibration_test.verdict in DIRECTIONS:
         return f"{whole}."
-    if found.verdict == "none":
+    if calibration_test.verdict == "none":
         return f"{whole}. A difference counts at p < {OVERALL_LEVEL:g}, in one bin {BINS_LEVEL:g}."
-    one, p = found.worst_bin
-    says, right = format_confidence_and_accuracy(one)
+    worst_bin, p = calibration_test.worst_bin
+    says, right = format_confidence_and_accuracy(worst_bin)
     return (
-        f"{formats.format_percent_range(one.low, one.high)}: {says} sure on average, {right} "
+        f"{formats.format_percent_range(worst_bin.low, worst_bin.high)}: {says} sure on average, "
+        f"{right} "
         f"right, "
-        f"{formats.format_count(one.n, noun)}, z = {format_z_score(one.z)}, {format_p_value(p)} "
-        f"after Holm's correction for {formats.format_count(len(found.bins), 'bin')}. All: {whole}."
+        f"{formats.format_count(worst_bin.n, noun)}, z = {format_z_score(worst_bin.z)}, "
+        f"{format_p_value(p)} "
+        f"after Holm's correction for {formats.format_count(len(calibration_test.bins), 'bin')}. "
+        f"All: {whole}."
     )
 
 
-def format_calibration_test(one: CalibrationBinTest, noun: str) -> str:
+def format_calibration_test(calibration_bin_test: CalibrationBinTest, noun: str) -> str:
     """z, p and N, and the counts behind them."""
     return (
-        f"z = {format_z_score(one.z)}, {format_p_value(one.p)} (exact, Poisson binomial), "
-        f"{formats.format_count(one.n, noun)}: {one.right:,} right, {one.expected:,.1f} expected"
+        f"z = {format_z_score(calibration_bin_test.z)}, {format_p_value(calibration_bin_test.p)} "
+        "(exact, Poisson binomial), "
+        f"{formats.format_count(calibration_bin_test.n, noun)}: {calibration_bin_test.right:,} "
+        f"right, {calibration_bin_test.expected:,.1f} expected"
     )
 
 
-def format_confidence_and_accuracy(one: CalibrationBinTest) -> tuple[str, str]:
+def format_confidence_and_accuracy(calibration_bin_test: CalibrationBinTest) -> tuple[str, str]:
     """Mean confidence and accuracy, with as many decimals as tell the two apart."""
-    for places in range(formats.count_percent_decimals(one.n), 6):
-        says = formats.format_percent(one.confidence, places=places)
-        right = formats.format_percent(one.accuracy, places=places)
+    for places in range(formats.count_percent_decimals(calibration_bin_test.n), 6):
+        says = formats.format_percent(calibration_bin_test.confidence, places=places)
+        right = formats.format_percent(calibration_bin_test.accuracy, places=places)
         if says != right:
             break
     return says, right
@@ -102,39 +107,41 @@ def format_z_score(z: float) -> str:
     return f"−{size}" if z < 0 and size != "0.0" else size
 
 
-def describe_calibration_error(found: CalibrationErrorEstimate) -> str:
+def describe_calibration_error(calibration_error_estimate: CalibrationErrorEstimate) -> str:
     """The ECE with its interval, beside what chance alone would give."""
     return (
-        f"ECE {formats.format_significant(found.ece)} (95 %: "
-        f"{format_nll_interval(found.low, found.high)}). "
-        f"{describe_chance_error(found)}"
+        f"ECE {formats.format_significant(calibration_error_estimate.ece)} (95 %: "
+        f"{format_nll_interval(calibration_error_estimate.low, calibration_error_estimate.high)}). "
+        f"{describe_chance_error(calibration_error_estimate)}"
     )
 
 
-def describe_chance_error(found: CalibrationErrorEstimate) -> str:
+def describe_chance_error(calibration_error_estimate: CalibrationErrorEstimate) -> str:
     """What the ECE would be were each right as often as it says; for a help or a caption."""
     mean, draws = (
-        formats.format_significant(found.chance),
-        format_nll_interval(found.chance_low, found.chance_high),
+        formats.format_significant(calibration_error_estimate.chance),
+        format_nll_interval(
+            calibration_error_estimate.chance_low, calibration_error_estimate.chance_high
+        ),
     )
     return f"A perfectly calibrated ensemble would show {mean} by chance (95 % of draws: {draws})."
 
 
 def describe_temperature_gain(scaled: TemperatureComparison, noun: str) -> str:
     """What a temperature after averaging is worth, in one line of at most 90 characters."""
-    one = scaled.scaled_average
-    number = formats.format_significant(one.temperature)
-    if one.improves_nll:
-        saved = formats.format_significant(one.saved, 2)
+    scaled_average = scaled.scaled_average
+    number = formats.format_significant(scaled_average.temperature)
+    if scaled_average.improves_nll:
+        saved = formats.format_significant(scaled_average.saved, 2)
         return f"A temperature of {number} improves calibration: NLL lower by {saved} nats."
-    if one.saved_high < 0:
+    if scaled_average.saved_high < 0:
         return f"The fitted temperature, {number}, makes the NLL worse: leave it at 1."
     return f"A temperature is not shown to help on these {scaled.judged:,} {pluralize_noun(noun)}."
 
 
 def describe_temperature_evidence(scaled: TemperatureComparison, noun: str) -> str:
     """The interval of what it saves, on which images it was fitted and on which judged."""
-    one = scaled.scaled_average
+    scaled_average = scaled.scaled_average
     whole = scaled.fitted == scaled.offered
     some = "" if whole else f"{scaled.fitted:,} of "  # the rest would take long
     fitted_on = (
@@ -146,15 +153,15 @@ def describe_temperature_evidence(scaled: TemperatureComparison, noun: str) -> s
         f"{scaled.judged:,} test {pluralize_noun(noun)}."
     )
     return (
-        f"At {formats.format_significant(one.temperature)} the NLL falls by "
-        f"{format_saved_nll(one)} nats (paired "
+        f"At {formats.format_significant(scaled_average.temperature)} the NLL falls by "
+        f"{format_saved_nll(scaled_average)} nats (paired "
         f"95 % interval). {fitted_on}"
     )
 
 
-def format_saved_nll(one: TemperatureResult) -> str:
+def format_saved_nll(temperature_result: TemperatureResult) -> str:
     """Both ends of the interval of the NLL that a temperature saves."""
-    return format_nll_interval(one.saved_low, one.saved_high)
+    return format_nll_interval(temperature_result.saved_low, temperature_result.saved_high)
 
 
 def format_nll_interval(low: float, high: float) -> str:
@@ -167,13 +174,16 @@ def format_nll_interval(low: float, high: float) -> str:
 def tabulate_temperatures(scaled: TemperatureComparison, named: Mapping[str, str]) -> pd.DataFrame:
     """One column each as it is, tempered before, and tempered after averaging."""
     # What a temperature changes: the loss that it is fitted by, and all that looks at confidence.
-    metrics = [one for one in METRICS if one.name == "nll" or one.view == "calibration"]
+    metrics = [metric for metric in METRICS if metric.name == "nll" or metric.view == "calibration"]
     terms = [metric.term for metric in metrics]
     columns: dict[str, list[str]] = {"figure": ["temperature", *terms, "NLL saved"]}
     for field, name in named.items():
-        one: TemperatureResult = getattr(scaled, field)
-        figures = [one.temperature, *(one.quality[metric.name] for metric in metrics)]
-        saved = "–" if field == "unscaled" else format_saved_nll(one)
+        temperature_result: TemperatureResult = getattr(scaled, field)
+        figures = [
+            temperature_result.temperature,
+            *(temperature_result.quality[metric.name] for metric in metrics),
+        ]
+        saved = "–" if field == "unscaled" else format_saved_nll(temperature_result)
         columns[name] = [*(formats.format_significant(value) for value in figures), saved]
     return pd.DataFrame(columns)
 

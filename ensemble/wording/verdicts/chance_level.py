@@ -65,10 +65,10 @@ def format_short_state(run: Run) -> str:
 
 def describe_chance_level(run: Run) -> str:
     """What is wrong, the likely cause and what to try, of a run or of single members; else ""."""
-    said = describe_guessing(run)
-    if not said or run.training_config is None:
-        return said
-    return f"{said} {explain_chance_level(run.training_config, run.status.step)}"
+    sentence = describe_guessing(run)
+    if not sentence or run.training_config is None:
+        return sentence
+    return f"{sentence} {explain_chance_level(run.training_config, run.status.step)}"
 
 
 def describe_guessing(run: Run) -> str:

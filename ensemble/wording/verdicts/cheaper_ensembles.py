@@ -17,62 +17,65 @@ MIXTURE_NOTE = (
 )
 
 
-def format_cheaper_ensemble(one: CheapEnsembleWorth) -> str:
+def format_cheaper_ensemble(cheap_ensemble_worth: CheapEnsembleWorth) -> str:
     """What it is: "the last 3 epochs", "5 snapshots"."""
-    count = len(one.epochs)
+    count = len(cheap_ensemble_worth.epochs)
     return {
         "member": "one member as it is",
         "last": f"the last {count} epochs together",
         "snapshots": formats.format_count(count, "snapshot"),
         "swa": f"parameters averaged over {formats.format_count(count, 'epoch')} (SWA)",
-        "dropout": f"dropout, {formats.format_count(one.networks, 'pass')}",
-    }[one.kind]
+        "dropout": f"dropout, {formats.format_count(cheap_ensemble_worth.networks, 'pass')}",
+    }[cheap_ensemble_worth.kind]
 
 
-def describe_ensemble_worth(one: CheapEnsembleWorth) -> str:
+def describe_ensemble_worth(cheap_ensemble_worth: CheapEnsembleWorth) -> str:
     """What it is worth: "This snapshot ensemble is worth 1.7 independent members (…)"."""
     subject = {
         "member": "One member as it is",
-        "last": f"The checkpoint ensemble of the last {len(one.epochs)} epochs",
+        "last": f"The checkpoint ensemble of the last {len(cheap_ensemble_worth.epochs)} epochs",
         "snapshots": "This snapshot ensemble",
         "swa": "The member with averaged parameters",
-        "dropout": f"One member run {formats.format_count(one.networks, 'time')} with dropout",
-    }[one.kind]
-    return f"{subject} is worth {format_member_equivalent(one.equivalent)}."
+        "dropout": "One member run with dropout "
+        f"{formats.format_count(cheap_ensemble_worth.networks, 'time')}",
+    }[cheap_ensemble_worth.kind]
+    return f"{subject} is worth {format_member_equivalent(cheap_ensemble_worth.equivalent)}."
 
 
-def describe_best_cheaper_ensemble(found: CheapEnsembleWorths) -> str:
+def describe_best_cheaper_ensemble(cheap_ensemble_worths: CheapEnsembleWorths) -> str:
     """The cheaper ensemble that is worth most, in a line; "" where there is none.
 
     Where its interval holds every number of members, that the images cannot tell.
     """
-    cheaper = [one for one in found.rows if one.kind != "member"]
+    cheaper = [row for row in cheap_ensemble_worths.rows if row.kind != "member"]
     if not cheaper:
         return ""
-    best = max(cheaper, key=lambda one: (one.equivalent.value, -one.networks))
+    best = max(cheaper, key=lambda row: (row.equivalent.value, -row.networks))
     if not best.equivalent.low and math.isinf(best.equivalent.high):
         return "Too few test images or members to say what cheaper ensembles are worth."
     return describe_ensemble_worth(best)
 
 
-def describe_worth_basis(found: CheapEnsembleWorths) -> str:
+def describe_worth_basis(cheap_ensemble_worths: CheapEnsembleWorths) -> str:
     """What the figures rest on."""
-    whose = "its own" if found.own else f"those of “{found.against}”"
-    trained = formats.format_count(found.trainings, "member")
+    whose = (
+        "its own" if cheap_ensemble_worths.own else f"those of “{cheap_ensemble_worths.against}”"
+    )
+    trained = formats.format_count(cheap_ensemble_worths.trainings, "member")
     best = " The best of several is chosen on these images: expect less on new ones."
-    several = len(found.rows) > 2
+    several = len(cheap_ensemble_worths.rows) > 2
     return (
         f"Each costs as much as training one member; the mean over {trained}, compared with 1 to "
-        f"{found.members} independent members ({whose}), on the test images."
+        f"{cheap_ensemble_worths.members} independent members ({whose}), on the test images."
         f"{best if several else ''}"
     )
 
 
 def list_cheaper_settings(config: EnsembleConfig | None) -> list[str]:
     """What else a run could have been set up for, a sentence each."""
-    said = []
+    parts = []
     if config and config.schedule != "cyclic":
-        said.append("For snapshots, launch with the schedule cyclic.")
+        parts.append("For snapshots, launch with the schedule cyclic.")
     if config and not config.swa_epochs:
-        said.append("For averaged parameters, launch with SWA epochs above 0.")
-    return said
+        parts.append("For averaged parameters, launch with SWA epochs above 0.")
+    return parts

@@ -30,18 +30,18 @@ def describe_best_combination(combined: CombinationComparison, noun: str) -> str
     """Whether some way is shown to be better or worse than the mean: one claim."""
     n = combined.arithmetic.quality.n
     ways = {name: getattr(combined, name).gain for name in combining.OTHER_RULES}
-    shown = {
+    significant_ways = {
         name: ways[name]
         for name, (p, _) in combined.adjusted_p_values.items()
         if p < SIGNIFICANCE_LEVEL
     }
-    alike = not any(one.won + one.lost for one in ways.values())
+    alike = not any(way.won + way.lost for way in ways.values())
     nll = ", ".join(
         f"{RULE_NAMES[name]} {'lower' if ways[name].nll > 0 else 'higher'}"
         for name, (_, p) in combined.adjusted_p_values.items()
         if p < SIGNIFICANCE_LEVEL
     )
-    if nll and not shown:
+    if nll and not significant_ways:
         lead = (
             f"All four ways get the same {pluralize_noun(noun)} right"
             if alike
@@ -50,36 +50,36 @@ def describe_best_combination(combined: CombinationComparison, noun: str) -> str
         return f"{lead}; NLL: {nll}."
     if alike:
         return f"All four ways of combining get the same of {n:,} {pluralize_noun(noun)} right."
-    if not shown:
+    if not significant_ways:
         return (
             f"On these {n:,} {pluralize_noun(noun)} no way of combining is shown to beat the mean."
         )
-    said = ", ".join(
-        f"{RULE_NAMES[name]} {abs(one.digits):,} {'more' if one.digits > 0 else 'fewer'} right"
-        for name, one in shown.items()
+    text = ", ".join(
+        f"{RULE_NAMES[name]} {abs(way.digits):,} {'more' if way.digits > 0 else 'fewer'} right"
+        for name, way in significant_ways.items()
     )
-    return f"Against the mean, on {n:,} {pluralize_noun(noun)}: {said}."
+    return f"Against the mean, on {n:,} {pluralize_noun(noun)}: {text}."
 
 
 def describe_combination_evidence(combined: CombinationComparison, noun: str) -> str:
     """Each way's figures against the mean, with p adjusted for all of them."""
-    told = []
+    parts = []
     for name, (p, nll_p) in combined.adjusted_p_values.items():
-        found = getattr(combined, name).gain
+        gain = getattr(combined, name).gain
         nll = (
             ""
-            if np.isnan(nll_p) or not (found.nll_low or found.nll_high)
+            if np.isnan(nll_p) or not (gain.nll_low or gain.nll_high)
             else (
-                f", NLL {inspect_words.format_nll_change(found)}, "
+                f", NLL {inspect_words.format_nll_change(gain)}, "
                 f"{inspect_words.format_p_value(nll_p)}"
             )
         )
-        told.append(
-            f"{RULE_NAMES[name]} {formats.format_image_difference(found.digits, noun)} "
-            f"{inspect_words.format_gain_interval(found)}, {inspect_words.format_p_value(p)}{nll}"
+        parts.append(
+            f"{RULE_NAMES[name]} {formats.format_image_difference(gain.digits, noun)} "
+            f"{inspect_words.format_gain_interval(gain)}, {inspect_words.format_p_value(p)}{nll}"
         )
     return (
-        f"Against the mean: {'; '.join(told)}. Each p is adjusted for all of these tests (Holm), "
+        f"Against the mean: {'; '.join(parts)}. Each p is adjusted for all of these tests (Holm), "
         "each interval is for one test alone; from p = 0.05 on a difference is not shown, which "
         "does not mean that there is none."
     )
@@ -107,8 +107,8 @@ def tabulate_combination_gains(combined: CombinationComparison, noun: str) -> pd
     rows = []
     adjusted = combined.adjusted_p_values
     for name, words in RULE_NAMES.items():
-        one = getattr(combined, name)
-        found, gained = one.quality, one.gain
+        combination = getattr(combined, name)
+        quality, gained = combination.quality, combination.gain
         versus = (
             ""
             if name not in adjusted
@@ -121,11 +121,11 @@ def tabulate_combination_gains(combined: CombinationComparison, noun: str) -> pd
         rows.append(
             {
                 "rule": words,
-                "accuracy": f"{formats.format_percent(found.accuracy, found.n)} "
-                f"{formats.format_wilson_interval(found.accuracy, found.n)}",
+                "accuracy": f"{formats.format_percent(quality.accuracy, quality.n)} "
+                f"{formats.format_wilson_interval(quality.accuracy, quality.n)}",
                 "against the mean": versus,
                 **{
-                    metric.term: formats.format_significant(found[metric.name])
+                    metric.term: formats.format_significant(quality[metric.name])
                     for metric in MAIN_METRICS
                     if metric.name != "accuracy"
                 },

@@ -21,9 +21,9 @@ LOSS_UNITS = {"accuracy": "points", "nll": "nats", "brier": ""}
 
 def format_committee_loss(value: float, figure: str) -> str:
     """A loss of a figure: "0.1 points", "0.005 nats", "0.002" (of the Brier score)."""
-    said = formats.format_significant(abs(value) * (100 if figure == "accuracy" else 1), 2)
-    said = said.rstrip("0").rstrip(".") if "." in said else said
-    return f"{'−' if value < 0 else ''}{said} {LOSS_UNITS[figure]}".strip()
+    number_text = formats.format_significant(abs(value) * (100 if figure == "accuracy" else 1), 2)
+    number_text = number_text.rstrip("0").rstrip(".") if "." in number_text else number_text
+    return f"{'−' if value < 0 else ''}{number_text} {LOSS_UNITS[figure]}".strip()
 
 
 def format_loss_with_metric(value: float, figure: str) -> str:
@@ -31,101 +31,120 @@ def format_loss_with_metric(value: float, figure: str) -> str:
     return f"{format_committee_loss(value, figure)} of {METRIC_NAMES[figure]}"
 
 
-def describe_enough_members(found: SufficientSize, noun: str) -> str:
+def describe_enough_members(sufficient_size: SufficientSize, noun: str) -> str:
     """How many members are enough, in one line of one claim, with its figure.
 
     What may be lost comes first: a gain of the whole that is shown does not contradict that
     fewer are enough for who accepts to lose it.
 
     Args:
-      found: of two or more members.
+      sufficient_size: of two or more members.
       noun: what an image is called.
     """
-    M, margin = found.members, format_loss_with_metric(found.margin, found.metric)
-    if found.smallest_sufficient:
-        verb = "is" if found.size == 1 else "are"
-        cases = "all" if found.share == 1 else formats.format_percent(found.share, figures=2)
-        return (
-            f"If {margin} may be lost, {found.size} of {M} members {verb} enough, in {cases} "
-            f"{'cases' if found.share == 1 else 'of cases'}."
+    M, margin = (
+        sufficient_size.members,
+        format_loss_with_metric(sufficient_size.margin, sufficient_size.metric),
+    )
+    if sufficient_size.smallest_sufficient:
+        verb = "is" if sufficient_size.size == 1 else "are"
+        cases = (
+            "all"
+            if sufficient_size.share == 1
+            else formats.format_percent(sufficient_size.share, figures=2)
         )
-    failed = found.sizes[0]
+        return (
+            f"If {margin} may be lost, {sufficient_size.size} of {M} members {verb} enough, in "
+            f"{cases} "
+            f"{'cases' if sufficient_size.share == 1 else 'of cases'}."
+        )
+    failed = sufficient_size.sizes[0]
     if failed.outcome == "loses":
         needed = "both" if M == 2 else f"all {M}"
         losing = describe_losing_committees(failed).capitalize()
         return f"{losing} over {margin}: it takes {needed}."
     if failed.examples is None:
         fewer = f"{failed.size} of {M} members {'is' if failed.size == 1 else 'are'} enough"
-        bound = format_loss_with_metric(failed.bound, found.metric)
+        bound = format_loss_with_metric(failed.bound, sufficient_size.metric)
         return f"Not shown whether {fewer}: up to {bound} may be lost."
     return (
         f"Too few test {pluralize_noun(noun)} to say whether {failed.size} of {M} members would do."
     )
 
 
-def describe_losing_committees(one: SizeVerdict) -> str:
+def describe_losing_committees(size_verdict: SizeVerdict) -> str:
     """How many committees of a size are at least shown to lose more, and the verb."""
-    least = one.committees - one.required + 1
+    least = size_verdict.committees - size_verdict.required + 1
     return (
-        f"at least {least:,} of {format_committee_count(one)} {'loses' if least == 1 else 'lose'}"
+        f"at least {least:,} of {format_committee_count(size_verdict)} "
+        f"{'loses' if least == 1 else 'lose'}"
     )
 
 
-def format_committee_count(one: SizeVerdict) -> str:
+def format_committee_count(size_verdict: SizeVerdict) -> str:
     """The committees of a size: "4 committees of 3", "4 single members"."""
-    if one.size == 1:
-        return f"{one.committees:,} single members"
-    return f"{one.committees:,} committees of {one.size}"
+    if size_verdict.size == 1:
+        return f"{size_verdict.committees:,} single members"
+    return f"{size_verdict.committees:,} committees of {size_verdict.size}"
 
 
-def describe_enough_evidence(found: SufficientSize, noun: str) -> str:
+def describe_enough_evidence(sufficient_size: SufficientSize, noun: str) -> str:
     """What carries the verdict: the smallest size that is enough, and the next smaller one."""
-    said = [
-        describe_size_evidence(found, one, noun)
-        for one in (found.smallest_sufficient, found.first_insufficient)
-        if one
+    parts = [
+        describe_size_evidence(sufficient_size, size_verdict, noun)
+        for size_verdict in (
+            sufficient_size.smallest_sufficient,
+            sufficient_size.first_insufficient,
+        )
+        if size_verdict
     ]
-    return " ".join([*said, "Each claim is wrong at most 5 % of the time."])
+    return " ".join([*parts, "Each claim is wrong at most 5 % of the time."])
 
 
-def describe_loss_bound(one: SizeVerdict, figure: str) -> str:
+def describe_loss_bound(size_verdict: SizeVerdict, figure: str) -> str:
     """What those that are needed lose at most, or gain at least, with the verb."""
-    verb, end = ("gain", "least") if one.bound < 0 else ("lose", "most")
+    verb, end = ("gain", "least") if size_verdict.bound < 0 else ("lose", "most")
     return (
-        f"{verb}{'s' if one.required == 1 else ''} "
-        f"{format_committee_loss(abs(one.bound), figure)} at {end}"
+        f"{verb}{'s' if size_verdict.required == 1 else ''} "
+        f"{format_committee_loss(abs(size_verdict.bound), figure)} at {end}"
     )
 
 
-def describe_size_evidence(found: SufficientSize, one: SizeVerdict, noun: str) -> str:
+def describe_size_evidence(
+    sufficient_size: SufficientSize, size_verdict: SizeVerdict, noun: str
+) -> str:
     """What the test set shows of one size."""
-    figure = found.metric
-    drawn = one.committees < comb(found.members, one.size)
-    they = f"{format_committee_count(one)}{' that were drawn' if drawn else ''}"
+    figure = sufficient_size.metric
+    drawn = size_verdict.committees < comb(sufficient_size.members, size_verdict.size)
+    they = f"{format_committee_count(size_verdict)}{' that were drawn' if drawn else ''}"
     average = (
-        f"On average the {they} {'gain' if one.loss < 0 else 'lose'} "
-        f"{format_loss_with_metric(abs(one.loss), figure)} against all {found.members}"
+        f"On average the {they} {'gain' if size_verdict.loss < 0 else 'lose'} "
+        f"{format_loss_with_metric(abs(size_verdict.loss), figure)} against all "
+        f"{sufficient_size.members}"
     )
-    if one.outcome == "enough":
-        return f"{average}; {one.required:,} of them {describe_loss_bound(one, figure)}."
-    if one.outcome == "loses":
+    if size_verdict.outcome == "enough":
         return (
-            f"{average}; {describe_losing_committees(one)} over "
-            f"{format_committee_loss(found.margin, figure)}."
+            f"{average}; {size_verdict.required:,} of them "
+            f"{describe_loss_bound(size_verdict, figure)}."
+        )
+    if size_verdict.outcome == "loses":
+        return (
+            f"{average}; {describe_losing_committees(size_verdict)} over "
+            f"{format_committee_loss(sufficient_size.margin, figure)}."
         )
     open_ = (
-        f"{average}; it is not shown that {one.required:,} of them lose at most "
-        f"{format_committee_loss(found.margin, figure)}, nor that they lose more: they may lose up "
-        f"to {format_committee_loss(one.bound, figure)}"
+        f"{average}; it is not shown that {size_verdict.required:,} of them lose at most "
+        f"{format_committee_loss(sufficient_size.margin, figure)}, nor that they lose more: they "
+        "may lose up "
+        f"to {format_committee_loss(size_verdict.bound, figure)}"
     )
-    if one.examples is None:
+    if size_verdict.examples is None:
         return (
             f"{open_}. If nothing were really lost, most sets of "
-            f"{formats.format_count(found.n, noun)} would have shown it."
+            f"{formats.format_count(sufficient_size.n, noun)} would have shown it."
         )
     return (
-        f"{open_}. To show it takes about {formats.format_significant(one.examples, 2)} "
-        f"{pluralize_noun(noun)}, if nothing is really lost; there are {found.n:,}."
+        f"{open_}. To show it takes about {formats.format_significant(size_verdict.examples, 2)} "
+        f"{pluralize_noun(noun)}, if nothing is really lost; there are {sufficient_size.n:,}."
     )
 
 
@@ -147,15 +166,15 @@ def describe_judged_committees(judged: CommitteeEvaluation) -> str:
 
 def tabulate_member_worth(judged: CommitteeEvaluation, noun: str) -> pd.DataFrame:
     """What is lost without each member."""
-    found, M = committees.member_contributions(judged), judged.members
+    worth, M = committees.member_contributions(judged), judged.members
     return pd.DataFrame(
         {
             "member": [str(member) for member in range(1, M + 1)],
             "alone": [formats.format_percent(share, judged.n) for share in judged.accuracy[:M]],
             "without it": [
-                formats.format_image_difference(-share * judged.n, noun) for share in found.accuracy
+                formats.format_image_difference(-share * judged.n, noun) for share in worth.accuracy
             ],
-            "NLL without it": [format_signed_loss(loss) for loss in found.nll],
+            "NLL without it": [format_signed_loss(loss) for loss in worth.nll],
         }
     )
 

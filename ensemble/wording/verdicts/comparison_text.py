@@ -15,25 +15,38 @@ NO_DIFFERENCE_REASONS = {
 }
 
 
-def format_comparison_lines(found: ComparisonTable, noun: str) -> list[str]:
+def format_comparison_lines(comparison_table: ComparisonTable, noun: str) -> list[str]:
     """The table, a group a line; what each is better by than the baseline; what it all rests on.
 
     Args:
-      found: the groups.
+      comparison_table: the groups.
       noun: what a test image is called.
     """
     head = ["group", "runs", "accuracy", "NLL", "ECE", f"gain, {pluralize_noun(noun)}", "time"]
-    said = align_columns([head, *(format_comparison_cells(column) for column in found.columns)])
-    base = next((one for one in found.columns if one.group.key == found.baseline), None)
+    lines = align_columns(
+        [head, *(format_comparison_cells(column) for column in comparison_table.columns)]
+    )
+    base = next(
+        (
+            column
+            for column in comparison_table.columns
+            if column.group.key == comparison_table.baseline
+        ),
+        None,
+    )
     if base:
-        said += ["", f"Against “{base.group.title}”:"]
-        width = max(len(one.group.title) for one in found.columns)
-        said += [
-            f"  {one.group.title:<{width}}  {describe_baseline_gain(one, noun)}"
-            for one in found.columns
-            if one is not base
+        lines += ["", f"Against “{base.group.title}”:"]
+        width = max(len(column.group.title) for column in comparison_table.columns)
+        lines += [
+            f"  {column.group.title:<{width}}  {describe_baseline_gain(column, noun)}"
+            for column in comparison_table.columns
+            if column is not base
         ]
-    return [*said, "", *filter(None, [found.note, describe_comparison_basis(found)])]
+    return [
+        *lines,
+        "",
+        *filter(None, [comparison_table.note, describe_comparison_basis(comparison_table)]),
+    ]
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -66,53 +79,56 @@ def format_with_interval(
     """A figure with its interval: "97.1 % (95.2 to 98.3)"; what is not known is a dash."""
     if figure.value is None:
         return "–"
-    said = f"{write(figure.value)}{unit}"
+    text = f"{write(figure.value)}{unit}"
     if figure.low is None or figure.high is None:
-        return said
-    return f"{said} ({write(figure.low)} to {write(figure.high)})"
+        return text
+    return f"{text} ({write(figure.low)} to {write(figure.high)})"
 
 
 def describe_baseline_gain(column: GroupColumn, noun: str) -> str:
     """What a group is better by than the baseline, in a line."""
-    found = column.difference
-    if found is None:
+    difference = column.difference
+    if difference is None:
         return NO_DIFFERENCE_REASONS.get(column.no_difference_reason, column.no_difference_reason)
-    ends = f"{format_signed(found.digits_low, 0)} to {format_signed(found.digits_high, 0)}"
-    nll = f"{format_signed(-found.nll_high)} to {format_signed(-found.nll_low)}"
+    ends = (
+        f"{format_signed(difference.digits_low, 0)} to {format_signed(difference.digits_high, 0)}"
+    )
+    nll = f"{format_signed(-difference.nll_high)} to {format_signed(-difference.nll_low)}"
     return (
-        f"{formats.format_image_difference(found.digits, noun)} ({ends}; "
-        f"{found.won:,.{count_mean_decimals(found)}f} right only here, "
-        f"{found.lost:,.{count_mean_decimals(found)}f} only there), "
-        f"{format_p_value(found.adjusted_p)}; NLL {format_signed(-found.nll)} ({nll}), "
-        f"{format_p_value(found.adjusted_nll_p)}: "
-        f"{format_shown_differences(found)}"
+        f"{formats.format_image_difference(difference.digits, noun)} ({ends}; "
+        f"{difference.won:,.{count_mean_decimals(difference)}f} right only here, "
+        f"{difference.lost:,.{count_mean_decimals(difference)}f} only there), "
+        f"{format_p_value(difference.adjusted_p)}; NLL {format_signed(-difference.nll)} ({nll}), "
+        f"{format_p_value(difference.adjusted_nll_p)}: "
+        f"{format_shown_differences(difference)}"
     )
 
 
-def count_mean_decimals(found: GroupDifference) -> int:
+def count_mean_decimals(group_difference: GroupDifference) -> int:
     """Decimals of won and lost: a mean over pairs of runs may be a fraction."""
-    return int(found.won % 1 > 0 or found.lost % 1 > 0)
+    return int(group_difference.won % 1 > 0 or group_difference.lost % 1 > 0)
 
 
-def format_shown_differences(found: GroupDifference) -> str:
+def format_shown_differences(group_difference: GroupDifference) -> str:
     """What is shown of accuracy and NLL: "more right", "higher NLL", "no difference shown"."""
-    accuracy = {1: "more right", -1: "fewer right", 0: ""}[found.accuracy_sign]
-    nll = {1: "lower NLL", -1: "higher NLL", 0: ""}[found.nll_sign]
+    accuracy = {1: "more right", -1: "fewer right", 0: ""}[group_difference.accuracy_sign]
+    nll = {1: "lower NLL", -1: "higher NLL", 0: ""}[group_difference.nll_sign]
     return ", ".join(filter(None, [accuracy, nll])) or "no difference shown"
 
 
-def describe_comparison_basis(found: ComparisonTable) -> str:
+def describe_comparison_basis(comparison_table: ComparisonTable) -> str:
     """What the intervals hold for, and for how many tests the p are adjusted."""
-    counts = [len(column.run_ids) for column in found.columns if column.run_ids]
+    counts = [len(column.run_ids) for column in comparison_table.columns if column.run_ids]
     many = "hold for other seeds and new images"
     if max(counts, default=0) < 2:
         many = "hold for these trained runs on new images: another seed may differ"
     elif min(counts) < 2:
         many += "; those of a single run hold for that trained run on new images"
-    said = f"95 % intervals {many}."
-    if found.tests:
-        said += (
-            f" Each p is adjusted for all {found.tests} tests (Holm); “no difference shown” does "
+    text = f"95 % intervals {many}."
+    if comparison_table.tests:
+        text += (
+            f" Each p is adjusted for all {comparison_table.tests} tests (Holm); “no difference "
+            "shown” does "
             "not mean equal."
         )
-    return said
+    return text

@@ -37,30 +37,34 @@ def format_set_level(error_rate: float) -> str:
     return formats.format_percent(1 - error_rate, figures=2)
 
 
-def explain_uncalibrated_sets(made: ConformalThreshold, noun: str) -> str:
+def explain_uncalibrated_sets(conformal_threshold: ConformalThreshold, noun: str) -> str:
     """Why every set holds all classes; "" where they do not have to."""
-    if made.has_enough_examples:
+    if conformal_threshold.has_enough_examples:
         return ""
     return (
-        f"{made.n:,} calibration {pluralize_noun(noun)} are too few for lists that are right "
-        f"{format_set_level(made.error_rate)} of the time: it takes {made.min_examples:,}. Until "
+        f"{conformal_threshold.n:,} calibration {pluralize_noun(noun)} are too few for lists that "
+        "are right "
+        f"{format_set_level(conformal_threshold.error_rate)} of the time: it takes "
+        f"{conformal_threshold.min_examples:,}. Until "
         "then every list names all classes."
     )
 
 
-def describe_conformal_sets(made: ConformalThreshold, found: ConformalCoverage, noun: str) -> str:
+def describe_conformal_sets(
+    conformal_threshold: ConformalThreshold, conformal_coverage: ConformalCoverage, noun: str
+) -> str:
     """What share of the sets holds the label and how large they are, against what was promised."""
-    if few := explain_uncalibrated_sets(made, noun):
+    if few := explain_uncalibrated_sets(conformal_threshold, noun):
         return few
-    said = (
-        f"Lists of {format_mean_set_size(found.mean_size)} hold the right {noun} "
-        f"{formats.format_percent(found.coverage, found.n)} of the time"
+    text = (
+        f"Lists of {format_mean_set_size(conformal_coverage.mean_size)} hold the right {noun} "
+        f"{formats.format_percent(conformal_coverage.coverage, conformal_coverage.n)} of the time"
     )
-    level = format_set_level(made.error_rate)
+    level = format_set_level(conformal_threshold.error_rate)
     return (
-        f"{said}: less than promised ({level})."
-        if coverage_p_value(made, found) < BROKEN_PROMISE_LEVEL
-        else f"{said} (aim: {level})."
+        f"{text}: less than promised ({level})."
+        if coverage_p_value(conformal_threshold, conformal_coverage) < BROKEN_PROMISE_LEVEL
+        else f"{text} (aim: {level})."
     )
 
 
@@ -89,26 +93,32 @@ def describe_calibration_images(fitted: int, judged: int, noun: str, halved: boo
     )
 
 
-def describe_coverage_promise(made: ConformalThreshold, noun: str, halved: bool = True) -> str:
+def describe_coverage_promise(
+    conformal_threshold: ConformalThreshold, noun: str, halved: bool = True
+) -> str:
     """What is promised and of which images, in full.
 
     Args:
-      made: the sets.
+      conformal_threshold: the sets.
       noun: what an image is called.
       halved: whether they were calibrated on test images; else on images held out of training.
     """
-    low, high = made.expected_coverage
+    low, high = conformal_threshold.expected_coverage
     like = "these" if halved else "the validation images"
-    said = (
+    text = (
         f"The promise: for new {pluralize_noun(noun)} like {like}, the list holds the right class "
-        f"{format_set_level(made.error_rate)} of the time or more. That is on average over "
+        f"{format_set_level(conformal_threshold.error_rate)} of the time or more. That is on "
+        "average over "
         "calibrations"
     )
-    if made.has_enough_examples:
-        given = formats.format_percent_range(low, high, 1)
-        said += f"; with {made.n:,} calibration {pluralize_noun(noun)} most give {given}"
+    if conformal_threshold.has_enough_examples:
+        percent_range = formats.format_percent_range(low, high, 1)
+        text += (
+            f"; with {conformal_threshold.n:,} calibration {pluralize_noun(noun)} most give "
+            f"{percent_range}"
+        )
     return (
-        f"{said}. It is no promise for each class or each image, nor for images from elsewhere or "
+        f"{text}. It is no promise for each class or each image, nor for images from elsewhere or "
         "under shift."
     )
 
@@ -119,12 +129,12 @@ def summarize_conformal_sets(
     """Sets (N, C) of all test images in a line."""
     sizes = sets.sum(axis=1)
     several, none = int((sizes > 1).sum()), int((sizes == 0).sum())
-    said = (
+    text = (
         f"Short lists, meant to be right {format_set_level(error_rate)} of the time: "
         f"{formats.format_percent(covered / len(sets), len(sets))} hold the right "
         f"{noun}; {several:,} of {len(sets):,} name two or more"
     )
-    return f"{said}, {none:,} none." if none else f"{said}."
+    return f"{text}, {none:,} none." if none else f"{text}."
 
 
 def format_image_set(row: NDArray[np.bool_], error_rate: float, names: Sequence[str]) -> str:
@@ -149,20 +159,22 @@ def explain_lost_promise(noun: str, set_on: str = "test") -> str:
 MAX_LISTED_CLASSES = 30  # classes in a table of many
 
 
-def explain_set_sizes_chart(found: ConformalCoverage, noun: str) -> str:
+def explain_set_sizes_chart(conformal_coverage: ConformalCoverage, noun: str) -> str:
     """What to see in the picture."""
-    n = found.n
-    said = (
-        f"{formats.format_percent(found.singleton_count / n, n)} of the {pluralize_noun(noun)} "
+    n = conformal_coverage.n
+    text = (
+        f"{formats.format_percent(conformal_coverage.singleton_count / n, n)} of the "
+        f"{pluralize_noun(noun)} "
         f"get a list of one class"
     )
-    several = n - found.singleton_count - found.empty_count
-    said += f", {formats.format_percent(several / n, n)} two or more"
-    if found.empty_count:
-        said += (
-            f", {formats.format_percent(found.empty_count / n, n)} none: no class is likely enough"
+    several = n - conformal_coverage.singleton_count - conformal_coverage.empty_count
+    text += f", {formats.format_percent(several / n, n)} two or more"
+    if conformal_coverage.empty_count:
+        text += (
+            f", {formats.format_percent(conformal_coverage.empty_count / n, n)} none: no class "
+            "is likely enough"
         )
-    return f"{said}. Orange: lists without the right class."
+    return f"{text}. Orange: lists without the right class."
 
 
 def tabulate_set_methods(each: JudgedSets) -> pd.DataFrame:
@@ -171,38 +183,50 @@ def tabulate_set_methods(each: JudgedSets) -> pd.DataFrame:
         [
             {
                 "sets": METHOD_NAMES[name],
-                "hold it": format_coverage(found.covered, found.n),
-                "mean size": formats.format_significant(found.mean_size),
-                "one class": f"{found.singleton_count:,}",
-                "none": f"{found.empty_count:,}",
-                "largest": f"{found.sizes.nonzero()[0].max():,}",
-                "threshold": formats.format_significant(made.threshold)
-                if made.has_enough_examples
+                "hold it": format_coverage(coverage.covered, coverage.n),
+                "mean size": formats.format_significant(coverage.mean_size),
+                "one class": f"{coverage.singleton_count:,}",
+                "none": f"{coverage.empty_count:,}",
+                "largest": f"{coverage.sizes.nonzero()[0].max():,}",
+                "threshold": formats.format_significant(threshold.threshold)
+                if threshold.has_enough_examples
                 else "none",
             }
-            for name, (made, found) in each.items()
+            for name, (threshold, coverage) in each.items()
         ]
     )
 
 
 def select_least_covered_classes(
-    found: ConformalCoverage, most: int = MAX_LISTED_CLASSES
+    conformal_coverage: ConformalCoverage, most: int = MAX_LISTED_CLASSES
 ) -> list[int]:
     """The classes to list: all, or of many those whose sets hold the label least often."""
-    classes = np.arange(len(found.class_n))
+    classes = np.arange(len(conformal_coverage.class_n))
     if len(classes) <= most:
-        return [int(one) for one in classes]
-    seen = classes[found.class_n > 0]
-    share = found.class_covered[seen] / found.class_n[seen]
-    return [int(one) for one in seen[np.lexsort((-found.class_n[seen], share))[:most]]]
+        return [int(index) for index in classes]
+    class_numbers = classes[conformal_coverage.class_n > 0]
+    share = (
+        conformal_coverage.class_covered[class_numbers] / conformal_coverage.class_n[class_numbers]
+    )
+    return [
+        int(index)
+        for index in class_numbers[
+            np.lexsort((-conformal_coverage.class_n[class_numbers], share))[:most]
+        ]
+    ]
 
 
 def tabulate_sets_by_class(
-    found: ConformalCoverage, names: Sequence[str], listed: Sequence[int]
+    conformal_coverage: ConformalCoverage, names: Sequence[str], listed: Sequence[int]
 ) -> pd.DataFrame:
     """A row for each class: the promise is for all together, and some classes may get less."""
     rows = (
-        (names[c], int(found.class_n[c]), int(found.class_covered[c]), found.class_size[c])
+        (
+            names[c],
+            int(conformal_coverage.class_n[c]),
+            int(conformal_coverage.class_covered[c]),
+            conformal_coverage.class_size[c],
+        )
         for c in listed
     )
     return pd.DataFrame(

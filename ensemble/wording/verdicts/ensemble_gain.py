@@ -41,90 +41,102 @@ def format_p_value(p: float) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def describe_single_member(made: EnsemblePredictions, noun: str) -> str:
+def describe_single_member(ensemble_predictions: EnsemblePredictions, noun: str) -> str:
     """The answer where there is one member."""
-    n, right = len(made.labels), int(made.right.sum())
+    n, right = len(ensemble_predictions.labels), int(ensemble_predictions.right.sum())
     return (
         f"One member alone: there is no ensemble to compare it with. It gets {right:,} of "
         f"{formats.format_count(n, noun)} right."
     )
 
 
-def describe_ensemble_gain(made: EnsemblePredictions, found: MeanGain, noun: str) -> str:
+def describe_ensemble_gain(
+    ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str
+) -> str:
     """Whether the ensemble gets more right than a member drawn at random: one claim, one line.
 
     Args:
-      made: the predictions.
-      found: what the ensemble is better by.
+      ensemble_predictions: the predictions.
+      mean_gain: what the ensemble is better by.
       noun: what an image is called.
     """
-    if not made.split.any():
+    if not ensemble_predictions.split.any():
         everyone = (
-            "Both members" if made.members == 2 else f"All {spell_number(made.members)} members"
+            "Both members"
+            if ensemble_predictions.members == 2
+            else f"All {spell_number(ensemble_predictions.members)} members"
         )
         return f"{everyone} give the same answer on every {noun}: together they get no more right."
-    if found.accuracy_sign:
-        which = "more" if found.accuracy_sign > 0 else "fewer"
-        count = formats.format_count(abs(formats.round_half_away(found.digits)), noun).replace(
+    if mean_gain.accuracy_sign:
+        which = "more" if mean_gain.accuracy_sign > 0 else "fewer"
+        count = formats.format_count(abs(formats.round_half_away(mean_gain.digits)), noun).replace(
             " ", f" {which} "
         )
         return f"The ensemble gets {count} right than a member drawn at random."
     return (
-        f"{formats.format_finding_subject(found.n, noun)} no gain in accuracy over a member "
+        f"{formats.format_finding_subject(mean_gain.n, noun)} no gain in accuracy over a member "
         f"drawn at random."
     )
 
 
-def summarize_gain_evidence(made: EnsemblePredictions, found: MeanGain, noun: str) -> str:
+def summarize_gain_evidence(
+    ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str
+) -> str:
     """What carries the headline, in a line of at most 75 letters: won, lost, NLL."""
-    if not found.nll and not found.nll_high:
+    if not mean_gain.nll and not mean_gain.nll_high:
         nll = "NLL is equal"
-    elif not found.nll_sign:
-        nll = f"NLL lower by {format_nll_ends(found)}"
+    elif not mean_gain.nll_sign:
+        nll = f"NLL lower by {format_nll_ends(mean_gain)}"
     else:
-        nll = f"NLL {format_nll_size(found)}"
+        nll = f"NLL {format_nll_size(mean_gain)}"
     return (
-        f"Against a typical member: {found.won:,.1f} {pluralize_noun(noun)} corrected, "
-        f"{found.lost:,.1f} spoilt; {nll}."
+        f"Against a typical member: {mean_gain.won:,.1f} {pluralize_noun(noun)} corrected, "
+        f"{mean_gain.lost:,.1f} spoilt; {nll}."
     )
 
 
-def describe_gain_evidence(made: EnsemblePredictions, found: MeanGain, noun: str) -> str:
+def describe_gain_evidence(
+    ensemble_predictions: EnsemblePredictions, mean_gain: MeanGain, noun: str
+) -> str:
     """The figures that the headline rests on: won and lost, their interval, NLL."""
-    everyone = "both" if made.members == 2 else f"the {spell_number(made.members)}"
+    everyone = (
+        "both"
+        if ensemble_predictions.members == 2
+        else f"the {spell_number(ensemble_predictions.members)}"
+    )
     return (
-        f"Against a typical member (mean over {everyone}): {found.won:,.1f} "
-        f"{pluralize_noun(noun)} corrected, {found.lost:,.1f} spoilt, "
-        f"{format_signed(found.digits, 1)} {pluralize_noun(noun)} "
-        f"{format_gain_interval(found)}{describe_undecided_gain(found, noun)}. "
-        f"{describe_nll_gain(found, noun)}"
+        f"Against a typical member (mean over {everyone}): {mean_gain.won:,.1f} "
+        f"{pluralize_noun(noun)} corrected, {mean_gain.lost:,.1f} spoilt, "
+        f"{format_signed(mean_gain.digits, 1)} {pluralize_noun(noun)} "
+        f"{format_gain_interval(mean_gain)}{describe_undecided_gain(mean_gain, noun)}. "
+        f"{describe_nll_gain(mean_gain, noun)}"
     )
 
 
-def describe_nll_gain(found: MeanGain, noun: str) -> str:
+def describe_nll_gain(mean_gain: MeanGain, noun: str) -> str:
     """What the ensemble saves of NLL, and why that may be where no more is shown to be right."""
-    if not found.nll and not found.nll_high:
+    if not mean_gain.nll and not mean_gain.nll_high:
         return "NLL is equal."
-    if not found.nll_sign:
+    if not mean_gain.nll_sign:
         return (
-            f"NLL is {format_nll_change(found)}: averaging never raises it above the members' "
+            f"NLL is {format_nll_change(mean_gain)}: averaging never raises it above the members' "
             f"mean, but there are too few {pluralize_noun(noun)} to say how far it falls."
         )
     why = (
         ""
-        if found.accuracy_sign > 0
+        if mean_gain.accuracy_sign > 0
         else ": accuracy counts right answers, NLL also how sure they are"
     )
-    return f"NLL is {format_nll_change(found)}{why}."
+    return f"NLL is {format_nll_change(mean_gain)}{why}."
 
 
 def describe_best_member(
-    made: EnsemblePredictions, right: int, noun: str, best_on: str = "test"
+    ensemble_predictions: EnsemblePredictions, right: int, noun: str, best_on: str = "test"
 ) -> str:
     """What the best single member gets, and why that is no offer where it is the best of these.
 
     Args:
-      made: the predictions.
+      ensemble_predictions: the predictions.
       right: how many it gets right.
       noun: what an image is called.
       best_on: on which images it is the best: "validation" or "test".
@@ -132,27 +144,28 @@ def describe_best_member(
     if best_on == "validation":
         return (
             f"The member that is best on the validation images gets {right:,} (the ensemble "
-            f"{int(made.right.sum()):,})."
+            f"{int(ensemble_predictions.right.sum()):,})."
         )
     return (
-        f"The best single member gets {right:,} (the ensemble {int(made.right.sum()):,}), but it "
+        f"The best single member gets {right:,} (the ensemble "
+        f"{int(ensemble_predictions.right.sum()):,}), but it "
         f"was picked on these very {pluralize_noun(noun)}: nobody knows beforehand which it is."
     )
 
 
-def describe_calibration_loss(found: EceGain, members: int) -> str:
+def describe_calibration_loss(ece_gain: EceGain, members: int) -> str:
     """That the ensemble is worse calibrated than its members, where that is shown; else ""."""
-    if found.ece_sign >= 0:
+    if ece_gain.ece_sign >= 0:
         return ""
     from_to = (
-        f"{formats.format_significant(found.members)} to "
-        f"{formats.format_significant(found.ensemble)}"
+        f"{formats.format_significant(ece_gain.members)} to "
+        f"{formats.format_significant(ece_gain.ensemble)}"
     )
     because = {
         -1: f": averaging {spell_number(members)} members makes it less sure than it is right",
         0: "",
         1: f": averaging {spell_number(members)} members leaves it surer than it is right",
-    }[found.overconfidence_sign]
+    }[ece_gain.overconfidence_sign]
     return f"ECE got worse, {from_to}{because}."
 
 
@@ -164,14 +177,14 @@ def describe_interval_scope(accuracies: Sequence[float], nlls: Sequence[float], 
       nlls: the same runs' NLL, in nats.
       n: how many test images they are of.
     """
-    said = "Intervals hold for these trained members on new images; another seed may differ"
+    text = "Intervals hold for these trained members on new images; another seed may differ"
     if len(accuracies) < 2:
-        return f"{said}."
+        return f"{text}."
     points = 100 * statistics.stdev(accuracies)
     shares = [formats.format_percent(end, n) for end in (min(accuracies), max(accuracies))]
     ends = [formats.format_significant(end) for end in (min(nlls), max(nlls))]
     return (
-        f"{said}: {len(accuracies):,} runs that differ in the seed alone get "
+        f"{text}: {len(accuracies):,} runs that differ in the seed alone get "
         f"{formats.format_percent(statistics.fmean(accuracies), n)} ± "
         f"{formats.format_significant(points, 2)} "
         f"({shares[0].removesuffix(' %')} to {shares[1]}), NLL "
@@ -181,45 +194,45 @@ def describe_interval_scope(accuracies: Sequence[float], nlls: Sequence[float], 
     )
 
 
-def format_gain_interval(found: MeanGain) -> str:
+def format_gain_interval(mean_gain: MeanGain) -> str:
     """The interval of the digits, as "(95 % interval +9 to +27)"."""
     return (
-        f"(95 % interval {format_signed(found.digits_low, 0)} to "
-        f"{format_signed(found.digits_high, 0)})"
+        f"(95 % interval {format_signed(mean_gain.digits_low, 0)} to "
+        f"{format_signed(mean_gain.digits_high, 0)})"
     )
 
 
-def describe_undecided_gain(found: MeanGain, noun: str) -> str:
+def describe_undecided_gain(mean_gain: MeanGain, noun: str) -> str:
     """Where no difference is shown: how large a loss or a gain may be there all the same."""
-    if found.accuracy_sign:
+    if mean_gain.accuracy_sign:
         return ""
     loss, gain = (
         f"a {name} of {formats.format_count(round(end), noun)}" if round(end) else f"no {name}"
-        for name, end in (("loss", abs(found.digits_low)), ("gain", abs(found.digits_high)))
+        for name, end in (("loss", abs(mean_gain.digits_low)), ("gain", abs(mean_gain.digits_high)))
     )
     return f"; anything from {loss} to {gain} is possible"
 
 
-def format_nll_change(found: MeanGain) -> str:
+def format_nll_change(mean_gain: MeanGain) -> str:
     """How far the NLL is from the other's, as "0.035 nats lower (0.030 to 0.041)"."""
-    return f"{format_nll_size(found)} ({format_nll_ends(found)})"
+    return f"{format_nll_size(mean_gain)} ({format_nll_ends(mean_gain)})"
 
 
-def format_nll_size(found: MeanGain) -> str:
+def format_nll_size(mean_gain: MeanGain) -> str:
     """The same without its interval: "0.035 nats lower"."""
     return (
-        f"{formats.format_significant(abs(found.nll), 2)} nats "
-        f"{'lower' if found.nll > 0 else 'higher'}"
+        f"{formats.format_significant(abs(mean_gain.nll), 2)} nats "
+        f"{'lower' if mean_gain.nll > 0 else 'higher'}"
     )
 
 
-def format_nll_ends(found: MeanGain) -> str:
+def format_nll_ends(mean_gain: MeanGain) -> str:
     """The interval of that: its size, or with signs of the change where it holds 0."""
-    if found.nll_low == 0:
-        return f"0 to {formats.format_significant(found.nll_high, 2)}"
-    if found.nll_low < 0 <= found.nll_high:
-        return f"{format_signed(-found.nll_high)} to {format_signed(-found.nll_low)}"
-    ends = sorted((abs(found.nll_low), abs(found.nll_high)))
+    if mean_gain.nll_low == 0:
+        return f"0 to {formats.format_significant(mean_gain.nll_high, 2)}"
+    if mean_gain.nll_low < 0 <= mean_gain.nll_high:
+        return f"{format_signed(-mean_gain.nll_high)} to {format_signed(-mean_gain.nll_low)}"
+    ends = sorted((abs(mean_gain.nll_low), abs(mean_gain.nll_high)))
     low, high = (formats.format_significant(end, 2) for end in ends)
     return low if low == high else f"{low} to {high}"
 
@@ -227,38 +240,44 @@ def format_nll_ends(found: MeanGain) -> str:
 def format_signed(value: float, places: int | None = None) -> str:
     """A difference with its sign: to so many decimals, else to two significant figures."""
     size = abs(value)
-    said = formats.format_significant(size, 2) if places is None else f"{size:,.{places}f}"
-    return f"{'+' if value > 0 else '−' if float(said.replace(',', '')) else '±'}{said}"
+    text = formats.format_significant(size, 2) if places is None else f"{size:,.{places}f}"
+    return f"{'+' if value > 0 else '−' if float(text.replace(',', '')) else '±'}{text}"
 
 
-def list_quality_rows(found: EnsembleQualities) -> list[tuple[str, Quality]]:
+def list_quality_rows(ensemble_qualities: EnsembleQualities) -> list[tuple[str, Quality]]:
     """Who, and the figures: the ensemble first; one member alone is all there is."""
-    if len(found.members) == 1:
-        return [("member 1", found.ensemble)]
-    each = [(f"member {m + 1}", one) for m, one in enumerate(found.members)]
-    return [("ensemble", found.ensemble), ("mean member", found.mean), *each]
+    if len(ensemble_qualities.members) == 1:
+        return [("member 1", ensemble_qualities.ensemble)]
+    each = [(f"member {m + 1}", member) for m, member in enumerate(ensemble_qualities.members)]
+    return [
+        ("ensemble", ensemble_qualities.ensemble),
+        ("mean member", ensemble_qualities.mean),
+        *each,
+    ]
 
 
-def tabulate_exact_metrics(found: EnsembleQualities) -> pd.DataFrame:
+def tabulate_exact_metrics(ensemble_qualities: EnsembleQualities) -> pd.DataFrame:
     """The figures to keep, all in [0, 1] or nats."""
     lines = []
-    for who, one in list_quality_rows(found):
-        interval = {"accuracy low": one.low, "accuracy high": one.high}
-        others = {metric.term: one[metric.name] for metric in METRICS if metric.name != "accuracy"}
-        lines.append({"who": who, "accuracy": one.accuracy, **interval, **others})
+    for who, quality in list_quality_rows(ensemble_qualities):
+        interval = {"accuracy low": quality.low, "accuracy high": quality.high}
+        metrics = {
+            metric.term: quality[metric.name] for metric in METRICS if metric.name != "accuracy"
+        }
+        lines.append({"who": who, "accuracy": quality.accuracy, **interval, **metrics})
     return pd.DataFrame(lines)
 
 
-def tabulate_formatted_metrics(found: EnsembleQualities) -> pd.DataFrame:
+def tabulate_formatted_metrics(ensemble_qualities: EnsembleQualities) -> pd.DataFrame:
     """The same to read: each figure as it is written on every screen."""
     lines = []
-    for who, one in list_quality_rows(found):
-        share = formats.format_percent(one.accuracy, one.n)
-        others = {
-            metric.term: formats.format_significant(one[metric.name])
+    for who, quality in list_quality_rows(ensemble_qualities):
+        share = formats.format_percent(quality.accuracy, quality.n)
+        metrics = {
+            metric.term: formats.format_significant(quality[metric.name])
             for metric in METRICS
             if metric.name != "accuracy"
         }
-        ends = formats.format_wilson_interval(one.accuracy, one.n)
-        lines.append({"who": who, "accuracy": f"{share} {ends}", **others})
+        ends = formats.format_wilson_interval(quality.accuracy, quality.n)
+        lines.append({"who": who, "accuracy": f"{share} {ends}", **metrics})
     return pd.DataFrame(lines)

@@ -111,7 +111,7 @@ MEASURES = {
         "Disagreement",
         "Disagreement: the share of the test images on which two members give different answers.",
         "share of the images",
-        lambda made: disagreement_matrix(made.votes),
+        lambda predictions: disagreement_matrix(predictions.votes),
         True,
         "differ",
         "least",
@@ -122,7 +122,7 @@ MEASURES = {
         "KL, the mean Kullback–Leibler divergence: how far the probabilities of the member in the "
         "column are from those of the member in the row, in nats; 0 is the same.",
         "nats",
-        lambda made: mean_kl_divergence(made.probabilities),
+        lambda predictions: mean_kl_divergence(predictions.probabilities),
         False,
         "differ",
         "least",
@@ -133,7 +133,7 @@ MEASURES = {
         "Q-statistic: 1 if members are wrong on the same images, 0 if independently, −1 if never "
         "together.",
         "Q",
-        lambda made: q_statistic(made.votes == made.labels),
+        lambda predictions: q_statistic(predictions.votes == predictions.labels),
         False,
         "err together",
         "least",
@@ -144,7 +144,7 @@ MEASURES = {
         "Double fault: the share that both get wrong, which averaging cannot correct; on the "
         "diagonal a member's own mistakes.",
         "share of the images",
-        lambda made: double_fault(made.votes == made.labels),
+        lambda predictions: double_fault(predictions.votes == predictions.labels),
         True,
         "are both wrong",
         "least",
@@ -153,22 +153,22 @@ MEASURES = {
 }
 
 
-def compute_pairwise_matrix(made: EnsemblePredictions, key: str) -> Matrix:
+def compute_pairwise_matrix(ensemble_predictions: EnsemblePredictions, key: str) -> Matrix:
     """(M, M) of the measure of that key."""
-    return MEASURES[key].compute(made)
+    return MEASURES[key].compute(ensemble_predictions)
 
 
-def describe_oracle_accuracy(made: EnsemblePredictions, noun: str) -> str:
+def describe_oracle_accuracy(ensemble_predictions: EnsemblePredictions, noun: str) -> str:
     """What the members know together, were one to choose rightly among them; in Markdown."""
-    n = len(made.labels)
-    share = oracle_accuracy(made.votes, made.labels)
+    n = len(ensemble_predictions.labels)
+    share = oracle_accuracy(ensemble_predictions.votes, ensemble_predictions.labels)
     missing = round((1 - share) * n)
     left = (
         f"no member gets the other {missing:,} right"
         if missing
         else (f"there is no {noun} that all members get wrong")
     )
-    more = round((share - made.right.mean()) * n)
+    more = round((share - ensemble_predictions.right.mean()) * n)
     return (
         f"At least one member is right on **{formats.format_percent(share, n)}** of the "
         f"{pluralize_noun(noun)}, {formats.format_image_difference(more, noun)} over the ensemble; "

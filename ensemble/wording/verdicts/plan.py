@@ -71,89 +71,98 @@ def format_budget(costs: PlanCosts, passes: int) -> str:
     return f"{formats.format_significant(costs.training_work(plan))} img·member{about}"
 
 
-def describe_best_plan(found: PlanChoice, n: int) -> str:
+def describe_best_plan(plan_choice: PlanChoice, n: int) -> str:
     """The best plan for the budget, in one line.
 
     Args:
-      found: the choice.
+      plan_choice: the choice.
       n: on how many test images it is reported.
     """
-    best = found.best_estimate
-    said = format_plan_metric(found.metric, best.mean, n)
-    interval = format_plan_interval(found.metric, best.low, best.high, n)
-    return f"Best: {format_plan(found.best)}, {METRIC_NAMES[found.metric]} {said} {interval}."
+    best = plan_choice.best_estimate
+    plan_metric = format_plan_metric(plan_choice.metric, best.mean, n)
+    interval = format_plan_interval(plan_choice.metric, best.low, best.high, n)
+    return (
+        f"Best: {format_plan(plan_choice.best)}, {METRIC_NAMES[plan_choice.metric]} "
+        f"{plan_metric} {interval}."
+    )
 
 
-def describe_plan_evidence(found: PlanChoice, costs: PlanCosts, chosen_on: str) -> str:
+def describe_plan_evidence(plan_choice: PlanChoice, costs: PlanCosts, chosen_on: str) -> str:
     """What else would do, what the cheapest of it costs, and on which images it was chosen.
 
     Args:
-      found: the choice.
+      plan_choice: the choice.
       costs: what plans cost.
       chosen_on: "validation" or "test".
     """
     return (
-        f"{describe_other_plans(found, costs)} The best is "
+        f"{describe_other_plans(plan_choice, costs)} The best is "
         f"{selection_basis.describe_selection_basis(chosen_on)}."
     )
 
 
-def describe_other_plans(found: PlanChoice, costs: PlanCosts) -> str:
+def describe_other_plans(plan_choice: PlanChoice, costs: PlanCosts) -> str:
     """How many of the plans may be the best, and the cheapest of them."""
-    if found.affordable_plans == 1:
+    if plan_choice.affordable_plans == 1:
         return "The budget is too small for any other plan."
-    every = f"Of the {found.affordable_plans:,} plans within the budget"
-    if len(found.candidates) == 1:
+    every = f"Of the {plan_choice.affordable_plans:,} plans within the budget"
+    if len(plan_choice.candidates) == 1:
         return f"{every}, this one is the best (95 %)."
-    said = f"{every}, the best is one of {len(found.candidates):,} (95 %)"
-    cheapest = found.cheapest
-    if cheapest == found.best:
-        return f"{said}; none of these costs less."
-    said = (
-        f"{said}. The cheapest of these is {format_plan(cheapest)} "
+    text = f"{every}, the best is one of {len(plan_choice.candidates):,} (95 %)"
+    cheapest = plan_choice.cheapest
+    if cheapest == plan_choice.best:
+        return f"{text}; none of these costs less."
+    text = (
+        f"{text}. The cheapest of these is {format_plan(cheapest)} "
         f"({format_budget(costs, cheapest.cost)})"
     )
-    if found.runner_up and found.runner_up.plan == cheapest:  # what it loses is said next
-        return f"{said}."
-    (lost,) = (one for one in found.losses if one.plan == cheapest)
-    return f"{said}: {describe_plan_loss(found.metric, lost)}."
+    if (
+        plan_choice.runner_up and plan_choice.runner_up.plan == cheapest
+    ):  # what it loses is said next
+        return f"{text}."
+    (lost,) = (loss for loss in plan_choice.losses if loss.plan == cheapest)
+    return f"{text}: {describe_plan_loss(plan_choice.metric, lost)}."
 
 
-def describe_runner_up(found: PlanChoice, costs: PlanCosts, n: int, members: int) -> str:
+def describe_runner_up(plan_choice: PlanChoice, costs: PlanCosts, n: int, members: int) -> str:
     """What the second best loses, and what it would take to be sure of that; "" without one.
 
     Args:
-      found: the choice.
+      plan_choice: the choice.
       costs: what plans cost.
       n: on how many test images.
       members: of how many members.
     """
-    second = found.runner_up
-    if second is None or found.sample_size is None:
+    second = plan_choice.runner_up
+    if second is None or plan_choice.sample_size is None:
         return ""
-    said = f"Second: {format_plan(second.plan)}, {describe_plan_loss(found.metric, second)}."
+    text = f"Second: {format_plan(second.plan)}, {describe_plan_loss(plan_choice.metric, second)}."
     if second.loss_sign:
-        return said
-    epochs = max(second.plan.epochs, found.best.epochs)
-    return f"{said} {describe_required_effort(found.sample_size, costs, n, members, epochs)}"
+        return text
+    epochs = max(second.plan.epochs, plan_choice.best.epochs)
+    return f"{text} {describe_required_effort(plan_choice.sample_size, costs, n, members, epochs)}"
 
 
-def describe_plan_loss(figure: str, one: PlanLoss) -> str:
+def describe_plan_loss(figure: str, plan_loss: PlanLoss) -> str:
     """What a plan loses against another: "worse by 0.002 nats (95 %: 0.0004 to 0.0036)"."""
-    low, high = _format_loss_ends(figure, one)
-    open_ = "" if one.loss_sign else ", which may be chance"
-    if not one.mean:
+    low, high = _format_loss_ends(figure, plan_loss)
+    open_ = "" if plan_loss.loss_sign else ", which may be chance"
+    if not plan_loss.mean:
         return (
             f"level with it (95 %: {low} to {high} {'points' if figure == 'accuracy' else 'nats'})"
         )
-    side = "better" if one.mean < 0 else "worse"
-    return f"{side} by {format_plan_loss(figure, one.mean)} (95 %: {low} to {high}){open_}"
+    side = "better" if plan_loss.mean < 0 else "worse"
+    return f"{side} by {format_plan_loss(figure, plan_loss.mean)} (95 %: {low} to {high}){open_}"
 
 
-def _format_loss_ends(figure: str, one: PlanLoss) -> tuple[str, str]:
+def _format_loss_ends(figure: str, plan_loss: PlanLoss) -> tuple[str, str]:
     """Both ends of a loss, or of the gain where it is one, in its unit."""
     scale = 100 if figure == "accuracy" else 1
-    low, high = (one.low, one.high) if one.mean >= 0 else (-one.high, -one.low)
+    low, high = (
+        (plan_loss.low, plan_loss.high)
+        if plan_loss.mean >= 0
+        else (-plan_loss.high, -plan_loss.low)
+    )
     return _format_negative(low * scale), _format_negative(high * scale)
 
 
@@ -162,80 +171,100 @@ def _format_negative(number: float) -> str:
 
 
 def describe_required_effort(
-    found: RequiredSampleSize, costs: PlanCosts, n: int, members: int, epochs: int
+    required_sample_size: RequiredSampleSize, costs: PlanCosts, n: int, members: int, epochs: int
 ) -> str:
     """What it would take to tell two plans apart, and what that costs.
 
     Args:
-      found: what it would take.
+      required_sample_size: what it would take.
       costs: what plans cost.
       n: how many test images there are.
       members: how many members there are.
       epochs: for how many epochs further members would have to be trained.
     """
-    if found.times is None:
+    if required_sample_size.times is None:
         return "There is no difference between them to be found."
     ways = []
-    if found.examples is not None and found.examples > n:
-        ways.append(f"about {formats.format_significant(found.examples, 2)} test images")
-    if found.members is not None and found.members > members:
-        more = found.members - members
+    if required_sample_size.examples is not None and required_sample_size.examples > n:
+        ways.append(
+            f"about {formats.format_significant(required_sample_size.examples, 2)} test images"
+        )
+    if required_sample_size.members is not None and required_sample_size.members > members:
+        more = required_sample_size.members - members
         cost = format_budget(costs, more * epochs)
         ways.append(f"about {formats.format_significant(more, 2)} more members ({cost})")
     if not ways:
-        times = formats.format_significant(found.times, 2)
+        times = formats.format_significant(required_sample_size.times, 2)
         return f"Telling them apart takes about {times} times as many images and members."
     return (
         f"If the difference is as large as it looks, telling them apart takes {' or '.join(ways)}."
     )
 
 
-def describe_half_budget(found: PlanChoice, half: PlanLoss | None) -> str:
+def describe_half_budget(plan_choice: PlanChoice, half: PlanLoss | None) -> str:
     """What half of the cost would have come to, in one line.
 
     Args:
-      found: the choice for all that the run has cost.
+      plan_choice: the choice for all that the run has cost.
       half: what the best plan for half of it loses against that; None where there is none.
     """
     if half is None:
         return "Half of the cost is less than one epoch of a single member."
-    if half.plan == found.best:
-        return f"For half the cost: {format_plan(found.best)}, the best plan of all."
-    low, high = _format_loss_ends(found.metric, half)
+    if half.plan == plan_choice.best:
+        return f"For half the cost: {format_plan(plan_choice.best)}, the best plan of all."
+    low, high = _format_loss_ends(plan_choice.metric, half)
     size = (
-        f"{'better' if half.mean < 0 else 'worse'} by {format_plan_loss(found.metric, half.mean)}"
+        f"{'better' if half.mean < 0 else 'worse'} by "
+        f"{format_plan_loss(plan_choice.metric, half.mean)}"
     )
-    said = f"{size} ({low} to {high})" if half.mean else "level with the best"
-    return f"For half the cost: {format_plan(half.plan)}, {said}."
+    text = f"{size} ({low} to {high})" if half.mean else "level with the best"
+    return f"For half the cost: {format_plan(half.plan)}, {text}."
 
 
-def describe_two_plans(found: PlanComparison, first: str, second: str) -> str:
+def describe_two_plans(plan_comparison: PlanComparison, first: str, second: str) -> str:
     """Which of two plans does better, in one line.
 
     Args:
-      found: the comparison.
+      plan_comparison: the comparison.
       first: what the first is called.
       second: what the second is.
     """
-    name = METRIC_NAMES[found.metric]
-    one, other = (
-        format_plan_metric(found.metric, each, found.n) for each in (found.first, found.second)
+    name = METRIC_NAMES[plan_comparison.metric]
+    first_value, other = (
+        format_plan_metric(plan_comparison.metric, each, plan_comparison.n)
+        for each in (plan_comparison.first, plan_comparison.second)
     )
-    if not found.loss.loss_sign:
-        return f"No difference shown: {first} {name} {one}, {second} {other}."
-    better, said = (first, (one, other)) if found.loss.loss_sign < 0 else (second, (other, one))
-    return f"Better: {better}, {name} {said[0]} against {said[1]}."
+    if not plan_comparison.loss.loss_sign:
+        return f"No difference shown: {first} {name} {first_value}, {second} {other}."
+    better, figures = (
+        (first, (first_value, other))
+        if plan_comparison.loss.loss_sign < 0
+        else (second, (other, first_value))
+    )
+    return f"Better: {better}, {name} {figures[0]} against {figures[1]}."
 
 
-def format_member_equivalent(found: MemberEquivalent) -> str:
+def format_member_equivalent(member_equivalent: MemberEquivalent) -> str:
     """What predictions are worth: "1.7 independent members (95 %: 1.4 to 2.1)"."""
-    if not found.value and not found.high:
+    if not member_equivalent.value and not member_equivalent.high:
         return "less than one independent member"
-    low = "less than 1" if not found.low else _format_member_bound(found.low, found.members)
-    high = "less than 1" if not found.high else _format_member_bound(found.high, found.members)
+    low = (
+        "less than 1"
+        if not member_equivalent.low
+        else _format_member_bound(member_equivalent.low, member_equivalent.members)
+    )
+    high = (
+        "less than 1"
+        if not member_equivalent.high
+        else _format_member_bound(member_equivalent.high, member_equivalent.members)
+    )
     between = f" (95 %: {low} to {high})" if low != high else ""
-    said = "less than one" if not found.value else _format_member_bound(found.value, found.members)
-    return f"{said} independent member{'' if said in ('1.0', 'less than one') else 's'}{between}"
+    text = (
+        "less than one"
+        if not member_equivalent.value
+        else _format_member_bound(member_equivalent.value, member_equivalent.members)
+    )
+    return f"{text} independent member{'' if text in ('1.0', 'less than one') else 's'}{between}"
 
 
 def _format_member_bound(number: float, most: int) -> str:

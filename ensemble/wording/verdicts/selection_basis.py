@@ -18,11 +18,11 @@ def format_selection_sentence(best_on: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def describe_epoch_choice(shown: int, last: int) -> str:
+def describe_epoch_choice(epoch: int, last: int) -> str:
     """What an epoch that was picked by hand asks of its reader; "" for the last one."""
-    if shown == last:
+    if epoch == last:
         return ""
     return (
-        f"Epoch {shown:,} of {last:,} is your choice: if these test images led you to it, expect "
+        f"Epoch {epoch:,} of {last:,} is your choice: if these test images led you to it, expect "
         "less on new ones."
     )

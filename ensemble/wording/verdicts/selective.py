@@ -7,46 +7,56 @@ from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
 
-def describe_threshold_images(one: ConfidenceThreshold, noun: str) -> str:
+def describe_threshold_images(confidence_threshold: ConfidenceThreshold, noun: str) -> str:
     """On which images a threshold was found, and on which what comes of it was counted."""
-    if one.halved:
+    if confidence_threshold.halved:
         return (
-            f"Thresholds are set on one half of the test set ({one.fitted:,}); answers and "
-            f"mistakes are counted on the other ({one.n:,}), where more may be wrong"
+            f"Thresholds are set on one half of the test set ({confidence_threshold.fitted:,}); "
+            "answers and "
+            f"mistakes are counted on the other ({confidence_threshold.n:,}), where more may be "
+            "wrong"
         )
     return (
-        f"Thresholds are set on the {one.fitted:,} validation {pluralize_noun(noun)}; answers and "
-        f"mistakes are counted on the {one.n:,} test {pluralize_noun(noun)}, where more may be "
+        f"Thresholds are set on the {confidence_threshold.fitted:,} validation "
+        f"{pluralize_noun(noun)}; answers and "
+        f"mistakes are counted on the {confidence_threshold.n:,} test {pluralize_noun(noun)}, "
+        "where more may be "
         "wrong"
     )
 
 
-def describe_selective_answer(found: ConfidenceThreshold, rate: float, who: str, noun: str) -> str:
+def describe_selective_answer(
+    confidence_threshold: ConfidenceThreshold, rate: float, who: str, noun: str
+) -> str:
     """What is answered and what is wrong of it, with the threshold for an error rate."""
-    if not found.is_reached:
+    if not confidence_threshold.is_reached:
         return (
             f"No threshold keeps wrong answers to {format_accepted_rate(rate)}: even of the "
             f"{pluralize_noun(noun)} that {who} is surest of, more are wrong."
         )
-    if not found.answered:
-        sure = formats.format_confidence_threshold(found.threshold)
+    if not confidence_threshold.answered:
+        sure = formats.format_confidence_threshold(confidence_threshold.threshold)
+        of_these = (
+            "on the other half"
+            if confidence_threshold.halved
+            else f"of the test {pluralize_noun(noun)}"
+        )
         return (
             f"The threshold for {format_accepted_rate(rate)} wrong answers is so high ({sure}) "
-            f"that {who} "
-            "answers none "
-            f"{'on the other half' if found.halved else f'of the test {pluralize_noun(noun)}'}."
+            f"that {who} answers none {of_these}."
         )
-    errs = f"is wrong on {format_error_interval(found)} of them"
-    if found.error > rate:
+    errs = f"is wrong on {format_error_interval(confidence_threshold)} of them"
+    if confidence_threshold.error > rate:
         errs += f": more than the {format_accepted_rate(rate)} that you accept"
-    elif found.high > rate:
+    elif confidence_threshold.high > rate:
         errs += f": too few answers to show {format_accepted_rate(rate)}"
-    if found.coverage == 1:
+    if confidence_threshold.coverage == 1:
         return f"Answering every {noun}, {who} {errs}."
-    sure = formats.format_confidence_threshold(found.threshold)
+    sure = formats.format_confidence_threshold(confidence_threshold.threshold)
     return (
         f"Answering only where it is at least {sure} sure, {who} answers "
-        f"{formats.format_percent(found.coverage, found.n)} of the {pluralize_noun(noun)} and "
+        f"{formats.format_percent(confidence_threshold.coverage, confidence_threshold.n)} of the "
+        f"{pluralize_noun(noun)} and "
         f"{errs}."
     )
 
@@ -56,12 +66,11 @@ def format_accepted_rate(rate: float) -> str:
     return formats.format_percent(rate, figures=2)
 
 
-def format_error_interval(found: ConfidenceThreshold) -> str:
+def format_error_interval(confidence_threshold: ConfidenceThreshold) -> str:
     """The share that is wrong with the ends of its 95 % interval: "0.52 % (0.10 to 2.31 %)"."""
-    return (
-        f"{format_error_rate(found.error)} "
-        f"({formats.format_percent_range(found.low, found.high, places=2)})"
-    )
+    low, high = confidence_threshold.low, confidence_threshold.high
+    ends = formats.format_percent_range(low, high, places=2)
+    return f"{format_error_rate(confidence_threshold.error)} ({ends})"
 
 
 def format_error_rate(error: float) -> str:
@@ -79,35 +88,38 @@ def explain_risk_coverage_chart(ensemble: RiskCoverage, noun: str) -> str:
 
 
 def tabulate_selective_metrics(
-    curves: list[RiskCoverage], found: list[ConfidenceThreshold], n: int
+    curves: list[RiskCoverage], confidence_thresholds: list[ConfidenceThreshold], n: int
 ) -> pd.DataFrame:
     """One row for the ensemble, then each member: AURC, and what the threshold gives."""
     M = len(curves) - 1
-    rows = zip(curves, found, strict=True)
+    rows = zip(curves, confidence_thresholds, strict=True)
     return pd.DataFrame(
         [
             {
                 "who": "ensemble" if M and not place else f"member {max(1, place)}",
                 "AURC": formats.format_significant(curve.aurc),
-                "threshold": formats.format_confidence_threshold(one.threshold)
-                if one.is_reached
+                "threshold": formats.format_confidence_threshold(threshold.threshold)
+                if threshold.is_reached
                 else "none",
-                "answered": formats.format_percent(one.coverage, n) if one.is_reached else "–",
-                "of these wrong": format_error_interval(one) if one.answered else "–",
+                "answered": formats.format_percent(threshold.coverage, n)
+                if threshold.is_reached
+                else "–",
+                "of these wrong": format_error_interval(threshold) if threshold.answered else "–",
             }
-            for place, (curve, one) in enumerate(rows)
+            for place, (curve, threshold) in enumerate(rows)
         ]
     )
 
 
 def explain_selective_table(
-    curve: RiskCoverage, found: ConfidenceThreshold, who: str, noun: str
+    curve: RiskCoverage, confidence_threshold: ConfidenceThreshold, who: str, noun: str
 ) -> str:
     """What the columns of `tabulate_selective_metrics` are, and on what they were counted."""
     return (
         "AURC: the area under the curve, the mean share of wrong answers over all coverages. Were "
         f"every wrong {noun} the least sure, {who}'s would be "
-        f"{formats.format_significant(curve.aurc_best)}. {describe_threshold_images(found, noun)}; "
+        f"{formats.format_significant(curve.aurc_best)}. "
+        f"{describe_threshold_images(confidence_threshold, noun)}; "
         f"in brackets the 95 % "
         "interval."
     )

@@ -17,7 +17,7 @@ ALL = {**EACH[0], **EACH[1], **EACH[2], "shift_pixels": 2, "flip": True}
 def trainer(data, form=None, numbers=None, **changes):
     """Of two members on one device, whoever they are: one program for each kind of image."""
     config = small_config(**{"network": "logistic", "members": 2, **changes})
-    return Trainer(config, data, devices(1), form=form, numbers=numbers)
+    return Trainer(config, data, devices(1), execution=form, numbers=numbers)
 
 
 def test_what_is_not_asked_for_is_not_compiled():

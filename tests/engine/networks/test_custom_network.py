@@ -75,7 +75,7 @@ def test_any_linen_module_can_be_brought(factory, collections, random, loops, fe
             "choosy",
             "needs classes, depth: give every argument except the number of classes a default.",
         ),
-        ("nothing", "makes str: it has to return a flax.linen.Module."),
+        ("nothing", "returns str: it has to return a flax.linen.Module."),
         ("number", "is neither a Flax Linen module nor a function that returns one."),
         ("Missing", "cannot be imported: AttributeError: module"),
     ],

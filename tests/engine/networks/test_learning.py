@@ -164,7 +164,7 @@ def test_many_classes_are_learnt_and_judged_in_shares_with_the_same_figures(
         monkeypatch.setattr(module, "PROBABILITY_BUFFER_BYTES", 4 * 4 * BATCH * 2 * steps)
     monkeypatch.setattr(looped_execution, "STEP_BUFFER_BYTES", 4 * 4 * BATCH * 2 * 2)
     tight = trainer(name, many)
-    assert tight._form.max_steps_per_call < 5
+    assert tight._execution.max_steps_per_call < 5
     other_end, others = tight.train(tight.start(), 1, 0, 5)
     for field, values in vars(figures).items():
         np.testing.assert_array_equal(getattr(others, field), values, err_msg=field)

@@ -31,34 +31,40 @@ MOST_PIXELS = 2**24  # of an image: one is turned into bytes as a whole
 
 
 def map_class_labels(
-    found: Mapping[str, NDArray[np.generic]], given: NDArray[np.generic] | None, where: str
+    labels_by_split: Mapping[str, NDArray[np.generic]],
+    class_names: NDArray[np.generic] | None,
+    where: str,
 ) -> tuple[tuple[str, ...], dict[str, Labels]]:
     """One list of classes over all splits, and each split's labels as numbers into it.
 
     Args:
-      found: of each split labels (N,), (N, 1) or one-hot (N, C): whole numbers or text.
-      given: the classes' names in the order of the labels, (C,); None has the labels name them.
+      labels_by_split: of each split labels (N,), (N, 1) or one-hot (N, C): whole numbers or text.
+      class_names: the classes' names in the order of the labels, (C,); None if labels name them.
       where: what they are of, for the refusal.
 
     Raises:
       DataError: they are no labels, or fewer than 2 classes or more than 1,000.
     """
-    if (many := sum(map(len, map(np.atleast_1d, found.values())))) > MOST_IMAGES:
+    if (many := sum(map(len, map(np.atleast_1d, labels_by_split.values())))) > MOST_IMAGES:
         raise DataError(
             f"{where} has {many:,} labels, but at most {MOST_IMAGES:,} images are accepted: "
             "add a part of them."
         )
-    flat = {split: _flatten_source_labels(labels, where) for split, labels in found.items()}
-    every = list({one for labels in flat.values() for one in np.unique(labels).tolist()})
-    _check_class_count(len(every) if given is None or not given.size else given.size, where)
-    if given is not None and given.size:
+    flat = {
+        split: _flatten_source_labels(labels, where) for split, labels in labels_by_split.items()
+    }
+    every = list({label for labels in flat.values() for label in np.unique(labels).tolist()})
+    _check_class_count(
+        len(every) if class_names is None or not class_names.size else class_names.size, where
+    )
+    if class_names is not None and class_names.size:
         names = [
-            one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
-            for one in given.reshape(-1).tolist()
+            name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
+            for name in class_names.reshape(-1).tolist()
         ]
-        if all(isinstance(one, str) for one in every) and set(every) <= set(names):
+        if all(isinstance(label, str) for label in every) and set(every) <= set(names):
             order: list[object] = list(names)
-        elif all(isinstance(one, int) and 0 <= one < len(names) for one in every):
+        elif all(isinstance(label, int) and 0 <= label < len(names) for label in every):
             order = list(range(len(names)))
         else:
             raise DataError(
@@ -128,11 +134,11 @@ def parse_image_layout(shape: tuple[int, ...], name: str) -> tuple[int, int, int
     )
 
 
-def fit_array_to_format(one: Pixels, form: DatasetImageFormat) -> Pixels | UnreadablePicture:
+def fit_array_to_format(pixels: Pixels, form: DatasetImageFormat) -> Pixels | UnreadablePicture:
     """A picture (H, W, 1, 3 or 4) in the form of all."""
-    if one.shape == form.shape:
-        return one
-    image = Image.fromarray(one[:, :, 0] if one.shape[2] == 1 else one)
+    if pixels.shape == form.shape:
+        return pixels
+    image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
     try:
         return picture_decoding.fit_image_to_format(
             picture_decoding.convert_to_channels(image, form.channels), form
@@ -146,10 +152,10 @@ def parse_split_name(word: str) -> str | None:
     return SPLIT_NAMES.get(word.lower())
 
 
-def assign_validation_split(splits: set[str], said: list[str]) -> str:
+def assign_validation_split(splits: set[str], notes: list[str]) -> str:
     """Where the images for validation go: to the training images, else they are the test set."""
     into = "train" if "test" in splits else "test"
-    said.append(VALIDATION_TRAINED_NOTE if into == "train" else VALIDATION_TESTED_NOTE)
+    notes.append(VALIDATION_TRAINED_NOTE if into == "train" else VALIDATION_TESTED_NOTE)
     return into
 
 
@@ -176,4 +182,6 @@ def _flatten_source_labels(labels: NDArray[np.generic], where: str) -> NDArray[n
 
 def _index_class_labels(labels: NDArray[np.generic], places: Mapping[object, int]) -> Labels:
     values, inverse = np.unique(labels, return_inverse=True)
-    return np.array([places[one] for one in values.tolist()], np.int32)[inverse].astype(np.int32)
+    return np.array([places[value] for value in values.tolist()], np.int32)[inverse].astype(
+        np.int32
+    )

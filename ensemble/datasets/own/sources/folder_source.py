@@ -72,10 +72,10 @@ class FolderSource:
         ):
             for files in self._files.values():
                 for start in range(0, len(files), BATCH):
-                    for found in pool.map(try_picture_header, files[start : start + BATCH]):
-                        if found:
-                            survey.sizes[found[0]] += 1
-                            survey.grey &= found[1]
+                    for header in pool.map(try_picture_header, files[start : start + BATCH]):
+                        if header:
+                            survey.sizes[header[0]] += 1
+                            survey.grey &= header[1]
         return survey
 
     def iterate_pictures(
@@ -119,31 +119,33 @@ class FolderSource:
         folders, beside = self._walk.list_folder(top)
         self._walk.skipped_files += [self._walk.relative_path(path) for path in beside]
         parts = {
-            SPLIT_NAMES[one.name.lower()]: one for one in folders if one.name.lower() in SPLIT_NAMES
+            SPLIT_NAMES[subfolder.name.lower()]: subfolder
+            for subfolder in folders
+            if subfolder.name.lower() in SPLIT_NAMES
         }
         if "train" not in parts or len(parts) < 2:
             return self._check_splits({"train": self._list_class_files(folders)}, top)
-        if left := [one.name for one in folders if one not in parts.values()]:
+        if left := [subfolder.name for subfolder in folders if subfolder not in parts.values()]:
             self._notes.append(
                 f"Folders besides train and test are left out: {format_name_list(left)}."
             )
-        found = {}
+        files_by_split = {}
         for split, folder in parts.items():
             inner, pictures = self._walk.list_folder(folder)
             self._walk.skipped_files += [self._walk.relative_path(path) for path in pictures]
-            found[split] = self._list_class_files(inner)
-        return self._check_splits(self._merge_validation(found), top)
+            files_by_split[split] = self._list_class_files(inner)
+        return self._check_splits(self._merge_validation(files_by_split), top)
 
-    def _merge_validation(self, found: dict[str, ClassFiles]) -> dict[str, ClassFiles]:
-        if (held := found.pop("val", None)) is None:
-            return found
-        if "test" not in found:
+    def _merge_validation(self, files_by_split: dict[str, ClassFiles]) -> dict[str, ClassFiles]:
+        if (held := files_by_split.pop("val", None)) is None:
+            return files_by_split
+        if "test" not in files_by_split:
             self._notes.append(VALIDATION_TESTED_NOTE)
-            return {**found, "test": held}
+            return {**files_by_split, "test": held}
         self._notes.append(VALIDATION_TRAINED_NOTE)
         for name, files in held.items():
-            found["train"].setdefault(name, []).extend(files)
-        return found
+            files_by_split["train"].setdefault(name, []).extend(files)
+        return files_by_split
 
     def _list_class_files(self, folders: list[Path]) -> ClassFiles:
         return {folder.name: self._walk.list_pictures(folder) for folder in folders}

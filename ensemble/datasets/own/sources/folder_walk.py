@@ -41,23 +41,23 @@ class FolderWalk:
         folders, pictures = [], []
         try:
             with os.scandir(folder) as inside:
-                every = sorted(inside, key=lambda one: one.name)
+                every = sorted(inside, key=lambda dir_entry: dir_entry.name)
         except OSError as error:
             raise DataError(
                 f"The folder cannot be read ({describe_error_with_path(error)}): make it "
                 "readable for you, or give another."
             ) from error
-        for one in every:
-            if one.name.startswith(".") or one.name.lower() in IGNORED_NAMES:
+        for entry in every:
+            if entry.name.startswith(".") or entry.name.lower() in IGNORED_NAMES:
                 continue
-            if one.is_symlink() and not self._is_within_root(one):
-                self._record_path(self.skipped_links, one.path)
-            elif one.is_dir(follow_symlinks=False):
-                folders.append(Path(one.path))
-            elif one.is_file() and os.path.splitext(one.name)[1].lower() in SUFFIXES:
-                pictures.append(Path(one.path))
+            if entry.is_symlink() and not self._is_within_root(entry):
+                self._record_path(self.skipped_links, entry.path)
+            elif entry.is_dir(follow_symlinks=False):
+                folders.append(Path(entry.path))
+            elif entry.is_file() and os.path.splitext(entry.name)[1].lower() in SUFFIXES:
+                pictures.append(Path(entry.path))
             else:
-                self._record_path(self.skipped_files, one.path)
+                self._record_path(self.skipped_files, entry.path)
         return folders, pictures
 
     def list_pictures(self, folder: Path, depth: int = 0) -> list[Path]:
@@ -77,33 +77,33 @@ class FolderWalk:
 
     def describe_skipped(self) -> list[str]:
         """What was passed over, a sentence each."""
-        found = []
+        sentences = []
         if self.skipped_files:
-            one = (
+            subject = (
                 "1 file is not a picture of a class and is"
                 if len(self.skipped_files) == 1
                 else (f"{len(self.skipped_files):,} files are not pictures of a class and are")
             )
-            found.append(f"{one} left out: {format_name_list(self.skipped_files)}.")
+            sentences.append(f"{subject} left out: {format_name_list(self.skipped_files)}.")
         if self.skipped_links:
-            one = (
+            subject = (
                 "1 link is"
                 if len(self.skipped_links) == 1
                 else f"{len(self.skipped_links):,} links are"
             )
-            found.append(
-                f"{one} not followed, to folders or out of the source: "
+            sentences.append(
+                f"{subject} not followed, to folders or out of the source: "
                 f"{format_name_list(self.skipped_links)}."
             )
-        return found
+        return sentences
 
     def format_skipped_hint(self) -> str:
         """Why there may be so little, to follow a refusal."""
-        return "".join(f" {one}" for one in self.describe_skipped())
+        return "".join(f" {sentence}" for sentence in self.describe_skipped())
 
-    def _is_within_root(self, one: "os.DirEntry[str]") -> bool:
+    def _is_within_root(self, dir_entry: "os.DirEntry[str]") -> bool:
         """Whether a link leads to a file below the root; those to folders may go in circles."""
-        target = Path(os.path.realpath(one.path))
+        target = Path(os.path.realpath(dir_entry.path))
         return target.is_file() and target.is_relative_to(os.path.realpath(self.root))
 
     def _record_path(self, among: list[str], path: str) -> None:

@@ -56,8 +56,10 @@ class IdxSource:
             with open_idx_file(path) as (_, shape):
                 self._shapes[split, what] = shape
         splits = sorted({split for split, _ in self._files}, reverse=True)
-        found = {split: self._read_labels(split) for split in splits}
-        self.class_names, self.labels = array_values.map_class_labels(found, None, folder.name)
+        labels_by_split = {split: self._read_labels(split) for split in splits}
+        self.class_names, self.labels = array_values.map_class_labels(
+            labels_by_split, None, folder.name
+        )
 
     def survey(self) -> PictureSurvey:
         """The files' shapes."""
@@ -82,8 +84,8 @@ class IdxSource:
         with open_idx_file(path) as (file, _):
             for start in range(0, count, rows):
                 some = min(rows, count - start)
-                for one in read_exact_bytes(file, some * row).reshape(some, *shape):
-                    yield array_values.fit_array_to_format(one, form)
+                for pixels in read_exact_bytes(file, some * row).reshape(some, *shape):
+                    yield array_values.fit_array_to_format(pixels, form)
             if file.read(1):
                 raise DataError(f"{path.name} is longer than its header says: use another copy.")
 
@@ -107,7 +109,7 @@ def find_idx_files(folder: Path) -> dict[tuple[str, str], Path]:
     Raises:
       DataError: the folder cannot be read, or two files stand for the same.
     """
-    found: dict[tuple[str, str], Path] = {}
+    files_by_role: dict[tuple[str, str], Path] = {}
     try:
         every = sorted(folder.iterdir())
     except OSError as error:
@@ -120,12 +122,15 @@ def find_idx_files(folder: Path) -> dict[tuple[str, str], Path]:
             continue
         split = "train" if match[1].lower() == "train" else "test"
         role = split, match[2].lower()
-        if role in found and found[role].name.removesuffix(".gz") != path.name.removesuffix(".gz"):
+        if role in files_by_role and files_by_role[role].name.removesuffix(
+            ".gz"
+        ) != path.name.removesuffix(".gz"):
             raise DataError(
-                f"{found[role].name} and {path.name} hold the same part: leave one in the folder."
+                f"{files_by_role[role].name} and {path.name} hold the same part: leave one in the "
+                "folder."
             )
-        found.setdefault(role, path)
-    return found
+        files_by_role.setdefault(role, path)
+    return files_by_role
 
 
 @contextmanager

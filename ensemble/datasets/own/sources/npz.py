@@ -59,14 +59,16 @@ class NpzSource:
             roles = self._assign_roles(names)
             every = [name for part in roles.values() for name in part.values()]
             self._headers = {name: self._read_array_header(archive, name) for name in every}
-            given = roles.pop("").get("names")
-            found = {
+            names_entry = roles.pop("").get("names")
+            labels_by_split = {
                 split: self._read_small_array(archive, part["labels"])
                 for split, part in roles.items()
             }
-            class_names = self._read_small_array(archive, given) if given else None
+            class_names = self._read_small_array(archive, names_entry) if names_entry else None
         self._images = {split: [part["images"]] for split, part in roles.items()}
-        self.class_names, self.labels = array_values.map_class_labels(found, class_names, path.name)
+        self.class_names, self.labels = array_values.map_class_labels(
+            labels_by_split, class_names, path.name
+        )
         self._check_counts()
         self._merge_validation()
         self._scales: dict[str, float] = {}
@@ -94,8 +96,8 @@ class NpzSource:
         for name in self._images[split]:
             shape = array_values.parse_image_layout(self._headers[name].shape, name)[1:]
             for block in self._iterate_blocks(name):
-                for one in array_values.scale_to_bytes(block, self._scales.get(name)):
-                    yield array_values.fit_array_to_format(one.reshape(shape), form)
+                for pixels in array_values.scale_to_bytes(block, self._scales.get(name)):
+                    yield array_values.fit_array_to_format(pixels.reshape(shape), form)
 
     def _assign_roles(self, names: list[str]) -> dict[str, dict[str, str]]:
         """The arrays of each split by what they are; under "" that of the classes' names."""
@@ -134,7 +136,7 @@ class NpzSource:
             return
         into = array_values.assign_validation_split(set(self._images), self.notes)
         self._images.setdefault(into, []).extend(self._images.pop("val"))
-        parts = [self.labels[one] for one in (into, "val") if one in self.labels]
+        parts = [self.labels[split] for split in (into, "val") if split in self.labels]
         self.labels[into] = np.concatenate(parts)
         del self.labels["val"]
 
@@ -188,8 +190,8 @@ def parse_array_role(name: str) -> tuple[str, str]:
         return "", "names"
     split, rest = "train", list[str]()
     for word in re.split(r"[_\-]", name.lower()):
-        found = array_values.parse_split_name(word)
-        split, rest = (found, rest) if found else (split, [*rest, word])
+        split_name = array_values.parse_split_name(word)
+        split, rest = (split_name, rest) if split_name else (split, [*rest, word])
     kind = "_".join(rest)
     what = "images" if kind in IMAGES else "labels" if kind in LABELS else ""
     return (split, what) if what else ("", "")

@@ -211,5 +211,5 @@ def median_edge_color(image: Image.Image) -> int | tuple[int, ...]:
     """The median of the pixels around a picture, in each channel."""
     pixels = np.asarray(image).reshape(image.height, image.width, -1)
     edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
-    middle = tuple(int(one) for one in np.median(edge, axis=0))
+    middle = tuple(int(channel) for channel in np.median(edge, axis=0))
     return middle if len(middle) > 1 else middle[0]

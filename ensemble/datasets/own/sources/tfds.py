@@ -45,20 +45,27 @@ class TfdsSource:
         self.origin, self.notes = f"{name} of TensorFlow Datasets", list[str]()
         builder = prepare_tfds_builder(name)
         self._image, label = find_feature_keys(builder.info.features, name)
-        names = {array_values.parse_split_name(one): one for one in builder.info.splits}
+        names = {
+            array_values.parse_split_name(split_name): split_name
+            for split_name in builder.info.splits
+        }
         if "train" not in names:
             raise DataError(f"{name} has no training images: choose another.")
-        found, self._parts = dict[str, NDArray[Any]](), dict[str, list[Any]]()
-        for split in (one for one in ("train", "test", "val") if one in names):
+        labels_by_split, self._parts = dict[str, NDArray[Any]](), dict[str, list[Any]]()
+        for split in (split_name for split_name in ("train", "test", "val") if split_name in names):
             self._parts[split] = [builder.as_data_source(split=names[split])]
-            found[split] = read_tfds_labels(builder, names[split], self._image, label)
-        given = np.array(getattr(builder.info.features[label], "names", None) or [])
-        self.class_names, self.labels = array_values.map_class_labels(found, given, name)
+            labels_by_split[split] = read_tfds_labels(builder, names[split], self._image, label)
+        class_names = np.array(getattr(builder.info.features[label], "names", None) or [])
+        self.class_names, self.labels = array_values.map_class_labels(
+            labels_by_split, class_names, name
+        )
         self._shape = builder.info.features[self._image].shape
         if "val" in names:
             into = array_values.assign_validation_split(set(self._parts), self.notes)
             self._parts.setdefault(into, []).extend(self._parts.pop("val"))
-            joined = [self.labels[one] for one in (into, "val") if one in self.labels]
+            joined = [
+                self.labels[split_name] for split_name in (into, "val") if split_name in self.labels
+            ]
             self.labels[into] = np.concatenate(joined)
             del self.labels["val"]
 
@@ -80,11 +87,11 @@ class TfdsSource:
         """Each picture of a split."""
         for source in self._parts[split]:
             for place in range(len(source)):
-                one = np.asarray(source[place][self._image])
-                if one.dtype == np.uint8:
-                    yield array_values.fit_array_to_format(one, form)
+                pixels = np.asarray(source[place][self._image])
+                if pixels.dtype == np.uint8:
+                    yield array_values.fit_array_to_format(pixels, form)
                 else:
-                    yield UnreadablePicture(f"{split} {place}", f"it is of {one.dtype}")
+                    yield UnreadablePicture(f"{split} {place}", f"it is of {pixels.dtype}")
 
 
 def prepare_tfds_builder(name: str) -> Any:
@@ -110,9 +117,9 @@ def prepare_tfds_builder(name: str) -> Any:
     except ImportError as error:
         raise DataError(describe_tensorflow_requirement(name)) from error
     except Exception as error:  # its builders raise what their authors chose
-        said = " ".join(str(error).split()).split(" Available ")[0] or type(error).__name__
+        reason = " ".join(str(error).split()).split(" Available ")[0] or type(error).__name__
         raise DataError(
-            f"TensorFlow Datasets cannot provide {name} ({said:.200}): check its name and your "
+            f"TensorFlow Datasets cannot provide {name} ({reason:.200}): check its name and your "
             "network, or save the images as an .npz."
         ) from error
 
@@ -129,15 +136,16 @@ def describe_tensorflow_requirement(name: str) -> str:
 def find_feature_keys(features: Any, name: str) -> tuple[str, str]:
     """The names of the one image and the one label; DataError where it has others."""
     kinds = {"Image": "image", "ClassLabel": "label"}
-    found = {
-        kind: [key for key, one in features.items() if type(one).__name__ == kind] for kind in kinds
+    keys_by_kind = {
+        kind: [key for key, feature in features.items() if type(feature).__name__ == kind]
+        for kind in kinds
     }
     for kind, usual in kinds.items():
-        if usual in found[kind]:
-            found[kind] = [usual]
-        if len(found[kind]) != 1:
+        if usual in keys_by_kind[kind]:
+            keys_by_kind[kind] = [usual]
+        if len(keys_by_kind[kind]) != 1:
             raise DataError(f"{name} is not a set of images with one label each: choose another.")
-    return found["Image"][0], found["ClassLabel"][0]
+    return keys_by_kind["Image"][0], keys_by_kind["ClassLabel"][0]
 
 
 def read_tfds_labels(builder: Any, split: str, image: str, label: str) -> NDArray[np.int64]:

@@ -21,42 +21,46 @@ POLL_INTERVAL_S = 1.0
 MAX_CLASSIFIERS = 24  # classifiers of which it is remembered that they have been measured
 
 
-def show_false_accept_rate(asked: Classifier, refuse: float) -> None:
+def show_false_accept_rate(classifier: Classifier, refuse: float) -> None:
     """The sentence with its figure; until that is measured, without it.
 
     The members have to be shown some hundreds of shapes for it, which takes seconds once for a
     run and epoch: the page is drawn first.
     """
-    tried = _remember_measurement(reading_cache.identify_classifier(asked))
+    tried = _remember_measurement(reading_cache.identify_classifier(classifier))
     if not tried:
         st.fragment(refresh_false_accept_rate, run_every=POLL_INTERVAL_S)(
-            asked, refuse, itertools.count(), tried
+            classifier, refuse, itertools.count(), tried
         )
     elif tried[0]:
-        threshold = asked.compute_rejection_threshold(refuse)
+        threshold = classifier.compute_rejection_threshold(refuse)
         st.markdown(
-            readings_words.describe_rejection_rate(threshold, asked.class_names, asked.noun),
-            help=readings_words.describe_rejection_sample(threshold, asked.class_names, asked.noun),
+            readings_words.describe_rejection_rate(
+                threshold, classifier.class_names, classifier.noun
+            ),
+            help=readings_words.describe_rejection_sample(
+                threshold, classifier.class_names, classifier.noun
+            ),
         )
     else:
-        st.markdown(readings_words.describe_lookalike_risk(asked.class_names, asked.noun))
+        st.markdown(readings_words.describe_lookalike_risk(classifier.class_names, classifier.noun))
 
 
 def refresh_false_accept_rate(
-    asked: Classifier, refuse: float, drawings: Iterator[int], tried: list[bool]
+    classifier: Classifier, refuse: float, drawings: Iterator[int], tried: list[bool]
 ) -> None:
     """The body of `show_false_accept_rate` while nothing is measured: measures when drawn again."""
     with guard_page():
-        st.markdown(readings_words.describe_lookalike_risk(asked.class_names, asked.noun))
+        st.markdown(readings_words.describe_lookalike_risk(classifier.class_names, classifier.noun))
         if next(drawings):
-            measure_false_accept_rate(asked, refuse, tried)
+            measure_false_accept_rate(classifier, refuse, tried)
             st.rerun()
 
 
-def measure_false_accept_rate(asked: Classifier, refuse: float, tried: list[bool]) -> None:
+def measure_false_accept_rate(classifier: Classifier, refuse: float, tried: list[bool]) -> None:
     """Have the members shown what is no digit, and note whether that could be done."""
     try:
-        asked.compute_rejection_threshold(refuse)
+        classifier.compute_rejection_threshold(refuse)
     except EnsembleError:  # the dataset is gone: the answer stands without the figure
         logging.getLogger("ensemble").exception("What is no digit could not be shown")
         tried.append(False)

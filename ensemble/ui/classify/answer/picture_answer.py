@@ -23,7 +23,7 @@ from ensemble.wording import escaping
 
 def show_picture_answer(
     run: runs.Run,
-    asked: Classifier,
+    classifier: Classifier,
     source: InputPicture,
     way: str,
     left: DeltaGenerator,
@@ -33,7 +33,7 @@ def show_picture_answer(
 
     Args:
       run: the run.
-      asked: its members.
+      classifier: its members.
       source: the picture.
       way: by which way in it came.
       left: where the picture stands.
@@ -43,7 +43,7 @@ def show_picture_answer(
         answer_overrule.find_overrides(source.id),
         answer_shown.read_rejection_allowance(),
     )
-    looked = reading_cache.load_prepared_picture(asked, source, overrule)
+    looked = reading_cache.load_prepared_picture(classifier, source, overrule)
     if looked.prepared is None or looked.picture is None:
         with right:
             st.warning(
@@ -53,16 +53,16 @@ def show_picture_answer(
             )
         return
     prepared = looked.prepared
-    reading = reading_cache.read_picture_marks(asked, source, overrule, refuse, prepared)
+    reading = reading_cache.read_picture_marks(classifier, source, overrule, refuse, prepared)
     newest = len(prepared.marks) - 1 if way == "draw" else 0
     index = open_mark.find_open_mark(source.id, len(prepared.marks), newest)
     with left:
         if way == "draw":
-            boxes = annotated_picture.build_mark_boxes(prepared, reading, index, asked, (1, 1))
+            boxes = annotated_picture.build_mark_boxes(prepared, reading, index, classifier, (1, 1))
             drawing_sheet.show_drawing_sheet(boxes, drawing_sheet.read_drawing_serial(), "")
         else:
             boxes = annotated_picture.build_mark_boxes(
-                prepared, reading, index, asked, looked.picture.size
+                prepared, reading, index, classifier, looked.picture.size
             )
             annotated_picture.show_annotated_picture(
                 looked.picture, source.key, boxes, overrule, source.id
@@ -70,41 +70,45 @@ def show_picture_answer(
     with right:
         if way != "draw":
             st.caption(escaping.escape_markdown(source.name))
-        reading_summary.show_reading_summary(asked, prepared, reading, index, source.id, refuse)
+        reading_summary.show_reading_summary(
+            classifier, prepared, reading, index, source.id, refuse
+        )
     key = f"{source.key}-{overrule.cache_key}"
-    shown = ClassifiedMark(run, asked, prepared, reading, index, source.name, key, refuse)
-    show_open_mark(shown, source.id, right)
+    classified_mark = ClassifiedMark(
+        run, classifier, prepared, reading, index, source.name, key, refuse
+    )
+    show_open_mark(classified_mark, source.id, right)
 
 
-def show_open_mark(shown: ClassifiedMark, ident: str, right: DeltaGenerator) -> None:
+def show_open_mark(classified_mark: ClassifiedMark, ident: str, right: DeltaGenerator) -> None:
     """The open mark in words, under the answer; then what came before it, and its details."""
-    if not shown.prepared.marks:
-        show_preparation_section(shown, ident)
+    if not classified_mark.prepared.marks:
+        show_preparation_section(classified_mark, ident)
         return
     # Here, for a picture without marks and the first look at the page do without them.
     from ensemble.ui.classify.answer import verdict
 
     with right, guard_page():
-        verdict.show_mark_verdict(shown)
+        verdict.show_mark_verdict(classified_mark)
     with right, guard_page():
-        conformal_sets.show_mark_sets(shown)
+        conformal_sets.show_mark_sets(classified_mark)
     # A row of its own: on a phone the answer stands before the steps.
     before, beside = st.columns([6, 5], gap="large")
     with before:
-        show_preparation_section(shown, ident)
+        show_preparation_section(classified_mark, ident)
     with beside, guard_page():
-        verdict.show_verdict_chart(shown)
+        verdict.show_verdict_chart(classified_mark)
     with guard_page():
-        detail_selection.show_selected_detail(shown)
+        detail_selection.show_selected_detail(classified_mark)
     with guard_page():
         from ensemble.ui.classify.details import corrections
 
-        corrections.show_corrections(shown)
+        corrections.show_corrections(classified_mark)
 
 
-def show_preparation_section(shown: ClassifiedMark, ident: str) -> None:
+def show_preparation_section(classified_mark: ClassifiedMark, ident: str) -> None:
     """What the picture went through, to be overruled."""
     with guard_page():
         st.markdown("##### Preprocessing, step by step")
-        preparation_stages.show_preparation_stages(shown.prepared)
-        preparation_stages.show_override_controls(ident, shown.prepared)
+        preparation_stages.show_preparation_stages(classified_mark.prepared)
+        preparation_stages.show_override_controls(ident, classified_mark.prepared)

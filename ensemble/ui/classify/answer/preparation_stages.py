@@ -79,9 +79,9 @@ def show_override_controls(ident: str, prepared: SegmentedPicture) -> None:
 
 def show_ink_control(ident: str, chosen: PreparationOverrides, prepared: SegmentedPicture) -> None:
     """Which is ink: what is darker than its ground, or what is lighter."""
-    found, what = "lighter" if prepared.light else "darker", "Ink"
+    tone, what = "lighter" if prepared.light else "darker", "Ink"
     if prepared.cut:
-        found, what = "lighter" if prepared.cut.inverted != prepared.light else "darker", "It"
+        tone, what = "lighter" if prepared.cut.inverted != prepared.light else "darker", "It"
     show_address_widget(
         f"classify_ink_{ident}",
         chosen.ink,
@@ -93,7 +93,7 @@ def show_ink_control(ident: str, chosen: PreparationOverrides, prepared: Segment
             format_func=INK_LABELS.__getitem__,
             on_change=apply_override_control,
             args=(key, ident, "ink"),
-            help=f"Darker or lighter than the ground around it. Here what is {found} is taken.",
+            help=f"Darker or lighter than the ground around it. Here what is {tone} is taken.",
         ),
     )
 

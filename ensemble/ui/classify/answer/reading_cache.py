@@ -50,14 +50,14 @@ class PictureMarks:
 
 
 def load_prepared_picture(
-    asked: Classifier, source: InputPicture, overrule: PreparationOverrides
+    classifier: Classifier, source: InputPicture, overrule: PreparationOverrides
 ) -> PreparationResult:
     """The picture opened and prepared; a bad one is a sentence, never an exception."""
     if source.content is None:
         return PreparationResult(None, None, RELEASED_PICTURE_NOTE)
     try:
         return _load_prepared_picture(
-            identify_classifier(asked), source.key, overrule, asked, source.content
+            identify_classifier(classifier), source.key, overrule, classifier, source.content
         )
     except Exception:
         # One picture that the program chokes on must not take the others with it.
@@ -73,20 +73,22 @@ def _load_prepared_picture(
 
 
 def prepare_input_picture(
-    asked: Classifier, content: bytes, overrule: PreparationOverrides
+    classifier: Classifier, content: bytes, overrule: PreparationOverrides
 ) -> PreparationResult:
     """The picture opened and prepared, without being kept."""
     from ensemble.pictures.files.picture import open_picture
 
     try:
         picture = open_picture(content)
-        return PreparationResult(picture, asked.prepare_picture(picture, overrule.to_choices()))
+        return PreparationResult(
+            picture, classifier.prepare_picture(picture, overrule.to_choices())
+        )
     except ImageError as error:
         return PreparationResult(None, None, str(error))
 
 
 def read_picture_marks(
-    asked: Classifier,
+    classifier: Classifier,
     source: InputPicture,
     overrule: PreparationOverrides,
     refuse: float,
@@ -94,13 +96,13 @@ def read_picture_marks(
 ) -> Reading:
     """What the ensemble says of the picture's marks."""
     return _read_picture_marks(
-        identify_classifier(asked), source.key, overrule, refuse, asked, prepared
+        identify_classifier(classifier), source.key, overrule, refuse, classifier, prepared
     )
 
 
-def identify_classifier(asked: Classifier) -> str:
+def identify_classifier(classifier: Classifier) -> str:
     """A word for the run and epoch, also where folders of runs differ."""
-    return f"{runs_folder()} {asked.run_id} {asked.epoch}"
+    return f"{runs_folder()} {classifier.run_id} {classifier.epoch}"
 
 
 @st.cache_resource(max_entries=MAX_READINGS, show_spinner=False)
@@ -116,12 +118,17 @@ def _read_picture_marks(
 
 
 def read_picture_row(
-    asked: Classifier, source: InputPicture, overrule: PreparationOverrides, refuse: float
+    classifier: Classifier, source: InputPicture, overrule: PreparationOverrides, refuse: float
 ) -> ReadingRow:
     """What is said of one of many pictures, of which only the marks are kept."""
     try:
         return _read_picture_row(
-            identify_classifier(asked), source.key, overrule, refuse, asked, source.content
+            identify_classifier(classifier),
+            source.key,
+            overrule,
+            refuse,
+            classifier,
+            source.content,
         )
     except PictureReleasedError:
         return ReadingRow("–", "", RELEASED_PICTURE_NOTE)
@@ -143,13 +150,13 @@ def _read_picture_row(
     _asked: Classifier,
     _content: bytes | None,
 ) -> ReadingRow:
-    found = _load_picture_marks(who, key, overrule, _asked, _content)
-    if found.problem:
-        return ReadingRow("–", "", found.problem)
-    said = _asked.read_marks(found.marks, refuse)
-    lines = tuple(mark.line for mark in found.marks)
+    picture_marks = _load_picture_marks(who, key, overrule, _asked, _content)
+    if picture_marks.problem:
+        return ReadingRow("–", "", picture_marks.problem)
+    reading = _asked.read_marks(picture_marks.marks, refuse)
+    lines = tuple(mark.line for mark in picture_marks.marks)
     return ReadingRow(
-        *readings_words.format_reading_row(said, lines, _asked.class_names, _asked.noun)
+        *readings_words.format_reading_row(reading, lines, _asked.class_names, _asked.noun)
     )
 
 

@@ -24,7 +24,7 @@ MAX_LARGE_MARKS, MAX_MEDIUM_MARKS = 8, 30
 
 
 def show_reading_summary(
-    asked: Classifier,
+    classifier: Classifier,
     prepared: SegmentedPicture,
     reading: Reading,
     index: int,
@@ -34,24 +34,24 @@ def show_reading_summary(
     """What the ensemble says of the picture, or that it would rather not.
 
     Args:
-      asked: who says it.
+      classifier: who says it.
       prepared: the picture's marks.
       reading: what is said of them.
       index: the mark that is open.
       ident: the picture's id.
       refuse: the share of real digits that may be rejected.
     """
-    names = asked.class_names
+    names = classifier.class_names
     if not reading.digits:
-        st.subheader(readings_words.describe_empty_picture(names, asked.noun), anchor=False)
-    elif why := readings_words.explain_reading_rejection(reading, names, asked.noun):
+        st.subheader(readings_words.describe_empty_picture(names, classifier.noun), anchor=False)
+    elif why := readings_words.explain_reading_rejection(reading, names, classifier.noun):
         # Of one mark the reason stands below, with the mark.
         alone = len(reading.digits) == 1 and not reading.picture_rejection
         st.subheader(readings_words.ABSTENTION_PHRASE, anchor=False)
         if not alone:
             st.markdown(escaping.escape_markdown(why))
         if len(reading.digits) > 1:
-            show_digit_buttons(asked, prepared, reading, index, ident, "small")
+            show_digit_buttons(classifier, prepared, reading, index, ident, "small")
     else:
         many = len(reading.digits)
         size = (
@@ -61,14 +61,14 @@ def show_reading_summary(
             if many <= MAX_MEDIUM_MARKS
             else "small"
         )
-        show_digit_buttons(asked, prepared, reading, index, ident, size)
+        show_digit_buttons(classifier, prepared, reading, index, ident, size)
         st.markdown(
             escaping.escape_markdown(
-                readings_words.describe_reading_certainty(reading, names, asked.noun)
+                readings_words.describe_reading_certainty(reading, names, classifier.noun)
             ),
-            help=CONFIDENCE_HELP.format(asked.noun) if many > 1 else None,
+            help=CONFIDENCE_HELP.format(classifier.noun) if many > 1 else None,
         )
-        false_accept_rate.show_false_accept_rate(asked, refuse)
+        false_accept_rate.show_false_accept_rate(classifier, refuse)
     for note in prepared.notes:
         st.caption(escaping.escape_markdown(note))
 
@@ -80,7 +80,7 @@ CONFIDENCE_HELP = (
 
 
 def show_digit_buttons(
-    asked: Classifier,
+    classifier: Classifier,
     prepared: SegmentedPicture,
     reading: Reading,
     index: int,
@@ -88,7 +88,7 @@ def show_digit_buttons(
     size: str,
 ) -> None:
     """The digits as they stand in the picture, each a button."""
-    names, of = asked.class_names, len(reading.digits)
+    names, mark_count = classifier.class_names, len(reading.digits)
     lines: dict[int, list[dict[str, Any]]] = {}
     for place, (mark, digit) in enumerate(zip(prepared.marks, reading.digits, strict=True)):
         lines.setdefault(mark.line, []).append(
@@ -97,15 +97,17 @@ def show_digit_buttons(
                 "said": readings_words.format_mark_reading(digit, names),
                 "open": place == index,
                 "rejected": digit.rejected,
-                "alt": readings_words.describe_mark_alt_text(digit, place, of, names, asked.noun),
+                "alt": readings_words.describe_mark_alt_text(
+                    digit, place, mark_count, names, classifier.noun
+                ),
             }
         )
-    said = [one["said"] for line in lines.values() for one in line]
+    answers = [button["said"] for line in lines.values() for button in line]
     create_answer_component()(
         data={
             "lines": [line for _, line in sorted(lines.items())],
             "size": f"{size} {theme.get_page_palette().mode}",
-            "spaced": readings_words.is_spaced_reading(said),
+            "spaced": readings_words.is_spaced_reading(answers),
         },
         key=KEY,
         on_opened_change=lambda: open_mark.open_pressed_mark(KEY, ident),

@@ -27,25 +27,27 @@ OOD_SCORE_HELP = (
 )
 
 
-def show_mark_verdict(shown: ClassifiedMark) -> None:
+def show_mark_verdict(classified_mark: ClassifiedMark) -> None:
     """The mark, the verdict, the votes, and how sure one may be of it."""
-    digit, names = shown.digit, shown.names
+    digit, names = classified_mark.digit, classified_mark.names
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        high, wide = shown.image.shape[:2]
+        high, wide = classified_mark.image.shape[:2]
         st.image(
-            thumbnails.encode_enlarged_image(shown.image, IMAGE_SIDE_PX),
-            width=thumbnails.compute_display_size(shown.image.shape, IMAGE_SIDE_PX)[0],
-            alt=f"{shown.title} as the networks see it, {wide} by {high} pixels",
+            thumbnails.encode_enlarged_image(classified_mark.image, IMAGE_SIDE_PX),
+            width=thumbnails.compute_display_size(classified_mark.image.shape, IMAGE_SIDE_PX)[0],
+            alt=f"{classified_mark.title} as the networks see it, {wide} by {high} pixels",
         )
         with st.container(width=230, gap="xsmall"):
             st.subheader(
-                escaping.escape_markdown(marks_words.format_mark_verdict(digit, names, shown.noun)),
+                escaping.escape_markdown(
+                    marks_words.format_mark_verdict(digit, names, classified_mark.noun)
+                ),
                 anchor=False,
             )
             if digit.rejected:
-                said = escaping.escape_markdown(marks_words.format_mark_class(digit, names))
-                st.caption(f"It would have said {said}.")
-            if votes := render_vote_strip(shown):
+                class_name = escaping.escape_markdown(marks_words.format_mark_class(digit, names))
+                st.caption(f"It would have said {class_name}.")
+            if votes := render_vote_strip(classified_mark):
                 st.html(votes)
     if digit.rejected:
         st.markdown(escaping.escape_markdown(digit.rejection_reason))
@@ -54,24 +56,31 @@ def show_mark_verdict(shown: ClassifiedMark) -> None:
     if disagreement := marks_words.format_mark_disagreement(digit):
         st.caption(disagreement, help=marks_words.explain_mutual_information(digit, names))
     st.caption(
-        f"{marks_words.describe_ood_score(digit, shown.refuse, names, shown.noun)}",
-        help=f"{OOD_SCORE_HELP.format(shown.noun)} {marks_words.format_threshold_distance(digit)}.",
+        marks_words.describe_ood_score(digit, classified_mark.refuse, names, classified_mark.noun),
+        help=f"{OOD_SCORE_HELP.format(classified_mark.noun)} "
+        f"{marks_words.format_threshold_distance(digit)}.",
     )
 
 
-def render_vote_strip(shown: ClassifiedMark) -> str:
+def render_vote_strip(classified_mark: ClassifiedMark) -> str:
     """The votes as HTML: "7 7 7 1 7" in the members' order, each over its member's colour.
 
     "" where they are counted instead, in words: with many members or long names.
     """
-    made = marks_words.build_mark_predictions(shown.digit)
-    if made.members == 1 or not images_words.can_list_votes(made, shown.names):
+    mark_predictions = marks_words.build_mark_predictions(classified_mark.digit)
+    if mark_predictions.members == 1 or not images_words.can_list_votes(
+        mark_predictions, classified_mark.names
+    ):
         return ""
     votes = "".join(
-        render_member_vote(m, made.members, text, against=voted != shown.digit.label)
-        for m, (voted, text) in enumerate(images_words.list_vote_texts(made, 0, shown.names))
+        render_member_vote(
+            m, mark_predictions.members, text, against=voted != classified_mark.digit.label
+        )
+        for m, (voted, text) in enumerate(
+            images_words.list_vote_texts(mark_predictions, 0, classified_mark.names)
+        )
     )
-    dim = ";opacity:.65" if shown.digit.rejected else ""
+    dim = ";opacity:.65" if classified_mark.digit.rejected else ""
     return f'<div style="display:flex;flex-wrap:wrap;gap:4px{dim}">{votes}</div>'
 
 
@@ -85,19 +94,19 @@ def render_member_vote(m: int, M: int, text: str, *, against: bool) -> str:
     )
 
 
-def show_verdict_chart(shown: ClassifiedMark) -> None:
+def show_verdict_chart(classified_mark: ClassifiedMark) -> None:
     """Bars and dots, how to read them, and their files."""
-    digit, names = shown.digit, shown.names
-    title = f"{shown.title} · {shown.name} · {shown.source_title}"
+    digit, names = classified_mark.digit, classified_mark.names
+    title = f"{classified_mark.title} · {classified_mark.name} · {classified_mark.source_title}"
     sees = "Bars: the averaged probabilities. Dots: each member's own."
-    if shown.members == 1:
+    if classified_mark.members == 1:
         sees = "The probabilities that the one member gives."
     pictures.show_figure_panel(
         plot_mark_probabilities(digit, names, title, theme.get_page_palette()),
         key="classify_verdict",
-        of=shown.run,
-        epoch=shown.epoch,
-        name=f"{shown.file_stem}-verdict",
+        job=classified_mark.run,
+        epoch=classified_mark.epoch,
+        name=f"{classified_mark.file_stem}-verdict",
         title="The probabilities",
         alt=describe_mark_chart(digit, names),
         table=lambda: tabulate_mark_probabilities(digit, names),

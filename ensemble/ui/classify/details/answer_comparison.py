@@ -25,55 +25,77 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name, format_unique_run_name
 
 
-def show_answer_comparison(shown: ClassifiedMark) -> None:
+def show_answer_comparison(classified_mark: ClassifiedMark) -> None:
     """Whom to compare with, whether both say the same, and everybody's probabilities."""
-    others = find_comparable_classifiers(shown)
-    if not others:
-        show_no_other_classifier(shown)
+    comparable_classifiers = find_comparable_classifiers(classified_mark)
+    if not comparable_classifiers:
+        show_no_other_classifier(classified_mark)
         return
-    other, epoch = select_other_classifier(shown, others)
+    other, epoch = select_other_classifier(classified_mark, comparable_classifiers)
     try:
         with st.spinner("Loading the other members"):
-            asked = classifier_loader.wait_for_classifier(other, epoch)
+            other_classifier = classifier_loader.wait_for_classifier(other, epoch)
     except EnsembleError as error:
         guard.show_error_message(error)
         return
-    theirs = asked.read_marks(shown.prepared.marks, shown.refuse).digits[shown.index]
-    ours = EnsembleAnswer(
-        shown.digit, f"{distinguish_run_name(shown.run, other)}, epoch {shown.epoch}"
+    other_digit = other_classifier.read_marks(
+        classified_mark.prepared.marks, classified_mark.refuse
+    ).digits[classified_mark.index]
+    own_answer = EnsembleAnswer(
+        classified_mark.digit,
+        f"{distinguish_run_name(classified_mark.run, other)}, epoch {classified_mark.epoch}",
     )
-    both = ours, EnsembleAnswer(theirs, f"{distinguish_run_name(other, shown.run)}, epoch {epoch}")
+    both = (
+        own_answer,
+        EnsembleAnswer(
+            other_digit, f"{distinguish_run_name(other, classified_mark.run)}, epoch {epoch}"
+        ),
+    )
     pictures.show_figure_panel(
         plot_two_ensembles(
-            *both, shown.names, f"{shown.title} · {shown.name}", theme.get_page_palette()
+            *both,
+            classified_mark.names,
+            f"{classified_mark.title} · {classified_mark.name}",
+            theme.get_page_palette(),
         ),
         key="classify_compare",
-        of=shown.run,
-        epoch=shown.epoch,
-        name=f"{shown.file_stem}-against-{other.id}-epoch-{epoch}",
+        job=classified_mark.run,
+        epoch=classified_mark.epoch,
+        name=f"{classified_mark.file_stem}-against-{other.id}-epoch-{epoch}",
         title="Both probabilities",
-        alt=describe_two_ensembles_chart(*both, shown.names),
-        table=lambda: tabulate_two_ensembles(*both, shown.names),
-        sees=describe_answer_comparison(*both, shown.names),
+        alt=describe_two_ensembles_chart(*both, classified_mark.names),
+        table=lambda: tabulate_two_ensembles(*both, classified_mark.names),
+        sees=describe_answer_comparison(*both, classified_mark.names),
     )
     st.dataframe(
-        downloads.style_downloadable_table(tabulate_two_answers(*both, shown.names)),
+        downloads.style_downloadable_table(tabulate_two_answers(*both, classified_mark.names)),
         hide_index=True,
         key="classify_compare_table",
         width="content",
     )
 
 
-def find_comparable_classifiers(shown: ClassifiedMark) -> dict[str, tuple[runs.Run, list[int]]]:
+def find_comparable_classifiers(
+    classified_mark: ClassifiedMark,
+) -> dict[str, tuple[runs.Run, list[int]]]:
     """Runs whose classes are the same, with the epochs that can be asked; this one's are others."""
-    found = {}
-    for run in [shown.run, *(one for one in loaders.list_cached_runs() if one.id != shown.run.id)]:
-        if tuple(run.data.class_names) != tuple(shown.names):
+    classifiers = {}
+    for run in [
+        classified_mark.run,
+        *(
+            cached_run
+            for cached_run in loaders.list_cached_runs()
+            if cached_run.id != classified_mark.run.id
+        ),
+    ]:
+        if tuple(run.data.class_names) != tuple(classified_mark.names):
             continue
-        here = shown.epoch if run.id == shown.run.id else None
-        if epochs := [one for one in list_askable_epochs(run) if one != here]:
-            found[run.id] = run, epochs
-    return found
+        here = classified_mark.epoch if run.id == classified_mark.run.id else None
+        if epochs := [
+            askable_epoch for askable_epoch in list_askable_epochs(run) if askable_epoch != here
+        ]:
+            classifiers[run.id] = run, epochs
+    return classifiers
 
 
 def list_askable_epochs(run: runs.Run) -> Sequence[int]:
@@ -84,10 +106,11 @@ def list_askable_epochs(run: runs.Run) -> Sequence[int]:
         return ()
 
 
-def show_no_other_classifier(shown: ClassifiedMark) -> None:
+def show_no_other_classifier(classified_mark: ClassifiedMark) -> None:
     """There is nobody else to ask: say so, and the next step."""
     st.info(
-        f"There is no other run whose members know the same {pluralize_noun(shown.noun)}, "
+        "There is no other run whose members know the same "
+        f"{pluralize_noun(classified_mark.noun)}, "
         "and this one keeps no other epoch. Train a second one, and both can be asked here.",
         icon=":material/compare_arrows:",
     )
@@ -95,29 +118,32 @@ def show_no_other_classifier(shown: ClassifiedMark) -> None:
         "pages/train.py",
         label="Train another",
         icon=":material/arrow_forward:",
-        query_params=address.RUN.build_query(shown.run.id),
+        query_params=address.RUN.build_query(classified_mark.run.id),
     )
 
 
 def select_other_classifier(
-    shown: ClassifiedMark, others: dict[str, tuple[runs.Run, list[int]]]
+    classified_mark: ClassifiedMark, classifiers: dict[str, tuple[runs.Run, list[int]]]
 ) -> tuple[runs.Run, int]:
     """Controls for the other run and its epoch; what they say stands in the address."""
     wanted = address.WITH.read()
     # Another run says more than another epoch.
-    usual = next((one for one in others if one != shown.run.id), shown.run.id)
-    chosen = wanted if wanted in others else usual
+    usual = next(
+        (run_id for run_id in classifiers if run_id != classified_mark.run.id),
+        classified_mark.run.id,
+    )
+    chosen = wanted if wanted in classifiers else usual
     if wanted and wanted != chosen:
         st.caption("That run no longer exists, or knows other classes; another one is shown.")
     address.WITH.set_value(chosen)
-    other, epochs = others[chosen]
-    asked = address.WITH_EPOCH.read()
-    epoch = asked if asked in epochs and asked is not None else epochs[-1]
+    other, epochs = classifiers[chosen]
+    address_epoch = address.WITH_EPOCH.read()
+    epoch = address_epoch if address_epoch in epochs and address_epoch is not None else epochs[-1]
     names = {
-        one: "This run, another epoch"
-        if one == shown.run.id
+        run_id: "This run, another epoch"
+        if run_id == classified_mark.run.id
         else f"{format_unique_run_name(run)} · {run.state}"
-        for one, (run, _) in others.items()
+        for run_id, (run, _) in classifiers.items()
     }
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         address.show_address_widget(
@@ -173,24 +199,24 @@ def distinguish_run_name(run: runs.Run, other: runs.Run) -> str:
 
 
 def describe_answer_comparison(
-    ours: EnsembleAnswer, theirs: EnsembleAnswer, names: Sequence[str]
+    own_answer: EnsembleAnswer, other_answer: EnsembleAnswer, names: Sequence[str]
 ) -> str:
     """Whether both say the same."""
     first, second = (
-        escaping.escape_markdown(marks_words.format_mark_verdict(one.digit, names))
-        for one in (ours, theirs)
+        escaping.escape_markdown(marks_words.format_mark_verdict(class_answer.digit, names))
+        for class_answer in (own_answer, other_answer)
     )
-    rejected = [one.digit.rejected for one in (ours, theirs)]
+    rejected = [class_answer.digit.rejected for class_answer in (own_answer, other_answer)]
     if all(rejected):
         return f"**Both reject it.** {marks_words.describe_mark_rejection(names)}."
     if any(rejected):
-        who, whom = (ours, theirs) if rejected[0] else (theirs, ours)
-        said = escaping.escape_markdown(
+        who, whom = (own_answer, other_answer) if rejected[0] else (other_answer, own_answer)
+        sentence = escaping.escape_markdown(
             f"{who.name}; {whom.name} says {marks_words.format_mark_class(whom.digit, names)}."
         )
-        return f"**Only one rejects it:** {said}"
-    if ours.digit.label == theirs.digit.label:
-        label = escaping.escape_markdown(names[ours.digit.label])
+        return f"**Only one rejects it:** {sentence}"
+    if own_answer.digit.label == other_answer.digit.label:
+        label = escaping.escape_markdown(names[own_answer.digit.label])
         return f"**Both say {label}:** {first}, the other {second}."
-    one, other = (escaping.escape_markdown(side.name) for side in (ours, theirs))
-    return f"**They differ:** {one} says {first}, {other} says {second}."
+    own_name, other = (escaping.escape_markdown(side.name) for side in (own_answer, other_answer))
+    return f"**They differ:** {own_name} says {first}, {other} says {second}."

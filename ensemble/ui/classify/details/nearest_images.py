@@ -35,25 +35,27 @@ DISTANCE_HELP = (
 )
 
 
-def show_nearest_images(shown: ClassifiedMark) -> None:
+def show_nearest_images(classified_mark: ClassifiedMark) -> None:
     """What the nearest test digits are, and they themselves; each opens at a press."""
-    found = find_nearest_images(shown)
-    noun = shown.noun
+    nearest_images = find_nearest_images(classified_mark)
+    noun = classified_mark.noun
     st.markdown(
-        escaping.escape_markdown(describe_nearest_images(found, shown.names, noun)),
+        escaping.escape_markdown(
+            describe_nearest_images(nearest_images, classified_mark.names, noun)
+        ),
         help=DISTANCE_HELP,
     )
     image_grid.register_image_grid()(
         data={
-            "strip": thumbnails.encode_image_strip(found.images),
-            "image": image_grid.compute_tile_layout(found.images.shape[1:]),
-            "label": f"{len(found.numbers)} nearest test {pluralize_noun(noun)}: arrow keys move, "
-            "Enter opens",
-            "wide": max(map(len, shown.names)) > 1,
+            "strip": thumbnails.encode_image_strip(nearest_images.images),
+            "image": image_grid.compute_tile_layout(nearest_images.images.shape[1:]),
+            "label": f"{len(nearest_images.numbers)} nearest test {pluralize_noun(noun)}: "
+            "arrow keys move, Enter opens",
+            "wide": max(map(len, classified_mark.names)) > 1,
             "colors": {"right": palette.RIGHT_COLOR, "wrong": palette.WRONG_COLOR},
             "tiles": [
-                build_neighbor_tile(found, place, shown.names, noun)
-                for place in range(len(found.numbers))
+                build_neighbor_tile(nearest_images, place, classified_mark.names, noun)
+                for place in range(len(nearest_images.numbers))
             ],
         },
         key="classify_neighbours",
@@ -62,22 +64,28 @@ def show_nearest_images(shown: ClassifiedMark) -> None:
     )
     st.download_button(
         "Figures (CSV)",
-        lambda: downloads.encode_table_csv(tabulate_nearest_images(found, shown.names)),
-        f"{shown.file_stem}-nearest.csv",
+        lambda: downloads.encode_table_csv(
+            tabulate_nearest_images(nearest_images, classified_mark.names)
+        ),
+        f"{classified_mark.file_stem}-nearest.csv",
         "text/csv",
         icon=":material/table:",
         key="classify_neighbours_csv",
         on_click="ignore",
         help="Number in the test set, label, distance and each member's vote.",
     )
-    show_neighbor_detail(shown, found.numbers, noun)
+    show_neighbor_detail(classified_mark, nearest_images.numbers, noun)
 
 
-def find_nearest_images(shown: ClassifiedMark) -> NearestNeighbors:
+def find_nearest_images(classified_mark: ClassifiedMark) -> NearestNeighbors:
     """The nearest test digits, found once for each mark, run and epoch."""
-    image = shown.image
+    image = classified_mark.image
     return _find_nearest_images(
-        shown.run.id, shown.epoch, image.tobytes(), image.shape, shown.classifier
+        classified_mark.run.id,
+        classified_mark.epoch,
+        image.tobytes(),
+        image.shape,
+        classified_mark.classifier,
     )
 
 
@@ -87,31 +95,35 @@ def _find_nearest_images(
     run_id: str, epoch: int, image: bytes, shape: tuple[int, ...], _classifier: Any
 ) -> NearestNeighbors:
     pixels = np.frombuffer(image, np.uint8).reshape(shape)
-    found: NearestNeighbors = _classifier.find_nearest_neighbors(pixels, NEIGHBOR_COUNT)
-    return found
+    nearest_neighbors: NearestNeighbors = _classifier.find_nearest_neighbors(pixels, NEIGHBOR_COUNT)
+    return nearest_neighbors
 
 
-def compute_confusion_mask(found: NearestNeighbors) -> np.ndarray:
+def compute_confusion_mask(nearest_neighbors: NearestNeighbors) -> np.ndarray:
     """(K,), where not all members say what it is."""
-    return np.asarray((found.votes != found.labels).any(axis=0))
+    return np.asarray((nearest_neighbors.votes != nearest_neighbors.labels).any(axis=0))
 
 
-def describe_nearest_images(found: NearestNeighbors, names: Sequence[str], noun: str) -> str:
+def describe_nearest_images(
+    nearest_neighbors: NearestNeighbors, names: Sequence[str], noun: str
+) -> str:
     """What the nearest are, the most first, and how many of them members get wrong."""
-    counts = np.bincount(found.labels, minlength=len(names))
+    counts = np.bincount(nearest_neighbors.labels, minlength=len(names))
     order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
-    K, wrong = len(found.labels), int(compute_confusion_mask(found).sum())
+    K, wrong = len(nearest_neighbors.labels), int(compute_confusion_mask(nearest_neighbors).sum())
     if len(order) == 1:
-        said = f"All {K} test {pluralize_noun(noun)} nearest to it are {names[order[0]]}"
+        sentence = f"All {K} test {pluralize_noun(noun)} nearest to it are {names[order[0]]}"
     else:
         each = [f"{names[c]} {format_occurrences(int(counts[c]))}" for c in order]
-        said = (
+        sentence = (
             f"The {K} test {pluralize_noun(noun)} nearest to it are {', '.join(each[:-1])} and "
             f"{each[-1]}"
         )
-    if len(found.votes) == 1:
-        return f"{said}; the one member gets {f'{wrong} of them wrong' if wrong else 'all right'}."
-    return f"{said}; members confuse {f'{wrong} of them' if wrong else 'none of them'}."
+    if len(nearest_neighbors.votes) == 1:
+        return (
+            f"{sentence}; the one member gets {f'{wrong} of them wrong' if wrong else 'all right'}."
+        )
+    return f"{sentence}; members confuse {f'{wrong} of them' if wrong else 'none of them'}."
 
 
 def format_occurrences(count: int) -> str:
@@ -120,17 +132,20 @@ def format_occurrences(count: int) -> str:
 
 
 def build_neighbor_tile(
-    found: NearestNeighbors, place: int, names: Sequence[str], noun: str
+    nearest_neighbors: NearestNeighbors, place: int, names: Sequence[str], noun: str
 ) -> dict[str, Any]:
     """One of them for the grid, as on other screens: what is said of it, and who disagrees."""
-    number = int(found.numbers[place])
+    number = int(nearest_neighbors.numbers[place])
     # Only votes are known of it: whoever votes for a class is taken for sure of it.
-    made = evaluate_predictions(np.eye(len(names))[found.votes], found.labels)
-    votes = images_words.format_votes(made, place, names)
-    return image_grid.build_image_tile(made, place, names, noun) | {
+    predictions = evaluate_predictions(
+        np.eye(len(names))[nearest_neighbors.votes], nearest_neighbors.labels
+    )
+    votes = images_words.format_votes(predictions, place, names)
+    return image_grid.build_image_tile(predictions, place, names, noun) | {
         "number": number,
-        "sure": "confused" if compute_confusion_mask(found)[place] else "",
-        "alt": f"Test {noun} {number}, which is {names[found.labels[place]]}; votes: {votes}",
+        "sure": "confused" if compute_confusion_mask(nearest_neighbors)[place] else "",
+        "alt": f"Test {noun} {number}, which is {names[nearest_neighbors.labels[place]]}; votes: "
+        f"{votes}",
     }
 
 
@@ -141,39 +156,46 @@ def open_pressed_neighbor() -> None:
         predictions_view.update_predictions_view(digit=int(number))
 
 
-def show_neighbor_detail(shown: ClassifiedMark, numbers: Ints, noun: str) -> None:
+def show_neighbor_detail(classified_mark: ClassifiedMark, numbers: Ints, noun: str) -> None:
     """The test digit that the address names, open over the page."""
     number = predictions_view.read_predictions_view().digit
     if number is None or number not in numbers:
         return
     try:
-        made = loader.load_test_predictions(shown.run, shown.epoch)
+        test_predictions = loader.load_test_predictions(classified_mark.run, classified_mark.epoch)
     except EnsembleError as error:
         guard.show_error_message(error)
         return
-    dataset = loaders.load_run_test_set(shown.run)
+    dataset = loaders.load_run_test_set(classified_mark.run)
     source, place = (
-        f"{one} · epoch {shown.epoch}" for one in (format_run_name(shown.run), shown.run.id)
+        f"{name} · epoch {classified_mark.epoch}"
+        for name in (format_run_name(classified_mark.run), classified_mark.run.id)
     )
     predictions_detail.show_image_dialog(
         predictions_detail.ImageDialogContext(
-            made,
+            test_predictions,
             dataset,
             numbers,
             noun,
             source,
             place,
-            validation_source.find_validation_source(shown.run, shown.epoch),
+            validation_source.find_validation_source(classified_mark.run, classified_mark.epoch),
         )
     )
 
 
-def tabulate_nearest_images(found: NearestNeighbors, names: Sequence[str]) -> pd.DataFrame:
+def tabulate_nearest_images(
+    nearest_neighbors: NearestNeighbors, names: Sequence[str]
+) -> pd.DataFrame:
     """A row for each: its number, label, distance and the members' votes."""
     named = np.asarray(names, object)
     frame = pd.DataFrame(
-        {"number": found.numbers, "label": named[found.labels], "distance": found.distances}
+        {
+            "number": nearest_neighbors.numbers,
+            "label": named[nearest_neighbors.labels],
+            "distance": nearest_neighbors.distances,
+        }
     )
-    for m, votes in enumerate(found.votes):
+    for m, votes in enumerate(nearest_neighbors.votes):
         frame[f"member_{m + 1}"] = named[votes]
     return frame

@@ -30,45 +30,47 @@ OOD_SCORE_HELP = (
 )
 
 
-def show_rejection_threshold(shown: ClassifiedMark) -> None:
+def show_rejection_threshold(classified_mark: ClassifiedMark) -> None:
     """The control, what it comes to, the scores behind it, and a row for each kind of image."""
-    noun = shown.noun
-    show_rejection_rate_control(shown, noun)
+    noun = classified_mark.noun
+    show_rejection_rate_control(classified_mark, noun)
     with st.spinner(
         f"Showing {pluralize_noun(noun)} and {marks_words.format_negated_noun(noun)} to the "
         f"members, once",
         show_time=True,
     ):
-        threshold = shown.classifier.compute_rejection_threshold(shown.refuse)
-    known = shown.run.data.title
-    title = f"Rejected or accepted · {shown.source_title}"
+        threshold = classified_mark.classifier.compute_rejection_threshold(classified_mark.refuse)
+    dataset_title = classified_mark.run.data.title
+    title = f"Rejected or accepted · {classified_mark.source_title}"
     pictures.show_figure_panel(
-        plot_ood_scores(threshold, shown.digit.score, known, title, theme.get_page_palette()),
+        plot_ood_scores(
+            threshold, classified_mark.digit.score, dataset_title, title, theme.get_page_palette()
+        ),
         key="classify_rejection",
-        of=shown.run,
-        epoch=shown.epoch,
-        name=f"{shown.file_stem}-threshold",
+        job=classified_mark.run,
+        epoch=classified_mark.epoch,
+        name=f"{classified_mark.file_stem}-threshold",
         title="OOD scores and threshold",
-        alt=describe_ood_scores_chart(threshold, known),
-        table=lambda: tabulate_ood_scores(threshold, known, shown.digit.score),
+        alt=describe_ood_scores_chart(threshold, dataset_title),
+        table=lambda: tabulate_ood_scores(threshold, dataset_title, classified_mark.digit.score),
         sees=describe_rejection_threshold(threshold, noun),
         help=OOD_SCORE_HELP,
     )
     st.dataframe(
-        tabulate_rejection_rates(threshold, known, noun),
+        tabulate_rejection_rates(threshold, dataset_title, noun),
         hide_index=True,
         key="classify_rejection_table",
         width="content",
     )
-    st.caption(marks_words.describe_threshold_basis(threshold, known))
+    st.caption(marks_words.describe_threshold_basis(threshold, dataset_title))
 
 
-def show_rejection_rate_control(shown: ClassifiedMark, noun: str) -> None:
+def show_rejection_rate_control(classified_mark: ClassifiedMark, noun: str) -> None:
     """How many real digits may be rejected; what it says stands in the address."""
-    now = round(100 * shown.refuse)
+    now = round(100 * classified_mark.refuse)
     options = {
-        str(one): formats.format_percent(one / 100, figures=2)
-        for one in sorted({*RATE_CHOICES, now})
+        str(percent): formats.format_percent(percent / 100, figures=2)
+        for percent in sorted({*RATE_CHOICES, now})
     }
     address.select_address_option(
         address.REFUSE,
@@ -83,20 +85,22 @@ def show_rejection_rate_control(shown: ClassifiedMark, noun: str) -> None:
 def describe_rejection_threshold(threshold: "RejectionThreshold", noun: str) -> str:
     """What share it accepts, how well that is read, and what share of the others it rejects."""
     coverage = formats.format_percent(threshold.coverage, threshold.judged_count)
-    said = f"It accepts **{coverage}** of other real {pluralize_noun(noun)}"
+    sentence = f"It accepts **{coverage}** of other real {pluralize_noun(noun)}"
     if threshold.coverage:
         right = (
             "all"
             if threshold.accuracy == 1
             else formats.format_percent(threshold.accuracy, threshold.judged_count)
         )
-        said += f" and reads {right} of these right"
+        sentence += f" and reads {right} of these right"
     if not threshold.non_digits:
-        return f"{said}."
-    low, high = (bound(one.share for one in threshold.non_digits) for bound in (min, max))
+        return f"{sentence}."
+    low, high = (
+        bound(non_digit.share for non_digit in threshold.non_digits) for bound in (min, max)
+    )
     rejected = formats.format_percent(low, 500)
     if rejected != formats.format_percent(high, 500):
         rejected = f"{rejected} to {formats.format_percent(high, 500)}"
-    others = marks_words.format_negated_noun(noun)
-    kinds = others if len(threshold.non_digits) == 1 else f"each kind of {others}"
-    return f"{said}; of {kinds} it rejects **{rejected}**."
+    negated_noun = marks_words.format_negated_noun(noun)
+    kinds = negated_noun if len(threshold.non_digits) == 1 else f"each kind of {negated_noun}"
+    return f"{sentence}; of {kinds} it rejects **{rejected}**."

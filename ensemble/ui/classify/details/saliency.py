@@ -29,16 +29,16 @@ OCCLUSION_HELP = (
 )
 
 
-def show_saliency_maps(shown: ClassifiedMark) -> None:
+def show_saliency_maps(classified_mark: ClassifiedMark) -> None:
     """The answer, a map for everybody, and one sentence a member."""
-    found = compute_mark_occlusion(shown)
-    members = select_mapped_members(found)
-    pictures = painting.draw_saliency_maps(shown.image, found, members)
+    mark_occlusion = compute_mark_occlusion(classified_mark)
+    members = select_mapped_members(mark_occlusion)
+    pictures = painting.draw_saliency_maps(classified_mark.image, mark_occlusion, members)
     captions = [
-        *(["all, averaged"] if shown.members > 1 else []),
-        *(format_map_caption(found, m, shown) for m in members),
+        *(["all, averaged"] if classified_mark.members > 1 else []),
+        *(format_map_caption(mark_occlusion, m, classified_mark) for m in members),
     ]
-    st.markdown(describe_prediction_flips(found), help=OCCLUSION_HELP)
+    st.markdown(describe_prediction_flips(mark_occlusion), help=OCCLUSION_HELP)
     with st.container(horizontal=True, gap="small"):
         for picture, text in zip(pictures, captions, strict=True):
             st.image(
@@ -47,22 +47,30 @@ def show_saliency_maps(shown: ClassifiedMark) -> None:
                 width=picture.width,
                 alt=f"What covering a place does, {text}",
             )
-    if len(members) < shown.members:
-        st.caption(f"The {len(members)} of {shown.members} members whose minds change first.")
+    if len(members) < classified_mark.members:
+        st.caption(
+            f"The {len(members)} of {classified_mark.members} members whose minds change first."
+        )
     st.markdown(
         "\n".join(
-            f"- {escaping.escape_markdown(one)}"
-            for one in list_flip_sentences(found, shown.digit, shown.names)
+            f"- {escaping.escape_markdown(flip_sentence)}"
+            for flip_sentence in list_flip_sentences(
+                mark_occlusion, classified_mark.digit, classified_mark.names
+            )
         )
     )
-    show_saliency_downloads(shown, found, pictures, captions)
+    show_saliency_downloads(classified_mark, mark_occlusion, pictures, captions)
 
 
-def compute_mark_occlusion(shown: ClassifiedMark) -> Occlusion:
+def compute_mark_occlusion(classified_mark: ClassifiedMark) -> Occlusion:
     """What covering does, found once for each mark, run and epoch."""
-    image = shown.image
+    image = classified_mark.image
     return _compute_mark_occlusion(
-        shown.run.id, shown.epoch, image.tobytes(), image.shape, shown.classifier
+        classified_mark.run.id,
+        classified_mark.epoch,
+        image.tobytes(),
+        image.shape,
+        classified_mark.classifier,
     )
 
 
@@ -71,42 +79,51 @@ def compute_mark_occlusion(shown: ClassifiedMark) -> Occlusion:
 def _compute_mark_occlusion(
     run_id: str, epoch: int, image: bytes, shape: tuple[int, ...], _classifier: Any
 ) -> Occlusion:
-    found: Occlusion = _classifier.compute_occlusion(np.frombuffer(image, np.uint8).reshape(shape))
-    return found
+    occlusion: Occlusion = _classifier.compute_occlusion(
+        np.frombuffer(image, np.uint8).reshape(shape)
+    )
+    return occlusion
 
 
-def compute_flip_patch_side(found: Occlusion, m: int) -> float:
+def compute_flip_patch_side(occlusion: Occlusion, m: int) -> float:
     """How large the patch is that changes a member's mind, in pixels; infinite where none does."""
-    box = painting.find_flip_box(found, m)
+    box = painting.find_flip_box(occlusion, m)
     return math.inf if box is None else max(box[2] - box[0], box[3] - box[1])
 
 
-def select_mapped_members(found: Occlusion) -> list[int]:
+def select_mapped_members(occlusion: Occlusion) -> list[int]:
     """The members that have a map: all of a few, else those whose minds change first."""
-    M = len(found.member_changes)
+    M = len(occlusion.member_changes)
     if M <= MAX_MEMBER_MAPS:
         return list(range(M))
     return sorted(
-        sorted(range(M), key=lambda m: compute_flip_patch_side(found, m))[:MAX_MEMBER_MAPS]
+        sorted(range(M), key=lambda m: compute_flip_patch_side(occlusion, m))[:MAX_MEMBER_MAPS]
     )
 
 
-def format_map_caption(found: Occlusion, m: int, shown: ClassifiedMark) -> str:
+def format_map_caption(occlusion: Occlusion, m: int, classified_mark: ClassifiedMark) -> str:
     """What stands under a member's map: "member 3: 9 → 4"."""
-    who = f"member {m + 1}: " if shown.members > 1 else ""
-    said, flip = shown.names[int(shown.digit.votes[m])], found.flips[m]
-    return f"{who}{said}" if flip is None else f"{who}{said} → {shown.names[flip.label]}"
+    who = f"member {m + 1}: " if classified_mark.members > 1 else ""
+    class_name, flip = (
+        classified_mark.names[int(classified_mark.digit.votes[m])],
+        occlusion.flips[m],
+    )
+    return (
+        f"{who}{class_name}"
+        if flip is None
+        else f"{who}{class_name} → {classified_mark.names[flip.label]}"
+    )
 
 
-def describe_prediction_flips(found: Occlusion) -> str:
+def describe_prediction_flips(occlusion: Occlusion) -> str:
     """How many members would change their minds, and under what."""
     M, sides = (
-        len(found.member_changes),
-        [compute_flip_patch_side(found, m) for m in range(len(found.member_changes))],
+        len(occlusion.member_changes),
+        [compute_flip_patch_side(occlusion, m) for m in range(len(occlusion.member_changes))],
     )
-    few = sorted(one for one in sides if one < math.inf)
+    few = sorted(side for side in sides if side < math.inf)
     if not few:
-        return f"**{describe_stable_predictions(found.largest_patch_side, M)}**"
+        return f"**{describe_stable_predictions(occlusion.largest_patch_side, M)}**"
     patch = (
         format_patch_size(few[0])
         if few[0] == few[-1]
@@ -125,33 +142,33 @@ def describe_stable_predictions(largest: int, M: int) -> str:
     return f"No patch up to {format_patch_size(largest)} pixels changes {whose}."
 
 
-def list_flip_sentences(found: Occlusion, digit: "Digit", names: Sequence[str]) -> list[str]:
+def list_flip_sentences(occlusion: Occlusion, digit: "Digit", names: Sequence[str]) -> list[str]:
     """What would change each member's mind, members of whom the same is said together.
 
     Nothing where no mind changes: the answer has said so already.
     """
-    if all(flip is None for flip in found.flips):
+    if all(flip is None for flip in occlusion.flips):
         return []
     alike: dict[str, list[int]] = {}
-    for m in range(len(found.flips)):
-        alike.setdefault(describe_member_flip(found, m, digit, names), []).append(m)
+    for m in range(len(occlusion.flips)):
+        alike.setdefault(describe_member_flip(occlusion, m, digit, names), []).append(m)
     return [
-        f"{format_member_group(members, len(found.flips))} {said}"
-        for said, members in alike.items()
+        f"{format_member_group(members, len(occlusion.flips))} {sentence}"
+        for sentence, members in alike.items()
     ]
 
 
-def describe_member_flip(found: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
+def describe_member_flip(occlusion: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
     """What would change a member's mind, without saying who it is."""
-    flip, said = found.flips[m], names[int(digit.votes[m])]
+    flip, class_name = occlusion.flips[m], names[int(digit.votes[m])]
     if flip is None:
         return (
-            f"would say {said} still: no patch up to "
-            f"{format_patch_size(found.largest_patch_side)} changes that."
+            f"would say {class_name} still: no patch up to "
+            f"{format_patch_size(occlusion.largest_patch_side)} changes that."
         )
     return (
         f"would say {names[flip.label]} if the place marked were covered "
-        f"({format_patch_size(compute_flip_patch_side(found, m))} pixels)."
+        f"({format_patch_size(compute_flip_patch_side(occlusion, m))} pixels)."
     )
 
 
@@ -173,17 +190,18 @@ def format_patch_size(side: float) -> str:
 
 
 def show_saliency_downloads(
-    shown: ClassifiedMark, found: Occlusion, pictures: Any, captions: list[str]
+    classified_mark: ClassifiedMark, occlusion: Occlusion, pictures: Any, captions: list[str]
 ) -> None:
     """The maps as a picture, and their figures as a table."""
     title = (
-        f"What covering a place does · {marks_words.format_mark_class(shown.digit, shown.names)}"
+        "What covering a place does · "
+        f"{marks_words.format_mark_class(classified_mark.digit, classified_mark.names)}"
     )
     with st.container(horizontal=True, gap="small"):
         st.download_button(
             "Maps (PNG)",
             lambda: painting.compose_saliency_sheet(pictures, captions, title),
-            f"{shown.file_stem}-covered.png",
+            f"{classified_mark.file_stem}-covered.png",
             "image/png",
             icon=":material/image:",
             key="classify_saliency_png",
@@ -191,13 +209,13 @@ def show_saliency_downloads(
         )
         st.download_button(
             "Figures (CSV)",
-            lambda: downloads.encode_table_csv(painting.tabulate_saliency(found)),
-            f"{shown.file_stem}-covered.csv",
+            lambda: downloads.encode_table_csv(painting.tabulate_saliency(occlusion)),
+            f"{classified_mark.file_stem}-covered.csv",
             "text/csv",
             icon=":material/table:",
             key="classify_saliency_csv",
             on_click="ignore",
-            help=f"A row for each of the {found.ensemble_change.size} places: how far the "
+            help=f"A row for each of the {occlusion.ensemble_change.size} places: how far the "
             f"probabilities "
-            f"of {pluralize_noun(shown.noun)} said fall when it is covered.",
+            f"of {pluralize_noun(classified_mark.noun)} said fall when it is covered.",
         )

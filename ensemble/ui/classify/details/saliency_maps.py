@@ -20,9 +20,9 @@ MARK_BRIGHTNESS = 0.55  # how bright the mark itself stays under the colours
 GAP_PX, LINE_HEIGHT_PX = 12, 18  # pixels of the sheet to keep
 
 
-def compute_saliency_scale(found: Occlusion) -> float:
+def compute_saliency_scale(occlusion: Occlusion) -> float:
     """The change that is painted in full colour: the same for all maps of a mark."""
-    return max(MIN_COLOR_SCALE, float(np.abs(found.member_changes).max()))
+    return max(MIN_COLOR_SCALE, float(np.abs(occlusion.member_changes).max()))
 
 
 def paint_saliency_map(image: Pixels, change: Floats, full: float) -> Pixels:
@@ -54,7 +54,7 @@ def enlarge_saliency_map(pixels: Pixels, box: Box | None) -> Image.Image:
     how = Image.Resampling.NEAREST if enlarging else Image.Resampling.BOX
     big = Image.fromarray(pixels).resize((wide, high), how)
     if box:
-        left, top, right, bottom = (round(one * wide / pixels.shape[1]) for one in box)
+        left, top, right, bottom = (round(edge * wide / pixels.shape[1]) for edge in box)
         draw = ImageDraw.Draw(big)
         # Around the patch, so that it hides nothing; white within black is seen on every ground.
         draw.rectangle([left - 3, top - 3, right + 2, bottom + 2], outline="#000000")
@@ -63,27 +63,28 @@ def enlarge_saliency_map(pixels: Pixels, box: Box | None) -> Image.Image:
 
 
 def draw_saliency_maps(
-    image: Pixels, found: Occlusion, members: Sequence[int]
+    image: Pixels, occlusion: Occlusion, members: Sequence[int]
 ) -> list[Image.Image]:
     """The map averaged over all members, where there are several, then those of some."""
-    full = compute_saliency_scale(found)
-    several = len(found.member_changes) > 1
+    full = compute_saliency_scale(occlusion)
+    several = len(occlusion.member_changes) > 1
     averaged = (
-        [enlarge_saliency_map(paint_saliency_map(image, found.ensemble_change, full), None)]
+        [enlarge_saliency_map(paint_saliency_map(image, occlusion.ensemble_change, full), None)]
         if several
         else []
     )
     return averaged + [
         enlarge_saliency_map(
-            paint_saliency_map(image, found.member_changes[m], full), find_flip_box(found, m)
+            paint_saliency_map(image, occlusion.member_changes[m], full),
+            find_flip_box(occlusion, m),
         )
         for m in members
     ]
 
 
-def find_flip_box(found: Occlusion, m: int) -> Box | None:
+def find_flip_box(occlusion: Occlusion, m: int) -> Box | None:
     """The smallest patch whose covering changes a member's mind: left, top, right, bottom."""
-    flip = found.flips[m]
+    flip = occlusion.flips[m]
     return None if flip is None else flip.box
 
 
@@ -92,7 +93,7 @@ def compose_saliency_sheet(
 ) -> bytes:
     """The maps side by side with their captions as one PNG, white as paper is in either theme."""
     font = ImageFont.load_default(size=12)
-    wide = max([pictures[0].width, *(int(font.getlength(one)) for one in captions)]) + GAP_PX
+    wide = max([pictures[0].width, *(int(font.getlength(text)) for text in captions)]) + GAP_PX
     width = max(wide * len(pictures) + GAP_PX, int(font.getlength(title)) + 2 * GAP_PX)
     page = Image.new(
         "RGB", (width, pictures[0].height + 2 * LINE_HEIGHT_PX + 2 * GAP_PX), thumbnails.PAPER
@@ -106,10 +107,10 @@ def compose_saliency_sheet(
     return thumbnails.encode_picture_png(page)
 
 
-def tabulate_saliency(found: Occlusion) -> pd.DataFrame:
+def tabulate_saliency(occlusion: Occlusion) -> pd.DataFrame:
     """A row for each place: how far the averaged and each member's probability falls."""
-    rows, columns = np.indices(found.ensemble_change.shape).reshape(2, -1)
-    each = {f"member_{m + 1}": change.ravel() for m, change in enumerate(found.member_changes)}
+    rows, columns = np.indices(occlusion.ensemble_change.shape).reshape(2, -1)
+    each = {f"member_{m + 1}": change.ravel() for m, change in enumerate(occlusion.member_changes)}
     return pd.DataFrame(
-        {"row": rows, "column": columns, "averaged": found.ensemble_change.ravel(), **each}
+        {"row": rows, "column": columns, "averaged": occlusion.ensemble_change.ravel(), **each}
     )

@@ -86,12 +86,12 @@ def build_mark_boxes(
     prepared: SegmentedPicture,
     reading: Reading,
     index: int,
-    asked: Classifier,
+    classifier: Classifier,
     size: tuple[int, int],
 ) -> list[dict[str, Any]]:
     """Each mark's place in shares of the picture, and what is said of it."""
     wide, high = size
-    of = len(reading.digits)
+    mark_count = len(reading.digits)
     return [
         {
             "index": place,
@@ -99,12 +99,12 @@ def build_mark_boxes(
                 round(side / full, 5)
                 for side, full in zip(mark.box, (wide, high, wide, high), strict=True)
             ],
-            "said": readings_words.format_mark_reading(digit, asked.class_names),
+            "said": readings_words.format_mark_reading(digit, classifier.class_names),
             "alt": readings_words.describe_mark_alt_text(
-                digit, place, of, asked.class_names, asked.noun
+                digit, place, mark_count, classifier.class_names, classifier.noun
             ),
             "rejected": digit.rejected,
-            "open": place == index and of > 1,
+            "open": place == index and mark_count > 1,
         }
         for place, (mark, digit) in enumerate(zip(prepared.marks, reading.digits, strict=True))
     ]

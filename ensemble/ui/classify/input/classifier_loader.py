@@ -49,11 +49,11 @@ def wait_for_classifier(run: runs.Run, epoch: int) -> Classifier:
     Raises:
       EnsembleError: they cannot be opened; one sentence says why.
     """
-    asked = str(runs_folder()), run.id, epoch
-    job = _start_opening_classifier(*asked)
+    key = str(runs_folder()), run.id, epoch
+    job = _start_opening_classifier(*key)
     if job.exception():
         _start_opening_classifier.clear(
-            *asked
+            *key
         )  # So that it is tried again when what was missing is there.
     return job.result()
 
@@ -78,15 +78,15 @@ def _open_classifier_in_thread(job: Future[Classifier], run_id: str, epoch: int)
     try:
         from ensemble.recognition.classifier import open_classifier
 
-        asked = open_classifier(run_id, epoch)
-        asked.read_images(np.zeros((1, *asked.shape), np.uint8))
+        classifier = open_classifier(run_id, epoch)
+        classifier.read_images(np.zeros((1, *classifier.shape), np.uint8))
     except Exception as error:
         job.set_exception(error)
         return
     if not _IMPORTED.is_set():
         _IMPORTED.set()
         preload.freeze_loaded_objects()
-    job.set_result(asked)
+    job.set_result(classifier)
 
 
 def show_opening_progress(run: runs.Run, epoch: int, handed_in: bool) -> None:

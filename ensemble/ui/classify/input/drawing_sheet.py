@@ -94,10 +94,10 @@ def parse_sent_drawing(sent: Any) -> dict[str, Any] | None:
     try:
         strokes = [
             {
-                "w": clamp_sent_number(one["w"], 1, 80),
-                "p": check_stroke_path([clamp_sent_number(v, -4000, 4000) for v in one["p"]]),
+                "w": clamp_sent_number(stroke["w"], 1, 80),
+                "p": check_stroke_path([clamp_sent_number(v, -4000, 4000) for v in stroke["p"]]),
             }
-            for one in sent["strokes"][:MAX_STROKES]
+            for stroke in sent["strokes"][:MAX_STROKES]
         ]
         return {
             "strokes": strokes,
@@ -137,8 +137,8 @@ def encode_drawing_png(drawn: dict[str, Any]) -> bytes:
     size = drawn["width"] * SUPERSAMPLING, drawn["height"] * SUPERSAMPLING
     page = Image.new("L", size, 255)
     draw = ImageDraw.Draw(page)
-    for one in drawn["strokes"]:
-        draw_ink_stroke(draw, smooth_stroke_points(one["p"]), one["w"] * SUPERSAMPLING / 2)
+    for stroke in drawn["strokes"]:
+        draw_ink_stroke(draw, smooth_stroke_points(stroke["p"]), stroke["w"] * SUPERSAMPLING / 2)
     buffer = io.BytesIO()
     page.reduce(SUPERSAMPLING).save(buffer, "PNG", compress_level=1)
     return buffer.getvalue()
@@ -155,20 +155,22 @@ def draw_ink_stroke(draw: ImageDraw.ImageDraw, along: Sequence[Point], radius: f
 
 def smooth_stroke_points(flat: Sequence[float]) -> list[Point]:
     """Points along a stroke: curves through the middles, with the points as their handles."""
-    given = list(zip(flat[::2], flat[1::2], strict=True))
-    if len(given) < 3:
-        return given
-    found, start = [given[0]], given[0]
-    for handle, after in itertools.pairwise(given[1:]):
+    handles = list(zip(flat[::2], flat[1::2], strict=True))
+    if len(handles) < 3:
+        return handles
+    curve_points, start = [handles[0]], handles[0]
+    for handle, after in itertools.pairwise(handles[1:]):
         end = compute_midpoint(handle, after)
-        found += [evaluate_bezier_curve(start, handle, end, step / 4) for step in (1, 2, 3, 4)]
+        curve_points += [
+            evaluate_bezier_curve(start, handle, end, step / 4) for step in (1, 2, 3, 4)
+        ]
         start = end
-    return [*found, given[-1]]
+    return [*curve_points, handles[-1]]
 
 
-def compute_midpoint(one: Point, other: Point) -> Point:
+def compute_midpoint(point: Point, other: Point) -> Point:
     """The point half-way between two."""
-    return (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
+    return (point[0] + other[0]) / 2, (point[1] + other[1]) / 2
 
 
 def evaluate_bezier_curve(start: Point, handle: Point, end: Point, at: float) -> Point:

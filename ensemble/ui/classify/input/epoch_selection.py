@@ -52,13 +52,13 @@ def show_missing_members_notice(run: runs.Run) -> None:
         epoch_availability.show_train_link(run)
 
 
-def show_classifier_epoch_slider(epochs: Sequence[int], shown: int, run: runs.Run) -> None:
+def show_classifier_epoch_slider(epochs: Sequence[int], epoch: int, run: runs.Run) -> None:
     """The epoch that is asked, where there is a choice."""
     if len(epochs) < 2:
         return
     address.show_address_widget(
         f"classify_epoch_{controls.hash_options(epochs)}",
-        shown,
+        epoch,
         lambda key: st.select_slider(
             "Epoch",
             epochs,
@@ -72,7 +72,7 @@ def show_classifier_epoch_slider(epochs: Sequence[int], shown: int, run: runs.Ru
     )
 
 
-def watch_classifier_epochs(run: runs.Run, epochs: Sequence[int], shown: int) -> None:
+def watch_classifier_epochs(run: runs.Run, epochs: Sequence[int], epoch: int) -> None:
     """Says when a later epoch is in than the one asked, where none was chosen by hand."""
     if run.active and address.EPOCH.read() is None:
-        epoch_availability.show_newer_epoch_notice(run, epochs[-1], shown)
+        epoch_availability.show_newer_epoch_notice(run, epochs[-1], epoch)

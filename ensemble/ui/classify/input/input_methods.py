@@ -99,31 +99,33 @@ def add_uploaded_pictures(key: str) -> None:
     """Callback: takes the files out of the uploader, which would show all of them for good."""
     # A browser may send once more what has been taken, before its uploader is gone.
     sent = [
-        one for one in widget_state.get_widget_value(key) or [] if isinstance(one, UploadedFile)
+        upload
+        for upload in widget_state.get_widget_value(key) or []
+        if isinstance(upload, UploadedFile)
     ]
-    files = [one for one in sent if one.file_id not in tab.consumed_upload_ids]
+    files = [upload for upload in sent if upload.file_id not in tab.consumed_upload_ids]
     if not files:
         return
-    tab.consumed_upload_ids = (*tab.consumed_upload_ids, *(one.file_id for one in files))[
+    tab.consumed_upload_ids = (*tab.consumed_upload_ids, *(file.file_id for file in files))[
         -MAX_REMEMBERED_UPLOADS:
     ]
-    tab.uploaded_bytes += sum(one.size for one in files)
+    tab.uploaded_bytes += sum(file.size for file in files)
     tab.dropped_picture_count = max(0, len(files) - tab_pictures.MAX_PICTURES)
     few = files[: tab_pictures.MAX_PICTURES]
     tab_pictures.add_tab_pictures(
-        [state.create_input_picture(one.name, one.getvalue()) for one in few]
+        [state.create_input_picture(upload.name, upload.getvalue()) for upload in few]
     )
     # A new uploader takes the place of this one, empty.
     tab.classify_uploader_count += 1
 
 
-def add_pasted_pictures(taken: paste.PastedPictures) -> None:
+def add_pasted_pictures(pasted_pictures: paste.PastedPictures) -> None:
     """Callback: pictures from the clipboard."""
     tab.dropped_picture_count = 0
     tab_pictures.add_tab_pictures(
         [
             state.create_input_picture(f"Pasted: {name}" if name else "Pasted picture", content)
-            for name, content in taken
+            for name, content in pasted_pictures
         ]
     )
 
@@ -146,8 +148,8 @@ def show_camera_input(noun: str) -> None:
 
 def keep_photograph() -> None:
     """Callback: keeps the photograph for when another way in has been looked at."""
-    taken = widget_state.get_widget_value("classify_camera")
-    if taken is None:
+    photograph = widget_state.get_widget_value("classify_camera")
+    if photograph is None:
         del tab.photograph
     else:
-        tab.photograph = state.create_input_picture("Your photograph", taken.getvalue())
+        tab.photograph = state.create_input_picture("Your photograph", photograph.getvalue())

@@ -6,8 +6,8 @@ from ensemble.ui.shared.tab import tab
 
 def find_open_mark(ident: str, marks: int, default: int = 0) -> int:
     """The open mark of the picture of that ident, from 0."""
-    of, kept = tab.mark_open
-    return kept if of == ident and kept < marks else min(default, max(0, marks - 1))
+    picture_id, kept = tab.mark_open
+    return kept if picture_id == ident and kept < marks else min(default, max(0, marks - 1))
 
 
 def set_open_mark(ident: str, index: int) -> None:

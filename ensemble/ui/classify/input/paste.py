@@ -43,14 +43,14 @@ def read_pasted_pictures() -> PastedPictures:
 
 def parse_pasted_pictures(sent: Any) -> PastedPictures:
     """What a browser sent, within bounds; what is no picture's bytes is left out."""
-    found = []
-    for one in sent[:MAX_PICTURES] if isinstance(sent, list) else []:
+    pictures = []
+    for entry in sent[:MAX_PICTURES] if isinstance(sent, list) else []:
         try:
-            content = base64.b64decode(one["data"], validate=True)
-            found.append((str(one.get("name") or ""), content))
+            content = base64.b64decode(entry["data"], validate=True)
+            pictures.append((str(entry.get("name") or ""), content))
         except (TypeError, KeyError, AttributeError, binascii.Error, ValueError):
             continue
-    return [one for one in found if len(one[1]) <= MAX_PICTURE_BYTES]
+    return [picture for picture in pictures if len(picture[1]) <= MAX_PICTURE_BYTES]
 
 
 @functools.cache

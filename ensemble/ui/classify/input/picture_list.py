@@ -26,35 +26,38 @@ MAX_HEIGHT_PX, ROW_HEIGHT_PX = 320, 35  # pixels: of the list at most, of a row
 UNREAD_ROW = ReadingRow("…", "", "Waiting to be read.")
 
 
-def show_picture_list(asked: Classifier, refuse: float) -> None:
+def show_picture_list(classifier: Classifier, refuse: float) -> None:
     """The list, where there is more than one picture; it fills while the page can be used."""
     sources = tab_pictures.list_tab_pictures()
     if len(sources) < 2:
         return
-    complete = len(collect_picture_rows(asked, refuse, sources)) == len(sources)
+    complete = len(collect_picture_rows(classifier, refuse, sources)) == len(sources)
     st.fragment(refresh_picture_list, run_every=None if complete else POLL_INTERVAL_S)(
-        asked, refuse, complete
+        classifier, refuse, complete
     )
 
 
 def collect_picture_rows(
-    asked: Classifier, refuse: float, sources: list[InputPicture]
+    classifier: Classifier, refuse: float, sources: list[InputPicture]
 ) -> dict[str, ReadingRow]:
     """Rows that stand already, by the pictures' ids; reads for a while where some are missing."""
-    place = reading_cache.identify_classifier(asked), refuse
+    place = reading_cache.identify_classifier(classifier), refuse
     if tab.rows_source != place:
         tab.rows_source, tab.rows = place, {}
         del tab.rows_reading_start
     kept = tab.rows
-    words = {one.id: one.key + answer_overrule.find_overrides(one.id).cache_key for one in sources}
+    words = {
+        picture.id: picture.key + answer_overrule.find_overrides(picture.id).cache_key
+        for picture in sources
+    }
     rows = {name: kept[name] for name in words if name in kept and kept[name][0] == words[name]}
     end = time.monotonic() + READING_SLICE_S
-    for one in sources:
-        if one.id not in rows:
-            overrule = answer_overrule.find_overrides(one.id)
-            rows[one.id] = (
-                words[one.id],
-                reading_cache.read_picture_row(asked, one, overrule, refuse),
+    for source in sources:
+        if source.id not in rows:
+            overrule = answer_overrule.find_overrides(source.id)
+            rows[source.id] = (
+                words[source.id],
+                reading_cache.read_picture_row(classifier, source, overrule, refuse),
             )
             if time.monotonic() > end:
                 break
@@ -62,14 +65,14 @@ def collect_picture_rows(
     return {name: row for name, (_, row) in rows.items()}
 
 
-def refresh_picture_list(asked: Classifier, refuse: float, complete: bool) -> None:
+def refresh_picture_list(classifier: Classifier, refuse: float, complete: bool) -> None:
     """The inside of the list: goes on reading by itself until all of it is read."""
     with guard_page():
         # A row that was selected is another picture for the whole page.
         if Tab.row_pressed.pop():
             st.rerun()
         sources = tab_pictures.list_tab_pictures()
-        rows = collect_picture_rows(asked, refuse, sources)
+        rows = collect_picture_rows(classifier, refuse, sources)
         if len(rows) < len(sources):
             st.progress(
                 len(rows) / len(sources), describe_reading_progress(len(rows), len(sources))
@@ -80,12 +83,12 @@ def refresh_picture_list(asked: Classifier, refuse: float, complete: bool) -> No
         show_picture_table(sources, rows)
 
 
-def describe_reading_progress(done: int, of: int) -> str:
+def describe_reading_progress(done: int, total: int) -> str:
     """How many are read, and how long the others will take at the pace so far."""
     now = time.monotonic()
     tab.rows_reading_start = since, before = tab.rows_reading_start or (now, done)
-    left = (now - since) / (done - before) * (of - done) if done - before >= 4 else 0.0
-    return f"{done} of {of} read{readings_words.format_remaining_time(left)}"
+    left = (now - since) / (done - before) * (total - done) if done - before >= 4 else 0.0
+    return f"{done} of {total} read{readings_words.format_remaining_time(left)}"
 
 
 def show_picture_table(sources: list[InputPicture], rows: dict[str, ReadingRow]) -> None:
@@ -95,11 +98,11 @@ def show_picture_table(sources: list[InputPicture], rows: dict[str, ReadingRow])
     from ensemble.ui.predictions import downloads
 
     here = tab_pictures.find_open_picture()
-    each = [rows.get(one.id, UNREAD_ROW) for one in sources]
+    each = [rows.get(source.id, UNREAD_ROW) for source in sources]
     frame = pd.DataFrame(
         {
-            "": ["▸" if here and one.id == here.id else "" for one in sources],
-            "Picture": [one.name for one in sources],
+            "": ["▸" if here and source.id == here.id else "" for source in sources],
+            "Picture": [source.name for source in sources],
             "Says": [row.answer for row in each],
             "Sure": [row.confidence for row in each],
             "Note": [row.note for row in each],
@@ -151,7 +154,7 @@ def show_picture_navigation(here: InputPicture) -> None:
                 on_click=tab_pictures.open_adjacent_picture,
                 args=(1,),
             )
-            place = next(n for n, one in enumerate(every) if one.id == here.id)
+            place = next(n for n, picture in enumerate(every) if picture.id == here.id)
             st.caption(f"{place + 1} of {len(every)}", width="content")
         st.space("stretch")
         st.button(

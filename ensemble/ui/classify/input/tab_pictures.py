@@ -20,16 +20,16 @@ def find_open_picture() -> InputPicture | None:
     """The open one; None where there is none at all."""
     every = list_tab_pictures()
     wanted = tab.picture_open
-    return next((one for one in every if one.id == wanted), every[0] if every else None)
+    return next((picture for picture in every if picture.id == wanted), every[0] if every else None)
 
 
 def add_tab_pictures(new: Sequence[InputPicture]) -> None:
     """Put pictures on top, in their order, and open the first of them."""
     if not new:
         return
-    fresh = list({one.id: one for one in new}.values())
-    ids = {one.id for one in fresh}
-    kept = [one for one in list_tab_pictures() if one.id not in ids]
+    fresh = list({picture.id: picture for picture in new}.values())
+    ids = {picture.id for picture in fresh}
+    kept = [tab_picture for tab_picture in list_tab_pictures() if tab_picture.id not in ids]
     tab.pictures = limit_tab_pictures([*fresh, *kept])
     tab.picture_open = fresh[0].id
 
@@ -37,9 +37,9 @@ def add_tab_pictures(new: Sequence[InputPicture]) -> None:
 def limit_tab_pictures(every: Sequence[InputPicture]) -> list[InputPicture]:
     """At most `MAX_PICTURES` pictures; beyond `MAX_TOTAL_BYTES` the last lose their files."""
     kept, total = [], 0
-    for one in every[:MAX_PICTURES]:
-        total += len(one.content or b"")
-        kept.append(one if total <= MAX_TOTAL_BYTES else replace(one, content=None))
+    for picture in every[:MAX_PICTURES]:
+        total += len(picture.content or b"")
+        kept.append(picture if total <= MAX_TOTAL_BYTES else replace(picture, content=None))
     return kept
 
 
@@ -58,7 +58,7 @@ def open_adjacent_picture(by: int) -> None:
 def remove_tab_picture(ident: str) -> None:
     """Callback: let one picture go, and open its neighbour."""
     every = list_tab_pictures()
-    place = next((place for place, one in enumerate(every) if one.id == ident), None)
+    place = next((place for place, picture in enumerate(every) if picture.id == ident), None)
     if place is not None:
         del every[place]
         tab.pictures = every

@@ -44,29 +44,29 @@ def predict_corrupted_image(run: runs.Run, number: int, kind: str) -> Corruption
             "at the end of the first epoch."
         )
     place = run.path / "parameters" if run.origin else run.path / "checkpoints" / str(tick)
-    seen = loaders.get_file_version(place)
+    file_version = loaders.get_file_version(place)
     if loaders.load_run_test_set(run).images is None:
         raise RunError("This needs the images, which are not here: fetch the dataset first.")
-    return _predict_corrupted_image(run.id, seen, number, kind, run)
+    return _predict_corrupted_image(run.id, file_version, number, kind, run)
 
 
 # An image takes 30 to 130 kB, more with many members.
 @st.cache_resource(max_entries=64, show_spinner="Running the members")
 def _predict_corrupted_image(
-    run_id: str, seen: tuple[int, int], number: int, kind: str, _run: runs.Run
+    run_id: str, version: tuple[int, int], number: int, kind: str, _run: runs.Run
 ) -> CorruptionAnswers:
-    known, members = loaders.load_run_test_set(_run), _open_shift_members(run_id, seen)
-    image, label = np.asarray(known.tiles[[number]]), known.labels[number]
+    run_test_set, members = loaders.load_run_test_set(_run), _open_shift_members(run_id, version)
+    image, label = np.asarray(run_test_set.tiles[[number]]), run_test_set.labels[number]
     places = list_corruption_amounts(scale_corruptions(image.shape[1:])[kind])
     images = np.concatenate([corrupt_images(image, kind, amount, seed=number) for amount in places])
     padded = np.zeros((PADDED_BATCH_SIZE, *images.shape[1:]), np.uint8)
     padded[: len(images)] = images
-    found = members.predict_probabilities(padded)[:, : len(images)]
-    made = evaluate_predictions(found, np.full(len(images), label))
-    return CorruptionAnswers(places, images, made, measure_uncertainty(made), members)
+    probability = members.predict_probabilities(padded)[:, : len(images)]
+    predictions = evaluate_predictions(probability, np.full(len(images), label))
+    return CorruptionAnswers(places, images, predictions, measure_uncertainty(predictions), members)
 
 
 # A member takes 3.3 MB.
 @st.cache_resource(max_entries=2, show_spinner="Loading the members")
-def _open_shift_members(run_id: str, seen: tuple[int, int]) -> Members:
+def _open_shift_members(run_id: str, version: tuple[int, int]) -> Members:
     return runs.open_members(run_id)

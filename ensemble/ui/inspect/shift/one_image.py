@@ -28,35 +28,37 @@ from ensemble.wording.run_names import format_run_name
 IMAGE_SIDE_PX = 224  # pixels of the screen: eight for one of 28
 
 
-def show_corrupted_image(shown: SharedEpoch) -> None:
+def show_corrupted_image(shared_epoch: SharedEpoch) -> None:
     """Draw the view; a move of the slider draws only the view again."""
-    st.fragment(refresh_corrupted_image)(shown)
+    st.fragment(refresh_corrupted_image)(shared_epoch)
 
 
-def refresh_corrupted_image(shown: SharedEpoch) -> None:
+def refresh_corrupted_image(shared_epoch: SharedEpoch) -> None:
     """The image, the controls, and the picture over all amounts."""
     with guard_page():
-        number = address.NUMBER.read_within(find_most_disputed_image(shown), 0, shown.n - 1)
-        kind = select_corruption(shown, number)
+        number = address.NUMBER.read_within(
+            find_most_disputed_image(shared_epoch), 0, shared_epoch.n - 1
+        )
+        kind = select_corruption(shared_epoch, number)
         try:
-            asked = predict_corrupted_image(shown.run, number, kind.name)
+            answers = predict_corrupted_image(shared_epoch.run, number, kind.name)
         except RunError as error:
             st.info(escaping.escape_markdown(error), icon=":material/hourglass_empty:")
             return
         left, right = st.columns([1, 2], gap="large")
         with left:
-            place = select_corruption_amount(kind, asked)
-            show_image_at_amount(shown, number, asked, kind, place)
+            place = select_corruption_amount(kind, answers)
+            show_image_at_amount(shared_epoch, number, answers, kind, place)
         with right:
-            show_corruption_chart(shown, number, asked, kind, place)
+            show_corruption_chart(shared_epoch, number, answers, kind, place)
 
 
-def find_most_disputed_image(shown: SharedEpoch) -> int:
+def find_most_disputed_image(shared_epoch: SharedEpoch) -> int:
     """The image to begin with: the one that the members disagree about most."""
-    return int(np.argmax(shown.predictions.information))
+    return int(np.argmax(shared_epoch.predictions.information))
 
 
-def select_corruption(shown: SharedEpoch, number: int) -> Corruption:
+def select_corruption(shared_epoch: SharedEpoch, number: int) -> Corruption:
     """The controls for the image and the corruption; what they say stands in the address."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.button(
@@ -70,23 +72,23 @@ def select_corruption(shown: SharedEpoch, number: int) -> Corruption:
             "stress_number",
             number,
             lambda key: st.number_input(
-                f"Test {shown.noun}",
+                f"Test {shared_epoch.noun}",
                 0,
-                shown.n - 1,
+                shared_epoch.n - 1,
                 key=key,
                 width=150,
                 on_change=update_number_address,
-                help=f"Any of the test set, from 0 to {shown.n - 1:,}.",
+                help=f"Any of the test set, from 0 to {shared_epoch.n - 1:,}.",
             ),
         )
         st.button(
             "Next",
             key="stress_next",
-            disabled=number == shown.n - 1,
+            disabled=number == shared_epoch.n - 1,
             on_click=address.NUMBER.set_value,
             args=(number + 1,),
         )
-        every = scale_corruptions(shown.dataset.image_shape)
+        every = scale_corruptions(shared_epoch.dataset.image_shape)
         name = address.select_address_option(
             address.KIND,
             "Corruption",
@@ -108,9 +110,9 @@ def update_corruption_address(word: QueryParameter[Any], key: str, default: str)
     address.update_address(word, key, default)
 
 
-def select_corruption_amount(kind: Corruption, asked: CorruptionAnswers) -> int:
+def select_corruption_amount(kind: Corruption, corruption_answers: CorruptionAnswers) -> int:
     """How much to corrupt; returns the slider's place among the amounts."""
-    words = {f"{value:g}": place for place, value in enumerate(asked.amounts)}
+    words = {f"{value:g}": place for place, value in enumerate(corruption_answers.amounts)}
     word = address.AMOUNT.read_option(words, f"{kind.neutral_amount:g}")
     address.show_address_widget(
         f"stress_amount_{kind.name}",
@@ -135,55 +137,73 @@ def update_amount_address(kind: Corruption) -> None:
 
 
 def show_image_at_amount(
-    shown: SharedEpoch, number: int, asked: CorruptionAnswers, kind: Corruption, place: int
+    shared_epoch: SharedEpoch,
+    number: int,
+    corruption_answers: CorruptionAnswers,
+    kind: Corruption,
+    place: int,
 ) -> None:
     """The image as the members see it, and what they say of it."""
-    made, names = asked.predictions, shown.class_names
-    label = images_words.format_true_class(names[int(made.labels[place])], names)
-    at = format_corruption_amount(kind, asked.amounts[place])
-    shape = asked.images.shape[1:]
+    predictions, names = corruption_answers.predictions, shared_epoch.class_names
+    label = images_words.format_true_class(names[int(predictions.labels[place])], names)
+    at = format_corruption_amount(kind, corruption_answers.amounts[place])
+    shape = corruption_answers.images.shape[1:]
     st.image(
-        thumbnails.encode_enlarged_image(asked.images[place], IMAGE_SIDE_PX),
+        thumbnails.encode_enlarged_image(corruption_answers.images[place], IMAGE_SIDE_PX),
         width=thumbnails.compute_display_size(shape, IMAGE_SIDE_PX)[0],
-        alt=f"Test {shown.noun} {number}, {label}; {kind.title.lower()} {at}",
+        alt=f"Test {shared_epoch.noun} {number}, {label}; {kind.title.lower()} {at}",
     )
-    mark = "✓ Right" if made.right[place] else "✗ Wrong"
-    st.markdown(
-        f"**{mark} at {at}.** "
-        f"{escaping.escape_markdown(images_words.describe_image_prediction(made, place, names))}"
+    mark = "✓ Right" if predictions.right[place] else "✗ Wrong"
+    prediction = images_words.describe_image_prediction(predictions, place, names)
+    st.markdown(f"**{mark} at {at}.** {escaping.escape_markdown(prediction)}")
+    entropy, information = (
+        corruption_answers.uncertainty.predictive[place],
+        corruption_answers.uncertainty.information[place],
     )
-    entropy, information = asked.uncertainty.predictive[place], asked.uncertainty.information[place]
-    said = f"Uncertainty: {formats.format_significant(entropy, 2)} nats"
-    if made.members > 1:
-        said += f", {formats.format_significant(information, 2)} of them the members' disagreement"
-    more = asked.members.steps_after
+    text = f"Uncertainty: {formats.format_significant(entropy, 2)} nats"
+    if predictions.members > 1:
+        text += f", {formats.format_significant(information, 2)} of them the members' disagreement"
+    more = corruption_answers.members.steps_after
     after = f" and {formats.format_count(more, 'step')}" if more else ""
-    st.caption(f"{said}. Members of the last checkpoint, at epoch {asked.members.epoch}{after}.")
+    st.caption(
+        f"{text}. Members of the last checkpoint, at epoch "
+        f"{corruption_answers.members.epoch}{after}."
+    )
 
 
 def show_corruption_chart(
-    shown: SharedEpoch, number: int, asked: CorruptionAnswers, kind: Corruption, place: int
+    shared_epoch: SharedEpoch,
+    number: int,
+    corruption_answers: CorruptionAnswers,
+    kind: Corruption,
+    place: int,
 ) -> None:
     """Everything over the amount, with a line where the slider stands."""
-    names = shown.class_names
-    title = f"Test {shown.noun} {number} · {kind.title} · {format_run_name(shown.run)}"
+    names = shared_epoch.class_names
+    title = (
+        f"Test {shared_epoch.noun} {number} · {kind.title} · {format_run_name(shared_epoch.run)}"
+    )
     pictures.show_figure_panel(
-        plot_image_corruption(asked, kind, place, names, title, theme.get_page_palette()),
+        plot_image_corruption(
+            corruption_answers, kind, place, names, title, theme.get_page_palette()
+        ),
         key="stress_digit",
-        of=shown.run,
-        name=f"{shown.run.id}-{shown.noun}-{number}-{kind.name}",
-        title=f"One {shown.noun} under stress",
-        alt=describe_image_corruption_chart(asked, kind, names),
-        table=lambda: tabulate_image_corruption(asked, kind, names),
-        sees=describe_correct_range(asked, kind, shown.noun),
+        job=shared_epoch.run,
+        name=f"{shared_epoch.run.id}-{shared_epoch.noun}-{number}-{kind.name}",
+        title=f"One {shared_epoch.noun} under stress",
+        alt=describe_image_corruption_chart(corruption_answers, kind, names),
+        table=lambda: tabulate_image_corruption(corruption_answers, kind, names),
+        sees=describe_correct_range(corruption_answers, kind, shared_epoch.noun),
     )
 
 
-def describe_correct_range(asked: CorruptionAnswers, kind: Corruption, noun: str) -> str:
+def describe_correct_range(
+    corruption_answers: CorruptionAnswers, kind: Corruption, noun: str
+) -> str:
     """How far the ensemble stays right, from the image as it is on."""
-    right, amounts = asked.predictions.right, asked.amounts
+    right, amounts = corruption_answers.predictions.right, corruption_answers.amounts
     start = amounts.index(kind.neutral_amount)
-    who = "The ensemble" if asked.predictions.members > 1 else "The one member"
+    who = "The ensemble" if corruption_answers.predictions.members > 1 else "The one member"
     if not right[start]:
         return (
             f"{who} gets this {noun} wrong as it is; it is right at {format_correct_count(right)}."

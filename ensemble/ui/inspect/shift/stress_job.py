@@ -29,11 +29,11 @@ START_SECONDS = 10.0
 MIN_OOD_SETS = 2  # sets of out-of-distribution images that there are at least
 
 
-def show_stress_job(shown: SharedEpoch, stress: StressState) -> None:
+def show_stress_job(shared_epoch: SharedEpoch, stress: StressState) -> None:
     """What the job does, has done or would do, with its button."""
     if stress.job and stress.active:
         show_stress_progress(stress.job)
-    elif shown.run.origin:
+    elif shared_epoch.run.origin:
         if not stress.results:
             st.info(
                 "This had not been measured when the report of this run was written: measure "
@@ -47,9 +47,9 @@ def show_stress_job(shown: SharedEpoch, stress: StressState) -> None:
             icon=":material/hourglass_empty:",
         )
     else:
-        show_stress_start(shown, stress)
+        show_stress_start(shared_epoch, stress)
     if stress.results and stress.results.clean:
-        st.caption(describe_stress_results(shown, stress, stress.results))
+        st.caption(describe_stress_results(shared_epoch, stress, stress.results))
 
 
 def show_stress_progress(job: StressJob) -> None:
@@ -67,12 +67,12 @@ def format_stress_progress(status: StressStatus) -> str:
     return f"{status.steps} of {status.total} done" if status.total else ""
 
 
-def show_stress_start(shown: SharedEpoch, stress: StressState) -> None:
+def show_stress_start(shared_epoch: SharedEpoch, stress: StressState) -> None:
     """What the job would do, or why it ended, and the button that starts it."""
     if stress.job and stress.state == "failed":
         job_panel.show_job_ending(stress.job)
     results = None if stress.is_outdated else stress.results
-    whole = results is not None and stress.state == "finished" and results.images >= shown.n
+    whole = results is not None and stress.state == "finished" and results.images >= shared_epoch.n
     if results and whole:
         if not (new := list_new_ood_sets(results)):
             return
@@ -80,14 +80,14 @@ def show_stress_start(shown: SharedEpoch, stress: StressState) -> None:
         help = "Earlier measurements are kept."
     elif results and stress.state in ("stopped", "failed"):
         status = stress.status
-        asked = 1 + len(results.steps) + len(results.ood)
-        total = max(status.total, asked) if status else asked
-        label = f"Go on ({asked} of {total} done)"
+        done_count = 1 + len(results.steps) + len(results.ood)
+        total = max(status.total, done_count) if status else done_count
+        label = f"Go on ({done_count} of {total} done)"
         help = "Earlier measurements are kept."
     else:
-        st.markdown(describe_stress_job(shown))
-        label = f"Measure {formats.format_count(shown.members, 'member')} under shift"
-        label += f", {about}" if (about := estimate_stress_duration(shown.run)) else ""
+        st.markdown(describe_stress_job(shared_epoch))
+        label = f"Measure {formats.format_count(shared_epoch.members, 'member')} under shift"
+        label += f", {about}" if (about := estimate_stress_duration(shared_epoch.run)) else ""
         help = "It runs in its own process: you can leave this page and come back."
     before = find_stress_placement(stress)
     choice = placement_control.select_placement(
@@ -99,8 +99,8 @@ def show_stress_start(shown: SharedEpoch, stress: StressState) -> None:
         type="primary",
         icon=":material/play_arrow:",
         on_click=start_stress_job,
-        args=(shown.run.id, find_stress_limit(stress, results), choice, before),
-        **rights.build_control_arguments(Action.CHANGE, shown.run.path, help=help),
+        args=(shared_epoch.run.id, find_stress_limit(stress, results), choice, before),
+        **rights.build_control_arguments(Action.CHANGE, shared_epoch.run.path, help=help),
     )
     if problem := Tab.stress_problem.pop():
         guard.show_error_message(problem)
@@ -108,11 +108,11 @@ def show_stress_start(shown: SharedEpoch, stress: StressState) -> None:
 
 def list_new_ood_sets(results: StressResults) -> list[str]:
     """OOD sets that are there now and were not when the run was measured."""
-    seen = {one["key"] for one in results.ood}
+    measured_keys = {ood_metrics["key"] for ood_metrics in results.ood}
     return [
-        escaping.escape_markdown(one.title)
-        for one in list_ood_sets(results.dataset)
-        if one.key not in seen
+        escaping.escape_markdown(ood_set.title)
+        for ood_set in list_ood_sets(results.dataset)
+        if ood_set.key not in measured_keys
     ]
 
 
@@ -141,15 +141,16 @@ def count_stress_steps() -> int:
     return 1 + sum(len(kind.amounts) - 1 for kind in CORRUPTION_KINDS.values()) + MIN_OOD_SETS
 
 
-def describe_stress_job(shown: SharedEpoch) -> str:
+def describe_stress_job(shared_epoch: SharedEpoch) -> str:
     """What the job does, in a sentence or two."""
-    most = shift.count_measured_images(shown.n, shown.dataset.image_shape)
-    some = f"all {shown.n:,}" if most == shown.n else f"the first {most:,}"
+    most = shift.count_measured_images(shared_epoch.n, shared_epoch.dataset.image_shape)
+    some = f"all {shared_epoch.n:,}" if most == shared_epoch.n else f"the first {most:,}"
     return (
-        f"An ensemble that is good on its own test set may fail on {pluralize_noun(shown.noun)} "
+        "An ensemble that is good on its own test set may fail on "
+        f"{pluralize_noun(shared_epoch.noun)} "
         "that look a "
         f"little different, and should then at least be unsure. This turns, shifts, blurs, fades "
-        f"and adds noise to {some} test {pluralize_noun(shown.noun)}, in "
+        f"and adds noise to {some} test {pluralize_noun(shared_epoch.noun)}, in "
         f"{count_stress_steps() - MIN_OOD_SETS - 1} steps, "
         "and asks every member each time; then it shows them images that belong to no class."
     )
@@ -172,17 +173,20 @@ def round_stress_seconds(seconds: float) -> float:
     return max(step, step * round(seconds / step))
 
 
-def describe_stress_results(shown: SharedEpoch, stress: StressState, results: StressResults) -> str:
+def describe_stress_results(
+    shared_epoch: SharedEpoch, stress: StressState, results: StressResults
+) -> str:
     """What the figures below are of, and whether there is something newer."""
-    all_of = "all" if results.images >= shown.n else "the first"
-    said = (
-        f"Measured on {all_of} {results.images:,} test {pluralize_noun(shown.noun)}, with the "
+    all_of = "all" if results.images >= shared_epoch.n else "the first"
+    text = (
+        f"Measured on {all_of} {results.images:,} test {pluralize_noun(shared_epoch.noun)}, with "
+        "the "
         f"members of the run's last checkpoint, at {describe_measured_members(results)}."
     )
     if stress.is_outdated:
-        said = (
+        text = (
             f"Measured at {describe_measured_members(results)}, on {all_of} {results.images:,} "
-            f"test {pluralize_noun(shown.noun)}; "
+            f"test {pluralize_noun(shared_epoch.noun)}; "
             "the run has continued since."
         )
-    return said
+    return text

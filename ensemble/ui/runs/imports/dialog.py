@@ -74,23 +74,23 @@ def show_import_dialog_body() -> None:
         if not files:
             del tab.import_contents
             return
-        found, names = load_import_files(files), [file.name for file in files]
-        if isinstance(found, str):
-            st.warning(escaping.escape_markdown(found), icon=":material/error:")
-        elif isinstance(found, list):
-            report.show_report_runs(found, names, finish_import)
+        import_files, names = load_import_files(files), [file.name for file in files]
+        if isinstance(import_files, str):
+            st.warning(escaping.escape_markdown(import_files), icon=":material/error:")
+        elif isinstance(import_files, list):
+            report.show_report_runs(import_files, names, finish_import)
         else:
-            predictions.show_import_preview(found)
-            predictions.show_import_form(found, names, finish_import)
+            predictions.show_import_preview(import_files)
+            predictions.show_import_form(import_files, names, finish_import)
 
 
 def load_import_files(files: Sequence[Any]) -> MemberOutputs | list[Capsule] | str:
     """What the files hold, or why they cannot be taken; read once."""
-    of = tuple(file.file_id for file in files)
-    if tab.import_contents is None or tab.import_contents[0] != of:
+    file_ids = tuple(file.file_id for file in files)
+    if tab.import_contents is None or tab.import_contents[0] != file_ids:
         del tab.import_contents
         with st.spinner("Reading …"):
-            tab.import_contents = of, parse_import_files(files)
+            tab.import_contents = file_ids, parse_import_files(files)
     return tab.import_contents[1]
 
 

@@ -19,7 +19,7 @@ MAX_CLASS_NAMES = 8  # names of classes
 
 def show_save_instructions() -> None:
     """Five lines for each library; none of them needs anything of ours."""
-    libraries = {one.library: one for one in SNIPPETS}
+    libraries = {snippet.library: snippet for snippet in SNIPPETS}
     chosen = st.segmented_control(
         "How to save them",
         list(libraries),
@@ -31,36 +31,45 @@ def show_save_instructions() -> None:
         show_library_snippet(libraries[chosen])
 
 
-def show_library_snippet(one: Snippet) -> None:
+def show_library_snippet(snippet: Snippet) -> None:
     """A library's lines, and what they take for given."""
-    st.code(one.code, language="python")
-    st.caption("; ".join(f"`{name}` is {what}" for name, what in one.names.items()) + ".")
+    st.code(snippet.code, language="python")
+    st.caption("; ".join(f"`{name}` is {what}" for name, what in snippet.names.items()) + ".")
 
 
-def show_import_preview(found: MemberOutputs) -> None:
+def show_import_preview(member_outputs: MemberOutputs) -> None:
     """What was understood, before anything is kept."""
-    last = average_probabilities(found.probabilities[-1])
-    right = float((last.argmax(axis=1) == found.labels).mean())
+    last = average_probabilities(member_outputs.probabilities[-1])
+    right = float((last.argmax(axis=1) == member_outputs.labels).mean())
     counts = [
-        formats.format_count(found.members, "member"),
-        formats.format_count(found.examples, "example"),
-        f"{found.classes:,} classes",
-        *([formats.format_count(found.epochs, "epoch")] if found.epochs > 1 else []),
-        "with images" if found.images is not None else "without images",
+        formats.format_count(member_outputs.members, "member"),
+        formats.format_count(member_outputs.examples, "example"),
+        f"{member_outputs.classes:,} classes",
+        *(
+            [formats.format_count(member_outputs.epochs, "epoch")]
+            if member_outputs.epochs > 1
+            else []
+        ),
+        "with images" if member_outputs.images is not None else "without images",
     ]
     st.markdown(f"##### {' · '.join(counts)}")
-    names = ", ".join(found.class_names[:MAX_CLASS_NAMES])
+    names = ", ".join(member_outputs.class_names[:MAX_CLASS_NAMES])
     more = (
-        f" and {found.classes - MAX_CLASS_NAMES:,} more" if found.classes > MAX_CLASS_NAMES else ""
+        f" and {member_outputs.classes - MAX_CLASS_NAMES:,} more"
+        if member_outputs.classes > MAX_CLASS_NAMES
+        else ""
     )
-    said = f"Averaged, they get {formats.format_percent(right, found.examples)} right. Classes: "
-    st.markdown(f"{said}{escaping.escape_markdown(names)}{more}.")
-    for note in found.notes:
+    text = (
+        f"Averaged, they get {formats.format_percent(right, member_outputs.examples)} right. "
+        "Classes: "
+    )
+    st.markdown(f"{text}{escaping.escape_markdown(names)}{more}.")
+    for note in member_outputs.notes:
         st.caption(escaping.escape_markdown(note))
 
 
 def show_import_form(
-    found: MemberOutputs, names: Sequence[str], then: Callable[[Sequence[str]], None]
+    member_outputs: MemberOutputs, names: Sequence[str], then: Callable[[Sequence[str]], None]
 ) -> None:
     """Its name, and the button that keeps it; `then` is told the new run's id."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -78,7 +87,7 @@ def show_import_form(
         try:
             source = ", ".join(names)[:200]
             run = exchange.import_run(
-                found, widget_state.get_widget_value("import_name", ""), source
+                member_outputs, widget_state.get_widget_value("import_name", ""), source
             )
         except EnsembleError as error:
             guard.show_error_message(error)

@@ -19,24 +19,24 @@ REPORT_KEEP_CAPTION = (
 
 
 def show_report_runs(
-    found: Sequence[Capsule], names: Sequence[str], then: Callable[[Sequence[str]], None]
+    capsules: Sequence[Capsule], names: Sequence[str], then: Callable[[Sequence[str]], None]
 ) -> None:
     """What is in the reports, a line a run, and the button that keeps them.
 
     Args:
-      found: the runs, at least one.
+      capsules: the runs, at least one.
       names: of the files.
       then: told the ids of the new runs.
     """
-    title = exchange.describe_report_file(", ".join(names), found)
+    title = exchange.describe_report_file(", ".join(names), capsules)
     st.markdown(f"##### {escaping.escape_markdown(title)}")
-    for capsule in found:
+    for capsule in capsules:
         st.markdown(escaping.escape_markdown(describe_report_run(capsule)))
         for note in capsule.notes:
             st.caption(escaping.escape_markdown(note))
     st.caption(REPORT_KEEP_CAPTION)
-    wanted = select_report_runs(found)
-    count = "it as a run" if len(found) == 1 else formats.format_count(len(wanted), "run")
+    wanted = select_report_runs(capsules)
+    count = "it as a run" if len(capsules) == 1 else formats.format_count(len(wanted), "run")
     pressed = st.button(
         f"Keep {count}",
         type="primary",
@@ -54,11 +54,11 @@ def describe_report_run(capsule: Capsule) -> str:
     return f"{header.name or header.id} · {exchange.describe_capsule_contents(capsule)}"
 
 
-def select_report_runs(found: Sequence[Capsule]) -> list[Capsule]:
+def select_report_runs(capsules: Sequence[Capsule]) -> list[Capsule]:
     """Those to keep: the one there is, or those that are chosen, all at first."""
-    if len(found) == 1:
-        return list(found)
-    places = {str(place): capsule for place, capsule in enumerate(found)}
+    if len(capsules) == 1:
+        return list(capsules)
+    places = {str(place): capsule for place, capsule in enumerate(capsules)}
     st.multiselect(
         "Runs to keep",
         list(places),
@@ -80,8 +80,8 @@ def import_selected_runs(wanted: Sequence[Capsule], then: Callable[[Sequence[str
     """Makes a run of each; what cannot be made is said, and those before it stay."""
     with st.spinner("Saving …"):
         try:
-            made = [exchange.import_capsule(capsule).id for capsule in wanted]
+            run_ids = [exchange.import_capsule(capsule).id for capsule in wanted]
         except EnsembleError as error:
             guard.show_error_message(error)
             return
-    then(made)
+    then(run_ids)

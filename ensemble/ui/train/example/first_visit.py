@@ -16,7 +16,7 @@ SMOOTHING = 0.6
 def show_recorded_example() -> None:
     """The example's answer, its curves, and the digits its members dispute most."""
     kept, rows = recording.load_recorded_run(), recording.load_recorded_history()
-    made, images = (
+    recorded_predictions, images = (
         recording.load_recorded_predictions(kept.config.epochs),
         recording.load_recorded_test_set(),
     )
@@ -40,10 +40,10 @@ def show_recorded_example() -> None:
             log=True,
             smoothing=SMOOTHING,
         )
-        st.caption(images_words.describe_disagreement_warning(made, info.noun))
+        st.caption(images_words.describe_disagreement_warning(recorded_predictions, info.noun))
         show_image_grid(
             images.tiles[numbers],
-            made,
+            recorded_predictions,
             numbers,
             info.class_names,
             info.noun,
@@ -55,9 +55,11 @@ def show_recorded_example() -> None:
 def show_recorded_image_toast(number: int) -> None:
     """One of the digits was pressed: what was said of it, in a sentence."""
     kept = recording.load_recorded_run()
-    made = recording.load_recorded_predictions(kept.config.epochs)
+    recorded_predictions = recording.load_recorded_predictions(kept.config.epochs)
     st.toast(
         escaping.escape_markdown(
-            images_words.describe_image_prediction(made, number, kept.data.class_names)
+            images_words.describe_image_prediction(
+                recorded_predictions, number, kept.data.class_names
+            )
         )
     )

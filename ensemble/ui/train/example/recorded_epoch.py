@@ -16,13 +16,13 @@ def select_recorded_epoch() -> EpochSelection:
 
 def load_recorded_shared_epoch() -> SharedEpoch:
     """The same with its images, as Inspect looks at a run."""
-    found, run = select_recorded_epoch(), recording.load_recorded_run()
-    version = (0, found.epoch)
+    recorded_epoch, run = select_recorded_epoch(), recording.load_recorded_run()
+    version = (0, recorded_epoch.epoch)
     return SharedEpoch(
         run,
-        found.epoch,
-        found.epochs,
-        found.predictions,
+        recorded_epoch.epoch,
+        recorded_epoch.epochs,
+        recorded_epoch.predictions,
         recording.load_recorded_test_set(),
         version,
     )

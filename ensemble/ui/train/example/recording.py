@@ -56,9 +56,9 @@ def _read_recorded_metadata() -> dict[str, Any]:
     return about
 
 
-def is_recorded_run(asked: runs.Run) -> bool:
+def is_recorded_run(run: runs.Run) -> bool:
     """Whether a run is this one, and nobody's own."""
-    return asked.id == RECORDED_ID
+    return run.id == RECORDED_ID
 
 
 @functools.cache
@@ -75,8 +75,10 @@ def list_recorded_epochs() -> list[int]:
 @functools.cache
 def load_recorded_test_set() -> runs.TestSet:
     """The images that it was tested on: those of a dataset that needs no network."""
-    found = loaders.load_cached_dataset(load_recorded_run().config.dataset)
-    return runs.TestSet(load_recorded_run().data, found.test_labels, found.test_images)
+    cached_dataset = loaders.load_cached_dataset(load_recorded_run().config.dataset)
+    return runs.TestSet(
+        load_recorded_run().data, cached_dataset.test_labels, cached_dataset.test_images
+    )
 
 
 @functools.cache
@@ -94,18 +96,20 @@ def _read_recorded_probabilities() -> NDArray[np.float32]:
     return kept
 
 
-def load_member_probabilities(asked: runs.Run, epoch: int) -> NDArray[np.floating]:
+def load_member_probabilities(run: runs.Run, epoch: int) -> NDArray[np.floating]:
     """The members' probabilities (M, N, C) after `epoch`, of this run or of a person's own.
 
     Raises:
       RunError: they are not there, or cannot be read.
     """
-    if is_recorded_run(asked):
+    if is_recorded_run(run):
         return load_recorded_predictions(epoch).probabilities
-    return runs.read_run_predictions(asked.id, epoch)
+    return runs.read_run_predictions(run.id, epoch)
 
 
 def find_recorded_disputed_images() -> Ints:
     """The numbers of the images that its members dispute most at the end, the most first."""
-    made = load_recorded_predictions(list_recorded_epochs()[-1])
-    return sort_examples(made, filter_examples(made, "split"), "split")[:DISPUTED_IMAGE_COUNT]
+    recorded_predictions = load_recorded_predictions(list_recorded_epochs()[-1])
+    return sort_examples(
+        recorded_predictions, filter_examples(recorded_predictions, "split"), "split"
+    )[:DISPUTED_IMAGE_COUNT]

@@ -36,8 +36,8 @@ def show_best_value(run: runs.Run, rows: list[dict[str, Any]], above: DeltaGener
       rows: lines of its history.
       above: where the answer stands; the picture stands here.
     """
-    found = member_settings.collect_varied_settings(run.config)
-    several = [name for name, values in found.items() if len(set(values)) > 1]
+    varied_settings = member_settings.collect_varied_settings(run.config)
+    several = [name for name, values in varied_settings.items() if len(set(values)) > 1]
     if not several or run.config.members < 2:
         return
     setting = several[0]
@@ -45,7 +45,7 @@ def show_best_value(run: runs.Run, rows: list[dict[str, Any]], above: DeltaGener
         setting = st.segmented_control(
             "Loss over",
             several,
-            default=member_settings.select_main_setting(found),
+            default=member_settings.select_main_setting(varied_settings),
             required=True,
             key="best_value_of",
             format_func=member_settings.SETTING_TITLES.__getitem__,
@@ -63,16 +63,20 @@ def show_best_value(run: runs.Run, rows: list[dict[str, Any]], above: DeltaGener
 def load_epoch_losses(run: runs.Run, ended: dict[str, Any]) -> FinalLosses | None:
     """The losses after an epoch, read once: from its line in the history, and its predictions."""
     what = "validation" if "validation_loss" in ended else "predictions"
-    seen = loaders.get_file_version(run.path / what / f"epoch-{ended['epoch']:04d}.npz")
+    file_version = loaders.get_file_version(run.path / what / f"epoch-{ended['epoch']:04d}.npz")
     return _load_cached_losses(
-        run.id, ended["epoch"], seen, run.remaining_members(ended["epoch"]), ended
+        run.id, ended["epoch"], file_version, run.remaining_members(ended["epoch"]), ended
     )
 
 
 # Small: a number an image and member; at most 64 members on 10,000 images, 5 MB.
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _load_cached_losses(
-    run_id: str, epoch: int, seen: FileVersion, members: tuple[int, ...], _ended: dict[str, Any]
+    run_id: str,
+    epoch: int,
+    file_version: FileVersion,
+    members: tuple[int, ...],
+    _ended: dict[str, Any],
 ) -> FinalLosses | None:
     return load_final_losses(run_id, [_ended])
 
@@ -96,8 +100,8 @@ def show_best_value_figure(
     run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerator
 ) -> None:
     """The sentence, and once an epoch has ended the picture."""
-    found = member_settings.collect_varied_settings(run.config)
-    values = found[setting]
+    varied_settings = member_settings.collect_varied_settings(run.config)
+    values = varied_settings[setting]
     if losses.per_image_loss is None:
         own = tuple(values[m] for m in losses.members)
         above.caption(
@@ -130,7 +134,7 @@ def show_best_value_figure(
     pictures.show_figure_panel(
         _draw_cached_figure(place, theme.get_page_palette(), figure.draw),
         key=figure.key,
-        of=run,
+        job=run,
         name=f"{run.id}-{figure.file}",
         title=figure.title,
         alt=figure.alt,

@@ -17,19 +17,19 @@ LINE_WIDTH = 1.6  # of a line whose colour says a value
 
 
 def color_curves_by_value(
-    chart: dict[str, Any], found: Mapping[str, Sequence[float]], members: int
+    chart: dict[str, Any], values_by_setting: Mapping[str, Sequence[float]], members: int
 ) -> dict[str, Any]:
     """A chart of `show_learning_curves` whose members are told apart by their values.
 
     Args:
       chart: as it is of members that are alike.
-      found: the values (M,) of each setting that differs.
+      values_by_setting: the values (M,) of each setting that differs.
       members: M.
     """
-    main = member_settings.select_main_setting(found)
+    main = member_settings.select_main_setting(values_by_setting)
     if not main or members < 2:
         return chart
-    styles = {**chart["styles"], **build_member_styles(found, main, members)}
+    styles = {**chart["styles"], **build_member_styles(values_by_setting, main, members)}
     most = compute_loss_limit(chart["places"])
     places = [
         [clip_loss_axis(group_member_lines(panel), most) for panel in place]
@@ -39,18 +39,20 @@ def color_curves_by_value(
         **chart,
         "styles": styles,
         "places": places,
-        "legend": build_value_legend(chart["legend"], found[main], main),
+        "legend": build_value_legend(chart["legend"], values_by_setting[main], main),
     }
 
 
 def build_member_styles(
-    found: Mapping[str, Sequence[float]], main: str, members: int
+    values_by_setting: Mapping[str, Sequence[float]], main: str, members: int
 ) -> dict[str, dict[str, Any]]:
     """The look of each member: the colour of its value, which stands at its curve's end."""
-    colours = palette.assign_ramp_colors(found[main], member_settings.is_log_scaled(found[main]))
+    colours = palette.assign_ramp_colors(
+        values_by_setting[main], member_settings.is_log_scaled(values_by_setting[main])
+    )
     names, values = (
-        member_settings.list_member_names(found, members),
-        member_settings.format_distinct_values(found[main]),
+        member_settings.list_member_names(values_by_setting, members),
+        member_settings.format_distinct_values(values_by_setting[main]),
     )
     few = members <= len(palette.MEMBER_HUES)
     return {
@@ -83,8 +85,8 @@ def build_value_legend(
             for place in range(COLOR_BAR_SAMPLES)
         ],
     }
-    each = [place for place, one in enumerate(entries) if one["group"].startswith("member")]
-    rest = [one for place, one in enumerate(entries) if place not in each]
+    each = [place for place, entry in enumerate(entries) if entry["group"].startswith("member")]
+    rest = [entry for place, entry in enumerate(entries) if place not in each]
     return [*rest[: each[0]], bar, *rest[each[0] :]]
 
 
@@ -101,8 +103,8 @@ def compute_loss_limit(places: list[list[dict[str, Any]]]) -> float | None:
         if panel["name"] == "loss" and line["also"]
     ]
     first = [next((y for y in line["y"] if y is not None), None) for line in lines]
-    known = [value for value in first if value is not None]
-    return LOSS_LIMIT_FACTOR * median(known) if known else None
+    first_losses = [value for value in first if value is not None]
+    return LOSS_LIMIT_FACTOR * median(first_losses) if first_losses else None
 
 
 def clip_loss_axis(panel: dict[str, Any], most: float | None) -> dict[str, Any]:
@@ -112,8 +114,8 @@ def clip_loss_axis(panel: dict[str, Any], most: float | None) -> dict[str, Any]:
     values = [y for line in panel["lines"] for y in line["y"] if y is not None]
     if not values or max(values) <= most or min(values) > most:
         return panel
-    said = f"{panel['axis']}; cut off above {formats.format_significant(most, 2)}"
-    return {**panel, "most": most, "axis": said}
+    text = f"{panel['axis']}; cut off above {formats.format_significant(most, 2)}"
+    return {**panel, "most": most, "axis": text}
 
 
 def group_member_lines(panel: dict[str, Any]) -> dict[str, Any]:

@@ -63,8 +63,8 @@ def build_varied_control_arguments(name: str, differ: tuple[str, ...]) -> dict[s
 
 def show_variation_control() -> None:
     """Which setting differs and how; below it what each member gets, or what is amiss."""
-    said = get_variation_form(settings.get_run_setting("vary"))
-    for part, value in said._asdict().items():
+    variation_form = get_variation_form(settings.get_run_setting("vary"))
+    for part, value in variation_form._asdict().items():
         widget_state.sync_widget_value(WIDGET_KEYS[part], value)
     st.selectbox(
         "Differ by member",
@@ -74,9 +74,9 @@ def show_variation_control() -> None:
         format_func=VARIATION_LABELS.__getitem__,
         on_change=update_varied_setting,
     )
-    if said.which == NO_VARIATION:
+    if variation_form.which == NO_VARIATION:
         return
-    if said.which == AS_TEXT:
+    if variation_form.which == AS_TEXT:
         st.text_input(
             "Settings and their values",
             key=WIDGET_KEYS["text"],
@@ -84,8 +84,8 @@ def show_variation_control() -> None:
             help="Such as learning_rate=0.01..1:log momentum=0.8,0.9",
         )
     else:
-        show_variation_values(said)
-    if reason := describe_invalid_number(said) or describe_invalid_variation(
+        show_variation_values(variation_form)
+    if reason := describe_invalid_number(variation_form) or describe_invalid_variation(
         settings.get_run_setting("vary"), settings.get_run_setting("members")
     ):
         st.caption(f":material/warning: {escaping.escape_markdown(reason)}")
@@ -96,7 +96,7 @@ def show_variation_control() -> None:
         st.caption(escaping.escape_markdown(words.describe_member_values(differ)))
 
 
-def show_variation_values(said: VariationForm) -> None:
+def show_variation_values(variation_form: VariationForm) -> None:
     """From where to where, or which values."""
     st.segmented_control(
         "Spread",
@@ -107,7 +107,7 @@ def show_variation_values(said: VariationForm) -> None:
         help=SPREAD_HELP,
         label_visibility="collapsed",
     )
-    if said.how == LIST:
+    if variation_form.how == LIST:
         st.text_input(
             "Values",
             key=WIDGET_KEYS["values"],
@@ -143,8 +143,8 @@ def save_variation_text() -> None:
         text = " ".join(held.text.split())
         widget_state.set_widget_value(WIDGET_KEYS["text"], text)
     elif held.how == LIST:
-        given = ",".join(held.values.replace(",", " ").split())
-        text = f"{held.which}={given or ','.join(filter(None, (held.low, held.high)))}"
+        value_list = ",".join(held.values.replace(",", " ").split())
+        text = f"{held.which}={value_list or ','.join(filter(None, (held.low, held.high)))}"
     else:
         text = f"{held.which}={''.join(held.low.split())}..{''.join(held.high.split())}"
         text += ":log" if held.how == LOG else ""
@@ -164,29 +164,33 @@ def get_variation_form(text: str) -> VariationForm:
 
 def parse_variation_text(text: str) -> VariationForm:
     """The widgets' values for a text of `vary`: what fits no widget stays a text."""
-    name, _, said = text.partition("=")
+    name, _, values_text = text.partition("=")
     if not text:
         return VariationForm(NO_VARIATION)
     if name not in member_values.VARIABLE_SETTINGS or " " in text:
         return VariationForm(AS_TEXT, text=text)
-    span, _, how = said.partition(":")
+    span, _, how = values_text.partition(":")
     low, dots, high = span.partition("..")
     if dots:
         return VariationForm(name, LOG if how == "log" else EVEN, low, high, f"{low}, {high}")
-    each = said.split(",")
+    each = values_text.split(",")
     return VariationForm(name, LIST, each[0], each[-1], ", ".join(each))
 
 
-def describe_invalid_number(said: VariationForm) -> str:
+def describe_invalid_number(variation_form: VariationForm) -> str:
     """Which part of the widgets is no number, in a sentence; "" where all are."""
-    if said.which in (NO_VARIATION, AS_TEXT):
+    if variation_form.which in (NO_VARIATION, AS_TEXT):
         return ""
-    for one in said.values.split(", ") if said.how == LIST else (said.low, said.high):
+    for number_text in (
+        variation_form.values.split(", ")
+        if variation_form.how == LIST
+        else (variation_form.low, variation_form.high)
+    ):
         try:
-            float(one)
+            float(number_text)
         except ValueError:
-            what = f"“{one:.20}” is no number" if one else "A number is missing"
-            return f"{what}: write one such as {EXAMPLE_VALUES[said.which]}."
+            what = f"“{number_text:.20}” is no number" if number_text else "A number is missing"
+            return f"{what}: write one such as {EXAMPLE_VALUES[variation_form.which]}."
     return ""
 
 
