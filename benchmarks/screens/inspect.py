@@ -91,7 +91,7 @@ def every_measure(run_id: str) -> dict[str, Any]:
             *map(reliability_bins, sure, rights),
         ],
     )
-    timed("temperature", lambda: temperature_scaling.compare_temperatures(kept, labels))
+    timed("temperature", lambda: temperature_scaling.compare_fitted_temperatures(kept, labels))
     judged = timed("committee", lambda: committees.evaluate_committees(kept, labels))
     timed(
         "committee's curves",

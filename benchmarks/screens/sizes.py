@@ -87,7 +87,10 @@ def measures(probabilities: np.ndarray, labels: np.ndarray) -> Iterator[tuple[st
         "calibration, by chance",
         lambda: calibration_noise.estimate_ensemble_calibration_error(predictions),
     )
-    yield "temperature", lambda: temperature_scaling.compare_temperatures(probabilities, labels)
+    yield (
+        "temperature",
+        lambda: temperature_scaling.compare_fitted_temperatures(probabilities, labels),
+    )
     yield "combining", lambda: combining.compare_combining_rules(predictions)
     yield (
         "committees",

@@ -26,7 +26,7 @@ from ensemble.analysis.quality.averaging import (
 )
 from ensemble.analysis.quality.calibration_test import calibration_test
 from ensemble.analysis.quality.proper_scores import log_loss
-from ensemble.analysis.quality.temperature_scaling import compare_temperatures
+from ensemble.analysis.quality.temperature_scaling import compare_fitted_temperatures
 from ensemble.wording.verdicts.run_comparison import compute_gain_signs
 
 Doubles = NDArray[np.float64]
@@ -95,7 +95,7 @@ def calibrated(setting: Setting, rng: np.random.Generator) -> Told:
 
 def temperature_helps(setting: Setting, rng: np.random.Generator) -> Told:
     """A temperature lowers the NLL: of what is calibrated by its making."""
-    temperatures = compare_temperatures(
+    temperatures = compare_fitted_temperatures(
         *population(setting.members).draw_calibrated(setting.n, rng)
     )
     return Told(temperatures.scaled_average.improves_nll, temperatures.scaled_average.improves_nll)

@@ -11,7 +11,7 @@ from ensemble.exchange.capsule.capsule_summary import (
     describe_report_file,
     find_report_capsules,
 )
-from ensemble.exchange.checks.limits import MAX_UNPACK_RATIO, check_upload_size, max_import_bytes
+from ensemble.exchange.checks.limits import MAX_UNPACK_RATIO, check_import_size, max_import_bytes
 from ensemble.exchange.member_outputs import MemberOutputs
 from ensemble.exchange.prediction_export import ExportedPredictions, export_run
 from ensemble.exchange.prediction_files import File, is_report_file, read_prediction_files
@@ -26,7 +26,7 @@ __all__ = [
     "File",
     "MemberOutputs",
     "Snippet",
-    "check_upload_size",
+    "check_import_size",
     "describe_capsule_contents",
     "describe_report_file",
     "export_run",

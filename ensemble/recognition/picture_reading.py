@@ -12,7 +12,7 @@ from ensemble.recognition.rejection import (
     Rejection,
     find_enclosing_marks,
     find_judging_marks,
-    is_picture_rejected,
+    has_too_many_rejected_marks,
     score_extra_loops,
     score_missing_paper,
 )
@@ -165,7 +165,11 @@ def build_reading(
     confidence = float(confidences.prod()) if len(confidences) else 0.0
     joint = "" if max(map(len, class_names)) == 1 else " "
     against = rejected | find_enclosing_marks(places.boxes, rejected)
-    refused = PICTURE_REJECTED_SENTENCE if is_picture_rejected(against, places.longer_sides) else ""
+    refused = (
+        PICTURE_REJECTED_SENTENCE
+        if has_too_many_rejected_marks(against, places.longer_sides)
+        else ""
+    )
     return Reading(digits, joint.join(texts), confidence, refused)
 
 

@@ -130,7 +130,7 @@ class Rejection:
         )
 
 
-def is_picture_rejected(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
+def has_too_many_rejected_marks(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
     """Whether a picture of several marks is to be taken for something else than digits.
 
     A rejected mark much smaller than those that are read (their median) is dirt and does not

@@ -79,6 +79,6 @@ def fit_temperatures(
 ) -> TemperatureComparison:
     """The ensemble with and without a temperature, fitted on `fit`, else on one half."""
     held = (fit.probabilities, fit.labels) if fit else None
-    return temperature_scaling.compare_temperatures(
+    return temperature_scaling.compare_fitted_temperatures(
         predictions.probabilities, predictions.labels, held
     )

@@ -45,11 +45,11 @@ def describe_silence(status: JobStatus) -> str:
 
 def format_time_left(status: JobStatus) -> str:
     """ " · 42 s left" as from now, "" where that is not known."""
-    left = estimate_seconds_left(status)
+    left = count_down_seconds_left(status)
     return "" if left is None else f" · {formats.format_duration(left)} left"
 
 
-def estimate_seconds_left(status: JobStatus) -> float | None:
+def count_down_seconds_left(status: JobStatus) -> float | None:
     """What is left now, of the time that was left at the last heartbeat; None if not known."""
     if status.seconds_left is None:
         return None

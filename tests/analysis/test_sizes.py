@@ -101,11 +101,11 @@ def test_a_temperature_says_on_how_many_of_many_it_was_fitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     probabilities, labels = sizes.drawn(3, 4_000, 10)
-    whole = temperature_scaling.compare_temperatures(probabilities, labels)
+    whole = temperature_scaling.compare_fitted_temperatures(probabilities, labels)
     assert (whole.fitted, whole.offered) == (2_000, 2_000)
     assert "one half of the test images (2,000)" in describe_temperature_evidence(whole, "image")
     monkeypatch.setattr(temperature_scaling, "MAX_FITTED_PROBABILITIES", 40_000)  # of 60,000
-    some = temperature_scaling.compare_temperatures(probabilities, labels)
+    some = temperature_scaling.compare_fitted_temperatures(probabilities, labels)
     assert (some.fitted, some.offered, some.judged) == (1_333, 2_000, 2_000)
     assert (
         "Fitted on 1,333 of one half of the test images (2,000)"
@@ -114,5 +114,7 @@ def test_a_temperature_says_on_how_many_of_many_it_was_fitted(
     assert some.scaled_average.temperature == pytest.approx(
         whole.scaled_average.temperature, rel=0.05
     )
-    given = temperature_scaling.compare_temperatures(probabilities, labels, (probabilities, labels))
+    given = temperature_scaling.compare_fitted_temperatures(
+        probabilities, labels, (probabilities, labels)
+    )
     assert "1,333 of the 4,000 validation images" in describe_temperature_evidence(given, "image")

@@ -185,12 +185,12 @@ def test_what_the_memory_cannot_hold_is_refused_before_it_is_taken(
 def test_an_upload_is_bounded_by_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     assert limits.max_import_bytes() == 500_000_000
     monkeypatch.setenv("ENSEMBLE_MAX_IMPORT_MB", "2")
-    limits.check_upload_size(2_000_000)
+    limits.check_import_size(2_000_000)
     with pytest.raises(PredictionsError, match="at most 2 MB"):
-        limits.check_upload_size(2_000_001)
+        limits.check_import_size(2_000_001)
     monkeypatch.setenv("ENSEMBLE_MAX_IMPORT_MB", "-1")
     with pytest.raises(ConfigError, match="ENSEMBLE_MAX_IMPORT_MB is '-1'"):
-        limits.check_upload_size(0)
+        limits.check_import_size(0)
 
 
 def test_an_example_has_one_member_of_each(tmp_path: Path) -> None:

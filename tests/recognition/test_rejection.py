@@ -9,7 +9,7 @@ from ensemble.recognition.rejection import (
     Rejection,
     find_enclosing_marks,
     find_judging_marks,
-    is_picture_rejected,
+    has_too_many_rejected_marks,
     score_extra_loops,
     score_missing_paper,
 )
@@ -120,7 +120,7 @@ def test_a_share_that_cannot_be_rejected_is_said(refuse):
 )
 def test_a_picture_is_rejected_as_a_whole(rejected, sizes, refused):
     flags = np.array([one == "x" for one in rejected])
-    assert is_picture_rejected(flags, np.array(sizes, float)) is refused
+    assert has_too_many_rejected_marks(flags, np.array(sizes, float)) is refused
 
 
 def test_what_lies_on_no_paper_grows_by_a_nat_with_each_3_in_100_beyond_15() -> None:

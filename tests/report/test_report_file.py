@@ -60,6 +60,6 @@ def test_no_run_and_too_many_are_refused_in_a_sentence() -> None:
 
 
 def test_a_run_that_is_gone_when_its_file_is_asked_for_gives_a_page_that_says_so() -> None:
-    made = report_download.build_report_file(["digits-1123-000000"]).decode()
+    made = report_download.render_report_bytes(["digits-1123-000000"]).decode()
     assert "There is no run" in made
     assert "default-src 'none'" in made.replace("&#x27;", "'")

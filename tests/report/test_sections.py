@@ -8,7 +8,7 @@ import pytest
 from ensemble import runs
 from ensemble.analysis.members.gain import gain_over_mean_member
 from ensemble.analysis.predictions import evaluate_predictions
-from ensemble.analysis.quality.temperature_scaling import compare_temperatures
+from ensemble.analysis.quality.temperature_scaling import compare_fitted_temperatures
 from ensemble.comparison.comparison_table import build_comparison_table
 from ensemble.comparison.run_groups import group_runs
 from ensemble.config import EnsembleConfig
@@ -67,7 +67,7 @@ def test_what_is_fitted_is_fitted_on_the_images_held_out(written: Made, page: Pa
     run, _ = written
     with np.load(run.path / "predictions" / "epoch-0002.npz") as kept:
         probabilities = kept["probabilities"]
-    scaled = compare_temperatures(
+    scaled = compare_fitted_temperatures(
         probabilities, runs.load_test_set(run).labels, held_out(run, 2, 3.0)
     )
     assert read(calibration.describe_temperature_evidence(scaled, "digit")) in page.said

@@ -154,7 +154,7 @@ def fit_temperature(probabilities: Floats, labels: Ints) -> float:
     return float(1 / (minimum.x if minimum.fun < losses[best] else grid[best]))
 
 
-def compare_temperatures(
+def compare_fitted_temperatures(
     probabilities: Floats, labels: Ints, fitting: tuple[Floats, Ints] | None = None
 ) -> TemperatureComparison:
     """The ensemble as it is, tempered before and tempered after averaging.

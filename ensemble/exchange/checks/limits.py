@@ -37,7 +37,7 @@ def max_import_bytes() -> int:
     return int(text) * 10**6
 
 
-def check_upload_size(nbytes: int) -> None:
+def check_import_size(nbytes: int) -> None:
     """Refuse files that are larger together than an upload may be.
 
     Raises:

@@ -26,7 +26,7 @@ def show_report_download(every: Sequence[runs.Run], key: str) -> None:
     name = ids[0] if len(ids) == 1 else f"{len(ids)}-runs-compared"
     st.download_button(
         LABEL,
-        lambda: build_report_file(ids),
+        lambda: render_report_bytes(ids),
         f"{escaping.sanitize_file_name(name)}.html",
         "text/html",
         key=key,
@@ -38,7 +38,7 @@ def show_report_download(every: Sequence[runs.Run], key: str) -> None:
     )
 
 
-def build_report_file(ids: Sequence[str]) -> bytes:
+def render_report_bytes(ids: Sequence[str]) -> bytes:
     """The file; where it cannot be made, a page that says why, for there is nowhere else to."""
     from ensemble import report  # here: pictures take a while to import
 

@@ -90,7 +90,7 @@ def show_time_metric(run: runs.Run) -> None:
     if run.state == "training":
         st.metric(
             "Time left",
-            formats.format_duration(jobs_words.estimate_seconds_left(status)),
+            formats.format_duration(jobs_words.count_down_seconds_left(status)),
             width="content",
             help="Appears once its rate is steady.",
         )

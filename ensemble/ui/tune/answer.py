@@ -108,7 +108,7 @@ def show_sweep_time(sweep: Sweep) -> None:
     """The time left while it searches, else the time it took."""
     status = sweep.status
     if sweep.state == "searching":
-        left = jobs_words.estimate_seconds_left(status)
+        left = jobs_words.count_down_seconds_left(status)
         st.metric(
             "Time left",
             "–" if left is None else formats.format_duration(max(0.0, left)),

@@ -16,7 +16,7 @@ from ensemble.analysis.quality.temperature_scaling import (
     MAX_TEMPERATURE,
     MIN_TEMPERATURE,
     apply_temperature,
-    compare_temperatures,
+    compare_fitted_temperatures,
     fit_temperature,
 )
 from tests.analysis.cases import Case, cases, labelled
@@ -114,7 +114,7 @@ def test_at_the_ends() -> None:
 def test_compares_on_the_half_that_was_not_fitted(case: Case) -> None:
     probabilities, labels = case
     fitted, judged = split_halves(labels)
-    found = compare_temperatures(probabilities, labels)
+    found = compare_fitted_temperatures(probabilities, labels)
     averaged = average_probabilities(probabilities)
     before = fit_temperature(probabilities[:, fitted], labels[fitted])
     after = fit_temperature(averaged[fitted], labels[fitted])
@@ -140,10 +140,10 @@ def test_compares_on_the_half_that_was_not_fitted(case: Case) -> None:
 
 def test_the_judged_half_has_no_say_in_the_temperature() -> None:
     probabilities, labels = labelled(3, 200, 10)
-    found = compare_temperatures(probabilities, labels)
+    found = compare_fitted_temperatures(probabilities, labels)
     other = probabilities.copy()
     other[:, split_halves(labels)[1]] = 0.1
-    again = compare_temperatures(other, labels)
+    again = compare_fitted_temperatures(other, labels)
     assert again.scaled_members.temperature == found.scaled_members.temperature
     assert again.scaled_average.temperature == found.scaled_average.temperature
     assert again.scaled_average.quality.nll == pytest.approx(np.log(10), abs=1e-6)
@@ -151,7 +151,7 @@ def test_the_judged_half_has_no_say_in_the_temperature() -> None:
 
 @pytest.mark.parametrize("name", ["one member", "unanimous"])
 def test_of_one_opinion_before_is_after(name: str) -> None:
-    found = compare_temperatures(*CASES[name])
+    found = compare_fitted_temperatures(*CASES[name])
     assert found.scaled_members.temperature == pytest.approx(
         found.scaled_average.temperature, rel=1e-6
     )
@@ -162,7 +162,7 @@ def test_of_one_opinion_before_is_after(name: str) -> None:
 
 def test_one_example_cannot_be_compared() -> None:
     with pytest.raises(ValueError, match="two examples"):
-        compare_temperatures(*CASES["one example"])
+        compare_fitted_temperatures(*CASES["one example"])
 
 
 def drawn(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -176,7 +176,7 @@ def test_it_helps_calibrated_answers_in_at_most_5_percent_of_draws() -> None:
     averaged, rng, draws = average_probabilities(probabilities), np.random.default_rng(0), 60
     alone = averaged[None]
     spoke = sum(
-        compare_temperatures(alone, drawn(averaged, rng)).scaled_average.improves_nll
+        compare_fitted_temperatures(alone, drawn(averaged, rng)).scaled_average.improves_nll
         for _ in range(draws)
     )
     assert spoke / draws <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / draws)
@@ -186,7 +186,7 @@ def test_what_is_far_too_sure_is_helped_and_by_how_much_is_a_mean_of_pairs() -> 
     probabilities, _ = labelled(2, 500, 10)
     averaged = average_probabilities(probabilities)
     labels = drawn(averaged, np.random.default_rng(0))
-    found = compare_temperatures(apply_temperature(averaged, 0.5)[None], labels)
+    found = compare_fitted_temperatures(apply_temperature(averaged, 0.5)[None], labels)
     assert found.scaled_average.improves_nll
     assert found.scaled_average.saved == pytest.approx(
         found.unscaled.quality.nll - found.scaled_average.quality.nll
@@ -205,7 +205,7 @@ def test_what_is_far_too_sure_is_helped_and_by_how_much_is_a_mean_of_pairs() -> 
 
 def test_too_few_to_judge_on_are_never_said_to_be_helped() -> None:
     rows = np.tile([0.9, 0.1], (8, 1))
-    found = compare_temperatures(rows[None], np.zeros(8, int))
+    found = compare_fitted_temperatures(rows[None], np.zeros(8, int))
     assert found.scaled_average.saved_low > 0
     assert not found.scaled_average.improves_nll
 
@@ -213,7 +213,7 @@ def test_too_few_to_judge_on_are_never_said_to_be_helped() -> None:
 def test_fitted_on_one_set_and_judged_on_all_of_another() -> None:
     probabilities, labels = labelled(3, 120, 10)
     others, theirs = labelled(3, 80, 10, seed=5)
-    found = compare_temperatures(probabilities, labels, (others, theirs))
+    found = compare_fitted_temperatures(probabilities, labels, (others, theirs))
     after = fit_temperature(average_probabilities(others), theirs)
     assert found.scaled_average.temperature == after
     assert found.scaled_members.temperature == fit_temperature(others, theirs)
@@ -221,6 +221,6 @@ def test_fitted_on_one_set_and_judged_on_all_of_another() -> None:
     expected = loss(average_probabilities(probabilities), labels, after)
     assert found.scaled_average.quality.nll == pytest.approx(expected, abs=1e-9)
     assert found.unscaled.quality.n == 120
-    assert compare_temperatures(probabilities, labels).halved
+    assert compare_fitted_temperatures(probabilities, labels).halved
     with pytest.raises(ValueError, match="at least one example"):
-        compare_temperatures(probabilities, labels, (others[:, :0], theirs[:0]))
+        compare_fitted_temperatures(probabilities, labels, (others[:, :0], theirs[:0]))

@@ -95,7 +95,7 @@ def test_nothing_is_saved_by_what_stays_as_it_is() -> None:
     made = erring_in_turn()
     names = {"unscaled": "as it is", "scaled_members": "before", "scaled_average": "after"}
     shown = calibration.tabulate_temperatures(
-        temperature_scaling.compare_temperatures(made.probabilities, made.labels), names
+        temperature_scaling.compare_fitted_temperatures(made.probabilities, made.labels), names
     )
     saved = shown.set_index("figure").loc["NLL saved"]
     assert saved["as it is"] == "–"

@@ -14,7 +14,7 @@ from ensemble.analysis.quality.calibration_test import (
 from ensemble.analysis.quality.temperature_scaling import (
     TemperatureComparison,
     apply_temperature,
-    compare_temperatures,
+    compare_fitted_temperatures,
 )
 from ensemble.wording.verdicts import calibration as words
 from tests.analysis.cases import labelled
@@ -113,7 +113,7 @@ def too_sure() -> TemperatureComparison:
     rows = labelled(1, 600, 10)[0].astype(float)
     rng = np.random.default_rng(0)
     labels = (rows[0].cumsum(axis=1) < rng.random((600, 1))).sum(axis=1).clip(max=9)
-    return compare_temperatures(apply_temperature(rows, 0.5), labels)
+    return compare_fitted_temperatures(apply_temperature(rows, 0.5), labels)
 
 
 def test_a_temperature_is_praised_only_where_its_interval_excludes_none(

@@ -97,7 +97,7 @@ def load_import_files(files: Sequence[Any]) -> MemberOutputs | list[Capsule] | s
 def parse_import_files(files: Sequence[Any]) -> MemberOutputs | list[Capsule] | str:
     """As `load_import_files`, anew."""
     try:
-        exchange.check_upload_size(sum(file.size for file in files))
+        exchange.check_import_size(sum(file.size for file in files))
         most = exchange.MAX_UNPACK_RATIO * exchange.max_import_bytes()
         if all(exchange.is_report_file(file) for file in files):
             return exchange.read_reports(list(files), most)
