@@ -123,7 +123,7 @@ def is_network_pending() -> bool:
 def describe_unfit_network(config: EnsembleConfig, probe_result: ProbeResult) -> str:
     """Why a network cannot be trained so, or not yet, in a sentence; else ""."""
     if probe_result.is_pending:
-        return f"Looking at {config.network}: a few seconds."
+        return f"Inspecting {config.network}: a few seconds."
     if probe_result.problem:
         return probe_result.problem
     if config.precision != "float32" and not probe_result.bfloat16:
