@@ -19,10 +19,13 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from ensemble import regression, runs
+from ensemble import regression, runs, sweeps
+from ensemble.access import Action, Person, Role, audit_log
+from ensemble.budget.budget import Budget
 from ensemble.cli.program import main
 from ensemble.cli.results import predict
-from ensemble.cli.stress_and_regression import summarize_regression
+from ensemble.cli.stress_and_regression import summarize_regression, summarize_stress
+from ensemble.cli.sweep import summarize_sweep
 from ensemble.cli.train import summarize_run
 from ensemble.cluster.kubernetes import KubernetesConfig
 from ensemble.cluster.settings import SlurmConfig
@@ -34,7 +37,11 @@ from ensemble.race.settings import RaceConfig
 from ensemble.recognition.picture_reading import Digit, Reading
 from ensemble.regression import LbfgsConfig
 from ensemble.settings import Settings, list_setting_choices, list_setting_fields
+from ensemble.shift import StressState
 from ensemble.sweeps import SweepConfig
+from ensemble.sweeps.settings import STORAGE_VARIABLE
+from ensemble.sweeps.worker import work_on_sweep
+from tests.budget import test_budget
 from tests.documents import (
     PAGES,
     REFERENCE,
@@ -47,9 +54,11 @@ from tests.documents import (
     read_linked_texts,
     read_sections,
 )
+from tests.pages import stressed
 from tests.pages.ensembles import trained
 from tests.pages.marks import IMAGE, NAMES
 from tests.recorded.recording import Recording, unpack
+from tests.sweeps.light import light_config, train_lightly
 
 VARIABLE = re.compile(r"\bENSEMBLE_[A-Z][A-Z_]*[A-Z]\b")
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w.-]*")
@@ -252,6 +261,39 @@ def test_no_option_is_documented_that_no_command_has(page: Path) -> None:
     assert {one for one in named - known if not one.startswith(STREAMLIT_OPTIONS)} == set()
 
 
+@pytest.mark.parametrize("section", ["train", "lbfgs", "sweep", "report"])
+def test_the_reference_describes_an_option_as_its_help_does(section: str) -> None:
+    """The table may say more after that; ranges and defaults have columns of their own."""
+    described = {row[0].strip("`"): row[1] for row in list_table_rows(SECTIONS[section])}
+    options = {
+        name: parameter.help or ""
+        for words, command in COMMANDS.items()
+        if words[0] == section
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+        for name in parameter.opts
+    }
+    differing = {
+        name: (text, options[name])
+        for name, text in described.items()
+        if name in options and name != "--out"
+        if not simplify_text(text).startswith(simplify_text(extract_help_sentence(options[name])))
+    }
+    assert len(described.keys() & options.keys()) > 2
+    assert differing == {}
+
+
+def extract_help_sentence(text: str) -> str:
+    """A help text without its range, choices, default and repetition."""
+    sentence = re.split(r"\.? (?:One of|A whole number|A number|Can be repeated)\b", text)[0]
+    return re.sub(r"; \w+ by default\.?$", "", sentence).removesuffix(".")
+
+
+def simplify_text(text: str) -> str:
+    """Letters and digits alone, links by their text."""
+    return re.sub(r"[^a-z0-9]+", " ", re.sub(r"\]\([^)]*\)", "", text).lower()).strip()
+
+
 @pytest.mark.parametrize(("settings", "section"), SETTINGS_COMMANDS)
 def test_every_setting_is_documented_by_its_option(settings: type[Settings], section: str) -> None:
     text = read_options_text(section)
@@ -412,3 +454,70 @@ def test_every_field_of_a_comparison_is_documented() -> None:
 def test_every_field_of_a_race_is_documented() -> None:
     found = {field.name: None for field in dataclasses.fields(Race)}
     assert list_unnamed_fields(found, "race") == set()
+
+
+def test_every_field_of_an_export_and_of_a_report_is_documented(
+    recording: Recording, tmp_path: Path
+) -> None:
+    run_id = recording.ids["finished"]
+    exported = call_json("export", run_id, str(tmp_path / "outputs.npz"))
+    assert list_unnamed_fields(exported, "export") == set()
+    written = call_json("report", run_id, "--out", str(tmp_path / "run.html"))
+    assert list_unnamed_fields(written, "report") == set()
+
+
+def test_every_field_of_an_import_is_documented(tmp_path: Path) -> None:
+    run = trained(members=2, epochs=1)
+    call_json("export", run.id, str(tmp_path / "outputs.npz"))
+    call_json("report", run.id, "--out", str(tmp_path / "run.html"))
+    summary = set(summarize_run(run)) - {"tags"}
+    for name in ("outputs.npz", "run.html"):
+        found = call_json("import", str(tmp_path / name))
+        assert list_unnamed_fields({**found, **dict.fromkeys(summary)}, "train") <= set(found)
+        assert list_unnamed_fields(dict.fromkeys(set(found) - summary), "import") == set()
+
+
+def test_every_field_of_the_audit_log_is_documented() -> None:
+    ann = Person("ann@example.org", Role.MEMBER)
+    audit_log.write_audit_entry(Action.LAUNCH, "a-run", ann)
+    found = call_json("audit", "--json")
+    assert set(found) == set(re.findall(r"# \{(.*)\} a line", SECTIONS["audit"])[0].split(", "))
+
+
+def test_every_field_of_a_sweep_and_of_its_trials_is_documented(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(STORAGE_VARIABLE, "journal")
+    monkeypatch.setattr(runs, "execute_run", train_lightly)
+    found = summarize_sweep(work_on_sweep(sweeps.create_sweep(light_config()).id))
+    assert list_unnamed_fields(found, "sweep") == set()
+    assert list_unnamed_fields(found["trials"][0], "sweep") == set()
+
+
+def test_every_field_of_a_measurement_under_shift_is_documented() -> None:
+    run = stressed.checkpointed(trained(members=2, epochs=2))
+    found = summarize_stress(StressState(run, None, stressed.measured(run), 500))
+    assert list_unnamed_fields(found, "stress") == set()
+    for part in (found["steps"][0], found["outside"][0]):
+        assert list_unnamed_fields(part, "stress") == set()
+
+
+def test_every_field_of_a_budget_is_documented() -> None:
+    budget = Budget(test_budget.CONFIG, seeds=2, factors=(0.3, 1.0))
+    test_budget.all_drawn(budget)
+    done = test_budget.call(
+        *("--network", "mlp", "--members", "2", "--epochs", "1", "--batch-size", "512"),
+        *("--devices", "1", "--seeds", "2", "--rates", "0.3,1"),
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert list_unnamed_fields(found, "budget") == set()
+    for competitor in found["competitors"]:
+        assert list_unnamed_fields(competitor, "budget") == set()
+
+
+@pytest.mark.variant
+def test_every_field_of_a_measurement_of_speed_is_documented() -> None:
+    found = call_json(
+        "bench", "--dataset", "digits", "--members", "1", "--seconds", "0.1", "--json"
+    )
+    assert list_unnamed_fields(found, "bench") == set()

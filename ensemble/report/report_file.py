@@ -60,10 +60,13 @@ def write_report(
     reported_runs = [runs.find_run(run_id) for run_id in dict.fromkeys(run_ids)]
     if not replace and path.exists():
         raise PredictionsError(
-            f"{path} is there already: choose another name, or say --force to replace it."
+            f"{path} already exists: choose another name, or use --force to replace it."
         )
     if not path.parent.is_dir():
-        raise PredictionsError(f"{path} has no folder to lie in: make it, or name another file.")
+        raise PredictionsError(
+            f"{path} cannot be written, because its folder does not exist: create it, or choose "
+            "another file name."
+        )
     page = render_report(reported_runs, with_members=with_members, all_epochs=all_epochs).encode()
     try:
         write_bytes(path, page)
@@ -91,8 +94,7 @@ def render_report(
     """
     if not 1 <= len(every) <= MAX_REPORT_RUNS:
         raise PredictionsError(
-            f"A report is of 1 to {MAX_REPORT_RUNS} runs, and these are {len(every):,}: name "
-            f"others."
+            f"A report holds 1 to {MAX_REPORT_RUNS} runs, not {len(every):,}: name others."
         )
     content = (
         single_run.build_run_content(every[0])
@@ -113,10 +115,10 @@ def describe_report_data(
     whose = "this run's" if len(every) == 1 else "these runs'"
     epochs = "of every epoch" if all_epochs else "after the last epoch"
     held = f"settings, history and predictions {epochs}"
-    left = [] if with_members else ["what the members have learnt (--with-members)"]
+    left = [] if with_members else ["the members' parameters (--with-members)"]
     if not all_epochs and any(len(runs.list_prediction_epochs(run.id)) > 1 for run in every):
         left.append("the predictions of earlier epochs (--all-epochs)")
     sentence = f"Inside this file are {whose} {held}"
-    sentence += ", and what the members have learnt" if with_members else ""
+    sentence += ", and the members' parameters" if with_members else ""
     without = f" Left out: {' and '.join(left)}." if left else ""
     return f"{sentence}: {formats.format_significant(size, 2)} MB.{without}"

@@ -31,9 +31,7 @@ from ensemble.wording.verdicts import chance_level
 ENSEMBLE_SENTENCE = (
     "A deep ensemble: {count} that answer as one, by the average of their probabilities."
 )
-SINGLE_MEMBER_SENTENCE = (
-    "One member alone has nobody to agree with, to be combined with or to be in a committee of."
-)
+SINGLE_MEMBER_SENTENCE = "With one member there is no agreement, combining or committee to report."
 SEVERAL_MEMBER_VIEWS = (
     "agreement",
     "committee",
@@ -66,7 +64,7 @@ def describe_run_result(run: runs.Run) -> str:
     """What this is and how good it is, in two sentences for whoever has never seen such a page."""
     sentence = ENSEMBLE_SENTENCE.format(count=formats.format_count(run.config.members, "network"))
     if run.config.members == 1:
-        sentence = "One network, of which more make a deep ensemble."
+        sentence = "One network; several make a deep ensemble."
     try:
         epoch = evaluate_epoch(run)
     except EnsembleError:

@@ -53,8 +53,8 @@ def queue_stress(
         raise ConfigError(f"limit is {limit}: it has to be a whole number from 1 up.")
     if run.origin:
         raise RunError(
-            f"The run “{run_id}” came in a report, which holds no checkpoints: measure it where it "
-            "was trained, and have the report written again."
+            f"The run “{run_id}” was imported from a report, which holds no checkpoints: "
+            "measure it where it was trained, and save the report again."
         )
     if find_last_tick(run.path) is None:
         raise RunError(

@@ -23,7 +23,7 @@ MEASURE_CHOICE = Choice(
     "disagreement",
     " ".join(measure.help for measure in MEASURES.values()),
 )
-ORACLE_GLOSS = "Oracle accuracy: what one would reach who always knew which member to believe."
+ORACLE_GLOSS = "Oracle accuracy: the accuracy if one always knew which member to believe."
 ANY_MEMBER = "0"  # whoever of the members it is
 
 
@@ -151,8 +151,7 @@ def find_swing_images(epoch: EvaluatedEpoch, swung: np.ndarray, voter: int) -> t
     right = int(predictions.right[numbers].sum())
     who = f"member {voter}" if voter else "one of the members"
     caption = (
-        f"Without {who} the ensemble would say something else of "
-        f"{formats.format_count(len(numbers), epoch.noun)}. As it is, it has {right:,} of them "
-        f"right."
+        f"Without {who} the ensemble would answer {formats.format_count(len(numbers), epoch.noun)} "
+        f"differently. With all members, {right:,} of them are right."
     )
     return sort_examples(predictions, numbers, "unsure"), caption

@@ -44,8 +44,8 @@ def build_combining(epoch: EvaluatedEpoch) -> View:
         return
     if epoch.n < MIN_EXAMPLES_TO_HALVE and not epoch.fit:
         yield Paragraph(
-            f"With fewer than {MIN_EXAMPLES_TO_HALVE} {pluralize_noun(epoch.noun)} there is "
-            f"nothing to fit weights on.",
+            f"Fewer than {MIN_EXAMPLES_TO_HALVE} {pluralize_noun(epoch.noun)} are too few to fit "
+            "weights on.",
             "unavailable",
             icon=":material/grid_off:",
         )
@@ -100,10 +100,10 @@ def changed_verdicts_view(epoch: EvaluatedEpoch, combined: CombinationComparison
     yield Images(
         numbers,
         f"combining_{rule}",
-        f"Of {formats.format_count(len(numbers), noun)} of the whole test set {by} says something "
-        "else; the least sure first.",
+        f"By {by}, {formats.format_count(len(numbers), noun)} of the whole test set would be "
+        "answered differently; the least sure first.",
         list_lines_below=lambda number: list_rule_answers(combined, number, epoch.class_names),
-        empty=f"Of no {noun} of the whole test set {by} says anything else.",
+        empty=f"By {by}, no {noun} of the whole test set is answered differently.",
     )
 
 

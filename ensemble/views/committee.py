@@ -76,10 +76,10 @@ def offer_margins(figure: str) -> Choice:
 
 KEEP_CHOICE = Choice(
     "keep",
-    "Committees that have to keep it",
+    "Committees that must stay within it",
     {word: formats.format_percent(share, figures=3) for word, share in SHARES.items()},
     next(word for word, share in SHARES.items() if share == REQUIRED_SHARE),
-    "Of all committees of a size: nobody knows beforehand which one it will be.",
+    "Of all committees of one size: you do not know beforehand which one yours will be.",
     "slider",
     width=260,
     key="committee_share",
@@ -108,8 +108,8 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
         yield METRIC_CHOICE
         yield Paragraph("How many members are enough is not judged by ECE.", "answer")
         yield Paragraph(
-            f"It is no mean over {pluralize_noun(epoch.noun)}, so no margin of it can be tested: "
-            "choose another figure.",
+            f"It is not a mean over {pluralize_noun(epoch.noun)}, so no margin of it can be "
+            "tested: choose another metric.",
             "evidence",
         )
         verdict = None
@@ -137,7 +137,7 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
     beyond = extrapolate_committee_curve(judged, name)
     costs = tabulate_committee_costs(judged, name, beyond, epoch)
     yield Table(
-        "What each further member brings and costs",
+        "Gain and cost of each further member",
         costs,
         True,
         explain_committee_costs(judged, beyond, name, list(costs)),
@@ -309,12 +309,12 @@ def explain_committee_costs(
 ) -> str:
     """How the table came about, and what it leaves out."""
     parts = [
-        "What the last one brings is a mean over committees, on these very images; whether it is "
-        "more than chance, only the verdict tells.",
-        "Times are this run's, shared out evenly: members on a processor share it.",
+        "The gain of the last member is a mean over committees, on these same images; only the "
+        "verdict says whether it is more than chance.",
+        "Times are those of this run, divided evenly: members on one processor share it.",
     ]
     if not any(column.startswith(f"{TIMED_IMAGES:,}") for column in known):
-        parts.append("How long predicting takes this run did not measure.")
+        parts.append("This run did not measure how long predicting takes.")
     if beyond:
         parts.append(
             f"{EXPECTED_LABEL.capitalize()}: fitted to the curve as a + b · "
@@ -323,7 +323,8 @@ def explain_committee_costs(
         )
     elif name in ("accuracy", "ece"):
         parts.append(
-            f"{METRIC_NAMES[name]} follows no law that tells what more members would bring."
+            f"The {METRIC_NAMES[name]} of these committees fits no curve that would predict more "
+            "members."
         )
     elif judged.members < 3:
         parts.append("Two members are too few to tell what more would bring.")

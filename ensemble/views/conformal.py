@@ -16,7 +16,7 @@ DEFAULT_MISS = next(word for word, rate in MISS_RATES.items() if rate == MISS_RA
 # Without what stands in brackets all three fit a phone.
 METHOD_CHOICE = Choice(
     "sets",
-    "Kind of sets",
+    "Kind of list",
     {method: words.METHOD_NAMES[method].partition(" ")[0] for method in METHODS},
     METHODS[0],
     words.METHODS_HELP,
@@ -27,7 +27,7 @@ def offer_miss_rates(noun: str, key: str = "inspect_sets") -> Choice:
     """How many of the sets may miss what the example is."""
     return Choice(
         "miss",
-        f"Sets that may miss the {noun}",
+        f"Lists that may miss the {noun}",
         {word: formats.format_percent(rate, figures=2) for word, rate in MISS_RATES.items()},
         DEFAULT_MISS,
         f"The fewer may miss the {noun}, the larger the sets have to be.",
@@ -52,7 +52,7 @@ def build_conformal(epoch: EvaluatedEpoch) -> View:
     )
     yield Paragraph(words.METHODS_HELP, "help")
     yield Table(
-        "The three kinds of sets",
+        "The three kinds of lists",
         words.tabulate_set_methods(by_method),
         note=words.describe_coverage_promise(calibrated, epoch.noun, epoch.fit is None),
         key="inspect_sets_table",
@@ -63,7 +63,9 @@ def build_conformal(epoch: EvaluatedEpoch) -> View:
         calibrated.n, achieved.n, epoch.noun, epoch.fit is None
     )
     yield Table(
-        f"The {len(listed)} classes whose sets hold them least often" if some else "Sets by class",
+        f"The {len(listed)} classes whose lists hold them least often"
+        if some
+        else "Lists by class",
         words.tabulate_sets_by_class(achieved, epoch.class_names, listed),
         True,
         f"{counted}; in brackets the 95 % interval.",
@@ -85,7 +87,7 @@ def build_set_sizes_figure(
         draw=lambda palette: figures.plot_set_sizes(achieved, epoch.noun, title, palette),
         key="inspect_sets",
         file="sets",
-        title="Sizes of the sets",
+        title="Sizes of the lists",
         table=lambda: figures.tabulate_set_sizes(achieved),
         drawn_from=(rate, method),
     )

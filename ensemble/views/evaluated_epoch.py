@@ -147,7 +147,7 @@ def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
     if not kept:
         raise RunError(f"The run is {run.state} and has no predictions: there is nothing to judge.")
     if epoch is not None and epoch not in kept:
-        raise RunError(f"The run “{run.id}” has no epoch {epoch}: there are {format_epochs(kept)}.")
+        raise RunError(f"The run “{run.id}” has no epoch {epoch}: it has {format_epochs(kept)}.")
     epoch = kept[-1] if epoch is None else epoch
     dataset = runs.load_test_set(run)
     try:

@@ -24,7 +24,7 @@ from ensemble.views.parts import (
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
 
-MISSING_SCORES = "The scores of these images are gone; measuring again brings them back."
+MISSING_SCORES = "The scores of these images were deleted: measure again to get them back."
 OOD_HEADING = "Out-of-distribution images: of no class that the members know"
 
 
@@ -42,7 +42,8 @@ def build_shift(epoch: EvaluatedEpoch) -> View:
     results = read_shift_results(epoch)
     if results is None:
         yield Paragraph(
-            "This run has not been measured under shift: that asks its members anew.",
+            "This run has not been measured under shift: its members have to be run again for "
+            "that.",
             "unavailable",
             icon=":material/hourglass_empty:",
         )
@@ -118,7 +119,7 @@ def ood_view(epoch: EvaluatedEpoch, results: StressResults, ood_set: dict[str, A
         return
     yield Figures.single(build_entropies_figure(epoch, results, ood_set, scores, unknown))
     yield Table(
-        f"Told apart from {ood_set['title']}",
+        f"Known images against {ood_set['title']}",
         entropy_histograms.tabulate_ood_metrics(ood_set),
         True,
         entropy_histograms.OOD_NOTES,
@@ -168,4 +169,4 @@ def explain_missing_datasets(results: StressResults) -> str:
     ]
     if not missing:
         return ""
-    return f"Once {' or '.join(missing)} is fetched, on Train, it can be shown to them too."
+    return f"To show them {' or '.join(missing)} too, fetch it on Train."

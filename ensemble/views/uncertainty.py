@@ -16,8 +16,8 @@ from ensemble.views.parts import Columns, Figure, Figures, Images, Paragraph, Vi
 from ensemble.wording import formats
 
 SINGLE_MEMBER_NOTE = (
-    "One member has nobody to disagree with: all its uncertainty is of one kind, the images' own. "
-    "What is left to see is the confusion matrix: what it takes for what."
+    "With one member there is no disagreement: all its uncertainty is of one kind, the images' "
+    "own. The confusion matrix shows which classes it confuses."
 )
 
 
@@ -42,8 +42,8 @@ def build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
     sees = figures.explain_uncertainty_chart(predictions, measures, epoch.noun)
     if len(drawn) < epoch.n:
         sees += (
-            " Drawn are all mistakes and the unsure; of the surest, one in "
-            f"{figures.compute_thinning_factor(predictions)} stands for the rest."
+            " All mistakes and unsure answers are drawn; of the surest, one in "
+            f"{figures.compute_thinning_factor(predictions)}."
         )
     title = f"Uncertainty · {epoch.source}"
     return Figure(
@@ -72,8 +72,8 @@ def chosen_images_view(epoch: EvaluatedEpoch, pressed: list[Any]) -> View:
     if not len(chosen):
         caption = ""
         yield Paragraph(
-            f"Click a point to see its {epoch.noun}, or take the box or lasso over the picture and "
-            "draw it around many. Until then: those the members disagree about most.",
+            f"Click a point to see its {epoch.noun}, or draw around many with the box or lasso "
+            "above the picture. Until then: those the members disagree about most.",
             "hint",
         )
         numbers = np.argsort(-epoch.measure(measure_uncertainty).information, kind="stable")

@@ -103,10 +103,10 @@ def explain_averaging(ensemble_qualities: EnsembleQualities, n: int, plain: bool
     nll = terms.format_term("NLL", plain)
     return (
         "A vote counts the same at 51 % as at 99 %; an average of probabilities keeps how sure "
-        "each member is. And averaging the members’ accuracies, a slip that has been in print, "
-        f"tells of one member and not of the ensemble: here {mean_share} against "
-        f"{ensemble_share}, and the "
-        f"{nll} falls from {formats.format_significant(ensemble_qualities.mean.nll)} to "
+        "each member is. And the mean of the members’ accuracies (a mistake that has been in "
+        f"print) describes one member, not the ensemble: here {mean_share} against "
+        f"{ensemble_share}, and the {nll} falls from "
+        f"{formats.format_significant(ensemble_qualities.mean.nll)} to "
         f"{formats.format_significant(ensemble_qualities.ensemble.nll)}."
     )
 
@@ -116,7 +116,7 @@ def describe_uncertainty_rank(
 ) -> str:
     """The third step: where the image stands among all by what the members differ in."""
     if ensemble_predictions.members == 1:
-        return f"One member cannot tell an unclear {noun} from one it never learnt."
+        return f"One member alone cannot tell an unclear {noun} from an unfamiliar one."
     mine = measures.information[number]
     if not mine:
         return f"The members do not differ here: they say the same of this {noun}."
@@ -141,11 +141,10 @@ def describe_uncertainty_parts(measures: UncertaintyMeasures, number: int, plain
         for values in (measures.predictive, measures.expected, measures.information)
     )
     return (
-        f"Of its doubt of {whole} nats, {own} is what each member is unsure of by itself: "
-        f"{terms.format_term('aleatoric', plain)}, and no further member takes that away. "
-        f"{between} is "
-        f"what they differ in: {terms.format_term('epistemic', plain)}, which more such images may "
-        f"lessen."
+        f"Its uncertainty is {whole} nats. {own} of it is what each member is unsure of by itself: "
+        f"{terms.format_term('aleatoric', plain)}, which no further member removes. {between} is "
+        f"what they disagree about: {terms.format_term('epistemic', plain)}, which more such "
+        "images may lessen."
     )
 
 
@@ -163,7 +162,7 @@ def describe_answers_over_epochs(answers: Ints, epochs: Sequence[int], names: Se
     turns = int((np.diff(answers) != 0).sum())
     often = {1: "once", 2: "twice"}.get(turns, f"{turns} times")
     changed = f"changed {often}" if turns else "never changed"
-    return f"Over {len(epochs)} epochs the answer {changed}; it came to {now}."
+    return f"Over {len(epochs)} epochs the answer {changed}; after the last it is {now}."
 
 
 def describe_answers_over_members(answers: Ints, names: Sequence[str]) -> str:

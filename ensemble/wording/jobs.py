@@ -81,7 +81,7 @@ def describe_queued_job(job: QueuedJob, number: int) -> str:
       number: how many come before it.
     """
     if job.state == "queued" and number:
-        return f"waits, {formats.format_count(number, 'job')} before it"
+        return f"queued, {formats.format_count(number, 'job')} before it"
     if job.state in ("queued", "starting"):
         return "starting"
     return f"{job.state} · {formats.format_progress(job.share)}{format_time_left(job.status)}"

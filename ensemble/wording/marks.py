@@ -21,8 +21,8 @@ GENERIC_NOUN = "image"  # the noun of datasets of which nobody has said what the
 EQUAL_CONFIDENCE_TOLERANCE = 0.1
 
 INFORMATION_GLOSS = (
-    "Mutual information: how much of the uncertainty is the members' disagreement, in nats. 0 is "
-    "that all give the same probabilities; {most} is the most there can be."
+    "Mutual information: how much of the uncertainty is the members' disagreement, in nats. 0 "
+    "means that all give the same probabilities; {most} is the maximum."
 )
 
 
@@ -70,7 +70,7 @@ def describe_mark_agreement(digit: "Digit", names: Sequence[str]) -> str:
     votes = np.asarray(digit.votes)
     M = len(votes)
     if M == 1:
-        return "There is one member, and so nobody to disagree."
+        return "With one member there is no disagreement."
     if (votes != votes[0]).any():
         return f"They split: {format_mark_votes(digit, names)}."
     who = "Both members" if M == 2 else f"All {M} members"
@@ -157,9 +157,8 @@ def describe_threshold_basis(threshold: "RejectionThreshold", title: str) -> str
         set_at = f"{share} needs {needed:,} of them at least, so nothing is rejected"
     return (
         f"Set on {threshold.n:,} {threshold.threshold_split} images of {title}, one in four as it "
-        f"is, the others {AUGMENTATION_PHRASES[threshold.written]}: "
-        f"{set_at}. No out-of-distribution image had a part in it. Judged on "
-        f"{threshold.judged_count:,} "
+        f"is, the others {AUGMENTATION_PHRASES[threshold.written]}: {set_at}. No "
+        f"out-of-distribution image was used to set it. Judged on {threshold.judged_count:,} "
         f"{'other ' if threshold.threshold_split == 'test' else ''}test images, changed likewise, "
         "and on out-of-distribution ones."
     )

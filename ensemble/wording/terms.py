@@ -34,7 +34,7 @@ TERMS = (
     ),
     Term("member", "one network", "One of the networks; each started from its own random numbers."),
     Term("seed", "starting number", "What the random numbers of a run follow from."),
-    Term("epoch", "pass over the training images", "Once through all images that are learnt."),
+    Term("epoch", "pass over the training images", "One pass through all training images."),
     *TERMS_OF_METRICS[:1],
     Term("confidence", "how sure it is", "The averaged probability of the answer.", "calibration"),
     *TERMS_OF_METRICS[1:],

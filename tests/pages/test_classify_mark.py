@@ -145,7 +145,7 @@ def test_a_deleted_run_to_compare_with_gives_way_to_another_and_at_last_to_nobod
     runs.delete_run(left.id)
     loaders.forget_runs()
     at.run()
-    assert "There is no other run whose members know the same digits" in said(at)
+    assert "No other run has members that know the same digits" in said(at)
     assert not at.get("plotly_chart")
 
 

@@ -96,8 +96,8 @@ def test_what_a_further_member_brings_and_costs_stands_in_a_table() -> None:
         assert said_.startswith("▲ better by") == (change < 0)
     law = mean[-1] - (mean[0] - mean[-1]) / 0.75 * (1 / 4 - 1 / 8)
     assert float(rows["Brier"].iloc[-1].split(" (")[0]) == pytest.approx(law, rel=0.01)
-    assert "How long predicting takes this run did not measure" in said(at)
-    assert "more than chance, only the verdict tells" in said(at)
+    assert "This run did not measure how long predicting takes" in said(at)
+    assert "only the verdict says whether it is more than chance" in said(at)
 
 
 def test_predicting_is_timed_by_what_lies_between_the_last_steps_of_an_epoch_and_its_test() -> None:

@@ -86,7 +86,7 @@ def test_a_tag_and_a_sweep_stand_for_all_their_runs() -> None:
 def test_runs_that_are_gone_are_named_and_the_others_compared() -> None:
     run = finished()
     at = compared(runs=f"{run.id},gone,../../etc")
-    assert "These runs are not there, and left out: “gone”, “../../etc”." in said(at)
+    assert "These runs are not found, and left out: “gone”, “../../etc”." in said(at)
     assert "1 run" in said(at)
     at = compared(runs="gone")
     assert "“gone”" in said(at)

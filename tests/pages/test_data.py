@@ -44,7 +44,7 @@ def test_the_list_says_what_is_ready_and_how_large() -> None:
         1297,
         "28×28 grey",
     )
-    assert set(frame["State"][1:]) == {"not here yet"}
+    assert set(frame["State"][1:]) == {"not fetched yet"}
     assert "1 dataset is ready to train on" in said(at)
     uploader = at.get("file_uploader")[0].proto
     assert uploader.max_upload_size_mb == 500

@@ -107,7 +107,7 @@ def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open) -> Non
     assert text == "Round 1 of 3, 2 members: the HOWTO's loop · 1 min 5 s left"
     assert button(at, "race_measure") is None
     assert "racing · 40 %" in said(at)
-    assert "waits, 1 job before it" in said(at)
+    assert "queued, 1 job before it" in said(at)
     assert escaping.escape_markdown(format_run_name(waits)) in [
         link.proto.label for link in at.get("page_link")
     ]

@@ -56,20 +56,20 @@ def test_train_says_of_each_group_what_it_does_and_where(train: Train) -> None:
     )
     said = texts(train(run.id))
     assert "Group 1 · members 1–4 · epoch 3 of 10 · node2 · job 7_0 · 3,300" in said
-    assert "Group 2 · members 5–8 · waits in Slurm's queue: no node is free" in said
+    assert "Group 2 · members 5–8 · queued on Slurm: no node is free" in said
 
 
 def test_many_groups_are_one_line_that_opens(train: Train) -> None:
     states = dict.fromkeys(range(1, 15), "training") | {15: "queued", 16: "finished"}
     at = train(in_groups(states, {15: WAITING}, members=32, placement=SLURM).id)
     [fold] = [one for one in at.button if one.key == "groups_fold"]
-    assert fold.label == "16 groups: 14 train, 1 waits (no node is free), 1 finished"
+    assert fold.label == "16 groups: 14 train, 1 queued (no node is free), 1 finished"
     assert not at.dataframe
     fold.click().run()
     rows = at.dataframe[0].value
     assert list(rows["state"])[13:] == [
         "epoch 1 of 10",
-        "waits in Slurm's queue: no node is free",
+        "queued on Slurm: no node is free",
         "finished",
     ]
     assert list(rows["members"])[:2] == ["1–2", "3–4"]
@@ -98,7 +98,7 @@ def test_waiting_in_a_clusters_queue_is_no_starting_and_no_turn_on_this_machine(
         queued=time.time() - 300,
     )
     at = train(run.id)
-    assert bar(at) == "Waits in Slurm's queue: no node is free"
+    assert bar(at) == "Queued on Slurm: no node is free"
     assert "queued" in texts(at)
     [waited] = [one.value for one in at.metric if one.label == "In the queue"]
     assert waited.startswith("5 min")

@@ -84,7 +84,7 @@ def test_other_screens_open_it_and_say_where_it_came_from(tmp_path: Path) -> Non
     run = trained(members=2, epochs=3, done=2, state="stopped")
     again = there_and_back(tmp_path, run)
     at = opened("runs", again)
-    assert "came in a report" in told(at)
+    assert "was imported from a report" in told(at)
     assert at.button(key="run_resume").disabled
     for page in ("train", "predictions", "classify", "compare"):
         loaders.forget_runs()

@@ -46,7 +46,7 @@ def test_it_is_compared_with_another_of_the_same_labels() -> None:
 
 
 def test_classify_says_that_its_members_are_not_here() -> None:
-    assert "are not kept" in said(opened("classify", imported()))
+    assert "were not kept" in said(opened("classify", imported()))
 
 
 def test_another_in_its_place_is_read_anew() -> None:

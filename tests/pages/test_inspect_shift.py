@@ -110,13 +110,13 @@ def test_out_of_distribution_images_are_told_apart_by_entropy() -> None:
     widget(at, "button_group", "address_outside").set_value("noise").run()
     assert value(at, "outside") is None, "the first needs no word in the address"
     shift_results.ood_scores_path(run.path, "noise").write_bytes(b"no archive")
-    assert "scores of these images are gone" in said(opened(run, "shift"))
+    assert "scores of these images were deleted" in said(opened(run, "shift"))
 
 
 def test_a_dataset_fetched_since_can_be_shown_too() -> None:
     run = checkpointed(trained(network="logistic"))
     results = measured(run)
-    assert "Once Fashion-MNIST or Kuzushiji-MNIST is fetched" in said(opened(run, "shift"))
+    assert "To show them Fashion-MNIST or Kuzushiji-MNIST too" in said(opened(run, "shift"))
     shift_results.write_stress_results(run.path, replace(results, ood=results.ood[:1]))
     at = opened(run, "shift")
     label = widget(at, "button", "stress_start").label

@@ -139,7 +139,7 @@ def test_a_finished_one_is_answered_first_and_its_pictures_are_what_was_measured
     assert "The two curves lie on top of each other" in said(at)
     assert "Both devices hold the same weights, to the bit." in said(at)
     assert "These devices are virtual" in said(at)
-    assert "Was not asked for" in said(at), "the sweep"
+    assert "Not measured" in said(at), "the sweep"
 
 
 def test_the_speed_up_by_devices_is_drawn_where_it_was_measured(page: Open, solved: Any) -> None:

@@ -57,7 +57,7 @@ def test_of_a_hundred_classes_it_is_said_what_is_left_out() -> None:
     (mistakes,) = (one for one in at.selectbox if one.label == "Shown")
     assert len(mistakes.options) == 1 + kinds
     at = opened("inspect", run, view="selective", mode="sets")
-    assert "The 30 classes whose sets hold them least often" in said(at)
+    assert "The 30 classes whose lists hold them least often" in said(at)
     assert sorted(len(one.value) for one in at.dataframe)[-1] == 30
     at = opened("predictions", run, digit="7")
     assert "The 20 likeliest of 100 classes, with what it is" in said(at)

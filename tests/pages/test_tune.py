@@ -183,7 +183,7 @@ def test_an_address_of_no_sweep_leads_on_and_deleting_asks_first(tmp_path: Path)
     sweep = searched(trials=1)
     at = tuned(sweep=sweep.id)
     at.button(key="tune_delete").click().run()
-    assert "Their runs stay." in said(at)
+    assert "The runs of its trials stay." in said(at)
     at.button(key="tune_delete_sure").click().run()
     assert sweeps.list_sweeps() == []
     assert len(runs.list_runs()) == 1

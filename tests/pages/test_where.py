@@ -189,7 +189,7 @@ def test_devices_lists_partitions_and_the_tasks_of_runs_that_are_here(
     assert list(partitions["nodes free"]) == ["3 of 10", "2 of 2"]
     assert list(partitions["GPUs free"]) == ["none", "4 of 4"]
     assert list(partitions["time limit"]) == ["none", "30 min"]
-    assert list(tasks["state"]) == ["running", "waits: no node is free"]
+    assert list(tasks["state"]) == ["running", "queued: no node is free"]
     assert list(tasks["node"]) == ["node2", ""]
 
 

@@ -32,7 +32,7 @@ def test_the_command_writes_a_file_that_gives_the_run_back(tmp_path: Path) -> No
     assert np.array_equal(before, after)
     second = CliRunner().invoke(main, ["report", run.id, "--out", str(path)])
     assert second.exit_code == 1
-    assert "is there already" in second.stderr
+    assert "already exists" in second.stderr
     assert "--force" in second.stderr
 
 
@@ -40,7 +40,7 @@ def test_what_cannot_be_written_is_a_sentence_and_leaves_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = trained(epochs=1)
-    with pytest.raises(PredictionsError, match="has no folder"):
+    with pytest.raises(PredictionsError, match="its folder does not exist"):
         write_report([run.id], tmp_path / "missing" / "one.html")
     with pytest.raises(UnknownRunError):
         write_report(["none"], tmp_path / "one.html")
@@ -55,7 +55,7 @@ def test_what_cannot_be_written_is_a_sentence_and_leaves_no_file(
 
 
 def test_no_run_and_too_many_are_refused_in_a_sentence() -> None:
-    with pytest.raises(PredictionsError, match="1 to 50 runs, and these are 0"):
+    with pytest.raises(PredictionsError, match="1 to 50 runs, not 0"):
         render_report([])
 
 

@@ -86,7 +86,7 @@ def test_of_one_member_every_view_says_something_and_those_of_several_that_there
 
 def test_an_epoch_that_is_not_kept_is_refused_with_those_that_are() -> None:
     run = trained(epochs=3)
-    with pytest.raises(RunError, match="has no epoch 7: there are 1, 2, 3"):
+    with pytest.raises(RunError, match="has no epoch 7: it has 1, 2, 3"):
         evaluate_epoch(run, 7)
     done = CliRunner().invoke(main, ["inspect", run.id, "--choose", "error=2"])
     assert done.exit_code == 2
@@ -139,7 +139,7 @@ def test_a_notebook_shows_sentences_figures_and_tables_in_turn() -> None:
         output.data["text/html"] for output in captured.outputs if plotly not in output.data
     )
     assert view.answer in html
-    assert "What a temperature saves" in html
+    assert "What a temperature gains" in html
     assert sum(plotly in kind for kind in kinds) == len(view.figures) == 1
     assert repr(view).startswith(view.answer)
     drawn = view.figures["Confidence against accuracy"]

@@ -110,7 +110,7 @@ def test_members_that_join_are_told_from_the_last_average_that_said_otherwise() 
     )
     assert disagreement_steps.describe_answers_over_epochs(
         np.array([1, 2, 1]), [1, 2, 3], DIGITS
-    ) == ("Over 3 epochs the answer changed twice; it came to 1.")
+    ) == ("Over 3 epochs the answer changed twice; after the last it is 1.")
 
 
 def test_whether_it_answers_says_from_where_on_it_does() -> None:

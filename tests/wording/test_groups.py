@@ -25,7 +25,7 @@ def test_each_group_says_what_it_does_where_and_how_fast() -> None:
     assert [words.describe_group(one) for one in words.list_group_standings(run)] == [
         "Group 1 · members 1–2 · epoch 3 of 10 · node2 · job 7_0 · 3,300 img·member/s",
         "Group 2 · members 3–4 · finished · node1 · job 7_1",
-        "Group 3 · members 5–6 · waits in Slurm's queue: no node is free · job 7_2",
+        "Group 3 · members 5–6 · queued on Slurm: no node is free · job 7_2",
         "Group 4 · members 7–8 · stopped after 5 epochs of 10 · job 7_3",
     ]
 
@@ -36,7 +36,7 @@ def test_on_this_machine_there_is_no_job_and_no_queue_of_a_cluster() -> None:
     )
     assert [words.describe_group(one) for one in words.list_group_standings(run)] == [
         "Group 1 · members 1–4 · epoch 1 of 10 · this machine",
-        "Group 2 · members 5–8 · waits for room on this machine",
+        "Group 2 · members 5–8 · queued on this machine",
     ]
     assert words.describe_working_groups(run) == "1 of 2 groups"
 
@@ -80,7 +80,7 @@ def test_many_groups_are_summed_up_with_the_reason_why_some_wait() -> None:
     run = in_groups(states | {32: "finished"}, waiting, members=64, placement=SLURM)
     assert words.describe_working_groups(run) == "29 of 32 groups", "also those whose task is over"
     said = words.summarize_group_activities(words.list_group_standings(run))
-    assert said == "28 train, 3 wait (no node is free), 1 finished"
+    assert said == "28 train, 3 queued (no node is free), 1 finished"
 
 
 def test_the_wait_in_a_clusters_queue_is_no_time_of_training() -> None:
@@ -92,7 +92,7 @@ def test_the_wait_in_a_clusters_queue_is_no_time_of_training() -> None:
     run = in_groups(
         {1: "queued", 2: "queued"}, waiting, state="queued", placement=SLURM, queued=now - 300
     )
-    assert words.describe_cluster_wait(run) == "Waits in Slurm's queue: no node is free"
+    assert words.describe_cluster_wait(run) == "Queued on Slurm: no node is free"
     assert words.compute_queue_seconds(run) == pytest.approx(300, abs=5)
     begun = in_groups(
         {1: "training", 2: "queued"},

@@ -84,7 +84,7 @@ def test_one_in_the_queue_says_what_it_waits_for_and_not_what_it_said_last() -> 
 @pytest.mark.parametrize(
     ("state", "number", "left", "said"),
     [
-        ("queued", 2, None, "waits, 2 jobs before it"),
+        ("queued", 2, None, "queued, 2 jobs before it"),
         ("queued", 0, None, "starting"),
         ("starting", 0, None, "starting"),
         ("training", 0, 30.0, "training · 40 % · 30 s left"),

@@ -212,7 +212,7 @@ def test_a_trial_of_both_ways_is_said_with_its_figures_and_what_follows() -> Non
     assert regression_words.describe_pmap_choice(PmapChoice(True, one, many)) == (
         "Tried first on these samples: one evaluation took 41 ms on one device without pmap and "
         "36 ms on 2 devices with it, so it is solved with pmap. That is from 21 evaluations; where "
-        "they are close, another moment may choose the other."
+        "they are close, measuring again may choose the other."
     )
     assert "so it is solved without pmap" in regression_words.describe_pmap_choice(
         PmapChoice(False, one, many)

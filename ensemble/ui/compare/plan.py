@@ -16,8 +16,8 @@ def show_comparison_plan(every: Sequence[runs.Run]) -> None:
     kept = [run for run in every if run.training_config and runs.list_prediction_epochs(run.id)]
     if not kept:
         st.info(
-            "None of these runs was trained here and has closed an epoch: a plan is made of "
-            "the predictions of every epoch that a run keeps.",
+            "A plan is computed from the predictions after every epoch, and none of these runs was "
+            "trained here and has finished an epoch.",
             icon=":material/event_busy:",
         )
         return

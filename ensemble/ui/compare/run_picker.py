@@ -126,7 +126,7 @@ def show_comparison_problems(selection: SelectedRuns) -> None:
         more = f" and {len(selection.missing) - 3} more" if len(selection.missing) > 3 else ""
         runs_ = "This run is" if len(selection.missing) == 1 else "These runs are"
         st.warning(
-            escaping.escape_markdown(f"{runs_} not there, and left out: {named}{more}."),
+            escaping.escape_markdown(f"{runs_} not found, and left out: {named}{more}."),
             icon=":material/link_off:",
         )
     if selection.omitted_count:

@@ -92,8 +92,9 @@ def show_grouping_control(every: tuple[runs.Run, ...]) -> None:
             (),
             width=240,
             placeholder="Everything but the seed",
-            help="Runs that are equal in these settings are one group, whatever else differs: a "
-            "curve with its band, a column. With none, runs that differ in the seed alone are.",
+            help="Runs with the same values in these settings form a group, whatever else differs: "
+            "one curve with its band, one column. With none, runs that differ in the seed alone "
+            "do.",
         )
 
 

@@ -74,7 +74,7 @@ def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
             **rights.build_control_arguments(Action.ADD_DATA),
         )
     if changed:
-        st.caption("Size or share was changed: read it again, and see what comes of it first.")
+        st.caption("Size or share was changed: read the file again to see the result first.")
 
 
 def show_preparation_controls(job: UploadJob) -> UploadRequest:

@@ -89,7 +89,7 @@ def show_dataset_table(every: list[DatasetInfo]) -> None:
 def describe_dataset_state(info: DatasetInfo) -> str:
     """Whether it is ready, and whose it is."""
     if not info.prepared:
-        return "damaged" if info.own else "not here yet"
+        return "damaged" if info.own else "not fetched yet"
     return "ready · yours" if info.own else "ready"
 
 

@@ -21,8 +21,8 @@ def show_received_upload(ident: str) -> None:
     job = dataset_upload.read_upload_job(ident)
     if job is None:
         st.warning(
-            "This upload is no longer here: it was added, thrown away, or is over a day "
-            "old. Nothing else was lost.",
+            "This upload is no longer here: it was added, discarded, or is over a day old. Nothing "
+            "else was lost.",
             icon=":material/link_off:",
         )
         uploader.show_upload_again_button()

@@ -71,7 +71,7 @@ def tabulate_partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
             formats.format_duration(60 * partition.minutes) if partition.minutes else "none"
             for partition in there
         ],
-        "state": ["takes tasks" if partition.up else "takes none now" for partition in there],
+        "state": ["takes tasks" if partition.up else "accepts none now" for partition in there],
     }
 
 
@@ -98,10 +98,10 @@ def tabulate_cluster_tasks(tasks: Sequence[QueueEntry]) -> dict[str, list[str]]:
 
 
 def describe_task_state(task: QueueEntry) -> str:
-    """ "running", "waits: no node is free"."""
+    """ "running", "queued: no node is free"."""
     if task.state != "waiting":
         return task.state
-    return f"waits: {task.reason}" if task.reason else "waits"
+    return f"queued: {task.reason}" if task.reason else "queued"
 
 
 def format_task_durations(run_id: str) -> dict[str, str]:

@@ -62,7 +62,7 @@ def refresh_race_progress(was_active: bool) -> None:
             job_panel.show_job_progress(
                 job, jobs_words.describe_job_stage(job, ahead), prefix="race_"
             )
-            st.caption("You can leave this page: it continues without it. Other jobs wait for it.")
+            st.caption("It continues if you leave this page. Other jobs wait for it.")
         else:
             job_panel.show_job_ending(job)
 

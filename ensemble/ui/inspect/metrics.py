@@ -74,8 +74,8 @@ def show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
         width="content",
         delta=DELTA_PREFIXES[gained.accuracy_sign] + format_accuracy_gain_ends(gained),
         **DELTA_STYLES[gained.accuracy_sign],
-        help="How many more the ensemble gets right than a member drawn at random, which is the "
-        "mean over the members, and below it the 95 % interval: by a score, on the same images.",
+        help="How many more images the ensemble gets right than a member drawn at random (the mean "
+        "over the members); below it the 95 % score interval, on the same images.",
     )
     st.metric(
         choose_term_heading("NLL (nats)"),
@@ -85,9 +85,9 @@ def show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
         **DELTA_STYLES[gained.nll_sign],
         help=format_term_help(
             "NLL",
-            f"{METRIC_HELP['NLL']} Below it: how far that is from the mean member's, the "
-            "95 % interval on the same images. Averaging never raises it above their mean; how "
-            "much lower it is, is the finding.",
+            f"{METRIC_HELP['NLL']} Below it: how far that is from the mean member's, the 95 % "
+            "interval on the same images. Averaging never raises it above their mean; the question "
+            "is how much lower it is.",
             is_plain_wording_on(),
         ),
     )

@@ -124,9 +124,9 @@ def show_scaling_figure(solve: regression.Regression, traces: RegressionTraces) 
 def describe_missing_scaling(solve: regression.Regression, traces: RegressionTraces) -> str:
     """Why there is no curve over the number of devices."""
     if not solve.config.sweep:
-        return "Was not asked for: switch it on under More, and solve again."
+        return "Not measured: switch it on under More, and solve again."
     if solve.active:
-        return "Stands here when the solves on 1, 2, 4 and 8 devices have begun."
+        return "Appears when the solves on 1, 2, 4 and 8 devices have begun."
     if traces.sweep:
         return "There is one device here, so there is nothing to compare it with."
     return "It ended before the solves on 1, 2, 4 and 8 devices."

@@ -50,7 +50,7 @@ def refresh_regression_figures(solve_id: str, waited: bool) -> None:
         if list_started_solves(traces):
             figures.show_regression_figures(solve, traces)
         elif solve.active:
-            live.show_placeholder("The pictures stand here from the first iterations on.")
+            live.show_placeholder("The charts appear with the first iterations.")
 
 
 def show_regression_progress(solve: regression.Regression) -> None:

@@ -113,9 +113,8 @@ def select_second_run(run: runs.Run) -> runs.Run | None:
             format_func=names.__getitem__,
             on_change=address.update_address,
             args=(address.WITH, key, THIS_RUN),
-            help="A run that was trained for fewer epochs, with a schedule of its own, tells more "
-            "of "
-            "them than the middle of a longer one.",
+            help="With a schedule, a run trained for fewer epochs says more about them than the "
+            "middle of a longer run does.",
         ),
     )
     return other_runs.get(value)

@@ -26,7 +26,7 @@ ORDER_LABELS = {
     "split": "Most disagreement first",
     "united": "Least disagreement first",
     "number": "As in the test set",
-    "sets": "Largest set first",
+    "sets": "Longest list first",
 }
 EVERY_CLASS = -1
 
@@ -143,7 +143,7 @@ def show_image_filters(
                 format_func=ORDER_LABELS.__getitem__,
                 help="Sure: the averaged probability of what the ensemble says. Disagreement: the "
                 "share of pairs of members that vote differently, then how far their probabilities "
-                "lie apart. Set: the conformal set, at the rate chosen below the answer.",
+                "lie apart. List: the conformal set, at the rate chosen below the answer.",
             ),
         )
 

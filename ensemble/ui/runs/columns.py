@@ -118,8 +118,8 @@ RUN_COLUMNS: dict[str, RunColumn] = {
     "done": RunColumn(
         "Done",
         width=150,
-        help="How much of it, or how many epochs; of one that waits, "
-        "how many jobs come before it; of one in groups how many of them work",
+        help="How much of it, and how many epochs; for a queued run how many jobs come before it; "
+        "for a run in groups how many of them are running",
     ),
     "last": RunColumn("Last", "number", 75, f"{ENSEMBLE_ACCURACY_HELP}, at its last epoch"),
     "mean": RunColumn(

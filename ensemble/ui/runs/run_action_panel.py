@@ -176,7 +176,10 @@ def describe_disabled_run_action(run: runs.Run) -> str:
     if run.active:
         return "An active run cannot be deleted: stop it first."
     if run.origin:
-        return "It came in a report, which holds no checkpoints: there is nothing here to resume."
+        return (
+            "It was imported from a report, which holds no checkpoints: there is nothing here to "
+            "resume."
+        )
     return {
         "finished": "A finished run cannot be resumed: launch a new one for more epochs.",
         "imported": "It was trained elsewhere: there is nothing here to resume.",

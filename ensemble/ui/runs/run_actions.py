@@ -38,7 +38,7 @@ def attempt_for_each_run(
         tab.runs_message = "error", problems[0]
     else:
         scope = f"{len(problems)} of {formats.format_count(len(ids), 'run')}"
-        tab.runs_message = "error", f"Not done to {scope}. {problems[0]}"
+        tab.runs_message = "error", f"{scope} not changed. {problems[0]}"
     return not problems
 
 

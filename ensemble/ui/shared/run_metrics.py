@@ -85,7 +85,7 @@ def show_time_metric(run: runs.Run) -> None:
             "In the queue",
             formats.format_duration(waited),
             width="content",
-            help="Waited for a first place on the cluster. It is no part of the training time.",
+            help="Time in the cluster's queue before it started; not part of the training time.",
         )
     if run.state == "training":
         st.metric(

@@ -29,7 +29,8 @@ UPLOAD_MEMORY_EXCEEDED = (
     "close the tabs that they are in, then go on.\n"
 )
 INVALID_CALLBACK = (
-    "This is no answer of a provider: open this server's page, and sign in from there.\n"
+    "This is not an answer from a sign-in provider: open this server's page, and "
+    "sign in from there.\n"
 )
 CROSS_SITE_LOGOUT = (
     "Another site asked to sign you out: do that on this server's page, if you want to.\n"

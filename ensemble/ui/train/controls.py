@@ -135,7 +135,9 @@ def show_mnist_offer() -> None:
 
 def format_dataset_title(info: DatasetInfo) -> str:
     """A dataset and how much of it there is: "MNIST · 60,000 images"."""
-    return f"{info.title} · " + (f"{info.train_size:,} images" if info.prepared else "not here yet")
+    return f"{info.title} · " + (
+        f"{info.train_size:,} images" if info.prepared else "not fetched yet"
+    )
 
 
 def show_fetch_panel(info: DatasetInfo) -> None:

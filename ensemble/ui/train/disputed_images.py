@@ -34,7 +34,7 @@ def load_disputed_images(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str,
 
 def _load_latest_disputed(run: runs.Run, last: dict[str, Any] | None, noun: str) -> dict[str, Any]:
     if last is None:
-        return {"note": f"Disputed {pluralize_noun(noun)} stand here after the first epoch."}
+        return {"note": f"Disputed {pluralize_noun(noun)} appear here after the first epoch."}
     epoch = last["epoch"]
     file_version = loaders.get_file_version(run.path / "predictions" / f"epoch-{epoch:04d}.npz")
     if file_version == (0, 0):

@@ -128,8 +128,8 @@ def describe_unfit_network(config: EnsembleConfig, probe_result: ProbeResult) ->
         return probe_result.problem
     if config.precision != "float32" and not probe_result.bfloat16:
         return (
-            f"{config.network} has no field dtype to be told {config.precision} by: choose "
-            "float32, or give it one."
+            f"{config.network} has no field dtype, which {config.precision} needs: choose float32, "
+            "or give it one."
         )
     return ""
 

@@ -118,7 +118,7 @@ class NetworkProbe:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._known = ProbeResult(
-                problem=describe_silent_network(self.name, "did not say what it is in time")
+                problem=describe_silent_network(self.name, "did not answer in time")
             )
         else:
             self._output.seek(0)
@@ -143,7 +143,9 @@ def parse_probe_output(name: str, output: bytes, status: int) -> ProbeResult:
     except ValueError:
         ended = f"signal {-status}" if status < 0 else f"exit status {status}"
         return ProbeResult(
-            problem=describe_silent_network(name, f"ended the process that asked it ({ended})")
+            problem=describe_silent_network(
+                name, f"crashed the process that inspected it ({ended})"
+            )
         )
     cost = NetworkCost(
         probe_answer["parameters"],

@@ -10,8 +10,8 @@ def show_placement_control() -> None:
     """The choice, and what is asked of a cluster; nothing where there is none to choose."""
     choice = placement_control.select_placement(
         PLACE_KEY,
-        "On a cluster each group is a task; they are followed from here, and take no turn of "
-        "this machine.",
+        "On a cluster each group is a task; they are monitored from here and do not queue on this "
+        "machine.",
     )
     if choice != placement_control.THIS_MACHINE:
         placement_control.show_free_resources(choice)

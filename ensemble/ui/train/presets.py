@@ -30,7 +30,7 @@ PRESETS = {
 }
 PRESETS_HELP = "Fills every setting, dataset and network too; nothing starts until you launch."
 PRESET_DESCRIPTIONS = {
-    "Quick look": "in seconds, with the settings as they are at first",
+    "Quick look": "in seconds, with the default settings",
     CLASS_PRESET: "seven members in about half a minute, with disputed digits to talk about",
     "HOWTO": "with the settings of Flax's HOWTO",
     "Best accuracy": "moved and bent a little, with AdamW; 99.56 % of the test images right",

@@ -19,7 +19,7 @@ SWEEP_SCREEN: JobScreen[Sweep] = JobScreen(
     "tune_",
     "sweep",
     first_step="Set up a first sweep",
-    deletion_question_end=", which is what its trials came to? Their runs stay.",
+    deletion_question_end=" with its results? The runs of its trials stay.",
     describe_details=describe_sweep_settings,
     dependent_words=(address.KEEP,),
 )

@@ -137,8 +137,8 @@ def show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -
     if len(complete) < importances.MIN_TRIALS:
         are = "is" if len(complete) == 1 else "are"
         st.info(
-            f"Stands here from {importances.MIN_TRIALS} complete trials on; there {are} "
-            f"{len(complete)}. Of fewer it would be a guess."
+            f"Appears from {importances.MIN_TRIALS} complete trials on; there {are} "
+            f"{len(complete)}. With fewer it would be a guess."
         )
         return
     if sweep.active:  # A forest takes a moment to grow: not anew for each trial of many.
@@ -146,7 +146,7 @@ def show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -
     with st.spinner("Weighing the settings…"):
         shares = loader.load_setting_importances(sweep, complete, goal)
     if not shares:
-        st.info("All trials came to the same: no setting made a difference.")
+        st.info("All trials have the same result: no setting made a difference.")
         return
     first = next(iter(shares))
     title = f"What {OBJECTIVE_TITLES[goal]} depends on · {format_run_name(sweep)}"

@@ -18,7 +18,7 @@ from ensemble.wording.jobs import describe_silence
 ACTIVITY_VERBS = {
     "training": ("trains", "train"),
     "starting": ("starts", "start"),
-    "waiting": ("waits", "wait"),
+    "waiting": ("queued", "queued"),
     "finished": ("finished", "finished"),
     "stopped": ("stopped", "stopped"),
     "diverged": ("diverged", "diverged"),
@@ -96,7 +96,7 @@ def format_group_name(group: Group) -> str:
 
 
 def describe_group_activity(group_standing: GroupStanding) -> str:
-    """What a group is at: "epoch 3 of 10", "waits in Slurm's queue: no node is free"."""
+    """What a group is at: "epoch 3 of 10", "queued on Slurm: no node is free"."""
     group, status = group_standing.group, group_standing.group.status
     match group_standing.activity:
         case "training":
@@ -118,9 +118,9 @@ def describe_group_activity(group_standing: GroupStanding) -> str:
 def describe_task_wait(place: str, tasks: Sequence[TaskStatus]) -> str:
     """What tasks wait for: a place of a cluster, with its reason, or room on this machine."""
     if not place:
-        return "waits for room on this machine"
+        return "queued on this machine"
     reasons = format_wait_reasons(tasks)
-    return f"waits in {format_queue_name(place)}{f': {reasons}' if reasons else ''}"
+    return f"queued on {place}{f': {reasons}' if reasons else ''}"
 
 
 def format_wait_reasons(tasks: Sequence[TaskStatus]) -> str:
@@ -163,7 +163,7 @@ def format_group_speed(group_standing: GroupStanding) -> str:
 
 
 def summarize_group_activities(every: Sequence[GroupStanding]) -> str:
-    """How many groups are at what: "28 train, 3 wait (no node is free), 1 finished"."""
+    """How many groups are at what: "28 train, 3 queued (no node is free), 1 finished"."""
     counts = Counter(standing.activity for standing in every)
     why = format_wait_reasons(
         [standing.task for standing in every if standing.task and standing.activity == "waiting"]
@@ -177,7 +177,7 @@ def summarize_group_activities(every: Sequence[GroupStanding]) -> str:
 
 
 def describe_cluster_wait(run: Run) -> str:
-    """Of a run that waits in a cluster's queue: "Waits in Slurm's queue: no node is free"."""
+    """Of a run that waits in a cluster's queue: "Queued on Slurm: no node is free"."""
     task_wait = describe_task_wait(
         find_scheduler_title(run), list(read_group_tasks(run.path).values())
     )

@@ -12,8 +12,8 @@ from ensemble.wording import formats
 HOWTO_NETWORK = "cnn"
 OWN_SOURCE = "A network of your own"
 FLOPS_GLOSS = (
-    "FLOPs: multiplications and additions that one image takes to be answered; to learn from it "
-    "takes about three times as many."
+    "FLOPs: multiplications and additions to predict one image; training on it takes about three "
+    "times as many."
 )
 
 # How many of so many members only guessed after 8 or 10 epochs of made images of colour, at the
@@ -106,8 +106,8 @@ def describe_high_rate_risk(name: str, rate: float, momentum: float, info: Datas
         return ""
     guessed, members = GUESSING_MEMBERS[name]
     return (
-        f"On made images of colour {guessed} of {members} members learnt nothing at {USUAL_RATE}; "
-        f"at {HALF_RATE} all learnt: try that."
+        f"On synthetic colour images {guessed} of {members} members learnt nothing at "
+        f"{USUAL_RATE}; at {HALF_RATE} all learnt: try that."
     )
 
 
@@ -116,8 +116,8 @@ def describe_flip_advice(info: DatasetInfo) -> str:
     if find_dataset_entry(info.name).handwritten:
         return f"Leave Flip off here: a mirrored {info.noun} is another, or none."
     if info.image_shape[2] == 3:
-        return f"Flip suits photographs: where a mirrored {info.noun} is one of its class still."
-    return f"Flip suits these only where a mirrored {info.noun} is one of its class still."
+        return f"Flip suits photographs, where a mirrored {info.noun} is still of its class."
+    return f"Flip suits these only where a mirrored {info.noun} is still of its class."
 
 
 def list_network_name_parts(name: str) -> list[str]:

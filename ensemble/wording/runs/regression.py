@@ -84,7 +84,7 @@ def describe_pmap_choice(choice: PmapChoice) -> str:
         f"Tried first on these samples: one evaluation took {slow} on one device without pmap and "
         f"{fast} on {formats.format_count(many['devices'], 'device')} with it, so it is solved "
         f"{'with' if choice.pmap else 'without'} pmap. That is from {evaluations}; where they are "
-        "close, another moment may choose the other."
+        "close, measuring again may choose the other."
     )
 
 

@@ -18,8 +18,8 @@ CAUTIONS: dict[Caution, str] = {
     "on their way: a run of fewer epochs with a schedule of its own would probably do better than "
     "the map says. Train one to be sure.",
     "warm-up": "The learning rate was still warming up.",
-    "set aside": "Members whose loss was no longer a number are in no plan here, nor is what they "
-    "cost: a plan may draw such a member too, and then comes to less.",
+    "set aside": "Members that diverged are left out of every plan, and so is what they cost: a "
+    "new run may have such a member too, and would then do worse.",
     "varied": "Members differ in their settings, so a committee here is a mixture of them: a plan "
     "at one value may do better or worse.",
     "augmentation": "Images are moved or mirrored anew in every epoch, so epochs beyond the last "

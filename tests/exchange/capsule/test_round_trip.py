@@ -200,7 +200,7 @@ def test_what_was_measured_under_shift_comes_along(tmp_path: Path) -> None:
         assert {name: scores.tobytes() for name, scores in before.items()} == {
             name: scores.tobytes() for name, scores in after.items()
         }
-    with pytest.raises(RunError, match="came in a report"):
+    with pytest.raises(RunError, match="was imported from a report"):
         shift.queue_stress(again.id)
 
 

@@ -62,7 +62,7 @@ def test_many_members_votes_are_counted_under_each_image() -> None:
     ("members", "rows", "epochs", "said"),
     [
         (1, 1, 1, None),
-        (4, 0, 0, "Disputed digits stand here after the first epoch."),
+        (4, 0, 0, "Disputed digits appear here after the first epoch."),
         (4, 1, 1, "After epoch 1 the members agree about every test digit."),
         (4, 1, 0, "The members' answers after epoch 1 is not kept."),
     ],

@@ -60,7 +60,7 @@ def test_one_that_never_returns_is_ended_with_all_that_it_has_started(tmp_path: 
         "'import time; time.sleep(600)']); "
         f"open({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\nwhile True: pass"
     )
-    assert "did not say what it is in time" in answer(code, 1.0).problem
+    assert "did not answer in time" in answer(code, 1.0).problem
     child = int((tmp_path / "pid").read_text())
     end = time.monotonic() + 10
     while psutil.pid_exists(child) and time.monotonic() < end:

@@ -93,7 +93,7 @@ def show_ink_control(ident: str, chosen: PreparationOverrides, prepared: Segment
             format_func=INK_LABELS.__getitem__,
             on_change=apply_override_control,
             args=(key, ident, "ink"),
-            help=f"Darker or lighter than the ground around it. Here what is {tone} is taken.",
+            help=f"Whether ink is darker or lighter than its background. Here it is {tone}.",
         ),
     )
 
@@ -111,9 +111,8 @@ def show_fit_control(ident: str, chosen: PreparationOverrides) -> None:
             format_func=FIT_LABELS.__getitem__,
             on_change=apply_override_control,
             args=(key, ident, "fit"),
-            help="The middle keeps the picture's proportions; all of it is drawn together to those "
-            "of "
-            "the images that the networks have learnt.",
+            help="The middle keeps the picture's proportions; all of it is squeezed to those of "
+            "the training images.",
         ),
     )
 

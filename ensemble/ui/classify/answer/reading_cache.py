@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 # A working picture takes up to 12 MB, its stages as much again.
 MAX_PICTURES, MAX_READINGS, MAX_ROWS = 4, 24, 1000
 RELEASED_PICTURE_NOTE = (
-    "This picture was let go to make room for others; what was said of it is kept. Hand it in "
-    "again to open it."
+    "This picture was removed to make room for others; its answer is kept. Add it again to open it."
 )
 
 

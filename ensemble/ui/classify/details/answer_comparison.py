@@ -109,9 +109,8 @@ def list_askable_epochs(run: runs.Run) -> Sequence[int]:
 def show_no_other_classifier(classified_mark: ClassifiedMark) -> None:
     """There is nobody else to ask: say so, and the next step."""
     st.info(
-        "There is no other run whose members know the same "
-        f"{pluralize_noun(classified_mark.noun)}, "
-        "and this one keeps no other epoch. Train a second one, and both can be asked here.",
+        f"No other run has members that know the same {pluralize_noun(classified_mark.noun)}, and "
+        "this one kept no other epoch. Train a second run to compare the two here.",
         icon=":material/compare_arrows:",
     )
     st.page_link(

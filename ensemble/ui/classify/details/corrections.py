@@ -16,10 +16,10 @@ from ensemble.wording import images as images_words
 CORRECTIONS_OFF_HELP = (
     "Nothing you bring is written to disk. Start the app with the environment variable "
     "ENSEMBLE_CORRECTIONS naming a folder, and you can say what a mark was; the pixels that the "
-    "networks saw and your word are kept there, and all can be downloaded as a labelled set."
+    "networks saw and your label are kept there, and all can be downloaded as a labelled set."
 )
 CORRECTIONS_ON_HELP = (
-    "Keeps the pixels that the networks saw, your word and what the ensemble said, and nothing "
+    "Keeps the pixels that the networks saw, your label and the ensemble's answer, and nothing "
     "else of the picture, in the folder that ENSEMBLE_CORRECTIONS names."
 )
 MAX_CLASS_PILLS = 20  # classes that stand beside each other

@@ -30,8 +30,8 @@ from ensemble.wording.verdicts import ensemble_gain as inspect_words
 
 NEIGHBOR_COUNT = 12
 DISTANCE_HELP = (
-    "Near means: alike in the members' own features, what their last layer but one makes of an "
-    "image; the distances are averaged over the members."
+    "Near means alike in the members' features, the output of their last layer but one; the "
+    "distances are averaged over the members."
 )
 
 

@@ -103,8 +103,7 @@ def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool) -> None
         noun = run.data.noun
         who = formats.format_count(run.config.members, "member")
         st.caption(
-            f":material/hourglass_top: Opening the {who} of epoch {epoch}: a few seconds; the "
-            f"first time ten to twenty, for they are shown {escaping.escape_markdown(noun)}s that "
-            "they have not learnt from. "
-            f"{then}"
+            f":material/hourglass_top: Loading the {who} of epoch {epoch}: a few seconds; the "
+            f"first time ten to twenty, to set from {escaping.escape_markdown(noun)}s that they "
+            f"were not trained on what they reject. {then}"
         )

@@ -23,7 +23,7 @@ def select_classifier_epoch(run: runs.Run) -> tuple[int, Sequence[int]] | None:
     wanted = address.EPOCH.read()
     epoch = epoch_availability.select_shown_epoch(run, epochs, wanted)
     if wanted not in (None, epoch):
-        st.caption(f"The members of epoch {wanted} are not kept; epoch {epoch} is asked.")
+        st.caption(f"The members of epoch {wanted} are not kept; epoch {epoch} answers.")
     return epoch, epochs
 
 
@@ -36,9 +36,8 @@ def show_missing_members_notice(run: runs.Run) -> None:
         )
         return
     st.info(
-        f"The members of {escaping.escape_markdown(format_run_name(run))} are not kept: only what "
-        f"they said of the "
-        "test images is. Choose another run above, or train one.",
+        f"The members of {escaping.escape_markdown(format_run_name(run))} were not kept, only "
+        "their predictions of the test images. Choose another run above, or train one.",
         icon=":material/grid_off:",
     )
     if run.training_config is None:
@@ -66,8 +65,8 @@ def show_classifier_epoch_slider(epochs: Sequence[int], epoch: int, run: runs.Ru
             width=260,
             on_change=address.update_address,
             args=(address.EPOCH, key, epochs[-1]),
-            help="What would the ensemble have said earlier in its training? The last epoch is "
-            f"asked until you choose another. {controls.describe_best_epoch_choice(run)}",
+            help="What would the ensemble have said earlier in its training? The last epoch "
+            f"answers until you choose another. {controls.describe_best_epoch_choice(run)}",
         ),
     )
 

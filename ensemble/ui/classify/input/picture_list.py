@@ -115,7 +115,7 @@ def show_picture_table(sources: list[InputPicture], rows: dict[str, ReadingRow])
         height=min(MAX_HEIGHT_PX, ROW_HEIGHT_PX * (len(sources) + 1) + 3),
         on_select=open_selected_picture,
         selection_mode="single-row",
-        alt="Your pictures, what the ensemble says of each, and why not where it does not",
+        alt="Your pictures, the ensemble's answer to each, and the reason where it gives none",
         column_config={
             "": st.column_config.TextColumn(width=20),
             "Picture": st.column_config.TextColumn(width=150),

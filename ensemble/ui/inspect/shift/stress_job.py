@@ -36,8 +36,8 @@ def show_stress_job(shared_epoch: SharedEpoch, stress: StressState) -> None:
     elif shared_epoch.run.origin:
         if not stress.results:
             st.info(
-                "This had not been measured when the report of this run was written: measure "
-                "it where the run was trained, and have the report written again.",
+                "This had not been measured when the report of this run was written: measure it "
+                "where the run was trained, and save the report again.",
                 icon=":material/upload_file:",
             )
     elif stress.last_tick is None:

@@ -21,8 +21,8 @@ def show_recorded_banner(title: str) -> None:
             "Recorded example, not one of your runs", icon=":material/history:", color="orange"
         )
         st.caption(
-            f"{run_names.format_ensemble_settings(recording.load_recorded_config())}. Yours will "
-            "stand in its place after its first epoch.",
+            f"{run_names.format_ensemble_settings(recording.load_recorded_config())}. Yours "
+            "replaces it after its first epoch.",
             width="content",
         )
         st.page_link(
