@@ -51,8 +51,9 @@ def find_failure(tree: Path, tests: Sequence[str], skipped: Sequence[str], limit
     """
     command = [sys.executable, "-m", "pytest", *OPTIONS, *tests]
     command += [f"--deselect={test_id}" for test_id in skipped]
-    # Without what Python has compiled each of many processes would compile the package anew.
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    # Without what Python has compiled each of many processes would compile the package anew. What
+    # this process was asked for (`scripts/test --all`) is no option of tests in another tree.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTEST_ADDOPTS": ""}
     process = subprocess.Popen(
         command,
         cwd=tree,

@@ -62,7 +62,7 @@ def temperature_view(epoch: EvaluatedEpoch) -> View:
     yield Paragraph(words.describe_temperature_evidence(scaled, epoch.noun), "evidence")
     columns = words.TEMPERATURE_COLUMNS if epoch.members > 1 else words.SINGLE_MEMBER_COLUMNS
     yield Table(
-        "What a temperature gains",
+        "What a temperature saves",
         words.tabulate_temperatures(scaled, columns),
         note=words.explain_temperature_table(epoch.noun),
         key="calibration_table",

@@ -85,5 +85,5 @@ def test_it_is_saved_as_one_file_which_gives_it_back(tmp_path: Path) -> None:
     for epoch in (1, 2):
         given = ensemble.open_run(again.id).predictions(epoch).probabilities
         assert given.tobytes() == run.predictions(epoch).probabilities.tobytes()
-    with pytest.raises(PredictionsError, match=r"mine\.html is there already: .*replace"):
+    with pytest.raises(PredictionsError, match=r"mine\.html already exists: .*replace"):
         run.save_report(path)

@@ -139,7 +139,7 @@ def test_a_notebook_shows_sentences_figures_and_tables_in_turn() -> None:
         output.data["text/html"] for output in captured.outputs if plotly not in output.data
     )
     assert view.answer in html
-    assert "What a temperature gains" in html
+    assert "What a temperature saves" in html
     assert sum(plotly in kind for kind in kinds) == len(view.figures) == 1
     assert repr(view).startswith(view.answer)
     drawn = view.figures["Confidence against accuracy"]
