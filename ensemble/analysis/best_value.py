@@ -5,6 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemble.analysis.inference.crossed_means import (
+    OVER_IMAGES,
+    OVER_SEEDS_AND_IMAGES,
+    RunVariance,
+    estimate_crossed_mean,
+)
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, mean_p_value, zero_rounding
 
 
@@ -22,6 +28,8 @@ class BestValue:
       best: the place of the lowest loss among the values.
       first: of the values around the best that are not shown to be worse, the place of the least.
       last: the same of the largest.
+      over: what `p` holds for: "seeds and images" (other trainings of these values, on new images)
+        where a value has several members, else "images" (these members, on new images).
     """
 
     n: int
@@ -32,6 +40,7 @@ class BestValue:
     best: int
     first: int
     last: int
+    over: str = OVER_IMAGES
 
     @property
     def equivalent_range(self) -> tuple[float, float]:
@@ -59,8 +68,12 @@ def estimate_best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
     pairs (Bonferroni): the best was picked on the same examples, so that any two might have been
     compared; adjusted for the comparisons with the best alone, eight values that are equally good
     would be told apart in 9 % of all draws. What is left around the best without a gap is the
-    range that these examples do not tell apart. They say nothing of how another start of the same
-    members would have come out.
+    range that is not told apart.
+
+    Each member is a training of its own. Where a value has several, what these differ by counts
+    (`estimate_crossed_mean`): the variance between trainings is pooled over all values, as two or
+    three members tell little, but of a value whose own is larger its own is taken. Where each value
+    has one member, nothing is known of that: p then holds for these members, not for their values.
 
     Args:
       values: (M,), the value that each member has.
@@ -81,7 +94,16 @@ def estimate_best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
     loss = means.mean(axis=1)
     best = int(loss.argmin())
     pairs = len(once) * (len(once) - 1) // 2
-    apart = [mean_p_value(zero_rounding(mean - means[best])) for mean in means]  # 1 for the best
+    variances = _estimate_run_variances(each, place, count)
+    if variances is None:
+        apart = [mean_p_value(zero_rounding(mean - means[best])) for mean in means]
+    else:
+        apart = [
+            1.0
+            if at == best
+            else _crossed_p_value(means[at] - means[best], (variances[at], variances[best]))
+            for at in range(len(once))
+        ]
     p = np.minimum(1.0, pairs * np.array(apart)) if pairs else np.ones(1)
     worse = p < SIGNIFICANCE_LEVEL
     first = last = best
@@ -89,4 +111,33 @@ def estimate_best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
         first -= 1
     while last < len(once) - 1 and not worse[last + 1]:
         last += 1
-    return BestValue(each.shape[1], once, loss, count, p, best, first, last)
+    over = OVER_IMAGES if variances is None else OVER_SEEDS_AND_IMAGES
+    return BestValue(each.shape[1], once, loss, count, p, best, first, last, over)
+
+
+def _estimate_run_variances(
+    losses: NDArray[np.float64], place: NDArray[np.intp], count: NDArray[np.int64]
+) -> list[RunVariance] | None:
+    """What trainings add to the squared error of each value's mean loss; None where unknown."""
+    freedom = int((count - 1).sum())
+    if not freedom:
+        return None
+    totals = losses.mean(axis=1)
+    own = [float(((group := totals[place == at]) - group.mean()).var()) for at in range(len(count))]
+    sums = [variance * size for variance, size in zip(own, count.tolist(), strict=True)]
+    pooled = sum(sums) / freedom
+    return [
+        RunVariance(max(pooled, total / (size - 1) if size > 1 else 0.0) / size, freedom)
+        for total, size in zip(sums, count.tolist(), strict=True)
+    ]
+
+
+def _crossed_p_value(
+    differences: NDArray[np.float64], variances: tuple[RunVariance, RunVariance]
+) -> float:
+    """The two-sided p that two values are equally good, over trainings and examples."""
+    differences = zero_rounding(differences)
+    # Both are of the same pooled estimate, which has its degrees of freedom but once.
+    both = RunVariance(variances[0].variance + variances[1].variance, variances[0].freedom)
+    bound = float(np.abs(differences - differences.mean()).max())
+    return estimate_crossed_mean(differences, bound=bound, run_variances=[both]).p

@@ -6,9 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ensemble.analysis.inference.crossed_means import CrossedMean, estimate_crossed_mean
+from ensemble.analysis.inference.crossed_means import (
+    OVER_IMAGES,
+    CrossedMean,
+    Doubles,
+    estimate_crossed_mean,
+)
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
-from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, paired_gain
+from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, paired_gain, zero_rounding
 from ensemble.comparison.run_measures import RunMeasures
 
 
@@ -30,8 +35,15 @@ class GroupDifference:
       lost: images that the baseline has right and this group wrong; digits = won − lost.
       over: what intervals and p hold for: "images" (these trained runs, on new images) where one
         run stands on each side, else "seeds and images" (new runs too).
+      settings_p: the two-sided p that the settings do not differ in accuracy: over seeds and
+        images. Of one run on each side it is told from their members, where these share nothing
+        but their settings; None where nothing is known of other seeds.
+      settings_nll_p: the same of NLL.
       adjusted_p: `p`, adjusted for all tests of the table (Holm).
       adjusted_nll_p: `nll_p`, likewise.
+      adjusted_settings_p: `settings_p`, adjusted for all that are known in the table; None where
+        it is.
+      adjusted_settings_nll_p: `settings_nll_p`, likewise.
     """
 
     n: int
@@ -46,18 +58,37 @@ class GroupDifference:
     won: float
     lost: float
     over: str
+    settings_p: float | None = None
+    settings_nll_p: float | None = None
     adjusted_p: float = 1.0
     adjusted_nll_p: float = 1.0
+    adjusted_settings_p: float | None = None
+    adjusted_settings_nll_p: float | None = None
 
     @property
     def accuracy_sign(self) -> int:
-        """1 where more are shown to be right, −1 where fewer are, 0 where neither is shown."""
+        """1 where more are shown to be right, −1 where fewer are, 0 where neither is shown.
+
+        That is of these runs where `over` is "images", which may be the luck of their seeds.
+        """
         return _sign_of_value(self.digits) * (self.adjusted_p < SIGNIFICANCE_LEVEL)
 
     @property
     def nll_sign(self) -> int:
         """1 where NLL is shown to be lower, −1 where higher, 0 where neither is shown."""
         return _sign_of_value(self.nll) * (self.adjusted_nll_p < SIGNIFICANCE_LEVEL)
+
+    @property
+    def settings_accuracy_sign(self) -> int:
+        """As `accuracy_sign`, of runs of these settings with other seeds; 0 where unknown."""
+        p = self.adjusted_settings_p
+        return _sign_of_value(self.digits) * (p is not None and p < SIGNIFICANCE_LEVEL)
+
+    @property
+    def settings_nll_sign(self) -> int:
+        """As `nll_sign`, of runs of these settings with other seeds; 0 where unknown."""
+        p = self.adjusted_settings_nll_p
+        return _sign_of_value(self.nll) * (p is not None and p < SIGNIFICANCE_LEVEL)
 
 
 @functools.lru_cache(maxsize=256)  # of pairs of groups; another baseline changes all of them
@@ -67,8 +98,7 @@ def compute_group_difference(
     """What K runs are better by than L others, image by image; nothing is adjusted yet.
 
     One run against one: McNemar's exact p and the paired intervals of `gain.paired_gain`. Else
-    `estimate_crossed_mean.crossed`, over seeds and images: a run alone is taken to vary as the
-    others do.
+    `estimate_crossed_mean`, over seeds and images: a run alone is taken to vary as the others do.
 
     Args:
       group_measures: K, at least one, all on the same images.
@@ -90,7 +120,8 @@ def compute_group_difference(
     )
     n = len(share)
     if len(group_measures) == len(other_measures) == 1:
-        gain = paired_gain(group_measures[0].right, other_measures[0].right, their[0] - losses[0])
+        measures, others = group_measures[0], other_measures[0]
+        gain = paired_gain(measures.right, others.right, their[0] - losses[0])
         return GroupDifference(
             n,
             gain.digits,
@@ -103,7 +134,15 @@ def compute_group_difference(
             gain.nll_p,
             won,
             lost,
-            "images",
+            OVER_IMAGES,
+            _members_p_value(measures, others, "accuracy", hits[0] - other_hits[0], 1.0),
+            _members_p_value(
+                measures,
+                others,
+                "nll",
+                zero_rounding(losses[0] - their[0]),
+                _largest_deviation(losses, their),
+            ),
         )
     right = estimate_crossed_mean(hits, other_hits, bound=1.0)
     saved = _negate_estimate(
@@ -122,22 +161,52 @@ def compute_group_difference(
         won,
         lost,
         right.over,
+        right.p,
+        saved.p,
     )
 
 
 def adjust_differences(group_differences: Sequence[GroupDifference]) -> list[GroupDifference]:
     """The same with every p adjusted for all of them: two tests each, by Holm's method."""
-    ps = (
-        adjust_p_holm(
-            [p for difference in group_differences for p in (difference.p, difference.nll_p)]
+    pairs = _adjust_pairs([(difference.p, difference.nll_p) for difference in group_differences])
+    known = iter(
+        _adjust_pairs(
+            [
+                (difference.settings_p, difference.settings_nll_p)
+                for difference in group_differences
+                if difference.settings_p is not None and difference.settings_nll_p is not None
+            ]
         )
-        .reshape(-1, 2)
-        .tolist()
     )
-    return [
-        replace(difference, adjusted_p=p, adjusted_nll_p=nll_p)
-        for difference, (p, nll_p) in zip(group_differences, ps, strict=True)
-    ]
+    adjusted = []
+    for difference, (p, nll_p) in zip(group_differences, pairs, strict=True):
+        settings_p, settings_nll_p = (None, None) if difference.settings_p is None else next(known)
+        adjusted.append(
+            replace(
+                difference,
+                adjusted_p=p,
+                adjusted_nll_p=nll_p,
+                adjusted_settings_p=settings_p,
+                adjusted_settings_nll_p=settings_nll_p,
+            )
+        )
+    return adjusted
+
+
+def _adjust_pairs(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Pairs of p adjusted for all of them (Holm)."""
+    flat = adjust_p_holm([p for pair in pairs for p in pair])
+    return [(float(p), float(nll_p)) for p, nll_p in flat.reshape(-1, 2)]
+
+
+def _members_p_value(
+    measures: RunMeasures, others: RunMeasures, name: str, differences: Doubles, bound: float
+) -> float | None:
+    """The p of one run against one over draws of their members; None where these tell nothing."""
+    if name not in measures.member_variances or name not in others.member_variances:
+        return None
+    variances = measures.member_variances[name], others.member_variances[name]
+    return estimate_crossed_mean(differences, bound=bound, run_variances=variances).p
 
 
 def _negate_estimate(crossed_mean: CrossedMean) -> CrossedMean:

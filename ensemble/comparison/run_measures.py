@@ -6,14 +6,16 @@ probabilities a run takes longer than all that is made of them.
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
+from ensemble.analysis.inference.crossed_means import RunVariance
 from ensemble.analysis.members.broken_members import judge_member_removal
+from ensemble.analysis.members.member_variance import estimate_member_variances
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
 from ensemble.analysis.quality.metrics import MAIN_METRICS, ClassifierAnswers, Metric
@@ -27,6 +29,7 @@ from ensemble.storage.arrays.npz import Arrays
 from ensemble.storage.folder_index import file_version
 
 CHOSEN_ON_VALIDATION, CHOSEN_LAST = "validation", "last"
+VARIANCE_METRICS = ("accuracy", "nll")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,8 @@ class RunMeasures:
       over_all_images: its metrics that are of all images at once, by name.
       better_without: (member, NLL without it, NLL with it), the member counted from 0, where the
         ensemble is shown to be better without one; None where it is not.
+      member_variances: what other members of the same settings would add to the squared error of
+        its "accuracy" and "nll", where members share nothing but their settings; else {}.
     """
 
     run_id: str
@@ -55,6 +60,7 @@ class RunMeasures:
     per_image: Mapping[str, NDArray[Any]]
     over_all_images: Mapping[str, float]
     better_without: tuple[int, float, float] | None = None
+    member_variances: Mapping[str, RunVariance] = field(default_factory=dict)
 
     @property
     def right(self) -> NDArray[np.bool_]:
@@ -110,7 +116,7 @@ def _load_run_measures(
     run_id: str, place: str, epoch: int, chosen: str, version: Any, images: str
 ) -> RunMeasures:
     names = " ".join(metric.name for metric in MAIN_METRICS)
-    made_from = f"{place} {epoch} {version} {images} {names}"
+    made_from = f"{place} {epoch} {version} {images} {names} {VARIANCE_METRICS}"
     kept = load_or_compute_arrays(
         "compared", made_from, lambda: _compute_run_measures(run_id, epoch)
     )
@@ -124,7 +130,15 @@ def _load_run_measures(
     if len(kept["better_without"]):
         member, without, nll = kept["better_without"].tolist()
         better_without = int(member), without, nll
-    return RunMeasures(run_id, epoch, chosen, images, kept["share"], each, whole, better_without)
+    variances = {
+        name: RunVariance(variance, int(freedom))
+        for name, (variance, freedom) in zip(
+            VARIANCE_METRICS, kept["member_variances"].tolist(), strict=False
+        )
+    }
+    return RunMeasures(
+        run_id, epoch, chosen, images, kept["share"], each, whole, better_without, variances
+    )
 
 
 def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
@@ -144,4 +158,19 @@ def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
     arrays["better_without"] = np.array(
         [removal.member, removal.nll_without, removal.nll] if removal and is_better else []
     )
+    variances = (
+        estimate_member_variances(probabilities, truth) if _are_members_independent(run) else {}
+    )
+    arrays["member_variances"] = np.array(
+        [variances[name] for name in VARIANCE_METRICS if variances]
+    )
     return arrays
+
+
+def _are_members_independent(run: Run) -> bool:
+    """Whether members share nothing but their settings: each its own order, or its own images.
+
+    Of predictions that were made elsewhere that is not known.
+    """
+    config = run.training_config
+    return config is not None and (config.shuffle_per_member or config.bootstrap)

@@ -47,6 +47,40 @@ def test_values_that_are_all_as_good_are_seldom_told_apart() -> None:
     assert wrong <= 5
 
 
+def trainings(
+    draw: np.random.Generator, values: int, members: int, better: float = 0.0, apart: float = 1.0
+) -> np.ndarray:
+    """(values · members, N): trainings that differ by their seeds, the last value's most."""
+    spread = np.repeat(0.003 * np.linspace(1, apart, values), members)
+    own = draw.normal(0, spread)
+    own[:members] -= better
+    hard = draw.exponential(0.3, 1000)
+    return hard + own[:, None] + draw.normal(0, 0.05, (len(own), 1000))
+
+
+@pytest.mark.parametrize(("values", "members", "apart"), [(2, 3, 1), (4, 2, 4), (8, 3, 1)])
+def test_seeds_are_seldom_taken_for_values_and_values_are_found(
+    values: int, members: int, apart: float
+) -> None:
+    """By the images alone, seeds would be told apart in nearly every draw."""
+    tried = np.repeat(np.arange(values), members)
+    wrong = found = by_images = 0
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        equal = trainings(draw, values, members, apart=apart)
+        judged = estimate_best_value(tried, equal)
+        assert judged.over == "seeds and images"
+        wrong += bool((judged.p < 0.05).any())
+        alone = estimate_best_value(range(values), equal[::members])
+        assert alone.over == "images"
+        by_images += bool((alone.p < 0.05).any())
+        better = estimate_best_value(tried, trainings(draw, values, members, better=0.04))
+        found += better.best == 0 and bool((better.p < 0.05).any())
+    assert wrong <= 7  # 5 % of 60 are 3; of more than 7 the chance is 1 in 100
+    assert found >= 50
+    assert by_images >= 25
+
+
 def test_one_value_is_best_of_itself() -> None:
     found = estimate_best_value([0.1], losses([0.0]))
     assert (found.best, found.first, found.last, found.pair_count) == (0, 0, 0, 0)

@@ -12,12 +12,22 @@ from ensemble.analysis.members.broken_members import judge_member_removal
 from ensemble.analysis.members.gain import compute_gain, gain_over_mean_member
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality.quality import measure_qualities
-from ensemble.comparison.comparison_table import build_comparison_table
+from ensemble.comparison.comparison_table import ComparisonTable, build_comparison_table
 from ensemble.comparison.run_groups import group_runs
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import registry
 from ensemble.errors import RunError
+from ensemble.figures.comparison.comparison_table import (
+    describe_baseline_comparison,
+    describe_seed_limit,
+    describe_table_basis,
+    tabulate_comparison,
+)
 from ensemble.jobs.status import write_status
+from ensemble.wording.verdicts.comparison_text import (
+    describe_comparison_basis,
+    format_shown_differences,
+)
 from tests.comparison.drawn import finished, imported, labels, probabilities
 
 
@@ -64,6 +74,69 @@ def test_two_runs_differ_by_what_inspect_says_with_p_adjusted_for_all_tests_of_t
             tuple(adjusted[2 * number : 2 * number + 2])
         )
     assert (others[0].difference.accuracy_sign, others[1].difference.accuracy_sign) == (0, 1)
+
+
+def compared(skills: list[float], **settings: object) -> ComparisonTable:
+    """Runs of four members each, the first the baseline, on which alone the skill differs."""
+    made = [
+        finished({"members": 4, "momentum": (1 + draw) / 9, **settings}, skill=skill, draw=draw)
+        for draw, skill in enumerate(skills)
+    ]
+    return build_comparison_table(group_runs(made), made[0].id)
+
+
+def answers(table: ComparisonTable) -> list[str]:
+    """What is said of each column but the baseline, and of all together."""
+    each = [
+        format_shown_differences(column.difference) for column in table.columns if column.difference
+    ]
+    return [*each, describe_baseline_comparison(table), describe_seed_limit(table)]
+
+
+def test_what_one_run_each_shows_is_said_of_these_runs_and_not_of_their_settings() -> None:
+    table = compared([2.0, 3.0])
+    difference = table.columns[1].difference
+    assert difference is not None
+    assert (difference.settings_p, difference.adjusted_settings_p) == (None, None)
+    each, together, limit = answers(table)
+    assert each == "in these runs more right, lower NLL"
+    assert together == "In these runs, against the baseline: accuracy better; NLL better."
+    assert limit.endswith("need not hold for their settings: 3 seeds of each would tell more.")
+    rows = tabulate_comparison(table, True).set_index("what").iloc[:, 1]
+    assert rows["Accuracy, verdict"] == "in these runs more right"
+    assert rows["NLL, verdict"] == "in these runs lower"
+    assert "chosen before the results were seen" in describe_table_basis(table)
+    assert "chosen before the results were seen" in describe_comparison_basis(table)
+
+
+@pytest.mark.parametrize("setting", ["shuffle_per_member", "bootstrap"])
+def test_members_that_share_nothing_tell_of_their_settings(setting: str) -> None:
+    table = compared([1.0, 3.0, 1.0], **{setting: True})
+    better, equal = (column.difference for column in table.columns[1:])
+    assert better is not None
+    assert equal is not None
+    assert better.over == "images"
+    assert better.settings_p is not None
+    assert better.p < better.settings_p < 0.01
+    assert (better.settings_accuracy_sign, better.settings_nll_sign) == (1, 1)
+    assert (equal.settings_accuracy_sign, equal.settings_nll_sign) == (0, 0)
+    each, other, together, limit = answers(table)
+    assert (each, other) == ("more right, lower NLL", "no difference shown")
+    assert together == "Against the baseline (2 others): accuracy 1 better; NLL 1 better."
+    assert limit == ""
+
+
+def test_several_seeds_tell_of_their_settings() -> None:
+    made = [
+        finished({"seed": seed, "momentum": 0.1 * skill}, skill=skill, draw=10 * seed + int(skill))
+        for seed in range(3)
+        for skill in (2.0, 4.0)
+    ]
+    table = build_comparison_table(group_runs(made), made[0].id)
+    (difference,) = [column.difference for column in table.columns if column.difference]
+    assert (difference.settings_p, difference.settings_nll_p) == (difference.p, difference.nll_p)
+    assert difference.adjusted_settings_p == difference.adjusted_p
+    assert answers(table)[0] == "more right, lower NLL"
 
 
 def test_a_groups_figures_are_means_over_seeds_and_say_what_their_interval_holds_for():

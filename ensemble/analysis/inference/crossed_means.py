@@ -5,8 +5,9 @@ further examples differs by what runs differ by and by what examples differ by, 
 that counts only one of the two is too short.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,18 @@ from scipy.stats import t as student
 Doubles = NDArray[np.float64]
 MIN_LOG_P, HALVINGS = -300.0, 60  # of the logarithm of a p
 OVER_IMAGES, OVER_SEEDS_AND_IMAGES = "images", "seeds and images"
+
+
+class RunVariance(NamedTuple):
+    """What trainings that differ in the seed add to the squared error of a mean.
+
+    Attributes:
+      variance: of the mean, at least 0.
+      freedom: the degrees of freedom of that estimate, at least 1.
+    """
+
+    variance: float
+    freedom: int
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,7 @@ def estimate_crossed_mean(
     *,
     bound: float = 0.0,
     level: float = 0.95,
+    run_variances: Sequence[RunVariance] = (),
 ) -> CrossedMean:
     """The mean of K runs on N examples, or what it is above the mean of L others on the same.
 
@@ -67,6 +81,8 @@ def estimate_crossed_mean(
       bound: how far a figure can be from 0: the variance of the examples counts two more, one as
         far above the mean and one as far below, as `paired.moments_interval` does. 0 for none.
       level: two-sided, in (0, 1).
+      run_variances: of each side, where they are known from elsewhere than these runs: from
+        members (`estimate_member_variance`), or from other runs.
 
     Raises:
       ValueError: there is no run or no example, or the two are of different examples.
@@ -94,7 +110,7 @@ def estimate_crossed_mean(
     n = len(each)
     spread = float(each.var(ddof=1)) if n > 1 else bound * bound
     of_images = (spread + 2 * bound * bound / n) / n, max(1, n - 1)
-    of_runs = _run_variances(sides)
+    of_runs = list(run_variances) or _run_variances(sides)
     over = OVER_SEEDS_AND_IMAGES if of_runs else OVER_IMAGES
     return _combine_variances(float(each.mean()), of_images, of_runs, level, over)
 
@@ -116,13 +132,13 @@ def student_mean_interval(values: ArrayLike, level: float = 0.95) -> tuple[float
     return float(figures.mean()) - half, float(figures.mean()) + half
 
 
-def _run_variances(sides: list[Doubles]) -> list[tuple[float, int]]:
-    """What runs add to the squared error, a (variance, degrees of freedom) for each estimate."""
+def _run_variances(sides: list[Doubles]) -> list[RunVariance]:
+    """What runs add to the squared error, for each estimate of it."""
     many = [side for side in sides if len(side) > 1]
     alone = len(sides) - len(many)
     # One that is alone is, as a mean of one, K times as uncertain as a mean of K.
     return [
-        (float(side.mean(axis=1).var(ddof=1)) * (1 / len(side) + alone), len(side) - 1)
+        RunVariance(float(side.mean(axis=1).var(ddof=1)) * (1 / len(side) + alone), len(side) - 1)
         for side in many
     ]
 
@@ -130,7 +146,7 @@ def _run_variances(sides: list[Doubles]) -> list[tuple[float, int]]:
 def _combine_variances(
     mean: float,
     images: tuple[float, int],
-    of_runs: list[tuple[float, int]],
+    of_runs: list[RunVariance],
     level: float,
     over: str,
 ) -> CrossedMean:

@@ -152,4 +152,8 @@ def serialize_difference(group_difference: GroupDifference | None) -> dict[str, 
         "nll_p": group_difference.nll_p,
         "nll_p_adjusted": group_difference.adjusted_nll_p,
         "over": group_difference.over,
+        "settings_p": group_difference.settings_p,
+        "settings_p_adjusted": group_difference.adjusted_settings_p,
+        "settings_nll_p": group_difference.settings_nll_p,
+        "settings_nll_p_adjusted": group_difference.adjusted_settings_nll_p,
     }

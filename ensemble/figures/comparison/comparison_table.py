@@ -25,6 +25,8 @@ NO_DIFFERENCE_REASONS = {
     "": "–",
 }
 
+SEEDS_TO_COMPARE = 3  # of each of two settings, from which on their difference may be shown
+BASELINE_NOTE = "This holds for a baseline that was chosen before the results were seen."
 # What an interval holds for, by what it is over.
 INTERVAL_SCOPES = {
     "images": "of one run for other test images",
@@ -134,9 +136,18 @@ def count_fraction_decimals(*counts: float) -> int:
     return int(any(abs(count - round(count)) > ROUNDING_TOLERANCE for count in counts))
 
 
-def format_difference_verdict(sign: int, better: str, worse: str) -> str:
-    """What is shown: better, worse, or that nothing is."""
-    return "not shown" if not sign else f"better: {better}" if sign > 0 else f"worse: {worse}"
+def format_difference_verdict(settings_sign: int, runs_sign: int, better: str, worse: str) -> str:
+    """What is shown: better, worse, or that nothing is; of the settings, else of these runs.
+
+    Args:
+      settings_sign: 1 or −1 where it holds for runs of other seeds too, else 0.
+      runs_sign: 1 or −1 where it holds for the runs that are compared, else 0.
+      better: what is better, "more right".
+      worse: what is worse, "fewer right".
+    """
+    if settings_sign:
+        return f"better: {better}" if settings_sign > 0 else f"worse: {worse}"
+    return f"in these runs {better if runs_sign > 0 else worse}" if runs_sign else "not shown"
 
 
 def format_p_value_cell(p: float) -> str:
@@ -147,7 +158,7 @@ def format_p_value_cell(p: float) -> str:
 
 DIFFERENCE_ROWS: dict[str, Callable[[GroupDifference], str]] = {
     "Accuracy, verdict": lambda d: format_difference_verdict(
-        d.accuracy_sign, "more right", "fewer right"
+        d.settings_accuracy_sign, d.accuracy_sign, "more right", "fewer right"
     ),
     "More right, images": lambda d: format_difference_interval(
         d.digits, d.digits_low, d.digits_high, count_fraction_decimals(d.won, d.lost)
@@ -157,7 +168,9 @@ DIFFERENCE_ROWS: dict[str, Callable[[GroupDifference], str]] = {
         f"{d.lost:,.{count_fraction_decimals(d.won, d.lost)}f} lost"
     ),
     "p of accuracy, adjusted": lambda d: format_p_value_cell(d.adjusted_p),
-    "NLL, verdict": lambda d: format_difference_verdict(d.nll_sign, "lower", "higher"),
+    "NLL, verdict": lambda d: format_difference_verdict(
+        d.settings_nll_sign, d.nll_sign, "lower", "higher"
+    ),
     "Change of NLL, nats": lambda d: format_difference_interval(
         -d.nll, -d.nll_high, -d.nll_low, None
     ),
@@ -170,18 +183,38 @@ def describe_baseline_comparison(comparison_table: ComparisonTable) -> str:
     differences = [column.difference for column in comparison_table.columns if column.difference]
     if not differences:
         return ""
-    accuracy, nll = (
-        [difference.accuracy_sign for difference in differences],
-        [difference.nll_sign for difference in differences],
-    )
-    if not any((*accuracy, *nll)):
+    signs = [(d.settings_accuracy_sign, d.settings_nll_sign) for d in differences]
+    in_these_runs = not any(map(any, signs))
+    if in_these_runs:
+        signs = [(d.accuracy_sign, d.nll_sign) for d in differences]
+    if not any(map(any, signs)):
         return "No difference to the baseline is shown, neither of accuracy nor of NLL."
     count_text = (
         f" ({formats.format_count(len(differences), 'other')})" if len(differences) > 1 else ""
     )
+    accuracy, nll = (format_better_and_worse(metric) for metric in zip(*signs, strict=True))
     return (
-        f"Against the baseline{count_text}: accuracy {format_better_and_worse(accuracy)}; NLL "
-        f"{format_better_and_worse(nll)}."
+        f"{'In these runs, against' if in_these_runs else 'Against'} the baseline{count_text}: "
+        f"accuracy {accuracy}; NLL {nll}."
+    )
+
+
+def describe_seed_limit(comparison_table: ComparisonTable) -> str:
+    """That a difference is shown of these runs and not of their settings; "" where none is."""
+    of_runs_alone = [
+        column.difference
+        for column in comparison_table.columns
+        if (d := column.difference)
+        and (
+            (d.accuracy_sign and not d.settings_accuracy_sign)
+            or (d.nll_sign and not d.settings_nll_sign)
+        )
+    ]
+    if not of_runs_alone:
+        return ""
+    return (
+        "Runs of the same settings differ by their seeds too, so what these runs show need not "
+        f"hold for their settings: {SEEDS_TO_COMPARE} seeds of each would tell more."
     )
 
 
@@ -206,6 +239,7 @@ def describe_table_basis(comparison_table: ComparisonTable) -> str:
         parts = "; ".join(words for name, words in INTERVAL_SCOPES.items() if name in over)
         sentences.append(f"Intervals are 95 %, each of one figure alone: {parts}.")
     if comparison_table.tests:
+        sentences.append(BASELINE_NOTE)
         sentences.append(
             f"Every p is adjusted for all {comparison_table.tests} tests (Holm): that one of them "
             "errs by luck "
@@ -245,6 +279,7 @@ def tabulate_comparison_values(comparison_table: ComparisonTable) -> pd.DataFram
                     "high": d.digits_high,
                     "over": d.over,
                     "p": d.adjusted_p,
+                    "settings_p": d.adjusted_settings_p,
                 },
                 {
                     **place,
@@ -255,6 +290,7 @@ def tabulate_comparison_values(comparison_table: ComparisonTable) -> pd.DataFram
                     "high": -d.nll_low,
                     "over": d.over,
                     "p": d.adjusted_nll_p,
+                    "settings_p": d.adjusted_settings_nll_p,
                 },
                 {**place, "kind": "difference", "name": "won", "value": d.won},
                 {**place, "kind": "difference", "name": "lost", "value": d.lost},

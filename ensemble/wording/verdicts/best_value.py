@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ensemble.analysis.best_value import BestValue
+from ensemble.analysis.inference.crossed_means import OVER_IMAGES
 from ensemble.wording import formats
 from ensemble.wording.runs import member_settings
 from ensemble.wording.verdicts import chance_level
@@ -11,6 +12,8 @@ SETTING_PLURALS = {"learning_rate": "rates", "momentum": "momenta", "weight_deca
 SETTING_NAMES = {"learning_rate": "Rate", "momentum": "Momentum", "weight_decay": "Weight decay"}
 LOSS_NAMES = {"validation": "validation NLL", "test": "test NLL", "training": "training loss"}
 MAX_NAMED_VALUES = 2  # values that are named one by one
+MEMBERS_TO_COMPARE = 3  # for each value, from which on seeds can be told from values
+MAX_MEMBERS = 64  # of a run
 SELECTION_NOTES = {
     "validation": "Chosen on the validation images, not on the test images.",
     "test": "Chosen on the test images: expect less on new ones. Hold images out with validation.",
@@ -32,42 +35,43 @@ def describe_best_value(best_value: BestValue, setting: str, over: bool = True) 
 
 def _describe_best_range(best_value: BestValue, setting: str) -> str:
     tried_values, best = _format_tried_values(best_value), best_value.best
+    name = SETTING_NAMES[setting].lower()
     if len(best_value.values) == 1:
-        return (
-            f"Only {SETTING_NAMES[setting].lower()} {tried_values[0]} is left: nothing to "
-            "compare it with."
-        )
-    beside = _format_other_values([tried_values[at] for at in best_value.other_candidates])
-    if best_value.first == best_value.last:
-        if beside:
-            are = "is" if len(best_value.other_candidates) == 1 else "are"
-            return (
-                f"{SETTING_NAMES[setting]} {tried_values[best]} is best; {beside} {are} not shown "
-                "to be "
-                f"worse."
-            )
-        return (
-            f"{SETTING_NAMES[setting]} {tried_values[best]} is best; every other is worse by more "
-            "than "
-            f"noise."
-        )
+        return f"Only {name} {tried_values[0]} is left: nothing to compare it with."
+    of_members = best_value.over == OVER_IMAGES
     if (best_value.first, best_value.last) == (0, len(best_value.values) - 1):
-        return (
-            f"{formats.format_finding_subject(best_value.n, 'image')} no "
-            f"{SETTING_NAMES[setting].lower()} to be worse than the "
-            f"best, {tried_values[best]}."
+        subject = formats.format_finding_subject(best_value.n, "image")
+        if of_members:
+            return (
+                f"{subject} no member to be worse than the best, that at {name} "
+                f"{tried_values[best]}."
+            )
+        return f"{subject} no {name} to be worse than the best, {tried_values[best]}."
+    others = best_value.other_candidates
+    beside = _format_other_values([tried_values[at] for at in others])
+    if best_value.first == best_value.last:
+        are = "is" if len(others) == 1 else "are"
+        if of_members:
+            that = "that" if len(others) == 1 else "those"
+            rest = (
+                f"{that} at {beside} {are} not shown to be worse"
+                if beside
+                else f"{'the other' if len(best_value.values) == 2 else 'all others'} did worse"
+            )
+            return f"The member at {name} {tried_values[best]} did best; {rest}."
+        rest = (
+            f"{beside} {are} not shown to be worse"
+            if beside
+            else "every other is worse by more than noise"
         )
+        return f"{SETTING_NAMES[setting]} {tried_values[best]} is best; {rest}."
     low, high = tried_values[best_value.first], tried_values[best_value.last]
     link = "and" if best_value.last == best_value.first + 1 else "to"
-    so = (
-        f"; so {'is' if len(best_value.other_candidates) == 1 else 'are'} {beside}"
-        if beside
-        else ""
-    )
-    return (
-        f"{SETTING_PLURALS[setting].capitalize()} {low} {link} {high} are within the noise of the "
-        f"best, {tried_values[best]}{so}."
-    )
+    so = f"; so {'is' if len(others) == 1 else 'are'} {beside}" if beside else ""
+    plural = SETTING_PLURALS[setting]
+    who = f"The members at {plural}" if of_members else plural.capitalize()
+    which = "the best, at" if of_members else "the best,"
+    return f"{who} {low} {link} {high} are within the noise of {which} {tried_values[best]}{so}."
 
 
 def _format_other_values(values: list[str]) -> str:
@@ -96,19 +100,34 @@ def describe_best_value_evidence(
         f"{member_settings.SETTING_TITLES[setting]} {tried_values[best]}."
     ]
     if best_value.pair_count:
+        seeds = "" if best_value.over == OVER_IMAGES else ", over the seeds of its members"
         sentences.append(
             f"Each other value is compared with it on the same "
-            f"{formats.format_count(best_value.n, 'image')} "
+            f"{formats.format_count(best_value.n, 'image')}{seeds} "
             f"(paired, 5 %, adjusted for {formats.format_count(best_value.pair_count, 'pair')} of "
-            f"values)."
+            "values)."
         )
-    if best_value.members.min() == 1:
-        sentences.append(
-            "Some values have one member: started from another seed it may do better or worse."
-        )
+        if best_value.over == OVER_IMAGES:
+            sentences.append(recommend_more_members(len(best_value.values), setting))
+        elif best_value.members.min() == 1:
+            sentences.append(
+                "Some values have one member: started from another seed it may do better or worse."
+            )
     return " ".join(
         [*sentences, SELECTION_NOTES[on], recommend_next_values(best_value, tried)]
     ).rstrip()
+
+
+def recommend_more_members(values: int, setting: str) -> str:
+    """Why one member a value ranks members and not values, and what would compare these."""
+    plural = SETTING_PLURALS[setting]
+    text = f"One member for each: other seeds may order the {plural} differently."
+    if values * MEMBERS_TO_COMPARE > MAX_MEMBERS:
+        return text
+    return (
+        f"{text} To compare the {plural} themselves, train {MEMBERS_TO_COMPARE} members for each "
+        f"({values * MEMBERS_TO_COMPARE} members)."
+    )
 
 
 def recommend_next_values(best_value: BestValue, tried: Sequence[float] = ()) -> str:

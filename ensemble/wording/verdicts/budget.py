@@ -75,7 +75,15 @@ def describe_wide_network_comparison(competitor_result: CompetitorResult, noun: 
 
 
 def describe_winner(group_difference: GroupDifference) -> str:
-    """Which is shown to win, and by what."""
+    """Which is shown to win, and by what; of one run each, that it is so in these runs."""
+    winner = _name_winner(group_difference)
+    is_shown = group_difference.accuracy_sign or group_difference.nll_sign
+    if is_shown and group_difference.settings_p is None:
+        return f"in these runs {winner}"
+    return winner
+
+
+def _name_winner(group_difference: GroupDifference) -> str:
     metric_by_sign = {group_difference.accuracy_sign: "accuracy", group_difference.nll_sign: "NLL"}
     if not (group_difference.accuracy_sign or group_difference.nll_sign):
         return "no difference is shown."

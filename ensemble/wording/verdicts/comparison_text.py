@@ -110,10 +110,25 @@ def count_mean_decimals(group_difference: GroupDifference) -> int:
 
 
 def format_shown_differences(group_difference: GroupDifference) -> str:
-    """What is shown of accuracy and NLL: "more right", "higher NLL", "no difference shown"."""
-    accuracy = {1: "more right", -1: "fewer right", 0: ""}[group_difference.accuracy_sign]
-    nll = {1: "lower NLL", -1: "higher NLL", 0: ""}[group_difference.nll_sign]
-    return ", ".join(filter(None, [accuracy, nll])) or "no difference shown"
+    """What is shown of accuracy and NLL: "more right", "in these runs higher NLL".
+
+    What is shown of these runs alone, as their seeds may be the reason, says so.
+    """
+    settings = _name_differences(
+        group_difference.settings_accuracy_sign, group_difference.settings_nll_sign
+    )
+    in_runs = _name_differences(
+        group_difference.accuracy_sign * (not group_difference.settings_accuracy_sign),
+        group_difference.nll_sign * (not group_difference.settings_nll_sign),
+    )
+    parts = [settings, f"in these runs {in_runs}" if in_runs else ""]
+    return "; ".join(filter(None, parts)) or "no difference shown"
+
+
+def _name_differences(accuracy_sign: int, nll_sign: int) -> str:
+    accuracy = {1: "more right", -1: "fewer right", 0: ""}[accuracy_sign]
+    nll = {1: "lower NLL", -1: "higher NLL", 0: ""}[nll_sign]
+    return ", ".join(filter(None, [accuracy, nll]))
 
 
 def describe_comparison_basis(comparison_table: ComparisonTable) -> str:
@@ -129,6 +144,6 @@ def describe_comparison_basis(comparison_table: ComparisonTable) -> str:
         text += (
             f" Each p is adjusted for all {comparison_table.tests} tests (Holm); “no difference "
             "shown” does "
-            "not mean equal."
+            "not mean equal. The baseline is taken to be chosen before the results were seen."
         )
     return text
