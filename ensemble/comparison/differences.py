@@ -203,7 +203,8 @@ def _members_p_value(
     measures: RunMeasures, others: RunMeasures, name: str, differences: Doubles, bound: float
 ) -> float | None:
     """The p of one run against one over draws of their members; None where these tell nothing."""
-    if name not in measures.member_variances or name not in others.member_variances:
+    sides = measures, others
+    if not all(one.are_members_independent and name in one.member_variances for one in sides):
         return None
     variances = measures.member_variances[name], others.member_variances[name]
     return estimate_crossed_mean(differences, bound=bound, run_variances=variances).p

@@ -49,7 +49,9 @@ class RunMeasures:
       better_without: (member, NLL without it, NLL with it), the member counted from 0, where the
         ensemble is shown to be better without one; None where it is not.
       member_variances: what other members of the same settings would add to the squared error of
-        its "accuracy" and "nll", where members share nothing but their settings; else {}.
+        its "accuracy" and "nll"; {} of one member.
+      are_members_independent: whether members share nothing but their settings: else, seeing the
+        images in one order, they move together from seed to seed, by more than they tell.
     """
 
     run_id: str
@@ -61,6 +63,7 @@ class RunMeasures:
     over_all_images: Mapping[str, float]
     better_without: tuple[int, float, float] | None = None
     member_variances: Mapping[str, RunVariance] = field(default_factory=dict)
+    are_members_independent: bool = False
 
     @property
     def right(self) -> NDArray[np.bool_]:
@@ -137,7 +140,16 @@ def _load_run_measures(
         )
     }
     return RunMeasures(
-        run_id, epoch, chosen, images, kept["share"], each, whole, better_without, variances
+        run_id,
+        epoch,
+        chosen,
+        images,
+        kept["share"],
+        each,
+        whole,
+        better_without,
+        variances,
+        _are_members_independent(runs.find_run(run_id)),
     )
 
 
@@ -158,9 +170,7 @@ def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
     arrays["better_without"] = np.array(
         [removal.member, removal.nll_without, removal.nll] if removal and is_better else []
     )
-    variances = (
-        estimate_member_variances(probabilities, truth) if _are_members_independent(run) else {}
-    )
+    variances = estimate_member_variances(probabilities, truth)
     arrays["member_variances"] = np.array(
         [variances[name] for name in VARIANCE_METRICS if variances]
     )
@@ -168,7 +178,7 @@ def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
 
 
 def _are_members_independent(run: Run) -> bool:
-    """Whether members share nothing but their settings: each its own order, or its own images.
+    """Whether each member has its own order of the images, or its own images.
 
     Of predictions that were made elsewhere that is not known.
     """

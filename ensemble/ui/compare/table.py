@@ -8,10 +8,11 @@ from ensemble import runs
 from ensemble.comparison import comparison_table as compared
 from ensemble.comparison.compared_settings import collect_run_settings, find_differing_settings
 from ensemble.comparison.run_groups import RunGroup, group_runs
+from ensemble.figures.comparison.comparison_table import describe_seed_limit
 from ensemble.runs.annotations.baseline import read_baselines
 from ensemble.ui.compare import comparison_cache, controls
 from ensemble.ui.render import render_view
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, seed_launch
 from ensemble.views.side_by_side import side_by_side_view
 from ensemble.wording.run_names import format_creation_time, format_unique_run_name
 
@@ -44,6 +45,8 @@ def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run])
         lambda: compared.build_comparison_table(groups, baseline),
     )
     render_view(side_by_side_view(shared_comparison, only_differing=differ))
+    if describe_seed_limit(shared_comparison):
+        seed_launch.show_seed_launch([group.runs[0] for group in groups], "compare_table_seeds")
 
 
 def group_runs_singly(every: Sequence[runs.Run]) -> list[RunGroup]:

@@ -126,7 +126,8 @@ def describe_multiple_tests(compared: int, available: int, unread: int) -> str:
         f"is "
         f"adjusted for all {2 * compared} tests (Holm): that one of them errs by luck has a "
         "chance of "
-        "at most 5 %. Intervals are of one comparison alone. “Not shown” does not mean equal."
+        "at most 5 %. Intervals are of one comparison alone. “Not shown” does not mean equal. "
+        "All is about these trained runs: other seeds may order their settings differently."
     ]
     if available > MAX_RUNS:
         sentences.append(f"The newest {MAX_RUNS} of {available:,} runs are compared.")

@@ -9,6 +9,7 @@ import streamlit as st
 from ensemble import architectures, runs
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.comparison.image_identity import have_same_images
+from ensemble.comparison.seed_groups import SeedComparison, compare_seed_groups
 from ensemble.errors import EnsembleError
 from ensemble.figures.inspect.wins_by_class import (
     MAX_CLASSES,
@@ -21,7 +22,15 @@ from ensemble.ui.inspect import images
 from ensemble.ui.inspect.all_runs_comparison import measure_gain_over_run, show_comparison_with_all
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import controls, loader
-from ensemble.ui.shared import address, guard, loaders, settings, theme, widget_state
+from ensemble.ui.shared import (
+    address,
+    guard,
+    loaders,
+    seed_launch,
+    settings,
+    theme,
+    widget_state,
+)
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import escaping, formats
 from ensemble.wording.formats import pluralize_noun
@@ -34,6 +43,7 @@ DETAIL_LABELS = {
     "settings": "Settings that differ",
     "all": "Against all runs",
 }
+OFFERED_SEEDS = (seed_launch.SEEDS_PER_SETTING, 5)  # of which it is said what they would show
 
 
 def show_run_comparison(shared_epoch: SharedEpoch) -> None:
@@ -49,24 +59,39 @@ def show_run_comparison(shared_epoch: SharedEpoch) -> None:
         guard.show_error_message(error)
         return
     gain_over_run = measure_gain_over_run(shared_epoch, other, epoch)
-    other_name = escaping.escape_markdown(format_run_name(other))
-    st.markdown(
-        "##### "
-        f"{run_comparison.describe_run_comparison(gain_over_run, other_name, shared_epoch.noun)}"
+    other_name, noun = escaping.escape_markdown(format_run_name(other)), shared_epoch.noun
+    seeds = compare_over_seeds(shared_epoch.run, other)
+    claim = run_comparison.describe_run_comparison(gain_over_run, other_name, noun, seeds)
+    st.markdown(f"##### {claim}")
+    sentences = (
+        run_comparison.describe_seed_evidence(seeds, noun),
+        run_comparison.describe_comparison_evidence(gain_over_run, noun),
+        run_comparison.describe_pair_choice(len(comparable_runs)),
     )
-    st.caption(
-        " ".join(
-            filter(
-                None,
-                (
-                    run_comparison.describe_comparison_evidence(gain_over_run, shared_epoch.noun),
-                    run_comparison.describe_pair_choice(len(comparable_runs)),
-                ),
-            )
-        )
-    )
+    st.caption(" ".join(filter(None, sentences)))
+    if seeds and not seeds.has_same_settings:
+        show_seed_offer(seeds)
     show_won_lost_chart(shared_epoch, other_predictions, other, epoch)
     show_comparison_details(shared_epoch, other_predictions, other, comparable_runs)
+
+
+def compare_over_seeds(run: runs.Run, other: runs.Run) -> SeedComparison | None:
+    """What runs of both settings show; None where one of the two cannot be read."""
+    try:
+        return compare_seed_groups(run, other, loaders.list_cached_runs())
+    except EnsembleError:
+        return None
+
+
+def show_seed_offer(seeds: SeedComparison) -> None:
+    """How likely more seeds would tell the settings apart, and the button that trains them."""
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="medium", key="compare_seeds"
+    ):
+        seed_launch.show_seed_launch((seeds.runs[0], seeds.other_runs[0]), "compare_train_seeds")
+        if len(seeds.runs) < seed_launch.SEEDS_PER_SETTING:
+            chance = run_comparison.describe_seed_power(seeds, OFFERED_SEEDS)
+            st.caption(chance, width="content")
 
 
 def find_comparable_runs(run: runs.Run) -> list[runs.Run]:

@@ -3,8 +3,12 @@
 Accuracy and NLL are tested at once, so their p-values are adjusted for being two (Holm).
 """
 
+from collections.abc import Sequence
+
+from ensemble.analysis.inference.crossed_means import OVER_IMAGES
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, PairedGain
+from ensemble.comparison.seed_groups import SeedComparison
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import (
@@ -12,6 +16,7 @@ from ensemble.wording.verdicts.ensemble_gain import (
     format_gain_interval,
     format_nll_change,
     format_p_value,
+    format_signed,
 )
 
 
@@ -24,32 +29,116 @@ def compute_gain_signs(paired_gain: PairedGain) -> tuple[int, int]:
     )
 
 
-def describe_run_comparison(paired_gain: PairedGain, other: str, noun: str) -> str:
+def describe_run_comparison(
+    paired_gain: PairedGain, other: str, noun: str, seeds: SeedComparison | None = None
+) -> str:
     """Which of two runs is better on the images they share: one claim.
+
+    Of their settings where other seeds bear it out, else of these two runs.
 
     Args:
       paired_gain: what this run is better by than the other.
       other: the other's name, as it is to be written.
       noun: what an image is called.
+      seeds: what runs of their settings show; None where that is not known.
     """
+    if claim := _describe_settings_difference(seeds, other, noun):
+        return claim
+    if seeds and seeds.has_same_settings:
+        begin = "Same settings, another seed: this run"
+    else:
+        begin = "Of these two, this run"
     accuracy, nll = compute_gain_signs(paired_gain)
     lower = "a lower" if nll > 0 else "a higher"
     if accuracy:
-        more = (
-            f"{abs(formats.round_half_away(paired_gain.digits)):,} "
-            f"{'more' if accuracy > 0 else 'fewer'}"
-        )
+        more = _format_more_right(paired_gain.digits, noun)
         but = f", but {lower} NLL" if nll == -accuracy else ""
-        return f"This run gets {more} {pluralize_noun(noun)} right than {other}{but}."
+        return f"{begin} gets {more} right than {other}{but}."
     if not paired_gain.won + paired_gain.lost:
         return (
             f"Both get the same {pluralize_noun(noun)} "
             f"right{f', this run at {lower} NLL' if nll else ''}."
         )
     if nll:
-        these = formats.format_finding_subject(paired_gain.n, noun)
-        return f"{these} {lower} NLL than {other}, not which is right more often."
+        return f"{begin} has {lower} NLL than {other}; which is right more often is open."
     return f"{formats.format_finding_subject(paired_gain.n, noun)} no difference from {other}."
+
+
+def _describe_settings_difference(seeds: SeedComparison | None, other: str, noun: str) -> str:
+    """What holds for other seeds of both settings; "" where nothing is shown."""
+    difference = seeds.difference if seeds else None
+    if difference is None:
+        return ""
+    lower = "a lower" if difference.settings_nll_sign > 0 else "a higher"
+    if difference.settings_accuracy_sign:
+        contrary = difference.settings_nll_sign == -difference.settings_accuracy_sign
+        return (
+            f"These settings get {_format_more_right(difference.digits, noun)} right than those of "
+            f"{other}{f', but {lower} NLL' if contrary else ''}."
+        )
+    if difference.settings_nll_sign:
+        return f"These settings have {lower} NLL than those of {other}."
+    return ""
+
+
+def _format_more_right(digits: float, noun: str) -> str:
+    count = abs(formats.round_half_away(digits))
+    which = "more" if digits > 0 else "fewer"
+    return f"{count:,} {which} {noun if count == 1 else pluralize_noun(noun)}"
+
+
+def describe_seed_evidence(seeds: SeedComparison | None, noun: str) -> str:
+    """What other seeds say of the two settings, or that nothing is known of them."""
+    if seeds is None:
+        return ""
+    if seeds.has_same_settings:
+        return "The two differ in the seed alone: which of such runs does better is luck."
+    difference = seeds.difference
+    if difference is None:
+        return ""
+    if difference.settings_p is None or difference.settings_nll_p is None:
+        return (
+            "This is about these two trained runs: other seeds of the same settings may order them "
+            "differently."
+        )
+    accuracy_p, nll_p = (
+        format_p_value(p or 0.0)
+        for p in (difference.adjusted_settings_p, difference.adjusted_settings_nll_p)
+    )
+    if difference.over == OVER_IMAGES:
+        return (
+            f"Other seeds, told from how members differ: accuracy {accuracy_p}, NLL {nll_p} "
+            "(jackknife over members)."
+        )
+    ends = (
+        f"{format_signed(difference.digits_low, 1)} to {format_signed(difference.digits_high, 1)}"
+    )
+    nll = f"{format_signed(-difference.nll_high)} to {format_signed(-difference.nll_low)}"
+    return (
+        f"Over {len(seeds.runs)} and {len(seeds.other_runs)} seeds: "
+        f"{formats.format_image_difference(difference.digits, noun)} ({ends}), {accuracy_p}; NLL "
+        f"{format_signed(-difference.nll)} ({nll}), {nll_p}: intervals and p for new seeds and "
+        "images."
+    )
+
+
+def describe_seed_power(seeds: SeedComparison, counts: Sequence[int]) -> str:
+    """How likely so many seeds of each would show a difference like this; "" where unknown."""
+    chances = [seeds.compute_power(count) for count in counts]
+    if any(chance is None for chance in chances):
+        return ""
+    # Members that see the images in one order tell the least that seeds may differ by.
+    about = (
+        "about"
+        if seeds.is_nll_variance_from_runs or seeds.has_independent_members
+        else "at most about"
+    )
+    parts = [
+        f"{count} {'seeds of each would show it in ' + about if not place else 'in'} "
+        f"{_format_chance(chance or 0.0)}"
+        for place, (count, chance) in enumerate(zip(counts, chances, strict=True))
+    ]
+    return f"If their NLLs differ as much as here, {', '.join(parts)} of cases."
 
 
 def describe_comparison_evidence(paired_gain: PairedGain, noun: str) -> str:
@@ -71,6 +160,15 @@ def describe_comparison_evidence(paired_gain: PairedGain, noun: str) -> str:
         "two "
         "tests (Holm); each interval is for one test alone."
     )
+
+
+def _format_chance(chance: float) -> str:
+    """A chance as rough as it is known: "40 %", "under 5 %", "over 95 %"."""
+    if chance < 0.05:
+        return "under 5\N{NO-BREAK SPACE}%"
+    if chance > 0.95:
+        return "over 95\N{NO-BREAK SPACE}%"
+    return f"{round(20 * chance) * 5}\N{NO-BREAK SPACE}%"
 
 
 def describe_pair_choice(available: int) -> str:
