@@ -15,6 +15,7 @@ from ensemble.cli.train import summarize_run
 from ensemble.config import EnsembleConfig
 from ensemble.settings import list_setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig, Trial
+from ensemble.sweeps.best_trials import judge_best_trial, list_edge_settings
 from ensemble.sweeps.enlargement import add_trials
 from ensemble.sweeps.selected_members import list_member_sources
 from ensemble.sweeps.selection import create_hyper_deep_ensemble
@@ -22,6 +23,7 @@ from ensemble.sweeps.settings import DEFAULT_VALIDATION
 from ensemble.sweeps.store import requeue_sweep
 from ensemble.sweeps.worker import work_on_sweep
 from ensemble.wording import formats
+from ensemble.wording.verdicts import best_trial as words
 
 SWEEP_OPTION_FIELDS = ("trials", "sampler", "pruner", "workers", "sampler_seed")
 
@@ -178,6 +180,8 @@ def run_queued_sweep(queued: Sweep, as_json: bool) -> None:
     trials = sweeps.read_trials(done)
     if (best := sweeps.find_best_trial(done, trials)) and not as_json:
         print_line(describe_best_trial(done, best), err=True)
+        for sentence in describe_best_trial_evidence(done, trials, best):
+            print_line(sentence, err=True)
     exit_with_result(done.state, done.message, summarize_sweep(done, trials))
 
 
@@ -213,10 +217,23 @@ def describe_best_trial(sweep: Sweep, best: Trial) -> str:
     return f"Best: {params}; {goal} {best.values[0]:.4g}, run {best.run_id}."
 
 
+def describe_best_trial_evidence(sweep: Sweep, trials: list[Trial], best: Trial) -> list[str]:
+    """Which other trials may be as good, how flattered the best is, and at which ends it stands."""
+    evidence, goal = judge_best_trial(sweep, trials), sweep.config.objective_names[0]
+    ends = list_edge_settings(sweep.config.search_axes, best.params)
+    sentences = [
+        words.describe_equivalent_trials(evidence, "image") if evidence else "",
+        words.describe_selection_optimism(evidence, goal),
+        words.describe_edge_settings(ends),
+    ]
+    return list(filter(None, sentences))
+
+
 def summarize_sweep(sweep: Sweep, trials: list[Trial] | None = None) -> dict[str, Any]:
     """What a sweep came to so far, ready for JSON."""
     trials = sweeps.read_trials(sweep) if trials is None else trials
     best = sweeps.find_best_trial(sweep, trials)
+    evidence = None if sweep.active else judge_best_trial(sweep, trials)
     return {
         "study": sweep.id,
         "state": sweep.state,
@@ -226,6 +243,9 @@ def summarize_sweep(sweep: Sweep, trials: list[Trial] | None = None) -> dict[str
         "pareto": [
             pareto_trial.number for pareto_trial in sweeps.find_pareto_trials(sweep, trials)
         ],
+        "not_shown_worse": [trial.number for trial in evidence.equivalent] if evidence else None,
+        "optimism": evidence.optimism if evidence else None,
+        "at_edge": list_edge_settings(sweep.config.search_axes, best.params) if best else {},
     }
 
 

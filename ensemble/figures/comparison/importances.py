@@ -1,7 +1,10 @@
 """How much of what trials differ in is due to each setting that was searched."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ensemble.comparison.compared_settings import humanize_setting_name
 from ensemble.figures import chart_style
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
 
 MIN_TRIALS = 10  # complete trials: of fewer a forest of trees learns nothing
 ROW_HEIGHT = 38
+FOREST_SIZE, NOISE_FOREST_SIZE = 64, 16  # trees
+NOISE_DRAWS = 19  # beyond all of which noise alone lies in 1 of 20 cases
 
 
 def compute_setting_importances(
@@ -33,29 +38,90 @@ def compute_setting_importances(
       Shares that sum to 1; {} where there are fewer than FEWEST complete trials, or all came to
       the same.
     """
+    complete, values = _list_complete_values(config, trials, goal)
+    if len(complete) < MIN_TRIALS or len(set(values)) < 2:
+        return {}
+    return _compute_variance_shares(config, complete, values, FOREST_SIZE)
+
+
+@dataclass(frozen=True)
+class NoiseShares:
+    """What the largest share is where no setting matters.
+
+    Attributes:
+      low: the least of `NOISE_DRAWS` draws of trials whose values were dealt out anew at random.
+      high: the largest of them.
+      is_exceeded: whether the trials' own largest share is larger still: of settings that do not
+        matter that has a chance of 1 in `NOISE_DRAWS` + 1, 5 %.
+    """
+
+    low: float
+    high: float
+    is_exceeded: bool
+
+
+def estimate_noise_shares(
+    config: SweepConfig, trials: Sequence[Trial], goal: str
+) -> NoiseShares | None:
+    """The largest share that noise alone gives for as many trials and settings: a permutation test.
+
+    Its forests have a quarter as many trees, those of the trials' own values too.
+
+    Args:
+      config: of the sweep.
+      trials: of it; only the complete ones count.
+      goal: one of its objectives.
+
+    Returns:
+      None where there are no shares.
+    """
+    complete, values = _list_complete_values(config, trials, goal)
+    if len(complete) < MIN_TRIALS or len(set(values)) < 2:
+        return None
+    draw = np.random.default_rng(0)
+
+    def largest_share(dealt: Sequence[float]) -> float:
+        return max(
+            _compute_variance_shares(config, complete, dealt, NOISE_FOREST_SIZE).values(), default=0
+        )
+
+    own = largest_share(values)
+    drawn = [largest_share(draw.permutation(values).tolist()) for _ in range(NOISE_DRAWS)]
+    return NoiseShares(min(drawn), max(drawn), own > max(drawn))
+
+
+def _list_complete_values(
+    config: SweepConfig, trials: Sequence[Trial], goal: str
+) -> tuple[list[Trial], list[float]]:
+    """The complete trials that have every setting, and what each came to."""
+    place, axes = config.objective_names.index(goal), config.search_axes
+    complete = [
+        trial for trial in trials if trial.state == "complete" and set(trial.params) >= set(axes)
+    ]
+    return complete, [trial.values[place] for trial in complete]
+
+
+def _compute_variance_shares(
+    config: SweepConfig, complete: Sequence[Trial], values: Sequence[float], trees: int
+) -> dict[str, float]:
     # Optuna and scikit-learn take a second to import, and only this needs them.
     import optuna
 
     from ensemble.sweeps.study import build_distribution
 
-    place, axes = config.objective_names.index(goal), config.search_axes
-    complete = [
-        trial for trial in trials if trial.state == "complete" and set(trial.params) >= set(axes)
-    ]
-    if len(complete) < MIN_TRIALS or len({trial.values[place] for trial in complete}) < 2:
-        return {}
+    distributions = {name: build_distribution(axis) for name, axis in config.search_axes.items()}
     study = optuna.create_study()
     study.add_trials(
         [
             optuna.trial.create_trial(
-                params={name: trial.params[name] for name in axes},
-                value=trial.values[place],
-                distributions={name: build_distribution(axis) for name, axis in axes.items()},
+                params={name: trial.params[name] for name in distributions},
+                value=value,
+                distributions=distributions,
             )
-            for trial in complete
+            for trial, value in zip(complete, values, strict=True)
         ]
     )
-    evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
+    evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=trees, seed=0)
     param_importances = optuna.importance.get_param_importances(study, evaluator=evaluator)
     return {name: float(share) for name, share in param_importances.items()}
 

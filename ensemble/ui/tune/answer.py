@@ -1,7 +1,7 @@
 """What a sweep has found so far: its best settings, what they came to, and on which images."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -11,8 +11,11 @@ from ensemble.datasets.split import count_holdout_images
 from ensemble.errors import RunError
 from ensemble.figures.comparison.trial_columns import OBJECTIVE_TITLES, format_objective
 from ensemble.sweeps import Sweep, Trial
+from ensemble.sweeps.best_trials import BestTrialEvidence, list_edge_settings
+from ensemble.ui.tune import loader
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
+from ensemble.wording.verdicts import best_trial as words
 
 STATE_LABELS = {
     "complete": "complete",
@@ -34,10 +37,15 @@ def describe_trial_settings(trial: Trial) -> str:
 def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The best settings in a sentence, what they came to, and how the trials ended."""
     best = sweeps.find_best_trial(sweep, list(trials)) if trials else None
+    # All trials' predictions are read for it: once, when no more are to come.
+    evidence = None if sweep.active else loader.load_best_trial_evidence(sweep, trials)
     if best is None:
         st.markdown("#### No trial has finished yet")
     else:
         st.markdown(f"#### {describe_best_settings(sweep, trials, best)}")
+        ends = list_edge_settings(sweep.config.search_axes, best.params)
+        if sentences := describe_best_trial_evidence(evidence, ends, find_trial_run(best)):
+            st.markdown(escaping.escape_markdown(sentences))
     with st.container(horizontal=True, gap="medium", key="tune_answer"):
         if best:
             show_objective_metrics(sweep, trials, best)
@@ -46,7 +54,18 @@ def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
     sentence = describe_trial_counts(sweep, trials)
     if best and sweep.config.objective_names != ("seconds",):
         sentence += f" {describe_selection_bias(sweep, trials)}"
+        optimism = words.describe_selection_optimism(evidence, sweep.config.objective_names[0])
+        sentence = f"{sentence} {optimism}".rstrip()
     st.caption(escaping.escape_markdown(sentence))
+
+
+def describe_best_trial_evidence(
+    evidence: BestTrialEvidence | None, ends: Mapping[str, str], run: runs.Run | None
+) -> str:
+    """Which other trials may be as good, and whether the search space ends at the best; or ""."""
+    noun = run.data.noun if run else "image"
+    others = words.describe_equivalent_trials(evidence, noun) if evidence else ""
+    return f"{others} {words.describe_edge_settings(ends)}".strip()
 
 
 def describe_best_settings(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> str:

@@ -10,8 +10,13 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from ensemble import sweeps
-from ensemble.figures.comparison.importances import compute_setting_importances
+from ensemble.figures.comparison.importances import (
+    NoiseShares,
+    compute_setting_importances,
+    estimate_noise_shares,
+)
 from ensemble.sweeps import Sweep, Trial
+from ensemble.sweeps.best_trials import BestTrialEvidence, judge_best_trial
 from ensemble.ui.shared import loaders
 
 Result = TypeVar("Result")
@@ -52,6 +57,19 @@ def load_setting_importances(sweep: Sweep, every: Sequence[Trial], goal: str) ->
     return compute_once(
         "weights", by, lambda: compute_setting_importances(sweep.config, complete, goal)
     )
+
+
+def load_noise_shares(sweep: Sweep, every: Sequence[Trial], goal: str) -> NoiseShares | None:
+    """`estimate_noise_shares` of an objective, once for each number of complete trials."""
+    complete = [trial for trial in every if trial.state == "complete"]
+    by = (sweep.id, goal, *build_trials_key(complete))
+    return compute_once("noise", by, lambda: estimate_noise_shares(sweep.config, complete, goal))
+
+
+def load_best_trial_evidence(sweep: Sweep, every: Sequence[Trial]) -> BestTrialEvidence | None:
+    """`judge_best_trial`, once for each number of complete trials."""
+    by = (sweep.id, *build_trials_key([trial for trial in every if trial.state == "complete"]))
+    return compute_once("best", by, lambda: judge_best_trial(sweep, every))
 
 
 def compute_once(what: str, by: CacheKey, make: Callable[[], Result]) -> Result:

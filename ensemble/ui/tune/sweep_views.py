@@ -1,6 +1,6 @@
 """The views of a sweep: how it goes, its trials, each setting alone, what matters, trade-offs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -145,10 +145,10 @@ def show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -
         complete = complete[: len(complete) - len(complete) % (len(complete) // 10)]
     with st.spinner("Weighing the settings…"):
         shares = loader.load_setting_importances(sweep, complete, goal)
+        noise = None if sweep.active else loader.load_noise_shares(sweep, complete, goal)
     if not shares:
         st.info("All trials have the same result: no setting made a difference.")
         return
-    first = next(iter(shares))
     title = f"What {OBJECTIVE_TITLES[goal]} depends on · {format_run_name(sweep)}"
     figure_panel.show_figure_panel(
         importances.plot_setting_importances(shares, title, theme.get_page_palette()),
@@ -163,10 +163,34 @@ def show_setting_importances(sweep: Sweep, trials: Sequence[Trial], goal: str) -
             for name, share in shares.items()
         ),
         table=lambda: pd.DataFrame({"setting": list(shares), "share": list(shares.values())}),
-        sees=f"**{humanize_setting_name(first).capitalize()}** explains "
-        f"{formats.format_percent(shares[first], places=0)} "
-        f"of what {formats.format_count(len(complete), 'trial')} differ in.",
+        sees=describe_importances(shares, noise, trials),
     )
+
+
+def describe_importances(
+    shares: Mapping[str, float], noise: importances.NoiseShares | None, trials: Sequence[Trial]
+) -> str:
+    """Which setting explains most, whether that is more than noise would, and of which trials."""
+    first = next(iter(shares))
+    name, share = humanize_setting_name(first), formats.format_percent(shares[first], places=0)
+    count = sum(trial.state == "complete" for trial in trials)
+    of_trials = f"of what {formats.format_count(count, 'trial')} differ in"
+    if noise is None:
+        sentence = f"**{name.capitalize()}** explains {share} {of_trials}."
+    else:
+        low, high = (formats.format_percent(end, places=0) for end in (noise.low, noise.high))
+        by_noise = f"noise alone would give the first of {len(shares)} settings {low} to {high}"
+        sentence = (
+            f"**{name.capitalize()}** explains {share} {of_trials}; {by_noise}."
+            if noise.is_exceeded
+            else f"No setting is shown to matter: {name} explains {share} {of_trials}, and "
+            f"{by_noise}."
+        )
+    pruned = sum(trial.state == "pruned" for trial in trials)
+    if not pruned:
+        return sentence
+    are = "is" if pruned == 1 else "are"
+    return f"{sentence} {formats.format_count(pruned, 'pruned trial')} {are} left out."
 
 
 def show_pareto_front(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:

@@ -1,0 +1,161 @@
+"""What a sweep's best trial is worth: which others are not shown to be worse, and how flattered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble import runs
+from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, mean_p_value, zero_rounding
+from ensemble.analysis.quality.averaging import most_likely_classes
+from ensemble.analysis.quality.proper_scores import log_loss
+from ensemble.errors import EnsembleError
+from ensemble.runs.validation_predictions import evaluate_validation_predictions
+from ensemble.sweeps.search_space import Axis, Value, ValueRange
+from ensemble.sweeps.store import Sweep
+from ensemble.sweeps.trials import Trial, find_best_trial
+
+HALVINGS = 200  # random ones, of the images: the mean over them has a tenth of one's error
+MIN_IMAGES = 20  # of a half fewer say nothing of how a choice flatters
+EDGE_SHARE = 0.05  # of a range's width: nearer to its end a value stands at it
+
+
+@dataclass(frozen=True)
+class BestTrialEvidence:
+    """A sweep's best trial by its first objective, beside the other complete ones.
+
+    Attributes:
+      best: the trial.
+      equivalent: the other trials that are not shown to be worse on the images held out: p, by all
+        pairs of trials (Bonferroni), is 0.05 or more. That is of these trained runs.
+      compared: how many trials were compared, the best among them.
+      images: on how many images.
+      optimism: by how much the best is expected to be worse on new images than on those that it was
+        chosen on, in the objective's unit, at least 0; None of too few images.
+    """
+
+    best: Trial
+    equivalent: tuple[Trial, ...]
+    compared: int
+    images: int
+    optimism: float | None
+
+
+def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence | None:
+    """The best trial held against the others, image by image.
+
+    None where the objective is no mean over images, where there is one trial, or where predictions
+    of the best are not to be had.
+
+    Args:
+      sweep: whose.
+      trials: of it; the complete ones count whose predictions can be read and are of the images
+        that the best one held out.
+    """
+    goal = sweep.config.objective_names[0]
+    best = find_best_trial(sweep, list(trials)) if trials else None
+    if best is None or goal not in ("nll", "accuracy"):
+        return None
+    complete = [trial for trial in trials if trial.state == "complete" and trial is not best]
+    own = _measure_losses(best, goal)
+    if own is None:
+        return None
+    others = [(trial, losses) for trial in complete if (losses := _measure_losses(trial, goal))]
+    same = [(trial, losses[0]) for trial, losses in others if losses[1] == own[1]]
+    if not same:
+        return None
+    pairs = (len(same) + 1) * len(same) // 2
+    equivalent = tuple(
+        trial
+        for trial, losses in same
+        if pairs * mean_p_value(zero_rounding(losses - own[0])) >= SIGNIFICANCE_LEVEL
+    )
+    each = np.array([own[0], *(losses for _, losses in same)])
+    return BestTrialEvidence(
+        best, equivalent, len(each), each.shape[1], estimate_selection_optimism(each)
+    )
+
+
+def estimate_selection_optimism(losses: NDArray[np.float64]) -> float | None:
+    """By how much the least of T mean losses is expected to rise on new examples.
+
+    The examples are halved at random, the best is chosen on one half, and what it loses on the
+    other is averaged. Half as many examples flatter √2 times as much, for which it is corrected.
+
+    Args:
+      losses: (T, N), of each candidate on each example.
+
+    Returns:
+      At least 0; None of too few examples.
+    """
+    n = losses.shape[1]
+    if n < 2 * MIN_IMAGES:
+        return None
+    draw, half = np.random.default_rng(0), n // 2
+    totals, rises = losses.sum(axis=1), []
+    for _ in range(HALVINGS):
+        chosen_on = draw.permutation(n)[:half]
+        first = losses[:, chosen_on].sum(axis=1)
+        best = int(first.argmin())
+        rises.append((totals[best] - first[best]) / (n - half) - first[best] / half)
+    return max(0.0, float(np.mean(rises)) / np.sqrt(2))
+
+
+def list_edge_settings(axes: dict[str, Axis], params: dict[str, Value]) -> dict[str, str]:
+    """The numbers among the best settings that stand at an end of what was searched.
+
+    Args:
+      axes: of the search space.
+      params: the best trial's value of each.
+
+    Returns:
+      "lowest" or "highest" by the setting's name.
+    """
+    ends = {}
+    for name, axis in axes.items():
+        value = params.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if isinstance(axis, ValueRange):
+            low, high = float(axis.low), float(axis.high)
+            margin = 0.0 if axis.whole else EDGE_SHARE
+        else:
+            numbers = [v for v in axis.values if isinstance(v, int | float) and v is not True]
+            if len(numbers) < 2:
+                continue
+            low, high, margin = float(min(numbers)), float(max(numbers)), 0.0
+        place = _locate_value(float(value), low, high, isinstance(axis, ValueRange) and axis.log)
+        if place <= margin:
+            ends[name] = "lowest"
+        elif place >= 1 - margin:
+            ends[name] = "highest"
+    return ends
+
+
+def _locate_value(value: float, low: float, high: float, log: bool) -> float:
+    """Where in a range a value stands, from 0 to 1."""
+    if log:
+        value, low, high = (float(np.log(number)) for number in (value, low, high))
+    return (value - low) / (high - low)
+
+
+def _measure_losses(
+    trial: Trial, goal: str
+) -> tuple[NDArray[np.float64], tuple[object, ...]] | None:
+    """A trial's loss on each image that it held out, (N,), and which images these are."""
+    try:
+        run = runs.find_run(trial.run_id)
+        epoch = run.status.best_epoch
+        predictions = evaluate_validation_predictions(run, epoch) if epoch else None
+    except EnsembleError:
+        return None
+    if predictions is None or run.training_config is None:
+        return None
+    labels = predictions.labels
+    if goal == "nll":
+        losses = log_loss(predictions.averaged, labels)
+    else:
+        losses = (most_likely_classes(predictions.averaged) != labels).astype(float)
+    config = run.training_config
+    return losses, (config.dataset, config.validation, config.seed, len(labels))

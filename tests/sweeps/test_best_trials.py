@@ -1,0 +1,136 @@
+"""The best trial against the others: what the images held out show, and how a choice flatters."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ensemble import runs, sweeps
+from ensemble.datasets.split import select_validation_indices
+from ensemble.jobs.status import write_status
+from ensemble.runs.history import write_predictions
+from ensemble.runs.test_set import load_run_dataset
+from ensemble.sweeps import Sweep, Trial
+from ensemble.sweeps.best_trials import (
+    BestTrialEvidence,
+    estimate_selection_optimism,
+    judge_best_trial,
+    list_edge_settings,
+)
+from ensemble.sweeps.search_space import parse_search_space
+from ensemble.wording.verdicts import best_trial as words
+from tests.comparison.drawn import finished
+from tests.sweeps.light import light_config
+
+
+def trial(number: int, skill: float, seed: int = 0) -> Trial:
+    """A complete trial whose run says its validation images the surer, the greater the skill."""
+    run = finished({"validation": 0.1, "seed": seed, "momentum": number / 50}, epochs=1)
+    labels = load_run_dataset(run).train_labels
+    labels = labels[select_validation_indices(runs.require_training_config(run), labels)]
+    hard = np.random.default_rng(99).normal(size=(2, len(labels), 10))
+    logits = hard + np.random.default_rng(number).normal(0, 0.3, hard.shape)
+    logits[:, np.arange(len(labels)), labels] += skill
+    powers = np.exp(logits)
+    probabilities = (powers / powers.sum(-1, keepdims=True)).astype(np.float32)
+    write_predictions(run.path, 1, probabilities, "validation")
+    write_status(run.path, replace(run.status, best_epoch=1, best_on="validation"))
+    mean = probabilities.astype(float).mean(axis=0)[np.arange(len(labels)), labels]
+    nll = float(-np.log(mean).mean())
+    return Trial(number, "complete", {"learning_rate": 0.1}, (nll,), run_id=run.id)
+
+
+@pytest.fixture
+def sweep() -> Sweep:
+    return sweeps.create_sweep(light_config())
+
+
+def judged(sweep: Sweep, *trials: Trial) -> BestTrialEvidence:
+    found = judge_best_trial(sweep, trials)
+    assert found is not None
+    return found
+
+
+def test_trials_that_may_be_as_good_are_told_from_those_that_are_worse(sweep: Sweep) -> None:
+    found = judged(sweep, trial(0, 2.0), trial(1, 2.01), trial(2, 0.5), trial(3, 1.99))
+    assert found.best.number in (0, 1, 3)
+    assert {one.number for one in found.equivalent} == {0, 1, 3} - {found.best.number}
+    assert found.compared == 4
+    said = words.describe_equivalent_trials(found, "digit")
+    numbers = ", ".join(str(one.number + 1) for one in found.equivalent)
+    assert said == (
+        f"2 of the 3 other trials (trials {numbers}) are not shown to be worse on these "
+        f"{found.images} validation digits."
+    )
+
+
+def test_where_all_others_are_worse_that_is_said(sweep: Sweep) -> None:
+    found = judged(sweep, trial(0, 3.0), trial(1, 0.5), trial(2, 0.4))
+    assert words.describe_equivalent_trials(found, "digit").startswith(
+        "All 2 other trials do worse"
+    )
+    found = judged(sweep, trial(3, 3.0), trial(4, 0.5))
+    assert words.describe_equivalent_trials(found, "digit").startswith("The other trial does worse")
+    found = judged(sweep, trial(5, 2.0), trial(6, 2.0))
+    other = found.equivalent[0].number + 1
+    assert words.describe_equivalent_trials(found, "digit").startswith(
+        f"The other trial ({other}) is not shown to be worse"
+    )
+
+
+def test_what_cannot_be_held_against_the_best_is_left_out(sweep: Sweep) -> None:
+    best = trial(0, 3.0)
+    other_images = trial(1, 2.0, seed=5)
+    without = replace(trial(2, 2.0), run_id="gone")
+    pruned = replace(trial(3, 2.0), state="pruned")
+    assert judge_best_trial(sweep, [best, other_images, without, pruned]) is None
+    assert judge_best_trial(sweep, [best]) is None
+    assert judge_best_trial(sweep, []) is None
+    assert judged(sweep, best, pruned, trial(4, 1.0)).compared == 2
+
+
+def test_by_calibration_or_time_nothing_is_tested() -> None:
+    sweep = sweeps.create_sweep(light_config(objectives="seconds"))
+    assert judge_best_trial(sweep, [trial(0, 2.0), trial(1, 1.0)]) is None
+
+
+@pytest.mark.parametrize("trials", [2, 10])
+def test_the_optimism_is_what_the_best_loses_on_new_images(trials: int) -> None:
+    draw, told, lost, n = np.random.default_rng(0), [], [], 200
+    for _ in range(150):
+        losses = draw.exponential(1.0, n) + draw.normal(0, 1.0, (trials, n))
+        told.append(estimate_selection_optimism(losses))
+        # All are equally good: what the best is below the mean of all is luck.
+        means = losses.mean(axis=1)
+        lost.append(means.mean() - means.min())
+    assert np.mean(told) == pytest.approx(np.mean(lost), rel=0.2)
+    assert estimate_selection_optimism(np.zeros((3, 30))) is None
+    clear = np.array([[0.0], [1.0]]) + draw.normal(0, 0.1, (2, n))
+    assert estimate_selection_optimism(clear) == pytest.approx(0, abs=0.002)
+
+
+def test_a_best_at_the_end_of_the_search_is_said_to_be() -> None:
+    axes = parse_search_space(
+        "learning_rate=0.001..1:log momentum=0.5,0.9 members=2..8 optimizer=sgd,adamw epochs=3,3"
+    )
+    inside = {"learning_rate": 0.03, "momentum": 0.7, "members": 4, "optimizer": "sgd"}
+    assert list_edge_settings(axes, inside) == {}
+    edge = {"learning_rate": 0.99, "momentum": 0.5, "members": 8, "optimizer": "sgd", "epochs": 3}
+    found = list_edge_settings(axes, edge)
+    assert found == {"learning_rate": "highest", "momentum": "lowest", "members": "highest"}
+    assert words.describe_edge_settings({"learning_rate": "highest"}) == (
+        "Its learning rate is the highest that was searched: better ones may lie beyond."
+    )
+    assert words.describe_edge_settings({}) == ""
+
+
+def test_what_the_choice_costs_is_said_in_its_unit(sweep: Sweep) -> None:
+    found = judged(sweep, trial(0, 2.0), trial(1, 2.0))
+    assert words.describe_selection_optimism(replace(found, optimism=0.00412), "nll") == (
+        "Having been chosen, it is expected to rise by about 0.0041 nats on new images."
+    )
+    assert "to lose about 1.2 points" in words.describe_selection_optimism(
+        replace(found, optimism=0.012), "accuracy"
+    )
+    assert words.describe_selection_optimism(replace(found, optimism=None), "nll") == ""
+    assert words.describe_selection_optimism(None, "nll") == ""
