@@ -7,6 +7,11 @@ import numpy as np
 
 from ensemble import runs
 from ensemble.analysis.inference.seed_power import compute_seed_power
+from ensemble.analysis.inference.training_variance import (
+    MIN_RUNS,
+    TrainingVariance,
+    estimate_training_variance,
+)
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL
 from ensemble.comparison.differences import (
     GroupDifference,
@@ -14,7 +19,7 @@ from ensemble.comparison.differences import (
     compute_group_difference,
 )
 from ensemble.comparison.image_identity import have_same_images
-from ensemble.comparison.run_measures import RunMeasures, measure_run
+from ensemble.comparison.run_measures import CHOSEN_LAST, RunMeasures, measure_run
 from ensemble.comparison.seed_spread import comparable_settings
 from ensemble.errors import EnsembleError
 from ensemble.runs.store import Run
@@ -112,6 +117,26 @@ def find_seed_runs(run: Run, every: Sequence[Run]) -> list[Run]:
         if len(by_seed) == MAX_SEED_RUNS:
             break
     return list(by_seed.values())
+
+
+def estimate_seed_variance(run: Run, every: Sequence[Run]) -> TrainingVariance | None:
+    """What trainings of a run's settings differ by on new images; None of too few seeds.
+
+    Also None where an epoch was chosen on validation images, as it then differs from run to run.
+
+    Args:
+      run: one of them.
+      every: runs among which those of other seeds are looked for.
+    """
+    if len(find_seed_runs(run, every)) < MIN_RUNS:
+        return None
+    try:
+        measured = [measures for _, measures in _measure_seeds(run, every)]
+    except EnsembleError:
+        return None
+    if any(measures.chosen != CHOSEN_LAST for measures in measured):
+        return None
+    return estimate_training_variance([measures.right for measures in measured])
 
 
 def have_same_settings(run: Run, other: Run) -> bool:

@@ -5,6 +5,7 @@ from ensemble.analysis.members.gain import find_best_member, gain_over_mean_memb
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.quality import measure_qualities
+from ensemble.comparison.seed_groups import estimate_seed_variance
 from ensemble.comparison.seed_spread import measure_seed_spread
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.member_faults import list_epoch_member_faults
@@ -67,6 +68,9 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
     sentences += [
         selection_basis.describe_epoch_choice(epoch.epoch, epoch.epochs[-1]),
         words.describe_interval_scope(spread.accuracies, spread.nlls, epoch.n),
+        words.describe_training_variance(
+            estimate_seed_variance(epoch.run, epoch.list_runs()), epoch.n, noun
+        ),
     ]
     return [sentence for sentence in sentences if sentence]
 

@@ -9,6 +9,7 @@ from ensemble.wording.formats import pluralize_noun
 
 MAX_NAMED_TRIALS = 6  # that are named one by one
 SEED_NOTE = "Each was trained once: other seeds may order them differently."
+EDGE_NAMES = {"lowest": "lower", "highest": "upper"}
 MIN_OPTIMISM = 0.0001  # nats, or a share: less is not worth a sentence
 
 
@@ -39,8 +40,8 @@ def describe_equivalent_trials(evidence: BestTrialEvidence, noun: str) -> str:
 def describe_edge_settings(ends: Mapping[str, str]) -> str:
     """That a best value stands at an end of what was searched; "" where none does."""
     sentences = [
-        f"Its {humanize_setting_name(name)} is the {end} that was searched: better ones may lie "
-        "beyond."
+        f"Its {humanize_setting_name(name)} is at the {EDGE_NAMES[end]} end of what was searched: "
+        "better ones may lie beyond."
         for name, end in ends.items()
     ]
     return " ".join(sentences)

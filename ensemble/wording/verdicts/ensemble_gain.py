@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from ensemble.analysis.inference.training_variance import TrainingVariance
 from ensemble.analysis.members.ece_gain import EceGain
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import EnsemblePredictions
@@ -191,6 +192,35 @@ def describe_interval_scope(accuracies: Sequence[float], nlls: Sequence[float], 
         f"{formats.format_significant(statistics.fmean(nlls))} ± "
         f"{formats.format_significant(statistics.stdev(nlls), 2)} ({ends[0]} to {ends[1]}): mean ± "
         "standard deviation after the last epoch."
+    )
+
+
+def describe_training_variance(variance: TrainingVariance | None, n: int, noun: str) -> str:
+    """What of the spread over seeds is a difference between trainings; "" where unknown.
+
+    Args:
+      variance: over runs that differ in the seed alone.
+      n: on how many test images.
+      noun: what an image is called.
+    """
+    if variance is None:
+        return ""
+    limit = f"{formats.format_significant(100 * variance.limit**0.5, 2)} points"
+    images = f"these {n:,} {pluralize_noun(noun)}"
+    if variance.on_distribution <= 0:
+        if not variance.limit:
+            return (
+                f"The luck of {images} explains all of that: no difference between trainings is "
+                "seen."
+            )
+        return (
+            f"The luck of {images} alone would make them differ as much: on new images the "
+            f"accuracy of such trainings differs by at most ± {limit} (95 %)."
+        )
+    points = formats.format_significant(100 * variance.on_distribution**0.5, 2)
+    return (
+        f"On new images the accuracy of such trainings differs by about ± {points} points (at most "
+        f"{limit}, 95 %); the rest is the luck of {images}."
     )
 
 

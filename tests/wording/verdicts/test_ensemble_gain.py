@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from ensemble.analysis.inference.training_variance import TrainingVariance
 from ensemble.analysis.members.ece_gain import EceGain
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import evaluate_predictions
@@ -144,3 +145,17 @@ def test_the_spread_of_seeds_is_the_standard_deviation_between_runs() -> None:
         assert inspect_words.describe_interval_scope(alone, alone, 500).endswith(
             "another seed may differ."
         )
+
+
+def test_what_seeds_differ_by_is_parted_into_trainings_and_the_luck_of_these_images() -> None:
+    def said(on_distribution: float, limit: float) -> str:
+        variance = TrainingVariance(0.01**2, on_distribution, limit)
+        return inspect_words.describe_training_variance(variance, 500, "digit")
+
+    assert said(0.004**2, 0.012**2) == (
+        "On new images the accuracy of such trainings differs by about ± 0.40 points (at most 1.2 "
+        "points, 95 %); the rest is the luck of these 500 digits."
+    )
+    assert said(-1e-5, 0.005**2).endswith("differs by at most ± 0.50 points (95 %).")
+    assert "no difference between trainings is seen" in said(-1e-5, 0.0)
+    assert inspect_words.describe_training_variance(None, 500, "digit") == ""
