@@ -22,6 +22,21 @@ from ensemble.storage.atomic_files import read_json
 from tests.jobs.local_cluster import REPO, LocalCluster, backend_for, counted, counting, read, work
 
 PATIENCE_SECONDS = 30
+WAIT_LIMIT_S = 300  # of a whole test, far beyond what any takes
+
+
+@pytest.fixture(autouse=True)
+def limited_wait() -> Iterator[None]:
+    """A follower waits as long as its task does: for ever, where a test meant another message."""
+
+    def fail(signal_number: int, frame: object) -> None:
+        raise AssertionError(f"The job is still waited for after {WAIT_LIMIT_S} s.")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(WAIT_LIMIT_S)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(autouse=True)
