@@ -26,7 +26,7 @@ NO_DIFFERENCE_REASONS = {
 }
 
 SEEDS_TO_COMPARE = 3  # of each of two settings, from which on their difference may be shown
-BASELINE_NOTE = "This holds for a baseline that was chosen before the results were seen."
+BASELINE_NOTE = "The tests take the baseline to be chosen before the results were seen."
 # What an interval holds for, by what it is over.
 INTERVAL_SCOPES = {
     "images": "of one run for other test images",
@@ -239,12 +239,12 @@ def describe_table_basis(comparison_table: ComparisonTable) -> str:
         parts = "; ".join(words for name, words in INTERVAL_SCOPES.items() if name in over)
         sentences.append(f"Intervals are 95 %, each of one figure alone: {parts}.")
     if comparison_table.tests:
-        sentences.append(BASELINE_NOTE)
         sentences.append(
             f"Every p is adjusted for all {comparison_table.tests} tests (Holm): that one of them "
             "errs by luck "
             "has a chance of at most 5 %. “Not shown” does not mean equal."
         )
+        sentences.append(BASELINE_NOTE)
     return " ".join(filter(None, sentences))
 
 
