@@ -207,8 +207,7 @@ class Predictions(NamedPredictions):
         except OSError as error:
             raise PredictionsError(
                 f"{target} could not be written ({describe_error_with_path(error)}): "
-                f"{describe_remedy(error)}, "
-                "or name another file."
+                f"{describe_remedy(error)}, or name another file."
             ) from error
         return target
 

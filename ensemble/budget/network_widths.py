@@ -75,8 +75,7 @@ def find_equal_flops_width(
     if network_cost_at_width(network, image_shape, classes, last).flops < wanted:
         raise ConfigError(
             f"No {format_network_title(network)} of a width up to {last:,} costs as much as "
-            f"{members} members: "
-            "choose fewer members."
+            f"{members} members: choose fewer members."
         )
     return min(
         range(default_network_width(network), last + 1),

@@ -109,8 +109,8 @@ def run_work_pod_command(run_id: str, **chosen: Any) -> None:
     if not re.fullmatch("[0-9]{1,4}", index):
         raise ConfigError(
             f"{COMPLETION_INDEX_VARIABLE} is {index!r:.60}: it has to be the number of a group, "
-            f"from 0. Kubernetes "
-            "sets it in the pods of a Job whose completionMode is Indexed, as manifest prints it."
+            "from 0. Kubernetes sets it in the pods of a Job whose completionMode is Indexed, as "
+            "manifest prints it."
         )
     config = build_pod_config({name: value for name, value in chosen.items() if value is not None})
     submission = os.environ.get(SUBMISSION_VARIABLE, "")

@@ -237,8 +237,7 @@ class EnsembleConfig(Settings):
         if self.width and fixed:
             raise ConfigError(
                 f"width is {self.width}, but {architectures.format_network_title(self.network)} "
-                f"has no width to "
-                "set: leave it at 0."
+                "has no width to set: leave it at 0."
             )
         if not isinstance(self.dataset, StoredChoice):
             architectures.check_image_size(

@@ -73,14 +73,12 @@ def _parse_own_variables(environ: Mapping[str, str]) -> DistributedEnvironment:
     if not (host and port.isdecimal() and count.isdecimal() and index.isdecimal()):
         raise ConfigError(
             f"{ADDRESS_VARIABLE}, {COUNT_VARIABLE} and {INDEX_VARIABLE} have to be given together "
-            f"(host:port, and two whole "
-            "numbers), or none of them."
+            "(host:port, and two whole numbers), or none of them."
         )
     if not int(index) < int(count) or not 0 < int(port) < 2**16:
         raise ConfigError(
             f"{INDEX_VARIABLE} is {index} of {COUNT_VARIABLE} {count}, at port {port}: the numbers "
-            f"go from 0 to one "
-            "less than there are processes, ports from 1 to 65535."
+            "go from 0 to one less than there are processes, ports from 1 to 65535."
         )
     return DistributedEnvironment(host.strip("[]"), int(port), int(count), int(index))
 

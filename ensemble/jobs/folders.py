@@ -172,8 +172,7 @@ def build_unwritable_error(error: OSError) -> RunError:
     """What to say where a run's folder cannot be made."""
     return RunError(
         f"The run could not be made in {runs_folder()} ({describe_os_error(error)}): "
-        f"{describe_remedy(error)}, "
-        "or point ENSEMBLE_RUNS at a folder that can be written."
+        f"{describe_remedy(error)}, or point ENSEMBLE_RUNS at a folder that can be written."
     )
 
 

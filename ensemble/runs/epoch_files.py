@@ -49,8 +49,7 @@ def build_damaged_epoch_error(folder: Path, what: str, epoch: int, why: str) -> 
     """What to say of an epoch's file that is there and does not hold what it should."""
     return RunError(
         f"The {format_epoch_file_kind(what)} of epoch {epoch} of the run “{folder.name}” are "
-        f"damaged ({why}): choose "
-        "another epoch."
+        f"damaged ({why}): choose another epoch."
     )
 
 

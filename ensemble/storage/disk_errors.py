@@ -82,7 +82,6 @@ def describe_disk_error(error: OSError) -> str | None:
         if path.is_relative_to(folder):
             return (
                 f"{path} cannot be used ({describe_os_error(error)}): {describe_remedy(error)}, or "
-                f"point {variable} "
-                "at a folder that can be written."
+                f"point {variable} at a folder that can be written."
             )
     return None

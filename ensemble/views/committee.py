@@ -318,8 +318,8 @@ def explain_committee_costs(
     if beyond:
         parts.append(
             f"{EXPECTED_LABEL.capitalize()}: fitted to the curve as a + b · "
-            f"k^(−{beyond.power:.2f}); in "
-            "brackets the 95 % interval of the change, by jackknife over members and images."
+            f"k^(−{beyond.power:.2f}); in brackets the 95 % interval of the change, by jackknife "
+            "over members and images."
         )
     elif name in ("accuracy", "ece"):
         parts.append(

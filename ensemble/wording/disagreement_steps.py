@@ -127,8 +127,7 @@ def describe_uncertainty_rank(
         more = int((measures.information > mine).sum())
         return (
             f"On only {more:,} of {len(ensemble_predictions.labels):,} {pluralize_noun(noun)} do "
-            "the members "
-            f"differ more."
+            "the members differ more."
         )
     percentage = formats.format_percent(share, places=0)
     return f"The members differ here more than on {percentage} of all {pluralize_noun(noun)}."

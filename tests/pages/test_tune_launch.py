@@ -51,8 +51,7 @@ def test_what_is_ticked_is_searched_and_all_else_is_as_on_train() -> None:
     config = launched(at)
     assert config.space == (
         f"optimizer={','.join(optimizers.OPTIMIZER_NAMES)} learning_rate=0.02..0.5 "
-        f"momentum=0.8,0.9,0.95 "
-        "bootstrap=true,false"
+        "momentum=0.8,0.9,0.95 bootstrap=true,false"
     )
     assert (config.trials, config.sampler, config.objectives) == (7, "random", "nll")
     shared = EnsembleConfig(network="logistic", members=2, validation=0.1)

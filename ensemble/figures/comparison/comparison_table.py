@@ -241,8 +241,7 @@ def describe_table_basis(comparison_table: ComparisonTable) -> str:
     if comparison_table.tests:
         sentences.append(
             f"Every p is adjusted for all {comparison_table.tests} tests (Holm): that one of them "
-            "errs by luck "
-            "has a chance of at most 5 %. “Not shown” does not mean equal."
+            "errs by luck has a chance of at most 5 %. “Not shown” does not mean equal."
         )
         sentences.append(BASELINE_NOTE)
     return " ".join(filter(None, sentences))

@@ -123,8 +123,7 @@ def _check_entry_kind(info: zipfile.ZipInfo, quoted_name: str) -> None:
     if kind == stat.S_IFLNK:
         raise DataError(
             f"{quoted_name} in the archive is a link, and links are not followed: pack the file "
-            "that "
-            "it points to, or leave it out."
+            "that it points to, or leave it out."
         )
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise DataError(
@@ -137,8 +136,7 @@ def _check_entry_kind(info: zipfile.ZipInfo, quoted_name: str) -> None:
     if info.compress_type not in ZIP_METHODS:
         raise DataError(
             f"{quoted_name} in the archive is packed by an unsupported method "
-            f"({info.compress_type}): "
-            f"{REPACK_ADVICE}, as an ordinary .zip."
+            f"({info.compress_type}): {REPACK_ADVICE}, as an ordinary .zip."
         )
 
 
@@ -151,8 +149,7 @@ def _check_entry_overlap(archive: zipfile.ZipFile) -> None:
             shared = f" with {before}" if before else ""
             raise DataError(
                 f"{quoted_name} in the archive shares its bytes{shared}, which no ordinary tool "
-                "does: "
-                f"{REPACK_ADVICE}."
+                f"does: {REPACK_ADVICE}."
             )
         # At least: what else the entry's own header holds is not known before it is read.
         least = LOCAL_HEADER_BYTES + len(info.orig_filename) + info.compress_size

@@ -57,8 +57,7 @@ def parse_entry_path(name: str, windows: bool = os.name == "nt") -> tuple[str, .
     if "\\" in name:
         raise DataError(
             f"The name {quoted_name} in the archive has a backslash, which systems read "
-            "differently: "
-            "pack the folder with another tool."
+            "differently: pack the folder with another tool."
         )
     if name.startswith("/") or DRIVE.match(name):
         raise DataError(f"{quoted_name} in the archive is an absolute path: {mend}.")

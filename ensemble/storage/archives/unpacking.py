@@ -170,6 +170,5 @@ def _read_entry_pieces(archive: zipfile.ZipFile, planned_file: PlannedFile) -> I
 def _damaged_entry_error(planned_file: PlannedFile) -> DataError:
     return DataError(
         f"{planned_file.quoted_name} in the archive is damaged, or its size is not what the "
-        "archive "
-        f"says: {REPACK_ADVICE}, and upload all of it."
+        f"archive says: {REPACK_ADVICE}, and upload all of it."
     )

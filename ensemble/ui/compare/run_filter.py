@@ -103,8 +103,7 @@ def show_top_control() -> None:
             on_change=update_top_address,
             args=(key,),
             help="The best by the lowest validation NLL where every run has one, else by NLL on "
-            "the "
-            "test images.",
+            "the test images.",
         ),
     )
 

@@ -104,8 +104,7 @@ def show_settings_scatter(
             kept.columns, [run.id for run in every], names, kept.mask
         ),
         sees=f"A point a run: its {y.label_in_sentence} by its {x.label_in_sentence}, coloured by "
-        f"its "
-        f"{color.label_in_sentence}.{describe_unbrushed_points(kept)}",
+        f"its {color.label_in_sentence}.{describe_unbrushed_points(kept)}",
     )
 
 

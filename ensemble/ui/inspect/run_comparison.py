@@ -219,16 +219,12 @@ def show_won_lost_chart(
         name=f"{shared_epoch.file_stem}-against-{other.id}-epoch-{epoch}",
         title="Right in only one run, by class",
         alt=f"Of each class, {pluralize_noun(shared_epoch.noun)} that only one of the two runs "
-        "gets "
-        f"right: "
-        f"{len(won):,} won, {len(lost):,} lost",
+        f"gets right: {len(won):,} won, {len(lost):,} lost",
         table=lambda: tabulate_won_and_lost(
             shared_epoch.predictions, other_predictions, shared_epoch.class_names
         ),
         sees=f"By what it is: {pluralize_noun(shared_epoch.noun)} that only this run gets right "
-        "(won, "
-        f"blue, up) "
-        f"and that only the other does (lost, orange, "
+        "(won, blue, up) and that only the other does (lost, orange, "
         f"down).{describe_omitted_classes(len(shared_epoch.class_names))}",
     )
 

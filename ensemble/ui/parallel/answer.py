@@ -85,8 +85,8 @@ def describe_speedup_interval(bought: Speedup) -> str:
         return ""
     return (
         f" Its 95 % interval is {format_speedup(bought.low)} to {format_speedup(bought.high)}, "
-        f"over these "
-        "iterations; measured anew, with other work on the machine, it may lie elsewhere."
+        "over these iterations; measured anew, with other work on the machine, it may lie "
+        "elsewhere."
     )
 
 

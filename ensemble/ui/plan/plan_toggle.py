@@ -21,8 +21,7 @@ def show_plan_toggle(run: runs.Run) -> None:
             on_change=update_plan_toggle_address,
             args=(key,),
             help="Fewer members or fewer epochs: what they would have come to, from the "
-            "predictions "
-            "that the run kept of every epoch.",
+            "predictions that the run kept of every epoch.",
         ),
     )
     if address.CHEAPER.read() == "yes":

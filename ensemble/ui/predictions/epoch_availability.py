@@ -53,8 +53,7 @@ def refresh_first_epoch_notice(run_id: str, last_state: str, awaited: str) -> No
         else:
             st.info(
                 f"{escaping.escape_markdown(format_run_name(run))} is {run.state} and has no "
-                f"predictions: they "
-                "are kept at the end of every epoch.",
+                "predictions: they are kept at the end of every epoch.",
                 icon=":material/grid_off:",
             )
         show_train_link(run)

@@ -200,9 +200,9 @@ def explain_solve_errors_chart(traces: RegressionTraces) -> str:
     )
     reached = f"both objectives come to {one}" if one == many else f"{one} and {many} are reached"
     return (
-        f"The two curves lie on top of each other at first: the errors agree to "
-        f"{format_power_of_ten(early)} "
-        f"over {EARLY_ITERATIONS} iterations. From iteration {part} on, rounding shows; {reached}."
+        "The two curves lie on top of each other at first: the errors agree to "
+        f"{format_power_of_ten(early)} over {EARLY_ITERATIONS} iterations. From iteration {part} "
+        f"on, rounding shows; {reached}."
     )
 
 

@@ -126,8 +126,7 @@ def describe_edge_rate(competitor_result: CompetitorResult) -> str:
     side, way = ("highest", "higher") if end > 0 else ("lowest", "lower")
     return (
         f"Of {format_competitor(competitor_result)} the {side} rate that was tried was best: a "
-        f"{way} one may do "
-        "better (--rates)."
+        f"{way} one may do better (--rates)."
     )
 
 

@@ -149,8 +149,7 @@ def describe_temperature_evidence(scaled: TemperatureComparison, noun: str) -> s
         f"on the other {scaled.judged:,}."
         if scaled.halved
         else f"Fitted on {some}the {scaled.offered:,} validation {pluralize_noun(noun)}, judged on "
-        f"the "
-        f"{scaled.judged:,} test {pluralize_noun(noun)}."
+        f"the {scaled.judged:,} test {pluralize_noun(noun)}."
     )
     return (
         f"At {formats.format_significant(scaled_average.temperature)} the NLL falls by "
@@ -192,9 +191,8 @@ def explain_temperature_table(noun: str) -> str:
     """How to read `tabulate_temperatures`."""
     return (
         f"A temperature below 1 makes it surer, above 1 less sure; which {pluralize_noun(noun)} it "
-        f"gets "
-        "right hardly changes. NLL: what the label's probability costs, in nats; saved: the 95 % "
-        "interval of how much lower it gets. ECE: how far confidence and accuracy are apart, "
+        "gets right hardly changes. NLL: what the label's probability costs, in nats; saved: the "
+        "95 % interval of how much lower it gets. ECE: how far confidence and accuracy are apart, "
         "over 15 bins of equal width; adaptive: of equal count; SmoothECE: without bins; MCE: in "
         "the worst bin, which may hold a single image."
     )

@@ -93,8 +93,7 @@ def explain_combinations_chart(combined: CombinationComparison) -> str:
         f"({judged:,})"
         if combined.uses_held_out_half
         else f"the validation images ({combined.fitted:,}), all four ways are judged on the test "
-        f"images "
-        f"({judged:,})"
+        f"images ({judged:,})"
     )
     return (
         "The arithmetic mean, in bold, is the ensemble's answer on every other screen. Weights "

@@ -43,10 +43,8 @@ def explain_uncalibrated_sets(conformal_threshold: ConformalThreshold, noun: str
         return ""
     return (
         f"{conformal_threshold.n:,} calibration {pluralize_noun(noun)} are too few for lists that "
-        "are right "
-        f"{format_set_level(conformal_threshold.error_rate)} of the time: it takes "
-        f"{conformal_threshold.min_examples:,}. Until "
-        "then every list names all classes."
+        f"are right {format_set_level(conformal_threshold.error_rate)} of the time: it takes "
+        f"{conformal_threshold.min_examples:,}. Until then every list names all classes."
     )
 
 
@@ -108,8 +106,7 @@ def describe_coverage_promise(
     text = (
         f"The promise: for new {pluralize_noun(noun)} like {like}, the list holds the right class "
         f"{format_set_level(conformal_threshold.error_rate)} of the time or more. That is on "
-        "average over "
-        "calibrations"
+        "average over calibrations"
     )
     if conformal_threshold.has_enough_examples:
         percent_range = formats.format_percent_range(low, high, 1)

@@ -12,16 +12,13 @@ def describe_threshold_images(confidence_threshold: ConfidenceThreshold, noun: s
     if confidence_threshold.halved:
         return (
             f"Thresholds are set on one half of the test set ({confidence_threshold.fitted:,}); "
-            "answers and "
-            f"mistakes are counted on the other ({confidence_threshold.n:,}), where more may be "
-            "wrong"
+            f"answers and mistakes are counted on the other ({confidence_threshold.n:,}), where "
+            "more may be wrong"
         )
     return (
         f"Thresholds are set on the {confidence_threshold.fitted:,} validation "
-        f"{pluralize_noun(noun)}; answers and "
-        f"mistakes are counted on the {confidence_threshold.n:,} test {pluralize_noun(noun)}, "
-        "where more may be "
-        "wrong"
+        f"{pluralize_noun(noun)}; answers and mistakes are counted on the "
+        f"{confidence_threshold.n:,} test {pluralize_noun(noun)}, where more may be wrong"
     )
 
 

@@ -80,8 +80,7 @@ def describe_mark_sets(
         return (
             f"Short lists that hold the right {classified_mark.noun} "
             f"{words.format_set_level(conformal_threshold.error_rate)} of the time: open a mark "
-            "that is read to "
-            "see its own."
+            "that is read to see its own."
         )
     row = conformal_threshold.build_sets(classified_mark.digit.probabilities[None])[0]
     return f"Short list: {words.format_image_set(row, conformal_threshold.error_rate, names)}."

@@ -133,9 +133,8 @@ def show_ink_strength_control(ident: str, chosen: PreparationOverrides) -> None:
             on_change=apply_override_control,
             args=(key, ident, "threshold"),
             help="How strong a stroke must be to count as ink. 0 is what the program finds for "
-            "this "
-            "picture. To the left faint strokes count too; to the right only strong ones do, and "
-            "shadows and specks go.",
+            "this picture. To the left faint strokes count too; to the right only strong ones do, "
+            "and shadows and specks go.",
         ),
     )
 

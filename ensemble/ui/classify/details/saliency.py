@@ -216,6 +216,6 @@ def show_saliency_downloads(
             key="classify_saliency_csv",
             on_click="ignore",
             help=f"A row for each of the {occlusion.ensemble_change.size} places: how far the "
-            f"probabilities "
-            f"of {pluralize_noun(classified_mark.noun)} said fall when it is covered.",
+            f"probabilities of {pluralize_noun(classified_mark.noun)} said fall when it is "
+            "covered.",
         )

@@ -180,8 +180,7 @@ def describe_stress_results(
     all_of = "all" if results.images >= shared_epoch.n else "the first"
     text = (
         f"Measured on {all_of} {results.images:,} test {pluralize_noun(shared_epoch.noun)}, with "
-        "the "
-        f"members of the run's last checkpoint, at {describe_measured_members(results)}."
+        f"the members of the run's last checkpoint, at {describe_measured_members(results)}."
     )
     if stress.is_outdated:
         text = (
