@@ -16,9 +16,9 @@ def side_by_side_view(comparison: ComparisonTable, *, only_differing: bool = Tru
     """
     if answer := comparison_table.describe_baseline_comparison(comparison):
         yield Paragraph(answer, "answer")
-        evidence = f"The baseline is {find_baseline_title(comparison)}."
-        limit = comparison_table.describe_seed_limit(comparison)
-        yield Paragraph(f"{evidence} {limit}".rstrip(), "evidence")
+        yield Paragraph(f"The baseline is {find_baseline_title(comparison)}.", "evidence")
+        if limit := comparison_table.describe_seed_limit(comparison):
+            yield Paragraph(limit, "evidence")
     for warning in comparison.warnings:
         yield Paragraph(warning, "warning")
     yield Table(

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from ensemble.figures.comparison import importances
-from ensemble.figures.comparison.importances import NoiseShares, estimate_noise_shares
+from ensemble.figures.comparison.importances import estimate_noise_shares
 from ensemble.sweeps import SweepConfig, Trial
-from ensemble.ui.tune.sweep_views import describe_importances
 
 CONFIG = SweepConfig(space="learning_rate=0.01..0.5 momentum=0.5..0.9 weight_decay=0..0.01")
 
@@ -46,17 +45,3 @@ def test_of_few_trials_or_equal_values_nothing_is_told() -> None:
     assert estimate_noise_shares(CONFIG, trials(1.0, count=9), "nll") is None
     equal = [Trial(one.number, "complete", one.params, (1.0,)) for one in trials(1.0)]
     assert estimate_noise_shares(CONFIG, equal, "nll") is None
-
-
-def test_the_sentence_claims_no_more_than_noise_leaves() -> None:
-    shares = {"learning_rate": 0.63, "momentum": 0.37}
-    made = [*trials(1.0, count=12), Trial(12, "pruned", {}), Trial(13, "pruned", {})]
-    shown = describe_importances(shares, NoiseShares(0.41, 0.6, True), made)
-    assert shown.replace("\N{NO-BREAK SPACE}", " ") == (
-        "**Learning rate** explains 63 % of what 12 trials differ in; noise alone would give "
-        "the first of 2 settings 41 % to 60 %. 2 pruned trials are left out."
-    )
-    hidden = describe_importances(shares, NoiseShares(0.5, 0.78, False), made[:12])
-    assert hidden.startswith("No setting is shown to matter: learning rate explains 63")
-    assert "pruned" not in hidden
-    assert "noise" not in describe_importances(shares, None, made)

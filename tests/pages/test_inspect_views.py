@@ -157,7 +157,8 @@ def test_two_runs_are_compared_digit_by_digit() -> None:
     won = np.flatnonzero(ours.right & ~theirs.right)
     lost = np.flatnonzero(theirs.right & ~ours.right)
     assert mcnemar_p_value(len(won), len(lost)) < 0.001
-    assert answer(at) == f"This run gets {len(won) - len(lost)} more digits right than the other."
+    more = len(won) - len(lost)
+    assert answer(at) == f"Of these two, this run gets {more} more digits right than the other."
     assert (
         f"{len(won)} right only in this run, {len(lost)} only in the other, p\xa0<\xa00.001"
     ) in said(at)

@@ -165,10 +165,10 @@ def describe_comparison_evidence(paired_gain: PairedGain, noun: str) -> str:
 def _format_chance(chance: float) -> str:
     """A chance as rough as it is known: "40 %", "under 5 %", "over 95 %"."""
     if chance < 0.05:
-        return "under 5\N{NO-BREAK SPACE}%"
+        return f"under {formats.format_percent(0.05, places=0)}"
     if chance > 0.95:
-        return "over 95\N{NO-BREAK SPACE}%"
-    return f"{round(20 * chance) * 5}\N{NO-BREAK SPACE}%"
+        return f"over {formats.format_percent(0.95, places=0)}"
+    return formats.format_percent(round(20 * chance) / 20, places=0)
 
 
 def describe_pair_choice(available: int) -> str:

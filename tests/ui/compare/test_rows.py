@@ -32,13 +32,13 @@ def test_the_table_says_what_was_counted_and_what_is_shown_of_it() -> None:
     assert column["Won and lost, images"] == f"{won:,} won, {lost:,} lost"
     assert column["More right, images"].startswith(f"+{won - lost} (+")
     assert column["Accuracy"].startswith(f"{100 * right(strong).mean():.1f} % (")
-    assert column["Accuracy, verdict"] == "better: more right"
-    assert column["NLL, verdict"] == "better: lower"
+    assert column["Accuracy, verdict"] == "in these runs more right"
+    assert column["NLL, verdict"] == "in these runs lower"
     assert column["p of accuracy, adjusted"] == "< 0.001"
     assert set(frame["rate 0.01"].tail(7)) == {"baseline"}
     assert (
         comparison_table.describe_baseline_comparison(made)
-        == "Against the baseline: accuracy better; NLL better."
+        == "In these runs, against the baseline: accuracy better; NLL better."
     )
     every = comparison_table.tabulate_comparison(made, differ=False)[
         comparison_table.NAME_COLUMN
@@ -55,7 +55,7 @@ def test_what_is_not_shown_is_not_called_equal_and_the_worse_is_named() -> None:
         comparison_table.NAME_COLUMN
     )
     said = frame.loc["Accuracy, verdict"].to_list()
-    assert sorted(said) == ["baseline", "not shown", "worse: fewer right"]
+    assert sorted(said) == ["baseline", "in these runs fewer right", "not shown"]
     assert "“Not shown” does not mean equal." in comparison_table.describe_table_basis(made)
     assert "all 4 tests (Holm)" in comparison_table.describe_table_basis(made)
 
