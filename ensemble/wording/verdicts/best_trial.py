@@ -40,8 +40,8 @@ def describe_equivalent_trials(evidence: BestTrialEvidence, noun: str) -> str:
 def describe_edge_settings(ends: Mapping[str, str]) -> str:
     """That a best value stands at an end of what was searched; "" where none does."""
     sentences = [
-        f"Its {humanize_setting_name(name)} is at the {EDGE_NAMES[end]} end of what was searched: "
-        "better ones may lie beyond."
+        f"{humanize_setting_name(name).capitalize()}: {EDGE_NAMES[end]} end of what was searched, "
+        "so better values may lie beyond."
         for name, end in ends.items()
     ]
     return " ".join(sentences)
