@@ -15,7 +15,11 @@ from ensemble.cli.train import summarize_run
 from ensemble.config import EnsembleConfig
 from ensemble.settings import list_setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig, Trial
-from ensemble.sweeps.best_trials import judge_best_trial, list_edge_settings
+from ensemble.sweeps.best_trials import (
+    BestTrialEvidence,
+    judge_best_trial,
+    list_edge_settings,
+)
 from ensemble.sweeps.enlargement import add_trials
 from ensemble.sweeps.selected_members import list_member_sources
 from ensemble.sweeps.selection import create_hyper_deep_ensemble
@@ -115,7 +119,10 @@ def run_sweep_command(
         return run_sweep_stop(stop_id)
     if sweep_id and "trials" not in chosen:
         check_no_other_options(chosen, "a sweep")
-        return click.echo(json.dumps(summarize_sweep(sweeps.find_sweep(sweep_id))))
+        sweep = sweeps.find_sweep(sweep_id)
+        trials = sweeps.read_trials(sweep)
+        evidence = None if sweep.active else judge_best_trial(sweep, trials)
+        return click.echo(json.dumps(summarize_sweep(sweep, trials, evidence)))
     if resume_id:
         check_no_other_options(chosen, "--resume")
         return run_queued_sweep(requeue_sweep(resume_id), as_json)
@@ -178,11 +185,12 @@ def run_queued_sweep(queued: Sweep, as_json: bool) -> None:
         report: Callable[[Any], None] = (lambda status: None) if as_json else line.show_sweep
         done = work_on_sweep(queued.id, report)
     trials = sweeps.read_trials(done)
+    evidence = judge_best_trial(done, trials)
     if (best := sweeps.find_best_trial(done, trials)) and not as_json:
         print_line(describe_best_trial(done, best), err=True)
-        for sentence in describe_best_trial_evidence(done, trials, best):
+        for sentence in list_best_trial_sentences(done, best, evidence):
             print_line(sentence, err=True)
-    exit_with_result(done.state, done.message, summarize_sweep(done, trials))
+    exit_with_result(done.state, done.message, summarize_sweep(done, trials, evidence))
 
 
 def run_sweep_selection(sweep_id: str, size: int, name: str, again: bool) -> None:
@@ -217,9 +225,11 @@ def describe_best_trial(sweep: Sweep, best: Trial) -> str:
     return f"Best: {params}; {goal} {best.values[0]:.4g}, run {best.run_id}."
 
 
-def describe_best_trial_evidence(sweep: Sweep, trials: list[Trial], best: Trial) -> list[str]:
+def list_best_trial_sentences(
+    sweep: Sweep, best: Trial, evidence: BestTrialEvidence | None
+) -> list[str]:
     """Which other trials may be as good, how flattered the best is, and at which ends it stands."""
-    evidence, goal = judge_best_trial(sweep, trials), sweep.config.objective_names[0]
+    goal = sweep.config.objective_names[0]
     ends = list_edge_settings(sweep.config.search_axes, best.params)
     sentences = [
         words.describe_equivalent_trials(evidence, "image") if evidence else "",
@@ -229,11 +239,19 @@ def describe_best_trial_evidence(sweep: Sweep, trials: list[Trial], best: Trial)
     return list(filter(None, sentences))
 
 
-def summarize_sweep(sweep: Sweep, trials: list[Trial] | None = None) -> dict[str, Any]:
-    """What a sweep came to so far, ready for JSON."""
+def summarize_sweep(
+    sweep: Sweep, trials: list[Trial] | None = None, evidence: BestTrialEvidence | None = None
+) -> dict[str, Any]:
+    """What a sweep came to so far, ready for JSON.
+
+    Args:
+      sweep: whose.
+      trials: of it; None reads them.
+      evidence: what the best is held against, for which all trials' predictions are read; None
+        where that is not known.
+    """
     trials = sweeps.read_trials(sweep) if trials is None else trials
     best = sweeps.find_best_trial(sweep, trials)
-    evidence = None if sweep.active else judge_best_trial(sweep, trials)
     return {
         "study": sweep.id,
         "state": sweep.state,

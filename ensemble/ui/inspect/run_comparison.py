@@ -9,6 +9,7 @@ import streamlit as st
 from ensemble import architectures, runs
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.comparison.image_identity import have_same_images
+from ensemble.comparison.run_measures import select_compared_epoch
 from ensemble.comparison.seed_groups import SeedComparison, compare_seed_groups
 from ensemble.errors import EnsembleError
 from ensemble.figures.inspect.wins_by_class import (
@@ -60,7 +61,7 @@ def show_run_comparison(shared_epoch: SharedEpoch) -> None:
         return
     gain_over_run = measure_gain_over_run(shared_epoch, other, epoch)
     other_name, noun = escaping.escape_markdown(format_run_name(other)), shared_epoch.noun
-    seeds = compare_over_seeds(shared_epoch.run, other)
+    seeds = compare_over_seeds(shared_epoch, other, epoch)
     claim = run_comparison.describe_run_comparison(gain_over_run, other_name, noun, seeds)
     st.markdown(f"##### {claim}")
     sentences = (
@@ -75,10 +76,19 @@ def show_run_comparison(shared_epoch: SharedEpoch) -> None:
     show_comparison_details(shared_epoch, other_predictions, other, comparable_runs)
 
 
-def compare_over_seeds(run: runs.Run, other: runs.Run) -> SeedComparison | None:
-    """What runs of both settings show; None where one of the two cannot be read."""
+def compare_over_seeds(
+    shared_epoch: SharedEpoch, other: runs.Run, epoch: int
+) -> SeedComparison | None:
+    """What runs of both settings show, after the epochs that are shown.
+
+    None where one of the two cannot be read, or is shown after another epoch than the one at which
+    runs are compared: nothing would be known of other seeds there.
+    """
     try:
-        return compare_seed_groups(run, other, loaders.list_cached_runs())
+        shown = (shared_epoch.run, shared_epoch.epoch), (other, epoch)
+        if any(select_compared_epoch(run)[0] != its_epoch for run, its_epoch in shown):
+            return None
+        return compare_seed_groups(shared_epoch.run, other, loaders.list_cached_runs())
     except EnsembleError:
         return None
 
@@ -89,7 +99,7 @@ def show_seed_offer(seeds: SeedComparison) -> None:
         horizontal=True, vertical_alignment="center", gap="medium", key="compare_seeds"
     ):
         seed_launch.show_seed_launch((seeds.runs[0], seeds.other_runs[0]), "compare_train_seeds")
-        if len(seeds.runs) < seed_launch.SEEDS_PER_SETTING:
+        if min(len(seeds.runs), len(seeds.other_runs)) < seed_launch.SEEDS_PER_SETTING:
             chance = run_comparison.describe_seed_power(seeds, OFFERED_SEEDS)
             st.caption(chance, width="content")
 

@@ -117,10 +117,15 @@ def show_seed_launch(compared: Sequence[runs.Run], key: str) -> None:
 
 
 def launch_seed_runs(configs: Sequence[EnsembleConfig]) -> None:
-    """Callback: launch them all, or keep the reason why one cannot be launched."""
+    """Callback: launch them all, or keep the reason why one cannot be launched.
+
+    What a first press of two has launched, or another tab, is not launched again.
+    """
     try:
+        there = [run.training_config for run in runs.list_runs() if run.active]
         for config in configs:
-            runs.launch_run(config)
+            if config not in there:
+                runs.launch_run(config)
     except EnsembleError as error:
         tab.job_error[ERROR_KEY] = str(error)
     finally:

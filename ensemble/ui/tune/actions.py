@@ -1,17 +1,15 @@
 """What can be done with a sweep: use its best, try it with other seeds, go on, delete it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import streamlit as st
 
 from ensemble import runs, sweeps
 from ensemble.access import Action
-from ensemble.config import EnsembleConfig
 from ensemble.runs.annotations.tags import write_tags
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.jobs import deletion
-from ensemble.ui.shared import address, loaders, settings, widget_state
+from ensemble.ui.shared import address, loaders, seed_launch, settings, widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.ui.tune import answer, hyper_deep
@@ -96,7 +94,7 @@ def show_seeds_button(sweep: Sweep, best: Trial) -> None:
         key="tune_seeds",
         icon=":material/casino:",
         on_click=attempt_sweep_action,
-        args=(lambda: launch_seed_runs(sweep, best),),
+        args=(lambda: launch_best_trial_seeds(sweep, best),),
         **rights.build_control_arguments(
             Action.LAUNCH,
             help=f"Trains the best settings {SEED_COUNT} times with seeds that had no "
@@ -105,19 +103,13 @@ def show_seeds_button(sweep: Sweep, best: Trial) -> None:
     )
 
 
-def launch_seed_runs(sweep: Sweep, best: Trial) -> None:
+def launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
     """Launch them, each with the tag."""
     config = sweep.config.build_trial_config(best.params)
-    for seed in list_other_seeds(config):
-        run = runs.launch_run(replace(config, seed=seed))
+    for other in seed_launch.list_missing_seeds(config, {config.seed}, SEED_COUNT):
+        run = runs.launch_run(other)
         write_tags(run.id, [format_seeds_tag(sweep, best)])
     loaders.forget_runs()
-
-
-def list_other_seeds(config: EnsembleConfig) -> list[int]:
-    """Seeds beside the one that the trial had."""
-    last = settings.RUN_FIELDS["seed"].metadata["high"]
-    return [(config.seed + step) % (last + 1) for step in range(1, SEED_COUNT + 1)]
 
 
 def show_more_trials(sweep: Sweep) -> None:
