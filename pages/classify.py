@@ -12,6 +12,7 @@ from ensemble.ui.classify.input import epoch_selection as input_epoch
 from ensemble.ui.classify.state import InputPicture
 from ensemble.ui.predictions import epoch_availability
 from ensemble.ui.shared import navigation, run_panel
+from ensemble.views.evaluated_epoch import describe_shown_epoch
 
 
 def show_classify_page() -> None:
@@ -28,6 +29,8 @@ def show_classify_run(run: runs.Run) -> None:
         way = input_methods.select_input_method(run)
         st.space("stretch")
         input_epoch.show_classifier_epoch_slider(epochs, epoch, run)
+    if sentence := describe_shown_epoch(run, epoch, epochs):
+        st.caption(sentence)
     input_epoch.watch_classifier_epochs(run, epochs, epoch)
     left, right = st.columns([6, 5], gap="large")
     with left:

@@ -69,6 +69,7 @@ def show_predictions_epoch(
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         controls.show_predictions_epoch_slider(chosen.epochs, epoch, run)
         controls.show_image_filters(predictions, view, dataset.class_names, noun, sets_too)
+    epoch_selection.show_epoch_choice(run, chosen)
     epoch_selection.watch_newer_epochs(run, chosen)
     numbers = gallery.show_image_gallery(run, epoch, predictions, dataset, view, noun)
     if view.digit is not None:

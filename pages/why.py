@@ -30,6 +30,7 @@ def show_why_run(run: runs.Run) -> None:
     steps.show_why_steps(
         SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.predictions, dataset, version)
     )
+    epoch_selection.show_epoch_choice(run, chosen)
     epoch_selection.watch_newer_epochs(run, chosen)
 
 

@@ -20,7 +20,7 @@ def list_run_member_names(run: runs.Run, epoch: int | None = None) -> tuple[str,
 
 
 def find_best_setting_value(run: runs.Run, setting: str | None = None) -> BestValue:
-    """Which value of a setting was best after the last epoch; see `Run.best_value`.
+    """Which value of a setting was best; see `Run.best_value`.
 
     Raises:
       ConfigError: no setting differs in this run, or not this one.

@@ -128,7 +128,8 @@ class Run:
         """What its members say of the test images.
 
         Args:
-          epoch: after which epoch; None is the last that is kept, "best" the run's best.
+          epoch: after which epoch; None is the one chosen on validation
+            images, else the last; "best" the run's best.
           split: "validation" for the training images that it held out, where it did.
 
         Raises:
@@ -178,7 +179,8 @@ class Run:
         Args:
           name: "answer", "agreement", "committee", "combining", "uncertainty", "confusion",
             "calibration", "selective", "conformal", "shift", "disputed" or "loss_by_value".
-          epoch: after which epoch; None is the last that is kept, "best" the run's best.
+          epoch: after which epoch; None is the one chosen on validation
+            images, else the last; "best" the run's best.
           choices: what the view's controls would say, by their words in an address.
 
         Raises:
@@ -198,7 +200,7 @@ class Run:
             raise RunError(f"{problem}: {run.message}" if run.message else f"{problem} yet.")
         at = self.status.best_epoch if epoch == "best" else epoch
         if at is None:
-            return kept[-1]
+            return runs.select_default_epoch(self.stored, kept)
         if at not in kept:
             listed = ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
             raise RunError(f"The run “{self._id}” has no epoch {at!s:.20}. It has {listed}.")
@@ -207,7 +209,7 @@ class Run:
     def best_value(self, setting: str | None = None) -> BestValue:
         """Of a setting that differs by member the best value, and the range not told apart from it.
 
-        By validation NLL after the last epoch, else by test NLL.
+        By validation NLL after the epoch chosen by it, else by test NLL after the last.
 
         Args:
           setting: "learning_rate", "momentum" or "weight_decay"; None is the one that differs.

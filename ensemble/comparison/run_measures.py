@@ -21,6 +21,11 @@ from ensemble.analysis.quality.averaging import average_probabilities, most_like
 from ensemble.analysis.quality.metrics import MAIN_METRICS, ClassifierAnswers, Metric
 from ensemble.comparison.image_identity import fingerprint_images, load_image_labels
 from ensemble.errors import RunError
+from ensemble.runs.epoch_choice import (
+    CHOSEN_LAST,
+    CHOSEN_ON_VALIDATION,
+    is_chosen_on_validation,
+)
 from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.runs.store import Run
 from ensemble.runs.validation_predictions import evaluate_validation_predictions
@@ -28,7 +33,6 @@ from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 from ensemble.storage.arrays.npz import Arrays
 from ensemble.storage.folder_index import file_version
 
-CHOSEN_ON_VALIDATION, CHOSEN_LAST = "validation", "last"
 VARIANCE_METRICS = ("accuracy", "nll")
 
 
@@ -95,9 +99,8 @@ def select_compared_epoch(run: Run) -> tuple[int, str]:
     kept = runs.list_prediction_epochs(run.id)
     if not kept:
         raise RunError(f"The run “{run.name}” is {run.state} and has no predictions yet.")
-    if run.status.best_on == "validation" and run.status.best_epoch in kept:
-        return int(run.status.best_epoch or 0), CHOSEN_ON_VALIDATION
-    return kept[-1], CHOSEN_LAST
+    epoch = runs.select_default_epoch(run, kept)
+    return epoch, CHOSEN_ON_VALIDATION if is_chosen_on_validation(run, epoch) else CHOSEN_LAST
 
 
 def measure_run(run: Run) -> RunMeasures:

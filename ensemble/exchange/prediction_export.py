@@ -115,7 +115,7 @@ def _select_export_epochs(run: runs.Run, epoch: int | None, all_epochs: bool) ->
     if all_epochs:
         return tuple(kept)
     if epoch is None:
-        return (kept[-1],)
+        return (runs.select_default_epoch(run, kept),)
     return (epoch,)  # where it is not kept, reading says so
 
 

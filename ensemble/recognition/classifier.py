@@ -27,6 +27,7 @@ from ensemble.recognition import calibration_images, nearest_neighbors, occlusio
 from ensemble.recognition.nearest_neighbors import NearestNeighbors
 from ensemble.recognition.occlusion import Occlusion
 from ensemble.recognition.picture_reading import Digit, MarkPlacement, Reading, build_reading
+from ensemble.runs.epoch_choice import select_default_epoch
 from ensemble.runs.members import Members, list_member_epochs, open_members
 from ensemble.runs.store import find_run, require_training_config
 from ensemble.runs.test_set import load_run_dataset
@@ -198,7 +199,7 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
 
     Args:
       run_id: whose members.
-      epoch: one of `list_member_epochs`; None is the last of them.
+      epoch: one of `list_member_epochs`; None is that of `select_default_epoch`.
 
     Raises:
       UnknownRunError: there is no such run.
@@ -210,7 +211,9 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
     load_run_dataset(run)
     prepare_jax()
     epochs = list_member_epochs(run_id)
-    members = open_members(run_id, epochs[-1] if epoch is None and epochs else epoch)
+    if epoch is None and epochs:
+        epoch = select_default_epoch(run, epochs)
+    members = open_members(run_id, epoch)
     return Classifier(run_id, members, epochs, config)
 
 

@@ -14,6 +14,7 @@ from ensemble.jobs.launch import build_worker_environment
 from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.jobs.worker import lower_priority
 from ensemble.runs.annotations.names import rename_run
+from ensemble.runs.epoch_choice import is_chosen_on_validation, select_default_epoch
 from ensemble.runs.history import (
     list_prediction_epochs,
     read_history,
@@ -69,6 +70,7 @@ __all__ = [
     "execute_run",
     "find",
     "find_run",
+    "is_chosen_on_validation",
     "keep_warm_worker",
     "launch",
     "launch_run",
@@ -92,5 +94,6 @@ __all__ = [
     "require_training_config",
     "resume",
     "resume_run",
+    "select_default_epoch",
     "test_set",
 ]

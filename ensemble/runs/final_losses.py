@@ -1,4 +1,4 @@
-"""How each member of a run did at the end of its last epoch, on the images to choose by."""
+"""How each member of a run did at the end of an epoch, on the images to choose by."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import EnsembleError
+from ensemble.runs.epoch_choice import select_default_epoch
 from ensemble.runs.history import read_history, read_run_predictions, read_validation_predictions
 from ensemble.runs.store import Run, find_run, require_training_config
 from ensemble.runs.test_set import load_run_dataset
@@ -37,7 +38,9 @@ class FinalLosses:
 
 
 def load_final_losses(run_id: str, history: Sequence[Line] | None = None) -> FinalLosses | None:
-    """The losses by which a run's members are compared; None before the first line of history.
+    """The losses by which a run's members are compared, after the epoch that is usual for the run.
+
+    None before the first line of history.
 
     Args:
       run_id: whose.
@@ -49,9 +52,11 @@ def load_final_losses(run_id: str, history: Sequence[Line] | None = None) -> Fin
     """
     run = find_run(run_id)
     lines = list(read_history(run_id) if history is None else history)
-    if (last := find_last_line("epoch", lines)) is None:
+    ended = {line["epoch"]: line for line in lines if line["kind"] == "epoch"}
+    if not ended:
         steps = find_last_line("steps", lines)
         return _parse_line_losses(run, steps, "training", 0) if steps else None
+    last = ended[select_default_epoch(run, sorted(ended))]
     on = "validation" if "validation_loss" in last else "test"
     try:
         each = _compute_image_losses(run, on, last["epoch"])

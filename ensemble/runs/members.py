@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from ensemble.errors import RunError
 from ensemble.machine.jax_settings import prepare_jax
+from ensemble.runs.epoch_choice import is_chosen_on_validation, select_default_epoch
 from ensemble.runs.parameters import list_parameter_epochs, load_run_network, read_parameters
-from ensemble.runs.store import find_run, require_training_config
+from ensemble.runs.store import Run, find_run, require_training_config
 
 if TYPE_CHECKING:
     from ensemble.engine import Network
@@ -78,6 +79,17 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
     progress = read_progress(run, epoch)
     on_device = jax.device_put(progress.state.params, first)
     return Members(progress.evaluated, progress.step_in_epoch, on_device, network)
+
+
+def select_members_epoch(run: Run) -> int | None:
+    """The epoch chosen on validation images, where its members can be opened.
+
+    None for any other run, whose last checkpoint is meant: a stopped run may have it in the middle
+    of an epoch.
+    """
+    epochs = list_member_epochs(run.id)
+    epoch = select_default_epoch(run, epochs) if epochs else 0
+    return epoch if is_chosen_on_validation(run, epoch) else None
 
 
 def list_member_epochs(run_id: str) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from ensemble.engine import ForwardPass
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.runs.checkpoints.members import read_progress
+from ensemble.runs.members import select_members_epoch
 from ensemble.runs.parameters import load_run_network
 from ensemble.runs.store import Run
 from ensemble.shift.results import (
@@ -63,7 +64,8 @@ class StressWorker:
 
     def _open_members(self) -> tuple[StressResults, ForwardPass]:
         """The results so far, and the checkpoint's members ready to be asked."""
-        progress, limit = read_progress(self._run), self._status.status.limit
+        progress = read_progress(self._run, select_members_epoch(self._run))
+        limit = self._status.status.limit
         info = self._run.data
         images = count_measured_images(info.test_size, info.image_shape)
         images = images if limit is None else min(limit, images)

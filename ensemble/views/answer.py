@@ -7,11 +7,11 @@ from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.quality import measure_qualities
 from ensemble.comparison.seed_groups import estimate_seed_variance
 from ensemble.comparison.seed_spread import measure_seed_spread
-from ensemble.views.evaluated_epoch import EvaluatedEpoch
+from ensemble.views.evaluated_epoch import EvaluatedEpoch, describe_shown_epoch
 from ensemble.views.member_faults import list_epoch_member_faults
 from ensemble.views.parts import Paragraph, Table, View
 from ensemble.wording import formats
-from ensemble.wording.verdicts import chance_level, selection_basis
+from ensemble.wording.verdicts import chance_level
 from ensemble.wording.verdicts import ensemble_gain as words
 
 MAX_OPEN_MEMBERS = 16  # members, from which on their figures stand behind a fold
@@ -66,7 +66,7 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
         ]
     spread = measure_seed_spread(epoch.run, epoch.list_runs())
     sentences += [
-        selection_basis.describe_epoch_choice(epoch.epoch, epoch.epochs[-1]),
+        describe_shown_epoch(epoch.run, epoch.epoch, epoch.epochs),
         words.describe_interval_scope(spread.accuracies, spread.nlls, epoch.n),
         words.describe_training_variance(
             estimate_seed_variance(epoch.run, epoch.list_runs()), epoch.n, noun

@@ -17,6 +17,7 @@ from ensemble.figures.inspect.decomposition import select_spread_epochs
 from ensemble.runs.validation_predictions import evaluate_validation_predictions
 from ensemble.shift import read_ood_scores
 from ensemble.wording.run_names import format_run_name
+from ensemble.wording.verdicts import selection_basis
 
 Result = TypeVar("Result")
 
@@ -136,8 +137,16 @@ def format_epochs(kept: Sequence[int]) -> str:
     return ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
 
 
+def describe_shown_epoch(run: runs.Run, epoch: int, epochs: Sequence[int]) -> str:
+    """On what the shown epoch was chosen; "" for the last of a run without validation images."""
+    usual = runs.select_default_epoch(run, epochs)
+    return selection_basis.describe_epoch_choice(
+        epoch, epochs[-1], usual, runs.is_chosen_on_validation(run, epoch)
+    )
+
+
 def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
-    """The run after an epoch, by default the last whose predictions are kept.
+    """The run after an epoch, by default that of `runs.select_default_epoch`.
 
     Raises:
       NotPreparedError: its dataset is not on this machine any more.
@@ -148,7 +157,7 @@ def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
         raise RunError(f"The run is {run.state} and has no predictions: there is nothing to judge.")
     if epoch is not None and epoch not in kept:
         raise RunError(f"The run “{run.id}” has no epoch {epoch}: it has {format_epochs(kept)}.")
-    epoch = kept[-1] if epoch is None else epoch
+    epoch = runs.select_default_epoch(run, kept) if epoch is None else epoch
     dataset = runs.load_test_set(run)
     try:
         predictions = evaluate_predictions(runs.read_run_predictions(run.id, epoch), dataset.labels)

@@ -18,6 +18,7 @@ from tests.pages.ensembles import held_out, probabilities, trained
 from tests.pages.predictions_screen import opened
 from tests.report.pages import Page
 
+BASIS = selection_basis.CHOSEN_ON_VALIDATION
 SHARE = 0.2  # of the 1,297 training images of Digits: 259
 
 
@@ -179,16 +180,16 @@ def test_where_what_was_said_of_them_is_lost_the_test_images_serve_and_that_is_s
 
 
 def test_the_epoch_s_control_names_the_best_and_on_what_it_was_chosen() -> None:
-    for validation, how in (
-        (SHARE, selection_basis.CHOSEN_ON_VALIDATION),
-        (0.0, selection_basis.CHOSEN_ON_TEST),
+    for validation, shown, sentence in (
+        (SHARE, 1, f"Epoch 1 stands until you choose another: it was {BASIS}."),
+        (0.0, 2, f"Best: epoch 1, {selection_basis.CHOSEN_ON_TEST}."),
     ):
         run = trained(validation=validation, best_epoch=1)
         for page in ("inspect", "predictions"):
             at = opened(run, page)
             slider = next(one for one in at.select_slider if one.label == "Epoch")
-            assert slider.value == 2
-            assert f"Best: epoch 1, {how}." in re.sub(r"\s+", " ", str(slider.help))
+            assert slider.value == shown
+            assert sentence in re.sub(r"\s+", " ", str(slider.help))
 
 
 @pytest.mark.parametrize("validation", [0.0, 0.1])

@@ -66,9 +66,9 @@ def test_a_stopped_run_says_why_and_can_be_resumed() -> None:
 def test_the_table_has_the_validation_figures_that_choices_are_made_by() -> None:
     row = epoch(1.0, [0.9, 0.8], 0.9) | {"train_loss": [0.1, 0.1]}
     info = datasets.find_dataset_info("digits")
-    assert "validation NLL" not in run_metrics.tabulate_latest_member_metrics([row], info)
+    assert "validation NLL" not in run_metrics.tabulate_member_metrics(row, info)
     held = {"validation_loss": [0.31, 0.42], "ensemble_validation_nll": 0.25}
-    table = run_metrics.tabulate_latest_member_metrics([row | held], info)
+    table = run_metrics.tabulate_member_metrics(row | held, info)
     assert table["validation NLL"] == ["0.250", "0.310", "0.420"]
 
 

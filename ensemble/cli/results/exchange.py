@@ -72,7 +72,11 @@ def escape_path_surrogates(path: Path) -> str:
 @click.command(name="export")
 @click.argument("run_id", metavar="RUN")
 @click.argument("file", metavar="FILE", type=Path)
-@click.option("--epoch", type=click.IntRange(1), help="Epoch; by default the last.")
+@click.option(
+    "--epoch",
+    type=click.IntRange(1),
+    help=("Epoch; by default the one chosen on validation images, else the last."),
+)
 @click.option("--all-epochs", is_flag=True, help="Every epoch with stored predictions.")
 @click.option("--images/--no-images", default=True, help="Whether to include the test images.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")

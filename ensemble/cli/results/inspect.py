@@ -15,7 +15,11 @@ from ensemble.views.summary import ViewSummary, summarize_view
 @click.command(name="inspect")
 @click.argument("run_id", metavar="RUN")
 @click.argument("view", required=False)
-@click.option("--epoch", type=click.IntRange(1), help="After this epoch; the last by default.")
+@click.option(
+    "--epoch",
+    type=click.IntRange(1),
+    help="After this epoch; by default the one chosen on validation images, else the last.",
+)
 @click.option(
     "--choose",
     "chosen",

@@ -24,7 +24,11 @@ from ensemble.wording.readings import ABSTENTION_PHRASE
 @click.command(name="predict")
 @click.argument("run_id", metavar="RUN")
 @click.argument("images", metavar="IMAGE...", nargs=-1, required=True, type=Path)
-@click.option("--epoch", type=click.IntRange(0), help="Epoch; by default the last.")
+@click.option(
+    "--epoch",
+    type=click.IntRange(0),
+    help=("Epoch; by default the one chosen on validation images, else the last."),
+)
 @click.option(
     "--refuse",
     default=DEFAULT_REFUSE,
@@ -57,7 +61,7 @@ def predict_pictures(
     Args:
       run_id: whose ensemble.
       paths: files of any format that `open_picture` knows.
-      epoch: after how many epochs; None for the last.
+      epoch: after how many epochs; None for that of `select_default_epoch`.
       refuse: the share of real digits that may be rejected, in (0, 1).
 
     Raises:

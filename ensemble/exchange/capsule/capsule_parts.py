@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,12 +76,17 @@ def iterate_capsule_parts(run: runs.Run, with_members: bool, all_epochs: bool) -
         yield capsule_format.SOURCES, _encode_text(json.dumps(member_sources))
     yield from _iterate_test_parts(run)
     kept = runs.list_prediction_epochs(run.id)
-    for epoch in kept if all_epochs else kept[-1:]:
+    for epoch in kept if all_epochs else select_carried_epochs(run, kept):
         for what in ("predictions", "validation"):
             yield from _iterate_probability_parts(run, what, epoch)
     if with_members:
         yield from _iterate_member_parts(run, all_epochs)
     yield from _iterate_shift_parts(run)
+
+
+def select_carried_epochs(run: runs.Run, kept: Sequence[int]) -> list[int]:
+    """The epochs whose data go along where not all do: the usual one, and the last."""
+    return sorted({runs.select_default_epoch(run, kept), kept[-1]}) if kept else []
 
 
 def filter_text_values(values: Any) -> dict[str, str]:
@@ -125,7 +130,7 @@ def _iterate_member_parts(run: runs.Run, all_epochs: bool) -> Iterator[Part]:
             f"The run “{run.id}” does not store its members in separate files: leave them out, "
             "or train it again."
         )
-    for epoch in kept if all_epochs else kept[-1:]:
+    for epoch in kept if all_epochs else select_carried_epochs(run, kept):
         for name, array in _read_member_parameters(run, epoch).items():
             yield f"{capsule_format.format_epoch_part('parameters', epoch)}/{name}", array
 

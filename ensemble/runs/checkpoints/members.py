@@ -23,7 +23,7 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
 
     Args:
       run: whose.
-      epoch: the end of this epoch instead; one of `list_checkpoint_epochs`.
+      epoch: the end of this epoch instead, of which a checkpoint or the parameters are kept.
 
     Raises:
       RunError: there is no such checkpoint, or none that can be read.
@@ -52,7 +52,7 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
             f"run “{run.id}”, or resume it."
         )
     if epoch is not None:
-        raise RunError(f"The run “{run.id}” has no members of epoch {epoch}: choose another epoch.")
+        return _load_group_progress(run, members, steps, epoch)
     raise RunError(
         f"The run “{run.id}” has no checkpoint yet: one is written at the end of its first epoch."
     )
@@ -67,7 +67,7 @@ def build_missing_members_error(run: Run) -> RunError:
 
 
 def _load_group_progress(run: Run, members: int, steps: int, epoch: int | None) -> Progress:
-    """The end of an epoch that every group has closed, the last if none is said."""
+    """The end of an epoch, from its parameters: the last that every group has closed for None."""
     kept = list_parameter_epochs(run.path)
     if epoch is not None and epoch not in kept:
         raise RunError(f"The run “{run.id}” has no members of epoch {epoch}: choose another epoch.")

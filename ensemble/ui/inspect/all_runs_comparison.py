@@ -10,6 +10,7 @@ from ensemble import runs
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, PairedGain, compute_gain
 from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.comparison.run_measures import select_compared_epoch
 from ensemble.errors import EnsembleError
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import loader
@@ -58,12 +59,12 @@ def compute_gain_over_run(
 
 
 def show_comparison_with_all(shared_epoch: SharedEpoch, other_runs: Sequence[runs.Run]) -> None:
-    """A row for each of the newest runs at its last epoch, with p adjusted for all of them."""
+    """A row for each of the newest runs at its usual epoch, with p adjusted for all of them."""
     run_gains, unread = [], []
     with st.spinner("Comparing with every run …"):
         for other in other_runs[:MAX_RUNS]:
             try:
-                epoch = runs.list_prediction_epochs(other.id)[-1]
+                epoch, _ = select_compared_epoch(other)
                 run_gains.append(
                     RunGain(
                         format_run_name(other), measure_gain_over_run(shared_epoch, other, epoch)
@@ -121,13 +122,11 @@ def format_bare_p_value(p: float) -> str:
 def describe_multiple_tests(compared: int, available: int, unread: int) -> str:
     """How many tests there are, which runs are left out, and what the figures hold for."""
     sentences = [
-        f"This run against {formats.format_count(compared, 'run')}, each at its last epoch. Every "
-        "p "
-        f"is "
-        f"adjusted for all {2 * compared} tests (Holm): that one of them errs by luck has a "
-        "chance of "
-        "at most 5 %. Intervals are of one comparison alone. “Not shown” does not mean equal. "
-        "All is about these trained runs: other seeds may order their settings differently."
+        f"This run against {formats.format_count(compared, 'run')}, each after the epoch chosen on "
+        f"its validation images, else after its last. Every p is adjusted for all {2 * compared} "
+        "tests (Holm): that one of them errs by luck has a chance of at most 5 %. Intervals are "
+        "of one comparison alone. “Not shown” does not mean equal. All is about these trained "
+        "runs: other seeds may order their settings differently."
     ]
     if available > MAX_RUNS:
         sentences.append(f"The newest {MAX_RUNS} of {available:,} runs are compared.")

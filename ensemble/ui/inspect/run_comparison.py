@@ -157,7 +157,8 @@ def select_other_run(run: runs.Run, other_runs: Sequence[runs.Run]) -> tuple[run
     other = next(candidate for candidate in other_runs if candidate.id == chosen)
     epochs = runs.list_prediction_epochs(other.id)
     address_epoch = address.WITH_EPOCH.read()
-    epoch = address_epoch if address_epoch in epochs and address_epoch is not None else epochs[-1]
+    usual = runs.select_default_epoch(other, epochs)
+    epoch = address_epoch if address_epoch in epochs and address_epoch is not None else usual
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         address.show_address_widget(
             f"compare_with_{controls.hash_options(names.values())}",
@@ -183,7 +184,7 @@ def select_other_run(run: runs.Run, other_runs: Sequence[runs.Run]) -> tuple[run
                     key=key,
                     width=260,
                     on_change=update_other_run_epoch,
-                    args=(key, epochs[-1]),
+                    args=(key, usual),
                 ),
             )
         st.page_link(
@@ -197,14 +198,14 @@ def select_other_run(run: runs.Run, other_runs: Sequence[runs.Run]) -> tuple[run
 
 
 def update_other_run_address(key: str) -> None:
-    """Callback: another run to compare with, at its last epoch."""
+    """Callback: another run to compare with, at its usual epoch."""
     address.WITH.set_value(widget_state.get_widget_value(key))
     address.WITH_EPOCH.set_value(None)
 
 
-def update_other_run_epoch(key: str, last: int) -> None:
+def update_other_run_epoch(key: str, usual: int) -> None:
     """Callback: another epoch of the other run."""
-    address.WITH_EPOCH.set_value(widget_state.get_widget_value(key), last)
+    address.WITH_EPOCH.set_value(widget_state.get_widget_value(key), usual)
 
 
 def show_won_lost_chart(

@@ -18,6 +18,7 @@ from ensemble.ui.predictions import predictions_view
 from ensemble.ui.predictions.predictions_view import PredictionsView
 from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.address import show_address_widget
+from ensemble.ui.shared.tab import tab
 from ensemble.wording.verdicts import selection_basis as chosen_words
 
 ORDER_LABELS = {
@@ -60,22 +61,33 @@ def show_predictions_epoch_slider(epochs: Sequence[int], epoch: int, run: runs.R
             epochs,
             key=key,
             width=260,
-            on_change=update_filter_address,
-            args=(key, "epoch", epochs[-1]),
-            help="Every epoch's predictions are kept. The last is shown until you choose another. "
-            f"{describe_best_epoch_choice(run)}",
+            on_change=update_epoch_address,
+            args=(key, run.id, runs.select_default_epoch(run, epochs)),
+            help=f"Every epoch's predictions are kept. {describe_default_epoch(run, epochs)}",
         ),
     )
 
 
-def describe_best_epoch_choice(run: runs.Run) -> str:
-    """Which epoch was best and on what that was chosen, as a sentence; "" before there is one."""
-    status = run.status
+def describe_default_epoch(run: runs.Run, epochs: Sequence[int]) -> str:
+    """Which epoch stands until another is chosen, and which was best on what images."""
+    usual, status = runs.select_default_epoch(run, epochs), run.status
+    if runs.is_chosen_on_validation(run, usual):
+        return (
+            f"Epoch {usual} stands until you choose another: it was "
+            f"{chosen_words.CHOSEN_ON_VALIDATION}."
+        )
+    sentence = "The last stands until you choose another."
     if status.best_epoch is None:
-        return ""
-    return (
-        f"Best: epoch {status.best_epoch}, {chosen_words.describe_selection_basis(status.best_on)}."
-    )
+        return sentence
+    basis = chosen_words.describe_selection_basis(status.best_on)
+    return f"{sentence} Best: epoch {status.best_epoch}, {basis}."
+
+
+def update_epoch_address(key: str, run_id: str, usual: int) -> None:
+    """Callback: the epoch that was chosen is shown, and the address names it unless it is usual."""
+    epoch = widget_state.get_widget_value(key)
+    tab.held_epoch = run_id, epoch  # what is usual may change while the run goes on
+    predictions_view.update_predictions_view(epoch=None if epoch == usual else epoch)
 
 
 def show_image_filters(
@@ -214,8 +226,7 @@ def update_filter_address(key: str, field: str, default: Any = None) -> None:
     """Callback: the address follows the widget; what was open or paged to is left."""
     value = widget_state.get_widget_value(key)
     value = None if value == default else value
-    kept = {} if field == "epoch" else {"first": None, "digit": None}
-    predictions_view.update_predictions_view(**{**kept, field: value})
+    predictions_view.update_predictions_view(**{"first": None, "digit": None, field: value})
 
 
 def update_page_address(key: str, size: int) -> None:

@@ -90,7 +90,7 @@ def show_missing_epoch_notice(wanted: int, epoch: int) -> None:
 
 
 def select_shown_epoch(run: runs.Run, epochs: Sequence[int], wanted: int | None) -> int:
-    """The epoch that the address names, else the last there was when the screen was opened.
+    """The epoch that the address names, else the usual one when the screen was opened.
 
     A run that goes on must not change the images under a person's eyes.
     """
@@ -98,20 +98,20 @@ def select_shown_epoch(run: runs.Run, epochs: Sequence[int], wanted: int | None)
         return wanted
     of_run, epoch = tab.held_epoch
     if navigation.is_page_opening() or of_run != run.id or epoch not in epochs:
-        epoch = epochs[-1]
+        epoch = runs.select_default_epoch(run, epochs)
     tab.held_epoch = run.id, epoch
     return epoch
 
 
-def show_newer_epoch_notice(run: runs.Run, last: int, epoch: int) -> None:
-    """Says when a later epoch is in than the one shown; what is shown stays until asked.
+def show_newer_epoch_notice(run: runs.Run, epochs: Sequence[int], epoch: int) -> None:
+    """Says when another epoch would be shown by now; what is shown stays until asked.
 
     Args:
       run: the run.
-      last: its last epoch, as far as this drawing knows.
+      epochs: its epochs, as far as this drawing knows.
       epoch: the epoch that is shown; one that was chosen by hand is left in peace.
     """
-    if run.active or last > epoch:
+    if run.active or runs.select_default_epoch(run, epochs) != epoch:
         st.fragment(
             refresh_newer_epoch_notice, run_every=REFRESH_INTERVAL_S if run.active else None
         )(run.id, epoch)
@@ -121,30 +121,30 @@ def refresh_newer_epoch_notice(run_id: str, epoch: int) -> None:
     """The body of `show_newer_epoch_notice`."""
     with guard_page():
         run = runs.find_run(run_id)
-        newest = max(runs.list_prediction_epochs(run_id), default=epoch)
+        newest = runs.select_default_epoch(run, runs.list_prediction_epochs(run_id) or [epoch])
         left = formats.format_count(run.config.epochs - epoch, "epoch")
         label = f"Still {run.state}: {left} to come"
-        if newest > epoch:
+        if newest != epoch:
             label = f"Show epoch {newest}, which is in now"
         # Always a button, so that the images below do not move when it can be pressed.
         if st.button(
             label,
             icon=":material/refresh:",
             key="newer",
-            on_click=follow_latest_epoch,
-            disabled=newest <= epoch,
+            on_click=follow_default_epoch,
+            disabled=newest == epoch,
         ):
             st.rerun()
 
 
-def follow_latest_epoch() -> None:
-    """Callback: show the last epoch there is."""
+def follow_default_epoch() -> None:
+    """Callback: show the epoch that is usual by now."""
     del tab.held_epoch
     predictions_view.update_predictions_view(epoch=None, first=None)
 
 
 def reset_view_for_run(run: runs.Run) -> None:
-    """Another run than before: its last epoch, from the top, nothing open."""
+    """Another run than before: its usual epoch, from the top, nothing open."""
     if tab.predictions_run_id not in ("", run.id):
         predictions_view.update_predictions_view(epoch=None, first=None, digit=None)
         del tab.held_epoch

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import streamlit as st
+
 from ensemble import runs
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.errors import NotPreparedError, RunError
@@ -13,6 +15,7 @@ from ensemble.ui.predictions import (
     validation_source,
 )
 from ensemble.ui.shared import guard
+from ensemble.views.evaluated_epoch import describe_shown_epoch
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +28,7 @@ class EpochSelection:
 
 
 def select_predictions_epoch(run: runs.Run, awaited: str) -> EpochSelection | None:
-    """The epoch that the address names, else the last; None where a sentence says why.
+    """The epoch that the address names, else the usual one; None where a sentence says why.
 
     Args:
       run: the run.
@@ -54,7 +57,13 @@ def select_predictions_epoch(run: runs.Run, awaited: str) -> EpochSelection | No
     return None
 
 
+def show_epoch_choice(run: runs.Run, chosen: EpochSelection) -> None:
+    """On what the shown epoch was chosen, where there is something to say."""
+    if sentence := describe_shown_epoch(run, chosen.epoch, chosen.epochs):
+        st.caption(sentence)
+
+
 def watch_newer_epochs(run: runs.Run, chosen: EpochSelection) -> None:
     """Says when a later epoch is in, where none was chosen by hand."""
     if predictions_view.read_predictions_view().epoch is None:
-        epoch_availability.show_newer_epoch_notice(run, chosen.epochs[-1], chosen.epoch)
+        epoch_availability.show_newer_epoch_notice(run, chosen.epochs, chosen.epoch)

@@ -18,7 +18,7 @@ class PredictionsView:
     """What to show.
 
     Attributes:
-      epoch: which epoch's predictions; None for the last there is.
+      epoch: which epoch's predictions; None for the usual one.
       show: "all", "wrong" or "split" (members disagree).
       label: only images of this class; None for every class.
       order: one of `EXAMPLE_ORDERS`.

@@ -22,11 +22,12 @@ def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """The accuracy with its interval, the gain over the mean member, and the time."""
     info = run.data
     last = history.find_latest_epoch_row(rows)
+    reported = history.find_reported_epoch_row(run, rows)
     with st.container(horizontal=True, gap="medium", key="answer"):
-        if last:
-            show_test_accuracy_metric(last, info)
+        if reported:
+            show_test_accuracy_metric(reported, info)
             if run.config.members > 1:
-                show_mean_gain_metric(last, info)
+                show_mean_gain_metric(reported, info)
         elif run.active:
             st.metric(
                 format_accuracy_label(run.config.members, info),
@@ -37,8 +38,8 @@ def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         show_time_metric(run)
     if training_speed := training_words.describe_training_speed(run):
         st.caption(training_speed)
-    if last:
-        show_best_epoch(run, last)
+    if last and reported:
+        show_best_epoch(run, reported, last)
 
 
 def format_accuracy_label(members: int, info: DatasetEntry) -> str:
@@ -98,9 +99,22 @@ def show_time_metric(run: runs.Run) -> None:
         st.metric("Trained for", formats.format_duration(status.seconds), width="content")
 
 
-def show_best_epoch(run: runs.Run, last: dict[str, Any]) -> None:
-    """The best epoch, where an earlier one was better than the last, and than guessing."""
+def show_best_epoch(run: runs.Run, reported: dict[str, Any], last: dict[str, Any]) -> None:
+    """The best epoch, where an earlier one was better than the last, and than guessing.
+
+    Args:
+      run: the run.
+      reported: the line of the epoch whose figures are shown.
+      last: that of its last epoch.
+    """
     status = run.status
+    if reported is not last:
+        last_share = formats.format_percent(last.get("ensemble_test_accuracy"), run.data.test_size)
+        st.caption(
+            f"After epoch {reported['epoch']}, {selection_basis.CHOSEN_ON_VALIDATION}; after epoch "
+            f"{last['epoch']}, the last: {last_share}."
+        )
+        return
     share, reached = status.best_ensemble_test_accuracy, last.get("ensemble_test_accuracy")
     if chance_level.is_chance_accuracy(share, run.data):
         return
@@ -114,19 +128,19 @@ def show_best_epoch(run: runs.Run, last: dict[str, Any]) -> None:
         )
 
 
-def tabulate_latest_member_metrics(
-    rows: list[dict[str, Any]],
+def tabulate_member_metrics(
+    last: dict[str, Any] | None,
     info: DatasetEntry,
     values: Mapping[str, Sequence[float]] | None = None,
 ) -> dict[str, list[str]]:
-    """Columns of the members' latest figures, the ensemble first; {} before the first epoch.
+    """Columns of the members' figures after an epoch, the ensemble first; {} before the first.
 
     Args:
-      rows: lines of the run's history.
+      last: the epoch's line of the run's history, where one has ended.
       info: its dataset.
       values: the members' values of each setting that differs.
     """
-    if not (last := history.find_latest_epoch_row(rows)):
+    if not last:
         return {}
     whole = last.get("ensemble_test_accuracy")
     shares, losses = last["test_accuracy"], last["test_loss"]

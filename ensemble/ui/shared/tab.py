@@ -138,7 +138,7 @@ class Tab:
     ] = TabValue("import_read", None)
 
     # Predictions, Inspect and Classify.
-    # The run that they were last about: with another one they begin at its last epoch.
+    # The run that they were last about: with another one they begin at its usual epoch.
     predictions_run_id = TabValue[str]("predictions_of", "")
     # A run and the epoch that is shown of it, which stays while the run goes on.
     held_epoch = TabValue[tuple[str, int]]("predictions_epoch", ("", 0))

@@ -29,7 +29,9 @@ def load_disputed_images(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str,
     listed = images_words.can_list_member_count(run.config.members, names)
     # The room that votes take: the same from the first look on.
     room = {"lines": 1 if listed else images_words.MAX_VOTE_LINES}
-    return room | _load_latest_disputed(run, history.find_latest_epoch_row(rows), run.data.noun)
+    return room | _load_latest_disputed(
+        run, history.find_reported_epoch_row(run, rows), run.data.noun
+    )
 
 
 def _load_latest_disputed(run: runs.Run, last: dict[str, Any] | None, noun: str) -> dict[str, Any]:

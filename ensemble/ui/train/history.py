@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ensemble import runs
 from ensemble.runs.groups.history_lines import UNFINISHED_KIND
 
 METRICS = ("loss", "accuracy")
@@ -217,6 +218,17 @@ def thin_curve(curve: LearningCurve, most: int) -> LearningCurve:
 def find_latest_epoch_row(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The last end of an epoch, where test figures stand; None before the first."""
     return next((row for row in reversed(rows) if row.get("kind") == "epoch"), None)
+
+
+def find_reported_epoch_row(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The end of the epoch whose figures a run is shown by; None before the first.
+
+    The latest as long as it trains, then that of `runs.select_default_epoch`.
+    """
+    ended = {row["epoch"]: row for row in rows if row.get("kind") == "epoch"}
+    if not ended or run.active:
+        return find_latest_epoch_row(rows)
+    return ended[runs.select_default_epoch(run, sorted(ended))]
 
 
 def tabulate_history(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -199,8 +199,10 @@ def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 def show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Each member's latest figures, and the whole history as a file."""
     if not (
-        table := run_metrics.tabulate_latest_member_metrics(
-            rows, run.data, member_settings.collect_varied_settings(run.config)
+        table := run_metrics.tabulate_member_metrics(
+            history.find_reported_epoch_row(run, rows),
+            run.data,
+            member_settings.collect_varied_settings(run.config),
         )
     ):
         st.caption("Each member's figures appear here after the first epoch.")

@@ -18,9 +18,21 @@ def format_selection_sentence(best_on: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def describe_epoch_choice(epoch: int, last: int) -> str:
-    """What an epoch that was picked by hand asks of its reader; "" for the last one."""
-    if epoch == last:
+def describe_epoch_choice(epoch: int, last: int, usual: int, on_validation: bool) -> str:
+    """On what the shown epoch was chosen, and what one picked by hand asks of its reader.
+
+    Args:
+      epoch: the one that is shown.
+      last: the last there is.
+      usual: the one that is shown unless another is picked.
+      on_validation: whether `epoch` has the lowest NLL on the validation images.
+    """
+    if on_validation and last > 1:
+        return (
+            f"Epoch {epoch:,} of {last:,} has the lowest NLL on the validation images: it was "
+            f"{CHOSEN_ON_VALIDATION}."
+        )
+    if epoch == usual:
         return ""
     return (
         f"Epoch {epoch:,} of {last:,} is your choice: if these test images led you to it, expect "

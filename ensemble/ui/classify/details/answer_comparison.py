@@ -137,7 +137,8 @@ def select_other_classifier(
     address.WITH.set_value(chosen)
     other, epochs = classifiers[chosen]
     address_epoch = address.WITH_EPOCH.read()
-    epoch = address_epoch if address_epoch in epochs and address_epoch is not None else epochs[-1]
+    default = runs.select_default_epoch(other, epochs)
+    epoch = address_epoch if address_epoch in epochs and address_epoch is not None else default
     names = {
         run_id: "This run, another epoch"
         if run_id == classified_mark.run.id
@@ -159,11 +160,11 @@ def select_other_classifier(
                 help="Runs with the same classes.",
             ),
         )
-        show_other_epoch_slider(epochs, epoch)
+        show_other_epoch_slider(epochs, epoch, default)
     return other, epoch
 
 
-def show_other_epoch_slider(epochs: Sequence[int], epoch: int) -> None:
+def show_other_epoch_slider(epochs: Sequence[int], epoch: int, usual: int) -> None:
     """The other run's epoch, where there is a choice."""
     if len(epochs) > 1:
         address.show_address_widget(
@@ -175,20 +176,20 @@ def show_other_epoch_slider(epochs: Sequence[int], epoch: int) -> None:
                 key=key,
                 width=260,
                 on_change=update_other_epoch_address,
-                args=(key, epochs[-1]),
+                args=(key, usual),
             ),
         )
 
 
 def update_other_classifier_address(key: str) -> None:
-    """Callback: another run to compare with, at its last epoch."""
+    """Callback: another run to compare with, at its usual epoch."""
     address.WITH.set_value(widget_state.get_widget_value(key))
     address.WITH_EPOCH.set_value(None)
 
 
-def update_other_epoch_address(key: str, last: int) -> None:
+def update_other_epoch_address(key: str, usual: int) -> None:
     """Callback: another epoch of the other run."""
-    address.WITH_EPOCH.set_value(widget_state.get_widget_value(key), last)
+    address.WITH_EPOCH.set_value(widget_state.get_widget_value(key), usual)
 
 
 def distinguish_run_name(run: runs.Run, other: runs.Run) -> str:

@@ -14,7 +14,7 @@ from ensemble.wording.run_names import format_run_name
 
 
 def select_classifier_epoch(run: runs.Run) -> tuple[int, Sequence[int]] | None:
-    """The epoch that the address names, else the last, and all there are; None if none is."""
+    """The epoch that the address names, else the usual one, and all there are; None if none is."""
     epoch_availability.reset_view_for_run(run)
     epochs = classifier_loader.list_classifier_epochs(run)
     if not epochs:
@@ -63,10 +63,10 @@ def show_classifier_epoch_slider(epochs: Sequence[int], epoch: int, run: runs.Ru
             epochs,
             key=key,
             width=260,
-            on_change=address.update_address,
-            args=(address.EPOCH, key, epochs[-1]),
-            help="What would the ensemble have said earlier in its training? The last epoch "
-            f"answers until you choose another. {controls.describe_best_epoch_choice(run)}",
+            on_change=controls.update_epoch_address,
+            args=(key, run.id, runs.select_default_epoch(run, epochs)),
+            help="What would the ensemble have said earlier in its training? "
+            f"{controls.describe_default_epoch(run, epochs)}",
         ),
     )
 
@@ -74,4 +74,4 @@ def show_classifier_epoch_slider(epochs: Sequence[int], epoch: int, run: runs.Ru
 def watch_classifier_epochs(run: runs.Run, epochs: Sequence[int], epoch: int) -> None:
     """Says when a later epoch is in than the one asked, where none was chosen by hand."""
     if run.active and address.EPOCH.read() is None:
-        epoch_availability.show_newer_epoch_notice(run, epochs[-1], epoch)
+        epoch_availability.show_newer_epoch_notice(run, epochs, epoch)

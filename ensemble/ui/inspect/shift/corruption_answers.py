@@ -9,6 +9,7 @@ from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.errors import RunError
 from ensemble.figures.inspect.image_corruption import CorruptionAnswers
 from ensemble.runs import Members
+from ensemble.runs.members import select_members_epoch
 from ensemble.shift.corruptions import Corruption, corrupt_images, scale_corruptions
 from ensemble.ui.shared import loaders
 
@@ -30,7 +31,7 @@ PADDED_BATCH_SIZE = 64
 
 
 def predict_corrupted_image(run: runs.Run, number: int, kind: str) -> CorruptionAnswers:
-    """The members of the run's last checkpoint on test image `number`, at every amount.
+    """The run's members (`select_members_epoch`) on test image `number`, at every amount.
 
     The noise is the same draw at every amount, and another for every image.
 
@@ -69,4 +70,4 @@ def _predict_corrupted_image(
 # A member takes 3.3 MB.
 @st.cache_resource(max_entries=2, show_spinner="Loading the members")
 def _open_shift_members(run_id: str, version: tuple[int, int]) -> Members:
-    return runs.open_members(run_id)
+    return runs.open_members(run_id, select_members_epoch(runs.find_run(run_id)))

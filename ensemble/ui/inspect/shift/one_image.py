@@ -165,10 +165,7 @@ def show_image_at_amount(
         text += f", {formats.format_significant(information, 2)} of them the members' disagreement"
     more = corruption_answers.members.steps_after
     after = f" and {formats.format_count(more, 'step')}" if more else ""
-    st.caption(
-        f"{text}. Members of the last checkpoint, at epoch "
-        f"{corruption_answers.members.epoch}{after}."
-    )
+    st.caption(f"{text}. Members at epoch {corruption_answers.members.epoch}{after}.")
 
 
 def show_corruption_chart(

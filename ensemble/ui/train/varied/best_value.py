@@ -51,7 +51,7 @@ def show_best_value(run: runs.Run, rows: list[dict[str, Any]], above: DeltaGener
             format_func=member_settings.SETTING_TITLES.__getitem__,
         )
     try:
-        ended = history.find_latest_epoch_row(rows)
+        ended = history.find_reported_epoch_row(run, rows)
         losses = load_epoch_losses(run, ended) if ended else load_final_losses(run.id, rows)
     except EnsembleError as error:
         st.caption(escaping.escape_markdown(error))
