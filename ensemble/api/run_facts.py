@@ -5,6 +5,7 @@ from pathlib import Path
 from ensemble import runs
 from ensemble.api.notebook import Facts
 from ensemble.errors import EnsembleError
+from ensemble.runs.epoch_choice import read_reported_metrics
 from ensemble.wording import formats
 from ensemble.wording.run_names import format_run_name
 
@@ -16,7 +17,8 @@ def collect_run_facts(run_id: str) -> tuple[str, Facts]:
     except EnsembleError as error:
         return run_id, [("state", str(error))]
     n = run.data.test_size
-    share = run.status.ensemble_test_accuracy
+    reported = read_reported_metrics(run)
+    share = reported.accuracy
     facts = [
         ("id", run.id),
         ("state", run.state),
@@ -24,7 +26,8 @@ def collect_run_facts(run_id: str) -> tuple[str, Facts]:
     ]
     if share is not None:
         right = f"{formats.format_percent(share, n)} {formats.format_wilson_interval(share, n)}"
-        facts.append(("test accuracy", right))
+        at = "" if reported.epoch == run.status.epoch else f" (epoch {reported.epoch})"
+        facts.append((f"test accuracy{at}", right))
     if run.message:
         facts.append(("message", run.message))
     return format_run_name(run), facts

@@ -11,6 +11,7 @@ from ensemble.cli.output import print_line
 from ensemble.cli.train import summarize_run
 from ensemble.jobs.placement import read_placement
 from ensemble.runs.annotations.tags import change_tags, normalize_tags
+from ensemble.runs.epoch_choice import read_reported_metrics
 from ensemble.runs.groups.group import list_run_groups
 from ensemble.runs.groups.tasks import read_group_tasks
 from ensemble.wording import formats
@@ -40,8 +41,7 @@ def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
         if as_json:
             click.echo(json.dumps({**summarize_run(run), "tags": list(run.tags)}))
             continue
-        accuracy = run.status.ensemble_test_accuracy
-        accuracy_text = formats.format_percent(accuracy)
+        accuracy_text = formats.format_percent(read_reported_metrics(run).accuracy)
         epochs = f"epoch {run.status.epoch} of {run.config.epochs}"
         guesses = " · at chance level" if chance_level.is_run_at_chance(run) else ""
         print_line(

@@ -159,6 +159,8 @@ def summarize_run(run: runs.Run) -> dict[str, Any]:
         "best_epoch": status.best_epoch,
         "best_on": status.best_on,
         "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,
+        "best_ensemble_test_nll": status.best_ensemble_test_nll,
+        "best_member_test_accuracy": status.best_member_test_accuracy,
         "set_aside": [number + 1 for number in sorted(status.set_aside)],
         "at_chance": chance_level.is_run_at_chance(run),
         "seconds": status.seconds,

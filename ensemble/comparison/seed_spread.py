@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ensemble import runs
 from ensemble.comparison.compared_settings import PLACEMENT_SETTINGS
 from ensemble.config import EnsembleConfig
+from ensemble.runs.epoch_choice import read_reported_metrics
 
 # A member does not depend on where it is trained, nor on the number of the seed.
 IGNORED_SETTINGS = dict.fromkeys(("seed", *PLACEMENT_SETTINGS), 0)
@@ -17,7 +18,7 @@ class SeedSpread:
     """What finished runs got that differ in the seed alone, newest first; one run a seed.
 
     Attributes:
-      accuracies: (K,), their ensembles' after the last epoch, on the test images, in [0, 1].
+      accuracies: (K,), their ensembles' (`read_reported_metrics`), on the test images, in [0, 1].
       nlls: (K,), nats.
     """
 
@@ -36,13 +37,14 @@ def measure_seed_spread(run: runs.Run, every: Sequence[runs.Run]) -> SeedSpread:
     wanted = comparable_settings(run.training_config)
     figures_by_seed: dict[int, tuple[float, float]] = {}
     for candidate in (run, *every):
-        accuracy, nll = candidate.status.ensemble_test_accuracy, candidate.status.ensemble_test_nll
         config = candidate.training_config
-        if config is None or candidate.state != "finished" or accuracy is None or nll is None:
+        if config is None or candidate.state != "finished":
             continue
         # Most runs are of other settings, which is told by one of them sooner than by all.
         if config.members == run.config.members and comparable_settings(config) == wanted:
-            figures_by_seed.setdefault(config.seed, (accuracy, nll))
+            metrics = read_reported_metrics(candidate)
+            if metrics.accuracy is not None and metrics.nll is not None:
+                figures_by_seed.setdefault(config.seed, (metrics.accuracy, metrics.nll))
     return (
         SeedSpread(*zip(*figures_by_seed.values(), strict=True))
         if figures_by_seed

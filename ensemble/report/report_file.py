@@ -113,11 +113,15 @@ def describe_report_data(
     """What data the file carries, what was left out of it, and how to have it back."""
     size = sum(map(len, capsules)) / 1e6
     whose = "this run's" if len(every) == 1 else "these runs'"
-    epochs = "of every epoch" if all_epochs else "after the last epoch"
-    held = f"settings, history and predictions {epochs}"
+    kept = [(run, runs.list_prediction_epochs(run.id)) for run in every]
+    chosen = any(
+        epochs and runs.select_default_epoch(run, epochs) != epochs[-1] for run, epochs in kept
+    )
+    some = "after the last epoch and the one chosen" if chosen else "after the last epoch"
+    held = f"settings, history and predictions {'of every epoch' if all_epochs else some}"
     left = [] if with_members else ["the members' parameters (--with-members)"]
-    if not all_epochs and any(len(runs.list_prediction_epochs(run.id)) > 1 for run in every):
-        left.append("the predictions of earlier epochs (--all-epochs)")
+    if not all_epochs and any(len(epochs) > 1 for _, epochs in kept):
+        left.append("the predictions of other epochs (--all-epochs)")
     sentence = f"Inside this file are {whose} {held}"
     sentence += ", and the members' parameters" if with_members else ""
     without = f" Left out: {' and '.join(left)}." if left else ""

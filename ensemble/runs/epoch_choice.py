@@ -4,9 +4,14 @@ Of a run that holds validation images out it is the epoch with the ensemble's lo
 of any other the last one: never the best on the test images.
 """
 
+import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from ensemble.runs.store import Run
+from ensemble.storage.folder_index import file_version
+from ensemble.storage.records.json_lines import Line, read_lines
 
 CHOSEN_ON_VALIDATION, CHOSEN_LAST = "validation", "last"
 
@@ -24,3 +29,53 @@ def select_default_epoch(run: Run, kept: Sequence[int]) -> int:
       kept: the epochs to choose among, from 1, rising; at least one.
     """
     return next((epoch for epoch in kept if is_chosen_on_validation(run, epoch)), kept[-1])
+
+
+@dataclass(frozen=True)
+class ReportedMetrics:
+    """What a run's status says of the epoch that it is shown by.
+
+    Attributes:
+      epoch: from 1; 0 before the first has ended.
+      accuracy: the ensemble's, on the test images, in [0, 1].
+      nll: the ensemble's, in nats.
+      member_accuracies: (M,), in [0, 1]; None of those that diverged; () where none is known.
+    """
+
+    epoch: int
+    accuracy: float | None
+    nll: float | None
+    member_accuracies: tuple[float | None, ...]
+
+
+def read_reported_metrics(run: Run) -> ReportedMetrics:
+    """The metrics after the epoch chosen on validation images; else, and while active, the last."""
+    status = run.status
+    last = ReportedMetrics(
+        status.epoch,
+        status.ensemble_test_accuracy,
+        status.ensemble_test_nll,
+        tuple(status.member_test_accuracy),
+    )
+    best = status.best_epoch
+    if run.active or best is None or best == status.epoch or not is_chosen_on_validation(run, best):
+        return last
+    accuracy, members = status.best_ensemble_test_accuracy, status.best_member_test_accuracy
+    if members:
+        return ReportedMetrics(best, accuracy, status.best_ensemble_test_nll, tuple(members))
+    # As earlier versions left it: their status says no more of that epoch than the accuracy.
+    history = run.path / "history.jsonl"
+    line = _read_epoch_line(history, file_version(str(history)), best)
+    if line is None:
+        return last
+    return ReportedMetrics(
+        best, accuracy, line.get("ensemble_test_nll"), tuple(line["test_accuracy"])
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _read_epoch_line(
+    history: Path, version: tuple[int, int, int] | None, epoch: int
+) -> Line | None:
+    lines = (line for line in read_lines(history) if line["kind"] == "epoch")
+    return next((line for line in lines if line["epoch"] == epoch), None)

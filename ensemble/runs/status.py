@@ -49,6 +49,8 @@ class Status(StoredStatus):
     ensemble_test_nll: MetricValue | None = None
     member_test_accuracy: list[Share | None] = field(default_factory=list)
     best_ensemble_test_accuracy: Share | None = None
+    best_ensemble_test_nll: MetricValue | None = None
+    best_member_test_accuracy: list[Share | None] = field(default_factory=list)
     best_epoch: Count | None = None
     best_on: str = "test"  # as in runs of versions that knew nothing else
     best_ensemble_validation_nll: MetricValue | None = None
@@ -96,6 +98,8 @@ def build_blank_best_fields(config: EnsembleConfig) -> dict[str, Any]:
         "best_on": "validation" if config.validation else "test",
         "best_epoch": None,
         "best_ensemble_test_accuracy": None,
+        "best_ensemble_test_nll": None,
+        "best_member_test_accuracy": [],
         "best_ensemble_validation_nll": None,
     }
 
@@ -121,6 +125,8 @@ def build_epoch_status_fields(status: Status, line: Line) -> dict[str, Any]:
     if better:
         fields["best_epoch"] = line["epoch"]
         fields["best_ensemble_test_accuracy"] = accuracy
+        fields["best_ensemble_test_nll"] = line.get("ensemble_test_nll")
+        fields["best_member_test_accuracy"] = line["test_accuracy"]
         fields["best_ensemble_validation_nll"] = nll
     return fields
 

@@ -83,7 +83,7 @@ def test_every_line_is_what_the_members_say_of_the_corrupted_digit(run: Run) -> 
     here = places(CORRUPTION_KINDS["rotation"]).index(45)
     mark = "✓ Right" if votes[0, here] == label else "✗ Wrong"
     assert f"**{mark} at 45°.** The ensemble says {votes[0, here]} with" in said(at)
-    assert "Members of the last checkpoint, at epoch 2 and 4 steps" in said(at)
+    assert "Members at epoch 2 and 4 steps" in said(at)
     marks = [one["x0"] for one in chart["layout"]["shapes"]]
     assert marks == [45, 45, 42.5]
 
@@ -113,7 +113,7 @@ def test_an_amount_that_there_is_not_counts_as_none(run: Run, amount: str) -> No
 def test_one_member_or_many_have_one_row_of_words(members: int, rows: int) -> None:
     at = opened(checkpointed(trained(network="logistic", members=members)), "digit", kind="blur")
     if members == 1:
-        assert "Members of the last checkpoint, at epoch 2." in said(at)
+        assert "Members at epoch 2." in said(at)
     cells = next(one for one in figure(at, "stress_digit")["data"] if one["type"] == "heatmap")
     assert len(cells["y"]) == rows
     assert ("disagreement" in said(at)) == (members > 1)

@@ -15,7 +15,10 @@ from ensemble.cli.results.exchange import escape_path_surrogates
 @click.option(
     "--all-epochs",
     is_flag=True,
-    help=("Include the predictions of every epoch, not only of the last."),
+    help=(
+        "Include the predictions of every epoch, not only of the last and of the one chosen on "
+        "validation images."
+    ),
 )
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def run_report_command(

@@ -93,6 +93,7 @@ def _check_header_status(status: Status, config: EnsembleConfig | ImportedConfig
     members = config.members
     if (
         len(status.member_test_accuracy) not in (0, members)
+        or len(status.best_member_test_accuracy) not in (0, members)
         or any(number >= members for number in status.set_aside)
         or max(status.epoch, status.best_epoch or 0) > status.epochs
         or status.epochs != config.epochs

@@ -1,4 +1,4 @@
-"""The calibration error of many runs: counted once from what is kept of their last epoch.
+"""The calibration error of many runs: counted once, of the epoch that each is shown by.
 
 No status and no history has it. A thousand runs are some gigabytes to read: a drawing of the page
 reads for a moment, the next goes on, and the disk keeps what was found.
@@ -14,6 +14,7 @@ from ensemble import runs
 from ensemble.analysis.quality.averaging import average_probabilities, prediction_confidence
 from ensemble.analysis.quality.calibration import expected_calibration_error
 from ensemble.errors import EnsembleError
+from ensemble.runs.epoch_choice import read_reported_metrics
 from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.storage.arrays import disk_cache
 from ensemble.storage.folder_index import file_version
@@ -53,13 +54,15 @@ def load_ece_of_runs(
 
 
 def build_ece_cache_key(run: runs.Run) -> tuple[str, FileVersion, str] | None:
-    """What its ECE depends on: the file of its last epoch, and the labels; None without one."""
-    version = file_version(str(locate_epoch_file(run.path, "predictions", run.status.epoch)))
+    """What its ECE depends on: the predictions it is shown by, and the labels; None without any."""
+    version = file_version(
+        str(locate_epoch_file(run.path, "predictions", read_reported_metrics(run).epoch))
+    )
     return version and (str(run.path), version, run.data.fingerprint or run.config.dataset)
 
 
 def load_run_ece(run: runs.Run, at: tuple[str, FileVersion, str]) -> float | None:
-    """The ECE of the run's last epoch; None where its predictions or its labels are no use."""
+    """The run's ECE; None where its predictions or its labels are no use."""
     try:
         count = functools.partial(compute_run_ece, run)
         return float(disk_cache.load_or_compute_arrays("ece", f"{at}", count)["ece"][()])
@@ -70,6 +73,8 @@ def load_run_ece(run: runs.Run, at: tuple[str, FileVersion, str]) -> float | Non
 def compute_run_ece(run: runs.Run) -> dict[str, np.ndarray]:
     """The ECE from the predictions themselves."""
     labels = loaders.load_run_test_set(run).labels
-    averaged = average_probabilities(runs.read_run_predictions(run.id, run.status.epoch))
+    averaged = average_probabilities(
+        runs.read_run_predictions(run.id, read_reported_metrics(run).epoch)
+    )
     right = averaged.argmax(axis=-1) == labels
     return {"ece": np.array(expected_calibration_error(prediction_confidence(averaged), right))}

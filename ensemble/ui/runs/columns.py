@@ -16,6 +16,7 @@ from ensemble.wording import formats
 from ensemble.wording.verdicts import selection_basis as chosen_words
 
 ENSEMBLE_ACCURACY_HELP = "Share of test images that the averaged probabilities get right"
+REPORTED_EPOCH = "after the epoch chosen on validation images, else after the last"
 COLUMNS_KEY = "runs_columns"
 OWNER_COLUMN = "owner"
 
@@ -89,7 +90,7 @@ RUN_COLUMNS: dict[str, RunColumn] = {
         "Gain",
         "number",
         58,
-        "How many more test images the ensemble gets right than its mean member, at the last epoch",
+        f"How many more test images the ensemble gets right than its mean member, {REPORTED_EPOCH}",
         format_signed_gain,
     ),
     "baseline": RunColumn(
@@ -103,15 +104,15 @@ RUN_COLUMNS: dict[str, RunColumn] = {
         "number",
         70,
         "Negative log-likelihood of the test labels under the "
-        "averaged probabilities, mean in nats, at the last epoch: less is better",
+        f"averaged probabilities, mean in nats, {REPORTED_EPOCH}: less is better",
         formats.format_significant,
     ),
     "ece": RunColumn(
         "ECE",
         "number",
         75,
-        "Expected calibration error on the test images at the last "
-        "epoch, over 15 bins: how far confidence is from accuracy",
+        f"Expected calibration error on the test images, {REPORTED_EPOCH}, "
+        "over 15 bins: how far confidence is from accuracy",
         formats.format_significant,
         is_default=False,
     ),
@@ -123,7 +124,10 @@ RUN_COLUMNS: dict[str, RunColumn] = {
     ),
     "last": RunColumn("Last", "number", 75, f"{ENSEMBLE_ACCURACY_HELP}, at its last epoch"),
     "mean": RunColumn(
-        "Mean member", "number", 110, "The mean of the members' own accuracies at the last epoch"
+        "Mean member",
+        "number",
+        110,
+        f"The mean of the members' own accuracies, {REPORTED_EPOCH}",
     ),
     "time": RunColumn(
         "Time", "number", 90, "Time spent on training and testing", formats.format_duration

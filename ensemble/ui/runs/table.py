@@ -13,6 +13,7 @@ from ensemble.access import owners
 from ensemble.jobs.queue import QueuedJob, list_queued_jobs, locate_in_queue
 from ensemble.runs.annotations.notes import NOTE_FILE as NOTE
 from ensemble.runs.annotations.notes import read_run_note
+from ensemble.runs.epoch_choice import read_reported_metrics
 from ensemble.storage.folder_index import file_version
 from ensemble.ui.predictions import downloads
 from ensemble.ui.runs.columns import RUN_COLUMNS, SETTING_COLUMNS
@@ -91,17 +92,17 @@ def load_run_row(run: runs.Run) -> dict[str, Any]:
 def build_run_row(run: runs.Run) -> dict[str, Any]:
     """`load_run_row`, read and reckoned."""
     status = run.status
-    last = status.ensemble_test_accuracy
-    members = [share for share in status.member_test_accuracy if share is not None]
-    mean = fmean(members) if members else None
-    gain = (last - mean) * run.data.test_size if len(members) > 1 and last and mean else None
+    last, reported = status.ensemble_test_accuracy, read_reported_metrics(run)
+    members = [share for share in reported.member_accuracies if share is not None]
+    mean, share = fmean(members) if members else None, reported.accuracy
+    gain = (share - mean) * run.data.test_size if len(members) > 1 and share and mean else None
     note = read_run_note(run)
     return {
         "best": convert_to_percent(status.best_ensemble_test_accuracy),
         "last": convert_to_percent(last),
         "mean": convert_to_percent(mean) if len(members) > 1 else None,
         "gain": None if gain is None else formats.round_half_away(gain),
-        "nll": status.ensemble_test_nll,
+        "nll": reported.nll,
         "time": status.seconds or None,
         "data": run.data.title,
         **{name: format_run_setting_cell(run, name) for name in SETTING_COLUMNS},

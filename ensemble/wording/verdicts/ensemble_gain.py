@@ -191,7 +191,7 @@ def describe_interval_scope(accuracies: Sequence[float], nlls: Sequence[float], 
         f"({shares[0].removesuffix(' %')} to {shares[1]}), NLL "
         f"{formats.format_significant(statistics.fmean(nlls))} ± "
         f"{formats.format_significant(statistics.stdev(nlls), 2)} ({ends[0]} to {ends[1]}): mean ± "
-        "standard deviation after the last epoch."
+        "standard deviation."
     )
 
 

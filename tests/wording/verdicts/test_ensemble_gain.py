@@ -139,7 +139,7 @@ def test_the_spread_of_seeds_is_the_standard_deviation_between_runs() -> None:
     assert inspect_words.describe_interval_scope(accuracies, nlls, 500) == (
         "Intervals hold for these trained members on new images; another seed may differ: 3 runs "
         f"that differ in the seed alone get 97.9 % ± {points:.2f} (97.4 to 98.4 %), NLL 0.0800 ± "
-        f"{nats:.3f} (0.0700 to 0.0900): mean ± standard deviation after the last epoch."
+        f"{nats:.3f} (0.0700 to 0.0900): mean ± standard deviation."
     )
     for alone in ([], [0.9]):
         assert inspect_words.describe_interval_scope(alone, alone, 500).endswith(
