@@ -27,17 +27,18 @@ def show_parallel_introduction() -> None:
     """The first visit: what will be here, and the button that makes it so."""
     st.subheader("Is a solver faster on several devices than on one?", anchor=False)
     st.markdown(
-        "A logistic regression is solved by L-BFGS (a method that learns the curvature from its "
-        "last steps), once on one device, and once on several with pmap, JAX's way to run one "
-        "program on all of them: each has its share of the samples, and they sum their gradients "
-        "at every step."
+        "The same problem, a logistic regression that has nothing to do with your ensembles, is "
+        "solved twice by the method L-BFGS: once on one device, and once on several with pmap, "
+        "JAX's way to run one program on all of them. Each has its share of the samples, and they "
+        "sum their gradients at every step."
     )
     st.caption("The settings are on the left; on a phone, behind the arrows at the top.")
     with st.container(width=420):
         launch.show_quick_regression_button()
     st.caption(
-        "Here you will see, live, whether both take the same path, how long each step takes, "
-        "from which iteration on pmap pays, and what 1, 2, 4 and 8 devices make of it."
+        "Here you will see, live, whether both get the same result, how long each step takes, "
+        "after how many steps pmap has made up for its slower start, and how fast 1, 2, 4 and 8 "
+        "devices are."
     )
 
 

@@ -1,4 +1,4 @@
-"""The ensemble's own figures, from averaged probabilities.
+"""The ensemble's own metrics, from averaged probabilities.
 
 Heavy compute and a collective in one program can kill a process that has several CPU
 devices (pool threads wait for each other). So members are trained and evaluated by
@@ -28,9 +28,9 @@ class TrainingMetrics:
       ensemble_nll: (S,) loss of the averaged probabilities; None when the members saw
         different batches, or views of them, where there is nothing to average.
       ensemble_accuracy: (S,) accuracy of the averaged probabilities, or None likewise.
-      active: the members that were given steps, bool (M,); None if all were. The others' figures
+      active: the members that were given steps, bool (M,); None if all were. The others' metrics
         are NaN, and the ensemble's are without them.
-      by_ensemble: the figures of each ensemble, where the members are several; those of averages
+      by_ensemble: the metrics of each ensemble, where the members are several; those of averages
         are None then.
     """
 
@@ -61,9 +61,9 @@ class Evaluation:
       accuracy: (M,) in [0, 1].
       ensemble_nll: mean cross-entropy of the averaged probabilities, in nats.
       ensemble_accuracy: accuracy of the averaged probabilities.
-      active: the members that were asked, bool (M,); None if all were. The others' figures are
+      active: the members that were asked, bool (M,); None if all were. The others' metrics are
         NaN, their probabilities too, and the ensemble's are without them.
-      by_ensemble: the figures of each ensemble, where the members are several; those of averages
+      by_ensemble: the metrics of each ensemble, where the members are several; those of averages
         are NaN then.
     """
 
@@ -98,7 +98,7 @@ class EvaluationAccumulator:
         self._hits = 0
 
     def add_batch(self, log_p: np.ndarray, ensemble_nll: float, ensemble_accuracy: float) -> None:
-        """The next share: log-probabilities (M, n or more, C), and its averages' figures."""
+        """The next share: log-probabilities (M, n or more, C), and its averages' metrics."""
         labels = self._labels[self._done : self._done + log_p.shape[1]]
         here = slice(self._done, self._done + len(labels))
         log_p = log_p[:, : len(labels)]
@@ -112,7 +112,7 @@ class EvaluationAccumulator:
         self._done = here.stop
 
     def add_and_average(self, log_p: np.ndarray) -> None:
-        """As `add_batch`, with the figures of the average reckoned here, in float64."""
+        """As `add_batch`, with the metrics of the average reckoned here, in float64."""
         labels = self._labels[self._done : self._done + log_p.shape[1]]
         self.add_batch(
             log_p, *compute_average_metrics(np.exp(log_p[:, : len(labels)]), labels, self._active)
@@ -214,22 +214,22 @@ def compute_nll_and_accuracy(probabilities: Array, labels: Array) -> tuple[Array
     return -jnp.log(jnp.maximum(chosen, tiny)).mean(-1), right.mean(-1)
 
 
-def mask_frozen_members(aside: np.ndarray, figures: TrainingMetrics) -> TrainingMetrics:
-    """The figures with NaN for members that diverged, bool (M,), and known to be so."""
+def mask_frozen_members(aside: np.ndarray, metrics: TrainingMetrics) -> TrainingMetrics:
+    """The metrics with NaN for members that diverged, bool (M,), and known to be so."""
     if not aside.any():
-        return figures
+        return metrics
     loss, accuracy = (
         np.where(aside[:, None], np.float32(np.nan), values)
-        for values in (figures.loss, figures.accuracy)
+        for values in (metrics.loss, metrics.accuracy)
     )
-    nll, right = figures.ensemble_nll, figures.ensemble_accuracy
+    nll, right = metrics.ensemble_nll, metrics.ensemble_accuracy
     if aside.all() and nll is not None and right is not None:
         nll, right = np.full_like(nll, np.nan), np.full_like(right, np.nan)
     return TrainingMetrics(loss, accuracy, nll, right, active=~aside)
 
 
 def concatenate_training_metrics(parts: Sequence[TrainingMetrics]) -> TrainingMetrics:
-    """The figures of steps that were done in several calls, one after the other."""
+    """The metrics of steps that were done in several calls, one after the other."""
     if len(parts) == 1:
         return parts[0]
     loss = np.concatenate([part.loss for part in parts], axis=1)

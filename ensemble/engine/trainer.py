@@ -78,7 +78,7 @@ class Trainer:
       values: learning rates, momenta or weight decays, (M,) each, by the setting's name, in place
         of `config.member_values`'s.
       ensembles: T, how many ensembles of as many members each these are, one after the other:
-        figures are of `each` then.
+        metrics are of `each` then.
       products: how bfloat16 is multiplied in a tower; by default what is fastest here
         (bfloat16_planning.py).
 
@@ -198,8 +198,8 @@ class Trainer:
         loaded, parts, end = self._epoch(epoch)[1], list[TrainingMetrics](), start + count
         while start < end or not parts:
             most = min(self._execution.max_steps_per_call, end - start)
-            state, figures = self._execution.train(state, loaded, start, most)
-            parts.append(figures)
+            state, metrics = self._execution.train(state, loaded, start, most)
+            parts.append(metrics)
             start += most
         return state, split_metrics_by_ensemble(
             concatenate_training_metrics(parts), ~self.active, self._ensembles
@@ -217,7 +217,7 @@ class Trainer:
     def freeze_members(self, members: Sequence[int]) -> None:
         """Train and ask these no more, by their places from 0 to M - 1; the others go on alone.
 
-        Their figures are NaN from now on, and the ensemble's are of the others. Their numbers stay
+        Their metrics are NaN from now on, and the ensemble's are of the others. Their numbers stay
         as they are in the state.
         """
         active = self.active.copy()

@@ -249,7 +249,7 @@ def compare(
 
 
 def decomposition(epochs: Mapping[int, Named], *, palette: Palette = LIGHT) -> "go.Figure":
-    """What averaging saves, epoch by epoch: the mean member's NLL, the ensemble's, in nats.
+    """What averaging saves, epoch by epoch: the average member's NLL, the ensemble's, in nats.
 
     Args:
       epochs: the predictions of each epoch.

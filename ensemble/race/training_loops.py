@@ -60,9 +60,9 @@ class EngineLoop:
 
         trainer = Trainer(build_raced_config(self._config, members, self._precision), self._digits)
         steps = min(CHECK_STEPS, trainer.steps_per_epoch)
-        state, figures = trainer.train(trainer.start(), 1, 0, steps)
+        state, metrics = trainer.train(trainer.start(), 1, 0, steps)
         self._held[members] = trainer, state
-        return np.asarray(figures.loss).T
+        return np.asarray(metrics.loss).T
 
     def run_steps(self, members: int, steps: int) -> None:
         """Every call holds what is left of an epoch, at most."""
@@ -92,9 +92,9 @@ class SequentialLoop:
         states, losses = [], []
         for m in range(members):
             first = jax.tree.map(lambda leaf, m=m: np.asarray(leaf)[m : m + 1], whole)
-            state, figures = self._trainer.train(self._trainer.put(first), 1, 0, steps)
+            state, metrics = self._trainer.train(self._trainer.put(first), 1, 0, steps)
             states.append(state)
-            losses.append(np.asarray(figures.loss)[0])
+            losses.append(np.asarray(metrics.loss)[0])
         self._held[members] = states
         return np.stack(losses, axis=1)
 

@@ -66,7 +66,7 @@ def build_learning_figure(run: Run, figure: str) -> Figure | None:
 def describe_learning_curves(
     run: Run, curves: dict[tuple[str, str], GroupCurves], figure: str
 ) -> str:
-    """How to read it, and where the ensemble and the mean member end."""
+    """How to read it, and where the ensemble and the average member end."""
     many = run.config.members > 1
     sentence = "Each member thin, the ensemble bold" if many else "The one member"
     dashed = [

@@ -72,11 +72,11 @@ def build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
 def decomposition_view(epoch: EvaluatedEpoch) -> View:
     """What averaging saves of the NLL, epoch by epoch."""
     parts = epoch.decompose_losses()
-    title = f"NLL: mean member less diversity · {format_run_name(epoch.run)}"
+    title = f"NLL: what diversity saves · {format_run_name(epoch.run)}"
     yield Figures.single(
         Figure(
             label="",
-            alt="NLL of the mean member and of the ensemble over the epochs; between them, "
+            alt="NLL of the average member and of the ensemble over the epochs; between them, "
             "diversity",
             explanation=loss_figures.explain_decomposition_chart(parts[epoch.epoch]),
             draw=lambda palette: loss_figures.plot_loss_decomposition(
@@ -102,7 +102,7 @@ def divided_images_view(epoch: EvaluatedEpoch) -> View:
         f"{noun.capitalize()}s",
         {
             "split": f"Most divided {len(split):,}",
-            "swing": f"Swing voter {int(swung.any(axis=0).sum()):,}",
+            "swing": f"One vote decides {int(swung.any(axis=0).sum()):,}",
             "minority": f"Minority was right {len(minority):,}",
         },
         "split",

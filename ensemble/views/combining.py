@@ -100,8 +100,8 @@ def changed_verdicts_view(epoch: EvaluatedEpoch, combined: CombinationComparison
     yield Images(
         numbers,
         f"combining_{rule}",
-        f"By {by}, {formats.format_count(len(numbers), noun)} of the whole test set would be "
-        "answered differently; the least sure first.",
+        f"{formats.format_count(len(numbers), noun)} of the whole test set would get another "
+        f"answer by {by}; the least sure first.",
         list_lines_below=lambda number: list_rule_answers(combined, number, epoch.class_names),
         empty=f"By {by}, no {noun} of the whole test set is answered differently.",
     )

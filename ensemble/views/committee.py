@@ -323,8 +323,8 @@ def explain_committee_costs(
         )
     elif name in ("accuracy", "ece"):
         parts.append(
-            f"The {METRIC_NAMES[name]} of these committees fits no curve that would predict more "
-            "members."
+            f"From the {METRIC_NAMES[name]} of these committees it cannot be told what more "
+            "members would bring."
         )
     elif judged.members < 3:
         parts.append("Two members are too few to tell what more would bring.")

@@ -233,7 +233,7 @@ def test_what_diversity_buys_is_drawn_and_disputed_digits_open_their_votes(app: 
     assert whole
     app.page.mouse.move(whole["x"] + whole["width"], whole["y"])
     beside = app.page.locator(f"{CHART} .tip tr")
-    expect(beside).to_have_count(6)  # the ensemble, the mean member and four members
+    expect(beside).to_have_count(6)  # the ensemble, the average member and four members
     assert [row.split("\t")[-1] for row in beside.all_inner_texts()] == ["0.2", *["0.3"] * 5]
     tall = app.page.locator(CHART).bounding_box()
     app.page.reload()

@@ -62,7 +62,9 @@ def test_of_one_run_each_it_is_said_that_seeds_may_order_them_differently() -> N
 def test_runs_that_differ_in_the_seed_alone_are_said_to() -> None:
     said, evidence = claims(trained(0, 0.5, 4.0), trained(1, 0.5, 2.0))
     assert said.startswith("Same settings, another seed: this run gets ")
-    assert evidence == ("The two differ in the seed alone: which of such runs does better is luck.")
+    assert evidence == (
+        "Only the seed differs, so neither setting is better: one start happened to do better."
+    )
 
 
 def test_several_seeds_of_each_speak_of_the_settings() -> None:

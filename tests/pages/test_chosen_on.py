@@ -59,7 +59,7 @@ def test_a_temperature_is_fitted_on_them_and_judged_on_all_test_images() -> None
     found = frame(at, "figure")["after averaging"][0]
     assert float(found) == float(f"{best:.3g}")
     said, _ = words(trained(), "calibration")
-    assert "Fitted on one half of the test digits (250), judged on the other 250." in said
+    assert "Fitted on one half of the test digits (250), judged on the other 250: figures" in said
 
 
 def test_weights_are_fitted_on_them_and_judged_on_all_test_images() -> None:
@@ -112,7 +112,7 @@ def test_a_threshold_for_errors_is_found_on_them_and_judged_on_all_test_images()
     said, _ = words(run, "selective", error="2")
     assert "set on the 259 validation digits" in said
     assert f"answers {100 * kept.mean():.1f} % of the digits" in said
-    assert f"is wrong on {100 * bad / kept.sum():.2f} %" in said
+    assert f"is wrong on {bad} of these {kept.sum()}, {100 * bad / kept.sum():.2f} %" in said
     said, _ = words(trained(), "selective", error="2")
     assert "set on one half of the test set" in said
 
@@ -130,7 +130,7 @@ def test_sets_are_calibrated_on_them_and_judged_on_all_test_images() -> None:
     assert "Calibrated on the 259 validation digits, judged on the 500 test digits" in said
     at = opened(run, "predictions", miss="10", sets="lac", digit=number)
     said = " ".join(str(one.value) for one in (*at.markdown, *at.caption))
-    assert f"{share} hold the right digit; {int((sets.sum(axis=1) > 1).sum())}" in said
+    assert f"of the time: {share} do; {int((sets.sum(axis=1) > 1).sum())}" in said
     names = ", ".join(str(c) for c in np.flatnonzero(sets[number]))
     assert f"The set: {{{names}}} at 90 %." in said.replace("\\", "")
     helps = " ".join(str(one.help) for one in at.caption)
@@ -175,7 +175,7 @@ def test_where_what_was_said_of_them_is_lost_the_test_images_serve_and_that_is_s
         file.unlink()
     said, at = words(run, "calibration")
     assert "no validation predictions of epoch 2" in said
-    assert "Fitted on one half of the test digits (250), judged on the other 250." in said
+    assert "Fitted on one half of the test digits (250), judged on the other 250: figures" in said
     assert not at.exception
 
 

@@ -135,7 +135,7 @@ def test_train_tells_what_bfloat16_is_worth_and_how_long_it_takes(page: Open) ->
     at = page("train")
     assert "bfloat16 is 2.0 times as fast as float32 here." in said(at)
     at.selectbox("set_precision").select("bfloat16").run()
-    assert "by the speed measured on Devices" in said(at)
+    assert "from the speed measured on Devices" in said(at)
 
 
 def test_the_time_left_of_a_race_runs_on_between_its_words(

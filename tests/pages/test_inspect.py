@@ -55,10 +55,12 @@ def counted(members: int, sure: float) -> tuple[float, float, list[int]]:
 def test_the_answer_is_against_a_member_drawn_at_random_and_counts_what_a_loop_counts() -> None:
     won, lost, each = counted(2, 2.0)
     at = inspected(trained(members=2, sure=2.0))
-    said = f"The ensemble gets {round(won - lost)} more digits right than a member drawn at random."
+    said = (
+        f"The ensemble gets {round(won - lost)} more digits right than its members do on average."
+    )
     assert answer(at) == f"#### {said}"
     evidence = next(
-        one.value for one in at.caption if one.value.startswith("Against a typical member (")
+        one.value for one in at.caption if one.value.startswith("Against an average member (")
     )
     assert f"{won:.1f} digits corrected, {lost:.1f} spoilt, +{won - lost:.1f} digits" in evidence
     assert f"The best single member gets {max(each)}" in evidence
@@ -76,10 +78,7 @@ def test_an_epoch_picked_by_hand_is_said_to_be_a_choice() -> None:
 
 def test_what_500_digits_cannot_show_is_not_called_the_same() -> None:
     at = inspected(trained(sure=12.0))
-    assert (
-        answer(at) == "#### These 500 digits show no gain in accuracy over a member drawn at "
-        "random."
-    )
+    assert answer(at) == "#### These 500 digits show no gain in accuracy over the average member."
     assert any("is possible" in one.value for one in at.caption)
 
 
@@ -101,14 +100,14 @@ def test_an_ensemble_that_is_worse_calibrated_than_its_members_is_marked_and_sai
     runs.history.write_predictions(run.path, 1, in_turn)
     at = inspected(run)
     ece = next(one for one in at.metric if one.label == "ECE")
-    assert ece.delta.startswith("worse: mean member 0.")
+    assert ece.delta.startswith("worse, higher than the average member's 0.")
     assert ece.proto.color == ece.proto.MetricColor.ORANGE
     assert any(
         "averaging 16 members makes it less sure than it is right" in one.value
         for one in at.caption
     )
-    gain = next(one for one in at.metric if one.label == "Over the mean member")
-    assert gain.delta.startswith("better: +")
+    gain = next(one for one in at.metric if one.label == "Over the average member")
+    assert gain.delta.startswith("better, +")
     assert gain.proto.color == gain.proto.MetricColor.BLUE
 
 
@@ -116,7 +115,7 @@ def test_an_ensemble_that_is_worse_calibrated_than_its_members_is_marked_and_sai
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_opens(view: str, members: int) -> None:
     at = inspected(trained(members=members, epochs=2, sure=2.0), view=view, epoch=1)
-    assert "one member" in answer(at).lower() if members == 1 else "at random" in answer(at)
+    assert "one member" in answer(at).lower() if members == 1 else "average" in answer(at)
     assert [one.value for one in view_controls(at) if one.value] == [view]
 
 
@@ -154,7 +153,7 @@ def test_figures_stand_beside_the_mean_members_and_in_a_table() -> None:
     np.testing.assert_allclose(table["accuracy"][1], shares.mean())
     label, gain = at.metric[1].label, at.metric[1].value
     more = 500 * (made.right.mean() - shares.mean() / 100)
-    assert (label, gain) == ("Over the mean member", f"+{round(more)} digits")
+    assert (label, gain) == ("Over the average member", f"+{round(more)} digits")
 
 
 def test_the_epoch_is_in_the_address_and_what_belongs_to_a_view_leaves_with_it() -> None:
@@ -219,7 +218,7 @@ def test_every_mistake_is_drawn_in_the_scatter_and_the_sure_are_thinned() -> Non
 def test_an_unfinished_run_shows_what_there_is_and_goes_on() -> None:
     at = inspected(trained(epochs=3, done=1, state="queued", working=True))
     assert "2 epochs to come" in widget(at, "button", "newer").label
-    assert "at random" in answer(at)
+    assert "average member" in answer(at)
 
 
 def test_an_epoch_that_there_is_not_is_named() -> None:

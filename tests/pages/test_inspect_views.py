@@ -93,7 +93,9 @@ def test_unanimous_perfect_and_very_many_members_are_no_trouble(members: int) ->
         if view == "combining":
             assert answer(at) == "All four ways of combining get the same of 250 digits right."
         if view == "selective":
-            assert answer(at).startswith("Answering every digit, the ensemble is wrong on 0.00 %")
+            assert answer(at).startswith(
+                "Answering every digit, the ensemble is wrong on 0 of these"
+            )
         if view == "compare":
             assert answer(at) == "Both get the same digits right."
 
@@ -133,20 +135,21 @@ def test_selective_counts_on_the_half_that_the_threshold_was_not_found_on() -> N
     fitted, judged = split_halves(whole.labels)
     at = opened(trained(sure=9.0), "selective", error="2")
 
-    def counted(rate: float) -> tuple[float, float]:
+    def counted(rate: float) -> tuple[float, str]:
         best = np.inf
         for threshold in whole.confidence[fitted]:
             kept = fitted & (whole.confidence >= threshold)
             if (kept & ~whole.right).sum() <= rate * kept.sum():
                 best = min(best, threshold)
         kept = judged & (whole.confidence >= best)
-        return 100 * kept.sum() / judged.sum(), 100 * (kept & ~whole.right).sum() / kept.sum()
+        wrong = int((kept & ~whole.right).sum())
+        return 100 * kept.sum() / judged.sum(), f"{wrong} of these {kept.sum()}, "
 
     for word in ("2", "10"):
         if word != "2":
             widget(at, "select_slider", "selective_rate").set_value(word).run()
         share, wrong = counted(float(word) / 100)
-        assert f"answers {share:.1f} % of the digits and is wrong on {wrong:.2f} %" in answer(at)
+        assert f"answers {share:.1f} % of the digits and is wrong on {wrong}" in answer(at)
         assert value(at, "error") == word
 
 
@@ -203,7 +206,7 @@ def test_all_runs_are_compared_at_once_when_asked_for() -> None:
     assert frame["this run"].tolist() == ["not shown", "better: more right"]
     assert "adjusted for all 4 tests" in said(at)
     assert "predictions of 1 run cannot be read" in said(at)
-    assert "of 3 runs to choose from" in said(at)
+    assert "With 3 runs to compare with" in said(at)
 
 
 def test_with_nothing_to_compare_with_one_sentence_says_so() -> None:

@@ -49,7 +49,9 @@ def test_train_asks_whether_a_run_could_have_been_cheaper_and_answers_who_wants_
 ) -> None:
     run = trained(members=3, epochs=2, sure=1.0)
     at = train(run.id)
-    (switch,) = (one for one in at.toggle if one.label == "Could it have been cheaper?")
+    (switch,) = (
+        one for one in at.toggle if one.label == "Would fewer members or epochs have done?"
+    )
     assert not switch.value
     assert "plan" not in {chart.proto.id for chart in at.get("plotly_chart")}
     at = switch.set_value(True).run()
@@ -66,7 +68,7 @@ def test_train_does_not_ask_where_there_is_nothing_cheaper_or_the_run_goes_on(
     train: Any, state: str, size: tuple[int, int]
 ) -> None:
     at = train(trained(members=size[0], epochs=size[1], state=state).id)
-    assert not [one for one in at.toggle if one.label == "Could it have been cheaper?"]
+    assert not [one for one in at.toggle if one.label == "Would fewer members or epochs have done?"]
 
 
 def test_the_budget_stands_in_the_address_and_the_best_plan_follows() -> None:

@@ -24,7 +24,7 @@ def test_the_answer_counts_what_a_loop_counts() -> None:
     assert answer(at) == f"#### The ensemble gets {right} of 500 digits right."
     assert (
         f"Its members disagree about {split} digits; {warned} of the {500 - right} it gets wrong "
-        "are among them."
+        f"are among them; on the other {500 - right - warned} all agree and are wrong."
     ) in [one.value for one in at.markdown]
 
 

@@ -19,8 +19,9 @@ def test_the_best_run_is_named_with_its_share() -> None:
     trained(name="good", best_ensemble_test_accuracy=0.978)
     trained(name="none yet", done=0, state="stopped")
     assert (
-        "Best ensembles so far: Digits 97.8 % (good); chosen on the test images: expect less "
-        "on new ones." in captions(opened(page="runs"))
+        "Highest test accuracy so far: Digits 97.8 % (good); picked for being the highest, which "
+        "flatters it: expect less "
+        "on new images." in captions(opened(page="runs"))
     )
 
 

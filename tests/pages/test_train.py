@@ -60,7 +60,7 @@ def test_a_finished_run_is_answered_with_figures_first(train: Any) -> None:
     shown = {metric.label: metric.value for metric in at.metric}
     assert shown == {
         "Ensemble on 500 test digits": "98.0 % (96.4 to 98.9)",
-        "Over the mean member": "+8 digits",
+        "Over the average member": "+8 digits",
         "Trained for": "1 min 20 s",
     }
     assert at.get("bidi_component")

@@ -82,7 +82,8 @@ def test_the_time_left_stands_there_while_it_trains() -> None:
 def test_the_best_epoch_is_named_where_it_is_not_the_last(best: float, said: bool) -> None:
     at = shown(best_ensemble_test_accuracy=best, best_epoch=1)
     assert (
-        "Best: 95.0 % after epoch 1, kept as a checkpoint; chosen on the test images: expect "
+        "Best: 95.0 % after epoch 1 (kept: other screens show it when you choose it there); "
+        "chosen on the test images: expect "
         "less on new ones." in [one.value for one in at.caption]
     ) == said
     assert any(one.value.startswith("Best: ") for one in at.caption) == said
@@ -94,7 +95,8 @@ def test_by_validation_the_best_epoch_is_named_though_the_last_tests_better(
 ) -> None:
     at = shown(best_ensemble_test_accuracy=0.85, best_epoch=best, best_on="validation")
     assert (
-        "Best: 85.0 % after epoch 7, kept as a checkpoint; chosen on the validation images, "
+        "Best: 85.0 % after epoch 7 (kept: other screens show it when you choose it there); "
+        "chosen on the validation images, "
         "not on the test images." in [one.value for one in at.caption]
     ) == said
 
@@ -103,7 +105,7 @@ def test_by_validation_the_best_epoch_is_named_though_the_last_tests_better(
 def test_one_member_gains_nothing_over_itself(members: int, who: str) -> None:
     found = metrics(shown(members=members))
     assert found[f"{who} on 500 test digits"].startswith("90.0 %")
-    assert ("Over the mean member" in found) == (members > 1)
+    assert ("Over the average member" in found) == (members > 1)
 
 
 def test_a_finished_run_says_its_whole_speed_and_what_compiling_took() -> None:

@@ -25,7 +25,7 @@ class CombinationResult:
     """What one way of combining gives.
 
     Attributes:
-      quality: its figures on the half that nothing was fitted on.
+      quality: its metrics on the half that nothing was fitted on.
       said: (N,), its class for every example.
       changed_examples: the numbers of the examples, of all N and rising, where it says something
         else than the arithmetic mean.
@@ -163,15 +163,15 @@ def compare_combining_rules(
 
     def evaluate_majority() -> CombinationResult:
         answers, shares = majority_vote(ensemble_predictions.tallies, ensemble_predictions.averaged)
-        figures = _majority_vote_quality(
+        metrics = _majority_vote_quality(
             shares[judged], answers[judged], ensemble_predictions.labels[judged]
         )
-        return _compare_with_mean(ensemble_predictions, judged, shares, answers, figures)
+        return _compare_with_mean(ensemble_predictions, judged, shares, answers, metrics)
 
     def evaluate_distributions(distributions: Floats) -> CombinationResult:
-        figures = measure_quality(distributions[judged], ensemble_predictions.labels[judged])
+        metrics = measure_quality(distributions[judged], ensemble_predictions.labels[judged])
         return _compare_with_mean(
-            ensemble_predictions, judged, distributions, most_likely_classes(distributions), figures
+            ensemble_predictions, judged, distributions, most_likely_classes(distributions), metrics
         )
 
     return CombinationComparison(
@@ -204,7 +204,7 @@ def _compare_with_mean(
     judged: NDArray[np.bool_],
     distributions: Floats,
     answers: Ints,
-    figures: Quality,
+    metrics: Quality,
 ) -> CombinationResult:
     """One way beside the arithmetic mean, paired example by example."""
     labels = ensemble_predictions.labels[judged]
@@ -214,7 +214,7 @@ def _compare_with_mean(
     )[judged]
     gain = paired_gain(answers[judged] == labels, ensemble_predictions.right[judged], saved)
     return CombinationResult(
-        figures, answers, np.flatnonzero(answers != ensemble_predictions.said), gain
+        metrics, answers, np.flatnonzero(answers != ensemble_predictions.said), gain
     )
 
 

@@ -107,7 +107,7 @@ class Execution(Protocol):
     def train(self, state: Any, epoch: Any, start: int, count: int) -> tuple[Any, TrainingMetrics]:
         """`count` steps, at most `max_steps_per_call`, from step `start` on; gives up `state`.
 
-        The figures of averages are (T, S) where members are of several ensembles.
+        The metrics of averages are (T, S) where members are of several ensembles.
         """
 
     def load_evaluation_data(self, images: np.ndarray, labels: np.ndarray) -> Any:

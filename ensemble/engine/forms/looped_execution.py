@@ -45,7 +45,7 @@ class TrainingResult(NamedTuple):
     Attributes:
       state: the members, on their devices.
       loss, accuracy: of each member at each step, (M, S).
-      probabilities: as the ensemble's figures are taken from them, on the plain layout's devices;
+      probabilities: as the ensemble's metrics are taken from them, on the plain layout's devices;
         None where they are not.
     """
 
@@ -60,7 +60,7 @@ class LoopedExecution:
 
     On a CPU the members of one device run one after the other (each has the caches to itself),
     elsewhere side by side (a small network leaves a GPU idle). One after the other, members that
-    the devices do not divide are shared (split_member_schedule.py); the ensemble's figures are
+    the devices do not divide are shared (split_member_schedule.py); the ensemble's metrics are
     taken as if they were not, so that they are the same to the last bit.
 
     Args:
@@ -142,10 +142,10 @@ class LoopedExecution:
             return split_steps.state, TrainingMetrics(
                 split_steps.loss, split_steps.accuracy, None, None
             )
-        figures = TrainingMetrics(
+        metrics = TrainingMetrics(
             split_steps.loss, split_steps.accuracy, nll[..., :count], right[..., :count]
         )
-        return split_steps.state, figures
+        return split_steps.state, metrics
 
     def _run_plain_steps(self, state: Any, epoch: Any, start: int, count: int) -> TrainingResult:
         """`train` where each device does its own members."""
@@ -268,7 +268,7 @@ class LoopedExecution:
     def _run_steps(
         self, state: MemberState, epoch: Any, starts: np.ndarray, counts: np.ndarray
     ) -> Any:
-        """New members and raw figures, on the devices: each lane's own steps, (D, K)."""
+        """New members and raw metrics, on the devices: each lane's own steps, (D, K)."""
         own, _, common = epoch
         spans = self._layout.put_shards(starts), self._layout.put_shards(counts)
         return self._train(state, own, spans, (*self._data, common))

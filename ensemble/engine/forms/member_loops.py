@@ -37,7 +37,7 @@ def run_train_steps(
     """Some steps of an epoch, one after the other on the device.
 
     `count` is data: one compiled program serves any number of steps, up to `rows`, for which the
-    figures have room, (rows, …); the first `count` are filled.
+    metrics have room, (rows, …); the first `count` are filled.
 
     Args:
       network: what learns.
@@ -60,7 +60,7 @@ def run_train_steps(
     def run_step(
         step: Array, carry: tuple[MemberState, MemberStepMetrics]
     ) -> tuple[MemberState, MemberStepMetrics]:
-        state, figures = carry
+        state, metrics = carry
         state, new = run_epoch_step(
             network,
             state,
@@ -76,7 +76,7 @@ def run_train_steps(
             arithmetic=arithmetic,
         )
         row = step - start
-        return state, jax.tree.map(lambda old, value: old.at[row].set(value), figures, new)
+        return state, jax.tree.map(lambda old, value: old.at[row].set(value), metrics, new)
 
     empty = MemberStepMetrics(
         jnp.zeros(rows), jnp.zeros(rows), jnp.zeros((rows, batch, network.classes))

@@ -74,7 +74,7 @@ def build_member_programs(
 
 
 def map_over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:
-    """`function(member, *own, start, count, *shared)`, a member and figures, for every lane.
+    """`function(member, *own, start, count, *shared)`, a member and metrics, for every lane.
 
     The result takes (members, own, spans, shared), spans being starts and counts: all but
     `shared` have a leading axis K. A count of 0 costs nothing where lanes run one after the
@@ -87,12 +87,12 @@ def map_over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any
             member = jax.tree.map(
                 lambda leaf: lax.dynamic_index_in_dim(leaf, number, keepdims=False), members
             )
-            member, figures = function(member, *own, *span, *shared)
+            member, metrics = function(member, *own, *span, *shared)
             return jax.tree.map(
                 lambda leaf, new: lax.dynamic_update_index_in_dim(leaf, new, number, 0),
                 members,
                 member,
-            ), figures
+            ), metrics
 
         # Carried, so that new members take the places of the old: mapped over, all would be twice.
         return lax.scan(run_lane, members, (jnp.arange(len(spans[0])), own, spans))

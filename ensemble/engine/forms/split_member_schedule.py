@@ -134,8 +134,8 @@ class SplitMemberSchedule:
         """Fill into `whole` (M, S, …) what the lanes have found, (D, K, rows, …).
 
         Args:
-          whole: all members' figures.
-          pieces: the lanes' figures, on the devices.
+          whole: all members' metrics.
+          pieces: the lanes' metrics, on the devices.
           part: what they have done.
           relative: whether a lane's rows begin at its own first step.
         """

@@ -151,15 +151,15 @@ class StepwiseExecution:
         for k in moving:
             state[k] = self._unmoved.restore_members(state[k], kept[k], aside[k])
         steps = [
-            self.get([(figure.loss, figure.accuracy) for figure in figures]) for figures in raw
+            self.get([(figure.loss, figure.accuracy) for figure in metrics]) for metrics in raw
         ]
         shape = (count, 2, self._layout.members)
         loss, accuracy = np.array(steps, np.float32).reshape(shape).transpose(1, 2, 0)
         if self._work.has_member_views:
             return state, TrainingMetrics(loss, accuracy, None, None)
         both = []
-        for n, figures in enumerate(raw):
-            probabilities = self.get([figure.probabilities for figure in figures])
+        for n, metrics in enumerate(raw):
+            probabilities = self.get([figure.probabilities for figure in metrics])
             both.append(self._of_each(probabilities, epoch[1][start + n], self.active))
         nll, right = np.moveaxis(np.array(both, np.float32), 0, -1)
         return state, TrainingMetrics(loss, accuracy, nll, right)

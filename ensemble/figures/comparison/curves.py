@@ -236,13 +236,13 @@ def build_line_frame(
 
 MAX_HEADLINE_LETTERS = 90  # letters of a headline
 BAND_MEANINGS = {
-    "range": "from the least to the most of its runs",
-    "interval": "the 95 % interval of that mean over runs (Student's t)",
+    "range": "from the lowest to the highest run",
+    "interval": "the 95 % interval of the mean over runs (Student's t)",
 }
 METRIC_TITLES = {"loss": "Loss", "accuracy": "Accuracy"}
 CURVE_OWNERS = {
     "ensemble": "the ensemble",
-    "mean member": "the mean member",
+    "mean member": "the average member",
     "members": "the members",
 }
 
@@ -302,14 +302,12 @@ def explain_group_curves_chart(
         parts.append(f"It is the mean of its runs; the band is {BAND_MEANINGS[band]}.")
     elif who == "members":
         parts.append(
-            f"Bold: the mean member, each member thin; the band is {BAND_MEANINGS[band]}."
+            f"Bold: the average member, each member thin; the band is {BAND_MEANINGS[band]}."
             if several
-            else "Bold: the mean member, each member thin."
+            else "Bold: the average member, each member thin."
         )
     elif several:
-        parts.append(
-            f"Bold: the mean of its runs, each of them thin; the band is {BAND_MEANINGS[band]}."
-        )
+        parts.append(f"Thin lines: single runs. Bold: their mean. Band: {BAND_MEANINGS[band]}.")
     if len(curves_by_split) > 1:
         dashes = {"test": "solid", "validation": "dash-dotted", "train": "dashed"}
         parts.append(

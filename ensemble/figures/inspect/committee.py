@@ -333,7 +333,7 @@ def explain_committee_chart(
         format_committee_metric(committee_curve.mean[-1], name, judged.n),
     )
     return (
-        f"{METRIC_NAMES[name]} ({METRIC_GLOSSES[name]}) goes from {first} for one member to {last} "
-        f"for {words.format_all_members(judged.members)}; the band is from the best to the worst "
-        f"committee of a size. {words.describe_judged_committees(judged)}."
+        f"{METRIC_NAMES[name]} ({METRIC_GLOSSES[name]}) goes from {first} for a single member, on "
+        f"average, to {last} for {words.format_all_members(judged.members)}; the band is from the "
+        f"best to the worst committee of a size. {words.describe_judged_committees(judged)}."
     )

@@ -1,4 +1,4 @@
-"""What averaging saves: the ensemble's loss is the mean member's less their diversity."""
+"""What averaging saves: the ensemble's loss is the average member's less their diversity."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -40,12 +40,11 @@ def plot_loss_decomposition(
     hovers = [
         f"Epoch {epoch}: diversity {formats.format_significant(parts.diversity)} nats, "
         f"{formats.format_percent(parts.diversity / (parts.mean_member_nll or 1), places=0)} of "
-        "the "
-        "mean member's NLL"
+        "the average member's NLL"
         for epoch, parts in decomposition_by_epoch.items()
     ]
     each = [
-        f"Epoch {epoch}: NLL of the mean member {formats.format_significant(nll)} nats"
+        f"Epoch {epoch}: NLL of the average member {formats.format_significant(nll)} nats"
         for epoch, nll in zip(epochs, mean, strict=True)
     ]
     line: dict[str, Any] = {"x": epochs, "mode": mode, "hoverinfo": "text"}
@@ -88,10 +87,10 @@ def explain_decomposition_chart(here: NllDecomposition) -> str:
     """What the members save by differing, after one epoch."""
     share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
     return (
-        f"Averaging lowers the loss by {formats.format_percent(share, places=0)}: the mean "
-        f"member's NLL of {formats.format_significant(here.mean_member_nll)} less a diversity of "
-        f"{formats.format_significant(here.diversity)} is the ensemble's "
-        f"{formats.format_significant(here.ensemble_nll)}."
+        f"Averaging lowers the loss by {formats.format_percent(share, places=0)}: the average "
+        f"member's NLL of {formats.format_significant(here.mean_member_nll)}, less the "
+        f"{formats.format_significant(here.diversity)} that the members' diversity saves, is the "
+        f"ensemble's {formats.format_significant(here.ensemble_nll)}."
     )
 
 

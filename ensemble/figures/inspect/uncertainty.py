@@ -113,10 +113,10 @@ def build_hover_template(noun: str) -> str:
 
 
 UNCERTAINTY_GLOSS = (
-    "Aleatoric: what each member is unsure of by itself, as of one that is hard to tell "
-    "(the mean of the members' entropies). Epistemic: what the members disagree about, as of "
-    "one unlike those they learnt from (mutual information). Together they are the entropy of "
-    "the averaged probabilities; in nats, 0 is sure."
+    "Two kinds of doubt. Aleatoric: each member is unsure by itself, as of an image that is hard "
+    "to read (the mean of the members' entropies). Epistemic: the members disagree, as of an image "
+    "unlike those they learnt from (mutual information). Together they are the entropy of the "
+    "averaged probabilities; 0 nats is sure."
 )
 
 
@@ -133,12 +133,14 @@ def explain_uncertainty_chart(
     share = float((measures.predictive[right] < median).mean())
     surer = formats.format_percent(share, len(right))
     sentence = (
-        f"Half of the mistakes are less sure than {surer} of the {pluralize_noun(noun)} it gets "
-        f"right"
+        f"For half of its mistakes the ensemble was less sure than for {surer} of the "
+        f"{pluralize_noun(noun)} it gets right"
     )
     part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
     doubt = formats.format_percent(part, places=0)
-    return f"{sentence}; {doubt} of the doubt about mistakes is the members' disagreement."
+    return (
+        f"{sentence}; {doubt} of its doubt about those it gets wrong is the members' disagreement."
+    )
 
 
 def mark_image_uncertainty(

@@ -19,7 +19,7 @@ from ensemble.runs.training.progress import Progress
 class DivergenceMonitor:
     """Looks whose loss is not a number, sets them aside where others go on, and writes down who.
 
-    A group of members alone ends with any of its own: the run's figures are of all groups.
+    A group of members alone ends with any of its own: the run's metrics are of all groups.
 
     Args:
       run: the run, or a group of one.
@@ -49,14 +49,14 @@ class DivergenceMonitor:
             {place: step for place, step in before.items() if step <= progress.step}
         )
 
-    def check_step_losses(self, figures: TrainingMetrics, count: int) -> tuple[int, Outcome | None]:
+    def check_step_losses(self, metrics: TrainingMetrics, count: int) -> tuple[int, Outcome | None]:
         """How many steps of a call count, and how the run ended by what they say.
 
         Args:
-          figures: of the steps.
+          metrics: of the steps.
           count: how many these are.
         """
-        bad = ~np.isfinite(figures.loss)
+        bad = ~np.isfinite(metrics.loss)
         bad[list(self._progress.diverged_members)] = False
         lost = {int(place): int(bad[place].argmax()) for place in np.flatnonzero(bad.any(axis=1))}
         if not lost:
@@ -76,7 +76,7 @@ class DivergenceMonitor:
         )
 
     def check_epoch_losses(self, judged: Mapping[str, Evaluation]) -> bool:
-        """Whether an epoch cannot be closed by these figures: see `outcome`.
+        """Whether an epoch cannot be closed by these metrics: see `outcome`.
 
         Args:
           judged: the members by split.

@@ -1,7 +1,7 @@
 """Where a run stands: all that it needs to go on as if it had never been interrupted.
 
 A place is (steps done, epochs evaluated); `tick` numbers the places in order, so that the
-one before an epoch's evaluation and the one after it are two. The running epoch's figures
+one before an epoch's evaluation and the one after it are two. The running epoch's metrics
 belong to it: that epoch's line in the history has to come out the same whether or not the
 run was interrupted in it.
 """
@@ -65,31 +65,31 @@ class Progress:
         """Steps done in the running epoch; S when only its evaluation is left."""
         return self.step - self.evaluated * self.steps_per_epoch
 
-    def record_steps(self, figures: TrainingMetrics, count: int) -> None:
-        """Count `count` steps as done, and keep their figures."""
+    def record_steps(self, metrics: TrainingMetrics, count: int) -> None:
+        """Count `count` steps as done, and keep their metrics."""
         rows = slice(self.step_in_epoch, self.step_in_epoch + count)
-        self.loss[:, rows] = figures.loss[:, :count]
-        self.accuracy[:, rows] = figures.accuracy[:, :count]
+        self.loss[:, rows] = metrics.loss[:, :count]
+        self.accuracy[:, rows] = metrics.accuracy[:, :count]
         for kept, new in (
-            (self.ensemble_nll, figures.ensemble_nll),
-            (self.ensemble_accuracy, figures.ensemble_accuracy),
+            (self.ensemble_nll, metrics.ensemble_nll),
+            (self.ensemble_accuracy, metrics.ensemble_accuracy),
         ):
             kept[rows] = np.nan if new is None else new[:count]
         self.step += count
 
     def record_history_lines(
-        self, figures: TrainingMetrics, count: int, line_steps: int | None = None
+        self, metrics: TrainingMetrics, count: int, line_steps: int | None = None
     ) -> Iterator[Metrics]:
         """`record_steps`, and a line of the history for each stretch of steps that is then done.
 
         Args:
-          figures: of the steps.
+          metrics: of the steps.
           count: how many of them are good.
           line_steps: steps of the epoch to a line, so that lines do not depend on how the work was
             cut into calls; None for one line of all `count`.
         """
         before = self.step_in_epoch
-        self.record_steps(figures, count)
+        self.record_steps(metrics, count)
         whole, done = self.step, self.step_in_epoch
         if line_steps is None:
             yield {"kind": "steps", **self.history_position(), **self.training_metrics(count)}
@@ -110,8 +110,8 @@ class Progress:
     def close_epoch(self) -> None:
         """Count the running epoch as evaluated, and begin the next."""
         self.evaluated += 1
-        for figures in (self.loss, self.accuracy, self.ensemble_nll, self.ensemble_accuracy):
-            figures[:] = 0
+        for metrics in (self.loss, self.accuracy, self.ensemble_nll, self.ensemble_accuracy):
+            metrics[:] = 0
 
     def history_position(self) -> Metrics:
         """Where the history's next line stands."""
@@ -199,7 +199,7 @@ def compute_member_disagreement(evaluation: Evaluation, aside: Sequence[int] = (
 
     Args:
       evaluation: the members on them.
-      aside: the places of members set aside, who are left out; their figures are NaN.
+      aside: the places of members set aside, who are left out; their metrics are NaN.
     """
     members = np.arange(len(evaluation.loss))
     there = np.setdiff1d(members, np.array(aside, np.intp))

@@ -139,12 +139,12 @@ class RunRecorder:
         self._clock.record_compile_time(seconds / sharing)
 
     def record_steps(
-        self, figures: TrainingMetrics, count: int, seconds: float, sharing: int = 1
+        self, metrics: TrainingMetrics, count: int, seconds: float, sharing: int = 1
     ) -> Outcome | None:
         """Write down a call of so many steps; how the run ended where it did by what they say.
 
         Args:
-          figures: of its members.
+          metrics: of its members.
           count: steps.
           seconds: that they took for all runs that were trained.
           sharing: how many these are: together their seconds are those that passed.
@@ -152,9 +152,9 @@ class RunRecorder:
         progress = self.progress
         self._clock.record_steps(count, seconds, sharing)
         progress.seconds += seconds / sharing
-        whole, outcome = self._lost.check_step_losses(figures, count)
+        whole, outcome = self._lost.check_step_losses(metrics, count)
         if whole:
-            for line in progress.record_history_lines(figures, whole, self._line_steps):
+            for line in progress.record_history_lines(metrics, whole, self._line_steps):
                 append_line(self._history, {**line, **self._clock.summarize_now(progress.seconds)})
         self._update_status(**self._build_progress_fields())
         return outcome

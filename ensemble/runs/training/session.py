@@ -102,10 +102,10 @@ class TrainingSession:
         epoch, start = progress.evaluated + 1, progress.step_in_epoch
         count = self._pace.choose_units(progress.steps_per_epoch - start)
         began = time.perf_counter()
-        self._state, figures = self._trainer.train(self._state, epoch, start, count)
+        self._state, metrics = self._trainer.train(self._state, epoch, start, count)
         seconds = time.perf_counter() - began
         self._pace.record_duration(count, seconds)
-        each = figures.by_ensemble or (figures,)
+        each = metrics.by_ensemble or (metrics,)
         host_snapshot = HostSnapshot(self._trainer, self._state)
 
         def write_steps(run_recorder: RunRecorder) -> Outcome | None:

@@ -21,10 +21,10 @@ leaves.zip
     ├── maple   …
     └── oak     …"""
 ACCEPTED_FORMATS = """\
-- A **.zip** of a folder that holds one folder of images a class, within `train` and `test` or
-  without: then a share of each class is held out to test with.
-- An **.npz** of `train_images` (N, H, W) or (N, H, W, 3) and `train_labels` (N,), and the same of
-  `test`; `class_names` if you like.
+- A **.zip** with one folder of pictures for each class (maple, oak, …). These may lie in two
+  folders named `train` and `test`; if they do not, a part of each class is held out to test with.
+- From a program: an **.npz** of `train_images` (N, H, W) or (N, H, W, 3) and `train_labels` (N,),
+  and the same of `test`; `class_names` if you like.
 - Grey or colour, of any size; 2 to 1,000 classes. You see what was found before it is added."""
 
 

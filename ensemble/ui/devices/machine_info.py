@@ -59,7 +59,7 @@ def describe_bfloat16_speed(platform: str) -> str:
     if race and (gain := race.bfloat16_gain):
         return f"{format_ratio(gain).removesuffix(' times')}× float32"
     if platform in ("", "cpu") and not this_machine().fast_bfloat16:
-        return "no units, a little slower"
+        return "emulated, a little slower"
     return "not measured yet"
 
 

@@ -21,7 +21,7 @@ def is_plain_wording_on() -> bool:
 
 def show_terms_control() -> None:
     """A button that opens both."""
-    with st.popover("Terms", type="tertiary", key="terms"):
+    with st.popover("Glossary", type="tertiary", key="terms"):
         address.show_address_widget(
             KEY,
             is_plain_wording_on(),

@@ -141,7 +141,7 @@ def show_answer_details(shared_epoch: SharedEpoch) -> None:
 
 
 def show_quality_table(shared_epoch: SharedEpoch, ensemble_qualities: EnsembleQualities) -> None:
-    """Every figure of the ensemble, the mean member and each member; and as a file."""
+    """Every figure of the ensemble, the average member and each member; and as a file."""
     columns = {
         name: st.column_config.NumberColumn(
             choose_term_heading(name),

@@ -26,11 +26,11 @@ DELTA_STYLES: dict[int, dict[str, Any]] = {
     -1: {"delta_color": "orange", "delta_arrow": "off"},
     0: {"delta_color": "off", "delta_arrow": "off"},
 }
-DELTA_PREFIXES = {1: "better: ", -1: "worse: ", 0: ""}
+DELTA_PREFIXES = {1: "better, ", -1: "worse, ", 0: ""}
 
 
 def show_inspect_metrics(shared_epoch: SharedEpoch) -> None:
-    """The ensemble's figures in short, and how the mean member compares."""
+    """The ensemble's figures in short, and how the average member compares."""
     qualities = shared_epoch.measure(measure_qualities)
     if shared_epoch.members > 1:
         show_test_accuracy(qualities.ensemble, "Ensemble", shared_epoch)
@@ -69,13 +69,13 @@ def show_test_accuracy(quality: Quality, label: str, shared_epoch: SharedEpoch) 
 def show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
     """What is gained in images and in NLL over a member drawn at random."""
     st.metric(
-        "Over the mean member",
+        "Over the average member",
         formats.format_image_difference(gained.digits, noun),
         width="content",
         delta=DELTA_PREFIXES[gained.accuracy_sign] + format_accuracy_gain_ends(gained),
         **DELTA_STYLES[gained.accuracy_sign],
-        help="How many more images the ensemble gets right than a member drawn at random (the mean "
-        "over the members); below it the 95 % score interval, on the same images.",
+        help="How many more images the ensemble gets right than its members do on average; below "
+        "it the 95 % score interval, on the same images.",
     )
     st.metric(
         choose_term_heading("NLL (nats)"),
@@ -85,7 +85,7 @@ def show_gain_metrics(quality: Quality, gained: MeanGain, noun: str) -> None:
         **DELTA_STYLES[gained.nll_sign],
         help=format_term_help(
             "NLL",
-            f"{METRIC_HELP['NLL']} Below it: how far that is from the mean member's, the 95 % "
+            f"{METRIC_HELP['NLL']} Below it: how far that is from the average member's, the 95 % "
             "interval on the same images. Averaging never raises it above their mean; the question "
             "is how much lower it is.",
             is_plain_wording_on(),
@@ -100,7 +100,7 @@ def describe_ece_metric(shared_epoch: SharedEpoch) -> str:
 
 
 def show_ece_metric(ece_gain: EceGain, ece_is: str) -> None:
-    """The calibration error beside the mean member's, marked where it is shown to differ."""
+    """The calibration error beside the average member's, marked where it is shown to differ."""
     st.metric(
         choose_term_heading("ECE"),
         formats.format_significant(ece_gain.ensemble),
@@ -109,17 +109,20 @@ def show_ece_metric(ece_gain: EceGain, ece_is: str) -> None:
         delta=DELTA_PREFIXES[ece_gain.ece_sign] + describe_mean_member_ece(ece_gain),
         help=format_term_help(
             "ECE",
-            f"{ece_is} It is marked better or worse than the mean member's where "
-            "the 95 % interval of their difference leaves 0 out (paired bootstrap).",
+            f"{ece_is} It is marked better or worse than the average member's where the 95 % "
+            "interval of their difference leaves 0 out (paired bootstrap).",
             is_plain_wording_on(),
         ),
     )
 
 
 def describe_mean_member_ece(ece_gain: EceGain) -> str:
-    """The mean member's calibration error, and whether chance may have put it there."""
-    text = f"mean member {formats.format_significant(ece_gain.members)}"
-    return text if ece_gain.ece_sign else f"{text}, may be chance"
+    """The average member's calibration error, and whether chance may have put it there."""
+    average = formats.format_significant(ece_gain.members)
+    if not ece_gain.ece_sign:
+        return f"average member {average}, may be chance"
+    lower = "lower" if ece_gain.ece_sign > 0 else "higher"
+    return f"{lower} than the average member's {average}"
 
 
 def format_accuracy_gain_ends(gained: MeanGain) -> str:
@@ -129,5 +132,5 @@ def format_accuracy_gain_ends(gained: MeanGain) -> str:
 
 
 def format_nll_saving(gained: MeanGain) -> str:
-    """How far the NLL is below the mean member's, as "0.0030 to 0.0043 lower"."""
+    """How far the NLL is below the average member's, as "0.0030 to 0.0043 lower"."""
     return f"{inspect_words.format_nll_ends(gained)} lower" if gained.nll_high else "equal"

@@ -62,6 +62,8 @@ def show_run_comparison(shared_epoch: SharedEpoch) -> None:
     gain_over_run = measure_gain_over_run(shared_epoch, other, epoch)
     other_name, noun = escaping.escape_markdown(format_run_name(other)), shared_epoch.noun
     seeds = compare_over_seeds(shared_epoch, other, epoch)
+    if seeds and seeds.has_same_settings:
+        other_name = f"with seed {runs.require_training_config(other).seed}"
     claim = run_comparison.describe_run_comparison(gain_over_run, other_name, noun, seeds)
     st.markdown(f"##### {claim}")
     sentences = (

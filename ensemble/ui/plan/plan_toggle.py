@@ -16,7 +16,7 @@ def show_plan_toggle(run: runs.Run) -> None:
         "plan_offer",
         address.CHEAPER.read() == "yes",
         lambda key: st.toggle(
-            "Could it have been cheaper?",
+            "Would fewer members or epochs have done?",
             key=key,
             on_change=update_plan_toggle_address,
             args=(key,),

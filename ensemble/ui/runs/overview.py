@@ -54,7 +54,7 @@ def refresh_runs_overview(was_live: float | None) -> None:
         run_actions.show_run_action_result()
         st.markdown(f"#### {summary.describe_run_counts(every)}")
         if best := summary.describe_best_runs(every):
-            st.caption(f"Best ensembles so far: {best}.")
+            st.caption(f"Highest test accuracy so far: {best}.")
         listed_runs = filters.filter_listed_runs(every, selection.get_selected_run_ids())
         if names := show_runs_table(listed_runs):
             show_runs_table_footer(listed_runs, every, names)

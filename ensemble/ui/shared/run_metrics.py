@@ -19,7 +19,7 @@ from ensemble.wording.verdicts import chance_level, selection_basis
 
 
 def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
-    """The accuracy with its interval, the gain over the mean member, and the time."""
+    """The accuracy with its interval, the gain over the average member, and the time."""
     info = run.data
     last = history.find_latest_epoch_row(rows)
     reported = history.find_reported_epoch_row(run, rows)
@@ -70,7 +70,7 @@ def show_mean_gain_metric(last: dict[str, Any], info: DatasetEntry) -> None:
     more = (last["ensemble_test_accuracy"] - fmean(shares)) * info.test_size
     spread, word = pstdev(shares) * info.test_size, info.noun
     st.metric(
-        "Over the mean member",
+        "Over the average member",
         formats.format_image_difference(more, word),
         width="content",
         help=f"The members themselves differ by ± {spread:.0f} {pluralize_noun(word)} (standard "
@@ -123,8 +123,8 @@ def show_best_epoch(run: runs.Run, reported: dict[str, Any], last: dict[str, Any
     if by_validation if status.best_on == "validation" else by_test:
         text = formats.format_percent(share, run.data.test_size)
         st.caption(
-            f"Best: {text} after epoch {status.best_epoch}, kept as a checkpoint; "
-            f"{selection_basis.describe_selection_basis(status.best_on)}."
+            f"Best: {text} after epoch {status.best_epoch} (kept: other screens show it when you "
+            f"choose it there); {selection_basis.describe_selection_basis(status.best_on)}."
         )
 
 

@@ -178,6 +178,6 @@ def refresh_fetch_panel(info: DatasetInfo, was_active: bool) -> None:
             dataset_fetch.start_fetch(info.name)
             st.rerun()
     st.caption(
-        f"{info.title} does not come with the program: it is fetched once, over the network. "
-        "Digits works at once, without one."
+        f"{info.title} does not come with the program: it is downloaded once. Digits works at "
+        "once, without a download."
     )

@@ -70,14 +70,14 @@ def build_metric_panel(
 
 
 def build_diversity_panel(rows: list[dict[str, Any]], members: int, log: bool) -> dict[str, Any]:
-    """The picture of both NLLs, of the mean member and of the ensemble, shaded between them."""
+    """The picture of both NLLs, of the average member and of the ensemble, shaded between them."""
     diversity_curves = history.build_diversity_curves(rows)
     panel = {
         "name": "diversity",
         "noun": "NLL",
         "title": "What diversity gains",
         "axis": f"test NLL in {format_nats_axis(log)}",
-        "alt": "Test NLL of the mean member and of the ensemble over the epochs, shaded between",
+        "alt": "Test NLL of the average member and of the ensemble over the epochs, shaded between",
         "scale": "log" if log else "linear",
         "percent": False,
         "lines": build_panel_lines(diversity_curves),
@@ -95,7 +95,7 @@ def build_diversity_panel(rows: list[dict[str, Any]], members: int, log: bool) -
 
 
 def compute_latest_gain(learning_curves: list[history.LearningCurve]) -> float | None:
-    """How far the ensemble's NLL lies below the mean member's after the last epoch; in nats."""
+    """How far the ensemble's NLL lies below the average member's after the last epoch; in nats."""
     by_name = {curve.series: curve.y for curve in learning_curves}
     if by_name.keys() < {"mean", "ensemble"}:
         return None

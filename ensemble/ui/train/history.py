@@ -16,7 +16,7 @@ class LearningCurve:
     """One line of a chart.
 
     Attributes:
-      series: "ensemble", "mean" (the mean member), "pairs" (the mean over pairs of members) or
+      series: "ensemble", "mean" (the average member), "pairs" (the mean over pairs of members) or
         "member 1", "member 2", ...
       split: "train", "validation" or "test".
       x: epochs done when each value was measured, rising, shape (P,).
@@ -110,7 +110,7 @@ def average_remaining_members(rows: list[dict[str, Any]], members: np.ndarray) -
 
 
 def build_diversity_curves(rows: list[dict[str, Any]]) -> list[LearningCurve]:
-    """The mean member's NLL on the test images and the ensemble's, after each epoch.
+    """The average member's NLL on the test images and the ensemble's, after each epoch.
 
     What lies between the two is what the members' differences buy: by Jensen's inequality the
     NLL of the averaged probabilities is never above the mean of the members' own.

@@ -36,8 +36,8 @@ from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
 
 ESTIMATE_SOURCES = {
-    "runs": "as runs before it took",
-    "race": "by the speed measured on Devices",
+    "runs": "estimated from earlier runs",
+    "race": "estimated from the speed measured on Devices",
     "guess": "a rough guess, no run to go by yet",
 }
 

@@ -90,7 +90,7 @@ def show_seeds_button(sweep: Sweep, best: Trial) -> None:
         )
         return
     st.button(
-        f"Again with {SEED_COUNT} seeds",
+        f"Train it with {SEED_COUNT} more seeds",
         key="tune_seeds",
         icon=":material/casino:",
         on_click=attempt_sweep_action,

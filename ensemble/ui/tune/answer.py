@@ -168,6 +168,6 @@ def describe_selection_bias(sweep: Sweep, trials: Sequence[Trial]) -> str:
         aside = count_holdout_images(run.data.train_size, info.validation)
         images = formats.format_count(aside, f"validation {run.data.noun}")
     return (
-        f"The best of {formats.format_count(complete, 'trial')} on {images} is optimistic; the "
-        "test figure had no part in the choice."
+        f"The best of {formats.format_count(complete, 'figure')} on the same {images} looks better "
+        "than it is; the test figure had no part in the choice."
     )

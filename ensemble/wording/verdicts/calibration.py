@@ -67,7 +67,10 @@ def describe_calibration_evidence(calibration_test: CalibrationTest, noun: str) 
     if calibration_test.verdict in DIRECTIONS:
         return f"{whole}."
     if calibration_test.verdict == "none":
-        return f"{whole}. A difference counts at p < {OVERALL_LEVEL:g}, in one bin {BINS_LEVEL:g}."
+        return (
+            f"{whole}. A difference counts at p < {OVERALL_LEVEL:g}, in one bin {BINS_LEVEL:g}; "
+            "not shown does not mean that there is none."
+        )
     worst_bin, p = calibration_test.worst_bin
     says, right = format_confidence_and_accuracy(worst_bin)
     return (
@@ -131,12 +134,14 @@ def describe_temperature_gain(scaled: TemperatureComparison, noun: str) -> str:
     """What a temperature after averaging is worth, in one line of at most 90 characters."""
     scaled_average = scaled.scaled_average
     number = formats.format_significant(scaled_average.temperature)
+    softer = "Making it less sure" if scaled_average.temperature >= 1 else "Making it surer"
     if scaled_average.improves_nll:
         saved = formats.format_significant(scaled_average.saved, 2)
-        return f"A temperature of {number} improves calibration: NLL lower by {saved} nats."
+        return f"{softer} (temperature {number}) improves calibration: NLL lower by {saved} nats."
     if scaled_average.saved_high < 0:
         return f"The fitted temperature, {number}, makes the NLL worse: leave it at 1."
-    return f"A temperature is not shown to help on these {scaled.judged:,} {pluralize_noun(noun)}."
+    these = f"{scaled.judged:,} {pluralize_noun(noun)}"
+    return f"{softer} (temperature {number}) is not shown to help on these {these}."
 
 
 def describe_temperature_evidence(scaled: TemperatureComparison, noun: str) -> str:
@@ -146,16 +151,24 @@ def describe_temperature_evidence(scaled: TemperatureComparison, noun: str) -> s
     some = "" if whole else f"{scaled.fitted:,} of "  # the rest would take long
     fitted_on = (
         f"Fitted on {some}one half of the test {pluralize_noun(noun)} ({scaled.offered:,}), judged "
-        f"on the other {scaled.judged:,}."
+        f"on the other {scaled.judged:,}: figures of all {scaled.offered + scaled.judged:,} differ."
         if scaled.halved
         else f"Fitted on {some}the {scaled.offered:,} validation {pluralize_noun(noun)}, judged on "
         f"the {scaled.judged:,} test {pluralize_noun(noun)}."
     )
     return (
-        f"At {formats.format_significant(scaled_average.temperature)} the NLL falls by "
-        f"{format_saved_nll(scaled_average)} nats (paired "
-        f"95 % interval). {fitted_on}"
+        f"At {formats.format_significant(scaled_average.temperature)} the NLL "
+        f"{format_nll_fall(scaled_average)} (paired 95 % interval). {fitted_on}"
     )
+
+
+def format_nll_fall(temperature_result: TemperatureResult) -> str:
+    """How far the NLL falls: "falls by 0.002 to 0.02 nats"; both ways where 0 lies within."""
+    low, high = temperature_result.saved_low, temperature_result.saved_high
+    if low < 0 < high:
+        falls, rises = (formats.format_significant(abs(end), 2) for end in (high, low))
+        return f"may fall by up to {falls} nats or rise by up to {rises}"
+    return f"falls by {format_saved_nll(temperature_result)} nats"
 
 
 def format_saved_nll(temperature_result: TemperatureResult) -> str:

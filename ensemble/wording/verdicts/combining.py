@@ -19,10 +19,9 @@ RULE_NAMES = {
     "weighted": "fitted weights",
 }
 COMBINATION_NOTES = (
-    "± is half the 95 % interval of the accuracy; both ends stand where it is not symmetric. "
-    "Corrected and spoilt: against the arithmetic mean. "
-    "Votes are not probabilities: a label that nobody votes for costs the majority vote up to "
-    "87 nats, so its NLL is high."
+    "± is half the 95 % interval of the accuracy; both ends stand where it is lopsided. Corrected "
+    "and spoilt: against the arithmetic mean. Votes are not probabilities: a label that nobody "
+    "votes for costs the majority vote up to 87 nats, so its NLL is high."
 )
 
 

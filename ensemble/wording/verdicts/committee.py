@@ -132,10 +132,9 @@ def describe_size_evidence(
             f"{format_committee_loss(sufficient_size.margin, figure)}."
         )
     open_ = (
-        f"{average}; it is not shown that {size_verdict.required:,} of them lose at most "
-        f"{format_committee_loss(sufficient_size.margin, figure)}, nor that they lose more: they "
-        "may lose up "
-        f"to {format_committee_loss(size_verdict.bound, figure)}"
+        f"{average}, which may be chance: whether {size_verdict.required:,} of them lose at most "
+        f"the {format_committee_loss(sufficient_size.margin, figure)} that you accept stays open, "
+        f"as they may lose up to {format_committee_loss(size_verdict.bound, figure)}"
     )
     if size_verdict.examples is None:
         return (
@@ -143,8 +142,9 @@ def describe_size_evidence(
             f"{formats.format_count(sufficient_size.n, noun)} would have shown it."
         )
     return (
-        f"{open_}. To show it takes about {formats.format_significant(size_verdict.examples, 2)} "
-        f"{pluralize_noun(noun)}, if nothing is really lost; there are {sufficient_size.n:,}."
+        f"{open_}. If nothing is really lost, it takes about "
+        f"{formats.format_significant(size_verdict.examples, 2)} {pluralize_noun(noun)} to show "
+        f"it; there are {sufficient_size.n:,}."
     )
 
 

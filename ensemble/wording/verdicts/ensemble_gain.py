@@ -73,10 +73,10 @@ def describe_ensemble_gain(
         count = formats.format_count(abs(formats.round_half_away(mean_gain.digits)), noun).replace(
             " ", f" {which} "
         )
-        return f"The ensemble gets {count} right than a member drawn at random."
+        return f"The ensemble gets {count} right than its members do on average."
     return (
-        f"{formats.format_finding_subject(mean_gain.n, noun)} no gain in accuracy over a member "
-        f"drawn at random."
+        f"{formats.format_finding_subject(mean_gain.n, noun)} no gain in accuracy over the average "
+        "member."
     )
 
 
@@ -91,7 +91,7 @@ def summarize_gain_evidence(
     else:
         nll = f"NLL {format_nll_size(mean_gain)}"
     return (
-        f"Against a typical member: {mean_gain.won:,.1f} {pluralize_noun(noun)} corrected, "
+        f"Against an average member: {mean_gain.won:,.1f} {pluralize_noun(noun)} corrected, "
         f"{mean_gain.lost:,.1f} spoilt; {nll}."
     )
 
@@ -106,7 +106,7 @@ def describe_gain_evidence(
         else f"the {spell_number(ensemble_predictions.members)}"
     )
     return (
-        f"Against a typical member (mean over {everyone}): {mean_gain.won:,.1f} "
+        f"Against an average member (mean over {everyone}): {mean_gain.won:,.1f} "
         f"{pluralize_noun(noun)} corrected, {mean_gain.lost:,.1f} spoilt, "
         f"{format_signed(mean_gain.digits, 1)} {pluralize_noun(noun)} "
         f"{format_gain_interval(mean_gain)}{describe_undecided_gain(mean_gain, noun)}. "

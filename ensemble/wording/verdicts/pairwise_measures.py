@@ -171,6 +171,6 @@ def describe_oracle_accuracy(ensemble_predictions: EnsemblePredictions, noun: st
     more = round((share - ensemble_predictions.right.mean()) * n)
     return (
         f"At least one member is right on **{formats.format_percent(share, n)}** of the "
-        f"{pluralize_noun(noun)}, {formats.format_image_difference(more, noun)} over the ensemble; "
-        f"{left}."
+        f"{pluralize_noun(noun)}, {formats.format_image_difference(more, noun)} over the ensemble: "
+        f"the most that any choice among their answers could reach; {left}."
     )

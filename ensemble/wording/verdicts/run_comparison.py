@@ -92,7 +92,9 @@ def describe_seed_evidence(seeds: SeedComparison | None, noun: str) -> str:
     if seeds is None:
         return ""
     if seeds.has_same_settings:
-        return "The two differ in the seed alone: which of such runs does better is luck."
+        return (
+            "Only the seed differs, so neither setting is better: one start happened to do better."
+        )
     difference = seeds.difference
     if difference is None:
         return ""
@@ -180,6 +182,6 @@ def describe_pair_choice(available: int) -> str:
     if available < 2:
         return ""
     return (
-        f"You chose this pair: of {available:,} runs to choose from, one in 20 differs by luck. "
-        "“Against all runs” corrects for that."
+        f"With {available:,} runs to compare with, about one in 20 of them would look different by "
+        "luck alone; “Against all runs” corrects for that."
     )

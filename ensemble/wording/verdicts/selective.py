@@ -42,11 +42,17 @@ def describe_selective_answer(
             f"The threshold for {format_accepted_rate(rate)} wrong answers is so high ({sure}) "
             f"that {who} answers none {of_these}."
         )
-    errs = f"is wrong on {format_error_interval(confidence_threshold)} of them"
-    if confidence_threshold.error > rate:
-        errs += f": more than the {format_accepted_rate(rate)} that you accept"
+    errs = (
+        f"is wrong on {confidence_threshold.wrong:,} of these {confidence_threshold.answered:,}, "
+        f"{format_error_interval(confidence_threshold)}"
+    )
+    accepted = format_accepted_rate(rate)
+    if confidence_threshold.low > rate:
+        errs += f": more than the {accepted} that you accept"
+    elif confidence_threshold.error > rate:
+        errs += f": above the {accepted} that you accept, on too few answers to say that it is more"
     elif confidence_threshold.high > rate:
-        errs += f": too few answers to show {format_accepted_rate(rate)}"
+        errs += f": too few answers to show {accepted}"
     if confidence_threshold.coverage == 1:
         return f"Answering every {noun}, {who} {errs}."
     sure = formats.format_confidence_threshold(confidence_threshold.threshold)
@@ -78,9 +84,9 @@ def format_error_rate(error: float) -> str:
 def explain_risk_coverage_chart(ensemble: RiskCoverage, noun: str) -> str:
     """What to see in the curve."""
     return (
-        f"From left to right more {pluralize_noun(noun)} are answered, the surest first: the later "
-        f"a curve rises, the better it knows which of its answers are wrong. All answered, "
-        f"{format_error_rate(float(ensemble.risk[-1]))} are."
+        f"From left to right more {pluralize_noun(noun)} are answered, the surest first: the "
+        "longer a curve stays low, the better wrong answers are told from right ones. With every "
+        f"{noun} answered, {format_error_rate(float(ensemble.risk[-1]))} of the answers are wrong."
     )
 
 

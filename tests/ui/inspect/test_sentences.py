@@ -143,7 +143,7 @@ def test_no_errors_among_few_answers_are_no_proof_of_a_rate() -> None:
         0.9, 0.2, 0.0, low=0.0, high=0.0713, answered=50, wrong=0, n=250, fitted=250, halved=True
     )
     assert selective.describe_selective_answer(few, 0.005, "the ensemble", "digit").endswith(
-        "is wrong on 0.00 % (0.00 to 7.13 %) of them: too few answers to show 0.5 %."
+        "is wrong on 0 of these 50, 0.00 % (0.00 to 7.13 %): too few answers to show 0.5 %."
     )
     assert "too few" not in selective.describe_selective_answer(few, 0.08, "the ensemble", "digit")
 

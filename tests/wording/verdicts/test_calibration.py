@@ -82,8 +82,9 @@ def test_what_is_not_significant_is_never_called_the_same() -> None:
 def test_the_evidence_holds_z_the_exact_p_and_how_many() -> None:
     said = words.describe_calibration_evidence(NONE, "digit").replace(NARROW, " ")
     assert said == (
-        "z = 0.3, p = 0.91 (exact, Poisson binomial), 500 digits: 491 right, 490.0 expected. "
-        "A difference counts at p < 0.04, in one bin 0.01."
+        "z = 0.3, p = 0.91 (exact, Poisson binomial), 500 digits: 491 right, 490.0 expected. A "
+        "difference counts at p < 0.04, in one bin 0.01; not shown does not mean that there is "
+        "none."
     )
     assert "60 to 67 %: 63.0 % sure on average, 36.7 % right, 60 digits, z = −4.2" in (
         words.describe_calibration_evidence(A_BIN, "digit").replace(NARROW, " ")
@@ -121,10 +122,12 @@ def test_a_temperature_is_praised_only_where_its_interval_excludes_none(
 ) -> None:
     said = words.describe_temperature_gain(too_sure, "digit")
     assert 1.7 < too_sure.scaled_average.temperature < 2.3
-    assert said.startswith("A temperature of 1.89 improves calibration: NLL lower by 0.15 nats")
+    assert said.startswith(
+        "Making it less sure (temperature 1.89) improves calibration: NLL lower by 0.15 nats"
+    )
     open_ = replace(too_sure, scaled_average=replace(too_sure.scaled_average, saved_low=-0.001))
     assert words.describe_temperature_gain(open_, "digit") == (
-        "A temperature is not shown to help on these 300 digits."
+        "Making it less sure (temperature 1.89) is not shown to help on these 300 digits."
     )
     worse = replace(
         too_sure, scaled_average=replace(too_sure.scaled_average, saved_low=-0.2, saved_high=-0.1)
@@ -135,7 +138,8 @@ def test_a_temperature_is_praised_only_where_its_interval_excludes_none(
 
 def test_it_is_said_on_which_images_it_was_fitted(too_sure: TemperatureComparison) -> None:
     assert words.describe_temperature_evidence(too_sure, "digit").endswith(
-        "Fitted on one half of the test digits (300), judged on the other 300."
+        "Fitted on one half of the test digits (300), judged on the other 300: figures of all 600 "
+        "differ."
     )
     apart = replace(too_sure, fitted=90, offered=90, judged=600, halved=False)
     assert words.describe_temperature_evidence(apart, "digit").endswith(

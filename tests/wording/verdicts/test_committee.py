@@ -76,9 +76,10 @@ def test_the_evidence_has_the_figures_of_both_sizes() -> None:
     assert words.describe_enough_evidence(verdict, "digit") == (
         "On average the 4 committees of 3 lose 0.02 points of accuracy against all 4; 4 of them "
         "lose 0.083 points at most. On average the 6 committees of 2 lose 0.02 points of "
-        "accuracy against all 4; it is not shown that 6 of them lose at most 0.1 points, nor that "
-        "they lose more: they may lose up to 0.083 points. To show it takes about 31,000 digits, "
-        "if nothing is really lost; there are 500. Each claim is wrong at most 5 % of the time."
+        "accuracy against all 4, which may be chance: whether 6 of them lose at most the 0.1 "
+        "points that you accept stays open, as they may lose up to 0.083 points. If nothing is "
+        "really lost, it takes about 31,000 digits to show it; there are 500. Each claim is "
+        "wrong at most 5 % of the time."
     )
 
 

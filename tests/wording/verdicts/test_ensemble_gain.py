@@ -21,7 +21,7 @@ def found(
     nll_low: float = 0.03,
     nll_high: float = 0.041,
 ) -> MeanGain:
-    """A gain over the mean member with these figures, 3 digits lost."""
+    """A gain over the average member with these figures, 3 digits lost."""
     return MeanGain(n, digits, low, high, nll, nll_low, nll_high, won=digits + 3.0, lost=3.0)
 
 
@@ -31,9 +31,9 @@ GAINED, LOST, OPEN = found(19.2, 9.4, 29), found(-4.2, -7.4, -1), found(2.5, -3.
 @pytest.mark.parametrize(
     ("gained", "said"),
     [
-        (GAINED, "The ensemble gets 19 more digits right than a member drawn at random."),
-        (LOST, "The ensemble gets 4 fewer digits right than a member drawn at random."),
-        (OPEN, "These 500 digits show no gain in accuracy over a member drawn at random."),
+        (GAINED, "The ensemble gets 19 more digits right than its members do on average."),
+        (LOST, "The ensemble gets 4 fewer digits right than its members do on average."),
+        (OPEN, "These 500 digits show no gain in accuracy over the average member."),
     ],
 )
 def test_the_headline_is_one_claim_and_what_is_not_shown_is_not_called_the_same(
@@ -61,7 +61,7 @@ def test_unanimous_members_are_said_to_be() -> None:
 
 def test_the_evidence_in_short_is_one_line_of_90_letters() -> None:
     assert inspect_words.summarize_gain_evidence(APART, GAINED, "digit") == (
-        "Against a typical member: 22.2 digits corrected, 3.0 spoilt; NLL 0.035 nats lower."
+        "Against an average member: 22.2 digits corrected, 3.0 spoilt; NLL 0.035 nats lower."
     )
     for gained in (found(12_345, 9, 20, n=123_456), found(1, -9, 9, nll_low=0.0)):
         assert len(inspect_words.summarize_gain_evidence(APART, gained, "image")) <= 90
@@ -69,11 +69,11 @@ def test_the_evidence_in_short_is_one_line_of_90_letters() -> None:
 
 def test_the_evidence_says_what_was_won_and_lost_and_why_nll_may_say_otherwise() -> None:
     assert inspect_words.describe_gain_evidence(APART, GAINED, "digit") == (
-        "Against a typical member (mean over the four): 22.2 digits corrected, 3.0 spoilt, +19.2 "
+        "Against an average member (mean over the four): 22.2 digits corrected, 3.0 spoilt, +19.2 "
         "digits (95 % interval +9 to +29). NLL is 0.035 nats lower (0.030 to 0.041)."
     )
     assert inspect_words.describe_gain_evidence(APART, OPEN, "digit") == (
-        "Against a typical member (mean over the four): 5.5 digits corrected, 3.0 spoilt, +2.5 "
+        "Against an average member (mean over the four): 5.5 digits corrected, 3.0 spoilt, +2.5 "
         "digits (95 % interval −3 to +8); anything from a loss of 3 digits to a gain of 8 digits "
         "is possible. NLL is 0.035 nats lower (0.030 to 0.041): accuracy counts right answers, NLL "
         "also how sure they are."

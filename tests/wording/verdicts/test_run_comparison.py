@@ -68,7 +68,7 @@ def test_the_evidence_has_the_counts_the_interval_and_what_is_left_open() -> Non
 
 def test_a_pair_that_was_picked_among_several_is_said_to_be() -> None:
     assert (
-        "of 20 runs to choose from, one in 20 differs by luck"
+        "With 20 runs to compare with, about one in 20 of them would look different"
         in run_comparison.describe_pair_choice(20)
     )
     assert not run_comparison.describe_pair_choice(1)

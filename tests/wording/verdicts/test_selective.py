@@ -15,7 +15,11 @@ FOUND = ConfidenceThreshold(
 @pytest.mark.parametrize(
     ("rate", "end"),
     [
-        (0.019, ": more than the 1.9 % that you accept."),
+        (0.009, ": more than the 0.9 % that you accept."),
+        (
+            0.019,
+            ": above the 1.9 % that you accept, on too few answers to say that it is more.",
+        ),
         (0.02, ": too few answers to show 2 %."),
         (0.079, ": too few answers to show 7.9 %."),
         (0.08, "."),
@@ -23,7 +27,7 @@ FOUND = ConfidenceThreshold(
     ],
 )
 def test_a_rate_is_missed_or_not_shown_or_kept(rate: float, end: str) -> None:
-    errs = f"is wrong on 2.00 % (1.00 to 8.00 %) of them{end}"
+    errs = f"is wrong on 1 of these 50, 2.00 % (1.00 to 8.00 %){end}"
     assert words.describe_selective_answer(FOUND, rate, "the ensemble", "digit") == (
         f"Answering only where it is at least 90.0 % sure, the ensemble answers 50.0 % of the "
         f"digits and {errs}"

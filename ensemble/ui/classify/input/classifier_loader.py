@@ -17,6 +17,7 @@ from ensemble.storage.folders import runs_folder
 from ensemble.ui.shared import preload
 from ensemble.ui.shared.guard import guard_page
 from ensemble.wording import escaping, formats
+from ensemble.wording.formats import pluralize_noun
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier
@@ -104,6 +105,6 @@ def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool) -> None
         who = formats.format_count(run.config.members, "member")
         st.caption(
             f":material/hourglass_top: Loading the {who} of epoch {epoch}: a few seconds; the "
-            f"first time ten to twenty, to set from {escaping.escape_markdown(noun)}s that they "
-            f"were not trained on what they reject. {then}"
+            "first time ten to twenty, to find out which pictures to reject, with "
+            f"{escaping.escape_markdown(pluralize_noun(noun))} not trained on. {then}"
         )

@@ -16,8 +16,8 @@ from ensemble.wording import escaping
 from ensemble.wording.marks import select_article
 
 NEXT_STEPS = {
-    "upload": "Drop pictures on the left, press **Ctrl+V** to paste one, or browse. One digit or "
-    "a whole number, on one picture or on two hundred.",
+    "upload": "Drop pictures on the left, press **Ctrl+V** to paste one, or browse. One digit, "
+    "or a number of several digits; up to two hundred pictures at once.",
     "draw": "Draw one digit or several, as large as the sheet allows. The answer comes when the "
     "pen rests.",
     "camera": "Write a digit on plain paper, hold it up, and take the photograph.",
