@@ -23,6 +23,10 @@ VERDICTS: dict[str, tuple[Trial, tuple[float, ...], bool]] = {
     "temperature helps": (trials.temperature_helps, (0,), True),
     "gain": (trials.gain_in_accuracy, (0, 2), True),
     "better run": (trials.better_run, (0, 2), True),
+    "better run, images in copies": (trials.better_run_of_copies, (0,), True),
+    "better run, images by writer": (trials.better_run_of_writers, (0,), True),
+    "calibrated, images in copies": (trials.calibrated_copies, (0,), True),
+    "better without a member": (trials.better_without, (0, 2), True),
     "interval of the gain": (trials.interval_of_the_gain, (0, 2), True),
     "interval of the difference": (trials.interval_of_the_difference, (0, 2), True),
     "interval of the NLL": (trials.interval_of_nll, (0, 2), True),
@@ -83,7 +87,7 @@ def simulated(quick: bool, processes: int) -> list[dict[str, Any]]:
             figures = row(name, setting, [verdict for part in parts for verdict in part.result()])
             rows.append(figures)
             print(
-                f"{name:28} N {setting.n:6,}  M {setting.members:2}  loss {setting.loss:3} margins "
+                f"{name:30} N {setting.n:6,}  M {setting.members:2}  loss {setting.loss:3} margins "
                 f"claimed {figures['claimed']:6.1%}  wrong {figures['wrong']:6.2%} "
                 f"± {figures['standard_error']:.2%}  of {figures['draws']:,}",
                 flush=True,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks.verdicts.populations import Population, exchangeable
 from ensemble.analysis.inference.paired_intervals import mean_interval
+from ensemble.analysis.members.broken_members import judge_member_removal
 from ensemble.analysis.members.committees import evaluate_committees
 from ensemble.analysis.members.gain import compute_gain, gain_over_mean_member
 from ensemble.analysis.members.sufficient_size import (
@@ -31,6 +32,7 @@ from ensemble.wording.verdicts.run_comparison import compute_gain_signs
 
 Doubles = NDArray[np.float64]
 SEED = 17
+COPIES, GROUP_SIZE = 5, 25
 
 
 class Setting(NamedTuple):
@@ -130,6 +132,59 @@ def better_run(setting: Setting, rng: np.random.Generator) -> Told:
         )
     gain_signs = compute_gain_signs(compute_gain(averaged, other_averaged, labels))
     return Told(any(gain_signs), any(gain_signs) if not setting.loss else 1 in gain_signs)
+
+
+def better_run_of_copies(setting: Setting, rng: np.random.Generator) -> Told:
+    """`better_run`, on a test set that holds each image `COPIES` times, which is known."""
+    return _better_run_in_groups(setting, rng, COPIES, alike=True)
+
+
+def better_run_of_writers(setting: Setting, rng: np.random.Generator) -> Told:
+    """`better_run`, on images in groups, in each of which one run is the better one."""
+    return _better_run_in_groups(setting, rng, GROUP_SIZE, alike=False)
+
+
+def calibrated_copies(setting: Setting, rng: np.random.Generator) -> Told:
+    """`calibrated`, on a test set that holds each image `COPIES` times, which is known."""
+    once = setting.n // COPIES
+    probabilities, labels = population(setting.members).draw_calibrated(once, rng)
+    averaged = np.repeat(average_probabilities(probabilities), COPIES, axis=0)
+    right = most_likely_classes(averaged) == np.repeat(labels, COPIES)
+    groups = np.repeat(np.arange(once), COPIES)
+    verdict = calibration_test(prediction_confidence(averaged), right, groups=groups).verdict
+    return Told(verdict != "none", verdict != "none")
+
+
+def better_without(setting: Setting, rng: np.random.Generator) -> Told:
+    """The ensemble is better without one member: wrong but where the first one is noise."""
+    probabilities, labels = population(setting.members).draw(setting.n, rng)
+    if setting.loss:
+        probabilities = probabilities.copy()
+        probabilities[0] = rng.dirichlet(np.ones(probabilities.shape[2]), setting.n)
+    removal = judge_member_removal(evaluate_predictions(probabilities, labels))
+    claimed = removal is not None and removal.is_better
+    is_noise = claimed and removal is not None and removal.member == 0 and bool(setting.loss)
+    return Told(claimed, claimed and not is_noise)
+
+
+def _better_run_in_groups(
+    setting: Setting, rng: np.random.Generator, size: int, alike: bool
+) -> Told:
+    """Two runs neither of which is better: in each group it is drawn anew which is which."""
+    count = setting.n // size
+    probabilities, labels = population(2 * setting.members).draw(
+        count if alike else count * size, rng
+    )
+    first = average_probabilities(probabilities[: setting.members])
+    second = average_probabilities(probabilities[setting.members :])
+    groups = np.repeat(np.arange(count), size)
+    if alike:
+        first, second = np.repeat(first, size, axis=0), np.repeat(second, size, axis=0)
+        labels = np.repeat(labels, size)
+    swapped = (rng.random(count) < 0.5)[groups][:, None]
+    first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+    gain_signs = compute_gain_signs(compute_gain(first, second, labels, groups))
+    return Told(any(gain_signs), any(gain_signs))
 
 
 def interval_of_the_gain(setting: Setting, rng: np.random.Generator) -> Told:

@@ -11,7 +11,8 @@ from ensemble.analysis.inference.crossed_means import (
     RunVariance,
     estimate_crossed_mean,
 )
-from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, mean_p_value, zero_rounding
+from ensemble.analysis.inference.paired_intervals import mean_p_value
+from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, zero_rounding
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,12 @@
 """Predictions on labelled examples: judged one by one, filtered and put in order."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.inference.image_groups import ImageGroups
 from ensemble.analysis.members.disagreement import mutual_information, pairwise_disagreement
 from ensemble.analysis.quality.averaging import (
     Floats,
@@ -35,6 +36,7 @@ class EnsemblePredictions:
       tallies: (N, C), how many members vote for each class, as small whole numbers.
       disagreement: (N,), the share of pairs of members that vote differently.
       information: (N,), nats, how much the members' probabilities differ.
+      groups: which examples belong together; None where all are independent.
     """
 
     probabilities: Floats
@@ -46,6 +48,17 @@ class EnsemblePredictions:
     tallies: Ints
     disagreement: Floats
     information: Floats
+    groups: ImageGroups | None = field(default=None, kw_only=True)
+
+    @property
+    def level_groups(self) -> Ints | None:
+        """(N,), the groups that count where a level is estimated, such as the accuracy."""
+        return self.groups.index if self.groups else None
+
+    @property
+    def comparison_groups(self) -> Ints | None:
+        """(N,), the groups that count where classifiers are compared."""
+        return self.groups.for_comparisons if self.groups else None
 
     @property
     def members(self) -> int:
@@ -63,12 +76,15 @@ class EnsemblePredictions:
         return (self.votes != self.votes[0]).any(axis=0)
 
 
-def evaluate_predictions(probabilities: Floats, labels: Ints) -> EnsemblePredictions:
+def evaluate_predictions(
+    probabilities: Floats, labels: Ints, groups: ImageGroups | None = None
+) -> EnsemblePredictions:
     """Everything that is said of each example, computed once.
 
     Args:
       probabilities: (M, N, C), each row of C a distribution.
       labels: (N,), class numbers in [0, C).
+      groups: of the N examples, where some belong together.
 
     Raises:
       ValueError: the shapes do not fit together, or a number is not finite.
@@ -105,9 +121,11 @@ def evaluate_predictions(probabilities: Floats, labels: Ints) -> EnsemblePredict
         tallies,
         pairs,
         information,
+        groups=groups,
     )
     for values in vars(ensemble_predictions).values():
-        values.setflags(write=False)
+        if isinstance(values, np.ndarray):
+            values.setflags(write=False)
     return ensemble_predictions
 
 

@@ -19,6 +19,7 @@ def import_predictions(
     class_names: Sequence[str] | None = None,
     member_names: Sequence[str] | None = None,
     split: str = "test",
+    groups: ArrayLike | None = None,
 ) -> Run:
     """Keep predictions of members from anywhere as a run, in state "imported".
 
@@ -43,6 +44,8 @@ def import_predictions(
       class_names: what the classes are called; by default their numbers.
       member_names: what the members are called; by default "member 1" and so on.
       split: what the examples are of.
+      groups: (N,), which writer, patient or video each example is of: intervals and tests count
+        those of one together. None where all are independent.
 
     Raises:
       PredictionsError: these are no such predictions; the message names the entry.
@@ -56,5 +59,6 @@ def import_predictions(
         class_names=class_names,
         member_names=member_names,
         split=split,
+        groups=groups,
     )
     return Run(import_run(outputs, name, "arrays in Python").id)

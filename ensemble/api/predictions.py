@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemble.analysis.inference.image_groups import ImageGroups
 from ensemble.analysis.members.gain import MeanGain, gain_over_mean_member
 from ensemble.analysis.named_predictions import NamedPredictions
 from ensemble.analysis.predictions import evaluate_predictions
@@ -59,6 +60,7 @@ class Predictions(NamedPredictions):
         member_names: Sequence[str] | None = None,
         noun: str = "example",
         source: str = "",
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Predictions of any model from anywhere, no run needed.
 
@@ -71,6 +73,8 @@ class Predictions(NamedPredictions):
           member_names: what the members are called; by default "member 1" and so on.
           noun: what one example is called, in the singular.
           source: whose predictions these are, for the titles of figures.
+          groups: (N,), which writer, patient or video each example is of: intervals and tests
+            count those of one together. None where all are independent.
 
         Raises:
           PredictionsError: these are no such predictions; the message names the entry.
@@ -82,6 +86,7 @@ class Predictions(NamedPredictions):
                 logits=logits,
                 class_names=class_names,
                 member_names=member_names,
+                groups=groups,
             ),
             noun,
             source,
@@ -112,7 +117,8 @@ class Predictions(NamedPredictions):
                 f"`probabilities` has {outputs.epochs:,} epochs, but one is expected: give "
                 "one, or make a run of all with ensemble.import_predictions."
             )
-        predictions = evaluate_predictions(outputs.probabilities[0], outputs.labels)
+        groups = None if outputs.groups is None else ImageGroups(outputs.groups)
+        predictions = evaluate_predictions(outputs.probabilities[0], outputs.labels, groups)
         return cls.from_predictions(
             predictions, outputs.class_names, outputs.member_names, noun, source
         )

@@ -137,17 +137,17 @@ class Run:
           RunError: there are none, or none after that epoch, or they cannot be read.
         """
         run, at = self.stored, self._resolve_epoch(epoch)
+        groups = None
         if split == "validation":
             probabilities = runs.read_validation_predictions(run.id, at)
             labels = load_run_dataset(run).train_labels
             labels = labels[select_validation_indices(runs.require_training_config(run), labels)]
         else:
-            probabilities, labels = (
-                runs.read_run_predictions(run.id, at),
-                runs.load_test_set(run).labels,
-            )
+            test = runs.load_test_set(run)
+            probabilities = runs.read_run_predictions(run.id, at)
+            labels, groups = test.labels, test.groups
         try:
-            run_predictions = evaluate_predictions(probabilities, labels)
+            run_predictions = evaluate_predictions(probabilities, labels, groups)
         except ValueError as error:
             raise RunError(
                 f"The predictions of epoch {at} of “{run.id}” cannot be read: the file is "

@@ -12,6 +12,7 @@ from ensemble.analysis.inference.crossed_means import (
     Doubles,
     estimate_crossed_mean,
 )
+from ensemble.analysis.inference.image_groups import collapse_groups
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, paired_gain, zero_rounding
 from ensemble.comparison.run_measures import RunMeasures
@@ -119,9 +120,13 @@ def compute_group_difference(
         np.array([measures.nll for measures in side]) for side in (group_measures, other_measures)
     )
     n = len(share)
+    groups = group_measures[0].groups.for_comparisons if group_measures[0].groups else None
     if len(group_measures) == len(other_measures) == 1:
         measures, others = group_measures[0], other_measures[0]
-        gain = paired_gain(measures.right, others.right, their[0] - losses[0])
+        gain = paired_gain(measures.right, others.right, their[0] - losses[0], groups)
+        right, saved_nll = hits[0] - other_hits[0], zero_rounding(losses[0] - their[0])
+        if groups is not None:
+            right, saved_nll = (collapse_groups(each, groups) for each in (right, saved_nll))
         return GroupDifference(
             n,
             gain.digits,
@@ -135,33 +140,37 @@ def compute_group_difference(
             won,
             lost,
             OVER_IMAGES,
-            _members_p_value(measures, others, "accuracy", hits[0] - other_hits[0], 1.0),
+            _members_p_value(measures, others, "accuracy", right, 1.0),
             _members_p_value(
                 measures,
                 others,
                 "nll",
-                zero_rounding(losses[0] - their[0]),
+                saved_nll,
                 _largest_deviation(losses, their),
             ),
         )
-    right = estimate_crossed_mean(hits, other_hits, bound=1.0)
+    if groups is not None:
+        hits, other_hits, losses, their = (
+            collapse_groups(values, groups) for values in (hits, other_hits, losses, their)
+        )
+    accuracy = estimate_crossed_mean(hits, other_hits, bound=1.0)
     saved = _negate_estimate(
         estimate_crossed_mean(losses, their, bound=_largest_deviation(losses, their))
     )
     return GroupDifference(
         n,
         won - lost,
-        max(-1.0, right.low) * n,
-        min(1.0, right.high) * n,
-        right.p,
+        max(-1.0, accuracy.low) * n,
+        min(1.0, accuracy.high) * n,
+        accuracy.p,
         saved.mean,
         saved.low,
         saved.high,
         saved.p,
         won,
         lost,
-        right.over,
-        right.p,
+        accuracy.over,
+        accuracy.p,
         saved.p,
     )
 

@@ -13,7 +13,12 @@ from ensemble.analysis.inference.crossed_means import (
     estimate_crossed_mean,
     student_mean_interval,
 )
-from ensemble.analysis.inference.paired_intervals import mean_interval
+from ensemble.analysis.inference.image_groups import (
+    Groups,
+    collapse_groups,
+    grouped_mean_interval,
+    grouped_share_interval,
+)
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.quality.metrics import MAIN_METRICS, Metric
 from ensemble.comparison.run_measures import RunMeasures
@@ -114,18 +119,23 @@ def compute_image_metrics(
     """
     if not group_measures:
         return {}
-    metrics = {"member_accuracy": _estimate_share([measures.share for measures in group_measures])}
+    groups = group_measures[0].groups.index if group_measures[0].groups else None
+    shares = [measures.share for measures in group_measures]
+    metrics = {"member_accuracy": _estimate_share(shares, groups)}
     for metric in MAIN_METRICS:
         if metric.example_function:
             each = [measures.per_image[metric.name] for measures in group_measures]
             metrics[metric.name] = (
-                _estimate_share(each)
+                _estimate_share(each, groups)
                 if metric.unit == "share"
-                else _estimate_mean(each, metric.least, metric.most)
+                else _estimate_mean(each, groups, metric.least, metric.most)
             )
     if several:
         gained = _estimate_mean(
-            [measures.right - measures.share for measures in group_measures], low=-1.0, most=1.0
+            [measures.right - measures.share for measures in group_measures],
+            groups,
+            low=-1.0,
+            most=1.0,
         )
         metrics["gain"] = _scale_estimate(gained, group_measures[0].n)
     return metrics
@@ -157,16 +167,22 @@ def _scale_estimate(metric_estimate: MetricEstimate, n: int) -> MetricEstimate:
     return replace(metric_estimate, value=value, low=low, high=high)
 
 
-def _estimate_share(each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]") -> MetricEstimate:
+def _estimate_share(
+    each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]", groups: Groups | None
+) -> MetricEstimate:
     """A share of the images, (N,) a run."""
     if len(each) > 1:
-        return _estimate_mean(each, most=1.0)
+        return _estimate_mean(each, groups, most=1.0)
+    if groups is not None:
+        ends = grouped_share_interval(np.asarray(each[0], np.float64), groups)
+        return MetricEstimate(float(each[0].mean()), *ends, OVER_IMAGES, 1)
     n, count = len(each[0]), float(each[0].sum())
     return MetricEstimate(count / n, *wilson_interval(min(count, n), n), OVER_IMAGES, 1)
 
 
 def _estimate_mean(
     each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]",
+    groups: Groups | None,
     low: float = 0.0,
     most: float = np.inf,
 ) -> MetricEstimate:
@@ -174,10 +190,13 @@ def _estimate_mean(
     bound = most if np.isfinite(most) else None
     if len(each) == 1:
         values = np.asarray(each[0], np.float64)
-        ends, over = mean_interval(values, bound=bound), OVER_IMAGES
+        ends, over = grouped_mean_interval(values, groups, bound=bound), OVER_IMAGES
         mean = float(values.mean())
     else:
-        crossed_mean = estimate_crossed_mean(np.array(each, np.float64), bound=bound or 0.0)
+        values = np.array(each, np.float64)
+        if groups is not None:
+            values = collapse_groups(values, groups)
+        crossed_mean = estimate_crossed_mean(values, bound=bound or 0.0)
         ends, over, mean = (
             (crossed_mean.low, crossed_mean.high),
             OVER_SEEDS_AND_IMAGES,

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
+from ensemble.analysis.inference.image_groups import ImageGroups
 from ensemble.errors import EnsembleError
 from ensemble.runs.store import Run
 from ensemble.runs.test_set import LABELS_FILE
@@ -36,6 +37,15 @@ def load_image_labels(run: Run) -> Labels:
       NotPreparedError, RunError: as `fingerprint_images`.
     """
     return _load_labels_once(run)[1]
+
+
+def load_image_groups(run: Run) -> ImageGroups | None:
+    """Which of the run's test images belong together; None where all are independent.
+
+    Raises:
+      NotPreparedError, RunError: as `fingerprint_images`.
+    """
+    return runs.load_test_set(run).groups
 
 
 def have_same_images(run: Run, other: Run) -> bool:

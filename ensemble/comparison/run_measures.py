@@ -14,12 +14,17 @@ from numpy.typing import NDArray
 
 from ensemble import runs
 from ensemble.analysis.inference.crossed_means import RunVariance
+from ensemble.analysis.inference.image_groups import ImageGroups
 from ensemble.analysis.members.broken_members import judge_member_removal
 from ensemble.analysis.members.member_variance import estimate_member_variances
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
 from ensemble.analysis.quality.metrics import MAIN_METRICS, ClassifierAnswers, Metric
-from ensemble.comparison.image_identity import fingerprint_images, load_image_labels
+from ensemble.comparison.image_identity import (
+    fingerprint_images,
+    load_image_groups,
+    load_image_labels,
+)
 from ensemble.errors import RunError
 from ensemble.runs.epoch_choice import (
     CHOSEN_LAST,
@@ -54,6 +59,7 @@ class RunMeasures:
         ensemble is shown to be better without one; None where it is not.
       member_variances: what other members of the same settings would add to the squared error of
         its "accuracy" and "nll"; {} of one member.
+      groups: which of the N images belong together; None where all are independent.
       are_members_independent: whether members share nothing but their settings: else, seeing the
         images in one order, they move together from seed to seed, by more than they tell.
     """
@@ -68,6 +74,7 @@ class RunMeasures:
     better_without: tuple[int, float, float] | None = None
     member_variances: Mapping[str, RunVariance] = field(default_factory=dict)
     are_members_independent: bool = False
+    groups: ImageGroups | None = None
 
     @property
     def right(self) -> NDArray[np.bool_]:
@@ -153,6 +160,7 @@ def _load_run_measures(
         better_without,
         variances,
         _are_members_independent(runs.find_run(run_id)),
+        load_image_groups(runs.find_run(run_id)),
     )
 
 
@@ -167,7 +175,8 @@ def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
         each = metric.example_function
         arrays[metric.name] = each(answers) if each else np.array(metric.measure(answers))
     removal = judge_member_removal(
-        evaluate_predictions(probabilities, truth), evaluate_validation_predictions(run, epoch)
+        evaluate_predictions(probabilities, truth, load_image_groups(run)),
+        evaluate_validation_predictions(run, epoch),
     )
     is_better = removal is not None and removal.is_better
     arrays["better_without"] = np.array(

@@ -27,6 +27,7 @@ def convert_arrays_to_outputs(
     class_names: Sequence[str] | None = None,
     member_names: Sequence[str] | None = None,
     split: str = "test",
+    groups: ArrayLike | None = None,
 ) -> MemberOutputs:
     """Members' outputs of arrays, or of whatever NumPy makes an array of; they are copied.
 
@@ -38,6 +39,8 @@ def convert_arrays_to_outputs(
       class_names: C of them; by default their numbers.
       member_names: M of them; by default "member 1" and so on.
       split: what the examples are of.
+      groups: (N,), names or numbers of the writer, patient or video that each is of: those of one
+        count together. None where all are independent.
 
     Raises:
       PredictionsError: they cannot be taken; the entry and what to do are named.
@@ -61,6 +64,7 @@ def convert_arrays_to_outputs(
         member_names=_convert_array_names("member_names", member_names),
         split=names.parse_split_label(np.array(split)),
         notes=notes,
+        groups=None if groups is None else _convert_to_array("groups", groups),
         images=None if pictures is None else lambda n: _convert_array_images(pictures, n),
         image_bytes=0 if pictures is None else pictures.size,
     )

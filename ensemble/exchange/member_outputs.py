@@ -19,6 +19,7 @@ class MemberOutputs:
       images: uint8 (N, H, W, 1 or 3), or None if there are none.
       split: what the examples are of: "test", where the file does not say.
       notes: what was assumed or converted, a sentence each.
+      groups: int64 (N,), numbers of the groups of examples that belong together, or None.
     """
 
     probabilities: NDArray[np.float32]
@@ -28,6 +29,7 @@ class MemberOutputs:
     images: NDArray[np.uint8] | None = None
     split: str = "test"
     notes: tuple[str, ...] = ()
+    groups: NDArray[np.int64] | None = None
 
     @property
     def epochs(self) -> int:

@@ -103,6 +103,8 @@ def collect_export_arrays(
         "member_names": np.array([every[m] for m in run.remaining_members(max(epochs))]),
         "split": np.array(find_run_split(run)),
     }
+    if test.group_column is not None:
+        arrays["groups"] = test.group_column
     if images and test.images is not None:
         arrays["images"] = test.images
     return arrays

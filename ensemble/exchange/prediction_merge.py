@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.image_groups import number_groups
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks import names
 from ensemble.exchange.checks.axes import OutputAxes, parse_output_axes
@@ -76,6 +77,7 @@ def merge_predictions(
         class_names=class_names or names.generate_default_names(shape[3]),
         member_names=_merge_member_names(files, axes),
         images=images,
+        groups=_number_first_groups(files, len(labels)),
         split=next((file.predictions.split for file in files if file.predictions.split), "test"),
         notes=tuple(
             dict.fromkeys(
@@ -83,6 +85,22 @@ def merge_predictions(
             )
         ),
     )
+
+
+def _number_first_groups(
+    files: list[NamedFilePredictions], examples: int
+) -> NDArray[np.int64] | None:
+    """The groups of the first file that has any, as numbers."""
+    for file in files:
+        groups = file.predictions.groups
+        if groups is not None:
+            if groups.shape != (examples,):
+                raise PredictionsError(
+                    f"{file.name}: its `groups` have shape {groups.shape}, and there are "
+                    f"{examples:,} examples: give one for each."
+                )
+            return number_groups(groups).astype(np.int64)
+    return None
 
 
 def _find_common_labels(files: list[NamedFilePredictions]) -> tuple[str, NDArray[Any]]:

@@ -34,6 +34,7 @@ def import_run(outputs: MemberOutputs, name: str = "", source: str = "") -> runs
         name=name,
         images=outputs.images,
         member_names=outputs.member_names,
+        groups=outputs.groups,
     )
     parts = [f"Imported from {source}."] if source else []
     if note := "\n\n".join([*parts, *outputs.notes]):

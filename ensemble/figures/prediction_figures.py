@@ -215,7 +215,12 @@ def conformal(
     check_enough_to_halve(predictions, fit)
     apart = None if fit is None else (fit.averaged, fit.labels)
     _, evaluation = evaluate_conformal_sets(
-        predictions.averaged, predictions.labels, rate, method, apart
+        predictions.averaged,
+        predictions.labels,
+        rate,
+        method,
+        apart,
+        predictions.comparison_groups,
     )
     title = format_figure_title(
         f"Conformal sets at {conformal_sets.format_set_level(rate)}", predictions

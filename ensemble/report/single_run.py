@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from time import localtime
 
 from ensemble import runs
+from ensemble.analysis.inference.image_groups import grouped_share_interval
 from ensemble.comparison.compared_settings import (
     SETTING_FIELDS,
     collect_run_settings,
@@ -71,10 +72,11 @@ def describe_run_result(run: runs.Run) -> str:
         return sentence
     right, n = int(epoch.predictions.right.sum()), epoch.n
     images = formats.format_count(n, f"test {epoch.noun}")
+    ends = grouped_share_interval(epoch.predictions.right, epoch.predictions.level_groups)
     return (
         f"{sentence} After epoch {epoch.epoch} it gets {right:,} of {images} "
         f"right: {formats.format_percent(right / n, n)} "
-        f"{formats.format_wilson_interval(right / n, n)}."
+        f"{formats.format_share_interval(right / n, *ends, n)}."
     )
 
 

@@ -19,7 +19,7 @@ from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
 from ensemble.runs.status import Status, build_epoch_status_fields
 from ensemble.runs.store import Run, find_run
-from ensemble.runs.test_set import IMAGES_FILE, LABELS_FILE
+from ensemble.runs.test_set import GROUPS_FILE, IMAGES_FILE, LABELS_FILE
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.atomic_files import open_atomic_write, write_bytes, write_json
 from ensemble.storage.records.json_lines import Line, append_line, convert_to_json
@@ -33,6 +33,7 @@ def create_imported_run(
     name: str = "",
     images: NDArray[np.uint8] | None = None,
     member_names: Sequence[str] = (),
+    groups: Ints | None = None,
 ) -> Run:
     """A new run, state `imported`, of predictions that were made elsewhere.
 
@@ -44,6 +45,7 @@ def create_imported_run(
       name: for people; "" for none.
       images: uint8 (N, H, W, channels), where there are any.
       member_names: M of them, or none.
+      groups: (N,), which examples belong together, where that is known.
 
     Raises:
       RunError: the folder cannot be written. What was begun is removed.
@@ -55,6 +57,8 @@ def create_imported_run(
         write_arrays(folder / LABELS_FILE, {"labels": np.asarray(labels, np.int32)})
         if images is not None:
             write_image_array(folder / IMAGES_FILE, images)
+        if groups is not None:
+            write_arrays(folder / GROUPS_FILE, {"groups": np.asarray(groups, np.int64)})
         count = 0
         for count, probabilities in enumerate(epochs, 1):
             members = len(probabilities)

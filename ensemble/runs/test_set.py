@@ -2,22 +2,26 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import datasets
+from ensemble.analysis.inference.image_groups import ImageGroups
 from ensemble.datasets import Dataset
 from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import ConfigError, NotPreparedError, RunError
 from ensemble.runs.store import Run, require_training_config
+from ensemble.runs.test_groups import TestGroups, find_test_groups
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray, map_npy
 from ensemble.storage.arrays.npz import read_arrays
 
 # Of a run that was imported, or came in a report, in its folder.
 LABELS_FILE, IMAGES_FILE = "test_labels.npz", "test_images.npy"
+GROUPS_FILE = "test_groups.npz"
 TILE_SIZE = 28
 
 
@@ -29,6 +33,7 @@ class TestSet:
       dataset_entry: what is known of the dataset.
       labels: int32 (N,), each an index into `class_names`.
       images: uint8 (N, H, W, channels); None if only the predictions were brought.
+      group_column: (N,), numbers of the groups that came with the images; None without any.
     """
 
     __test__ = False  # not a case of pytest's
@@ -36,6 +41,17 @@ class TestSet:
     dataset_entry: DatasetEntry
     labels: NDArray[np.int32]
     images: NDArray[np.uint8] | None
+    group_column: NDArray[np.int64] | None = None
+
+    @cached_property
+    def test_groups(self) -> TestGroups:
+        """Which of the images belong together, and why."""
+        return find_test_groups(self.images, self.group_column)
+
+    @property
+    def groups(self) -> ImageGroups | None:
+        """Which of the images belong together; None where all are independent."""
+        return self.test_groups.groups
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -147,4 +163,18 @@ def _load_imported_test_set(run: Run) -> TestSet:
             "it again."
         ) from error
     labels.setflags(write=False)
-    return TestSet(run.data, labels, images)
+    return TestSet(run.data, labels, images, _load_group_column(run, size))
+
+
+def _load_group_column(run: Run, size: int) -> NDArray[np.int64] | None:
+    """The groups that were imported with predictions, (N,); None without any."""
+    path = run.path / GROUPS_FILE
+    if not path.exists():
+        return None
+    try:
+        arrays = read_arrays(path, {"groups": ExpectedArray((size,), "int64")})
+    except (OSError, DamagedFileError) as error:
+        raise RunError(
+            f"The groups of the run “{run.id}” cannot be read ({path.name}): import it again."
+        ) from error
+    return cast(NDArray[np.int64], arrays["groups"])

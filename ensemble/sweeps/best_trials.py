@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, mean_p_value, zero_rounding
+from ensemble.analysis.inference.paired_intervals import mean_p_value
+from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, zero_rounding
 from ensemble.analysis.quality.averaging import most_likely_classes
 from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.errors import EnsembleError

@@ -68,6 +68,10 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
     sentences += [
         describe_shown_epoch(epoch.run, epoch.epoch, epoch.epochs),
         words.describe_interval_scope(spread.accuracies, spread.nlls, epoch.n),
+        words.describe_image_dependence(
+            epoch.dataset.test_groups.named, epoch.dataset.test_groups.copies, epoch.n, noun
+        ),
+        words.describe_digits_caution(epoch.run.config.dataset),
         words.describe_training_variance(
             estimate_seed_variance(epoch.run, epoch.list_runs()), epoch.n, noun
         ),

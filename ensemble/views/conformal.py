@@ -100,7 +100,12 @@ def calibrate_set_methods(
     apart = (fit.averaged, fit.labels) if fit else None
     return {
         method: evaluate_conformal_sets(
-            predictions.averaged, predictions.labels, rate, method, apart
+            predictions.averaged,
+            predictions.labels,
+            rate,
+            method,
+            apart,
+            predictions.comparison_groups,
         )
         for method in METHODS
     }

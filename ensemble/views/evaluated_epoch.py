@@ -160,7 +160,9 @@ def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
     epoch = runs.select_default_epoch(run, kept) if epoch is None else epoch
     dataset = runs.load_test_set(run)
     try:
-        predictions = evaluate_predictions(runs.read_run_predictions(run.id, epoch), dataset.labels)
+        predictions = evaluate_predictions(
+            runs.read_run_predictions(run.id, epoch), dataset.labels, dataset.groups
+        )
     except ValueError as error:
         raise RunError(
             f"The predictions of epoch {epoch} are damaged, or made with other images: there is "

@@ -73,12 +73,16 @@ def format_progress(share: float) -> str:
 
 
 def format_wilson_interval(share: float, n: int) -> str:
-    """The 95 % Wilson interval of a share that was counted on `n`, in percentage points.
+    """The 95 % Wilson interval of a share that was counted on `n`: see `format_share_interval`."""
+    return format_share_interval(share, *wilson_interval(share * n, n), n)
+
+
+def format_share_interval(share: float, low: float, high: float, n: int) -> str:
+    """The interval of a share that was counted on `n`, in percentage points.
 
     Half its width, "± 0.18", where it reaches about as far either way, by a quarter of that at
     most; else both ends, "(98.9 to 100)": near 0 and 100 % it cannot reach beyond.
     """
-    low, high = wilson_interval(share * n, n)
     half, places = (high - low) / 2, count_percent_decimals(n)
     if abs(high + low - 2 * share) <= half / 4:
         return f"± {100 * half:.{places}f}"

@@ -42,7 +42,7 @@ def test_a_press_trains_more_seeds_of_two_settings_and_leads_to_their_comparison
     said = " ".join(one.value for one in (*at.markdown, *at.caption))
     assert "##### Of these two, this run gets " in said
     assert "other seeds of the same settings may order them differently" in said
-    assert "3 seeds of each would show it in at most about" in said
+    assert "3 seeds of each would show it in perhaps over 95 %" in said
     [button] = [one for one in at.button if one.label == "Train 3 seeds of each"]
     at = button.click().run()
     assert not at.exception

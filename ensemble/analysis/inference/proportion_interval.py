@@ -3,7 +3,7 @@
 from statistics import NormalDist
 
 
-def wilson_interval(count: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
+def wilson_interval(count: float, n: float, *, level: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval for a proportion.
 
     Unlike the textbook `p ± 1.96 sqrt(p (1 - p) / n)` it stays within [0, 1] and keeps a
@@ -11,7 +11,7 @@ def wilson_interval(count: float, n: int, *, level: float = 0.95) -> tuple[float
 
     Args:
       count: how many of the examples were right, in [0, n].
-      n: how many examples there were, at least 1.
+      n: how many examples there were, at least 1; a fraction of a sample that is worth so many.
       level: the share of such intervals that hold the true proportion, in (0, 1).
 
     Returns:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.members.gain import PairedGain, compute_gain
 from ensemble.analysis.predictions import EnsemblePredictions
@@ -145,8 +146,9 @@ def judge_member_removal(
         fit is None and len(ensemble_predictions.labels) < MIN_EXAMPLES_TO_HALVE
     ):
         return None
+    groups = ensemble_predictions.comparison_groups
     if fit is None:
-        fitted, judged = split_halves(ensemble_predictions.labels)
+        fitted, judged = split_halves(ensemble_predictions.labels, groups)
         picked, labels = (
             ensemble_predictions.probabilities[:, fitted],
             ensemble_predictions.labels[fitted],
@@ -162,7 +164,7 @@ def judge_member_removal(
     others = _average_without(ensemble_predictions.probabilities[:, judged], member)
     return MemberRemoval(
         member,
-        compute_gain(others, whole, truth),
+        compute_gain(others, whole, truth, select_groups(groups, judged)),
         float(log_loss(whole, truth).mean()),
         float(log_loss(others, truth).mean()),
         len(labels),

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.members.gain import PairedGain, paired_gain
 from ensemble.analysis.members.member_weights import fit_mixture_weights
@@ -149,7 +150,9 @@ def compare_combining_rules(
       ValueError: there are fewer than two examples, or `fit` is of other members.
     """
     if fit is None:
-        fitted, judged = split_halves(ensemble_predictions.labels)
+        fitted, judged = split_halves(
+            ensemble_predictions.labels, ensemble_predictions.comparison_groups
+        )
         label_probabilities = [
             label_probability(member, ensemble_predictions.labels)[fitted]
             for member in ensemble_predictions.probabilities
@@ -159,17 +162,20 @@ def compare_combining_rules(
         label_probabilities = [
             label_probability(member, fit.labels) for member in fit.probabilities
         ]
+    level_groups = select_groups(ensemble_predictions.level_groups, judged)
     mixture_weights = fit_mixture_weights(np.stack(label_probabilities))
 
     def evaluate_majority() -> CombinationResult:
         answers, shares = majority_vote(ensemble_predictions.tallies, ensemble_predictions.averaged)
         metrics = _majority_vote_quality(
-            shares[judged], answers[judged], ensemble_predictions.labels[judged]
+            shares[judged], answers[judged], ensemble_predictions.labels[judged], level_groups
         )
         return _compare_with_mean(ensemble_predictions, judged, shares, answers, metrics)
 
     def evaluate_distributions(distributions: Floats) -> CombinationResult:
-        metrics = measure_quality(distributions[judged], ensemble_predictions.labels[judged])
+        metrics = measure_quality(
+            distributions[judged], ensemble_predictions.labels[judged], level_groups
+        )
         return _compare_with_mean(
             ensemble_predictions, judged, distributions, most_likely_classes(distributions), metrics
         )
@@ -212,14 +218,21 @@ def _compare_with_mean(
         log_loss(ensemble_predictions.averaged, ensemble_predictions.labels)
         - log_loss(distributions, ensemble_predictions.labels)
     )[judged]
-    gain = paired_gain(answers[judged] == labels, ensemble_predictions.right[judged], saved)
+    gain = paired_gain(
+        answers[judged] == labels,
+        ensemble_predictions.right[judged],
+        saved,
+        select_groups(ensemble_predictions.comparison_groups, judged),
+    )
     return CombinationResult(
         metrics, answers, np.flatnonzero(answers != ensemble_predictions.said), gain
     )
 
 
-def _majority_vote_quality(shares: Floats, answers: Ints, labels: Ints) -> Quality:
+def _majority_vote_quality(
+    shares: Floats, answers: Ints, labels: Ints, groups: Ints | None
+) -> Quality:
     """As `measure_quality`, for answers after ties were decided, which shares do not show."""
     return measure_answer_quality(
-        ClassifierAnswers(shares, labels, shares.max(axis=1), answers == labels)
+        ClassifierAnswers(shares, labels, shares.max(axis=1), answers == labels), groups
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.paired_intervals import mean_interval
+from ensemble.analysis.inference.image_groups import grouped_mean_interval
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.calibration import BINS
 
@@ -48,7 +48,8 @@ class EceGain:
 def estimate_ece_gain(ensemble_predictions: EnsemblePredictions, seed: int = 0) -> EceGain:
     """The ensemble's ECE against its members', by paired bootstrap.
 
-    Each resample is of the same examples for all. An ECE is never below 0 and so leans upwards,
+    Each resample is of the same examples for all, of whole groups where some belong together. An
+    ECE is never below 0 and so leans upwards,
     the more the more bins its confidences are spread over. The interval's ends are therefore the
     outer ones of the percentile and the basic bootstrap, and are moved out by as much as chance
     alone would set the two apart if all were perfectly calibrated. With equal true errors,
@@ -65,8 +66,11 @@ def estimate_ece_gain(ensemble_predictions: EnsemblePredictions, seed: int = 0) 
     n = len(ensemble_predictions.labels)
     draws = np.random.default_rng(seed)
     counts = np.empty((RESAMPLES, n), np.float32)
+    groups = ensemble_predictions.comparison_groups
+    units = n if groups is None else int(groups.max()) + 1
     for row in counts:
-        row[:] = np.bincount(draws.integers(n, size=n), minlength=n)
+        drawn_units = np.bincount(draws.integers(units, size=units), minlength=units)
+        row[:] = drawn_units if groups is None else drawn_units[groups]
     ensemble_ece, drawn = _resampled_ece(
         ensemble_predictions.confidence, ensemble_predictions.right, counts
     )
@@ -89,7 +93,7 @@ def estimate_ece_gain(ensemble_predictions: EnsemblePredictions, seed: int = 0) 
     low, high = (float(end) for end in np.quantile(drawn - each, tails))
     apart = ensemble_ece - members
     surer = ensemble_predictions.confidence.astype(np.float64) - ensemble_predictions.right
-    surer_low, surer_high = mean_interval(surer, LEVEL, bound=1.0)
+    surer_low, surer_high = grouped_mean_interval(surer, groups, LEVEL, bound=1.0)
     return EceGain(
         ensemble_ece,
         members,

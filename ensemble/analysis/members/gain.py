@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
+from ensemble.analysis.inference.image_groups import collapse_groups, grouped_mean_interval
 from ensemble.analysis.inference.paired_intervals import (
-    compute_moments,
     difference_interval,
     mean_interval,
-    moments_interval,
+    mean_p_value,
 )
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints, most_likely_classes
@@ -19,7 +19,6 @@ from ensemble.analysis.quality.proper_scores import log_loss
 
 LEVEL = 0.95
 SIGNIFICANCE_LEVEL = 0.05  # a two-sided p at least this large may be luck
-HALVINGS = 40  # of a p: what is left is below 1e-12
 ROUNDING = 1e-12  # nats: far above what rounding makes of two logarithms that are equal
 # Nats: probabilities are stored as float32, whose rounding moves a logarithm by 6e-8 (2⁻²⁴), and by
 # a few times that where other devices or batch sizes add the same numbers in another order.
@@ -99,24 +98,6 @@ def mcnemar_p_value(won: int | Ints, lost: int | Ints) -> Any:
     return p if np.ndim(p) else float(p)
 
 
-def mean_p_value(values: NDArray[np.float64]) -> float:
-    """The two-sided p that differences (N,) without a bound have the mean 0.
-
-    One less the largest level at which `paired.mean_interval` leaves 0 out, so that the two
-    never contradict each other; 1 where all differences are 0.
-
-    Raises:
-      ValueError: there is no value.
-    """
-    moments = compute_moments(values)
-    low, high = 0.0, 0.5  # of the error of each end: the interval narrows as it grows
-    for _ in range(HALVINGS):
-        alpha = (low + high) / 2
-        first, last = moments_interval(moments, alpha)
-        low, high = (alpha, high) if first <= 0 <= last else (low, alpha)
-    return min(1.0, 2 * high)
-
-
 def zero_rounding(saved: NDArray[np.float64]) -> NDArray[np.float64]:
     """Differences of NLL (N,); 0 of every example where none is larger than float32's rounding.
 
@@ -126,13 +107,19 @@ def zero_rounding(saved: NDArray[np.float64]) -> NDArray[np.float64]:
     return saved if (np.abs(saved) > FLOAT32_ROUNDING).any() else np.zeros_like(saved)
 
 
-def compute_gain(probabilities: Floats, other_probabilities: Floats, labels: Ints) -> PairedGain:
+def compute_gain(
+    probabilities: Floats,
+    other_probabilities: Floats,
+    labels: Ints,
+    groups: Ints | None = None,
+) -> PairedGain:
     """What `probabilities` is better by than `other_probabilities` on the same examples.
 
     Args:
       probabilities: (N, C), a distribution for each example.
       other_probabilities: (N, C), another's for the same.
       labels: (N,), class numbers in [0, C).
+      groups: (N,), which examples belong together; None where all are independent.
 
     Raises:
       ValueError: there is no example.
@@ -142,21 +129,27 @@ def compute_gain(probabilities: Floats, other_probabilities: Floats, labels: Int
         most_likely_classes(probabilities) == labels,
         most_likely_classes(other_probabilities) == labels,
         saved,
+        groups,
     )
 
 
 def paired_gain(
-    hits: NDArray[np.bool_], other_hits: NDArray[np.bool_], saved: NDArray[np.float64]
+    hits: NDArray[np.bool_],
+    other_hits: NDArray[np.bool_],
+    saved: NDArray[np.float64],
+    groups: Ints | None = None,
 ) -> PairedGain:
     """What one classifier is better by than another, from how each did on each example.
 
     The interval of the digits is `paired.difference_interval`, widened to hold 0 where
-    McNemar's exact p is 0.05 or more; where p is less it never holds 0: the two agree.
+    McNemar's exact p is 0.05 or more; where p is less it never holds 0: the two agree. Where
+    examples belong together, both are of the mean over groups (`collapse_groups`).
 
     Args:
       hits: (N,), where ours is right.
       other_hits: (N,), where theirs is.
       saved: (N,), what ours has less of NLL, in nats.
+      groups: (N,), which examples belong together; None where all are independent.
 
     Raises:
       ValueError: there is no example.
@@ -165,11 +158,17 @@ def paired_gain(
     if not n:
         raise ValueError("A gain needs at least one example.")
     won, lost = int((hits & ~other_hits).sum()), int((other_hits & ~hits).sum())
-    p = mcnemar_p_value(won, lost)
-    low, high = difference_interval(won, lost, n, LEVEL)
-    if p >= SIGNIFICANCE_LEVEL:
-        low, high = min(low, 0.0), max(high, 0.0)
     saved = zero_rounding(saved)
+    if groups is None:
+        p = mcnemar_p_value(won, lost)
+        low, high = difference_interval(won, lost, n, LEVEL)
+        if p >= SIGNIFICANCE_LEVEL:
+            low, high = min(low, 0.0), max(high, 0.0)
+    else:
+        saved = collapse_groups(saved, groups)
+        differences = collapse_groups(hits.astype(np.float64) - other_hits, groups)
+        p = mean_p_value(differences)
+        low, high = (min(max(end, -1.0), 1.0) for end in mean_interval(differences, LEVEL))
     nll_low, nll_high = mean_interval(saved, LEVEL)
     return PairedGain(
         n,
@@ -207,8 +206,9 @@ def gain_over_mean_member(ensemble_predictions: EnsemblePredictions) -> MeanGain
     )
     saved[np.abs(saved) < ROUNDING] = 0.0  # members that say the same save nothing
     n = len(ensemble_predictions.labels)
-    low, high = mean_interval(digits, LEVEL, bound=1.0)
-    nll_low, nll_high = mean_interval(saved, LEVEL)
+    groups = ensemble_predictions.comparison_groups
+    low, high = grouped_mean_interval(digits, groups, LEVEL, bound=1.0)
+    nll_low, nll_high = grouped_mean_interval(saved, groups, LEVEL)
     return MeanGain(
         n,
         float(digits.sum()),

@@ -1,18 +1,23 @@
 """Whether confidence and accuracy differ by more than chance: over all answers, and bin by bin."""
 
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.inference.poisson_binomial import poisson_binomial_p_value
-from ensemble.analysis.quality.averaging import Floats
+from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.calibration import BINS, bin_by_confidence
 
 # Two questions, one verdict: together they are wrong of at most 5 % of what is calibrated.
 OVERALL_LEVEL = 0.04
 BINS_LEVEL = 0.01
+MIN_VARIED_GROUPS = 30  # groups with a wrong answer, below which their spread is not known
+TAIL = OVERALL_LEVEL / 2
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,8 @@ class CalibrationBinTest:
       expected: how many would be, were each right with its confidence: Σ confidence.
       z: (right − expected) / sqrt(Σ confidence (1 − confidence)): above 0 where less sure than it
         could be, below 0 where surer than it should be; ±inf where it was certain and erred.
-      p: two-sided, exact.
+      p: two-sided; exact where answers are independent.
+      groups: of how many groups p is where answers belong together, else None.
     """
 
     low: float
@@ -37,6 +43,7 @@ class CalibrationBinTest:
     expected: float
     z: float
     p: float
+    groups: int | None = None
 
     @property
     def confidence(self) -> float:
@@ -82,7 +89,7 @@ class CalibrationTest:
 
 
 def calibration_test(
-    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS
+    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS, groups: Ints | None = None
 ) -> CalibrationTest:
     """Mean confidence against accuracy, of all answers and of each bin of `reliability`.
 
@@ -94,6 +101,9 @@ def calibration_test(
       confidence: (N,), in [0, 1].
       right: (N,), where the answer was right.
       bins: B, at least 1.
+      groups: (N,), which answers belong together, so that they are not independent: p is then the
+        exact one of as many answers as these are worth (`_estimate_design_effect`), as sure as
+        these and as far from it. None where all are independent.
 
     Raises:
       ValueError: there is no example, or the shapes differ.
@@ -106,21 +116,56 @@ def calibration_test(
     bin_by_confidence(confidence, right, edges)  # refuses what does not fit together
     sure = np.clip(confidence.astype(np.float64), 0.0, 1.0)  # a sum of shares may round above 1
     within = np.searchsorted(edges[1:-1], confidence, side="left")
+    effect = 1.0 if groups is None else _estimate_design_effect(sure, right, groups)
+    count = None if groups is None else int(groups.max()) + 1
     each = [
-        _test_bin(sure[within == b], right[within == b], edges[b], edges[b + 1])
+        _test_bin(sure[within == b], right[within == b], edges[b], edges[b + 1], effect, count)
         for b in np.unique(within)
     ]
     corrected = adjust_p_holm(np.array([bin_test.p for bin_test in each]))
-    return CalibrationTest(_test_bin(sure, right, 0, 1), tuple(each), tuple(corrected.tolist()))
+    return CalibrationTest(
+        _test_bin(sure, right, 0, 1, effect, count), tuple(each), tuple(corrected.tolist())
+    )
+
+
+def _estimate_design_effect(
+    sure: NDArray[np.float64], right: NDArray[np.bool_], groups: Ints
+) -> float:
+    """By how much groups raise the variance of the number of right answers: at least 1.
+
+    Their squared sums of right less confidence, in multiples of what independent answers would
+    give, brought from normal to Student's quantiles. Where few groups have a wrong answer, or only
+    a few have a right one, that is not known: then all answers of a group count as one.
+    """
+    sizes = np.bincount(groups)
+    most = float((sizes.astype(np.float64) ** 2).sum() / len(groups))
+    varied = min(len(np.unique(groups[~right])), len(np.unique(groups[right])))
+    alone = float((sure * (1 - sure)).sum())
+    if varied < MIN_VARIED_GROUPS or not alone:
+        return most
+    sums = np.bincount(groups, right - sure)
+    student = float(stdtrit(len(sizes) - 1, TAIL)) / NormalDist().inv_cdf(TAIL)
+    return max(1.0, float((sums**2).sum()) / alone * student**2)
 
 
 def _test_bin(
-    sure: NDArray[np.float64], right: NDArray[np.bool_], low: float, high: float
+    sure: NDArray[np.float64],
+    right: NDArray[np.bool_],
+    low: float,
+    high: float,
+    effect: float,
+    groups: int | None,
 ) -> CalibrationBinTest:
     n, hits, expected = len(sure), int(right.sum()), float(sure.sum())
-    spread = float(np.sqrt((sure * (1 - sure)).sum()))
+    spread = float(np.sqrt((sure * (1 - sure)).sum() * effect))
     difference = hits - expected
     z = difference / spread if spread else float(np.sign(difference)) * np.inf if difference else 0
-    return CalibrationBinTest(
-        float(low), float(high), n, hits, expected, float(z), poisson_binomial_p_value(sure, hits)
-    )
+    if effect > 1:  # as many answers as these are worth, from the least to the most sure
+        worth = max(1, round(n / effect))
+        sure = np.sort(sure)[((np.arange(worth) + 0.5) * n / worth).astype(int)]
+        wanted = float(sure.sum()) + difference / effect
+        hits_worth = math.floor(wanted) if difference > 0 else math.ceil(wanted)
+        p = poisson_binomial_p_value(sure, min(max(hits_worth, 0), worth))
+    else:
+        p = poisson_binomial_p_value(sure, hits)
+    return CalibrationBinTest(float(low), float(high), n, hits, expected, float(z), p, groups)

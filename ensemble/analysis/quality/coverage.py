@@ -6,7 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import betabinom
 
-from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.analysis.inference.image_groups import (
+    effective_examples,
+    grouped_share_interval,
+    select_groups,
+)
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.conformal import (
     METHODS,
@@ -34,6 +38,9 @@ class ConformalCoverage:
       class_n: (C,), examples of each class.
       class_covered: (C,), how many of these have a set that holds it.
       class_size: (C,), the mean size of their sets; NaN where a class has no example.
+      coverage_interval: the 95 % interval of the coverage: Wilson's, over groups where examples
+        belong together.
+      worth: as how many independent examples each counts, in (0, 1].
     """
 
     n: int
@@ -43,16 +50,13 @@ class ConformalCoverage:
     class_n: NDArray[np.int64]
     class_covered: NDArray[np.int64]
     class_size: NDArray[np.float64]
+    coverage_interval: tuple[float, float]
+    worth: float = 1.0
 
     @property
     def coverage(self) -> float:
         """The share of the sets that hold the label."""
         return self.covered / self.n
-
-    @property
-    def coverage_interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the coverage."""
-        return wilson_interval(self.covered, self.n)
 
     @property
     def mean_size(self) -> float:
@@ -78,6 +82,7 @@ def coverage_p_value(
     Both draws count, that of the calibration examples and that of these: the number covered is
     beta-binomial with k and n + 1 − k, k the rank of the threshold; ties only raise it. An
     interval of the coverage alone would take the promise for one about this very calibration.
+    Where examples belong together both count as as many as they are worth.
 
     Returns:
       In [0, 1]; 1 where every set is all classes.
@@ -86,15 +91,19 @@ def coverage_p_value(
     """
     if not conformal_threshold.has_enough_examples:
         return 1.0
-    k = conformal_rank(conformal_threshold.n, conformal_threshold.error_rate)
-    return float(
-        betabinom.cdf(
-            conformal_coverage.covered, conformal_coverage.n, k, conformal_threshold.n + 1 - k
-        )
+    worth = conformal_coverage.worth
+    fitted, judged = (
+        max(1, round(worth * conformal_threshold.n)),
+        round(worth * conformal_coverage.n),
     )
+    covered = round(conformal_coverage.coverage * judged)
+    k = min(fitted, conformal_rank(fitted, conformal_threshold.error_rate))
+    return float(betabinom.cdf(covered, judged, k, fitted + 1 - k))
 
 
-def measure_coverage(sets: NDArray[np.bool_], labels: Ints) -> ConformalCoverage:
+def measure_coverage(
+    sets: NDArray[np.bool_], labels: Ints, groups: Ints | None = None
+) -> ConformalCoverage:
     """What sets (N, C) come to on examples of known labels (N,), N at least 1.
 
     Raises:
@@ -115,6 +124,8 @@ def measure_coverage(sets: NDArray[np.bool_], labels: Ints) -> ConformalCoverage
         of_class,
         np.bincount(labels[hit], minlength=C),
         class_size,
+        grouped_share_interval(hit, groups),
+        1.0 if groups is None else effective_examples(hit, groups) / N,
     )
 
 
@@ -124,6 +135,7 @@ def evaluate_conformal_sets(
     error_rate: float,
     method: str = METHODS[0],
     calibration: LabeledProbabilities | None = None,
+    groups: Ints | None = None,
 ) -> tuple[ConformalThreshold, ConformalCoverage]:
     """Sets calibrated on some examples, and judged on others.
 
@@ -134,6 +146,7 @@ def evaluate_conformal_sets(
       method: one of `METHODS`.
       calibration: examples apart from these, such as validation predictions, with which all N
         are judged; without them one half of the N calibrates, and the other is judged.
+      groups: (N,), which examples belong together; None where all are independent.
 
     Raises:
       ValueError: as `fit_conformal_threshold`, or there are fewer than two examples.
@@ -141,14 +154,16 @@ def evaluate_conformal_sets(
     if calibration is not None:
         conformal_threshold = fit_conformal_threshold(*calibration, error_rate, method)
         return conformal_threshold, measure_coverage(
-            conformal_threshold.build_sets(averaged), labels
+            conformal_threshold.build_sets(averaged), labels, groups
         )
-    fitted, judged = split_halves(labels)
+    fitted, judged = split_halves(labels, groups)
     conformal_threshold = fit_conformal_threshold(
         averaged[fitted], labels[fitted], error_rate, method
     )
     return conformal_threshold, measure_coverage(
-        conformal_threshold.build_sets(averaged[judged]), labels[judged]
+        conformal_threshold.build_sets(averaged[judged]),
+        labels[judged],
+        select_groups(groups, judged),
     )
 
 
@@ -158,6 +173,7 @@ def cross_conformal_sets(
     error_rate: float,
     method: str = METHODS[0],
     calibration: LabeledProbabilities | None = None,
+    groups: Ints | None = None,
 ) -> NDArray[np.bool_]:
     """A set for every example, (N, C), none of which has a part in its own calibration.
 
@@ -167,7 +183,7 @@ def cross_conformal_sets(
     if calibration is not None:
         return fit_conformal_threshold(*calibration, error_rate, method).build_sets(averaged)
     sets = np.empty(averaged.shape, bool)
-    first, second = split_halves(labels)
+    first, second = split_halves(labels, groups)
     for fitted, judged in ((first, second), (second, first)):
         conformal_threshold = fit_conformal_threshold(
             averaged[fitted], labels[fitted], error_rate, method

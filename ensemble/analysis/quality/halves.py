@@ -10,7 +10,9 @@ MIN_EXAMPLES_TO_HALVE = (
 )
 
 
-def split_halves(labels: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def split_halves(
+    labels: Ints, groups: Ints | None = None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Every other example of each class to one half, the rest to the other.
 
     In the order of the examples, with no chance in it, so that a figure stays the same. An odd
@@ -19,6 +21,8 @@ def split_halves(labels: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
 
     Args:
       labels: (N,), class numbers.
+      groups: (N,), examples that belong together, who come to one half: the largest group first,
+        each to the half that has fewer examples by then. None where all are independent.
 
     Returns:
       (fitted, judged), each (N,): every example is in one of them.
@@ -29,5 +33,14 @@ def split_halves(labels: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     if len(labels) < 2:
         raise ValueError("Two halves need at least two examples.")
     fitted = np.zeros(len(labels), bool)
-    fitted[np.argsort(labels, kind="stable")[::2]] = True
+    if groups is None or groups.max() == 0:
+        fitted[np.argsort(labels, kind="stable")[::2]] = True
+        return fitted, ~fitted
+    sizes = np.bincount(groups)
+    counts, first = [0, 0], np.zeros(len(sizes), bool)
+    for group in np.argsort(-sizes, kind="stable"):
+        half = int(counts[1] < counts[0])
+        counts[half] += int(sizes[group])
+        first[group] = not half
+    fitted = first[groups]
     return fitted, ~fitted

@@ -1,10 +1,11 @@
 """How good probabilities are: accuracy, proper scores and calibration in one value."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ensemble.analysis.inference.image_groups import grouped_share_interval
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints
@@ -75,27 +76,29 @@ class EnsembleQualities:
     mean: Quality
 
 
-def measure_quality(probabilities: Floats, labels: Ints) -> Quality:
+def measure_quality(probabilities: Floats, labels: Ints, groups: Ints | None = None) -> Quality:
     """All figures of one classifier; a probability below `MIN_PROBABILITY` counts as that in NLL.
 
     Args:
       probabilities: (N, C), each row a distribution.
       labels: (N,), class numbers in [0, C).
+      groups: (N,), which examples belong together; None where all are independent.
 
     Raises:
       ValueError: there is no example.
     """
-    return measure_answer_quality(ClassifierAnswers.from_probabilities(probabilities, labels))
+    answers = ClassifierAnswers.from_probabilities(probabilities, labels)
+    return measure_answer_quality(answers, groups)
 
 
-def measure_answer_quality(answers: ClassifierAnswers) -> Quality:
+def measure_answer_quality(answers: ClassifierAnswers, groups: Ints | None = None) -> Quality:
     """As `measure_quality`, of answers that need not be the likeliest class.
 
     Raises:
       ValueError: there is no example.
     """
     n = len(answers.labels)
-    low, high = wilson_interval(int(answers.right.sum()), n)
+    low, high = grouped_share_interval(answers.right, groups)
     return Quality(n, low, high, {metric.name: metric.measure(answers) for metric in METRICS})
 
 
@@ -127,11 +130,16 @@ def mean_quality(members: Sequence[Quality]) -> Quality:
 def measure_qualities(ensemble_predictions: EnsemblePredictions) -> EnsembleQualities:
     """The quality of the ensemble, of each member, and the members' mean."""
     members = tuple(
-        measure_quality(member, ensemble_predictions.labels)
+        measure_quality(member, ensemble_predictions.labels, ensemble_predictions.level_groups)
         for member in ensemble_predictions.probabilities
     )
-    return EnsembleQualities(
-        measure_quality(ensemble_predictions.averaged, ensemble_predictions.labels),
-        members,
-        mean_quality(members),
+    mean = mean_quality(members)
+    if ensemble_predictions.level_groups is not None:  # as wide as a member's there
+        ends = np.mean([(member.low, member.high) for member in members], axis=0)
+        mean = replace(mean, low=float(ends[0]), high=float(ends[1]))
+    ensemble = measure_quality(
+        ensemble_predictions.averaged,
+        ensemble_predictions.labels,
+        ensemble_predictions.level_groups,
     )
+    return EnsembleQualities(ensemble, members, mean)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.analysis.inference.image_groups import grouped_share_interval, select_groups
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.halves import split_halves
 
@@ -107,6 +107,7 @@ def fit_confidence_threshold(
     labels: Ints,
     error_rate: float,
     fitting: AnswerConfidences | None = None,
+    groups: Ints | None = None,
 ) -> ConfidenceThreshold:
     """The threshold for a rate of errors, found on some examples and judged on others.
 
@@ -121,6 +122,7 @@ def fit_confidence_threshold(
       error_rate: the share of errors that is allowed among the examples answered, in [0, 1].
       fitting: examples apart from these to find it on, such as a validation split, with which
         all N are judged; without them it is found on one half of the N, judged on the other.
+      groups: (N,), which examples belong together; None where all are independent.
 
     Raises:
       ValueError: `error_rate` is outside [0, 1], there are fewer than two examples, or the
@@ -133,14 +135,17 @@ def fit_confidence_threshold(
         raise ValueError(f"An error rate of {error_rate:g} is outside 0 to 1.")
     halved = fitting is None
     if fitting is None:
-        first, rest = split_halves(labels)
+        first, rest = split_halves(labels, groups)
         fitting = confidence[first], right[first]
         confidence, right = confidence[rest], right[rest]
+        groups = select_groups(groups, rest)
     threshold = find_confidence_threshold(*fitting, error_rate)
     kept = confidence >= threshold
     count, n = int(kept.sum()), len(kept)
     wrong = int(np.count_nonzero(kept & ~right))
-    low, high = wilson_interval(wrong, count) if count else (0.0, 1.0)
+    low, high = (
+        grouped_share_interval(~right[kept], select_groups(groups, kept)) if count else (0.0, 1.0)
+    )
     error = wrong / count if count else math.nan
     fit_count = len(fitting[1])
     return ConfidenceThreshold(

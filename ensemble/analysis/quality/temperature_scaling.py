@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from ensemble.analysis.blocks import iterate_blocks
-from ensemble.analysis.inference.paired_intervals import mean_interval
+from ensemble.analysis.inference.image_groups import grouped_mean_interval, select_groups
 from ensemble.analysis.quality.averaging import (
     Floats,
     Ints,
@@ -155,7 +155,10 @@ def fit_temperature(probabilities: Floats, labels: Ints) -> float:
 
 
 def compare_fitted_temperatures(
-    probabilities: Floats, labels: Ints, fitting: tuple[Floats, Ints] | None = None
+    probabilities: Floats,
+    labels: Ints,
+    fitting: tuple[Floats, Ints] | None = None,
+    groups: Ints | None = None,
 ) -> TemperatureComparison:
     """The ensemble as it is, tempered before and tempered after averaging.
 
@@ -168,13 +171,14 @@ def compare_fitted_temperatures(
       labels: (N,), class numbers in [0, C).
       fitting: what the same members make of other examples, (M, F, C) and (F,), such as a
         validation split: nothing that is judged then had a say in the temperature.
+      groups: (N,), which examples belong together; None where all are independent.
 
     Raises:
       ValueError: there are fewer than two examples, or none to fit on.
     """
     halved = fitting is None
     if fitting is None:
-        first, rest = (np.flatnonzero(half) for half in split_halves(labels))
+        first, rest = (np.flatnonzero(half) for half in split_halves(labels, groups))
         fitting = probabilities, labels
     else:
         first, rest = np.arange(len(fitting[1])), np.arange(len(labels))
@@ -185,7 +189,7 @@ def compare_fitted_temperatures(
     before = fit_temperature(fit_probabilities, known_labels)
     after = fit_temperature(average_probabilities(fit_probabilities), known_labels)
     del fit_probabilities
-    labels = labels[rest]
+    labels, groups = labels[rest], select_groups(groups, rest)
     averaged, each = np.empty((2, len(rest), probabilities.shape[2]))
     for rows in iterate_blocks(len(rest), probabilities[:, 0].size):
         part = probabilities[:, rest[rows]]
@@ -193,10 +197,10 @@ def compare_fitted_temperatures(
         each[rows] = average_probabilities(apply_temperature(part, before))
     loss = log_loss(averaged, labels)
     return TemperatureComparison(
-        unscaled=_evaluate_temperature(1.0, averaged, labels, loss),
-        scaled_members=_evaluate_temperature(before, each, labels, loss),
+        unscaled=_evaluate_temperature(1.0, averaged, labels, loss, groups),
+        scaled_members=_evaluate_temperature(before, each, labels, loss, groups),
         scaled_average=_evaluate_temperature(
-            after, apply_temperature(averaged, after), labels, loss
+            after, apply_temperature(averaged, after), labels, loss, groups
         ),
         fitted=len(chosen),
         offered=len(first),
@@ -218,16 +222,20 @@ def _select_fitting_examples(labels: Ints, numbers: int) -> NDArray[np.int64]:
 
 
 def _evaluate_temperature(
-    temperature: float, probabilities: NDArray[np.float64], labels: Ints, as_it_is: Floats
+    temperature: float,
+    probabilities: NDArray[np.float64],
+    labels: Ints,
+    as_it_is: Floats,
+    groups: Ints | None,
 ) -> TemperatureResult:
     """One temperature on examples whose losses (N,) are known as they are without it."""
     right = most_likely_classes(probabilities) == labels
     reliability = reliability_bins(prediction_confidence(probabilities), right)
     saved = as_it_is - log_loss(probabilities, labels)
-    low, high = mean_interval(saved)
+    low, high = grouped_mean_interval(saved, groups)
     return TemperatureResult(
         temperature,
-        measure_quality(probabilities, labels),
+        measure_quality(probabilities, labels, groups),
         reliability,
         float(saved.mean()),
         low,

@@ -26,7 +26,7 @@ from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.runs.history import PREDICTION_FOLDERS, write_predictions
 from ensemble.runs.imported_run import write_image_array
 from ensemble.runs.run_folder import SOURCES_FILE
-from ensemble.runs.test_set import IMAGES_FILE, LABELS_FILE
+from ensemble.runs.test_set import GROUPS_FILE, IMAGES_FILE, LABELS_FILE
 from ensemble.shift.results import SCORE_ARRAYS, write_ood_scores, write_stress_results
 from ensemble.shift.status import stress_folder
 from ensemble.storage.arrays.npz import write_arrays
@@ -95,6 +95,8 @@ def _write_capsule_parts(folder: Path, capsule: Capsule) -> None:
         write_json(folder / SOURCES_FILE, {"members": capsule_sources})
     if capsule_format.LABELS in there:
         write_arrays(folder / LABELS_FILE, {"labels": capsule.load_part(capsule_format.LABELS)})
+    if capsule_format.GROUPS in there:
+        write_arrays(folder / GROUPS_FILE, {"groups": capsule.load_part(capsule_format.GROUPS)})
     if capsule_format.IMAGES in there:
         write_image_array(folder / IMAGES_FILE, capsule.load_part(capsule_format.IMAGES))
     for what in PREDICTION_FOLDERS.values():

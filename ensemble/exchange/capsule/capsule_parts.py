@@ -106,6 +106,8 @@ def _iterate_test_parts(run: runs.Run) -> Iterator[Part]:
     except DataError:  # It is not on this machine: whoever has it has all that is to be had.
         return
     yield capsule_format.LABELS, np.asarray(test.labels, np.int32)
+    if test.group_column is not None:
+        yield capsule_format.GROUPS, np.asarray(test.group_column, np.int64)
     if run.data.own and test.images is not None and test.images.size <= MOST_IMAGE_BYTES:
         yield capsule_format.IMAGES, np.asarray(test.images)
 

@@ -17,6 +17,7 @@ KEY_NAMES = {
     "epoch": ("epoch",),
     "label": ("label", "labels", "y_true", "target", "true_label"),
     "split": ("split",),
+    "group": ("group", "groups", "group_id", "writer", "patient", "patient_id", "video"),
 }
 # A table's own numbers of its rows, of which nothing need be said.
 ROW_NUMBERS = {"__index_level_0__", "unnamed: 0", ""}
@@ -45,7 +46,8 @@ class TableColumns:
     """Where in a table what stands.
 
     Attributes:
-      key_columns: the column of "example", "member", "epoch", "label", "split", where there is one.
+      key_columns: the column of "example", "member", "epoch", "label", "split" and "group", where
+        there is one.
       kind: "probabilities" or "logits".
       class_columns: the columns of the classes, in the classes' order.
       class_names: of the classes; None if they are numbered, or one column stands for two.

@@ -26,6 +26,7 @@ class FilePredictions:
       images: reads them for N examples; None if there are none.
       image_bytes: what they take once they are uint8.
       notes: what was assumed so far.
+      groups: names or numbers of each example's group, (N,), or None.
     """
 
     kind: str
@@ -39,3 +40,4 @@ class FilePredictions:
     images: Callable[[int], tuple[NDArray[np.uint8], list[str]]] | None = None
     image_bytes: int = 0
     notes: list[str] = field(default_factory=list)
+    groups: NDArray[Any] | None = None

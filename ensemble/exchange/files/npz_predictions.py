@@ -28,6 +28,7 @@ ARRAY_NAMES = {
     "class_names": ("class_names", "classes"),
     "member_names": ("member_names",),
     "split": ("split",),
+    "groups": ("groups", "group"),
 }
 MOST_LABEL_BYTES = MOST_EXAMPLES * MOST_CLASSES * 8  # one-hot in float64
 MAX_TEXT_LENGTH = (
@@ -70,6 +71,9 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
         if "split" in array_names
         else "",
         notes=notes,
+        groups=_load_small_array(archive, array_names["groups"])
+        if "groups" in array_names
+        else None,
         **_prepare_npz_images(archive, array_names),
     )
 

@@ -26,6 +26,7 @@ MAX_KEY_VALUES = {
     "member": MOST_MEMBERS,
     "example": MOST_EXAMPLES,
     "label": MOST_CLASSES,
+    "group": MOST_EXAMPLES,
 }
 
 
@@ -62,7 +63,12 @@ def arrange_table_rows(
         kind=columns.kind,
         shape=(*shape, len(columns.class_columns)),
         blocks=lambda columns: _iterate_ordered_blocks(values, order),
-        labels=_parse_label_column(texts.get("label"), examples, shape[2], example_names),
+        labels=_parse_example_column(
+            "label", texts.get("label"), examples, shape[2], example_names
+        ),
+        groups=_parse_example_column(
+            "group", texts.get("group"), examples, shape[2], example_names
+        ),
         class_names=check_distinct_names(
             "class_names", list(map(sanitize_name, columns.class_names))
         )
@@ -170,13 +176,17 @@ def _iterate_ordered_blocks(values: NDArray[Any], order: Codes) -> Iterator[NDAr
     return (values[order[start : start + step]] for start in range(0, len(order), step))
 
 
-def _parse_label_column(
-    column: pa.ChunkedArray | None, examples: Codes, count: int, names: tuple[str, ...]
+def _parse_example_column(
+    what: str,
+    column: pa.ChunkedArray | None,
+    examples: Codes,
+    count: int,
+    names: tuple[str, ...],
 ) -> NDArray[Any] | None:
-    """What each example is, as text; PredictionsError where two rows say otherwise."""
+    """Each example's label or group, as text; PredictionsError where two rows say otherwise."""
     if column is None:
         return None
-    codes, values = encode_key_column(column, "label", len(examples))
+    codes, values = encode_key_column(column, what, len(examples))
     example_codes = np.zeros(count, np.int64)
     example_codes[examples] = codes
     if (other := codes != example_codes[examples]).any():
@@ -184,7 +194,7 @@ def _parse_label_column(
         example = int(examples[row])
         example_name = names[example] if names else str(example)
         raise PredictionsError(
-            f"it has two labels of example {example_name:.40}, “{values[codes[row]]:.40}” and "
+            f"it has two {what}s of example {example_name:.40}, “{values[codes[row]]:.40}” and "
             f"“{values[example_codes[example]]:.40}”: an example has one."
         )
     return np.array(values)[example_codes]

@@ -68,7 +68,14 @@ def choose_error_thresholds(
     """
     held = list_confidences(fit) if fit else [None] * (ensemble_predictions.members + 1)
     return [
-        selective.fit_confidence_threshold(sure, right, ensemble_predictions.labels, rate, apart)
+        selective.fit_confidence_threshold(
+            sure,
+            right,
+            ensemble_predictions.labels,
+            rate,
+            apart,
+            ensemble_predictions.comparison_groups,
+        )
         for (sure, right), apart in zip(list_confidences(ensemble_predictions), held, strict=False)
     ]
 

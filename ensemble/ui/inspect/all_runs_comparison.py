@@ -54,7 +54,10 @@ def compute_gain_over_run(
     """What these predictions are better by than those of another run's epoch."""
     other_predictions = loader.load_test_predictions(runs.find_run(other), epoch)
     return compute_gain(
-        ensemble_predictions.averaged, other_predictions.averaged, ensemble_predictions.labels
+        ensemble_predictions.averaged,
+        other_predictions.averaged,
+        ensemble_predictions.labels,
+        ensemble_predictions.comparison_groups,
     )
 
 

@@ -57,12 +57,13 @@ def show_inspect_metrics(shared_epoch: SharedEpoch) -> None:
 def show_test_accuracy(quality: Quality, label: str, shared_epoch: SharedEpoch) -> None:
     """The accuracy with its interval."""
     share = formats.format_percent(quality.accuracy, quality.n)
-    value = f"{share} {formats.format_wilson_interval(quality.accuracy, quality.n)}"
+    value = f"{share} {inspect_words.format_accuracy_interval(quality)}"
+    caution = inspect_words.describe_digits_caution(shared_epoch.run.config.dataset)
     st.metric(
         f"{label} on {formats.format_count(shared_epoch.n, f'test {shared_epoch.noun}')}",
         value,
         width="content",
-        help=METRIC_HELP["accuracy"],
+        help=f"{METRIC_HELP['accuracy']} {caution}".rstrip(),
     )
 
 

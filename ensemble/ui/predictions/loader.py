@@ -5,6 +5,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble import runs
+from ensemble.analysis.inference.image_groups import ImageGroups
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import RunError
@@ -75,15 +76,21 @@ def _load_large_predictions(
 
 def load_uncached_predictions(run: runs.Run, epoch: int) -> EnsemblePredictions:
     """As `load_test_predictions`, read anew and not kept, for who keeps only what it draws."""
-    labels = loaders.load_run_test_set(run).labels
-    return _evaluate_probabilities(runs.read_run_predictions(run.id, epoch), labels, epoch, run)
+    test = loaders.load_run_test_set(run)
+    return _evaluate_probabilities(
+        runs.read_run_predictions(run.id, epoch), test.labels, epoch, run, test.groups
+    )
 
 
 def _evaluate_probabilities(
-    probabilities: NDArray[np.float32], labels: NDArray[np.int32], epoch: int, run: runs.Run
+    probabilities: NDArray[np.float32],
+    labels: NDArray[np.int32],
+    epoch: int,
+    run: runs.Run,
+    groups: ImageGroups | None = None,
 ) -> EnsemblePredictions:
     try:
-        return evaluate_predictions(probabilities, labels)
+        return evaluate_predictions(probabilities, labels, groups)
     except ValueError as error:
         raise RunError(
             f"The predictions of epoch {epoch} cannot be read: the file is damaged, or made with "

@@ -16,6 +16,7 @@ from ensemble.wording.runs import groups as groups_words
 from ensemble.wording.runs import member_settings
 from ensemble.wording.runs import training as training_words
 from ensemble.wording.verdicts import chance_level, selection_basis
+from ensemble.wording.verdicts.ensemble_gain import describe_digits_caution
 
 
 def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
@@ -58,7 +59,8 @@ def show_test_accuracy_metric(last: dict[str, Any], info: DatasetEntry) -> None:
         f"{value} {margin}",
         width="content",
         help="The members' probabilities are averaged, and the likeliest class counts. Beside it "
-        "the 95 % Wilson interval: ± half of it, or both ends where it is not symmetric.",
+        "the 95 % Wilson interval: ± half of it, or both ends where it is lopsided. "
+        f"{describe_digits_caution(info.name)}".rstrip(),
     )
 
 

@@ -86,9 +86,11 @@ def describe_calibration_evidence(calibration_test: CalibrationTest, noun: str) 
 
 def format_calibration_test(calibration_bin_test: CalibrationBinTest, noun: str) -> str:
     """z, p and N, and the counts behind them."""
+    groups = calibration_bin_test.groups
+    how = "exact, Poisson binomial" if groups is None else f"over {groups:,} groups"
     return (
         f"z = {format_z_score(calibration_bin_test.z)}, {format_p_value(calibration_bin_test.p)} "
-        "(exact, Poisson binomial), "
+        f"({how}), "
         f"{formats.format_count(calibration_bin_test.n, noun)}: {calibration_bin_test.right:,} "
         f"right, {calibration_bin_test.expected:,.1f} expected"
     )

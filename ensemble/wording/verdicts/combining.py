@@ -120,7 +120,7 @@ def tabulate_combination_gains(combined: CombinationComparison, noun: str) -> pd
             {
                 "rule": words,
                 "accuracy": f"{formats.format_percent(quality.accuracy, quality.n)} "
-                f"{formats.format_wilson_interval(quality.accuracy, quality.n)}",
+                f"{inspect_words.format_accuracy_interval(quality)}",
                 "against the mean": versus,
                 **{
                     metric.term: formats.format_significant(quality[metric.name])

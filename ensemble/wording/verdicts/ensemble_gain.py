@@ -30,6 +30,11 @@ NUMBER_WORDS = (
     "twelve",
 )
 
+DIGITS_SENTENCE = (
+    "The test digits are by few people, whose own are alike: on other people's the accuracy may "
+    "lie 2.5 times as far off as its interval says."
+)
+
 
 def spell_number(value: int) -> str:
     """A number in a sentence: in letters up to twelve."""
@@ -195,6 +200,37 @@ def describe_interval_scope(accuracies: Sequence[float], nlls: Sequence[float], 
     )
 
 
+def format_accuracy_interval(quality: Quality) -> str:
+    """The interval of an accuracy, as it was measured: over groups where images belong together."""
+    return formats.format_share_interval(quality.accuracy, quality.low, quality.high, quality.n)
+
+
+def describe_digits_caution(dataset: str) -> str:
+    """That the test images of the embedded digits are by few people; "" of other datasets."""
+    return DIGITS_SENTENCE if dataset == "digits" else ""
+
+
+def describe_image_dependence(named: int, copies: int, n: int, noun: str) -> str:
+    """Whether intervals and tests take the images as independent, and what counts together.
+
+    Args:
+      named: how many groups a column names; 0 where there is none.
+      copies: how many of the images are copies of others.
+      n: how many test images there are.
+      noun: what an image is called.
+    """
+    nouns = pluralize_noun(noun)
+    sentences = []
+    if named:
+        sentences.append(
+            f"Intervals and tests count the {nouns} of one group together: {named:,} groups."
+        )
+    if copies:
+        are = "is a copy" if copies == 1 else "are copies"
+        sentences.append(f"{copies:,} of the {n:,} {nouns} {are} of others and count once.")
+    return " ".join(sentences) or f"Intervals and tests take the {nouns} as independent."
+
+
 def describe_training_variance(variance: TrainingVariance | None, n: int, noun: str) -> str:
     """What of the spread over seeds is a difference between trainings; "" where unknown.
 
@@ -308,6 +344,6 @@ def tabulate_formatted_metrics(ensemble_qualities: EnsembleQualities) -> pd.Data
             for metric in METRICS
             if metric.name != "accuracy"
         }
-        ends = formats.format_wilson_interval(quality.accuracy, quality.n)
+        ends = format_accuracy_interval(quality)
         lines.append({"who": who, "accuracy": f"{share} {ends}", **metrics})
     return pd.DataFrame(lines)

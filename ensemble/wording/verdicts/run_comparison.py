@@ -3,6 +3,7 @@
 Accuracy and NLL are tested at once, so their p-values are adjusted for being two (Holm).
 """
 
+import re
 from collections.abc import Sequence
 
 from ensemble.analysis.inference.crossed_means import OVER_IMAGES
@@ -140,7 +141,9 @@ def describe_seed_power(seeds: SeedComparison, counts: Sequence[int]) -> str:
         f"{_format_chance(chance or 0.0)}"
         for place, (count, chance) in enumerate(zip(counts, chances, strict=True))
     ]
-    return f"If their NLLs differ as much as here, {', '.join(parts)} of cases."
+    text = f"If their NLLs differ as much as here, {', '.join(parts)} of cases."
+    text = text.replace("at most about over", "perhaps over")
+    return re.sub(r"(?:at most )?about (under|over)", r"\1", text)
 
 
 def describe_comparison_evidence(paired_gain: PairedGain, noun: str) -> str:

@@ -1,0 +1,100 @@
+"""Copies among a dataset's images: exact ones, and those that differ by little more than saving.
+
+An image that occurs twice in a test set is no second observation, and one that was trained on is
+no test at all.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+SIDE = 8  # cells along either side, into which an image is averaged to look for candidates
+MAX_DIFFERENCE = 5.0  # grey levels of 255, root mean square: what saving as JPEG again makes
+MAX_RELATIVE_DIFFERENCE = 0.07  # of the image's own standard deviation, so that faint ones differ
+MAX_BYTES = 2 * 2**30  # of images that are looked through: more would take minutes
+BLOCK = 4096  # images that are averaged, or pairs that are compared, at once
+
+
+@dataclass(frozen=True, eq=False)
+class DuplicateImages:
+    """Copies among N test images and T training images.
+
+    Attributes:
+      groups: (N,), the group of each test image, from 0: copies of one image are in one.
+      in_training: (N,), where a test image has a copy among the training images.
+    """
+
+    groups: NDArray[np.int64]
+    in_training: NDArray[np.bool_]
+
+    @property
+    def copies(self) -> int:
+        """How many test images are copies of another test image that counts."""
+        return len(self.groups) - (int(self.groups.max()) + 1)
+
+
+def find_duplicate_images(
+    test_images: NDArray[np.uint8], train_images: NDArray[np.uint8] | None = None
+) -> DuplicateImages:
+    """Which test images are copies of one another, or of a training image.
+
+    Two are copies where their pixels differ by at most `MAX_DIFFERENCE` grey levels (root mean
+    square), and by at most `MAX_RELATIVE_DIFFERENCE` of their own spread. Images of one value count
+    where they are exactly equal.
+
+    Args:
+      test_images: uint8 (N, H, W, channels).
+      train_images: uint8 (T, H, W, channels), of the same size; None to look in the test set alone.
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    n = len(test_images)
+    tree = cKDTree(_average_cells(test_images))
+    radius = MAX_DIFFERENCE * tree.m**0.5
+    pairs = tree.query_pairs(radius, output_type="ndarray")
+    pairs = pairs[_are_copies(test_images, pairs[:, 0], test_images, pairs[:, 1])]
+    links = coo_matrix((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    groups = connected_components(links, directed=False)[1].astype(np.int64)
+    in_training = np.zeros(n, bool)
+    if train_images is not None and len(train_images):
+        near = tree.query_ball_point(_average_cells(train_images), radius)
+        ours = np.concatenate([np.asarray(each, np.int64) for each in near])
+        theirs = np.repeat(np.arange(len(near)), [len(each) for each in near])
+        copies = _are_copies(test_images, ours, train_images, theirs)
+        in_training[ours[copies]] = True
+    return DuplicateImages(groups, in_training)
+
+
+def _average_cells(images: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """(N, K), the mean grey value of each cell of a coarse grid."""
+    height, width = images.shape[1:3]
+    rows = np.linspace(0, height, min(SIDE, height) + 1).astype(int)
+    columns = np.linspace(0, width, min(SIDE, width) + 1).astype(int)
+    sizes = np.diff(rows)[:, None] * np.diff(columns)
+    averages = np.empty((len(images), sizes.size), np.float32)
+    for start in range(0, len(images), BLOCK):
+        grey = images[start : start + BLOCK].mean(axis=-1, dtype=np.float32)
+        sums = np.add.reduceat(np.add.reduceat(grey, rows[:-1], 1), columns[:-1], 2)
+        averages[start : start + BLOCK] = (sums / sizes).reshape(len(grey), -1)
+    return averages
+
+
+def _are_copies(
+    images: NDArray[np.uint8],
+    places: NDArray[np.integer],
+    others: NDArray[np.uint8],
+    other_places: NDArray[np.integer],
+) -> NDArray[np.bool_]:
+    """For each pair whether its pixels differ by little enough."""
+    copies = np.zeros(len(places), bool)
+    for start in range(0, len(places), BLOCK):
+        at = slice(start, start + BLOCK)
+        first = images[places[at]].reshape(len(places[at]), -1).astype(np.float32)
+        second = others[other_places[at]].reshape(len(first), -1).astype(np.float32)
+        apart = np.sqrt(np.square(first - second).mean(axis=1))
+        spread = np.minimum(first.std(axis=1), second.std(axis=1))
+        copies[at] = apart <= np.minimum(MAX_DIFFERENCE, MAX_RELATIVE_DIFFERENCE * spread)
+    return copies
