@@ -7,11 +7,12 @@ from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.quality import measure_qualities
 from ensemble.comparison.seed_groups import estimate_seed_variance
 from ensemble.comparison.seed_spread import measure_seed_spread
+from ensemble.runs.validation_predictions import are_members_chosen
 from ensemble.views.evaluated_epoch import EvaluatedEpoch, describe_shown_epoch
 from ensemble.views.member_faults import list_epoch_member_faults
 from ensemble.views.parts import Paragraph, Table, View
 from ensemble.wording import formats
-from ensemble.wording.verdicts import chance_level
+from ensemble.wording.verdicts import chance_level, selection_basis
 from ensemble.wording.verdicts import ensemble_gain as words
 
 MAX_OPEN_MEMBERS = 16  # members, from which on their figures stand behind a fold
@@ -67,6 +68,7 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
     spread = measure_seed_spread(epoch.run, epoch.list_runs())
     sentences += [
         describe_shown_epoch(epoch.run, epoch.epoch, epoch.epochs),
+        selection_basis.CHOSEN_MEMBERS_SENTENCE if are_members_chosen(epoch.run) else "",
         words.describe_interval_scope(spread.accuracies, spread.nlls, epoch.n),
         words.describe_image_dependence(
             epoch.dataset.test_groups.named, epoch.dataset.test_groups.copies, epoch.n, noun

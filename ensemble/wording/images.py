@@ -7,7 +7,6 @@ from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.datasets.registry import DIGIT_NAMES, find_dataset_entry
 from ensemble.datasets.registry import list_dataset_names as registry_names
 from ensemble.wording import formats
-from ensemble.wording.formats import pluralize_noun
 
 # Under an image counted votes take so many lines; what is left over is added up.
 MAX_VOTE_LINES = 3
@@ -83,7 +82,7 @@ def describe_disagreement_warning(ensemble_predictions: EnsemblePredictions, nou
     total = len(ensemble_predictions.labels)
     right, split = int(ensemble_predictions.right.sum()), int(ensemble_predictions.split.sum())
     who = "ensemble" if ensemble_predictions.members > 1 else "one member"
-    text = f"The {who} gets {right:,} of {total:,} {pluralize_noun(noun)} right"
+    text = f"The {who} gets {right:,} of {formats.format_count(total, noun)} right"
     if ensemble_predictions.members == 1:
         return f"{text}; with one member there is nobody to disagree."
     if not split:

@@ -13,6 +13,9 @@ from ensemble import datasets
 from ensemble.report import render_report
 from ensemble.runs import Run
 from ensemble.runs.history import write_predictions
+from ensemble.runs.run_folder import SOURCES_FILE
+from ensemble.runs.validation_predictions import evaluate_validation_predictions
+from ensemble.storage.atomic_files import write_json
 from ensemble.wording.verdicts import selection_basis
 from tests.pages.ensembles import held_out, probabilities, trained
 from tests.pages.predictions_screen import opened
@@ -223,3 +226,16 @@ def getting(labels: Any, right: tuple[int, ...]) -> Any:
         said = np.where(np.arange(len(labels)) < count, labels, (labels + 1) % 10)
         member[np.arange(len(labels)), said] = 0.91
     return made
+
+
+def test_nothing_is_fitted_on_the_images_that_members_were_chosen_on() -> None:
+    run = trained(validation=SHARE)
+    assert evaluate_validation_predictions(run, 2) is not None
+    sources = [{"run_id": "other", "member": m + 1, "epoch": 2, "settings": {}} for m in range(3)]
+    write_json(run.path / SOURCES_FILE, {"members": sources})
+    assert evaluate_validation_predictions(run, 2) is None
+    said, at = words(run, "calibration")
+    assert not at.exception
+    assert "Fitted on one half of the test digits (250)" in said
+    assert selection_basis.CHOSEN_MEMBERS_SENTENCE in said
+    assert selection_basis.CHOSEN_MEMBERS_SENTENCE in render_report([run])

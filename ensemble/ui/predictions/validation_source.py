@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ensemble import runs
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.errors import RunError
+from ensemble.runs.validation_predictions import are_members_chosen
 from ensemble.ui.predictions import loader
 from ensemble.ui.shared import loaders
 
@@ -36,8 +37,15 @@ class ValidationSource(NamedTuple):
 
 
 def find_validation_source(run: runs.Run, epoch: int) -> ValidationSource | None:
-    """What to fit on after `epoch`; None where the run holds no images out, or they are lost."""
-    if not run.config.validation or describe_validation_problem(run, epoch):
+    """What to fit on after `epoch`.
+
+    None where the run holds no images out, they are lost, or its members were chosen on them.
+    """
+    if (
+        not run.config.validation
+        or are_members_chosen(run)
+        or describe_validation_problem(run, epoch)
+    ):
         return None
     path = run.path / "validation" / f"epoch-{epoch:04d}.npz"
     return ValidationSource(run.id, epoch, loaders.get_file_version(path))

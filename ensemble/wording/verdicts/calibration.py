@@ -13,7 +13,12 @@ from ensemble.analysis.quality.calibration_test import (
     CalibrationTest,
 )
 from ensemble.analysis.quality.metrics import METRICS
-from ensemble.analysis.quality.temperature_scaling import TemperatureComparison, TemperatureResult
+from ensemble.analysis.quality.temperature_scaling import (
+    MAX_TEMPERATURE,
+    MIN_TEMPERATURE,
+    TemperatureComparison,
+    TemperatureResult,
+)
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import format_p_value
@@ -136,13 +141,19 @@ def describe_temperature_gain(scaled: TemperatureComparison, noun: str) -> str:
     """What a temperature after averaging is worth, in one line of at most 90 characters."""
     scaled_average = scaled.scaled_average
     number = formats.format_significant(scaled_average.temperature)
+    if not MIN_TEMPERATURE < scaled_average.temperature < MAX_TEMPERATURE:
+        ways = "surer" if scaled_average.temperature < 1 else "less sure"
+        return (
+            f"No temperature from {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g} is best: the NLL goes "
+            f"on falling the {ways} it gets. Leave it at 1."
+        )
     softer = "Making it less sure" if scaled_average.temperature >= 1 else "Making it surer"
     if scaled_average.improves_nll:
         saved = formats.format_significant(scaled_average.saved, 2)
         return f"{softer} (temperature {number}) improves calibration: NLL lower by {saved} nats."
     if scaled_average.saved_high < 0:
         return f"The fitted temperature, {number}, makes the NLL worse: leave it at 1."
-    these = f"{scaled.judged:,} {pluralize_noun(noun)}"
+    these = formats.format_count(scaled.judged, noun)
     return f"{softer} (temperature {number}) is not shown to help on these {these}."
 
 

@@ -48,7 +48,7 @@ def describe_best_combination(combined: CombinationComparison, noun: str) -> str
         )
         return f"{lead}; NLL: {nll}."
     if alike:
-        return f"All four ways of combining get the same of {n:,} {pluralize_noun(noun)} right."
+        return f"All four ways of combining get the same of {formats.format_count(n, noun)} right."
     if not significant_ways:
         return (
             f"On these {n:,} {pluralize_noun(noun)} no way of combining is shown to beat the mean."
@@ -57,7 +57,7 @@ def describe_best_combination(combined: CombinationComparison, noun: str) -> str
         f"{RULE_NAMES[name]} {abs(way.digits):,} {'more' if way.digits > 0 else 'fewer'} right"
         for name, way in significant_ways.items()
     )
-    return f"Against the mean, on {n:,} {pluralize_noun(noun)}: {text}."
+    return f"Against the mean, on {formats.format_count(n, noun)}: {text}."
 
 
 def describe_combination_evidence(combined: CombinationComparison, noun: str) -> str:

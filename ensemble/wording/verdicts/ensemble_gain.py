@@ -96,7 +96,7 @@ def summarize_gain_evidence(
     else:
         nll = f"NLL {format_nll_size(mean_gain)}"
     return (
-        f"Against an average member: {mean_gain.won:,.1f} {pluralize_noun(noun)} corrected, "
+        f"On average {mean_gain.won:,.1f} {pluralize_noun(noun)} corrected, "
         f"{mean_gain.lost:,.1f} spoilt; {nll}."
     )
 

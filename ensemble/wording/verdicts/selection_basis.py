@@ -5,6 +5,10 @@ What was chosen on the images that it is then reported on looks better than it i
 
 CHOSEN_ON_TEST = "chosen on the test images: expect less on new ones"
 CHOSEN_ON_VALIDATION = "chosen on the validation images, not on the test images"
+CHOSEN_MEMBERS_SENTENCE = (
+    "Its members were chosen on the validation images, where they look better than they are: "
+    "temperatures, thresholds and sets are fitted on one half of the test images instead."
+)
 
 
 def describe_selection_basis(best_on: str) -> str:

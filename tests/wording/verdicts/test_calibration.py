@@ -136,6 +136,18 @@ def test_a_temperature_is_praised_only_where_its_interval_excludes_none(
     assert "falls by −0.20 to −0.10 nats" in words.describe_temperature_evidence(worse, "digit")
 
 
+@pytest.mark.parametrize(("temperature", "ways"), [(1 / 16, "surer"), (16.0, "less sure")])
+def test_a_temperature_at_the_edge_of_what_was_looked_for_is_none(
+    too_sure: TemperatureComparison, temperature: float, ways: str
+) -> None:
+    edge = replace(too_sure.scaled_average, temperature=temperature)
+    said = words.describe_temperature_gain(replace(too_sure, scaled_average=edge), "digit")
+    assert said == (
+        f"No temperature from 0.0625 to 16 is best: the NLL goes on falling the {ways} it gets. "
+        "Leave it at 1."
+    )
+
+
 def test_it_is_said_on_which_images_it_was_fitted(too_sure: TemperatureComparison) -> None:
     assert words.describe_temperature_evidence(too_sure, "digit").endswith(
         "Fitted on one half of the test digits (300), judged on the other 300: figures of all 600 "

@@ -61,7 +61,7 @@ def test_unanimous_members_are_said_to_be() -> None:
 
 def test_the_evidence_in_short_is_one_line_of_90_letters() -> None:
     assert inspect_words.summarize_gain_evidence(APART, GAINED, "digit") == (
-        "Against an average member: 22.2 digits corrected, 3.0 spoilt; NLL 0.035 nats lower."
+        "On average 22.2 digits corrected, 3.0 spoilt; NLL 0.035 nats lower."
     )
     for gained in (found(12_345, 9, 20, n=123_456), found(1, -9, 9, nll_low=0.0)):
         assert len(inspect_words.summarize_gain_evidence(APART, gained, "image")) <= 90
