@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.runs.checkpoints.folders import find_last_tick
+from ensemble.runs.epoch_choice import is_chosen_on_validation
 from ensemble.runs.store import Run, find_run
 from ensemble.shift.corruptions import REFERENCE_SIDE, scale_corruptions
 from ensemble.shift.shift_metrics import CorruptionMetrics, OodMetrics, ShiftMetrics
@@ -140,8 +141,15 @@ class StressState:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the results are of an earlier checkpoint than the run's last."""
-        return self.results is not None and self.results.tick != self.last_tick
+        """Whether the results are of other members than those that would be measured now.
+
+        Those are of the epoch chosen on validation images, else of the run's last checkpoint.
+        """
+        if self.results is None:
+            return False
+        if not self.results.steps_after and is_chosen_on_validation(self.run, self.results.epoch):
+            return False
+        return self.results.tick != self.last_tick
 
 
 def read_stress(run_id: str) -> StressState:
@@ -151,10 +159,11 @@ def read_stress(run_id: str) -> StressState:
       UnknownRunError: there is no such run.
     """
     run = find_run(run_id)
+    job = read_stress_job(run)  # first: one that has ended has all its results
     results, tick = read_stress_results(run.path), find_last_tick(run.path)
     if run.origin and results:
         tick = results.tick  # It came without checkpoints, and goes on no more.
-    return StressState(run, read_stress_job(run), results, tick)
+    return StressState(run, job, results, tick)
 
 
 def read_stress_job(run: Run) -> StressJob | None:

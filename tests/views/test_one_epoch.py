@@ -141,9 +141,11 @@ def test_a_report_carries_it_and_opens_at_it(
 def test_what_is_measured_under_shift_is_of_it(run: Run) -> None:
     done = CliRunner().invoke(main, ["stress", run.id])
     assert done.exit_code == 0, done.output
-    results = shift.read_stress(run.id).results
-    assert results is not None
-    assert results.epoch == chosen_epoch(run)
+    stress = shift.read_stress(run.id)
+    assert stress.results is not None
+    assert stress.results.epoch == chosen_epoch(run)
+    assert not stress.is_outdated
+    assert "Measured" in words(opened(run, "inspect", view="shift"))
 
 
 def test_without_validation_images_the_last_counts_and_never_the_best_of_the_test_images() -> None:
