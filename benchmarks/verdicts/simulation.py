@@ -27,6 +27,7 @@ VERDICTS: dict[str, tuple[Trial, tuple[float, ...], bool]] = {
     "better run, images by writer": (trials.better_run_of_writers, (0,), True),
     "calibrated, images in copies": (trials.calibrated_copies, (0,), True),
     "better without a member": (trials.better_without, (0, 2), True),
+    "best of 20 noise trials": (trials.worse_trials, (0,), True),
     "interval of the gain": (trials.interval_of_the_gain, (0, 2), True),
     "interval of the difference": (trials.interval_of_the_difference, (0, 2), True),
     "interval of the NLL": (trials.interval_of_nll, (0, 2), True),

@@ -28,11 +28,12 @@ from ensemble.analysis.quality.averaging import (
 from ensemble.analysis.quality.calibration_test import calibration_test
 from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.analysis.quality.temperature_scaling import compare_fitted_temperatures
+from ensemble.sweeps.best_trials import find_worse_losses
 from ensemble.wording.verdicts.run_comparison import compute_gain_signs
 
 Doubles = NDArray[np.float64]
 SEED = 17
-COPIES, GROUP_SIZE = 5, 25
+COPIES, GROUP_SIZE, TRIALS = 5, 25, 20
 
 
 class Setting(NamedTuple):
@@ -165,6 +166,28 @@ def better_without(setting: Setting, rng: np.random.Generator) -> Told:
     claimed = removal is not None and removal.is_better
     is_noise = claimed and removal is not None and removal.member == 0 and bool(setting.loss)
     return Told(claimed, claimed and not is_noise)
+
+
+def worse_trials(setting: Setting, rng: np.random.Generator) -> Told:
+    """Of 20 trials that differ by chance alone some are worse than the best: wrong of any is not.
+
+    Each is one network, the least loss on the images that are drawn is the best; a claim is wrong
+    where the network that is said to be worse is truly as good.
+    """
+    universe = population(TRIALS)
+    probabilities, labels = universe.draw(setting.n, rng)
+    losses = np.array([log_loss(trial, labels) for trial in probabilities])
+    order = np.argsort(losses.mean(axis=1), kind="stable")
+    worse = find_worse_losses(losses[order])
+    truth = _true_losses()[order]
+    return Told(bool(worse.any()), bool((worse & (truth[1:] <= truth[0])).any()))
+
+
+@cache
+def _true_losses() -> Doubles:
+    """(TRIALS,), what each network of that population loses on average on all its examples."""
+    universe = population(TRIALS)
+    return np.array([universe.mean(_nll(universe, [trial])) for trial in range(TRIALS)])
 
 
 def _better_run_in_groups(

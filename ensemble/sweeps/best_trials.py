@@ -66,15 +66,35 @@ def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence
     same = [(trial, losses[0]) for trial, losses in others if losses[1] == own[1]]
     if not same:
         return None
-    pairs = (len(same) + 1) * len(same) // 2
-    equivalent = tuple(
-        trial
-        for trial, losses in same
-        if pairs * mean_p_value(zero_rounding(losses - own[0])) >= SIGNIFICANCE_LEVEL
-    )
     each = np.array([own[0], *(losses for _, losses in same)])
+    worse = find_worse_losses(each)
+    equivalent = tuple(
+        trial for (trial, _), is_worse in zip(same, worse, strict=True) if not is_worse
+    )
     return BestTrialEvidence(
         best, equivalent, len(each), each.shape[1], estimate_selection_optimism(each)
+    )
+
+
+def find_worse_losses(losses: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of T − 1 candidates are shown to be worse than the first, which is the best.
+
+    The best was picked on the same examples, so that any two might have been compared: each p is
+    multiplied by the number of pairs (Bonferroni).
+
+    Args:
+      losses: (T, N), of each candidate on each example, the best's first.
+
+    Returns:
+      (T − 1,).
+    """
+    pairs = len(losses) * (len(losses) - 1) // 2
+    return np.array(
+        [
+            pairs * mean_p_value(zero_rounding(other - losses[0])) < SIGNIFICANCE_LEVEL
+            for other in losses[1:]
+        ],
+        bool,
     )
 
 
