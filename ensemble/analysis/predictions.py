@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
-from ensemble.analysis.inference.image_groups import ImageGroups
 from ensemble.analysis.members.disagreement import mutual_information, pairwise_disagreement
 from ensemble.analysis.quality.averaging import (
     Floats,
@@ -36,7 +35,8 @@ class EnsemblePredictions:
       tallies: (N, C), how many members vote for each class, as small whole numbers.
       disagreement: (N,), the share of pairs of members that vote differently.
       information: (N,), nats, how much the members' probabilities differ.
-      groups: which examples belong together; None where all are independent.
+      groups: (N,), the group of each example, from 0: those of one belong together; None where all
+        are independent.
     """
 
     probabilities: Floats
@@ -48,17 +48,7 @@ class EnsemblePredictions:
     tallies: Ints
     disagreement: Floats
     information: Floats
-    groups: ImageGroups | None = field(default=None, kw_only=True)
-
-    @property
-    def level_groups(self) -> Ints | None:
-        """(N,), the groups that count where a level is estimated, such as the accuracy."""
-        return self.groups.index if self.groups else None
-
-    @property
-    def comparison_groups(self) -> Ints | None:
-        """(N,), the groups that count where classifiers are compared."""
-        return self.groups.for_comparisons if self.groups else None
+    groups: Ints | None = field(default=None, kw_only=True)
 
     @property
     def members(self) -> int:
@@ -77,14 +67,14 @@ class EnsemblePredictions:
 
 
 def evaluate_predictions(
-    probabilities: Floats, labels: Ints, groups: ImageGroups | None = None
+    probabilities: Floats, labels: Ints, groups: Ints | None = None
 ) -> EnsemblePredictions:
     """Everything that is said of each example, computed once.
 
     Args:
       probabilities: (M, N, C), each row of C a distribution.
       labels: (N,), class numbers in [0, C).
-      groups: of the N examples, where some belong together.
+      groups: (N,), numbers from 0, where some examples belong together.
 
     Raises:
       ValueError: the shapes do not fit together, or a number is not finite.

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemble.analysis.inference.image_groups import ImageGroups
 from ensemble.analysis.members.gain import MeanGain, gain_over_mean_member
 from ensemble.analysis.named_predictions import NamedPredictions
 from ensemble.analysis.predictions import evaluate_predictions
@@ -117,8 +116,7 @@ class Predictions(NamedPredictions):
                 f"`probabilities` has {outputs.epochs:,} epochs, but one is expected: give "
                 "one, or make a run of all with ensemble.import_predictions."
             )
-        groups = None if outputs.groups is None else ImageGroups(outputs.groups)
-        predictions = evaluate_predictions(outputs.probabilities[0], outputs.labels, groups)
+        predictions = evaluate_predictions(outputs.probabilities[0], outputs.labels, outputs.groups)
         return cls.from_predictions(
             predictions, outputs.class_names, outputs.member_names, noun, source
         )

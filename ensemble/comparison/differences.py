@@ -120,7 +120,8 @@ def compute_group_difference(
         np.array([measures.nll for measures in side]) for side in (group_measures, other_measures)
     )
     n = len(share)
-    groups = group_measures[0].groups.for_comparisons if group_measures[0].groups else None
+    both = (*group_measures, *other_measures)
+    groups = next((measures.groups for measures in both if measures.groups is not None), None)
     if len(group_measures) == len(other_measures) == 1:
         measures, others = group_measures[0], other_measures[0]
         gain = paired_gain(measures.right, others.right, their[0] - losses[0], groups)

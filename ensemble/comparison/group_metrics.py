@@ -119,7 +119,7 @@ def compute_image_metrics(
     """
     if not group_measures:
         return {}
-    groups = group_measures[0].groups.index if group_measures[0].groups else None
+    groups = next((each.groups for each in group_measures if each.groups is not None), None)
     shares = [measures.share for measures in group_measures]
     metrics = {"member_accuracy": _estimate_share(shares, groups)}
     for metric in MAIN_METRICS:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.inference.image_groups import ImageGroups
+from ensemble.analysis.inference.image_groups import Groups
 from ensemble.errors import EnsembleError
 from ensemble.runs.store import Run
 from ensemble.runs.test_set import LABELS_FILE
@@ -16,7 +16,7 @@ from ensemble.storage.folders import data_folder
 MAX_CACHED_TEST_SETS = 32  # test sets, of which the labels are kept
 
 Labels = NDArray[np.int32]
-_known: dict[tuple[object, ...], tuple[str, Labels]] = {}
+_known: dict[tuple[object, ...], tuple[str, Labels, Groups | None]] = {}
 _digests: dict[tuple[object, ...], str] = {}
 
 
@@ -39,13 +39,13 @@ def load_image_labels(run: Run) -> Labels:
     return _load_labels_once(run)[1]
 
 
-def load_image_groups(run: Run) -> ImageGroups | None:
+def load_image_groups(run: Run) -> Groups | None:
     """Which of the run's test images belong together; None where all are independent.
 
     Raises:
       NotPreparedError, RunError: as `fingerprint_images`.
     """
-    return runs.load_test_set(run).groups
+    return _load_labels_once(run)[2]
 
 
 def have_same_images(run: Run, other: Run) -> bool:
@@ -97,13 +97,13 @@ def _test_set_key(run: Run) -> tuple[object, ...]:
     return str(data_folder()), str(run.config.dataset), run.data.fingerprint
 
 
-def _load_labels_once(run: Run) -> tuple[str, Labels]:
+def _load_labels_once(run: Run) -> tuple[str, Labels, Groups | None]:
     place = _test_set_key(run)
     if run.training_config is None:
         place = (str(run.path), file_version(str(run.path / LABELS_FILE)))
     if (identity := _known.get(place)) is None:
         test_set = runs.load_test_set(run)
-        identity = test_set.fingerprint, test_set.labels
+        identity = test_set.fingerprint, test_set.labels, test_set.groups
         if len(_known) >= MAX_CACHED_TEST_SETS:
             _known.clear()
         _known[place] = identity

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ensemble import runs
 from ensemble.analysis.inference.crossed_means import RunVariance
-from ensemble.analysis.inference.image_groups import ImageGroups
+from ensemble.analysis.inference.image_groups import Groups
 from ensemble.analysis.members.broken_members import judge_member_removal
 from ensemble.analysis.members.member_variance import estimate_member_variances
 from ensemble.analysis.predictions import evaluate_predictions
@@ -74,7 +74,7 @@ class RunMeasures:
     better_without: tuple[int, float, float] | None = None
     member_variances: Mapping[str, RunVariance] = field(default_factory=dict)
     are_members_independent: bool = False
-    groups: ImageGroups | None = None
+    groups: Groups | None = None
 
     @property
     def right(self) -> NDArray[np.bool_]:

@@ -4,7 +4,9 @@ An image that occurs twice in a test set is no second observation, and one that 
 no test at all.
 """
 
+import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ SIDE = 8  # cells along either side, into which an image is averaged to look for
 MAX_DIFFERENCE = 5.0  # grey levels of 255, root mean square: what saving as JPEG again makes
 MAX_RELATIVE_DIFFERENCE = 0.07  # of the image's own standard deviation, so that faint ones differ
 MAX_BYTES = 2 * 2**30  # of images that are looked through: more would take minutes
+MAX_NEIGHBORS = 8  # nearest candidates of each image that are compared with it
 BLOCK = 4096  # images that are averaged, or pairs that are compared, at once
 
 
@@ -22,7 +25,7 @@ class DuplicateImages:
 
     Attributes:
       groups: (N,), the group of each test image, from 0: copies of one image are in one.
-      in_training: (N,), where a test image has a copy among the training images.
+      in_training: (N,), where a test image, or a copy of it, has one among the training images.
     """
 
     groups: NDArray[np.int64]
@@ -52,20 +55,42 @@ def find_duplicate_images(
     from scipy.spatial import cKDTree
 
     n = len(test_images)
-    tree = cKDTree(_average_cells(test_images))
-    radius = MAX_DIFFERENCE * tree.m**0.5
-    pairs = tree.query_pairs(radius, output_type="ndarray")
-    pairs = pairs[_are_copies(test_images, pairs[:, 0], test_images, pairs[:, 1])]
-    links = coo_matrix((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    groups = connected_components(links, directed=False)[1].astype(np.int64)
+    same = _number_equal_images(test_images)
+    first = np.unique(same, return_index=True)[1]  # of equal images one is looked at
+    cells = _average_cells(test_images)[first]
+    tree, radius = cKDTree(cells), MAX_DIFFERENCE * cells.shape[1] ** 0.5
+    ours, theirs = _find_neighbors(tree, cells, radius)
+    copies = _are_copies(test_images, first[ours], test_images, first[theirs])
+    ours, theirs = ours[copies], theirs[copies]
+    links = coo_matrix((np.ones(len(ours), np.int8), (ours, theirs)), shape=(len(first),) * 2)
+    joined = connected_components(links, directed=False)[1].astype(np.int64)
+    groups = joined[same]
     in_training = np.zeros(n, bool)
     if train_images is not None and len(train_images):
-        near = tree.query_ball_point(_average_cells(train_images), radius)
-        ours = np.concatenate([np.asarray(each, np.int64) for each in near])
-        theirs = np.repeat(np.arange(len(near)), [len(each) for each in near])
-        copies = _are_copies(test_images, ours, train_images, theirs)
-        in_training[ours[copies]] = True
+        rows, near = _find_neighbors(tree, _average_cells(train_images), radius)
+        copies = _are_copies(test_images, first[near], train_images, rows)
+        in_training = np.isin(groups, joined[near[copies]])
     return DuplicateImages(groups, in_training)
+
+
+def _number_equal_images(images: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """(N,), numbers from 0, the same for images that are equal to the last pixel."""
+    digests = [hashlib.sha256(np.ascontiguousarray(image).data).digest() for image in images]
+    rows = np.frombuffer(b"".join(digests), "V32")
+    return np.unique(rows, return_inverse=True)[1].reshape(-1)
+
+
+def _find_neighbors(
+    tree: Any, points: NDArray[np.float32], radius: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The points that lie near one of the tree's, and which: the `MAX_NEIGHBORS` nearest of each.
+
+    Not all of them: of images that are nearly one there are as many pairs as they are squared.
+    """
+    most = min(MAX_NEIGHBORS, tree.n)
+    near = tree.query(points, k=[*range(1, most + 1)], distance_upper_bound=radius)[1]
+    rows, columns = np.nonzero(near < tree.n)
+    return rows, near[rows, columns]
 
 
 def _average_cells(images: NDArray[np.uint8]) -> NDArray[np.float32]:

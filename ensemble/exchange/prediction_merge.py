@@ -71,13 +71,16 @@ def merge_predictions(
         *_describe_zero_probabilities(probabilities[-1], class_numbers),
     ]
     images, image_notes = _load_first_images(files, len(labels))
+    groups = _number_first_groups(files, len(labels))
+    if groups is not None:
+        notes.append(f"Examples of one group count together: {int(groups.max()) + 1:,} groups.")
     return MemberOutputs(
         probabilities=probabilities,
         labels=class_numbers,
         class_names=class_names or names.generate_default_names(shape[3]),
         member_names=_merge_member_names(files, axes),
         images=images,
-        groups=_number_first_groups(files, len(labels)),
+        groups=groups,
         split=next((file.predictions.split for file in files if file.predictions.split), "test"),
         notes=tuple(
             dict.fromkeys(
@@ -98,6 +101,12 @@ def _number_first_groups(
                 raise PredictionsError(
                     f"{file.name}: its `groups` have shape {groups.shape}, and there are "
                     f"{examples:,} examples: give one for each."
+                )
+            if groups.dtype.kind == "f" and not np.isfinite(groups).all():
+                place = int(np.argmin(np.isfinite(groups)))
+                raise PredictionsError(
+                    f"{file.name}: its `groups[{place}]` is {groups[place]}: give every "
+                    "example one."
                 )
             return number_groups(groups).astype(np.int64)
     return None

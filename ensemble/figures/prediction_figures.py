@@ -220,7 +220,7 @@ def conformal(
         rate,
         method,
         apart,
-        predictions.comparison_groups,
+        predictions.groups,
     )
     title = format_figure_title(
         f"Conformal sets at {conformal_sets.format_set_level(rate)}", predictions

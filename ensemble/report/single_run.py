@@ -72,7 +72,7 @@ def describe_run_result(run: runs.Run) -> str:
         return sentence
     right, n = int(epoch.predictions.right.sum()), epoch.n
     images = formats.format_count(n, f"test {epoch.noun}")
-    ends = grouped_share_interval(epoch.predictions.right, epoch.predictions.level_groups)
+    ends = grouped_share_interval(epoch.predictions.right, epoch.predictions.groups)
     return (
         f"{sentence} After epoch {epoch.epoch} it gets {right:,} of {images} "
         f"right: {formats.format_percent(right / n, n)} "

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ensemble.errors import RunError
 from ensemble.runs.store import Run
 from ensemble.storage.folder_index import file_version
 from ensemble.storage.records.json_lines import Line, read_lines
@@ -77,5 +78,8 @@ def read_reported_metrics(run: Run) -> ReportedMetrics:
 def _read_epoch_line(
     history: Path, version: tuple[int, int, int] | None, epoch: int
 ) -> Line | None:
-    lines = (line for line in read_lines(history) if line["kind"] == "epoch")
+    try:
+        lines = [line for line in read_lines(history) if line["kind"] == "epoch"]
+    except RunError:  # The run's own page says so.
+        return None
     return next((line for line in lines if line["epoch"] == epoch), None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.image_groups import ImageGroups, join_groups, number_groups
+from ensemble.analysis.inference.image_groups import Groups, join_groups, number_groups
 from ensemble.datasets.duplicates import MAX_BYTES, find_duplicate_images
 from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 
@@ -19,42 +19,44 @@ class TestGroups:
     """Which of N test images belong together, and why.
 
     Attributes:
-      groups: what intervals and tests count; None where all images are independent.
+      groups: (N,), numbers from 0, of images that count together; None where all are independent.
       named: how many groups a column that came with the images names; 0 where there is none.
       copies: how many images are copies of another.
     """
 
     __test__ = False  # not a case of pytest's
 
-    groups: ImageGroups | None = None
+    groups: Groups | None = None
     named: int = 0
     copies: int = 0
 
 
 def find_test_groups(
-    images: NDArray[np.uint8] | None, column: NDArray[np.integer] | None
+    images: NDArray[np.uint8] | None, column: NDArray[np.integer] | None, fingerprint: str = ""
 ) -> TestGroups:
     """The groups of N test images: those of a column, joined where images are copies.
 
     Args:
       images: uint8 (N, H, W, channels); None where there are none to look for copies in.
       column: (N,), numbers of groups; None where nothing is said of them.
+      fingerprint: of the dataset that they are the test images of; "" where it is not known, and
+        the images are digested.
     """
     named = None if column is None else number_groups(column)
     count = 0 if named is None else int(named.max()) + 1
     groups, copies = named, 0
     if images is not None and images.nbytes <= MAX_BYTES:
-        same = _find_copies_once(images)
+        same = _find_copies_once(images, fingerprint)
         copies = len(same) - (int(same.max()) + 1)
         if copies:
             groups = same if named is None else join_groups(named, same)
-    return TestGroups(None if groups is None else ImageGroups(groups), count, copies)
+    return TestGroups(groups, count, copies)
 
 
-def _find_copies_once(images: NDArray[np.uint8]) -> NDArray[np.int64]:
+def _find_copies_once(images: NDArray[np.uint8], fingerprint: str) -> NDArray[np.int64]:
     """The groups of `find_duplicate_images` of a test set, kept in memory and on disk."""
     digest = hashlib.sha256(f"{images.shape}".encode())
-    digest.update(np.ascontiguousarray(images).data)
+    digest.update(fingerprint.encode() if fingerprint else np.ascontiguousarray(images).data)
     key = digest.hexdigest()
     if key not in _copies:
         if len(_copies) >= MAX_CACHED_TEST_SETS:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import datasets
-from ensemble.analysis.inference.image_groups import ImageGroups
+from ensemble.analysis.inference.image_groups import Groups
 from ensemble.datasets import Dataset
 from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import ConfigError, NotPreparedError, RunError
@@ -46,10 +46,10 @@ class TestSet:
     @cached_property
     def test_groups(self) -> TestGroups:
         """Which of the images belong together, and why."""
-        return find_test_groups(self.images, self.group_column)
+        return find_test_groups(self.images, self.group_column, self.dataset_entry.fingerprint)
 
     @property
-    def groups(self) -> ImageGroups | None:
+    def groups(self) -> Groups | None:
         """Which of the images belong together; None where all are independent."""
         return self.test_groups.groups
 

@@ -71,9 +71,7 @@ def temperature_view(epoch: EvaluatedEpoch) -> View:
 
 def judge_calibration(predictions: EnsemblePredictions) -> CalibrationTest:
     """Whether confidence and accuracy of the ensemble differ by more than chance."""
-    return calibration_test(
-        predictions.confidence, predictions.right, groups=predictions.comparison_groups
-    )
+    return calibration_test(predictions.confidence, predictions.right, groups=predictions.groups)
 
 
 def fit_temperatures(
@@ -82,5 +80,5 @@ def fit_temperatures(
     """The ensemble with and without a temperature, fitted on `fit`, else on one half."""
     held = (fit.probabilities, fit.labels) if fit else None
     return temperature_scaling.compare_fitted_temperatures(
-        predictions.probabilities, predictions.labels, held, predictions.comparison_groups
+        predictions.probabilities, predictions.labels, held, predictions.groups
     )

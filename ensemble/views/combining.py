@@ -118,9 +118,7 @@ def measure_mean_calibration(
     predictions: EnsemblePredictions, fit: EnsemblePredictions | None
 ) -> CalibrationErrorEstimate:
     """The ECE of the arithmetic mean where all ways are judged, and what chance alone gives."""
-    judged = (
-        slice(None) if fit else split_halves(predictions.labels, predictions.comparison_groups)[1]
-    )
+    judged = slice(None) if fit else split_halves(predictions.labels, predictions.groups)[1]
     return estimate_calibration_error(predictions.confidence[judged], predictions.right[judged])
 
 

@@ -105,7 +105,7 @@ def calibrate_set_methods(
             rate,
             method,
             apart,
-            predictions.comparison_groups,
+            predictions.groups,
         )
         for method in METHODS
     }

@@ -1,12 +1,9 @@
 """Examples that belong together count together: intervals and tests against formulas and draws."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from ensemble.analysis.inference.image_groups import (
-    ImageGroups,
     collapse_groups,
     effective_examples,
     grouped_share_interval,
@@ -54,7 +51,7 @@ def test_copies_count_once_in_every_interval() -> None:
     made /= made.sum(axis=-1, keepdims=True)
     once = evaluate_predictions(made, labels)
     five, groups = np.tile(made, (1, 5, 1)), np.tile(np.arange(200), 5)
-    often = evaluate_predictions(five, np.tile(labels, 5), ImageGroups(groups))
+    often = evaluate_predictions(five, np.tile(labels, 5), groups)
     naive = evaluate_predictions(five, np.tile(labels, 5))
     own, repeated, wrong = (gain_over_mean_member(each) for each in (once, often, naive))
     assert repeated.nll == pytest.approx(own.nll)
@@ -62,7 +59,7 @@ def test_copies_count_once_in_every_interval() -> None:
     assert repeated.nll_high - repeated.nll_low == pytest.approx(width, rel=0.02)
     assert wrong.nll_high - wrong.nll_low < 0.6 * width
     share = measure_quality(once.averaged, labels)
-    grouped = measure_quality(often.averaged, often.labels, often.level_groups)
+    grouped = measure_quality(often.averaged, often.labels, often.groups)
     assert grouped.accuracy == share.accuracy
     assert grouped.high - grouped.low == pytest.approx(share.high - share.low, rel=0.03)
     p = calibration_test(once.confidence, once.right).overall.p
@@ -128,13 +125,6 @@ def test_halves_do_not_share_a_group() -> None:
 
 def test_predictions_carry_their_groups() -> None:
     made = distributions(2, 6, 3, seed=1)
-    groups = ImageGroups(np.array([0, 0, 1, 1, 2, 2]))
-    whole = evaluate_predictions(made, np.zeros(6, int), groups)
-    assert whole.groups is groups
-    assert groups.count == 3
-    assert whole.comparison_groups is groups.index
-    blocks = replace(groups, of_levels_only=True)
-    only = evaluate_predictions(made, np.zeros(6, int), blocks)
-    assert only.comparison_groups is None
-    assert only.level_groups is groups.index
-    assert evaluate_predictions(made, np.zeros(6, int)).level_groups is None
+    groups = np.array([0, 0, 1, 1, 2, 2])
+    assert evaluate_predictions(made, np.zeros(6, int), groups).groups is groups
+    assert evaluate_predictions(made, np.zeros(6, int)).groups is None

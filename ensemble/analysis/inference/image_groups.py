@@ -4,7 +4,6 @@ What holds for one of them mostly holds for the others: an interval that counts 
 short. Here each group counts as one draw (cluster-robust).
 """
 
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -14,30 +13,6 @@ from numpy.typing import NDArray
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 
 Groups = NDArray[np.integer[Any]]
-
-
-@dataclass(frozen=True, eq=False)
-class ImageGroups:
-    """Which of N examples belong together.
-
-    Attributes:
-      index: (N,), the group of each, from 0 to G − 1, every one of which occurs.
-      of_levels_only: whether they count only where a level such as the accuracy is estimated, and
-        not where two classifiers are compared on the same examples.
-    """
-
-    index: Groups
-    of_levels_only: bool = False
-
-    @property
-    def count(self) -> int:
-        """G."""
-        return int(self.index.max()) + 1
-
-    @property
-    def for_comparisons(self) -> Groups | None:
-        """(N,), the groups that count where classifiers are compared; None for none."""
-        return None if self.of_levels_only else self.index
 
 
 def number_groups(names: NDArray[np.generic]) -> Groups:
@@ -73,7 +48,7 @@ def collapse_groups(values: NDArray[np.generic], index: Groups) -> NDArray[np.fl
 
     Args:
       values: (…, N).
-      index: (N,), as of `ImageGroups`.
+      index: (N,), the group of each example, from 0 to G − 1, every one of which occurs.
 
     Returns:
       (…, G).

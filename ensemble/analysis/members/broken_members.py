@@ -146,7 +146,7 @@ def judge_member_removal(
         fit is None and len(ensemble_predictions.labels) < MIN_EXAMPLES_TO_HALVE
     ):
         return None
-    groups = ensemble_predictions.comparison_groups
+    groups = ensemble_predictions.groups
     if fit is None:
         fitted, judged = split_halves(ensemble_predictions.labels, groups)
         picked, labels = (

@@ -150,9 +150,7 @@ def compare_combining_rules(
       ValueError: there are fewer than two examples, or `fit` is of other members.
     """
     if fit is None:
-        fitted, judged = split_halves(
-            ensemble_predictions.labels, ensemble_predictions.comparison_groups
-        )
+        fitted, judged = split_halves(ensemble_predictions.labels, ensemble_predictions.groups)
         label_probabilities = [
             label_probability(member, ensemble_predictions.labels)[fitted]
             for member in ensemble_predictions.probabilities
@@ -162,19 +160,19 @@ def compare_combining_rules(
         label_probabilities = [
             label_probability(member, fit.labels) for member in fit.probabilities
         ]
-    level_groups = select_groups(ensemble_predictions.level_groups, judged)
+    groups = select_groups(ensemble_predictions.groups, judged)
     mixture_weights = fit_mixture_weights(np.stack(label_probabilities))
 
     def evaluate_majority() -> CombinationResult:
         answers, shares = majority_vote(ensemble_predictions.tallies, ensemble_predictions.averaged)
         metrics = _majority_vote_quality(
-            shares[judged], answers[judged], ensemble_predictions.labels[judged], level_groups
+            shares[judged], answers[judged], ensemble_predictions.labels[judged], groups
         )
         return _compare_with_mean(ensemble_predictions, judged, shares, answers, metrics)
 
     def evaluate_distributions(distributions: Floats) -> CombinationResult:
         metrics = measure_quality(
-            distributions[judged], ensemble_predictions.labels[judged], level_groups
+            distributions[judged], ensemble_predictions.labels[judged], groups
         )
         return _compare_with_mean(
             ensemble_predictions, judged, distributions, most_likely_classes(distributions), metrics
@@ -222,7 +220,7 @@ def _compare_with_mean(
         answers[judged] == labels,
         ensemble_predictions.right[judged],
         saved,
-        select_groups(ensemble_predictions.comparison_groups, judged),
+        select_groups(ensemble_predictions.groups, judged),
     )
     return CombinationResult(
         metrics, answers, np.flatnonzero(answers != ensemble_predictions.said), gain

@@ -66,7 +66,7 @@ def estimate_ece_gain(ensemble_predictions: EnsemblePredictions, seed: int = 0) 
     n = len(ensemble_predictions.labels)
     draws = np.random.default_rng(seed)
     counts = np.empty((RESAMPLES, n), np.float32)
-    groups = ensemble_predictions.comparison_groups
+    groups = ensemble_predictions.groups
     units = n if groups is None else int(groups.max()) + 1
     for row in counts:
         drawn_units = np.bincount(draws.integers(units, size=units), minlength=units)

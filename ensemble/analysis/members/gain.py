@@ -206,7 +206,7 @@ def gain_over_mean_member(ensemble_predictions: EnsemblePredictions) -> MeanGain
     )
     saved[np.abs(saved) < ROUNDING] = 0.0  # members that say the same save nothing
     n = len(ensemble_predictions.labels)
-    groups = ensemble_predictions.comparison_groups
+    groups = ensemble_predictions.groups
     low, high = grouped_mean_interval(digits, groups, LEVEL, bound=1.0)
     nll_low, nll_high = grouped_mean_interval(saved, groups, LEVEL)
     return MeanGain(

@@ -17,7 +17,7 @@ KEY_NAMES = {
     "epoch": ("epoch",),
     "label": ("label", "labels", "y_true", "target", "true_label"),
     "split": ("split",),
-    "group": ("group", "groups", "group_id", "writer", "patient", "patient_id", "video"),
+    "group": ("group", "groups", "group_id", "writer_id", "patient_id", "video_id"),
 }
 # A table's own numbers of its rows, of which nothing need be said.
 ROW_NUMBERS = {"__index_level_0__", "unnamed: 0", ""}

@@ -74,7 +74,7 @@ def choose_error_thresholds(
             ensemble_predictions.labels,
             rate,
             apart,
-            ensemble_predictions.comparison_groups,
+            ensemble_predictions.groups,
         )
         for (sure, right), apart in zip(list_confidences(ensemble_predictions), held, strict=False)
     ]

@@ -57,7 +57,7 @@ def compute_gain_over_run(
         ensemble_predictions.averaged,
         other_predictions.averaged,
         ensemble_predictions.labels,
-        ensemble_predictions.comparison_groups,
+        ensemble_predictions.groups,
     )
 
 

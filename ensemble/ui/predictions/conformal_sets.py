@@ -81,7 +81,7 @@ def load_conformal_sets(
             rate,
             method,
             get_calibration_examples(fitting),
-            ensemble_predictions.comparison_groups,
+            ensemble_predictions.groups,
         )
         _SETS_CACHE[ensemble_predictions] = question, sets
     return sets

@@ -5,7 +5,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.inference.image_groups import ImageGroups
+from ensemble.analysis.inference.image_groups import Groups
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import RunError
@@ -87,7 +87,7 @@ def _evaluate_probabilities(
     labels: NDArray[np.int32],
     epoch: int,
     run: runs.Run,
-    groups: ImageGroups | None = None,
+    groups: Groups | None = None,
 ) -> EnsemblePredictions:
     try:
         return evaluate_predictions(probabilities, labels, groups)

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from ensemble.analysis.inference.image_groups import grouped_share_interval
+from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.inference.training_variance import TrainingVariance
 from ensemble.analysis.members.ece_gain import EceGain
 from ensemble.analysis.members.gain import MeanGain
@@ -159,3 +161,14 @@ def test_what_seeds_differ_by_is_parted_into_trainings_and_the_luck_of_these_ima
     assert said(-1e-5, 0.005**2).endswith("differs by at most ± 0.50 points (95 %).")
     assert "no difference between trainings is seen" in said(-1e-5, 0.0)
     assert inspect_words.describe_training_variance(None, 500, "digit") == ""
+
+
+def test_the_embedded_digits_are_counted_by_those_who_wrote_them() -> None:
+    right = np.ones(500, bool)
+    right[[*range(5), *range(250, 265), *range(375, 400)]] = False
+    said = inspect_words.describe_digit_blocks("digits", right)
+    assert "its quarters are 96 %, 100 %, 88 % and 80 % right." in said
+    low, high = grouped_share_interval(right, np.arange(500) // 125)
+    assert high - low > 2 * (wilson_interval(455, 500)[1] - wilson_interval(455, 500)[0])
+    assert f"{100 * low:.1f} to {100 * high:.1f}" in said
+    assert inspect_words.describe_digit_blocks("mnist", right) == ""
