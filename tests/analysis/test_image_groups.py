@@ -128,3 +128,17 @@ def test_predictions_carry_their_groups() -> None:
     groups = np.array([0, 0, 1, 1, 2, 2])
     assert evaluate_predictions(made, np.zeros(6, int), groups).groups is groups
     assert evaluate_predictions(made, np.zeros(6, int)).groups is None
+
+
+def test_classifiers_that_agree_on_every_image_are_not_known_to_be_equal() -> None:
+    made = distributions(2, 100, 4, seed=2)
+    made[1] = made[0]
+    groups = np.arange(100) // 5
+    predictions = evaluate_predictions(made, np.zeros(100, int), groups)
+    gain = compute_gain(made[0], made[1], predictions.labels, groups)
+    member = gain_over_mean_member(predictions)
+    assert gain.p == 1
+    for found in (gain, member):
+        assert found.digits == 0
+        assert found.digits_low < -5
+        assert found.digits_high > 5

@@ -79,13 +79,16 @@ def grouped_mean_interval(
       values: (N,), finite.
       index: (N,); None where the examples are independent.
       level: in (0, 1).
-      bound: how far a difference can be from 0, where the examples are independent.
+      bound: how far a difference can be from 0: it counts where the examples are independent, and
+        where all values are equal.
     """
     from ensemble.analysis.inference.paired_intervals import mean_interval  # which takes SciPy
 
     if index is None:
         return mean_interval(values, level, bound)
-    return mean_interval(collapse_groups(values, index), level)
+    # Where no example differs from another the sample tells nothing of their spread.
+    alike = bound if np.ptp(values) == 0 else None
+    return mean_interval(collapse_groups(values, index), level, alike)
 
 
 def grouped_share_interval(

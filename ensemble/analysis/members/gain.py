@@ -166,9 +166,10 @@ def paired_gain(
             low, high = min(low, 0.0), max(high, 0.0)
     else:
         saved = collapse_groups(saved, groups)
-        differences = collapse_groups(hits.astype(np.float64) - other_hits, groups)
-        p = mean_p_value(differences)
-        low, high = (min(max(end, -1.0), 1.0) for end in mean_interval(differences, LEVEL))
+        differences = hits.astype(np.float64) - other_hits
+        p = mean_p_value(collapse_groups(differences, groups))
+        ends = grouped_mean_interval(differences, groups, LEVEL, bound=1.0)
+        low, high = (min(max(end, -1.0), 1.0) for end in ends)
     nll_low, nll_high = mean_interval(saved, LEVEL)
     return PairedGain(
         n,
