@@ -173,12 +173,17 @@ class EnsembleConfig(Settings):
         return range(self.epochs - self.swa_epochs + 1, self.epochs + 1)
 
     @property
+    def has_member_batches(self) -> bool:
+        """Whether each member draws batches of its own."""
+        return self.shuffle_per_member or self.bootstrap
+
+    @property
     def has_member_views(self) -> bool:
         """Whether members see different pixels at one step, so that they have nothing to average.
 
         So it is where each draws its own batches, and where each augments them its own way.
         """
-        return self.shuffle_per_member or self.bootstrap or self.has_augmentation
+        return self.has_member_batches or self.has_augmentation
 
     @property
     def has_augmentation(self) -> bool:

@@ -187,7 +187,7 @@ def _build_average_program(devices: tuple[jax.Device, ...]) -> Callable[..., tup
         shape = (-1,) + (1,) * (probabilities.ndim - 1)
         probabilities = probabilities[..., : labels.shape[-1], :]
         kept = jnp.where(weight.reshape(shape) > 0, probabilities, 0)
-        mean = mean_of_all(jnp.tensordot(weight, kept, axes=1), AXIS)
+        mean = mean_of_all(jnp.tensordot(weight, kept, 1, precision="highest"), AXIS)
         return compute_nll_and_accuracy(mean, labels)
 
     layout = Layout(len(devices), devices)

@@ -17,7 +17,7 @@ from ensemble.engine.forms.bfloat16_planning import choose_arithmetic, extract_b
 from ensemble.engine.forms.ensembles import split_metrics_by_ensemble
 from ensemble.engine.forms.execution import EpochInputs, Execution, TrainingSetup
 from ensemble.engine.forms.looped_execution import LoopedExecution
-from ensemble.engine.forms.member_programs import choose_execution
+from ensemble.engine.forms.member_programs import choose_training_execution
 from ensemble.engine.forms.stepwise_execution import StepwiseExecution
 from ensemble.engine.layout import Layout, choose_devices
 from ensemble.engine.learning_rate_schedule import compute_learning_rates
@@ -123,7 +123,9 @@ class Trainer:
             self.size, config.batch_size, len(held)
         )
         self.augmentation = Augmentation.from_config(config)
-        execution = execution or choose_execution(self.network)
+        execution = execution or choose_training_execution(
+            self.network, self.layout.lanes, config.batch_size, self.layout.local_devices[0]
+        )
         arithmetic = choose_arithmetic(config, execution, self.network, products)
         self.products = extract_bfloat16_methods(arithmetic)
         self._execution: Execution = (
@@ -139,6 +141,7 @@ class Trainer:
                 labels,
                 self.steps_per_epoch,
                 config.batch_size,
+                config.has_member_batches,
                 config.has_member_views,
                 self._build_hyperparameters(1),
                 self._build_shared_hyperparameters(),

@@ -9,7 +9,7 @@ from ensemble.optimizers import OPTIMIZERS
 HOWTO_FLOPS = 9_287_680.0  # operations of the HOWTO's network for one of its images
 HOWTO_NETWORK = ("cnn", 0)
 # Without any run to go by: what one accelerator and one processor core manage of such, roughly.
-ROUGH_RATE = {"cpu": 3_500.0, "gpu": 300_000.0, "tpu": 300_000.0}
+ROUGH_RATE = {"cpu": 3_500.0, "gpu": 1_000_000.0, "tpu": 300_000.0}
 # On a CPU stock convolutions do a third as many operations a second as this network's own and as
 # dense layers do, and the smallest network does not more images than this on a core.
 FAST_CPU_NETWORKS, STOCK_CONVOLUTION_SHARE, MAX_CPU_RATE = (

@@ -11,6 +11,7 @@ several CPU devices such a program could wait for itself for ever; `cpu_devices`
 not.
 """
 
+import contextlib
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -149,7 +150,10 @@ class LbfgsSolver:
         samples = BlockedSamples(x, labels)
         begin, iterate = make(self._begin_solve), make(self._run_iteration)
         point = jax.eval_shape(begin, samples)
-        programs = begin.lower(samples).compile(), iterate.lower(point, samples).compile()
+        # By default a GPU multiplies float32 by 10 bits of each factor: no search would get far.
+        precise = jax.default_matmul_precision("highest")
+        with contextlib.nullcontext() if devices[0].platform == "cpu" else precise:
+            programs = begin.lower(samples).compile(), iterate.lower(point, samples).compile()
         return *programs, time.perf_counter() - began
 
     def _build_loss(self, samples: BlockedSamples) -> Any:

@@ -29,6 +29,7 @@ class TrainingSetup:
       labels: int32 (N,).
       steps: S, of an epoch.
       batch_size: B.
+      has_member_batches: whether members draw batches of their own.
       has_member_views: whether members see different pixels at one step: nothing is averaged then.
       hyper, common: an epoch's numbers, of the right shapes.
       ensembles: T, how many ensembles of as many members each they are, one after the other.
@@ -43,6 +44,7 @@ class TrainingSetup:
     labels: np.ndarray
     steps: int
     batch_size: int
+    has_member_batches: bool
     has_member_views: bool
     hyper: Hyperparameters
     common: SharedHyperparameters

@@ -95,6 +95,10 @@ class LoopedExecution:
             work.augmentation,
             work.rule,
             work.arithmetic,
+            # One after the other each lane reads its own, and one program serves both.
+            shares_order=not (
+                work.has_member_batches or is_sequential_execution(work.arithmetic.execution)
+            ),
         )
         self._data = self._layout.replicate((work.images, work.labels))
         self._of_each = map_over_ensembles(work.ensembles, build_average_metrics(self._plain))

@@ -19,6 +19,9 @@ from ensemble.engine.optimizer import UpdateRule
 from ensemble.engine.trace_cache import cache_trace
 
 EVALUATION_BLOCK_SIZE = 64  # whole chunks of images (conv_tower.py) in either precision
+# What of a device's memory patches may take, which are there up to four times at once, and how much
+# it has where it does not say.
+PATCH_MEMORY_SHARE, USUAL_DEVICE_BYTES = 0.15, 8e9
 # How one device does its members: by the fast operator for CPUs, one member after the other;
 # side by side, their convolutions grouped into one, or as patches times matrix; by stock layers one
 # after the other; or a step a call, one after the other.
@@ -33,10 +36,24 @@ def choose_execution(network: Network) -> str:
     (stock_convolution.py tells why, and mends `nn.Conv`): those take a step a call.
     """
     if jax.default_backend() != "cpu":
-        return "grouped"
+        return "patches"
     if network.tower:
         return "tower"
     return "scan" if network.is_fast_in_loops else "stepwise"
+
+
+def choose_training_execution(network: Network, lanes: int, batch_size: int, device: Any) -> str:
+    """What is fastest for so many members on each device, and leaves it room.
+
+    Patches are kept for the gradients: where they would take much of a device's memory, members
+    are trained side by side by grouped convolutions.
+    """
+    execution = choose_execution(network)
+    if execution != "patches":
+        return execution
+    memory = (device.memory_stats() or {}).get("bytes_limit", USUAL_DEVICE_BYTES)
+    patch_bytes = 4 * lanes * batch_size * network.patch_numbers
+    return execution if patch_bytes <= PATCH_MEMORY_SHARE * memory else "grouped"
 
 
 @functools.lru_cache(maxsize=256)
@@ -47,10 +64,12 @@ def build_member_programs(
     augmentation: Augmentation,
     rule: UpdateRule,
     arithmetic: Arithmetic,
+    shares_order: bool = False,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Training steps, at most `rows` a call, and evaluation on these devices: (train, evaluate).
 
-    Made once a process, so that a second Trainer compiles nothing that a first one has.
+    With `shares_order` all members of a device have the same batches. Made once a process, so that
+    a second Trainer compiles nothing that a first one has.
     """
     layout = Layout(len(devices), devices)
     steps = functools.partial(
@@ -61,10 +80,10 @@ def build_member_programs(
         return compute_log_probabilities(network, log_p, *inputs, arithmetic=arithmetic), ()
 
     train, evaluate = (
-        map_over_lanes(steps, arithmetic.execution),
+        map_over_lanes(steps, arithmetic.execution, shares_first=shares_order),
         map_over_lanes(evaluate_member, arithmetic.execution),
     )
-    train = cache_trace("train", train, network, rows, augmentation, rule, arithmetic)
+    train = cache_trace("train", train, network, rows, augmentation, rule, arithmetic, shares_order)
     evaluate = cache_trace("evaluate", evaluate, network, arithmetic)
     options = choose_compiler_options(network)
     return (
@@ -73,12 +92,17 @@ def build_member_programs(
     )
 
 
-def map_over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:
+def map_over_lanes(
+    function: Callable[..., Any], form: str, shares_first: bool = False
+) -> Callable[..., Any]:
     """`function(member, *own, start, count, *shared)`, a member and metrics, for every lane.
 
     The result takes (members, own, spans, shared), spans being starts and counts: all but
     `shared` have a leading axis K. A count of 0 costs nothing where lanes run one after the
     other; side by side all lanes start at one place, and go as far as the longest.
+
+    Where `shares_first` says that the first of `own` is the same for all lanes, lanes side by side
+    do what depends on it alone once.
     """
 
     def scan_lanes(members: Any, own: Any, spans: Any, shared: Any) -> Any:
@@ -99,7 +123,12 @@ def map_over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any
 
     def vmap_lanes(members: Any, own: Any, spans: Any, shared: Any) -> Any:
         span = [each.max() for each in spans]
-        return jax.vmap(lambda member, own: function(member, *own, *span, *shared))(members, own)
+        axes: list[int | None] = [0] * len(own)
+        if shares_first:
+            own, axes[0] = (own[0][0], *own[1:]), None
+        return jax.vmap(
+            lambda member, own: function(member, *own, *span, *shared), in_axes=(0, tuple(axes))
+        )(members, own)
 
     return scan_lanes if is_sequential_execution(form) else vmap_lanes
 

@@ -23,6 +23,11 @@ def count_outputs(jaxpr: Any) -> int:
     return _sum_over_equations(jaxpr, _count_equation_outputs)
 
 
+def count_patch_numbers(jaxpr: Any) -> int:
+    """Numbers that all convolutions' outputs see, where those of one output are written out."""
+    return _sum_over_equations(jaxpr, _count_equation_patch_numbers)
+
+
 def has_stock_convolution(jaxpr: Any) -> bool:
     """Whether there is a convolution in it whose gradients are left to JAX."""
     return any(
@@ -55,6 +60,13 @@ def _count_in_equation(equation: Any, cost: Callable[[Any], int]) -> int:
 
 def _count_equation_outputs(equation: Any) -> int:
     return math.prod(equation.outvars[0].aval.shape)
+
+
+def _count_equation_patch_numbers(equation: Any) -> int:
+    if equation.primitive.name != CONVOLUTION_PRIMITIVE:
+        return 0
+    outputs = equation.invars[1].aval.shape[equation.params["dimension_numbers"].rhs_spec[0]]
+    return _count_equation_flops(equation) // (2 * outputs)
 
 
 def _count_equation_flops(equation: Any) -> int:

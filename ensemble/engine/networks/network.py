@@ -17,7 +17,8 @@ from jax import Array
 from ensemble import architectures
 from ensemble.engine.networks import flops, linen_calls
 from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic
-from ensemble.engine.networks.stock_convolution import use_fast_convolutions
+from ensemble.engine.networks.patch_convolution import convolve_by_patches
+from ensemble.engine.networks.stock_convolution import use_convolution, use_fast_convolutions
 from ensemble.errors import ConfigError
 
 Params = dict[str, Any]
@@ -68,9 +69,10 @@ class Network:
         self, params: Params, images: Array, arithmetic: Arithmetic = DEFAULT_ARITHMETIC
     ) -> Array:
         """One member's logits (B, C) for images (B, H, W, channels) in [0, 1], as it is judged."""
-        logits = linen_calls.apply_for_evaluation(
-            self._build_module(arithmetic), self._pack_variables(params), images
-        )
+        with choose_convolutions(arithmetic.execution, training=False):
+            logits = linen_calls.apply_for_evaluation(
+                self._build_module(arithmetic), self._pack_variables(params), images
+            )
         return logits.astype(jnp.float32)
 
     def apply_in_training(
@@ -90,9 +92,7 @@ class Network:
           key: what dropout and the like draw from; None only where `is_stochastic` is False.
           arithmetic: how the sums are done.
         """
-        with (
-            use_fast_convolutions() if arithmetic.execution == "scan" else contextlib.nullcontext()
-        ):
+        with choose_convolutions(arithmetic.execution, training=True):
             logits, rest = linen_calls.apply_for_training(
                 self._build_module(arithmetic), {"params": trained, **rest}, images, key
             )
@@ -155,6 +155,11 @@ class Network:
         """Numbers that the products and convolutions of one image's forward pass give."""
         return flops.count_outputs(self._forward_jaxpr)
 
+    @functools.cached_property
+    def patch_numbers(self) -> int:
+        """Numbers in the patches of one image's convolutions (patch_convolution.py)."""
+        return flops.count_patch_numbers(self._forward_jaxpr)
+
     @property
     def training_flops(self) -> int:
         """Of one image's training step: as usual taken for three times the forward pass."""
@@ -191,3 +196,12 @@ class Network:
     def _pack_variables(self, params: Params) -> Params:
         trained, rest = self.split_params(params)
         return {"params": trained, **rest}
+
+
+def choose_convolutions(execution: str, training: bool) -> contextlib.AbstractContextManager[None]:
+    """In here, convolutions of `nn.Conv` are as they are fast in an execution."""
+    if execution == "patches":
+        return use_convolution(convolve_by_patches)
+    if execution == "scan" and training:
+        return use_fast_convolutions()
+    return contextlib.nullcontext()

@@ -47,9 +47,18 @@ class ConvolutionWindow(NamedTuple):
     precision: Any
 
 
-@contextlib.contextmanager
-def use_fast_convolutions() -> Iterator[None]:
+WindowConvolution = Callable[[Array, Array, ConvolutionWindow], Array]
+
+
+def use_fast_convolutions() -> contextlib.AbstractContextManager[None]:
     """In here, what is traced of `nn.Conv` is as fast in a compiled loop on a CPU as outside."""
+    return use_convolution(_convolve_window)
+
+
+@contextlib.contextmanager
+def use_convolution(convolve_window: WindowConvolution) -> Iterator[None]:
+    """In here, what is traced of `nn.Conv` on images is done by another function."""
+    convolve = functools.partial(convolve_images, convolve_window)
 
     def replace_convolution(call: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
         layer = context.module
@@ -57,7 +66,7 @@ def use_fast_convolutions() -> Iterator[None]:
         if not stock or layer.conv_general_dilated or layer.conv_general_dilated_cls:
             return call(*args, **kwargs)
         # Flax's modules are frozen; this one is as it was when the call is over.
-        object.__setattr__(layer, "conv_general_dilated", convolve_images)
+        object.__setattr__(layer, "conv_general_dilated", convolve)
         try:
             return call(*args, **kwargs)
         finally:
@@ -68,6 +77,7 @@ def use_fast_convolutions() -> Iterator[None]:
 
 
 def convolve_images(
+    convolve_window: WindowConvolution,
     x: Array,
     kernel: Array,
     strides: Sequence[int],
@@ -78,9 +88,10 @@ def convolve_images(
     feature_group_count: int = 1,
     **options: Any,
 ) -> Array:
-    """`lax.conv_general_dilated`, with gradients that a loop on a CPU computes fast.
+    """`lax.conv_general_dilated`, of images in two dimensions by another function.
 
     Args:
+      convolve_window: does it where all is as it does it.
       x: images (B, H, W, C).
       kernel: (kh, kw, C / groups, O).
       strides: by axis, as all that follows: see `ConvolutionWindow`.
@@ -118,7 +129,7 @@ def convolve_images(
     window = ConvolutionWindow(
         across, padding, (dilation[0], dilation[1]), feature_group_count, options.get("precision")
     )
-    return _convolve_window(x, kernel, window)
+    return convolve_window(x, kernel, window)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))

@@ -1,6 +1,8 @@
 """Stock convolutions keep their numbers, and in a compiled loop their speed."""
 
+import functools
 import re
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -11,13 +13,16 @@ from flax import linen as nn
 from jax import Array
 
 from ensemble.engine.networks import linen_calls
-from ensemble.engine.networks.stock_convolution import use_fast_convolutions
+from ensemble.engine.networks.patch_convolution import convolve_by_patches
+from ensemble.engine.networks.stock_convolution import use_convolution, use_fast_convolutions
 
 # What XLA's CPU backend gives to its fast library: images (B, H, W, C), kernel (kh, kw, I, O).
 FAST = "b01f_01io->b01f"
 
 
-def gradients(layer: nn.Module, images: Array) -> tuple[Any, Any]:
+def gradients(
+    layer: nn.Module, images: Array, convolutions: Callable[[], Any] = use_fast_convolutions
+) -> tuple[Any, Any]:
     """Gradients of a function of a layer's output, for its weights and images: ours, and JAX's."""
 
     def value(weights: Any, images: Array) -> Array:
@@ -25,13 +30,17 @@ def gradients(layer: nn.Module, images: Array) -> tuple[Any, Any]:
 
     def both(images: Array) -> tuple[Any, Any]:
         weights = layer.init(jax.random.key(0), images)
-        with use_fast_convolutions():
+        with convolutions():
             ours = jax.grad(value, (0, 1))(weights, images)
         return ours, jax.grad(value, (0, 1))(weights, images)
 
     return jax.jit(both)(images)
 
 
+by_patches = functools.partial(use_convolution, convolve_by_patches)
+
+
+@pytest.mark.parametrize("convolutions", [use_fast_convolutions, by_patches])
 @pytest.mark.parametrize(
     ("size", "options"),
     [
@@ -46,11 +55,11 @@ def gradients(layer: nn.Module, images: Array) -> tuple[Any, Any]:
     ],
 )
 def test_a_convolution_has_the_gradients_that_jax_derives(
-    size: tuple[int, ...], options: dict[str, Any]
+    size: tuple[int, ...], options: dict[str, Any], convolutions: Callable[[], Any]
 ) -> None:
     images = jnp.asarray(np.random.default_rng(0).normal(size=(2, *size)), jnp.float32)
     layer = nn.Conv(12, **{"kernel_size": (3, 3), **options})
-    found, expected = gradients(layer, images)
+    found, expected = gradients(layer, images, convolutions)
     tolerance = 2e-2 if "dtype" in options else 1e-5
     jax.tree.map(
         lambda a, b: np.testing.assert_allclose(a, b, tolerance, tolerance * 10), found, expected
