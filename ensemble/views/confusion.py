@@ -1,8 +1,16 @@
-"""The confusion matrix: what each class is taken for, and the images of a cell."""
+"""Class by class: which is right least often, what each is taken for, and the images of a cell."""
 
 import numpy as np
 
-from ensemble.analysis.predictions import sort_examples
+from ensemble.analysis.predictions import EnsemblePredictions, sort_examples
+from ensemble.analysis.quality.class_scores import (
+    ClassScores,
+    ClasswiseCalibration,
+    LowestGroup,
+    find_lowest_group,
+    measure_class_scores,
+    measure_classwise_calibration,
+)
 from ensemble.figures.inspect import confusion as figures
 from ensemble.figures.inspect.confusion import Cell, Matrix
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
@@ -14,16 +22,25 @@ from ensemble.views.parts import (
     Figures,
     Images,
     Paragraph,
+    Table,
     View,
 )
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.verdicts import class_scores as words
 
+MAX_OPEN_CLASSES = 20  # classes, from which on their figures stand behind a fold
 MAX_LISTED_MISTAKES = 200  # mistakes to choose from, the commonest
 
 
 def build_confusion(epoch: EvaluatedEpoch) -> View:
-    """The matrix, and the images of the cell that is chosen; else all that are wrong."""
+    """The weakest class, the matrix with the images of a cell, and all figures of the classes."""
+    scores = epoch.measure(score_classes)
+    yield Paragraph(words.describe_lowest_class(scores, epoch.class_names, epoch.noun), "answer")
+    if evidence := words.describe_lowest_class_evidence(scores, epoch.noun):
+        yield Paragraph(evidence, "evidence")
+    if epoch.dataset.test_groups.named and (lowest := epoch.measure(find_weakest_group)):
+        yield Paragraph(words.describe_lowest_group(lowest, epoch.noun), "finding")
     matrix = epoch.measure(figures.compute_confusion_matrix)
     choice = offer_cells(epoch, matrix, None)
     cell = parse_cell_word((yield DeferredChoice(choice)), len(matrix))
@@ -38,6 +55,39 @@ def build_confusion(epoch: EvaluatedEpoch) -> View:
         yield list_cell_images(epoch, cell)
 
     yield Columns((3, 2), (matrix_view, cell_images_view))
+    yield Paragraph(words.describe_class_averages(scores), "evidence")
+    yield Paragraph(
+        words.describe_classwise_calibration(epoch.measure(compare_classwise_calibration)),
+        "evidence",
+    )
+    yield Table(
+        "Class by class",
+        words.tabulate_class_scores(scores, epoch.class_names, epoch.noun),
+        folded=int((scores.counts > 0).sum()) > MAX_OPEN_CLASSES,
+        note=words.explain_class_table(epoch.noun),
+        key="inspect_classes",
+        from_outside=True,
+        numbers=lambda: words.tabulate_class_values(scores, epoch.class_names),
+        file="classes",
+    )
+
+
+def score_classes(predictions: EnsemblePredictions) -> ClassScores:
+    """The figures of every class, of the ensemble."""
+    return measure_class_scores(
+        predictions.averaged, predictions.said, predictions.labels, predictions.groups
+    )
+
+
+def compare_classwise_calibration(predictions: EnsemblePredictions) -> ClasswiseCalibration:
+    """The ensemble's class-wise calibration error, and what chance makes of it."""
+    return measure_classwise_calibration(predictions.averaged, predictions.labels)
+
+
+def find_weakest_group(predictions: EnsemblePredictions) -> LowestGroup | None:
+    """The group of test images that is right least often; None of fewer than two that count."""
+    assert predictions.groups is not None
+    return find_lowest_group(predictions.right, predictions.groups)
 
 
 def build_confusion_figure(

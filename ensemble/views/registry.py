@@ -42,7 +42,7 @@ VIEWS = {
         RegisteredView("committee", "Committee"),
         RegisteredView("combining", "Combining"),
         RegisteredView("uncertainty", "Uncertainty"),
-        RegisteredView("confusion", "Confusion matrix", page_break=False),
+        RegisteredView("confusion", "Class by class"),
         RegisteredView("calibration", "Calibration"),
         RegisteredView("selective", "Answering only where it is sure"),
         RegisteredView("conformal", "Answering with a set"),

@@ -33,7 +33,7 @@ VIEWS = (
     "Committee",
     "Combining",
     "Uncertainty",
-    "Confusion matrix",
+    "Class by class",
     "Calibration",
     "Answering only where it is sure",
     "Answering with a set",

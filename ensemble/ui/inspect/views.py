@@ -38,8 +38,7 @@ PAGE_ONLY_VIEWS = {
     "compare": ("run_comparison", "show_run_comparison"),
 }
 # Two views under one name on the screen: what chooses between them in the address.
-UNCERTAINTY_PICTURES = {"scatter": "Aleatoric and epistemic", "confusion": "Confusion matrix"}
-CONFUSION_CAPTION = "Which answers each class gets: one row per class, one column per answer."
+UNCERTAINTY_PICTURES = {"scatter": "Aleatoric and epistemic", "confusion": "Class by class"}
 SELECTIVE_MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 
 VIEWS_ASKING_MEMBERS = ("shift", "digit")
@@ -120,7 +119,7 @@ def show_inspect_view(key: str, shared_epoch: SharedEpoch) -> None:
 
 
 def show_uncertainty_views(shared_epoch: SharedEpoch) -> None:
-    """Both uncertainties, or the confusion matrix; of one member a word on the first, and that."""
+    """Both uncertainties, or the classes; of one member a word on the first, and that."""
     if shared_epoch.members == 1:
         render_view(VIEWS_OF_ALL_FACES["uncertainty"].build(shared_epoch), shared_epoch)
         render_view(VIEWS_OF_ALL_FACES["confusion"].build(shared_epoch), shared_epoch)
@@ -128,8 +127,6 @@ def show_uncertainty_views(shared_epoch: SharedEpoch) -> None:
     which = address.select_address_option(
         address.PICTURE, "Picture", UNCERTAINTY_PICTURES, "scatter", label_visibility="collapsed"
     )
-    if which == "confusion":
-        st.caption(CONFUSION_CAPTION)
     view = "uncertainty" if which == "scatter" else "confusion"
     render_view(VIEWS_OF_ALL_FACES[view].build(shared_epoch), shared_epoch)
 
