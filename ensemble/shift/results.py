@@ -69,7 +69,8 @@ class StressResults:
       clean: the figures of `analysis.shifts.measure` on the images as they are, once known.
       steps: one a corruption and amount: `kind`, `amount`, and those figures.
       ood: one a set of out-of-distribution images: `key`, `title`, `images`, and by `ensemble`
-        and `members` how well the entropy tells them from the dataset's own (`auroc`, `fpr95`).
+        and `members` how well the entropy tells them from the dataset's own: see
+        `SeparationMetrics`.
     """
 
     tick: Count

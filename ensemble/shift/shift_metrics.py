@@ -54,6 +54,9 @@ class SeparationMetrics(TypedDict):
 
     auroc: Share
     fpr95: Share
+    # Files of earlier versions are without the rest.
+    aupr: NotRequired[Share]
+    aupr_chance: NotRequired[Share]
 
 
 class OodMetrics(TypedDict):

@@ -6,7 +6,7 @@ then every set of out-of-distribution (OOD) images (Lakshminarayanan et al. 2017
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -169,4 +169,4 @@ def _compute_member_ood_scores(probabilities: NDArray[np.float32]) -> dict[str, 
 def _compute_separation(known: NDArray[Any], unknown: NDArray[Any]) -> Metrics:
     """How well a score tells OOD images from known ones; compared as float32, as on the disk."""
     separation = ood.ood_separation(np.asarray(known, np.float32), np.asarray(unknown, np.float32))
-    return convert_to_json({"auroc": separation.auroc, "fpr95": separation.fpr95})
+    return convert_to_json(asdict(separation))

@@ -2,6 +2,7 @@
 
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality import temperature_scaling
+from ensemble.analysis.quality.brier_parts import decompose_ensemble_brier
 from ensemble.analysis.quality.calibration_noise import estimate_ensemble_calibration_error
 from ensemble.analysis.quality.calibration_test import CalibrationTest, calibration_test
 from ensemble.analysis.quality.temperature_scaling import TemperatureComparison
@@ -22,6 +23,22 @@ def build_calibration(epoch: EvaluatedEpoch) -> View:
     )
     yield Columns(
         (5, 4), (lambda: reliability_diagram_view(epoch), lambda: temperature_view(epoch))
+    )
+    if epoch.n > 1:
+        yield from brier_parts_view(epoch)
+
+
+def brier_parts_view(epoch: EvaluatedEpoch) -> View:
+    """What the Brier score is made of, and what of it averaging improves."""
+    ensemble, members = epoch.measure(decompose_ensemble_brier)
+    if members:
+        yield Paragraph(words.describe_brier_gain(ensemble, members), "finding")
+    yield Table(
+        "Brier score in parts",
+        words.tabulate_brier_parts(ensemble, members),
+        note=words.explain_brier_parts(epoch.noun),
+        key="brier_parts_table",
+        narrow=True,
     )
 
 

@@ -161,7 +161,7 @@ def average_member_metrics(members: list[dict[str, float]]) -> dict[str, float]:
 
 
 def tabulate_ood_metrics(ood_set: dict[str, Any]) -> pd.DataFrame:
-    """A row for each score: AUROC and FPR at 95 %."""
+    """A row for each score: AUROC, AUPR where it was measured, and FPR at 95 %."""
     rows = [("one member: its entropy", average_member_metrics(ood_set["members"]))]
     if len(ood_set["members"]) > 1:
         rows[0] = (f"one member: its entropy (mean of {len(ood_set['members'])})", rows[0][1])
@@ -174,6 +174,11 @@ def tabulate_ood_metrics(ood_set: dict[str, Any]) -> pd.DataFrame:
             {
                 "score": score,
                 "AUROC": f"{figures['auroc']:.3f}",
+                **(
+                    {"AUPR": f"{figures['aupr']:.3f} (chance {figures['aupr_chance']:.3f})"}
+                    if "aupr" in figures
+                    else {}
+                ),
                 "FPR at 95 %": formats.format_percent(figures["fpr95"], 500),
             }
             for score, figures in rows

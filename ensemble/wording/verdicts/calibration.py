@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from ensemble.analysis.quality.brier_parts import BrierParts
+from ensemble.analysis.quality.calibration import BINS
 from ensemble.analysis.quality.calibration_noise import CalibrationErrorEstimate
 from ensemble.analysis.quality.calibration_test import (
     BINS_LEVEL,
@@ -222,6 +224,55 @@ def explain_temperature_table(noun: str) -> str:
         "over 15 bins of equal width; adaptive: of equal count; SmoothECE: without bins; MCE: in "
         "the worst bin, which may hold a single image."
     )
+
+
+def describe_brier_gain(ensemble: BrierParts, members: BrierParts) -> str:
+    """What of the Brier score averaging improves, in these test images."""
+    gain = members.score - ensemble.score
+    resolved = ensemble.resolution - members.resolution
+    reliable = members.reliability - ensemble.reliability
+    if gain <= 0:
+        return (
+            f"Averaging does not lower the Brier score: {_format_part(ensemble.score)}, of its "
+            f"members {_format_part(members.score)} on average."
+        )
+    return (
+        f"Averaging lowers the Brier score by {_format_part(gain)}, from "
+        f"{_format_part(members.score)} of its members on average: resolution gives "
+        f"{_format_part(resolved)} of that, reliability {_format_part(reliable)}."
+    )
+
+
+def tabulate_brier_parts(ensemble: BrierParts, members: BrierParts | None) -> pd.DataFrame:
+    """A row for the ensemble, and one for the mean of its members."""
+    rows = {"ensemble": ensemble} | ({"mean member": members} if members else {})
+    return pd.DataFrame(
+        [
+            {
+                "who": who,
+                "Brier": _format_part(parts.score),
+                "reliability": _format_part(parts.reliability),
+                "resolution": _format_part(parts.resolution),
+                "uncertainty": _format_part(parts.uncertainty),
+            }
+            for who, parts in rows.items()
+        ]
+    )
+
+
+def explain_brier_parts(noun: str) -> str:
+    """How to read `tabulate_brier_parts`."""
+    images = pluralize_noun(noun)
+    return (
+        "Brier = reliability − resolution + uncertainty. Reliability: how far probabilities are "
+        "from how often they come true (less is better; without the part that chance makes, so it "
+        f"can be a little below 0). Resolution: how well {images} are told apart (more is better). "
+        f"Uncertainty: of the labels, the same for every network. Over {BINS} bins of each class."
+    )
+
+
+def _format_part(value: float) -> str:
+    return f"{value:.4f}".replace("-", "−")
 
 
 def explain_missing_temperature(least: int, noun: str) -> str:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy.stats import entropy, mannwhitneyu
-from sklearn.metrics import roc_auc_score, roc_curve
+from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from ensemble.analysis.quality.ood import ood_scores, ood_separation
 from tests.analysis.draws import distributions
@@ -23,6 +23,8 @@ def test_agrees_with_scikit_learn(N: int, K: int, levels: int | None) -> None:
     found = ood_separation(known, unknown)
     is_unknown = np.arange(N + K) >= N
     assert found.auroc == pytest.approx(roc_auc_score(is_unknown, both), abs=1e-12)
+    assert found.aupr == pytest.approx(average_precision_score(is_unknown, both), abs=1e-12)
+    assert found.aupr_chance == K / (N + K)
     # The known are the positives, and score high where ours is low.
     fpr, tpr, _ = roc_curve(~is_unknown, -both, drop_intermediate=False)
     assert found.fpr95 == fpr[np.flatnonzero(tpr >= 0.95)[0]]
@@ -36,9 +38,11 @@ def test_area_is_the_statistic_of_mann_and_whitney() -> None:
 
 def test_apart_alike_and_the_wrong_way_round() -> None:
     low, high = np.linspace(0, 1, 40), np.linspace(2, 3, 30)
-    assert vars(ood_separation(low, high)) == {"auroc": 1, "fpr95": 0}
-    assert vars(ood_separation(high, low)) == {"auroc": 0, "fpr95": 1}
-    assert vars(ood_separation(np.zeros(10), np.zeros(5))) == {"auroc": 0.5, "fpr95": 1}
+    apart, reverse = ood_separation(low, high), ood_separation(high, low)
+    alike = ood_separation(np.zeros(10), np.zeros(5))
+    assert (apart.auroc, apart.fpr95, apart.aupr) == (1, 0, 1)
+    assert (reverse.auroc, reverse.fpr95) == (0, 1)
+    assert (alike.auroc, alike.fpr95, alike.aupr) == (0.5, 1, alike.aupr_chance)
 
 
 def test_scores_agree_with_scipy() -> None:
