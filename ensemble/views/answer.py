@@ -1,7 +1,9 @@
 """The answer: is the ensemble better than a member, by how much, how surely; and all figures."""
 
+from ensemble.analysis.inference.crossed_means import RunVariance
 from ensemble.analysis.members.ece_gain import estimate_ece_gain
 from ensemble.analysis.members.gain import find_best_member, gain_over_mean_member
+from ensemble.analysis.members.member_variance import estimate_member_variances
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.quality import measure_qualities
@@ -15,6 +17,8 @@ from ensemble.wording import formats
 from ensemble.wording.verdicts import chance_level, selection_basis
 from ensemble.wording.verdicts import ensemble_gain as words
 
+MIN_JACKKNIFE_MEMBERS = 4  # of fewer a spread says little
+MAX_JACKKNIFE_NUMBERS = 50_000_000  # probabilities, of more it would take seconds
 MAX_OPEN_MEMBERS = 16  # members, from which on their figures stand behind a fold
 METRIC_GLOSSES = " ".join(
     f"{metric.term}: {metric.gloss}" for metric in METRICS if metric.name != "accuracy"
@@ -69,7 +73,9 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
     sentences += [
         describe_shown_epoch(epoch.run, epoch.epoch, epoch.epochs),
         selection_basis.CHOSEN_MEMBERS_SENTENCE if are_members_chosen(epoch.run) else "",
-        words.describe_interval_scope(spread.accuracies, spread.nlls, epoch.n),
+        words.describe_interval_scope(
+            spread.accuracies, spread.nlls, epoch.n, estimate_member_spread(epoch)
+        ),
         words.describe_image_dependence(
             epoch.dataset.test_groups.named, epoch.dataset.test_groups.copies, epoch.n, noun
         ),
@@ -79,6 +85,25 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
         ),
     ]
     return [sentence for sentence in sentences if sentence]
+
+
+def estimate_member_spread(epoch: EvaluatedEpoch) -> words.MemberSpread | None:
+    """What the members tell of other ensembles of the kind; None of too few of them."""
+    large = epoch.predictions.probabilities.size > MAX_JACKKNIFE_NUMBERS
+    if epoch.members < MIN_JACKKNIFE_MEMBERS or large:
+        return None
+    variances = epoch.measure(estimate_spread_over_members)
+    config = epoch.run.training_config
+    return words.MemberSpread(
+        variances["accuracy"].variance ** 0.5,
+        variances["nll"].variance ** 0.5,
+        config is not None and not config.has_member_batches,
+    )
+
+
+def estimate_spread_over_members(predictions: EnsemblePredictions) -> dict[str, RunVariance]:
+    """The variance of the ensemble's accuracy and NLL over draws of its members."""
+    return estimate_member_variances(predictions.probabilities, predictions.labels)
 
 
 def count_best_member_right(

@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -179,17 +180,37 @@ def describe_calibration_loss(ece_gain: EceGain, members: int) -> str:
     return f"ECE got worse, {from_to}{because}."
 
 
-def describe_interval_scope(accuracies: Sequence[float], nlls: Sequence[float], n: int) -> str:
+class MemberSpread(NamedTuple):
+    """How far another ensemble of as many members would lie from this one, judged by its members.
+
+    Attributes:
+      accuracy: standard deviation of the ensemble's accuracy, as a share.
+      nll: of its NLL, in nats.
+      is_lower_limit: whether members have more in common than other seeds would.
+    """
+
+    accuracy: float
+    nll: float
+    is_lower_limit: bool
+
+
+def describe_interval_scope(
+    accuracies: Sequence[float],
+    nlls: Sequence[float],
+    n: int,
+    spread: MemberSpread | None = None,
+) -> str:
     """For what the intervals hold, and how far runs lie apart that differ in the seed alone.
 
     Args:
       accuracies: the ensembles' of such runs, this one's among them, in [0, 1]; may be empty.
       nlls: the same runs' NLL, in nats.
       n: how many test images they are of.
+      spread: what the members tell of it, where there are no such runs.
     """
     text = "Intervals hold for these trained members on new images; another seed may differ"
     if len(accuracies) < 2:
-        return f"{text}."
+        return f"{text}{_describe_member_spread(spread) if spread else ''}."
     points = 100 * statistics.stdev(accuracies)
     shares = [formats.format_percent(end, n) for end in (min(accuracies), max(accuracies))]
     ends = [formats.format_significant(end) for end in (min(nlls), max(nlls))]
@@ -201,6 +222,18 @@ def describe_interval_scope(accuracies: Sequence[float], nlls: Sequence[float], 
         f"{formats.format_significant(statistics.fmean(nlls))} ± "
         f"{formats.format_significant(statistics.stdev(nlls), 2)} ({ends[0]} to {ends[1]}): mean ± "
         "standard deviation."
+    )
+
+
+def _describe_member_spread(spread: MemberSpread) -> str:
+    points = formats.format_significant(100 * spread.accuracy, 2)
+    nats = formats.format_significant(spread.nll, 2)
+    least, why = "about", ""
+    if spread.is_lower_limit:
+        least, why = "at least", "; all saw the images in one order, which another seed changes"
+    return (
+        f", judged by how its members differ by {least} ± {points} points and ± {nats} nats of NLL "
+        f"(jackknife over members, standard deviation{why})"
     )
 
 

@@ -149,6 +149,19 @@ def test_the_spread_of_seeds_is_the_standard_deviation_between_runs() -> None:
         )
 
 
+def test_without_other_seeds_the_members_tell_what_they_can() -> None:
+    alone = inspect_words.MemberSpread(0.0031, 0.0042, is_lower_limit=False)
+    scope = inspect_words.describe_interval_scope
+    assert scope([], [], 500, alone).endswith(
+        "another seed may differ, judged by how its members differ by about ± 0.31 points and ± "
+        "0.0042 nats of NLL (jackknife over members, standard deviation)."
+    )
+    together = scope([0.9], [0.3], 500, alone._replace(is_lower_limit=True))
+    assert "by at least ± 0.31 points" in together
+    assert together.endswith("all saw the images in one order, which another seed changes).")
+    assert "jackknife" not in scope([0.9, 0.91], [0.3, 0.31], 500, alone)
+
+
 def test_what_seeds_differ_by_is_parted_into_trainings_and_the_luck_of_these_images() -> None:
     def said(on_distribution: float, limit: float) -> str:
         variance = TrainingVariance(0.01**2, on_distribution, limit)
