@@ -172,6 +172,17 @@ def test_rows_that_rounding_put_off_are_kept_and_said(tmp_path: Path) -> None:
     assert taken(tmp_path, probabilities=below).probabilities.min() >= 0
 
 
+def test_a_zero_of_float16_is_what_it_rounds_and_said(tmp_path: Path) -> None:
+    sure = changed((0, 0), np.eye(4)[(LABELS[0] + 1) % 4])
+    found = taken(tmp_path, probabilities=sure.astype(np.float16))
+    assert found.probabilities.min() == pytest.approx(2.0**-25)
+    assert any("no example costs more than 17.3 nats" in note for note in found.notes)
+    assert not any("87 nats" in note for note in found.notes)
+    exact = taken(tmp_path, probabilities=sure)
+    assert exact.probabilities.min() == 0
+    assert any("each adds 87 nats" in note for note in exact.notes)
+
+
 def test_what_the_memory_cannot_hold_is_refused_before_it_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,12 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import ROW_SUM_TOLERANCE
 
 LOGARITHM_NOTE = "The values are logarithms of probabilities and were read as such."
+# What float16 rounds to 0 is below half of its least number above 0.
+FLOAT16_ZERO = float(np.finfo(np.float16).smallest_subnormal) / 2
+FLOAT16_NOTE = (
+    f"The probabilities are float16, whose 0 is anything below {FLOAT16_ZERO:.0e}: that is taken "
+    f"in its place, so that no example costs more than {-np.log(FLOAT16_ZERO):.1f} nats."
+)
 ZERO_BASED_NOTE = "(all counted from 0)"
 
 
@@ -44,7 +50,7 @@ class ProbabilityConverter:
         self.kind, self._members, self._examples = kind, members, examples
         self._logarithms = False
         self._row = 0  # of the next block: they are numbered over epochs, members, examples
-        self._worst, self._clipped = WorstRowSum(), False
+        self._worst, self._clipped, self._raised = WorstRowSum(), False, False
         self._probabilities_all_along = True
 
     def convert_blocks(
@@ -77,6 +83,8 @@ class ProbabilityConverter:
             sentences.append(
                 f"Probabilities below 0 by at most {ROW_SUM_TOLERANCE:g} were set to 0."
             )
+        if self._raised:
+            sentences.append(FLOAT16_NOTE)
         if self._worst.deviation > 1e-5:
             sentences.append(
                 f"Rows sum to 1 within {self._worst.deviation:.1g} (rounding) and are left "
@@ -110,6 +118,9 @@ class ProbabilityConverter:
         if least < 0:
             self._clipped = True
             np.maximum(rows, 0, out=rows)
+        if block.dtype == np.float16 and least <= 0:
+            self._raised = True
+            np.maximum(rows, FLOAT16_ZERO, out=rows)
 
     def _convert_logits(self, block: NDArray[Any], rows: NDArray[np.float32]) -> None:
         wide = block.astype(np.float64)
