@@ -5,11 +5,14 @@ no test at all.
 """
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 
 SIDE = 8  # cells along either side, into which an image is averaged to look for candidates
 MAX_DIFFERENCE = 5.0  # grey levels of 255, root mean square: what saving as JPEG again makes
@@ -71,6 +74,30 @@ def find_duplicate_images(
         copies = _are_copies(test_images, first[near], train_images, rows)
         in_training = np.isin(groups, joined[near[copies]])
     return DuplicateImages(groups, in_training)
+
+
+def load_training_copies(
+    fingerprint: str, find: Callable[[], DuplicateImages] | None
+) -> int | None:
+    """How many test images of a dataset are copies of training images, counted once a dataset.
+
+    Args:
+      fingerprint: of the dataset.
+      find: looks for them where nobody has; None to look at what is kept alone.
+
+    Returns:
+      None where it is not known.
+    """
+
+    def count() -> dict[str, NDArray[Any]]:
+        if find is None:
+            raise LookupError
+        return {"count": np.array(find().in_training.sum())}
+
+    try:
+        return int(load_or_compute_arrays("training_copies", fingerprint, count)["count"])
+    except LookupError:
+        return None
 
 
 def _number_equal_images(images: NDArray[np.uint8]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Which test images of a run belong together: by a column that came with them, and as copies."""
+"""Which test images belong together or were trained on: by a column that came along, as copies."""
 
 import hashlib
 from dataclasses import dataclass
@@ -7,10 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import Groups, join_groups, number_groups
-from ensemble.datasets.duplicates import MAX_BYTES, find_duplicate_images
+from ensemble.datasets.duplicates import (
+    MAX_BYTES,
+    find_duplicate_images,
+    load_training_copies,
+)
 from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 
 MAX_CACHED_TEST_SETS = 16
+MAX_BYTES_WHILE_WAITING = 2**26  # of images that are looked through while somebody waits: seconds
 _copies: dict[str, NDArray[np.int64]] = {}  # by a digest of the images
 
 
@@ -51,6 +56,26 @@ def find_test_groups(
         if copies:
             groups = same if named is None else join_groups(named, same)
     return TestGroups(groups, count, copies)
+
+
+def count_training_copies(
+    train_images: NDArray[np.uint8], test_images: NDArray[np.uint8], fingerprint: str
+) -> int | None:
+    """How many test images are copies of training images: None where looking would take long.
+
+    Of own data it was counted when it was added (datasets/own/dataset_builder.py), and is kept.
+
+    Args:
+      train_images: uint8 (T, H, W, channels).
+      test_images: uint8 (N, H, W, channels).
+      fingerprint: of the dataset that they are.
+    """
+    if not fingerprint:
+        return None
+    quick = train_images.nbytes + test_images.nbytes <= MAX_BYTES_WHILE_WAITING
+    return load_training_copies(
+        fingerprint, (lambda: find_duplicate_images(test_images, train_images)) if quick else None
+    )
 
 
 def _find_copies_once(images: NDArray[np.uint8], fingerprint: str) -> NDArray[np.int64]:

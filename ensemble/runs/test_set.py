@@ -14,7 +14,7 @@ from ensemble.datasets import Dataset
 from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import ConfigError, NotPreparedError, RunError
 from ensemble.runs.store import Run, require_training_config
-from ensemble.runs.test_groups import TestGroups, find_test_groups
+from ensemble.runs.test_groups import TestGroups, count_training_copies, find_test_groups
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray, map_npy
 from ensemble.storage.arrays.npz import read_arrays
@@ -34,6 +34,7 @@ class TestSet:
       labels: int32 (N,), each an index into `class_names`.
       images: uint8 (N, H, W, channels); None if only the predictions were brought.
       group_column: (N,), numbers of the groups that came with the images; None without any.
+      train_images: uint8 (T, H, W, channels), what the run learnt from; None where it is not here.
     """
 
     __test__ = False  # not a case of pytest's
@@ -42,11 +43,19 @@ class TestSet:
     labels: NDArray[np.int32]
     images: NDArray[np.uint8] | None
     group_column: NDArray[np.int64] | None = None
+    train_images: NDArray[np.uint8] | None = None
 
     @cached_property
     def test_groups(self) -> TestGroups:
         """Which of the images belong together, and why."""
         return find_test_groups(self.images, self.group_column, self.dataset_entry.fingerprint)
+
+    @cached_property
+    def training_copies(self) -> int | None:
+        """How many of the images are copies of training images; None where it is not known."""
+        if self.train_images is None or self.images is None:
+            return None
+        return count_training_copies(self.train_images, self.images, self.dataset_entry.fingerprint)
 
     @property
     def groups(self) -> Groups | None:
@@ -117,7 +126,12 @@ def load_test_set(run: Run) -> TestSet:
         return brought
     if brought is not None and not np.array_equal(brought.labels, run_dataset.test_labels):
         return brought  # what it predicted, it predicted of these
-    return TestSet(run.data, run_dataset.test_labels, run_dataset.test_images)
+    return TestSet(
+        run.data,
+        run_dataset.test_labels,
+        run_dataset.test_images,
+        train_images=run_dataset.train_images,
+    )
 
 
 def load_run_dataset(run: Run) -> Dataset:

@@ -79,6 +79,7 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
         words.describe_image_dependence(
             epoch.dataset.test_groups.named, epoch.dataset.test_groups.copies, epoch.n, noun
         ),
+        words.describe_training_copies(epoch.dataset.training_copies, epoch.n, noun),
         words.describe_digit_blocks(epoch.run.config.dataset, predictions.right),
         words.describe_training_variance(
             estimate_seed_variance(epoch.run, epoch.list_runs()), epoch.n, noun

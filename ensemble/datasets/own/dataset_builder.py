@@ -9,6 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.datasets.duplicates import (
+    MAX_BYTES,
+    DuplicateImages,
+    find_duplicate_images,
+    load_training_copies,
+)
 from ensemble.datasets.own import arrays, custom_registry, staging
 from ensemble.datasets.own.picture_copy import SPLITS, CopyProgress, CopyResult, copy_pictures
 from ensemble.datasets.own.report import (
@@ -108,10 +114,13 @@ def _build_staged_dataset(
     labels = {split: np.array(copied.labels[split], np.int32) for split in SPLITS}
     counts = _count_images_per_class(labels, source.class_names)
     duplicates = count_duplicate_images(copied.hashes)
+    if progress:
+        progress(1.0, f"Looking for copies among the pictures of {called.title}")
+    copies = _find_copies(folder)
     sentences = [
         *source.notes,
         *split_said,
-        *describe_dataset_anomalies(copied, counts, source.class_names, duplicates),
+        *describe_dataset_anomalies(copied, counts, source.class_names, duplicates, copies),
     ]
     note = custom_registry.CustomDatasetNote(
         format=custom_registry.FORMAT,
@@ -134,7 +143,26 @@ def _build_staged_dataset(
     write_json(folder / custom_registry.NOTE_FILE, vars(note), durable=True)
     sizes = [(*size, many) for size, many in survey.sizes.most_common(MAX_SIZES_LISTED)]
     listed = [(sanitize_text(picture.location), picture.reason) for picture in copied.unreadable]
-    return PreparationReport(note, counts, sizes, listed, copied.unreadable_count, duplicates)
+    if copies:  # For whoever looks at runs of it.
+        load_training_copies(note.fingerprint, lambda: copies)
+    return PreparationReport(
+        note,
+        counts,
+        sizes,
+        listed,
+        copied.unreadable_count,
+        duplicates,
+        int(copies.in_training.sum()) if copies else None,
+        copies.copies if copies else None,
+    )
+
+
+def _find_copies(folder: Path) -> DuplicateImages | None:
+    """Copies among the pictures as they are stored; None where they are too many to look."""
+    train, test = (np.load(folder / f"{split}_images.npy", mmap_mode="r") for split in SPLITS)
+    if not len(test) or train.nbytes + test.nbytes > MAX_BYTES:
+        return None
+    return find_duplicate_images(test, train)
 
 
 def _choose_image_format(survey: PictureSurvey, how: PreparationSettings) -> DatasetImageFormat:

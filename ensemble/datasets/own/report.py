@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ensemble.datasets.duplicates import DuplicateImages
 from ensemble.datasets.own import custom_registry
 from ensemble.datasets.own.picture_copy import SPLITS, CopyResult
 from ensemble.datasets.own.request import sanitize_text
@@ -23,6 +24,9 @@ class PreparationReport:
       unreadable: the first files that could not be read: [where, why].
       unreadable_count: how many there are.
       duplicates: test images that are also among the training images, to the pixel.
+      training_copies: test images that are copies of training images: the same ones, or saved
+        again; None where there are too many pictures to look.
+      test_copies: test images that are copies of other test images, likewise.
     """
 
     note: custom_registry.CustomDatasetNote
@@ -31,6 +35,8 @@ class PreparationReport:
     unreadable: list[tuple[str, str]]
     unreadable_count: int
     duplicates: int
+    training_copies: int | None = None
+    test_copies: int | None = None
 
 
 def count_duplicate_images(hashes: dict[str, "array[int]"]) -> int:
@@ -40,7 +46,11 @@ def count_duplicate_images(hashes: dict[str, "array[int]"]) -> int:
 
 
 def describe_dataset_anomalies(
-    copied: CopyResult, counts: dict[str, list[int]], class_names: tuple[str, ...], duplicates: int
+    copied: CopyResult,
+    counts: dict[str, list[int]],
+    class_names: tuple[str, ...],
+    duplicates: int,
+    copies: DuplicateImages | None = None,
 ) -> list[str]:
     """What stands out, a sentence each."""
     sentences = []
@@ -67,6 +77,18 @@ def describe_dataset_anomalies(
         sentences.append(
             f"{duplicates:,} test {are} also among the training images, pixel for pixel: "
             "accuracy on the test set will look better than it is."
+        )
+    if copies and (nearly := int(copies.in_training.sum()) - duplicates) > 0:
+        are = "image is a copy" if nearly == 1 else "images are copies"
+        sentences.append(
+            f"{nearly:,} {'more ' if duplicates else ''}test {are} of training images that differ "
+            "by little more than being saved again: accuracy on the test set will look better than "
+            "it is."
+        )
+    if copies and copies.copies:
+        are = "image is a copy" if copies.copies == 1 else "images are copies"
+        sentences.append(
+            f"{copies.copies:,} test {are} of other test images: intervals count them once."
         )
     return sentences
 

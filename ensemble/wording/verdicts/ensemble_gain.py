@@ -290,6 +290,18 @@ def describe_image_dependence(named: int, copies: int, n: int, noun: str) -> str
     return " ".join(sentences) or f"Intervals and tests take the {nouns} as independent."
 
 
+def describe_training_copies(copies: int | None, n: int, noun: str) -> str:
+    """How many test images were learnt from; "" where none was, or it is not known."""
+    if not copies:
+        return ""
+    one = copies == 1
+    return (
+        f"{copies:,} of the {n:,} {pluralize_noun(noun)} {'is a copy' if one else 'are copies'} of "
+        f"training images: {'that one' if one else 'those'} cannot tell how right it is on new "
+        "ones, so take every figure as too good."
+    )
+
+
 def describe_training_variance(variance: TrainingVariance | None, n: int, noun: str) -> str:
     """What of the spread over seeds is a difference between trainings; "" where unknown.
 

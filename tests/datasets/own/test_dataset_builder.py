@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from ensemble import datasets
+from ensemble.datasets.duplicates import load_training_copies
 from ensemble.datasets.own import dataset_builder, source_lookup, staging
 from ensemble.datasets.own.report import serialize_preparation_report
 from ensemble.datasets.own.request import DatasetNaming, PreparationSettings
 from ensemble.datasets.registry import DATASETS, find_dataset_entry, list_dataset_names
 from ensemble.errors import ConfigError, DataError, NotPreparedError, StorageError
+from ensemble.runs.test_groups import count_training_copies
 
 REPO = Path(__file__).resolve().parents[3]
 
@@ -55,6 +57,31 @@ def test_test_images_that_are_also_learnt_from_are_counted(tmp_path, add):
     report = add(tmp_path / "a.npz")
     assert report.duplicates == 3
     assert report.note.said[-1].startswith("3 test images are also among the training images")
+
+
+def test_copies_that_were_saved_again_are_said_and_known_to_runs(tmp_path, add):
+    draw = np.random.default_rng(0)
+    images = np.repeat(np.repeat(draw.integers(0, 256, (20, 4, 4)), 3, 1), 3, 2).astype(np.uint8)
+    again = np.clip(images[:4].astype(int) + draw.integers(-2, 3, (4, 12, 12)), 0, 255)
+    others = 255 - images[:6]
+    tests = np.concatenate([images[:1], again[1:], others, others[:2]]).astype(np.uint8)
+    np.savez(
+        tmp_path / "a.npz",
+        x_train=images,
+        y_train=np.arange(20) % 2,
+        x_test=tests,
+        y_test=np.arange(12) % 2,
+    )
+    report = add(tmp_path / "a.npz")
+    assert (report.duplicates, report.training_copies, report.test_copies) == (1, 4, 2)
+    said = report.note.said
+    assert said[-2].startswith("3 more test images are copies of training images that differ by")
+    assert said[-1] == "2 test images are copies of other test images: intervals count them once."
+    # It was counted: nobody looks again.
+    assert load_training_copies(report.note.fingerprint, None) == 4
+    assert load_training_copies("unknown", None) is None
+    found = datasets.load_dataset("pets")
+    assert count_training_copies(found.train_images, found.test_images, found.fingerprint) == 4
 
 
 @pytest.mark.parametrize(

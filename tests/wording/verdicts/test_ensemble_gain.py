@@ -185,3 +185,12 @@ def test_the_embedded_digits_are_counted_by_those_who_wrote_them() -> None:
     assert high - low > 2 * (wilson_interval(455, 500)[1] - wilson_interval(455, 500)[0])
     assert f"{100 * low:.1f} to {100 * high:.1f}" in said
     assert inspect_words.describe_digit_blocks("mnist", right) == ""
+
+
+def test_test_images_that_were_learnt_from_are_said() -> None:
+    said = inspect_words.describe_training_copies
+    assert said(None, 500, "digit") == said(0, 500, "digit") == ""
+    assert said(1, 500, "digit").startswith(
+        "1 of the 500 digits is a copy of training images: that"
+    )
+    assert said(12, 500, "leaf").startswith("12 of the 500 leaves are copies of training images")
