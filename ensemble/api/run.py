@@ -172,7 +172,7 @@ class Run:
         >>> view.answer
         'Surer than it should be: ...'
         >>> list(view.tables), list(view.figures)
-        (['What a temperature saves'], ['Confidence against accuracy'])
+        (['What a temperature saves', 'Brier score in parts'], ['Confidence against accuracy'])
         >>> run.view("selective", error=2).choices
         {'error': '2'}
 

@@ -14,6 +14,7 @@ from ensemble.analysis.inference.crossed_means import (
 )
 from ensemble.analysis.inference.image_groups import collapse_groups
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
+from ensemble.analysis.inference.unseen_mistakes import add_unseen_mistake
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, paired_gain, zero_rounding
 from ensemble.comparison.run_measures import RunMeasures
 
@@ -120,14 +121,24 @@ def compute_group_difference(
         np.array([measures.nll for measures in side]) for side in (group_measures, other_measures)
     )
     n = len(share)
+    extra = float(
+        np.mean([measures.mistake_nll for measures in group_measures])
+        - np.mean([measures.mistake_nll for measures in other_measures])
+    )
     both = (*group_measures, *other_measures)
     groups = next((measures.groups for measures in both if measures.groups is not None), None)
     if len(group_measures) == len(other_measures) == 1:
         measures, others = group_measures[0], other_measures[0]
-        gain = paired_gain(measures.right, others.right, their[0] - losses[0], groups)
-        right, saved_nll = hits[0] - other_hits[0], zero_rounding(losses[0] - their[0])
-        if groups is not None:
-            right, saved_nll = (collapse_groups(each, groups) for each in (right, saved_nll))
+        gain = paired_gain(measures.right, others.right, their[0] - losses[0], groups, extra)
+        right = hits[0] - other_hits[0]
+        saved_nll, saved_groups = add_unseen_mistake(
+            zero_rounding(their[0] - losses[0]), extra, groups
+        )
+        if groups is not None and saved_groups is not None:
+            right, saved_nll = (
+                collapse_groups(right, groups),
+                collapse_groups(saved_nll, saved_groups),
+            )
         return GroupDifference(
             n,
             gain.digits,
@@ -150,10 +161,16 @@ def compute_group_difference(
                 _largest_deviation(losses, their),
             ),
         )
-    if groups is not None:
-        hits, other_hits, losses, their = (
-            collapse_groups(values, groups) for values in (hits, other_hits, losses, their)
-        )
+    saved_nll, saved_groups = add_unseen_mistake(
+        their.mean(axis=0) - losses.mean(axis=0), extra, groups
+    )
+    observed = float(saved_nll[:n].mean())
+    if len(saved_nll) > n:  # Of every run the same, so that no run is another's luck.
+        losses = np.column_stack([losses, np.full(len(losses), -saved_nll[-1])])
+        their = np.column_stack([their, np.zeros(len(their))])
+    if groups is not None and saved_groups is not None:
+        hits, other_hits = (collapse_groups(values, groups) for values in (hits, other_hits))
+        losses, their = (collapse_groups(values, saved_groups) for values in (losses, their))
     accuracy = estimate_crossed_mean(hits, other_hits, bound=1.0)
     saved = _negate_estimate(
         estimate_crossed_mean(losses, their, bound=_largest_deviation(losses, their))
@@ -164,7 +181,7 @@ def compute_group_difference(
         max(-1.0, accuracy.low) * n,
         min(1.0, accuracy.high) * n,
         accuracy.p,
-        saved.mean,
+        observed,
         saved.low,
         saved.high,
         saved.p,

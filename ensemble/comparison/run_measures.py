@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ensemble import runs
 from ensemble.analysis.inference.crossed_means import RunVariance
 from ensemble.analysis.inference.image_groups import Groups
+from ensemble.analysis.inference.unseen_mistakes import estimate_mistake_nll
 from ensemble.analysis.members.broken_members import judge_member_removal
 from ensemble.analysis.members.member_variance import estimate_member_variances
 from ensemble.analysis.predictions import evaluate_predictions
@@ -59,6 +60,8 @@ class RunMeasures:
         ensemble is shown to be better without one; None where it is not.
       member_variances: what other members of the same settings would add to the squared error of
         its "accuracy" and "nll"; {} of one member.
+      mistake_nll: what the ensemble loses on average where it is wrong, in nats, by its own
+        second guesses (`estimate_mistake_nll`).
       groups: which of the N images belong together; None where all are independent.
       are_members_independent: whether members share nothing but their settings: else, seeing the
         images in one order, they move together from seed to seed, by more than they tell.
@@ -75,6 +78,7 @@ class RunMeasures:
     member_variances: Mapping[str, RunVariance] = field(default_factory=dict)
     are_members_independent: bool = False
     groups: Groups | None = None
+    mistake_nll: float = 0.0
 
     @property
     def right(self) -> NDArray[np.bool_]:
@@ -161,6 +165,7 @@ def _load_run_measures(
         variances,
         _are_members_independent(runs.find_run(run_id)),
         load_image_groups(runs.find_run(run_id)),
+        float(kept["mistake_nll"]),
     )
 
 
@@ -169,7 +174,10 @@ def _compute_run_measures(run_id: str, epoch: int) -> Arrays:
     probabilities, truth = runs.read_run_predictions(run_id, epoch), load_image_labels(run)
     answers = ClassifierAnswers.from_probabilities(average_probabilities(probabilities), truth)
     arrays = {
-        "share": np.mean([most_likely_classes(member) == truth for member in probabilities], axis=0)
+        "share": np.mean(
+            [most_likely_classes(member) == truth for member in probabilities], axis=0
+        ),
+        "mistake_nll": np.array(estimate_mistake_nll(answers.probabilities)),
     }
     for metric in MAIN_METRICS:
         each = metric.example_function

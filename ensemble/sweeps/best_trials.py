@@ -2,12 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
 from ensemble.analysis.inference.paired_intervals import mean_p_value
+from ensemble.analysis.inference.unseen_mistakes import (
+    add_unseen_mistake,
+    estimate_mistake_nll,
+)
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, zero_rounding
 from ensemble.analysis.quality.averaging import most_likely_classes
 from ensemble.analysis.quality.proper_scores import log_loss
@@ -63,11 +68,13 @@ def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence
     if own is None:
         return None
     others = [(trial, losses) for trial in complete if (losses := _measure_losses(trial, goal))]
-    same = [(trial, losses[0]) for trial, losses in others if losses[1] == own[1]]
+    same = [(trial, losses) for trial, losses in others if losses.images == own.images]
     if not same:
         return None
-    each = np.array([own[0], *(losses for _, losses in same)])
-    worse = find_worse_losses(each)
+    every = [own, *(losses for _, losses in same)]
+    each = np.array([losses.each for losses in every])
+    costs = np.array([losses.mistake_nll for losses in every]) if goal == "nll" else None
+    worse = find_worse_losses(each, costs)
     equivalent = tuple(
         trial for (trial, _), is_worse in zip(same, worse, strict=True) if not is_worse
     )
@@ -76,7 +83,9 @@ def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence
     )
 
 
-def find_worse_losses(losses: NDArray[np.float64]) -> NDArray[np.bool_]:
+def find_worse_losses(
+    losses: NDArray[np.float64], mistake_nlls: NDArray[np.float64] | None = None
+) -> NDArray[np.bool_]:
     """Which of T − 1 candidates are shown to be worse than the first, which is the best.
 
     The best was picked on the same examples, so that any two might have been compared: each p is
@@ -84,15 +93,19 @@ def find_worse_losses(losses: NDArray[np.float64]) -> NDArray[np.bool_]:
 
     Args:
       losses: (T, N), of each candidate on each example, the best's first.
+      mistake_nlls: (T,), what each loses where it is wrong (`estimate_mistake_nll`); None where
+        the losses are no NLL.
 
     Returns:
       (T − 1,).
     """
+    extra = np.zeros(len(losses)) if mistake_nlls is None else mistake_nlls[0] - mistake_nlls
     pairs = len(losses) * (len(losses) - 1) // 2
     return np.array(
         [
-            pairs * mean_p_value(zero_rounding(other - losses[0])) < SIGNIFICANCE_LEVEL
-            for other in losses[1:]
+            pairs * mean_p_value(add_unseen_mistake(zero_rounding(other - losses[0]), more)[0])
+            < SIGNIFICANCE_LEVEL
+            for other, more in zip(losses[1:], extra[1:].tolist(), strict=True)
         ],
         bool,
     )
@@ -161,10 +174,21 @@ def _locate_value(value: float, low: float, high: float, log: bool) -> float:
     return (value - low) / (high - low)
 
 
-def _measure_losses(
-    trial: Trial, goal: str
-) -> tuple[NDArray[np.float64], tuple[object, ...]] | None:
-    """A trial's loss on each image that it held out, (N,), and which images these are."""
+class TrialLosses(NamedTuple):
+    """A trial's loss on each image that it held out.
+
+    Attributes:
+      each: (N,).
+      images: which images these are.
+      mistake_nll: what it loses where it is wrong, in nats (`estimate_mistake_nll`).
+    """
+
+    each: NDArray[np.float64]
+    images: tuple[object, ...]
+    mistake_nll: float
+
+
+def _measure_losses(trial: Trial, goal: str) -> TrialLosses | None:
     try:
         run = runs.find_run(trial.run_id)
         epoch = run.status.best_epoch
@@ -179,4 +203,5 @@ def _measure_losses(
     else:
         losses = (most_likely_classes(predictions.averaged) != labels).astype(float)
     config = run.training_config
-    return losses, (config.dataset, config.validation, config.seed, len(labels))
+    images = config.dataset, config.validation, config.seed, len(labels)
+    return TrialLosses(losses, images, estimate_mistake_nll(predictions.averaged))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
+from ensemble.analysis.inference.unseen_mistakes import estimate_mistake_nll
 from ensemble.analysis.members.gain import PairedGain, paired_gain
 from ensemble.analysis.members.member_weights import fit_mixture_weights
 from ensemble.analysis.predictions import EnsemblePredictions
@@ -221,6 +222,8 @@ def _compare_with_mean(
         ensemble_predictions.right[judged],
         saved,
         select_groups(ensemble_predictions.groups, judged),
+        estimate_mistake_nll(distributions[judged])
+        - estimate_mistake_nll(ensemble_predictions.averaged[judged]),
     )
     return CombinationResult(
         metrics, answers, np.flatnonzero(answers != ensemble_predictions.said), gain

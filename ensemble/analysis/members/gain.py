@@ -13,6 +13,10 @@ from ensemble.analysis.inference.paired_intervals import (
     mean_interval,
     mean_p_value,
 )
+from ensemble.analysis.inference.unseen_mistakes import (
+    add_unseen_mistake,
+    estimate_mistake_nll,
+)
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints, most_likely_classes
 from ensemble.analysis.quality.proper_scores import log_loss
@@ -130,6 +134,7 @@ def compute_gain(
         most_likely_classes(other_probabilities) == labels,
         saved,
         groups,
+        estimate_mistake_nll(probabilities) - estimate_mistake_nll(other_probabilities),
     )
 
 
@@ -138,18 +143,21 @@ def paired_gain(
     other_hits: NDArray[np.bool_],
     saved: NDArray[np.float64],
     groups: Ints | None = None,
+    extra_mistake_nll: float = 0.0,
 ) -> PairedGain:
     """What one classifier is better by than another, from how each did on each example.
 
     The interval of the digits is `paired.difference_interval`, widened to hold 0 where
     McNemar's exact p is 0.05 or more; where p is less it never holds 0: the two agree. Where
-    examples belong together, both are of the mean over groups (`collapse_groups`).
+    examples belong together, both are of the mean over groups (`collapse_groups`). The interval and
+    the p of the NLL count half a mistake more of the surer one (`add_unseen_mistake`).
 
     Args:
       hits: (N,), where ours is right.
       other_hits: (N,), where theirs is.
       saved: (N,), what ours has less of NLL, in nats.
       groups: (N,), which examples belong together; None where all are independent.
+      extra_mistake_nll: how much more a mistake of ours costs than one of theirs, in nats.
 
     Raises:
       ValueError: there is no example.
@@ -159,18 +167,20 @@ def paired_gain(
         raise ValueError("A gain needs at least one example.")
     won, lost = int((hits & ~other_hits).sum()), int((other_hits & ~hits).sum())
     saved = zero_rounding(saved)
+    tested, tested_groups = add_unseen_mistake(saved, extra_mistake_nll, groups)
     if groups is None:
         p = mcnemar_p_value(won, lost)
         low, high = difference_interval(won, lost, n, LEVEL)
         if p >= SIGNIFICANCE_LEVEL:
             low, high = min(low, 0.0), max(high, 0.0)
     else:
-        saved = collapse_groups(saved, groups)
         differences = hits.astype(np.float64) - other_hits
         p = mean_p_value(collapse_groups(differences, groups))
         ends = grouped_mean_interval(differences, groups, LEVEL, bound=1.0)
         low, high = (min(max(end, -1.0), 1.0) for end in ends)
-    nll_low, nll_high = mean_interval(saved, LEVEL)
+    if tested_groups is not None:
+        tested = collapse_groups(tested, tested_groups)
+    nll_low, nll_high = mean_interval(tested, LEVEL)
     return PairedGain(
         n,
         won - lost,
@@ -182,7 +192,7 @@ def paired_gain(
         won,
         lost,
         p=p,
-        nll_p=mean_p_value(saved),
+        nll_p=mean_p_value(tested),
     )
 
 

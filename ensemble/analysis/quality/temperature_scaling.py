@@ -9,6 +9,10 @@ from scipy.optimize import minimize_scalar
 
 from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.inference.image_groups import grouped_mean_interval, select_groups
+from ensemble.analysis.inference.unseen_mistakes import (
+    add_unseen_mistake,
+    estimate_mistake_nll,
+)
 from ensemble.analysis.quality.averaging import (
     Floats,
     Ints,
@@ -195,12 +199,12 @@ def compare_fitted_temperatures(
         part = probabilities[:, rest[rows]]
         averaged[rows] = average_probabilities(part)
         each[rows] = average_probabilities(apply_temperature(part, before))
-    loss = log_loss(averaged, labels)
+    loss, mistake_nll = log_loss(averaged, labels), estimate_mistake_nll(averaged)
     return TemperatureComparison(
-        unscaled=_evaluate_temperature(1.0, averaged, labels, loss, groups),
-        scaled_members=_evaluate_temperature(before, each, labels, loss, groups),
+        unscaled=_evaluate_temperature(1.0, averaged, labels, loss, mistake_nll, groups),
+        scaled_members=_evaluate_temperature(before, each, labels, loss, mistake_nll, groups),
         scaled_average=_evaluate_temperature(
-            after, apply_temperature(averaged, after), labels, loss, groups
+            after, apply_temperature(averaged, after), labels, loss, mistake_nll, groups
         ),
         fitted=len(chosen),
         offered=len(first),
@@ -226,13 +230,18 @@ def _evaluate_temperature(
     probabilities: NDArray[np.float64],
     labels: Ints,
     as_it_is: Floats,
+    mistake_nll: float,
     groups: Ints | None,
 ) -> TemperatureResult:
-    """One temperature on examples whose losses (N,) are known as they are without it."""
+    """One temperature on examples whose losses (N,) are known as they are without it.
+
+    `mistake_nll` is what a mistake costs without it.
+    """
     right = most_likely_classes(probabilities) == labels
     reliability = reliability_bins(prediction_confidence(probabilities), right)
     saved = as_it_is - log_loss(probabilities, labels)
-    low, high = grouped_mean_interval(saved, groups)
+    extra = estimate_mistake_nll(probabilities) - mistake_nll
+    low, high = grouped_mean_interval(*add_unseen_mistake(saved, extra, groups))
     return TemperatureResult(
         temperature,
         measure_quality(probabilities, labels, groups),
