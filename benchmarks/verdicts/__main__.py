@@ -1,6 +1,6 @@
 """How often each verdict is wrong: python -m benchmarks.verdicts [--json] [--quick]
 
-Test sets of 500 and 10,000 images are drawn from populations of 2, 4 and 10 members in which a
+Test sets of 50, 500 and 10,000 images are drawn from populations of 1 to 10 members in which a
 difference is truly nothing, or truly twice the margin that is accepted; the pages' own functions
 judge them. A verdict that promises to be wrong at most 5 % of the time has to be. Of a rate
 stands its standard error, since it is counted on so many draws. The bootstrap that stood in the
@@ -12,6 +12,7 @@ settings, does not count. Half an hour on two cores.
 import argparse
 import json
 import sys
+from typing import Any
 
 from benchmarks import common
 from benchmarks.verdicts import trainings
@@ -29,14 +30,21 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
     parser.add_argument("--quick", action="store_true", help="a tenth of the draws")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--verdict", action="append", help="only this one; keeps nothing")
+    parser.add_argument("--size", type=int, action="append", help="only so many images, likewise")
     parser.add_argument("--trainings", action="store_true", help="claims about settings alone")
     args = parser.parse_args(words)
     from ensemble.machine.jax_settings import prepare_jax
 
-    rows = simulated(args.quick, args.processes) if not args.trainings else []
-    common.isolated_folders()
-    prepare_jax()
-    training_rows, ratios = trainings.simulate_trainings(args.quick)
+    part = bool(args.verdict or args.size)
+    rows = []
+    if not args.trainings:
+        rows = simulated(args.quick, args.processes, args.verdict, args.size)
+    training_rows, ratios = list[dict[str, Any]](), dict[str, Any]()
+    if not part:
+        common.isolated_folders()
+        prepare_jax()
+        training_rows, ratios = trainings.simulate_trainings(args.quick)
     counted = [row for row in rows if VERDICTS[row["verdict"]][2]]
     counted += [row for row in training_rows if row["counts"]]
     every = [*rows, *training_rows]
@@ -52,7 +60,7 @@ def main(words: list[str] | None = None) -> int:
         "rows": every,
         "seeds_beside_jackknife": ratios,
     }
-    if not (args.quick or args.trainings):
+    if not (args.quick or args.trainings or part):
         common.keep("verdicts", figures)
     if args.json:
         print(json.dumps(figures))

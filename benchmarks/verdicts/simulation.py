@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.verdicts import trials
 from benchmarks.verdicts.trials import Setting, Told, Trial
 
-SIZES, MEMBERS = (500, 10_000), (2, 4, 10)
+SIZES, MEMBERS = (50, 500, 10_000), (1, 2, 4, 10)
 # Each verdict, the true losses (in margins) it is tried with, and whether it counts. Committees
 # lose some NLL on average whatever the images (Jensen), so there a tenth stands for nothing.
 VERDICTS: dict[str, tuple[Trial, tuple[float, ...], bool]] = {
@@ -28,21 +28,37 @@ VERDICTS: dict[str, tuple[Trial, tuple[float, ...], bool]] = {
     "calibrated, images in copies": (trials.calibrated_copies, (0,), True),
     "better without a member": (trials.better_without, (0, 2), True),
     "best of 20 noise trials": (trials.worse_trials, (0,), True),
+    "lower NLL of the surer": (trials.lower_nll_of_the_surer, (0, 2), True),
+    "weakest class": (trials.weakest_class, (0,), True),
+    "interval of balanced accuracy": (trials.interval_of_balanced_accuracy, (0,), True),
+    "interval of macro F1": (trials.interval_of_macro_f1, (0,), True),
     "interval of the gain": (trials.interval_of_the_gain, (0, 2), True),
     "interval of the difference": (trials.interval_of_the_difference, (0, 2), True),
     "interval of the NLL": (trials.interval_of_nll, (0, 2), True),
     "bootstrap of the difference": (trials.bootstrap_of_the_difference, (0, 2), False),
 }
-# How many test sets of 500 are drawn, and of 10,000; --quick draws a tenth.
-DRAWS = {500: 1_000, 10_000: 400}
-SLOW = 100  # of what judges a thousand committees on 10,000 images
+# What is said of one member, too; the others compare members or committees.
+OF_ONE_MEMBER = (
+    "calibrated",
+    "temperature helps",
+    "better run",
+    "lower NLL of the surer",
+    "weakest class",
+    "interval of balanced accuracy",
+    "interval of macro F1",
+)
+# How many test sets of 50, 500 and 10,000 are drawn; --quick draws a tenth.
+DRAWS = {50: 1_000, 500: 1_000, 10_000: 400}
+SLOW, FEW = 100, 200  # of what judges committees on 10,000 images, and on 50, where all is silent
 PARTS = 2  # of the draws of one setting, side by side
 
 
 def draws(name: str, setting: Setting, quick: bool) -> int:
     """How many test sets are drawn."""
     committees = name.startswith(("enough", "loses"))
-    many = SLOW if committees and setting.members * setting.n > 50_000 else DRAWS[setting.n]
+    many = DRAWS[setting.n]
+    if committees and setting.n in (50, 10_000):
+        many = FEW if setting.n == 50 else SLOW if setting.members > 5 else many
     return max(20, many // 10) if quick else many
 
 
@@ -68,13 +84,17 @@ def row(name: str, setting: Setting, verdicts: list[Told]) -> dict[str, Any]:
     }
 
 
-def simulated(quick: bool, processes: int) -> list[dict[str, Any]]:
-    """Every verdict in every setting, each printed when it is done."""
+def simulated(
+    quick: bool, processes: int, names: list[str] | None = None, sizes: list[int] | None = None
+) -> list[dict[str, Any]]:
+    """Every verdict in every setting, each printed when it is done; or only those of these."""
     wanted = [
         (name, Setting(n, members, loss))
         for name, (_, losses, _) in VERDICTS.items()
-        for n in SIZES
+        if not names or name in names
+        for n in sizes or SIZES
         for members in MEMBERS
+        if members > 1 or name in OF_ONE_MEMBER
         for loss in losses
     ]
     rows = []

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.verdicts.populations import Population, exchangeable
-from ensemble.analysis.inference.paired_intervals import mean_interval
 from ensemble.analysis.members.broken_members import judge_member_removal
 from ensemble.analysis.members.committees import evaluate_committees
 from ensemble.analysis.members.gain import compute_gain, gain_over_mean_member
@@ -26,6 +25,7 @@ from ensemble.analysis.quality.averaging import (
     prediction_confidence,
 )
 from ensemble.analysis.quality.calibration_test import calibration_test
+from ensemble.analysis.quality.class_scores import ScoreInterval, measure_class_scores
 from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.analysis.quality.temperature_scaling import compare_fitted_temperatures
 from ensemble.sweeps.best_trials import find_worse_losses
@@ -33,6 +33,7 @@ from ensemble.wording.verdicts.run_comparison import compute_gain_signs
 
 Doubles = NDArray[np.float64]
 SEED = 17
+PROMISED = 0.05
 COPIES, GROUP_SIZE, TRIALS = 5, 25, 20
 
 
@@ -210,6 +211,61 @@ def _better_run_in_groups(
     return Told(any(gain_signs), any(gain_signs))
 
 
+def lower_nll_of_the_surer(setting: Setting, rng: np.random.Generator) -> Told:
+    """Of two the surer one has the lower NLL: it truly saves so many margins of it."""
+    universe = _with_a_surer_one(setting.members, setting.loss)
+    (blunt, surer), labels = universe.draw(setting.n, rng)
+    nll_sign = compute_gain_signs(compute_gain(surer, blunt, labels))[1]
+    return Told(nll_sign != 0, nll_sign < 0 if setting.loss else nll_sign != 0)
+
+
+@cache
+def _with_a_surer_one(members: int, loss: float) -> Population:
+    """An ensemble, and the same at half its temperature, which saves so many margins of NLL."""
+    universe = population(members)
+    averaged = average_probabilities(universe.probabilities)
+    surer = averaged**2 / (averaged**2).sum(axis=1, keepdims=True)
+    both = np.stack([averaged, surer]).astype(np.float32)
+    pair = Population(both, universe.labels, universe.weights)
+    saved = log_loss(both[0], universe.labels) - log_loss(both[1], universe.labels)
+    return pair.tilted(saved, loss * DEFAULT_MARGINS["nll"])
+
+
+def weakest_class(setting: Setting, rng: np.random.Generator) -> Told:
+    """A class is right less often than the others: all are drawn alike."""
+    probabilities, labels = population(setting.members).draw(setting.n, rng)
+    averaged = average_probabilities(probabilities)
+    p = measure_class_scores(averaged, most_likely_classes(averaged), labels).lowest_p
+    return Told(p < PROMISED, p < PROMISED)
+
+
+def interval_of_balanced_accuracy(setting: Setting, rng: np.random.Generator) -> Told:
+    """The 95 % interval of the balanced accuracy holds the true one."""
+    return _class_average("balanced_accuracy", setting, rng)
+
+
+def interval_of_macro_f1(setting: Setting, rng: np.random.Generator) -> Told:
+    """The 95 % interval of the macro F1 holds the true one."""
+    return _class_average("macro_f1", setting, rng)
+
+
+def _class_average(name: str, setting: Setting, rng: np.random.Generator) -> Told:
+    probabilities, labels = population(setting.members).draw(setting.n, rng)
+    averaged = average_probabilities(probabilities)
+    scores = measure_class_scores(averaged, most_likely_classes(averaged), labels)
+    found: ScoreInterval = getattr(scores, name)
+    return Told(True, not found.low <= _true_class_average(name, setting.members) <= found.high)
+
+
+@cache
+def _true_class_average(name: str, members: int) -> float:
+    universe = population(members)
+    averaged = average_probabilities(universe.probabilities)
+    scores = measure_class_scores(averaged, most_likely_classes(averaged), universe.labels)
+    value: float = getattr(scores, name).value
+    return value
+
+
 def interval_of_the_gain(setting: Setting, rng: np.random.Generator) -> Told:
     """The 95 % interval of the digits over a member drawn at random holds the true gain."""
     universe, truth = _over_a_member(setting.members, setting.loss * DEFAULT_MARGINS["accuracy"])
@@ -248,11 +304,9 @@ def interval_of_nll(setting: Setting, rng: np.random.Generator) -> Told:
     saved = _nll(universe, [0]) - _nll(universe, range(setting.members))
     universe = universe.tilted(saved, setting.loss * DEFAULT_MARGINS["nll"])
     probabilities, labels = universe.draw(setting.n, rng)
-    values = log_loss(probabilities[0], labels) - log_loss(
-        average_probabilities(probabilities), labels
-    )
-    low, high = mean_interval(values)
-    return Told(True, not low <= setting.loss * DEFAULT_MARGINS["nll"] <= high)
+    gain = compute_gain(average_probabilities(probabilities), probabilities[0], labels)
+    truth = setting.loss * DEFAULT_MARGINS["nll"]
+    return Told(True, not gain.nll_low <= truth <= gain.nll_high)
 
 
 def _enough(figure: str, setting: Setting, rng: np.random.Generator) -> Told:

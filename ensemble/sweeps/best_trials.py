@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.inference.paired_intervals import mean_p_value
 from ensemble.analysis.inference.unseen_mistakes import (
-    add_unseen_mistake,
     estimate_mistake_nll,
+    saved_nll_p_value,
 )
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, zero_rounding
 from ensemble.analysis.quality.averaging import most_likely_classes
@@ -103,8 +102,7 @@ def find_worse_losses(
     pairs = len(losses) * (len(losses) - 1) // 2
     return np.array(
         [
-            pairs * mean_p_value(add_unseen_mistake(zero_rounding(other - losses[0]), more)[0])
-            < SIGNIFICANCE_LEVEL
+            pairs * saved_nll_p_value(zero_rounding(other - losses[0]), more) < SIGNIFICANCE_LEVEL
             for other, more in zip(losses[1:], extra[1:].tolist(), strict=True)
         ],
         bool,

@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
-from ensemble.analysis.inference.image_groups import Groups
+from ensemble.analysis.inference.image_groups import (
+    Groups,
+    collapse_groups,
+    grouped_mean_interval,
+)
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY
 
@@ -62,5 +66,41 @@ def add_unseen_mistake(
     """
     if not float(saved.mean()) * extra > 0:
         return saved, groups
+    return _append_mistake(saved, extra, groups)
+
+
+def saved_nll_interval(
+    saved: NDArray[np.float64], extra: float, groups: Groups | None = None, level: float = 0.95
+) -> tuple[float, float]:
+    """(low, high) of the mean NLL saved, where mistakes of the surer one may be unseen.
+
+    The end on the side to which half a mistake more moves it is the farther one of both.
+
+    Args:
+      saved: (N,), as of `add_unseen_mistake`.
+      extra: likewise.
+      groups: likewise.
+      level: two-sided, in (0, 1).
+    """
+    low, high = grouped_mean_interval(saved, groups, level)
+    if extra:
+        more = grouped_mean_interval(*_append_mistake(saved, extra, groups), level)
+        low, high = (min(low, more[0]), high) if extra > 0 else (low, max(high, more[1]))
+    return low, high
+
+
+def saved_nll_p_value(
+    saved: NDArray[np.float64], extra: float, groups: Groups | None = None
+) -> float:
+    """The two-sided p that nothing is saved, of the same test as `saved_nll_interval`."""
+    from ensemble.analysis.inference.paired_intervals import mean_p_value  # which takes SciPy
+
+    values, index = add_unseen_mistake(saved, extra, groups)
+    return mean_p_value(values if index is None else collapse_groups(values, index))
+
+
+def _append_mistake(
+    saved: NDArray[np.float64], extra: float, groups: Groups | None
+) -> tuple[NDArray[np.float64], Groups | None]:
     values = np.append(saved, -ADDED_MISTAKES * extra)
     return values, None if groups is None else np.append(groups, groups.max() + 1)

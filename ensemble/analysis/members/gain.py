@@ -10,12 +10,12 @@ from scipy.special import bdtr
 from ensemble.analysis.inference.image_groups import collapse_groups, grouped_mean_interval
 from ensemble.analysis.inference.paired_intervals import (
     difference_interval,
-    mean_interval,
     mean_p_value,
 )
 from ensemble.analysis.inference.unseen_mistakes import (
-    add_unseen_mistake,
     estimate_mistake_nll,
+    saved_nll_interval,
+    saved_nll_p_value,
 )
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints, most_likely_classes
@@ -150,7 +150,7 @@ def paired_gain(
     The interval of the digits is `paired.difference_interval`, widened to hold 0 where
     McNemar's exact p is 0.05 or more; where p is less it never holds 0: the two agree. Where
     examples belong together, both are of the mean over groups (`collapse_groups`). The interval and
-    the p of the NLL count half a mistake more of the surer one (`add_unseen_mistake`).
+    the p of the NLL count half a mistake more of the surer one (unseen_mistakes.py).
 
     Args:
       hits: (N,), where ours is right.
@@ -167,7 +167,6 @@ def paired_gain(
         raise ValueError("A gain needs at least one example.")
     won, lost = int((hits & ~other_hits).sum()), int((other_hits & ~hits).sum())
     saved = zero_rounding(saved)
-    tested, tested_groups = add_unseen_mistake(saved, extra_mistake_nll, groups)
     if groups is None:
         p = mcnemar_p_value(won, lost)
         low, high = difference_interval(won, lost, n, LEVEL)
@@ -178,9 +177,7 @@ def paired_gain(
         p = mean_p_value(collapse_groups(differences, groups))
         ends = grouped_mean_interval(differences, groups, LEVEL, bound=1.0)
         low, high = (min(max(end, -1.0), 1.0) for end in ends)
-    if tested_groups is not None:
-        tested = collapse_groups(tested, tested_groups)
-    nll_low, nll_high = mean_interval(tested, LEVEL)
+    nll_low, nll_high = saved_nll_interval(saved, extra_mistake_nll, groups, LEVEL)
     return PairedGain(
         n,
         won - lost,
@@ -192,7 +189,7 @@ def paired_gain(
         won,
         lost,
         p=p,
-        nll_p=mean_p_value(tested),
+        nll_p=saved_nll_p_value(saved, extra_mistake_nll, groups),
     )
 
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from ensemble.analysis.blocks import iterate_blocks
-from ensemble.analysis.inference.image_groups import grouped_mean_interval, select_groups
+from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.inference.unseen_mistakes import (
-    add_unseen_mistake,
     estimate_mistake_nll,
+    saved_nll_interval,
 )
 from ensemble.analysis.quality.averaging import (
     Floats,
@@ -241,7 +241,7 @@ def _evaluate_temperature(
     reliability = reliability_bins(prediction_confidence(probabilities), right)
     saved = as_it_is - log_loss(probabilities, labels)
     extra = estimate_mistake_nll(probabilities) - mistake_nll
-    low, high = grouped_mean_interval(*add_unseen_mistake(saved, extra, groups))
+    low, high = saved_nll_interval(saved, extra, groups)
     return TemperatureResult(
         temperature,
         measure_quality(probabilities, labels, groups),
