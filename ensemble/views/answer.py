@@ -94,6 +94,8 @@ def estimate_member_spread(epoch: EvaluatedEpoch) -> words.MemberSpread | None:
     if epoch.members < MIN_JACKKNIFE_MEMBERS or large:
         return None
     variances = epoch.measure(estimate_spread_over_members)
+    if not variances["accuracy"].variance:  # Too few images for a member more or less to tip one.
+        return None
     config = epoch.run.training_config
     return words.MemberSpread(
         variances["accuracy"].variance ** 0.5,

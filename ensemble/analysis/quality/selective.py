@@ -72,6 +72,16 @@ class ConfidenceThreshold:
         """Whether some threshold keeps to the rate on the examples it was looked for on."""
         return math.isfinite(self.threshold)
 
+    def is_above(self, rate: float) -> bool:
+        """Whether more are shown to be wrong than a share in [0, 1].
+
+        By the interval, and by the exact test of the counts, which of a single mistake among a few
+        examples alone says less than the interval does.
+        """
+        from scipy.special import bdtrc
+
+        return self.low > rate and float(bdtrc(self.wrong - 1, self.answered, rate)) < 0.025
+
 
 def risk_coverage(confidence: Floats, right: NDArray[np.bool_]) -> RiskCoverage:
     """The risk-coverage curve, the most confident first.

@@ -54,15 +54,19 @@ def describe_conformal_sets(
     """What share of the sets holds the label and how large they are, against what was promised."""
     if few := explain_uncalibrated_sets(conformal_threshold, noun):
         return few
+    right = noun if noun == "digit" else "class"
+    places = formats.count_percent_decimals(conformal_coverage.n)
+    share = formats.format_percent(conformal_coverage.coverage, conformal_coverage.n)
+    ends = formats.format_percent_range(*conformal_coverage.coverage_interval, places)
     text = (
-        f"Lists of {format_mean_set_size(conformal_coverage.mean_size)} hold the right {noun} "
-        f"{formats.format_percent(conformal_coverage.coverage, conformal_coverage.n)} of the time"
+        f"Lists of {format_mean_set_size(conformal_coverage.mean_size)} hold the right {right} "
+        f"{share} of the time"
     )
     level = format_set_level(conformal_threshold.error_rate)
     return (
-        f"{text}: less than promised ({level})."
+        f"{text} ({ends}): less than promised ({level})."
         if coverage_p_value(conformal_threshold, conformal_coverage) < BROKEN_PROMISE_LEVEL
-        else f"{text} (aim: {level})."
+        else f"{text} ({ends}; aim: {level})."
     )
 
 

@@ -47,7 +47,7 @@ def describe_selective_answer(
         f"{format_error_interval(confidence_threshold)}"
     )
     accepted = format_accepted_rate(rate)
-    if confidence_threshold.low > rate:
+    if confidence_threshold.is_above(rate):
         errs += f": more than the {accepted} that you accept"
     elif confidence_threshold.error > rate:
         errs += f": above the {accepted} that you accept, on too few answers to say that it is more"

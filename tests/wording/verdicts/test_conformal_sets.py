@@ -44,13 +44,15 @@ def test_a_level_is_what_the_error_rate_leaves(rate: float, said: str) -> None:
 def test_less_than_promised_is_said_only_beyond_chance() -> None:
     said = words.describe_conformal_sets(MADE, of(240), "digit")
     assert said == (
-        "Lists of 1.96 classes on average hold the right digit 96.0 % of the time (aim: 95 %)."
+        "Lists of 1.96 classes on average hold the right digit 96.0 % of the time (92.8 to "
+        "97.8 %; aim: 95 %)."
     )
+    assert "hold the right class" in words.describe_conformal_sets(MADE, of(240), "leaf")
     assert "promised" not in words.describe_conformal_sets(
         MADE, of(232), "digit"
     )  # 92.8 %: up to 95.4 %
     assert words.describe_conformal_sets(MADE, of(225), "digit").endswith(
-        "of the time: less than promised (95 %)."
+        "of the time (85.7 to 93.1 %): less than promised (95 %)."
     )
     # Other calibration digits would have put the threshold elsewhere: that is chance too.
     assert of(230).coverage_interval[1] < 0.95
