@@ -1,0 +1,134 @@
+"""Four stories as people meet them: what every face says is true, complete, and names what to do.
+
+Of broken members and of doubles see test_member_faults.py.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+import ensemble
+from ensemble import runs
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.report import render_report
+from ensemble.views.evaluated_epoch import evaluate_epoch
+from ensemble.views.registry import VIEWS
+from ensemble.views.summary import ViewSummary, summarize_view
+from tests.analysis.members.test_broken_members import members
+from tests.comparison.drawn import finished
+from tests.pages.ensembles import trained
+from tests.pages.predictions_screen import opened
+from tests.pages.stressed import measured
+from tests.report.pages import Page
+
+
+def summary(run: runs.Run, view: str) -> ViewSummary:
+    return summarize_view(VIEWS[view], evaluate_epoch(run))
+
+
+def screen(run: runs.Run, page: str = "inspect", **words: Any) -> str:
+    """All that stands on a page, without Markdown."""
+    at = opened(run, page, **words)
+    assert not at.exception
+    elements = (*at.markdown, *at.caption, *at.info, *at.warning)
+    return "\n".join(str(one.value) for one in elements).replace("**", "").replace("\\", "")
+
+
+def assert_everywhere(run: runs.Run, view: str, screen_text: str) -> None:
+    """The view's answer and evidence stand on its screen and in the report."""
+    found, report = summary(run, view), Page(render_report([run])).said
+    for sentence in (found.answer, *found.evidence):
+        words = " ".join(sentence.split())
+        assert words in " ".join(screen_text.split())
+        assert words in report
+
+
+def test_miscalibrated_and_accurate() -> None:
+    probabilities, labels, _ = members(4, n=2000, own=0.3)
+    sharp = softmax(6 * np.log(probabilities + 1e-30), axis=-1).astype(np.float32)
+    sharp /= sharp.sum(-1, keepdims=True)
+    run = runs.find_run(ensemble.import_predictions(sharp, labels).id)
+    found = summary(run, "calibration")
+    judged = evaluate_predictions(sharp, labels)
+    says, right = judged.confidence.mean(), judged.right.mean()
+    assert right > 0.94
+    assert found.answer == (
+        f"Surer than it should be: {100 * says:.2f} % sure on average, {100 * right:.2f} % right."
+    )
+    # What to do, and on which images it was seen to help.
+    advice = next(p.text for p in found.paragraphs if "temperature" in p.text)
+    assert advice.startswith("Making it less sure (temperature ")
+    assert "not shown" not in advice
+    assert any("judged on the other 1,000" in sentence for sentence in found.evidence)
+    assert_everywhere(run, "calibration", screen(run, view="calibration"))
+    # How sure it is changes nothing of what it gets right: nobody says that it does.
+    assert "sure" not in summary(run, "answer").answer
+
+
+def test_forty_images() -> None:
+    probabilities, labels, _ = members(4)
+    run = runs.find_run(ensemble.import_predictions(probabilities[:, :40], labels[:40]).id)
+    assert summary(run, "answer").answer == (
+        "These 40 examples show no gain in accuracy over the average member."
+    )
+    assert "anything from a loss of " in summary(run, "answer").evidence[0]
+    assert summary(run, "committee").answer.startswith("Too few test examples to say whether")
+    calibration = summary(run, "calibration")
+    assert calibration.answer.startswith("These 40 examples show no difference")
+    assert "Fewer than 50 test examples: too few to say" in " ".join(
+        paragraph.text for paragraph in calibration.paragraphs
+    )
+    classes = summary(run, "confusion")
+    assert classes.answer.startswith("No class is shown to be right less often")
+    assert "of several equal classes chance always makes one the lowest" in classes.evidence[0]
+    # Lists and thresholds tell how little they rest on.
+    lists = summary(run, "conformal").answer
+    assert ("hold the right class" in lists and " to 99." in lists) or "too few" in lists
+    selective = summary(run, "selective").answer
+    assert "too few answers" in selective
+    assert "more than the 0.5 %" not in selective
+    for view in ("answer", "calibration", "confusion"):
+        words = {"answer": "agreement", "confusion": "uncertainty"}.get(view, view)
+        picture = {"picture": "confusion"} if view == "confusion" else {}
+        assert_everywhere(run, view, screen(run, view=words, **picture))
+
+
+def test_seeds_only() -> None:
+    made = [finished({"seed": seed}, skill=1.5 + seed, draw=seed) for seed in range(2)]
+    text = screen(made[1], view="compare", **{"with": made[0].id})
+    assert "Same settings, another seed: this run gets " in text
+    assert "Only the seed differs, so neither setting is better" in text
+    assert "Of these two" not in text
+    table = screen(made[1], "compare", runs=",".join(run.id for run in made))
+    assert "better settings" not in table
+    evidence = " ".join(summary(made[1], "answer").evidence)
+    assert "2 runs that differ in the seed alone get" in evidence
+    assert "jackknife" not in evidence
+    assert "differ in the seed alone" in Page(render_report(made)).said
+    train = screen(made[1], "train")
+    assert "settings are better" not in train
+
+
+def test_shifted() -> None:
+    run = trained(members=3, sure=4.0)
+    before = summary(run, "shift")
+    assert not before.available
+    assert "has not been measured under shift" in before.answer
+    measured(run)
+    found = summary(run, "shift")
+    assert found.available
+    text = screen(run, view="shift")
+    for sentence in (found.answer,):
+        assert " ".join(sentence.split()) in " ".join(text.split())
+        assert " ".join(sentence.split()) in Page(render_report([run])).said
+    assert any(character.isdigit() for character in found.answer)
+
+
+@pytest.mark.parametrize("page", ["train", "runs"])
+def test_a_run_of_few_or_miscalibrated_images_claims_nothing_elsewhere(page: str) -> None:
+    probabilities, labels, _ = members(4, n=40)
+    run = runs.find_run(ensemble.import_predictions(probabilities, labels).id)
+    text = screen(run, page)
+    assert "better" not in text.lower().replace("better?", "")
