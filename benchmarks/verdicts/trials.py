@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.verdicts.populations import Population, exchangeable
+from benchmarks.verdicts.populations import CLASSES, Population, exchangeable
 from ensemble.analysis.members.broken_members import judge_member_removal
 from ensemble.analysis.members.committees import evaluate_committees
 from ensemble.analysis.members.gain import compute_gain, gain_over_mean_member
@@ -232,10 +232,12 @@ def _with_a_surer_one(members: int, loss: float) -> Population:
 
 
 def weakest_class(setting: Setting, rng: np.random.Generator) -> Told:
-    """A class is right less often than the others: all are drawn alike."""
+    """A class is right less often than the others: which is of which class is drawn anew."""
     probabilities, labels = population(setting.members).draw(setting.n, rng)
-    averaged = average_probabilities(probabilities)
-    p = measure_class_scores(averaged, most_likely_classes(averaged), labels).lowest_p
+    hits, classes = most_likely_classes(average_probabilities(probabilities)) == labels, CLASSES
+    drawn = rng.integers(classes, size=setting.n)
+    said = np.where(hits, drawn, (drawn + 1) % classes)
+    p = measure_class_scores(np.eye(classes)[said], said, drawn).lowest_p
     return Told(p < PROMISED, p < PROMISED)
 
 
