@@ -22,6 +22,8 @@ class Dataset:
       class_names: what people call the classes.
       source: where the images came from, one line for people.
       noun: what one image is called, in the singular.
+      test_groups: int64 (N,), who wrote each test image, or whose it is; None where that is not
+        known.
       digest: the SHA-256 of all images and labels where it was taken as they were written, or "".
     """
 
@@ -34,6 +36,7 @@ class Dataset:
     source: str
     noun: str = "image"
     digest: str = ""
+    test_groups: NDArray[np.int64] | None = None
 
     @property
     def image_shape(self) -> ImageShape:

@@ -130,6 +130,7 @@ def load_test_set(run: Run) -> TestSet:
         run.data,
         run_dataset.test_labels,
         run_dataset.test_images,
+        run_dataset.test_groups,
         train_images=run_dataset.train_images,
     )
 

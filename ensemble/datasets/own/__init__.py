@@ -7,7 +7,8 @@
     staging.remove("leaves")
 
 Each lies in `own/NAME/` of the data folder: `train_images.npy`, `train_labels.npy` and the same of
-`test`, read as memory maps, and `dataset.json`, written last, which says what they are.
+`test`, read as memory maps, the same of `groups` where they are known, and `dataset.json`, written
+last, which says what they are.
 
 What reads pictures is imported by whoever adds some: the registry asks `entries` alone.
 """

@@ -87,12 +87,23 @@ def read_custom_dataset(folder: Path, entry: DatasetEntry, crc32s: list[int]) ->
         source=entry.source,
         noun=entry.noun,
         digest=entry.fingerprint,
+        test_groups=_load_test_groups(folder, entry.test_size),
     )
 
 
 def compute_labels_crc32(labels: NDArray[np.int32]) -> int:
     """CRC-32 of labels: a cheap check that a file is what was written."""
     return zlib.crc32(np.ascontiguousarray(labels).view(np.uint8).data)
+
+
+def _load_test_groups(folder: Path, size: int) -> NDArray[np.int64] | None:
+    """Whose each test image is; None where that is not known."""
+    path = folder / "test_groups.npy"
+    if not path.exists():
+        return None
+    groups = np.array(map_npy(path, ExpectedArray((size,), "int64")))
+    groups.setflags(write=False)
+    return groups
 
 
 def _load_label_array(folder: Path, split: str, size: int, entry: DatasetEntry) -> NDArray[Any]:

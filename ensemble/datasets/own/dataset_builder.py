@@ -35,6 +35,7 @@ from ensemble.datasets.split import count_singleton_classes, select_validation_i
 from ensemble.errors import DataError
 from ensemble.storage.atomic_files import write_json
 
+TEST_GROUPS_STREAM = 0x6E57  # tells these draws from any other by the same seed
 MAX_SIZES_LISTED = 20  # that are told, the commonest
 
 
@@ -120,6 +121,7 @@ def _build_staged_dataset(
     sentences = [
         *source.notes,
         *split_said,
+        *_describe_groups(copied),
         *describe_dataset_anomalies(copied, counts, source.class_names, duplicates, copies),
     ]
     note = custom_registry.CustomDatasetNote(
@@ -197,6 +199,8 @@ def _draw_test_mask(
     """Which training pictures are for testing, where the source has no test images; what to say."""
     if "test" in source.labels:
         return None, []
+    if "train" in source.groups:
+        return _draw_test_groups(source.groups["train"], how)
     labels = source.labels["train"]
     drawn = select_validation_indices(_SplitSettings(how.test_share, how.seed), labels)
     if not len(drawn):
@@ -211,6 +215,38 @@ def _draw_test_mask(
         f"There are no test images: {share} of each class, drawn with seed {how.seed}, "
         "become the test set."
     ]
+
+
+def _draw_test_groups(
+    groups: NDArray[np.int64], how: PreparationSettings
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Whole groups for testing, so that nobody is learnt from and tested on; what to say."""
+    sizes = np.bincount(groups)
+    order = np.random.PCG64([TEST_GROUPS_STREAM, how.seed]).random_raw(len(sizes)).argsort()
+    order = order[sizes[order] > 0]
+    before = np.cumsum(sizes[order]) - sizes[order]
+    drawn = order[:-1][before[:-1] < how.test_share * len(groups)]
+    if not len(drawn):
+        raise DataError("All pictures are of one group: add others, or leave the groups out.")
+    tests = np.isin(groups, drawn)
+    return tests, [
+        f"There are no test images: {len(drawn):,} of {len(order):,} whole groups "
+        f"({100 * tests.mean():.0f} % of the images), drawn with seed {how.seed}, become the test "
+        "set."
+    ]
+
+
+def _describe_groups(copied: CopyResult) -> list[str]:
+    """How test images of one group are counted, and whether groups were learnt from too."""
+    train, test = (set(copied.groups[split]) for split in SPLITS)
+    if not test:
+        return []
+    shared = len(train & test)
+    return [f"Test images of one group count together in every interval: {len(test):,} groups."] + (
+        [f"{shared:,} of them are among the training images too: it is not tested on new groups."]
+        if shared
+        else []
+    )
 
 
 def _count_images_per_class(

@@ -30,6 +30,7 @@ class CopyResult:
     """What is gathered while pictures are copied."""
 
     labels: dict[str, list[int]] = field(default_factory=lambda: {split: [] for split in SPLITS})
+    groups: dict[str, list[int]] = field(default_factory=lambda: {split: [] for split in SPLITS})
     hashes: dict[str, "array[int]"] = field(
         default_factory=lambda: {split: array("Q") for split in SPLITS}
     )
@@ -81,10 +82,18 @@ def copy_pictures(
             part = split if tests is None else SPLITS[int(tests[number])]
             images[part].append(picture[np.newaxis])
             copied.labels[part].append(int(source.labels[split][number]))
+            if split in source.groups:
+                copied.groups[part].append(int(source.groups[split][number]))
             copied.hashes[part].append(_hash_picture(picture))
         for split in SPLITS:
             labels[split].append(np.array(copied.labels[split], np.int32))
-        copied.digests = [writer.finish() for writer in (*images.values(), *labels.values())]
+        writers = [*images.values(), *labels.values()]
+        for split in SPLITS:
+            if copied.groups[split]:
+                groups = open_row_writer(split, "groups", "int64", ())
+                groups.append(np.array(copied.groups[split], np.int64))
+                writers.append(groups)
+        copied.digests = [writer.finish() for writer in writers]
     return copied
 
 

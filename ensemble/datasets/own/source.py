@@ -91,6 +91,8 @@ class PictureSource(Protocol):
       origin: where they come from, one line for people.
       class_names: of the labels from 0, one list for all splits.
       labels: of "train", and of "test" where there are test images: int32 (N,).
+      groups: likewise, int64 (N,): pictures of one writer or patient have one number; of the
+        splits of which that is known.
       notes: what was left out or stood out, a sentence each.
     """
 
@@ -101,6 +103,10 @@ class PictureSource(Protocol):
     @property
     def labels(self) -> Mapping[str, NDArray[np.int32]]:
         """Of each split."""
+
+    @property
+    def groups(self) -> Mapping[str, NDArray[np.int64]]:
+        """Of the splits of which they are known."""
 
     def survey(self) -> PictureSurvey:
         """The pictures' sizes and whether they are grey, as far as their headers say."""

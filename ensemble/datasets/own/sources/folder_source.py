@@ -53,6 +53,7 @@ class FolderSource:
         names = sort_class_names(name for files in splits.values() for name in files)
         self.class_names = format_class_names(names)
         self.notes = [*self._notes, *self._walk.describe_skipped()]
+        self.groups: dict[str, NDArray[np.int64]] = {}
         if empty:
             self.notes.append(
                 f"Folders without a picture are not used as classes: {format_name_list(empty)}."

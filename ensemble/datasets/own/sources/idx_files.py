@@ -44,6 +44,7 @@ class IdxSource:
 
     def __init__(self, folder: Path) -> None:
         self.notes = list[str]()
+        self.groups: dict[str, NDArray[np.int64]] = {}
         self.origin = f"IDX files of the folder {folder.name}"
         self._files = find_idx_files(folder)
         if ("train", "images") not in self._files or len(self._files) % 2:

@@ -1,7 +1,8 @@
 """Pictures in an .npz file, read a few at a time: it need not fit into memory, nor be unpacked.
 
 Names: `train_images`, `train_labels`, and the same of `test` and `val`; or Keras's `x_train`,
-`y_train`; or `images` and `labels` alone. `class_names` is there or not. Nothing is unpickled.
+`y_train`; or `images` and `labels` alone. `class_names` is there or not, and so is `train_groups`
+(and of the others), who wrote each picture, or whose it is. Nothing is unpickled.
 """
 
 import re
@@ -14,6 +15,7 @@ from typing import IO, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.image_groups import number_groups
 from ensemble.datasets.own.source import (
     DatasetImageFormat,
     PictureSurvey,
@@ -35,6 +37,7 @@ MAX_FORTRAN_BYTES = 2**31
 BLOCK = 2**22  # bytes that are unpacked in one go
 PIECE = 2**17
 IMAGES, LABELS = {"images", "image", "x"}, {"labels", "label", "y"}
+GROUPS = {"groups", "group", "writer_id", "patient_id", "video_id"}
 NAMES = {"class_names", "classes", "label_names"}
 REQUIRED_ARRAYS = (
     "It has to hold train_images (N, H, W) or (N, H, W, channels) and train_labels (N,), "
@@ -65,10 +68,16 @@ class NpzSource:
                 for split, part in roles.items()
             }
             class_names = self._read_small_array(archive, names_entry) if names_entry else None
+            groups_by_split = {
+                split: self._read_small_array(archive, part["groups"])
+                for split, part in roles.items()
+                if "groups" in part
+            }
         self._images = {split: [part["images"]] for split, part in roles.items()}
         self.class_names, self.labels = array_values.map_class_labels(
             labels_by_split, class_names, path.name
         )
+        self.groups = self._number_groups(groups_by_split)
         self._check_counts()
         self._merge_validation()
         self._scales: dict[str, float] = {}
@@ -110,7 +119,8 @@ class NpzSource:
             else:
                 roles[split][what] = name
         splits = {split for split in roles if split}
-        if "train" not in splits or any(len(roles[split]) != 2 for split in splits):
+        needed = {"images", "labels"}
+        if "train" not in splits or any(not needed <= set(roles[split]) for split in splits):
             raise DataError(
                 f"{self._path.name} holds {format_name_list(names, 8) or 'nothing'}. "
                 f"{REQUIRED_ARRAYS}"
@@ -120,6 +130,26 @@ class NpzSource:
                 f"Arrays of {self._path.name} that are not used: {format_name_list(left, 8)}."
             )
         return roles
+
+    def _number_groups(self, by_split: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.int64]]:
+        """Groups as numbers, the same in every split for the same name."""
+        for split, groups in by_split.items():
+            if groups.shape != self.labels[split].shape or groups.dtype.kind not in "iuU":
+                raise DataError(
+                    f"{self._path.name} has groups of shape {groups.shape} for "
+                    f"{len(self.labels[split]):,} {split} images: give each one, as a whole "
+                    "number or text."
+                )
+        if len({groups.dtype.kind == "U" for groups in by_split.values()}) > 1:
+            raise DataError(
+                f"{self._path.name} has groups that are numbers and groups that are text: "
+                "give all splits the same kind."
+            )
+        if not by_split:
+            return {}
+        every = number_groups(np.concatenate(list(by_split.values())))
+        ends = np.cumsum([len(groups) for groups in by_split.values()])[:-1]
+        return dict(zip(by_split, np.split(every.astype(np.int64), ends), strict=True))
 
     def _check_counts(self) -> None:
         for split, (name,) in self._images.items():
@@ -137,8 +167,18 @@ class NpzSource:
         into = array_values.assign_validation_split(set(self._images), self.notes)
         self._images.setdefault(into, []).extend(self._images.pop("val"))
         parts = [self.labels[split] for split in (into, "val") if split in self.labels]
+        both = [self.groups.get(split) for split in (into, "val") if split in self.labels]
         self.labels[into] = np.concatenate(parts)
         del self.labels["val"]
+        known = [groups for groups in both if groups is not None]
+        self.groups.pop("val", None)
+        if known and len(known) == len(both):
+            self.groups[into] = np.concatenate(known)
+        elif self.groups.pop(into, None) is not None or known:
+            self.notes.append(
+                f"Groups of the {into} images are not used: those of the validation images, which "
+                "join them, are known of one part alone."
+            )
 
     def _read_array_header(self, archive: zipfile.ZipFile, name: str) -> ArrayHeader:
         entry = find_npz_entry(archive, name)
@@ -185,7 +225,10 @@ class NpzSource:
 
 
 def parse_array_role(name: str) -> tuple[str, str]:
-    """Which split an array is of, and whether "images", "labels" or "names"; "" for neither."""
+    """Which split an array is of, and its role: "images", "labels", "groups"; "" for neither.
+
+    The classes' names have the role "names" of the split "".
+    """
     if name.lower() in NAMES:
         return "", "names"
     split, rest = "train", list[str]()
@@ -193,7 +236,8 @@ def parse_array_role(name: str) -> tuple[str, str]:
         split_name = array_values.parse_split_name(word)
         split, rest = (split_name, rest) if split_name else (split, [*rest, word])
     kind = "_".join(rest)
-    what = "images" if kind in IMAGES else "labels" if kind in LABELS else ""
+    roles = {"images": IMAGES, "labels": LABELS, "groups": GROUPS}
+    what = next((role for role, names in roles.items() if kind in names), "")
     return (split, what) if what else ("", "")
 
 

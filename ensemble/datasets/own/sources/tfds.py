@@ -43,6 +43,7 @@ class TfdsSource:
                 f"{name!r:.60} is not a name in TensorFlow Datasets: tfds:beans is one."
             )
         self.origin, self.notes = f"{name} of TensorFlow Datasets", list[str]()
+        self.groups: dict[str, NDArray[np.int64]] = {}
         builder = prepare_tfds_builder(name)
         self._image, label = find_feature_keys(builder.info.features, name)
         names = {
