@@ -191,7 +191,8 @@ def _estimate_balanced_accuracy(
         # Of a class whose few examples are all right less is known than that it has no spread.
         spread = (own * sizes + PRIOR_EXAMPLES * mean) / (sizes + PRIOR_EXAMPLES)
         parts = spread * (1 - spread) / sizes / classes**2
-        freedom = parts.sum() ** 2 / max(float((parts**2 / np.maximum(1, sizes - 1)).sum()), TINY)
+        shares = parts / max(float(parts.sum()), TINY)  # of the whole: squares of parts vanish
+        freedom = 1 / max(float((shares**2 / np.maximum(1, sizes - 1)).sum()), TINY)
         alike = classes**2 / float((1 / sizes).sum())
         return _convert_to_interval(mean, float(parts.sum()), alike, float(freedom))
     influence = len(labels) / (classes * counts[labels]) * (hits - recall[labels])

@@ -65,6 +65,16 @@ def test_intervals_hold_and_equal_classes_are_seldom_told_apart() -> None:
     assert claimed / 400 < 0.05
 
 
+def test_of_many_examples_the_interval_is_as_wide_as_the_spread_of_draws() -> None:
+    draw = np.random.default_rng(7)
+    labels = np.arange(20_000) % 10
+    said = np.where(draw.random(20_000) < 0.013, (labels + 1) % 10, labels)
+    found = measure_class_scores(np.eye(10)[said], said, labels)
+    by_chance = 3.92 * (0.013 * 0.987 / 20_000) ** 0.5
+    for score in (found.balanced_accuracy, found.macro_f1):
+        assert score.high - score.low == pytest.approx(by_chance, rel=0.1)
+
+
 def test_a_class_that_is_worse_is_found_and_one_interval_holds_all_classes() -> None:
     draw = np.random.default_rng(2)
     labels = np.repeat(np.arange(10), 100)
@@ -85,7 +95,7 @@ def test_where_all_is_right_the_intervals_keep_a_width() -> None:
     labels = np.arange(50) % 5
     found = measure_class_scores(np.eye(5)[labels], labels, labels)
     for score in (found.balanced_accuracy, found.macro_f1):
-        assert score.value == score.high == 1
+        assert (score.value, score.high) == pytest.approx((1, 1))
         assert 0.8 < score.low < 0.95
     alone = measure_class_scores(np.ones((1, 1)), np.zeros(1, int), np.zeros(1, int))
     assert (alone.lowest, alone.lowest_p) == (0, 1.0)
