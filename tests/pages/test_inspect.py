@@ -264,3 +264,14 @@ def test_images_that_are_gone_can_be_fetched() -> None:
     config["settings"]["dataset"] = "kmnist"
     (run.path / "config.json").write_text(json.dumps(config))
     assert "not on this machine any more" in inspected(runs.find_run(run.id)).warning[0].value
+
+
+def test_an_address_may_name_a_view_as_the_command_does_and_an_unknown_one_is_said() -> None:
+    run = trained(members=3)
+    at = inspected(run, view="conformal")
+    assert [value(at, name) for name in ("view", "mode")] == ["selective", "sets"]
+    assert not any("that there is not" in str(one.value) for one in at.caption)
+    at = inspected(run, view="nothing*[x](y)")
+    [said] = [str(one.value) for one in at.caption if "that there is not" in str(one.value)]
+    assert said.endswith(": this is Agreement.")
+    assert "[x](y)" not in said

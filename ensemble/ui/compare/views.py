@@ -35,6 +35,7 @@ def refresh_comparison_view(was_active: bool) -> None:
             st.rerun()
         selected_runs.remember_selected_runs()
         view = address.VIEW.read_option(VIEWS, DEFAULT_VIEW)
+        address.show_unknown_option(address.VIEW, VIEWS, VIEWS[view])
         with st.container(
             horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls"
         ):

@@ -41,6 +41,13 @@ PAGE_ONLY_VIEWS = {
 UNCERTAINTY_PICTURES = {"scatter": "Aleatoric and epistemic", "confusion": "Class by class"}
 SELECTIVE_MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 
+# What `ensemble inspect` calls views that stand within others here.
+COMMAND_VIEWS: dict[str, tuple[str, address.TextParameter | None, str]] = {
+    "answer": ("agreement", None, ""),
+    "confusion": ("uncertainty", address.PICTURE, "confusion"),
+    "conformal": ("selective", address.MODE, "sets"),
+}
+
 VIEWS_ASKING_MEMBERS = ("shift", "digit")
 
 
@@ -50,11 +57,22 @@ def select_inspect_view(noun: str) -> str:
     Args:
       noun: what an image of the run is called.
     """
+    open_named_view()
     value = address.VIEW.read_option(VIEWS, DEFAULT_VIEW)
+    address.show_unknown_option(address.VIEW, VIEWS, VIEWS[value])
     with st.container(horizontal=True, gap="medium", key="views"):
         for place, (question, views) in enumerate(GROUPS.items()):
             show_view_group(place, question, views | build_noun_titles(noun, views), value)
     return value
+
+
+def open_named_view() -> None:
+    """Follow an address that names a view as the command does: `view=conformal`."""
+    view, parameter, word = COMMAND_VIEWS.get(str(address.VIEW.read()), ("", None, ""))
+    if view:
+        address.VIEW.set_value(view, DEFAULT_VIEW)
+        if parameter:
+            parameter.set_value(word)
 
 
 def build_noun_titles(noun: str, views: dict[str, str]) -> dict[str, str]:

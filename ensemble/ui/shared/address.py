@@ -284,6 +284,16 @@ def select_address_option(
     return value
 
 
+def show_unknown_option(word: QueryParameter[Any], options: Iterable[str], instead: str) -> None:
+    """Say so where the address names none of the options, and what is shown instead."""
+    asked = word.read()
+    if asked is not None and str(asked) not in list(options):
+        name = escaping.escape_markdown(f"{asked!s:.40}")
+        st.caption(
+            f"The address names a {word.name} “{name}” that there is not: this is {instead}."
+        )
+
+
 def update_address(word: QueryParameter[Any], key: str, default: object) -> None:
     """Callback: the address follows the control."""
     word.set_value(widget_state.get_widget_value(key), default)
