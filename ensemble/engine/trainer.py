@@ -124,7 +124,10 @@ class Trainer:
         )
         self.augmentation = Augmentation.from_config(config)
         execution = execution or choose_training_execution(
-            self.network, self.layout.lanes, config.batch_size, self.layout.local_devices[0]
+            self.network,
+            self.layout.lanes,
+            config.batch_size,
+            next(iter(self.layout.local_devices), None),
         )
         arithmetic = choose_arithmetic(config, execution, self.network, products)
         self.products = extract_bfloat16_methods(arithmetic)

@@ -4,7 +4,7 @@
 """
 
 import functools
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -88,8 +88,8 @@ def test_a_gpu_trains_by_patches_as_long_as_they_fit(monkeypatch: pytest.MonkeyP
     assert network.patch_numbers == 28 * 28 * 9 + 14 * 14 * 9 * 32
     monkeypatch.setattr(member_programs.jax, "default_backend", lambda: "gpu")
     assert choose_execution(network) == "patches"
-    assert choose_training_execution(network, 16, 128, Card()) == "patches"
-    assert choose_training_execution(network, 64, 4096, Card()) == "grouped"
+    assert choose_training_execution(network, 16, 128, cast(jax.Device, Card())) == "patches"
+    assert choose_training_execution(network, 64, 4096, cast(jax.Device, Card())) == "grouped"
 
 
 def test_members_that_share_an_order_learn_what_they_learn_with_orders_of_their_own() -> None:
