@@ -15,7 +15,6 @@ from typing import IO, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.image_groups import number_groups
 from ensemble.datasets.own.source import (
     DatasetImageFormat,
     PictureSurvey,
@@ -147,7 +146,8 @@ class NpzSource:
             )
         if not by_split:
             return {}
-        every = number_groups(np.concatenate(list(by_split.values())))
+        joined = np.concatenate(list(by_split.values()))
+        every = np.unique(joined, return_inverse=True)[1].reshape(-1)
         ends = np.cumsum([len(groups) for groups in by_split.values()])[:-1]
         return dict(zip(by_split, np.split(every.astype(np.int64), ends), strict=True))
 
