@@ -204,9 +204,10 @@ def describe_corruption_effect(
     if not many:
         return f"{sentence}{before}. {nll}, from {format_nats(clean['ensemble_nll'])}."
     gain = (worst["ensemble_accuracy"] - fmean(worst["member_accuracy"])) * n
-    sentence += (
-        f"{formats.format_image_difference(gain, noun)} over the average member's, {before}. "
-    )
+    digits = formats.round_half_away(gain)
+    count = formats.format_count(abs(digits), noun)
+    than = f"{count} {'more' if digits > 0 else 'fewer'} than" if digits else "as many right as"
+    sentence += f"{than} the average member, {before}. "
     sentence += f"{nll}, the average member's {format_nats(fmean(worst['member_nll']))}. "
     return sentence + " ".join(describe_shift_trust(clean, worst, n, noun))
 
