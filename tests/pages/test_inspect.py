@@ -270,8 +270,8 @@ def test_an_address_may_name_a_view_as_the_command_does_and_an_unknown_one_is_sa
     run = trained(members=3)
     at = inspected(run, view="conformal")
     assert [value(at, name) for name in ("view", "mode")] == ["selective", "sets"]
-    assert not any("that there is not" in str(one.value) for one in at.caption)
+    assert not any("which there is not" in str(one.value) for one in at.caption)
     at = inspected(run, view="nothing*[x](y)")
-    [said] = [str(one.value) for one in at.caption if "that there is not" in str(one.value)]
+    [said] = [str(one.value) for one in at.caption if "which there is not" in str(one.value)]
     assert said.endswith(": this is Agreement.")
     assert "[x](y)" not in said

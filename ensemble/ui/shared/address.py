@@ -289,9 +289,7 @@ def show_unknown_option(word: QueryParameter[Any], options: Iterable[str], inste
     asked = word.read()
     if asked is not None and str(asked) not in list(options):
         name = escaping.escape_markdown(f"{asked!s:.40}")
-        st.caption(
-            f"The address names a {word.name} “{name}” that there is not: this is {instead}."
-        )
+        st.caption(f"The address names “{name}”, which there is not: this is {instead}.")
 
 
 def update_address(word: QueryParameter[Any], key: str, default: object) -> None:
