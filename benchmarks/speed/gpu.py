@@ -3,7 +3,7 @@
 For each form and precision a process of its own: compile time, img·member/s and device memory
 for each number of members. Then what PyTorch's `torch.func.vmap` makes of the same, eager and
 compiled; then, in the form that was fastest, 16 members on MNIST until the ensemble is right on
-99 % of the test images, and 64 members for 10 epochs. Takes about 5 minutes on an H200. `--small`
+99 % of the test images, and 64 members for 10 epochs. Takes about 4 minutes on an H200. `--small`
 goes the same way with 2 members and small batches of `digits` on the CPU, in half a minute: it
 keeps nothing.
 """

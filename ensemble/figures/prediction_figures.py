@@ -15,7 +15,7 @@ from ensemble.analysis.members.sufficient_size import DEFAULT_MARGINS, find_suff
 from ensemble.analysis.members.uncertainty import measure_uncertainty as measures_of
 from ensemble.analysis.named_predictions import NamedPredictions as Named
 from ensemble.analysis.quality.conformal import METHODS
-from ensemble.analysis.quality.coverage import MISS_RATE, evaluate_conformal_sets
+from ensemble.analysis.quality.coverage import MISS_RATE, evaluate_ensemble_sets
 from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE
 from ensemble.analysis.quality.selective import ERROR_RATE
 from ensemble.errors import ConfigError
@@ -213,15 +213,7 @@ def conformal(
         raise ConfigError(f"rate is {rate:g}: it has to be a share between 0 and 1.")
     check_allowed_value("method", method, METHODS)
     check_enough_to_halve(predictions, fit)
-    apart = None if fit is None else (fit.averaged, fit.labels)
-    _, evaluation = evaluate_conformal_sets(
-        predictions.averaged,
-        predictions.labels,
-        rate,
-        method,
-        apart,
-        predictions.groups,
-    )
+    _, evaluation = evaluate_ensemble_sets(predictions, rate, method, fit)
     title = format_figure_title(
         f"Conformal sets at {conformal_sets.format_set_level(rate)}", predictions
     )

@@ -74,7 +74,11 @@ def list_answer_evidence(epoch: EvaluatedEpoch) -> list[str]:
         describe_shown_epoch(epoch.run, epoch.epoch, epoch.epochs),
         selection_basis.CHOSEN_MEMBERS_SENTENCE if are_members_chosen(epoch.run) else "",
         words.describe_interval_scope(
-            spread.accuracies, spread.nlls, epoch.n, estimate_member_spread(epoch)
+            spread.accuracies,
+            spread.nlls,
+            epoch.n,
+            # Other seeds tell it better, where there are any.
+            estimate_member_spread(epoch) if len(spread.accuracies) < 2 else None,
         ),
         words.describe_image_dependence(
             epoch.dataset.test_groups.named, epoch.dataset.test_groups.copies, epoch.n, noun

@@ -2,7 +2,7 @@
 
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.conformal import METHODS, ConformalThreshold
-from ensemble.analysis.quality.coverage import MISS_RATE, ConformalCoverage, evaluate_conformal_sets
+from ensemble.analysis.quality.coverage import MISS_RATE, ConformalCoverage, evaluate_ensemble_sets
 from ensemble.figures.inspect import conformal as figures
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Choice, ChoiceRow, Figure, Figures, Paragraph, Table, View
@@ -97,15 +97,4 @@ def calibrate_set_methods(
     predictions: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None
 ) -> dict[str, tuple[ConformalThreshold, ConformalCoverage]]:
     """Each kind of sets, calibrated and judged on other examples."""
-    apart = (fit.averaged, fit.labels) if fit else None
-    return {
-        method: evaluate_conformal_sets(
-            predictions.averaged,
-            predictions.labels,
-            rate,
-            method,
-            apart,
-            predictions.groups,
-        )
-        for method in METHODS
-    }
+    return {method: evaluate_ensemble_sets(predictions, rate, method, fit) for method in METHODS}

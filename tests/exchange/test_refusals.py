@@ -178,6 +178,11 @@ def test_a_zero_of_float16_is_what_it_rounds_and_said(tmp_path: Path) -> None:
     assert found.probabilities.min() == pytest.approx(2.0**-25)
     assert any("no example costs more than 17.3 nats" in note for note in found.notes)
     assert not any("87 nats" in note for note in found.notes)
+    without = np.where(sure == 0, 0.01, sure) / np.where(sure == 0, 0.01, sure).sum(
+        -1, keepdims=True
+    )
+    plain = taken(tmp_path, probabilities=without.astype(np.float16))
+    assert not any("float16" in note for note in plain.notes)
     exact = taken(tmp_path, probabilities=sure)
     assert exact.probabilities.min() == 0
     assert any("each adds 87 nats" in note for note in exact.notes)

@@ -11,6 +11,7 @@ from ensemble.analysis.inference.image_groups import (
     grouped_share_interval,
     select_groups,
 )
+from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.conformal import (
     METHODS,
@@ -164,6 +165,23 @@ def evaluate_conformal_sets(
         conformal_threshold.build_sets(averaged[judged]),
         labels[judged],
         select_groups(groups, judged),
+    )
+
+
+def evaluate_ensemble_sets(
+    predictions: EnsemblePredictions,
+    error_rate: float,
+    method: str = METHODS[0],
+    fit: EnsemblePredictions | None = None,
+) -> tuple[ConformalThreshold, ConformalCoverage]:
+    """`evaluate_conformal_sets` of an ensemble, calibrated on `fit`, else on one half."""
+    return evaluate_conformal_sets(
+        predictions.averaged,
+        predictions.labels,
+        error_rate,
+        method,
+        (fit.averaged, fit.labels) if fit else None,
+        predictions.groups,
     )
 
 

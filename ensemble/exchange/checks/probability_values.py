@@ -118,7 +118,7 @@ class ProbabilityConverter:
         if least < 0:
             self._clipped = True
             np.maximum(rows, 0, out=rows)
-        if block.dtype == np.float16 and least <= 0:
+        if block.dtype == np.float16 and (rows < FLOAT16_ZERO).any():
             self._raised = True
             np.maximum(rows, FLOAT16_ZERO, out=rows)
 
