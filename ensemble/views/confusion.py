@@ -39,7 +39,8 @@ def build_confusion(epoch: EvaluatedEpoch) -> View:
     yield Paragraph(words.describe_lowest_class(scores, epoch.class_names, epoch.noun), "answer")
     if evidence := words.describe_lowest_class_evidence(scores, epoch.noun):
         yield Paragraph(evidence, "evidence")
-    if epoch.dataset.test_groups.named and (lowest := epoch.measure(find_weakest_group)):
+    lowest = epoch.measure(find_weakest_group) if epoch.dataset.test_groups.named else None
+    if lowest and lowest.right < lowest.count:
         yield Paragraph(words.describe_lowest_group(lowest, epoch.noun), "finding")
     matrix = epoch.measure(figures.compute_confusion_matrix)
     choice = offer_cells(epoch, matrix, None)
