@@ -1,9 +1,10 @@
-"""Claims about settings, tried on real trainings: an MLP on MNIST, many seeds of each setting.
+"""Claims about settings, tried on real trainings: an MLP on MNIST and on Digits, many seeds each.
 
 Runs of one and the same setting differ in the seed alone, so that whatever is said of their
 settings is wrong; of two settings of which one is better by far, it is told how often that is said.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from ensemble import datasets
 from ensemble.analysis.best_value import estimate_best_value
+from ensemble.analysis.inference.unseen_mistakes import estimate_mistake_nll
 from ensemble.analysis.members.member_variance import estimate_member_variances
 from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
 from ensemble.analysis.quality.proper_scores import log_loss
@@ -21,8 +23,11 @@ from ensemble.comparison.differences import adjust_differences, compute_group_di
 from ensemble.comparison.run_measures import RunMeasures
 from ensemble.config import EnsembleConfig
 
-MEMBERS, EPOCHS, SEEDS, QUICK_SEEDS = 4, 3, 15, 5
-SIZES, DRAWS = (500, 2_000, 10_000), 200
+MEMBERS, SEEDS, QUICK_SEEDS = 4, 15, 5
+EPOCHS = {"mnist": 3, "digits": 10}
+SIZES = {"mnist": (500, 2_000, 10_000), "digits": (250, 500)}  # drawn from the test images
+BLOCKS = 4  # of the test digits in file order, about one for each person who wrote them
+DRAWS = 200
 SEED_COUNTS = (2, 3, 5)
 SEED = 20_261_125
 # By name: what differs from the usual settings. "slower" is the one that is truly worse.
@@ -42,53 +47,71 @@ class SeedRuns:
     Attributes:
       probabilities: (S, M, N, C), of every seed on the test images.
       labels: (N,).
+      sizes: how many images are drawn from the N.
     """
 
     probabilities: NDArray[np.float32]
     labels: NDArray[np.int64]
+    sizes: tuple[int, ...]
 
 
-def train_seeds(name: str, seeds: int) -> SeedRuns:
+def train_seeds(dataset: str, name: str, seeds: int) -> SeedRuns:
     """So many runs of a setting, trained here."""
     from ensemble.engine import Trainer
 
-    data = datasets.load_dataset("mnist")
+    data = datasets.load_dataset(dataset)
     runs = []
     for seed in range(seeds):
         config = EnsembleConfig(
-            dataset="mnist",
+            dataset=dataset,
             network="mlp",
             members=MEMBERS,
-            epochs=EPOCHS,
+            epochs=EPOCHS[dataset],
             seed=seed,
             **SETTINGS[name],
         )
         trainer = Trainer(config, data)
         state = trainer.start()
-        for epoch in range(1, EPOCHS + 1):
+        for epoch in range(1, EPOCHS[dataset] + 1):
             state, _ = trainer.train(state, epoch, 0, trainer.steps_per_epoch)
         runs.append(np.asarray(trainer.evaluate(state).probabilities, np.float32))
-        print(f"trained {name}, seed {seed}", flush=True)
-    return SeedRuns(np.array(runs), np.asarray(data.test_labels, np.int64))
+        print(f"trained {dataset}, {name}, seed {seed}", flush=True)
+    return SeedRuns(np.array(runs), np.asarray(data.test_labels, np.int64), SIZES[dataset])
 
 
-def simulate_trainings(quick: bool) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """Every case, each printed when it is done; and what seeds differ by beside the jackknife."""
+def simulate_trainings(quick: bool) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Every case, each printed when it is done; and what is measured of the trainings themselves.
+
+    These are `seeds_beside_jackknife`, what seeds differ by in units of the jackknife over members,
+    and `digit_blocks`, what `compare_digit_blocks` gives.
+    """
     seeds = QUICK_SEEDS if quick else SEEDS
-    trained = {name: train_seeds(name, seeds) for name in SETTINGS}
+    trained = {
+        dataset: {name: train_seeds(dataset, name, seeds) for name in SETTINGS} for dataset in SIZES
+    }
     ratios = {
-        name: compare_with_jackknife(runs) for name, runs in trained.items() if name != "slower"
+        name: compare_with_jackknife(runs)
+        for name, runs in trained["mnist"].items()
+        if name != "slower"
     }
     for name, ratio in ratios.items():
         print(f"members with {name}: seeds differ {ratio:.2f} times as much as the jackknife says")
+    blocks = compare_digit_blocks(list(trained["digits"].values()))
+    for name, ratio in blocks.items():
+        print(f"{name} over quarters of the digits varies {ratio:.2f} times as much as independent")
     rows = []
-    for verdict, case, n, counts, claim in list_cases(trained):
+    every = (
+        (verdict, case if dataset == "mnist" else f"{dataset}: {case}", *rest)
+        for dataset, runs_by_setting in trained.items()
+        for verdict, case, *rest in list_cases(runs_by_setting)
+    )
+    for verdict, case, n, counts, claim in every:
         rng = np.random.default_rng([SEED, n, *map(ord, verdict + case)])
         draws = DRAWS // 10 if quick else DRAWS
         rows.append(
             summarize_claims(verdict, case, n, counts, [claim(rng, n) for _ in range(draws)])
         )
-    return rows, ratios
+    return rows, {"seeds_beside_jackknife": ratios, "digit_blocks": blocks}
 
 
 def list_cases(
@@ -100,7 +123,7 @@ def list_cases(
     """
     one, own, slower = trained["one order"], trained["own order"], trained["slower"]
     most = len(one.probabilities) // 2
-    for n in SIZES:
+    for n in one.sizes:
         for name, runs in (("one order", one), ("own order", own)):
             yield (
                 "these two runs",
@@ -176,7 +199,17 @@ def measure(runs: SeedRuns, seed: int, rows: NDArray[np.int64], independent: boo
     each = {"accuracy": right, "nll": log_loss(averaged, labels)}
     variances = estimate_member_variances(probabilities, labels)
     return RunMeasures(
-        f"{seed}", 1, "last", "", right.astype(float), each, {}, None, variances, independent
+        f"{seed}",
+        1,
+        "last",
+        "",
+        right.astype(float),
+        each,
+        {},
+        None,
+        variances,
+        independent,
+        mistake_nll=estimate_mistake_nll(averaged),
     )
 
 
@@ -186,6 +219,35 @@ def compare_with_jackknife(runs: SeedRuns) -> float:
     measured = [measure(runs, seed, every, True) for seed in range(len(runs.probabilities))]
     told = np.mean([one.member_variances["nll"].variance for one in measured])
     return float(np.std([one.nll.mean() for one in measured], ddof=1) / math.sqrt(told))
+
+
+def compare_digit_blocks(settings: Sequence[SeedRuns]) -> dict[str, float]:
+    """How much quarters of the test digits vary, in units of what independent digits would.
+
+    The variance over the quarters' means by the one that the digits within them give, averaged
+    over runs or over pairs of runs: of a run's accuracy, of the difference of two runs' accuracies
+    and of the difference of their NLLs. Independent digits would give 1.
+    """
+    ratios: dict[str, list[float]] = {"accuracy": [], "accuracy gap": [], "NLL gap": []}
+    measured = []
+    for runs in settings:
+        every = np.arange(len(runs.labels))
+        for seed in range(len(runs.probabilities)):
+            measured.append(measure(runs, seed, every, True))
+            ratios["accuracy"].append(compute_block_ratio(measured[-1].per_image["accuracy"]))
+    for first, second in itertools.combinations(measured, 2):
+        for name, metric in (("accuracy gap", "accuracy"), ("NLL gap", "nll")):
+            gaps = first.per_image[metric].astype(float) - second.per_image[metric].astype(float)
+            if gaps.any():
+                ratios[name].append(compute_block_ratio(gaps))
+    return {name: float(np.mean(values)) for name, values in ratios.items()}
+
+
+def compute_block_ratio(values: NDArray[np.floating]) -> float:
+    """The variance between blocks' means (N,) over what independent values would give."""
+    blocks = np.array_split(np.asarray(values, float), BLOCKS)
+    within = np.var(np.asarray(values, float), ddof=1) / (len(values) / BLOCKS)
+    return float(np.var([block.mean() for block in blocks], ddof=1) / within)
 
 
 def summarize_claims(

@@ -97,6 +97,11 @@ class ComparisonTable:
     warnings: tuple[str, ...]
     note: str
 
+    @property
+    def datasets(self) -> frozenset[str]:
+        """The names of the datasets of all its runs."""
+        return frozenset(run.config.dataset for one in self.columns for run in one.group.runs)
+
 
 @dataclass(frozen=True)
 class _MeasuredGroup:

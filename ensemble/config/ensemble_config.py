@@ -142,7 +142,8 @@ class EnsembleConfig(Settings):
     )
     validation: float = declare_setting(
         0.0,
-        "Share of the training images, of each class alike, held out to choose settings by.",
+        "Share of the training images, of each class alike (of whole groups where the dataset has "
+        "groups), held out to choose settings by.",
         low=0.0,
         high=0.5,
     )

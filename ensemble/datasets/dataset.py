@@ -22,8 +22,9 @@ class Dataset:
       class_names: what people call the classes.
       source: where the images came from, one line for people.
       noun: what one image is called, in the singular.
-      test_groups: int64 (N,), who wrote each test image, or whose it is; None where that is not
-        known.
+      train_groups: int64 (N,), who wrote each training image, or whose it is, numbers from 0;
+        None where that is not known.
+      test_groups: likewise of the test images, by the same numbers.
       digest: the SHA-256 of all images and labels where it was taken as they were written, or "".
     """
 
@@ -36,6 +37,7 @@ class Dataset:
     source: str
     noun: str = "image"
     digest: str = ""
+    train_groups: NDArray[np.int64] | None = None
     test_groups: NDArray[np.int64] | None = None
 
     @property

@@ -1,7 +1,9 @@
 """Which training images a run holds out to choose by: the same share of every class.
 
-The draw follows from the labels, the share and the seed alone: not from the members, the devices
-or the version of NumPy (the words of its bit generators never change, its shuffles may).
+Where it is known whose each image is, whole groups instead, so that nobody is learnt from and
+chosen by. The draw follows from the labels, the groups, the share and the seed alone: not from the
+members, the devices or the version of NumPy (the words of its bit generators never change, its
+shuffles may).
 """
 
 from typing import Protocol
@@ -24,21 +26,97 @@ class HoldoutSettings(Protocol):
         """Of the draw."""
 
 
+class SplittableDataset(Protocol):
+    """What the split needs of a dataset."""
+
+    @property
+    def train_labels(self) -> NDArray[np.int32]:
+        """(N,), the classes of all training images, from 0."""
+
+    @property
+    def train_groups(self) -> NDArray[np.int64] | None:
+        """(N,), whose each is, from 0; None where that is not known."""
+
+
 def count_holdout_images(size: int, share: float) -> int:
     """How many of `size` images, no class of which has but one, are held out: at most half."""
     return min(int(share * size + 0.5), size // 2)
 
 
 def select_validation_indices(
-    config: HoldoutSettings, labels: NDArray[np.int32]
+    config: HoldoutSettings, dataset: SplittableDataset
 ) -> NDArray[np.int64]:
-    """The training images that a run does not learn from but chooses by.
+    """The training images that a run does not learn from but chooses by: `count_holdout_images`.
+
+    Of whole groups where the dataset has them (`select_group_indices`), else of each class its
+    share (`select_class_indices`). Either way every class keeps an image for training.
+
+    Args:
+      config: the run's.
+      dataset: the run's.
+
+    Returns:
+      Their numbers (V,), rising; none where the share is 0.
+    """
+    labels, groups = dataset.train_labels, dataset.train_groups
+    if groups is None:
+        return select_class_indices(config, labels)
+    return select_group_indices(config, labels, groups)
+
+
+def select_group_indices(
+    config: HoldoutSettings, labels: NDArray[np.int32], groups: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """So many images as a share of all are, of groups that are held out as a whole.
+
+    Groups are taken in an order that the seed draws, each that still fits and leaves every class
+    an image for training. What is missing then comes from the first groups that were not taken:
+    they alone are in both parts, usually one at most.
+
+    Args:
+      config: says the share and the seed.
+      labels: (N,), the classes, from 0.
+      groups: (N,), from 0; a number that is missing is a group of none.
+
+    Returns:
+      Their numbers (V,), rising.
+    """
+    sizes = np.bincount(labels)
+    wanted = count_holdout_images(int(sizes[sizes > 1].sum()), config.validation)
+    if not wanted:
+        return np.zeros(0, np.int64)
+    spare = np.maximum(sizes - 1, 0)  # what each class can give
+    count = int(groups.max()) + 1
+    words = np.random.PCG64([VALIDATION_STREAM, config.seed]).random_raw(count)
+    by_group = np.argsort(groups, kind="stable")
+    ends = np.cumsum(np.bincount(groups, minlength=count))
+    left, rest = list[NDArray[np.int64]](), wanted
+    held = np.zeros(len(labels), bool)
+    for group in np.argsort(words, kind="stable"):
+        members = by_group[ends[group - 1] if group else 0 : ends[group]]
+        needed = np.bincount(labels[members], minlength=len(sizes))
+        if len(members) <= rest and (needed <= spare).all():
+            held[members] = True
+            spare, rest = spare - needed, rest - len(members)
+        else:
+            left.append(members)
+    for members in left:
+        for image in members:
+            if rest and spare[labels[image]]:
+                held[image] = True
+                spare[labels[image]] -= 1
+                rest -= 1
+    return np.flatnonzero(held)
+
+
+def select_class_indices(config: HoldoutSettings, labels: NDArray[np.int32]) -> NDArray[np.int64]:
+    """So many images as a share of all are, of each class its own share.
 
     Of C classes each gives its share, rounded by the method of the largest remainder so that
     their sum is `count_holdout_images`; a class with a single image keeps it for training.
 
     Args:
-      config: the run's.
+      config: says the share and the seed.
       labels: (N,), the classes of all training images, from 0.
 
     Returns:

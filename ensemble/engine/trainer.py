@@ -48,6 +48,10 @@ class ImageDataset(Protocol):
         """Its classes."""
 
     @property
+    def train_groups(self) -> np.ndarray | None:
+        """Whose each is: int64 (N,); None where that is not known."""
+
+    @property
     def test_images(self) -> np.ndarray:
         """What to be tested on."""
 
@@ -114,7 +118,7 @@ class Trainer:
         self.layout = Layout.over_devices(
             len(self.numbers), devices or choose_devices(config.devices)
         )
-        held = select_validation_indices(config, labels)
+        held = select_validation_indices(config, dataset)
         held_images, held_labels = images[held], labels[held]
         if len(held):
             images, labels = np.delete(images, held, 0), np.delete(labels, held)

@@ -85,7 +85,7 @@ def load_plan_grids(run: Run) -> PlanGrids:
         raise RunError(problems[0])
     held: dict[int, CommitteeScores] = {}
     if config.validation:
-        labels = data.train_labels[select_validation_indices(config, data.train_labels)]
+        labels = data.train_labels[select_validation_indices(config, data)]
         held, more = _score_epochs(
             run, "validation", tuple(test), labels, read_validation_predictions
         )

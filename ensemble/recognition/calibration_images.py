@@ -66,7 +66,7 @@ class CalibrationSource:
     @property
     def held_out_indices(self) -> NDArray[np.int64]:
         """The numbers of the training images held out, rising; none where `validation` is 0."""
-        return select_validation_indices(self, datasets.load_dataset(self.dataset).train_labels)
+        return select_validation_indices(self, datasets.load_dataset(self.dataset))
 
     @property
     def threshold_split(self) -> str:

@@ -73,12 +73,11 @@ def find_last_line(kind: str, lines: Sequence[Line]) -> Line | None:
 
 
 def _compute_image_losses(run: Run, on: str, epoch: int) -> NDArray[np.float64]:
-    labels = load_run_dataset(run).test_labels
+    data = load_run_dataset(run)
     if on == "test":
-        return log_loss(read_run_predictions(run.id, epoch), labels)
-    labels = load_run_dataset(run).train_labels
-    held = select_validation_indices(require_training_config(run), labels)
-    return log_loss(read_validation_predictions(run.id, epoch), labels[held])
+        return log_loss(read_run_predictions(run.id, epoch), data.test_labels)
+    held = select_validation_indices(require_training_config(run), data)
+    return log_loss(read_validation_predictions(run.id, epoch), data.train_labels[held])
 
 
 def _parse_line_losses(run: Run, line: Line, on: str, epoch: int) -> FinalLosses:

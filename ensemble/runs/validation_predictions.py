@@ -1,5 +1,6 @@
 """What a run's members say of the images that were held out of training, with their labels."""
 
+from ensemble.analysis.inference.image_groups import number_groups
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import EnsembleError
@@ -28,9 +29,9 @@ def evaluate_validation_predictions(run: Run, epoch: int) -> EnsemblePredictions
         return None
     try:
         probabilities = read_validation_predictions(run.id, epoch)
-        labels = load_run_dataset(run).train_labels
-        return evaluate_predictions(
-            probabilities, labels[select_validation_indices(config, labels)]
-        )
+        data = load_run_dataset(run)
+        held = select_validation_indices(config, data)
+        groups = None if data.train_groups is None else number_groups(data.train_groups[held])
+        return evaluate_predictions(probabilities, data.train_labels[held], groups)
     except (EnsembleError, ValueError):
         return None

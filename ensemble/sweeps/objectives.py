@@ -55,5 +55,5 @@ def compute_validation_ece(run: runs.Run, epoch: int) -> float:
 
 def load_validation_labels(run: runs.Run) -> NDArray[np.int32]:
     """The classes (V,) of the images that a run holds out, in the order of its predictions."""
-    labels = load_run_dataset(run).train_labels
-    return labels[select_validation_indices(runs.require_training_config(run), labels)]
+    data = load_run_dataset(run)
+    return data.train_labels[select_validation_indices(runs.require_training_config(run), data)]

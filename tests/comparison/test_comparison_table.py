@@ -107,6 +107,8 @@ def test_what_one_run_each_shows_is_said_of_these_runs_and_not_of_their_settings
     assert rows["NLL, verdict"] == "in these runs lower"
     assert "chosen before the results were seen" in describe_table_basis(table)
     assert "chosen before the results were seen" in describe_comparison_basis(table)
+    for basis in (describe_table_basis(table), describe_comparison_basis(table)):
+        assert "The test digits are by few people" in basis
 
 
 @pytest.mark.parametrize("setting", ["shuffle_per_member", "bootstrap"])

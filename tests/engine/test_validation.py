@@ -21,7 +21,7 @@ def more(digits, few):
 
 @pytest.fixture(scope="module")
 def held(more):
-    return select_validation_indices(small_config(validation=0.25), more.train_labels)
+    return select_validation_indices(small_config(validation=0.25), more)
 
 
 def test_it_learns_what_it_would_with_the_rest_alone_to_the_bit(more, held):

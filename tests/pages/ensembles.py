@@ -26,7 +26,7 @@ def probabilities(dataset: str, members: int, epoch: int, sure: float) -> NDArra
 def held_out(run: Run, epoch: int, sure: float) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """(M, V, C) and (V,): what such members say of the images that a run holds out, and these."""
     known = datasets.load_dataset(run.config.dataset)
-    labels = known.train_labels[select_validation_indices(run.config, known.train_labels)]
+    labels = known.train_labels[select_validation_indices(run.config, known)]
     made = leaning(labels, run.config.members, 100 + epoch, sure, len(known.class_names))
     return made, labels
 

@@ -24,7 +24,7 @@ CONFIG = EnsembleConfig(network="mlp", members=2, epochs=1, validation=0.2, seed
 
 def test_it_is_set_on_the_images_held_out_and_judged_on_test_images_alone() -> None:
     digits = datasets.load_dataset("digits")
-    held = select_validation_indices(CONFIG, digits.train_labels)
+    held = select_validation_indices(CONFIG, digits)
     source = CalibrationSource.from_holdout("digits", CONFIG)
     images, labels = load_held_out_images(source, fitted=True)
     assert len(images) == 259
@@ -38,7 +38,7 @@ def test_it_is_set_on_the_images_held_out_and_judged_on_test_images_alone() -> N
 
 def test_a_digit_held_out_is_none_of_those_that_marks_are_compared_with() -> None:
     digits = datasets.load_dataset("digits")
-    held = select_validation_indices(CONFIG, digits.train_labels)
+    held = select_validation_indices(CONFIG, digits)
 
     def rows(images: np.ndarray) -> set[bytes]:
         return {row.tobytes() for row in reduce_digit_images(np.asarray(images))}

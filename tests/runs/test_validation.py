@@ -60,7 +60,7 @@ def where_it_is(ended: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("where_it_is")
 def test_each_epoch_says_what_the_kept_probabilities_come_to(ended: Run) -> None:
     dataset = datasets.load_dataset("digits")
-    held = select_validation_indices(CONFIG, dataset.train_labels)
+    held = select_validation_indices(CONFIG, dataset)
     truth = dataset.train_labels[held]
     for line in epoch_lines(ended):
         kept = runs.read_validation_predictions(ended.id, line["epoch"]).astype(np.float64)

@@ -26,8 +26,8 @@ from tests.sweeps.light import light_config
 def trial(number: int, skill: float, seed: int = 0) -> Trial:
     """A complete trial whose run says its validation images the surer, the greater the skill."""
     run = finished({"validation": 0.1, "seed": seed, "momentum": number / 50}, epochs=1)
-    labels = load_run_dataset(run).train_labels
-    labels = labels[select_validation_indices(runs.require_training_config(run), labels)]
+    data = load_run_dataset(run)
+    labels = data.train_labels[select_validation_indices(runs.require_training_config(run), data)]
     hard = np.random.default_rng(99).normal(size=(2, len(labels), 10))
     logits = hard + np.random.default_rng(number).normal(0, 0.3, hard.shape)
     logits[:, np.arange(len(labels)), labels] += skill

@@ -29,7 +29,10 @@ def load_custom_dataset(entry: DatasetEntry) -> Dataset:
         raise NotPreparedError(f"The dataset {entry.name} has been removed meanwhile.")
     try:
         return read_custom_dataset(
-            custom_registry.custom_datasets_folder() / entry.name, entry, note.labels_crc32
+            custom_registry.custom_datasets_folder() / entry.name,
+            entry,
+            note.labels_crc32,
+            note.whole_groups,
         )
     except FileNotFoundError as error:
         raise NotPreparedError(
@@ -58,8 +61,16 @@ def is_custom_dataset_intact(entry: DatasetEntry) -> bool:
     return True
 
 
-def read_custom_dataset(folder: Path, entry: DatasetEntry, crc32s: list[int]) -> Dataset:
+def read_custom_dataset(
+    folder: Path, entry: DatasetEntry, crc32s: list[int], whole_groups: bool = False
+) -> Dataset:
     """The dataset in a folder, which may not have its place and name yet.
+
+    Args:
+      folder: where its files are.
+      entry: the registry's form of it.
+      crc32s: of its training and its test labels.
+      whole_groups: whether it has the groups of its training images, to hold out by.
 
     Raises:
       DamagedFileError: a file is not what `entry` says.
@@ -87,7 +98,8 @@ def read_custom_dataset(folder: Path, entry: DatasetEntry, crc32s: list[int]) ->
         source=entry.source,
         noun=entry.noun,
         digest=entry.fingerprint,
-        test_groups=_load_test_groups(folder, entry.test_size),
+        train_groups=_load_groups(folder, "train", entry.train_size) if whole_groups else None,
+        test_groups=_load_groups(folder, "test", entry.test_size),
     )
 
 
@@ -96,9 +108,9 @@ def compute_labels_crc32(labels: NDArray[np.int32]) -> int:
     return zlib.crc32(np.ascontiguousarray(labels).view(np.uint8).data)
 
 
-def _load_test_groups(folder: Path, size: int) -> NDArray[np.int64] | None:
-    """Whose each test image is; None where that is not known."""
-    path = folder / "test_groups.npy"
+def _load_groups(folder: Path, split: str, size: int) -> NDArray[np.int64] | None:
+    """Whose each image of a split is; None where that is not known."""
+    path = folder / f"{split}_groups.npy"
     if not path.exists():
         return None
     groups = np.array(map_npy(path, ExpectedArray((size,), "int64")))

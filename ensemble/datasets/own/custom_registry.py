@@ -51,6 +51,8 @@ class CustomDatasetNote:
       prepared: how they came to this size, for whoever brings another picture to it.
       added: when, unix seconds.
       said: what was left out or stood out when it was added, a sentence each.
+      whole_groups: whether runs hold whole groups of training images out; where groups are not
+        known, and in datasets of earlier versions, they hold images of each class out.
     """
 
     format: int
@@ -68,6 +70,7 @@ class CustomDatasetNote:
     prepared: str = ""
     added: float = 0.0
     said: list[str] = field(default_factory=list)
+    whole_groups: bool = False
 
 
 def custom_datasets_folder() -> Path:

@@ -31,7 +31,7 @@ from ensemble.datasets.own.request import (
 )
 from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, PictureSurvey
 from ensemble.datasets.progress import Progress
-from ensemble.datasets.split import count_singleton_classes, select_validation_indices
+from ensemble.datasets.split import count_singleton_classes, select_class_indices
 from ensemble.errors import DataError
 from ensemble.storage.atomic_files import write_json
 
@@ -140,6 +140,7 @@ def _build_staged_dataset(
         prepared=form.description,
         added=time.time(),
         said=sentences,
+        whole_groups=len(set(copied.groups["train"])) > 1,
     )
     # Last: a folder without it is no dataset.
     write_json(folder / custom_registry.NOTE_FILE, vars(note), durable=True)
@@ -187,7 +188,7 @@ def _choose_image_format(survey: PictureSurvey, how: PreparationSettings) -> Dat
 
 @dataclass(frozen=True)
 class _SplitSettings:
-    """The settings of `split.select_validation_indices`."""
+    """The settings of `split.select_class_indices`."""
 
     validation: float
     seed: int
@@ -200,9 +201,9 @@ def _draw_test_mask(
     if "test" in source.labels:
         return None, []
     if "train" in source.groups:
-        return _draw_test_groups(source.groups["train"], how)
+        return _draw_test_groups(source.labels["train"], source.groups["train"], how)
     labels = source.labels["train"]
-    drawn = select_validation_indices(_SplitSettings(how.test_share, how.seed), labels)
+    drawn = select_class_indices(_SplitSettings(how.test_share, how.seed), labels)
     if not len(drawn):
         raise DataError(
             f"{how.test_share:g} of {len(labels):,} pictures is less than one test image: add "
@@ -218,17 +219,31 @@ def _draw_test_mask(
 
 
 def _draw_test_groups(
-    groups: NDArray[np.int64], how: PreparationSettings
+    labels: NDArray[np.int32], groups: NDArray[np.int64], how: PreparationSettings
 ) -> tuple[NDArray[np.bool_], list[str]]:
-    """Whole groups for testing, so that nobody is learnt from and tested on; what to say."""
+    """Whole groups for testing, so that nobody is learnt from and tested on; what to say.
+
+    None takes the last training image of a class.
+    """
     sizes = np.bincount(groups)
     order = np.random.PCG64([TEST_GROUPS_STREAM, how.seed]).random_raw(len(sizes)).argsort()
     order = order[sizes[order] > 0]
-    before = np.cumsum(sizes[order]) - sizes[order]
-    drawn = order[:-1][before[:-1] < how.test_share * len(groups)]
-    if not len(drawn):
+    if len(order) < 2:
         raise DataError("All pictures are of one group: add others, or leave the groups out.")
-    tests = np.isin(groups, drawn)
+    drawn, tests = list[int](), np.zeros(len(groups), bool)
+    left = np.bincount(labels)  # of each class, to learn from
+    for group in order:
+        members = groups == group
+        of_class = np.bincount(labels[members], minlength=len(left))
+        if tests.sum() < how.test_share * len(groups) and (of_class < np.maximum(left, 1)).all():
+            drawn.append(group)
+            tests |= members
+            left = left - of_class
+    if not len(drawn):
+        raise DataError(
+            "Each group is all that there is of a class, so that none can be tested on: add "
+            "others, leave the groups out, or give a test set (test_images, test_labels)."
+        )
     return tests, [
         f"There are no test images: {len(drawn):,} of {len(order):,} whole groups "
         f"({100 * tests.mean():.0f} % of the images), drawn with seed {how.seed}, become the test "
@@ -239,14 +254,21 @@ def _draw_test_groups(
 def _describe_groups(copied: CopyResult) -> list[str]:
     """How test images of one group are counted, and whether groups were learnt from too."""
     train, test = (set(copied.groups[split]) for split in SPLITS)
-    if not test:
-        return []
-    shared = len(train & test)
-    return [f"Test images of one group count together in every interval: {len(test):,} groups."] + (
-        [f"{shared:,} of them are among the training images too: it is not tested on new groups."]
-        if shared
-        else []
-    )
+    sentences = []
+    if test:
+        sentences.append(
+            f"Test images of one group count together in every interval: {len(test):,} groups."
+        )
+    if shared := len(train & test):
+        sentences.append(
+            f"{shared:,} of them are among the training images too: it is not tested on new groups."
+        )
+    if len(train) > 1:
+        sentences.append(
+            "Validation images are whole groups too, but for one that may lie in both parts: a run "
+            f"with --validation chooses them among {len(train):,} groups."
+        )
+    return sentences
 
 
 def _count_images_per_class(

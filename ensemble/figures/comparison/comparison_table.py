@@ -10,7 +10,11 @@ from ensemble.comparison.comparison_table import ComparisonTable, GroupColumn
 from ensemble.comparison.differences import GroupDifference
 from ensemble.comparison.group_metrics import COMPARISON_METRICS, MetricEstimate
 from ensemble.wording import formats
-from ensemble.wording.verdicts.ensemble_gain import format_p_value, format_signed
+from ensemble.wording.verdicts.ensemble_gain import (
+    describe_compared_digits_caution,
+    format_p_value,
+    format_signed,
+)
 
 NAME_COLUMN = "what"  # the first column, which stays in sight
 ROUNDING_TOLERANCE = 1e-6  # from a whole number: what rounding leaves
@@ -238,6 +242,7 @@ def describe_table_basis(comparison_table: ComparisonTable) -> str:
     if over - {""}:
         parts = "; ".join(words for name, words in INTERVAL_SCOPES.items() if name in over)
         sentences.append(f"Intervals are 95 %, each of one figure alone: {parts}.")
+    sentences.append(describe_compared_digits_caution(comparison_table.datasets))
     if comparison_table.tests:
         sentences.append(
             f"Every p is adjusted for all {comparison_table.tests} tests (Holm): that one of them "

@@ -82,7 +82,7 @@ def load_split_labels(run: Run) -> dict[str, NDArray[np.int32]]:
     test: dict[str, NDArray[np.int32]] = {"test": dataset.test_labels}
     if not config.validation:
         return test
-    held = select_validation_indices(config, dataset.train_labels)
+    held = select_validation_indices(config, dataset)
     return {"validation": dataset.train_labels[held], **test}
 
 

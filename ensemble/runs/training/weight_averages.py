@@ -83,9 +83,7 @@ def save_weight_average(run: Run) -> None:
     data, config = load_run_dataset(run), require_training_config(run)
     image_sets = {"predictions": data.test_images}
     if config.validation:
-        image_sets["validation"] = data.train_images[
-            select_validation_indices(config, data.train_labels)
-        ]
+        image_sets["validation"] = data.train_images[select_validation_indices(config, data)]
     folder = run.path / AVERAGE_FOLDER
     with change_job_files(run.path, action=None):  # whoever looks first has it made
         folder.mkdir(exist_ok=True)

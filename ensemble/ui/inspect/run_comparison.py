@@ -37,6 +37,7 @@ from ensemble.wording import escaping, formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name, format_unique_run_name
 from ensemble.wording.verdicts import run_comparison
+from ensemble.wording.verdicts.ensemble_gain import describe_compared_digits_caution
 
 DETAIL_LABELS = {
     "won": "Won",
@@ -69,6 +70,7 @@ def show_run_comparison(shared_epoch: SharedEpoch) -> None:
     sentences = (
         run_comparison.describe_seed_evidence(seeds, noun),
         run_comparison.describe_comparison_evidence(gain_over_run, noun),
+        describe_compared_digits_caution([shared_epoch.run.config.dataset]),
         run_comparison.describe_pair_choice(len(comparable_runs)),
     )
     st.caption(" ".join(filter(None, sentences)))

@@ -5,7 +5,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.inference.image_groups import Groups
+from ensemble.analysis.inference.image_groups import Groups, number_groups
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import RunError
@@ -51,10 +51,15 @@ def _load_cached_validation_predictions(
     run_id: str, epoch: int, version: tuple[int, int], _run: runs.Run
 ) -> EnsemblePredictions:
     config = runs.require_training_config(_run)
-    labels = loaders.load_cached_dataset(config.dataset).train_labels
-    held = select_validation_indices(config, labels)
+    data = loaders.load_cached_dataset(config.dataset)
+    held = select_validation_indices(config, data)
+    groups = None if data.train_groups is None else number_groups(data.train_groups[held])
     return _evaluate_probabilities(
-        runs.read_validation_predictions(run_id, epoch), labels[held], epoch, _run
+        runs.read_validation_predictions(run_id, epoch),
+        data.train_labels[held],
+        epoch,
+        _run,
+        groups,
     )
 
 

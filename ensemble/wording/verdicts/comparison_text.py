@@ -7,7 +7,11 @@ from ensemble.comparison.differences import GroupDifference
 from ensemble.comparison.group_metrics import MetricEstimate
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
-from ensemble.wording.verdicts.ensemble_gain import format_p_value, format_signed
+from ensemble.wording.verdicts.ensemble_gain import (
+    describe_compared_digits_caution,
+    format_p_value,
+    format_signed,
+)
 
 NO_DIFFERENCE_REASONS = {
     "other images": "tested on other images: no difference to the baseline can be told",
@@ -139,7 +143,8 @@ def describe_comparison_basis(comparison_table: ComparisonTable) -> str:
         many = "hold for these trained runs on new images: another seed may differ"
     elif min(counts) < 2:
         many += "; those of a single run hold for that trained run on new images"
-    text = f"95 % intervals {many}."
+    digits = describe_compared_digits_caution(comparison_table.datasets)
+    text = " ".join(filter(None, [f"95 % intervals {many}.", digits]))
     if comparison_table.tests:
         text += (
             f" Each p is adjusted for all {comparison_table.tests} tests (Holm); “no difference "

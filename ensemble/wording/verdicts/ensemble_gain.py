@@ -1,7 +1,7 @@
 """The answer of Inspect in words: what the ensemble is better by."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +37,10 @@ NUMBER_WORDS = (
 
 DIGITS_SENTENCE = (
     "The test digits are by few people: on other people's the accuracy may lie well outside it."
+)
+COMPARED_DIGITS_SENTENCE = (
+    "The test digits are by few people but count as independent in tests: on other people's "
+    "digits runs may differ by more than the intervals say."
 )
 DIGITS_BLOCKS = 4  # of the test digits in file order, about one for each person who wrote them
 
@@ -245,6 +249,11 @@ def format_accuracy_interval(quality: Quality) -> str:
 def describe_digits_caution(dataset: str) -> str:
     """That the test images of the embedded digits are by few people; "" of other datasets."""
     return DIGITS_SENTENCE if dataset == "digits" else ""
+
+
+def describe_compared_digits_caution(datasets: Iterable[str]) -> str:
+    """The same of runs that are compared, by the names of their datasets; "" of other datasets."""
+    return COMPARED_DIGITS_SENTENCE if "digits" in set(datasets) else ""
 
 
 def describe_digit_blocks(dataset: str, right: NDArray[np.bool_]) -> str:

@@ -1,9 +1,16 @@
 """Groups of a person's own pictures: whole ones are tested on, and each counts once."""
 
+import json
+
 import numpy as np
 import pytest
 
+import ensemble
 from ensemble import datasets, runs
+from ensemble.config import EnsembleConfig
+from ensemble.datasets.own import custom_registry
+from ensemble.datasets.split import select_validation_indices
+from ensemble.engine import Trainer
 from ensemble.errors import DataError
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.registry import VIEWS
@@ -29,7 +36,14 @@ def test_whole_groups_become_the_test_set_and_count_once(tmp_path, add):
     # Everything of a writer who is tested on is there.
     assert sorted(counts) == sorted((writers == np.unique(writers)[n]).sum() for n in once)
     assert 0.15 < len(found.test_labels) / 240 < 0.45
+    assert found.train_groups is not None
+    assert not set(found.train_groups) & set(found.test_groups)
+    config = EnsembleConfig(dataset="pets", validation=0.25, members=2)
+    held = select_validation_indices(config, found)
+    outside = np.delete(found.train_groups, held)
+    assert len(set(found.train_groups[held]) & set(outside)) <= 1
     said = " ".join(report.note.said)
+    assert f"among {12 - len(once)} groups" in said
     assert f"{len(once)} of 12 whole groups" in said
     assert f"count together in every interval: {len(once)} groups." in said
     assert "are among the training images too" not in said
@@ -42,6 +56,69 @@ def test_whole_groups_become_the_test_set_and_count_once(tmp_path, add):
     classes = summarize_view(VIEWS["confusion"], epoch)
     assert "group of images" in " ".join(one.text for one in classes.paragraphs)
     assert runs.find_run(run.id).id == run.id
+
+
+def test_the_validation_images_of_a_run_are_those_that_the_trainer_held_out_by_group(tmp_path, add):
+    draw = np.random.default_rng(3)
+    writers = draw.integers(0, 12, 240)
+    np.savez(
+        tmp_path / "a.npz", images=made(draw, 240), labels=np.arange(240) % 3, writer_id=writers
+    )
+    add(tmp_path / "a.npz", test_share=0.25)
+    data = datasets.load_dataset("pets")
+    config = EnsembleConfig(
+        dataset="pets", network="logistic", members=2, epochs=1, batch_size=16, validation=0.25
+    )
+    handle = ensemble.train(config)
+    predictions = handle.predictions(split="validation")
+    held = select_validation_indices(config, data)
+    np.testing.assert_array_equal(predictions.labels, data.train_labels[held])
+    trainer = Trainer(config, data)
+    judged = trainer.validate(trainer.train(trainer.start(), 1, 0, trainer.steps_per_epoch)[0])
+    np.testing.assert_allclose(
+        np.asarray(judged.probabilities, np.float32), predictions.probabilities, atol=1e-5
+    )
+    assert predictions.groups is not None
+    assert len(set(predictions.groups.tolist())) == len(set(data.train_groups[held].tolist()))
+
+
+def test_a_dataset_of_an_earlier_version_goes_on_holding_images_of_each_class_out(tmp_path, add):
+    draw = np.random.default_rng(4)
+    np.savez(
+        tmp_path / "a.npz",
+        images=made(draw, 240),
+        labels=np.arange(240) % 3,
+        groups=np.arange(240) // 20,
+    )
+    add(tmp_path / "a.npz", test_share=0.25)
+    path = custom_registry.custom_datasets_folder() / "pets" / custom_registry.NOTE_FILE
+    note = json.loads(path.read_text())
+    assert note.pop("whole_groups") is True
+    path.write_text(json.dumps(note))
+    found = datasets.load_dataset("pets")
+    assert found.train_groups is None
+    assert found.test_groups is not None
+
+
+def test_a_class_that_one_group_alone_has_is_not_taken_to_be_tested_on(tmp_path, add):
+    draw = np.random.default_rng(5)
+    np.savez(
+        tmp_path / "a.npz",
+        images=made(draw, 60),
+        labels=np.arange(60) // 30,
+        groups=np.arange(60) // 15,
+    )
+    add(tmp_path / "a.npz", test_share=0.4)
+    found = datasets.load_dataset("pets")
+    assert sorted(set(found.train_labels.tolist())) == [0, 1]
+    np.savez(
+        tmp_path / "b.npz",
+        images=made(draw, 60),
+        labels=np.arange(60) // 30,
+        groups=np.arange(60) // 30,
+    )
+    with pytest.raises(DataError, match="all that there is of a class"):
+        add(tmp_path / "b.npz", name="others")
 
 
 def test_groups_of_a_test_set_that_is_there_are_said_where_they_were_learnt_from(tmp_path, add):

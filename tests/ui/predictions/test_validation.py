@@ -21,8 +21,9 @@ def test_they_are_judged_by_the_labels_of_the_images_held_out() -> None:
     write_predictions(run.path, 1, made, "validation")
     found = loader.load_validation_predictions(run, 1)
     assert found is not None
-    labels = datasets.load_dataset("digits").train_labels
-    np.testing.assert_array_equal(found.labels, labels[select_validation_indices(config, labels)])
+    data = datasets.load_dataset("digits")
+    held = select_validation_indices(config, data)
+    np.testing.assert_array_equal(found.labels, data.train_labels[held])
     np.testing.assert_array_equal(found.probabilities, made)
     # What is written anew is read anew.
     write_predictions(run.path, 1, made[:, ::-1], "validation")
