@@ -16,19 +16,17 @@ def show_train_page() -> None:
         launch.prepare_next_worker()
     with st.sidebar:
         with st.container(key="launch_settings"):
-            controls.show_train_settings(choice.job)
-            # Folded to a line, the settings have Launch directly below.
-            folded = controls.has_folded_settings(choice.job)
-            if not folded:
-                controls.show_mnist_offer()
+            controls.show_main_settings()
         with st.container(key="launch_bar", gap="xsmall"):
             launch.show_run_launch_button("launch")
-        if folded:
+            launch.show_seed_count()
+        with st.container(key="launch_more"):
+            controls.show_more_settings(choice.job)
             controls.show_mnist_offer()
     if choice.problem:
         job_picker.show_missing_job(run_panel.RUN_SCREEN, choice.problem)
     elif choice.job:
-        run_panel.show_run_header(choice.job)
+        run_panel.show_compact_run_header(choice.job)
         live.show_live_run(choice.job)
         plan_toggle.show_plan_toggle(choice.job)
         run_panel.show_citation_panel(choice.job)

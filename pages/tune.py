@@ -11,7 +11,7 @@ from ensemble.ui.tune.screen import SWEEP_SCREEN
 def show_tune_page() -> None:
     choice = job_picker.select_shown_job(SWEEP_SCREEN)
     with st.sidebar:
-        with st.container(key="launch_settings"):
+        with st.container(key="launch_more"):
             launch.show_sweep_controls()
         with st.container(key="launch_bar", gap="xsmall"):
             launch.show_sweep_launch_button()

@@ -96,6 +96,7 @@ def test_the_keyboard_brushes_moves_axes_and_turns_them_and_the_picture_is_kept(
     log.press("Enter")
     expect(log).to_have_text("linear")
     tools = app.page.locator(".coordinates .tools")
+    tools.locator("summary").click()
     with app.page.expect_download() as saved:
         tools.get_by_role("button", name="PNG").click()
     pixels = np.asarray(Image.open(io.BytesIO(saved.value.path().read_bytes())).convert("RGB"))

@@ -143,6 +143,7 @@ def test_learning_curves_are_laid_out_for_a_journals_column(app: App) -> None:
         )
     app.open("train", run=run.id)
     tools = app.page.locator(".curves .tools")
+    tools.locator("summary").click()
     tools.get_by_role("combobox").select_option("column")
     with app.page.expect_download() as download:
         tools.get_by_role("button", name="SVG").click()

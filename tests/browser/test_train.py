@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from playwright.sync_api import ElementHandle, expect
+from playwright.sync_api import ElementHandle, Locator, expect
 
 from ensemble import runs
 from ensemble.analysis.members import disagreement
@@ -26,7 +26,8 @@ PATIENCE = 120_000  # ms: compiling on a loaded machine
 CHART = '.curves:not([data-run="example"])'
 
 
-FIRST = ("dataset", "network", "members", "learning_rate", "momentum", "epochs", "batch_size")
+FIRST = ("dataset", "network")
+FIVE = ("members", "learning_rate", "momentum", "epochs", "batch_size")
 LOW = 800  # pixels of a small laptop's window, of 1,280
 # The controls among these that something else covers at their middle.
 COVERED = """controls => controls.filter(control => {
@@ -54,23 +55,27 @@ def check_first_settings(app: App) -> None:
     """Fails where the first settings are not in view together, close below each other."""
     bar = app.page.locator(".st-key-launch_bar")
     controls = [app.page.locator(f".st-key-set_{name}") for name in FIRST]
+    controls += [app.page.locator(f"#field-{name}") for name in FIVE]
     for control in controls:
         expect(control).to_be_visible()
-    expect(bar.get_by_role("button")).to_contain_text("about")  # the devices have answered
+    launch = bar.get_by_role("button", name="Launch")
+    expect(launch).to_contain_text("about")  # the devices have answered
     expect(app.page.get_by_test_id("stSkeleton")).to_have_count(0)
     app.settle()
     below = bar.bounding_box()
     assert below
     assert below["y"] + below["height"] <= LOW
     boxes = [box for control in controls if (box := control.bounding_box())]
-    assert len(boxes) == len(FIRST)
+    assert len(boxes) == len(FIRST) + len(FIVE)
     assert boxes[0]["y"] >= 0
     for upper, lower in pairwise(boxes):
-        assert 0 <= lower["y"] - upper["y"] - upper["height"] <= 8, "something stands between"
+        assert 0 <= lower["y"] - upper["y"] - upper["height"] <= 12, "something stands between"
     assert boxes[-1]["y"] + boxes[-1]["height"] <= below["y"]
     assert all(box["height"] <= 44 for box in boxes[:2]), "a line each"
-    five = app.page.locator(", ".join(f".st-key-set_{name}" for name in FIRST))
-    assert five.evaluate_all(COVERED) == []
+    first = app.page.locator(", ".join(f".st-key-set_{name}" for name in FIRST))
+    assert first.evaluate_all(COVERED) == []
+    fields = app.page.locator(".fields")
+    assert fields.evaluate("one => one.getBoundingClientRect().bottom") <= below["y"]
 
 
 def test_the_first_settings_stand_in_view_together_and_launch_covers_none(app: App) -> None:
@@ -79,30 +84,62 @@ def test_the_first_settings_stand_in_view_together_and_launch_covers_none(app: A
     check_first_settings(app)
     run = finished()
     app.open("train", run=run.id)
-    app.page.locator(".st-key-fold button").click()
     check_first_settings(app)
-    settings = app.page.locator(".st-key-launch_settings")
-    assert settings.evaluate(BEHIND) == []
-    assert settings.evaluate("one => one.parentElement.scrollTop") > 0, "the last was out of sight"
+    app.page.get_by_text("More settings").click()
+    app.page.get_by_role("textbox", name="Find a setting").wait_for()
+    app.settle()
+    more = app.page.locator(".st-key-launch_more")
+    assert more.evaluate(BEHIND) == []
+    assert more.evaluate("one => one.parentElement.scrollTop") > 0, "the last was out of sight"
+
+
+def test_a_number_is_dragged_typed_stepped_put_back_and_kept_when_loaded_again(app: App) -> None:
+    app.open("train")
+    launch = app.page.locator(".st-key-launch button")
+    members = type_number(app, "members", "11")
+    expect(launch).to_contain_text("Launch 11 members")
+    members.press("ArrowUp")
+    expect(launch).to_contain_text("Launch 12 members")
+    type_number(app, "members", "100")
+    expect(app.page.locator("#problem-members")).to_have_text(
+        "Members goes from 1 to 64: 100 is outside."
+    )
+    expect(members).to_have_value("100")
+    expect(launch).to_contain_text("Launch 12 members")
+    slide = app.page.locator('[data-name="members"] .slide').bounding_box()
+    assert slide
+    middle = slide["y"] + slide["height"] / 2
+    app.page.mouse.move(slide["x"] + slide["width"] / 2, middle)
+    app.page.mouse.down()
+    app.page.mouse.move(slide["x"] + slide["width"] + 5, middle, steps=4)
+    app.page.mouse.up()
+    expect(launch).to_contain_text("Launch 64 members")
+    expect(app.page.locator("#problem-members")).to_have_text("")
+    type_number(app, "learning_rate", "0.0137")
+    app.settle()
+    app.page.reload()
+    app.settle()
+    expect(launch).to_contain_text("Launch 64 members")
+    expect(app.page.locator("#field-learning_rate")).to_have_value("0.0137")
+    app.page.get_by_role("button", name="Members: back to 4, as in the default settings").click()
+    expect(launch).to_contain_text("Launch 4 members")
+
+
+def type_number(app: App, name: str, text: str) -> Locator:
+    """Types into one of the five, and leaves it with Enter."""
+    box = app.page.locator(f"#field-{name}")
+    box.fill(text)
+    box.press("Enter")
+    return box
 
 
 def set_up(app: App, members: str, epochs: str) -> None:
-    """Members and epochs by their sliders, with the keyboard."""
+    """Members and epochs, typed."""
     app.open("train")
-    if app.page.locator(".st-key-fold").count():  # a run of an earlier test is shown
-        app.page.locator(".st-key-fold button").click()
-    for key, wanted in (("set_members", members), ("set_epochs", epochs)):
-        thumb = app.page.locator(f".st-key-{key} input[type=range]")
-        thumb.focus()
-        value = app.page.locator(f".st-key-{key} [data-testid=stSliderThumbValue]")
-        for _ in range(20):
-            shown = value.inner_text()
-            if shown == wanted:
-                break
-            later = float(wanted.replace(",", "")) > float(shown.replace(",", ""))
-            thumb.press("ArrowRight" if later else "ArrowLeft")
-        expect(value).to_have_text(wanted)
+    for name, wanted in (("members", members), ("epochs", epochs)):
+        type_number(app, name, wanted)
         app.settle()
+    expect(app.page.locator(".st-key-launch button")).to_contain_text(f"Launch {members} ")
 
 
 def launch(app: App, members: str = "2", epochs: str = "1,000", network: str = "MLP") -> str:
@@ -285,6 +322,7 @@ def test_a_loss_that_ran_away_has_an_axis_that_can_be_read(app: App) -> None:
     app.open("train", run=run.id)
     panel = app.page.locator(f"{CHART} .panel").first
     expect(panel.locator("path").first).to_be_attached()
+    app.page.get_by_role("button", name="Axes").click()
     for scale, tick in (("Linear", "8e29"), ("Log", "1e20")):
         app.page.get_by_role("radio", name=scale).click()
         app.settle()

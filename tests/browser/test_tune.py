@@ -59,8 +59,10 @@ def test_a_sweep_is_launched_watched_stopped_resumed_and_its_best_launched(app: 
     expect(page.locator(".curves .panel path").first).to_be_visible()
     expect(badge).to_contain_text("finished", timeout=60_000)
     expect(page.get_by_text("Of 3 trials: 3 complete.")).to_be_visible()
+    tools = page.locator(".curves .tools").first
+    tools.locator("summary").click()
     with page.expect_download() as saved:
-        page.locator(".curves .tools").first.get_by_role("button", name="PDF").click()
+        tools.get_by_role("button", name="PDF").click()
     title = "NLL by trial".encode("utf-16-be").hex().encode()
     assert title in saved.value.path().read_bytes(), "it is a file, with its title"
     trials = sweeps.read_trials(sweep)

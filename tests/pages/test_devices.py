@@ -133,6 +133,8 @@ def test_train_tells_what_bfloat16_is_worth_and_how_long_it_takes(page: Open) ->
         )
     )
     at = page("train")
+    at.session_state["more"] = True
+    at.run()
     assert "bfloat16 is 2.0 times as fast as float32 here." in said(at)
     at.selectbox("set_precision").select("bfloat16").run()
     assert "from the speed measured on Devices" in said(at)

@@ -191,7 +191,7 @@ def test_another_run_can_be_picked(train: Any) -> None:
     at.selectbox(f"run_picker_{other.id}").select(one.id).run()
     assert address(at) == one.id
     assert at.subheader[0].value == "2 members · rate 0.1 · digits"
-    assert any(one.id in caption.value for caption in at.caption), "in small print"
+    assert any(one.id in (caption.help or "") for caption in at.caption), "behind the small print"
 
 
 def told_old_words(run_id: str) -> None:

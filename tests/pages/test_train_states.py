@@ -113,7 +113,7 @@ def test_a_finished_run_says_its_whole_speed_and_what_compiling_took() -> None:
     assert metrics(at)["Trained for"] == "40 s"
     # Ten steps of 128 images for each of two members in 40 s: not what the last calls reached.
     said = "At 64 img·member/s over the whole run; compiling took 9 s more."
-    assert said in [one.value for one in at.caption]
+    assert said in [one.help for one in at.metric]
 
 
 def test_the_time_left_goes_on_between_two_words_of_the_worker() -> None:

@@ -10,6 +10,11 @@ import streamlit as st
 SHARED_SCRIPTS = ("dom.js", "ticks.js", "csv.js", "tools.js")
 
 
+def read_shared_style() -> str:
+    """The style of what the shared scripts make."""
+    return (Path(__file__).parent / "js" / "tools.css").read_text("utf-8")
+
+
 def register_chart(name: str, folder: Path, css: str, scripts: tuple[str, ...]) -> Any:
     """Register a chart with Streamlit; its scripts are plain functions, joined in order.
 
@@ -29,6 +34,6 @@ def register_chart(name: str, folder: Path, css: str, scripts: tuple[str, ...]) 
     return st.components.v2.component(
         f"ensemble_{name}",
         html=f'<div class="{Path(css).stem}"></div>',
-        css=(folder / css).read_text("utf-8"),
+        css=f"{read_shared_style()}\n{(folder / css).read_text('utf-8')}",
         js="\n".join(file.read_text("utf-8") for file in files),
     )

@@ -1,5 +1,7 @@
 """The app's own name and mark, above the sidebar and beside the menu; and its own style."""
 
+import base64
+import functools
 from pathlib import Path
 
 import streamlit as st
@@ -18,4 +20,11 @@ def show_logo() -> None:
     ink = (DARK if st.context.theme.type == "dark" else LIGHT).ink
     # A picture knows nothing of the page's colours: it is given that of the text.
     st.logo(WORDMARK.read_text().replace("currentColor", ink), size="large", icon_image=ICON)
-    st.html(STYLESHEET)
+    st.html(f"<style>{load_stylesheet()}</style>")
+
+
+@functools.cache
+def load_stylesheet() -> str:
+    """The page's style, with the mark in it: a page asks for no file of its own."""
+    icon = base64.b64encode(ICON.read_bytes()).decode()
+    return STYLESHEET.read_text("utf-8").replace("icon.svg", f"data:image/svg+xml;base64,{icon}")

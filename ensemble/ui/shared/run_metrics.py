@@ -37,8 +37,6 @@ def show_run_metrics(run: runs.Run, rows: list[dict[str, Any]]) -> None:
                 help="Appears after the first epoch.",
             )
         show_time_metric(run)
-    if training_speed := training_words.describe_training_speed(run):
-        st.caption(training_speed)
     if last and reported:
         show_best_epoch(run, reported, last)
 
@@ -98,7 +96,12 @@ def show_time_metric(run: runs.Run) -> None:
             help="Appears once its rate is steady.",
         )
     elif not run.active and status.seconds:
-        st.metric("Trained for", formats.format_duration(status.seconds), width="content")
+        st.metric(
+            "Trained for",
+            formats.format_duration(status.seconds),
+            width="content",
+            help=training_words.describe_training_speed(run) or None,
+        )
 
 
 def show_best_epoch(run: runs.Run, reported: dict[str, Any], last: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from ensemble import architectures
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.field_control import draw_field_control
+from ensemble.ui.shared.tab import tab
 from ensemble.wording import formats
 from ensemble.wording.runs import member_settings
 
@@ -139,8 +140,14 @@ def reset_run_setting(name: str) -> None:
     widget_state.set_widget_value(format_setting_key(name), RUN_FIELDS[name].default)
 
 
-def fill_run_settings(config: EnsembleConfig) -> None:
-    """Set every widget to `config`: for a callback, which runs before the widgets are made."""
+def fill_run_settings(config: EnsembleConfig, origin: str = "the settings copied") -> None:
+    """Set every widget to `config`: for a callback, which runs before the widgets are made.
+
+    Args:
+      config: the settings.
+      origin: what they are from; what is changed afterwards is marked, and can be put back.
+    """
+    tab.settings_origin = origin, config.as_dict()
     for name, value in config.as_dict().items():
         widget_state.set_widget_value(format_setting_key(name), value)
 
@@ -197,14 +204,16 @@ def summarize_training_settings(config: EnsembleConfig) -> str:
 
 def describe_changed_run_controls() -> str:
     """Those settings under More that are not at their default, as the widgets stand."""
-    return ", ".join(
-        list_changed_run_settings(
-            {
-                name: widget_state.get_widget_value(format_setting_key(name), None)
-                for name in ADVANCED_FIELDS
-            }
-        )
-    )
+    held = {
+        name: widget_state.get_widget_value(format_setting_key(name), None)
+        for name in (*SUMMARY_FIELDS, "seed", "vary")
+    }
+    changed = list_changed_run_settings(held)
+    if held["seed"]:
+        changed.insert(0, f"seed {held['seed']}")
+    if held["vary"]:
+        changed.append(f"{held['vary']} by member")
+    return ", ".join(changed)
 
 
 def list_changed_run_settings(values: dict[str, Any]) -> list[str]:

@@ -1,4 +1,6 @@
-"""Train's settings: folded to one line while a run is shown, so that its curves have the page."""
+"""Train's settings: dataset, network and five numbers in one glance, all else under More."""
+
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -9,51 +11,71 @@ from ensemble.jobs import dataset_fetch
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared import settings
 from ensemble.ui.shared.guard import guard_page
-from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
-from ensemble.ui.train import network_control, placement_control, precision_control, presets
+from ensemble.ui.train import (
+    network_control,
+    number_fields,
+    placement_control,
+    precision_control,
+    presets,
+)
 from ensemble.ui.train.varied import variation_control as varied
-from ensemble.wording import escaping, run_names
+from ensemble.wording import escaping
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
 
+# The rest of the settings by what they are about, in the order in which they are shown.
+SETTING_GROUPS: dict[str, tuple[str, ...]] = {
+    "Members": ("seed", "vary", "shuffle_per_member", "bootstrap"),
+    "Steps": (
+        "optimizer",
+        "weight_decay",
+        "label_smoothing",
+        "schedule",
+        "cycles",
+        "warmup_epochs",
+    ),
+    "Changed images (augmentation)": (
+        "shift_pixels",
+        "rotation_degrees",
+        "slant_degrees",
+        "elastic_pixels",
+        "photo_effects",
+        "flip",
+    ),
+    "Choosing an epoch": ("validation", "patience", "swa_epochs"),
+    "Network and machine": ("width", "precision", "devices", "groups"),
+}
+SEARCH_KEY = "settings_search"
 
-def show_train_settings(run: runs.Run | None) -> None:
-    """The settings of the next run; beside a run one line, until a person unfolds it.
 
-    Args:
-      run: the run on the page. With another one, and so after a launch, they fold again.
-    """
+def show_main_settings() -> None:
+    """Dataset, network and the five numbers, the same beside a run as on the first visit."""
     reset_removed_dataset()
     network_control.reset_removed_network()
-    if not run:
-        show_all_settings()
-        return
-    folded = has_folded_settings(run)
-    # A button, for an expander with another label is another expander, and would close.
-    st.button(
-        escaping.escape_markdown(
-            run_names.format_learner_settings(
-                *map(settings.get_run_setting, run_names.LEARNER_SETTINGS)
-            )
-        ),
-        icon=f":material/{'chevron_right' if folded else 'expand_more'}:",
-        key="fold",
-        width="stretch",
-        on_click=set_unfolded_run,
-        args=(run.id if folded else "",),
-    )
-    if not folded:
-        show_all_settings()
-    presets.show_settings_difference(run)
+    # Close together, so that they stand in view at once.
+    with st.container(gap="xsmall", key="first_settings"):
+        show_dataset_control()
+        network_control.show_network_control()
+        number_fields.show_number_fields(settings.PRIMARY_FIELDS, varied.list_chosen_variations())
+    network_control.show_network_advice()
+    network_control.show_rate_warning()
     chosen = datasets.find_dataset_info(settings.get_run_setting("dataset"))
-    if folded and not chosen.prepared:
+    if not chosen.prepared:
         show_fetch_panel(chosen)
 
 
-def has_folded_settings(run: runs.Run | None) -> bool:
-    """Whether the settings are a line, as beside a run until a person unfolds them."""
-    return run is not None and tab.unfolded_run_id != run.id
+def show_more_settings(run: runs.Run | None) -> None:
+    """Settings to begin with, and all others.
+
+    Args:
+      run: the run on the page, whose settings can be copied; None where there is none.
+    """
+    presets.show_preset_buttons()
+    if run:
+        presets.show_settings_difference(run)
+    show_other_settings()
+    placement_control.show_placement_control()
 
 
 def reset_removed_dataset() -> None:
@@ -66,55 +88,64 @@ def reset_removed_dataset() -> None:
         st.warning(text, icon=":material/folder_off:")
 
 
-def set_unfolded_run(run_id: str) -> None:
-    """Callback: unfold the settings beside this run, or beside none."""
-    tab.unfolded_run_id = run_id
-
-
-def show_all_settings() -> None:
-    """Every setting as a widget; those that a first run can leave alone stand under More.
-
-    Dataset, network and the five that are turned first come before all else, close together, so
-    that they stand in view at once.
-    """
-    differ = varied.list_chosen_variations()
-    with st.container(gap="xxsmall", key="first_settings"):
-        show_dataset_control()
-        network_control.show_network_control()
-        for name in settings.PRIMARY_FIELDS:
-            settings.select_run_setting(name, **varied.build_varied_control_arguments(name, differ))
-    network_control.show_rate_warning()
-    chosen = datasets.find_dataset_info(settings.get_run_setting("dataset"))
-    if not chosen.prepared:
-        show_fetch_panel(chosen)
-    presets.show_preset_buttons()
-    network_control.show_network_details()
-    varied.show_variation_control()
-    settings.select_run_setting("seed")
-    precision_control.show_precision_control()
-    placement_control.show_placement_control()
-    show_advanced_settings()
-
-
-def show_advanced_settings() -> None:
+def show_other_settings() -> None:
     """The rest, made only when asked for: each widget takes the browser time at every visit."""
-    more = st.expander("More", key="more", on_change="rerun")
-    if more.open:
-        with more:
-            for name in settings.ADVANCED_FIELDS:
-                if name == "groups" and placement_control.get_selected_place():
-                    continue  # It stands beside where they are to run.
-                settings.select_run_setting(
-                    name,
-                    **varied.build_varied_control_arguments(name, varied.list_chosen_variations()),
-                )
-                if name == "flip":
-                    chosen = datasets.find_dataset_info(settings.get_run_setting("dataset"))
-                    st.caption(
-                        escaping.escape_markdown(networks_words.describe_flip_advice(chosen))
-                    )
-    elif changed_run_controls := settings.describe_changed_run_controls():
-        st.caption(f"Also: {changed_run_controls}.")
+    more = st.expander("More settings", key="more", on_change="rerun")
+    if not more.open:
+        if changed_run_controls := settings.describe_changed_run_controls():
+            st.caption(f"Also: {changed_run_controls}.")
+        return
+    with more:
+        sought = st.text_input(
+            "Find a setting",
+            key=SEARCH_KEY,
+            placeholder="Find a setting",
+            label_visibility="collapsed",
+            icon=":material/search:",
+        )
+        found = False
+        for title, names in SETTING_GROUPS.items():
+            if not (matching := find_settings(names, title, sought)):
+                continue
+            found = True
+            st.markdown(f"**{title}**")
+            for name in matching:
+                show_other_setting(name)
+        if not found:
+            st.caption(
+                f"No setting is about “{escaping.escape_markdown(sought)}”: try another word, such "
+                "as seed, rate or shift."
+            )
+
+
+def find_settings(names: Sequence[str], title: str, sought: str) -> list[str]:
+    """Those settings of a group whose name, help or group holds every word that is sought."""
+    words = sought.lower().replace("-", " ").replace("_", " ").split()
+    found = []
+    for name in names:
+        help = settings.RUN_FIELDS[name].metadata["help"]
+        text = f"{title} {settings.format_setting_title(name)} {help}".lower()
+        if all(word in text for word in words):
+            found.append(name)
+    return found
+
+
+def show_other_setting(name: str) -> None:
+    """One setting under More, with what belongs to it."""
+    if name == "vary":
+        varied.show_variation_control()
+    elif name == "width":
+        network_control.show_network_details()
+    elif name == "precision":
+        precision_control.show_precision_control()
+    elif name != "groups" or not placement_control.get_selected_place():
+        # With a place, groups stand beside it.
+        settings.select_run_setting(
+            name, **varied.build_varied_control_arguments(name, varied.list_chosen_variations())
+        )
+        if name == "flip":
+            chosen = datasets.find_dataset_info(settings.get_run_setting("dataset"))
+            st.caption(escaping.escape_markdown(networks_words.describe_flip_advice(chosen)))
 
 
 def show_dataset_control() -> None:

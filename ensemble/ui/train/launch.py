@@ -3,6 +3,8 @@
 import socket
 from dataclasses import replace
 
+import streamlit as st
+
 from ensemble import architectures, datasets, runs
 from ensemble.access import Action
 from ensemble.config import EnsembleConfig
@@ -28,7 +30,7 @@ from ensemble.ui.frame import disk_quota
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs.launch import LaunchPlan
-from ensemble.ui.shared import loaders, run_panel, settings
+from ensemble.ui.shared import loaders, run_panel, seed_launch, settings, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.ui.train import network_control, placement_control
 from ensemble.wording import formats
@@ -36,16 +38,24 @@ from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
 
 ESTIMATE_SOURCES = {
-    "runs": "estimated from earlier runs",
-    "race": "estimated from the speed measured on Devices",
-    "guess": "a rough guess, no run to go by yet",
+    "runs": "time from earlier runs",
+    "race": "time from the speed measured on Devices",
+    "guess": "time a rough guess",
 }
+SEED_COUNTS = (1, 3, 5)
+SEED_COUNT_KEY = "launch_seeds"
+SEEDS_HELP = (
+    "One run is one draw of its settings: another seed may do better or worse. Three or five are "
+    "queued behind each other, differ in nothing else, and are one curve with its band in Compare."
+)
 
 
 def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
     """What Launch will do with the settings as they stand."""
     members = settings.get_run_setting("members")
     label = f"Launch {formats.format_count(members, 'member')}"
+    if (seeds := get_seed_count()) > 1:
+        label = f"{label} × {seeds} seeds"
     if why := rights.describe_missing_right(Action.LAUNCH):
         return LaunchPlan(None, label, why)
     try:
@@ -87,14 +97,13 @@ def plan_local_launch(
         )
         return LaunchPlan(config, label, note=unknown)
     devices = min(config.devices or here.devices, here.devices)
-    held = ""
+    needed = 0.0
     if here.platform == "cpu":
         needed = estimate_memory_bytes(
             config, cost, find_dataset_entry(info.name).nbytes_prepared, devices
         )
         if needed > (there := read_machine_info().memory_bytes):
             return LaunchPlan(None, label, networks_words.describe_memory_excess(needed, there))
-        held = f" About {networks_words.format_memory(needed)} of memory."
     guess = estimate_training_time(
         config,
         info.train_size,
@@ -114,13 +123,13 @@ def plan_local_launch(
         spread = f"in {groups} groups, each with a process and cores of its own"
     else:
         spread = describe_members_per_device(config.members, min(devices, config.members))
-    how = ESTIMATE_SOURCES[guess.source]
+    memory = f"{networks_words.format_memory(needed)} of memory" if needed else ""
+    parts = [spread, memory, ESTIMATE_SOURCES[guess.source]]
     after = jobs_words.describe_start_order(list_blocking_jobs())
-    note = f"On {here.summary}, {spread}.{held} The time is {how}. {after}".rstrip()
+    note = f"{' · '.join(filter(None, parts))}. {after}".rstrip()
+    seconds = round_duration(guess.seconds * get_seed_count())
     return LaunchPlan(
-        config,
-        f"{label} on {on}, about {formats.format_duration(round_duration(guess.seconds))}",
-        note=note,
+        config, f"{label} on {on}, about {formats.format_duration(seconds)}", note=note
     )
 
 
@@ -200,6 +209,26 @@ def find_raced_speed(config: EnsembleConfig, devices: int) -> float | None:
     return race.find_rate(config.precision, config.members)
 
 
+def show_seed_count() -> None:
+    """How many runs Launch starts: one is one draw of its settings, several tell them apart."""
+    widget_state.initialize_widget(SEED_COUNT_KEY, SEED_COUNTS[0])
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="seed_row"):
+        st.caption("Seeds", help=SEEDS_HELP, width="content")
+        st.segmented_control(
+            "Seeds",
+            SEED_COUNTS,
+            key=SEED_COUNT_KEY,
+            required=True,
+            persist_state="session",
+            label_visibility="collapsed",
+        )
+
+
+def get_seed_count() -> int:
+    """How many runs are asked for, each with a seed of its own."""
+    return int(widget_state.get_widget_value(SEED_COUNT_KEY, SEED_COUNTS[0]))
+
+
 def show_run_launch_button(key: str) -> None:
     """The button that starts the run, with the reason beside it where it cannot."""
     launching.show_launch_button(
@@ -237,10 +266,18 @@ def prepare_next_worker(drawn: bool = True) -> None:
 
 
 def launch_and_show_run(config: EnsembleConfig, placement: Placement | None = None) -> None:
-    """Start `config` in the background and show it."""
+    """Start `config` in the background and show it; with more seeds queued behind it."""
+    count = get_seed_count()
+
+    def launch_all() -> runs.Run:
+        first = runs.launch_run(config, placement)
+        for other in seed_launch.list_missing_seeds(config, {config.seed}, count - 1):
+            runs.launch_run(other, placement)
+        return first
+
     launching.launch_job_once(
         run_panel.RUN_SCREEN,
-        (config, placement),
-        lambda: runs.launch_run(config, placement),
+        (config, placement, count),
+        launch_all,
         lambda run: job_picker.remember_shown_job(run_panel.RUN_SCREEN, run),
     )

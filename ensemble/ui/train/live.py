@@ -15,7 +15,7 @@ from ensemble.ui.runs import groups
 from ensemble.ui.shared import loaders, run_advice, run_metrics, settings
 from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.shared.tab import allow_script_stop
-from ensemble.ui.train import disagreement_backfill, disputed_images, history
+from ensemble.ui.train import disagreement_backfill, disputed_images, history, run_verdict
 from ensemble.ui.train.learning_curves import CURVES_TITLE, show_learning_curves
 from ensemble.ui.train.varied import best_value
 from ensemble.wording import formats
@@ -65,6 +65,7 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
         if loaders.get_displayed_run_state(run) != last_state and not first:
             loaders.forget_runs()
             st.rerun()
+        verdict = st.container()
         run_metrics.show_run_metrics(run, rows)
         show_run_progress(run)
         if run.state != "finished":
@@ -80,6 +81,7 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
             show_member_table(run, rows)
         else:
             run_advice.show_predictions_link(run)
+        run_verdict.show_run_verdict(run, verdict)
         if first:
             # The first curves are on their way, before the rest of the page says that the run
             # trains; from now on they are looked at less often.
@@ -152,18 +154,17 @@ def show_no_curves_notice(run: runs.Run) -> None:
 def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Loss, accuracy and disagreement over the epochs, and how to draw them."""
     # One low row: what is above the pictures they have not.
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        scale = st.segmented_control(
-            "Axes",
-            ["Linear", "Log"],
-            default="Log",
-            required=True,
-            key="curves_scale",
-            persist_state="session",
-            format_func="{} axes".format,
-            label_visibility="collapsed",
-        )
-        with st.popover("Smoothing", width="content"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="curve_row"):
+        run_advice.show_predictions_link(run)
+        with st.popover("Axes", type="tertiary", width="content", key="curve_axes"):
+            scale = st.segmented_control(
+                "Axes",
+                ["Linear", "Log"],
+                default="Log",
+                required=True,
+                key="curves_scale",
+                persist_state="session",
+            )
             smoothing = st.slider(
                 "Smoothing of training curves",
                 0.0,
@@ -175,7 +176,6 @@ def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
                 help="Averages the dashed training curves over neighbouring steps. Test curves "
                 "are always shown as measured.",
             )
-        run_advice.show_predictions_link(run)
     info = run.data
     show_learning_curves(
         run.id,

@@ -29,8 +29,19 @@ def show_network_control() -> None:
     )
 
 
+def show_network_advice() -> None:
+    """What suits the images better, and what is amiss with the file of one's own networks."""
+    name, info = (
+        settings.get_run_setting("network"),
+        datasets.find_dataset_info(settings.get_run_setting("dataset")),
+    )
+    if text := networks_words.recommend_network(name, info):
+        st.caption(escaping.escape_markdown(text))
+    show_network_file_problem()
+
+
 def show_network_details() -> None:
-    """Where the chosen network comes from, what it takes, what suits the images, how wide it is."""
+    """Where the chosen network comes from, what it takes and how wide it is."""
     name, info = (
         settings.get_run_setting("network"),
         datasets.find_dataset_info(settings.get_run_setting("dataset")),
@@ -38,8 +49,6 @@ def show_network_details() -> None:
     network = probe_network(name, info, settings.get_run_setting("width"))
     looked = st.fragment(show_network_facts, run_every=0.5 if network.is_pending else None)
     looked(name, info, settings.get_run_setting("width"), network.is_pending)
-    if text := networks_words.recommend_network(name, info):
-        st.caption(escaping.escape_markdown(text))
     if usual := ARCHITECTURES[name].width if name in ARCHITECTURES else None:
         settings.select_run_setting("width", help=f"Of its layers. 0 is its own, {usual}.")
         st.caption(networks_words.describe_network_width(name, settings.get_run_setting("width")))
@@ -53,7 +62,6 @@ def show_network_details() -> None:
             help="Its files in this folder are watched; this is for what it imports from "
             "elsewhere.",
         )
-    show_network_file_problem()
 
 
 def show_rate_warning() -> None:

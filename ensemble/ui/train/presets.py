@@ -55,7 +55,7 @@ def show_preset_buttons() -> None:
                 key=format_preset_key(name),
                 help=describe_preset(name),
                 on_click=settings.fill_run_settings,
-                args=(preset,),
+                args=(preset, name),
             )
 
 
@@ -97,7 +97,7 @@ def show_settings_difference(run: runs.Run) -> None:
             icon=":material/replay:",
             type="tertiary",
             on_click=settings.fill_run_settings,
-            args=(run.config,),
+            args=(run.config, "the run shown"),
             help="Copies the settings of the run shown to the controls, to change and launch.",
         )
 

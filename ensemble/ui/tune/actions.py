@@ -10,7 +10,6 @@ from ensemble.runs.annotations.tags import write_tags
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.jobs import deletion
 from ensemble.ui.shared import address, loaders, seed_launch, settings, widget_state
-from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.ui.tune import answer, hyper_deep
 from ensemble.ui.tune.screen import SWEEP_SCREEN
@@ -64,9 +63,10 @@ def show_best_settings_button(sweep: Sweep, best: Trial) -> None:
         "there to learn from every training image.",
     )
     if pressed:
-        settings.fill_run_settings(sweep.config.build_trial_config(best.params))
+        settings.fill_run_settings(
+            sweep.config.build_trial_config(best.params), "the best trial of the sweep"
+        )
         run = answer.find_trial_run(best)  # It may have been deleted.
-        tab.unfolded_run_id = run.id if run else ""
         st.switch_page(
             "pages/train.py", query_params=address.RUN.build_query(run.id) if run else {}
         )

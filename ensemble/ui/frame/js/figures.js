@@ -127,6 +127,7 @@ function figureMenus(known) {
     list.className = 'sizes'
     list.name = 'size'
     list.title = 'The size at which the picture is saved'
+    list.setAttribute('aria-label', 'Size of the saved picture')
     for (const [word, size] of Object.entries(known.sizes)) {
       if (slides || !size.ratio) list.add(new Option(size.title, word))
     }

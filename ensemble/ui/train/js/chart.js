@@ -25,7 +25,7 @@ function panelAt(chart, place) {
 function redraw(chart) {
   chart.views.forEach((view, i) => drawPanel(view, panelAt(chart, i), chart.data, chart.state))
   const zoomed = chart.state.x !== null || Object.keys(chart.state.y).length > 0
-  chart.reset.disabled = !zoomed
+  chart.reset.hidden = !zoomed
   chart.root.dataset.run = chart.data.run
   chart.root.dataset.zoomed = zoomed
   chart.root.dataset.points = chart.data.places[0][0].lines.reduce((sum, l) => sum + l.x.length, 0)

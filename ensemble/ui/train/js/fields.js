@@ -1,0 +1,168 @@
+// Numbers to set, a line each: its name, a slider over the values worth a step, and a box that any
+// value in its range is typed into. What is changed goes to the server by its number, so that a
+// rerun which began before does not take it back.
+
+const forms = new WeakMap()
+const KEPT = 'ensemble settings'
+const PAUSE = 250 // ms without a move after which a slider's value is sent
+
+const grouped = new Intl.NumberFormat('en', { maximumSignificantDigits: 6 })
+
+function shown(value) {
+  return value >= 10000 ? grouped.format(value) : String(value)
+}
+
+// The number that was typed, or a sentence that says why it cannot be taken.
+function parsed(text, { name, label, low, high, whole }) {
+  const value = Number(text.replace(/[\s,](?=\d{3}(\D|$))/g, '').replace(',', '.'))
+  const between = `${label} goes from ${shown(low)} to ${shown(high)}`
+  if (!text.trim() || !Number.isFinite(value)) return { problem: `${between}: type a number.` }
+  if (value < low || value > high) return { problem: `${between}: ${text.trim()} is outside.` }
+  if (whole && !Number.isInteger(value)) return { problem: `${between}, in whole numbers.` }
+  return { value }
+}
+
+function makeField(form, name) {
+  const line = document.createElement('div')
+  line.className = 'field'
+  line.dataset.name = name
+  line.innerHTML = '<label></label><input class="slide" type="range" min="0" step="1" tabindex="-1">' +
+    '<div class="box"><input class="typed" type="text" inputmode="decimal" autocomplete="off">' +
+    '<button type="button" hidden>↺</button></div><p class="problem" role="alert"></p>'
+  const [label, slide, typed, back, problem] =
+    ['label', '.slide', '.typed', 'button', '.problem'].map((what) => line.querySelector(what))
+  typed.id = `field-${name}`
+  label.htmlFor = typed.id
+  problem.id = `problem-${name}`
+  typed.setAttribute('aria-describedby', problem.id)
+  const field = { line, label, slide, typed, back, problem, about: null, value: null, steps: [] }
+
+  const take = () => {
+    const { value, problem: why } = parsed(typed.value, field.about)
+    say(field, why ?? '')
+    if (why === undefined) change(form, field, value)
+  }
+  typed.onchange = take
+  typed.onkeydown = (event) => {
+    const step = { ArrowUp: 1, ArrowDown: -1 }[event.key]
+    if (!step) return
+    event.preventDefault()
+    move(form, field, step)
+  }
+  slide.oninput = () => change(form, field, field.steps[slide.valueAsNumber], PAUSE)
+  slide.onchange = () => send(form)
+  back.onclick = () => {
+    change(form, field, field.about.usual)
+    typed.focus()
+  }
+  form.root.append(line)
+  return field
+}
+
+function say(field, why) {
+  field.problem.textContent = why
+  field.typed.setAttribute('aria-invalid', why !== '')
+}
+
+// To the next value worth a step, up or down.
+function move(form, field, step) {
+  const { steps, value } = field
+  const next = step > 0 ? steps.find((one) => one > value) : steps.findLast((one) => one < value)
+  if (next !== undefined) change(form, field, next, PAUSE)
+}
+
+function change(form, field, value, pause = 0) {
+  say(field, '')
+  if (value === field.value) return draw(field)
+  field.value = value
+  draw(field)
+  form.edits[field.about.name] = value
+  clearTimeout(form.timer)
+  if (pause) form.timer = setTimeout(() => send(form), pause)
+  else send(form)
+}
+
+function send(form) {
+  clearTimeout(form.timer)
+  if (!Object.keys(form.edits).length) return
+  form.number += 1
+  for (const name of Object.keys(form.edits)) form.sent[name] = form.number
+  form.values = { ...form.values, ...form.edits }
+  form.edits = {}
+  form.give('edited', JSON.stringify({ number: form.number, values: form.values }))
+}
+
+function draw(field) {
+  const { about, slide, typed, back, line, label, value } = field
+  label.textContent = about.label
+  label.title = about.help
+  // While it is dragged its steps stay where they are.
+  if (!slide.matches(':active')) {
+    field.steps = [...new Set([...about.steps, value])].sort((a, b) => a - b)
+    slide.max = field.steps.length - 1
+    slide.value = field.steps.indexOf(value)
+  }
+  slide.setAttribute('aria-label', `${about.label}, slider`)
+  slide.setAttribute('aria-valuetext', shown(value))
+  slide.title = about.help
+  const writing = typed.matches(':focus') && typed.getAttribute('aria-invalid') === 'true'
+  if (!writing) typed.value = shown(value)
+  typed.title = about.help
+  slide.disabled = typed.disabled = Boolean(about.off)
+  const changed = value !== about.usual && !about.off
+  line.classList.toggle('changed', changed)
+  back.hidden = !changed
+  back.title = `Back to ${shown(about.usual)}, as in ${about.origin}`
+  back.setAttribute('aria-label', `${about.label}: back to ${shown(about.usual)}, as in ${about.origin}`)
+}
+
+function update(form, data) {
+  for (const about of data.fields) {
+    const field = (form.fields[about.name] ??= makeField(form, about.name))
+    field.about = about
+    // What was changed here since, the server does not know yet.
+    const newer = about.name in form.edits || (form.sent[about.name] ?? 0) > data.number
+    if (!newer) {
+      if (field.value !== about.value) say(field, '')
+      field.value = about.value
+      delete form.values[about.name]
+    }
+    draw(field)
+  }
+}
+
+function kept() {
+  try {
+    return sessionStorage.getItem(KEPT) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+function keep(text) {
+  try {
+    sessionStorage.setItem(KEPT, text)
+  } catch {}
+}
+
+export default function ({ data: { form: words }, parentElement, setTriggerValue }) {
+  const data = JSON.parse(words)
+  const root = parentElement.querySelector('.fields')
+  let form = forms.get(root)
+  if (!form) {
+    form = { root, fields: {}, edits: {}, sent: {}, values: {}, number: data.number }
+    forms.set(root, form)
+  }
+  form.give = setTriggerValue
+  update(form, data)
+  // A page that was loaded again has forgotten what was set; its tab has not.
+  const before = data.fresh && !form.asked ? kept() : ''
+  form.asked = true
+  if (before && before !== data.all) form.give('restored', before)
+  else keep(data.all)
+  return () => {
+    clearTimeout(form.timer)
+    send(form)
+    forms.delete(root)
+  }
+}

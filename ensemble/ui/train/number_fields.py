@@ -1,0 +1,133 @@
+"""The settings that are turned first, a line each: dragged, or typed with any value in range.
+
+A component of our own: Streamlit's slider takes no typed value, its number box cannot be dragged,
+and two widgets that follow each other undo one another where a rerun is slow. It also marks what
+is not as it was filled in, and keeps all settings for a page that is loaded again.
+"""
+
+import functools
+import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError
+from ensemble.ui.shared import settings, widget_state
+from ensemble.ui.shared.tab import tab
+
+KEY = "number_fields"
+MAX_TEXT = 20_000  # characters that a browser may send
+VARIED_HELP = "Differs by member: see “Differ by member” under More."
+
+
+def show_number_fields(names: Sequence[str], varied: Collection[str]) -> None:
+    """Draw the lines; what is changed in them is in the settings before the page is drawn again.
+
+    Args:
+      names: of the settings.
+      varied: those among them that differ by member: they cannot be set meanwhile.
+    """
+    for name in names:
+        key = settings.format_setting_key(name)
+        widget_state.initialize_widget(key, settings.RUN_FIELDS[name].default)
+    every = json.dumps({name: settings.get_run_setting(name) for name in settings.RUN_FIELDS})
+    form = {
+        "fields": [describe_number_field(name, name in varied) for name in names],
+        "number": tab.settings_edit_number,
+        "all": every,
+        "fresh": not tab.are_settings_known,
+    }
+    tab.are_settings_known = True
+    register_number_fields()(
+        # As text: Streamlit imports pandas to find tables in anything else.
+        data={"form": json.dumps(form)},
+        key=KEY,
+        on_edited_change=apply_edited_numbers,
+        on_restored_change=restore_kept_settings,
+    )
+
+
+def describe_number_field(name: str, differs: bool) -> dict[str, Any]:
+    """One line for the component: its value, its range, and the value that it began with."""
+    field = settings.RUN_FIELDS[name]
+    origin, values = tab.settings_origin
+    return {
+        "name": name,
+        "label": settings.format_setting_title(name),
+        "help": VARIED_HELP if differs else field.metadata["help"],
+        "value": settings.get_run_setting(name),
+        "low": field.metadata["low"],
+        "high": field.metadata["high"],
+        "whole": isinstance(field.default, int),
+        "steps": settings.list_slider_steps(name),
+        "off": differs,
+        "usual": values.get(name, field.default),
+        "origin": origin,
+    }
+
+
+def apply_edited_numbers() -> None:
+    """Callback: take what was changed in the browser, each value only where it is in range."""
+    try:
+        sent = parse_sent_json("edited")
+        number, values = int(sent["number"]), dict(sent["values"])
+    except (KeyError, TypeError, ValueError):
+        return
+    tab.settings_edit_number = max(tab.settings_edit_number, number)
+    for name, value in values.items():
+        if name in settings.PRIMARY_FIELDS and (read := parse_number(name, value)) is not None:
+            widget_state.set_widget_value(settings.format_setting_key(name), read)
+
+
+def restore_kept_settings() -> None:
+    """Callback: the settings as they stood before the page was loaded again, where they fit."""
+    try:
+        sent = parse_sent_json("restored")
+        config = EnsembleConfig.from_dict(sent)
+    except (TypeError, ValueError, ConfigError):
+        return
+    origin = tab.settings_origin
+    settings.fill_run_settings(config)
+    tab.settings_origin = origin
+
+
+def parse_sent_json(name: str) -> dict[str, Any]:
+    """An object that the browser sent as text.
+
+    Raises:
+      ValueError, TypeError: it is none.
+    """
+    text = widget_state.get_widget_value(KEY).get(name)
+    if not isinstance(text, str) or len(text) > MAX_TEXT:
+        raise ValueError("not a text of that length")
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise TypeError("not an object")
+    return value
+
+
+def parse_number(name: str, value: object) -> float | None:
+    """A value of a setting in its range, whole where it has to be; None where it is none."""
+    field = settings.RUN_FIELDS[name]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if not field.metadata["low"] <= value <= field.metadata["high"]:  # NaN is not, either
+        return None
+    if not isinstance(field.default, int):
+        return float(value)
+    return int(value) if value == int(value) else None
+
+
+@functools.cache
+def register_number_fields() -> Any:
+    """The component, registered once."""
+    folder = Path(__file__).parent / "js"
+    return st.components.v2.component(
+        "ensemble_number_fields",
+        html='<div class="fields"></div>',
+        css=(folder / "fields.css").read_text("utf-8"),
+        js=(folder / "fields.js").read_text("utf-8"),
+    )
