@@ -7,7 +7,13 @@ from ensemble import runs
 from ensemble.errors import NotPreparedError
 from ensemble.recognition.classifier import Classifier
 from ensemble.ui.classify.answer import classified_mark, picture_answer
-from ensemble.ui.classify.input import classifier_loader, empty_state, input_methods, picture_list
+from ensemble.ui.classify.input import (
+    classifier_loader,
+    empty_state,
+    input_methods,
+    picture_list,
+    training_source,
+)
 from ensemble.ui.classify.input import epoch_selection as input_epoch
 from ensemble.ui.classify.state import InputPicture
 from ensemble.ui.predictions import epoch_availability
@@ -16,7 +22,9 @@ from ensemble.views.evaluated_epoch import describe_shown_epoch
 
 
 def show_classify_page() -> None:
-    run_panel.show_run_screen(show_classify_run, empty_state.show_classify_introduction)
+    run_panel.show_run_screen(
+        show_classify_run, empty_state.show_classify_introduction, compact=True
+    )
 
 
 def show_classify_run(run: runs.Run) -> None:
@@ -29,6 +37,7 @@ def show_classify_run(run: runs.Run) -> None:
         way = input_methods.select_input_method(run)
         st.space("stretch")
         input_epoch.show_classifier_epoch_slider(epochs, epoch, run)
+    training_source.show_training_source(run)
     if sentence := describe_shown_epoch(run, epoch, epochs):
         st.caption(sentence)
     input_epoch.watch_classifier_epochs(run, epochs, epoch)

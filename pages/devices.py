@@ -7,13 +7,11 @@ from ensemble.ui.shared import navigation
 
 
 def show_devices_page() -> None:
+    with st.container(gap="xsmall", key="job_queue"):
+        job_queue.show_job_queue()
     machine_info.show_machine_header()
     race.show_race()
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.markdown("**At work and waiting**")
-        job_queue.show_job_queue()
-    with right:
+    with st.container(width=560):
         st.markdown("**Members per device**")
         machine_info.show_member_distribution()
     partitions.show_cluster()

@@ -27,18 +27,14 @@ def show_parallel_introduction() -> None:
     """The first visit: what will be here, and the button that makes it so."""
     st.subheader("Is a solver faster on several devices than on one?", anchor=False)
     st.markdown(
-        "The same problem, a logistic regression that has nothing to do with your ensembles, is "
-        "solved twice by the method L-BFGS: once on one device, and once on several with pmap, "
-        "JAX's way to run one program on all of them. Each has its share of the samples, and they "
-        "sum their gradients at every step."
+        "A logistic regression, apart from your ensembles, is solved twice by L-BFGS: on one "
+        "device, and on several with pmap, each with its share of the samples."
     )
-    st.caption("The settings are on the left; on a phone, behind the arrows at the top.")
     with st.container(width=420):
         launch.show_quick_regression_button()
     st.caption(
-        "Here you will see, live, whether both get the same result, how long each step takes, "
-        "after how many steps pmap has made up for its slower start, and how fast 1, 2, 4 and 8 "
-        "devices are."
+        "You will see, live, whether both get the same result, and after how many steps pmap has "
+        "made up for its slower start."
     )
 
 

@@ -66,7 +66,12 @@ def show_predictions_epoch(
         st.markdown(f"#### {sentence}")
         st.markdown(warned)
         conformal_sets.show_conformal_summary(predictions, noun, apart)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(
+        horizontal=True,
+        vertical_alignment="bottom",
+        gap="medium",
+        key="predictions_row_of_controls",
+    ):
         controls.show_predictions_epoch_slider(chosen.epochs, epoch, run)
         controls.show_image_filters(predictions, view, dataset.class_names, noun, sets_too)
     epoch_selection.show_epoch_choice(run, chosen)

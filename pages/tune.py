@@ -29,10 +29,8 @@ def show_tune_introduction() -> None:
     st.subheader("Which settings are best?", anchor=False)
     st.markdown(
         "A sweep trains many small ensembles, its trials, that differ in the settings you tick, "
-        "and judges each on validation images, which none of them learns from. Trials are runs "
-        "like any other: you can open and compare them."
+        "and judges each on validation images, which none of them learns from."
     )
-    st.caption("What is searched is set on the left; on a phone, behind the arrows at the top.")
     with st.container(width=480):
         launch.show_quick_sweep_button()
     st.caption(

@@ -126,8 +126,8 @@ def test_a_finished_one_is_answered_first_and_its_pictures_are_what_was_measured
     bought = traces.speedup
     assert [metric.value for metric in at.metric][:4] == [
         f"{bought.median:.2f}×",
-        f"{bought.mean:.2f}×",
         f"{bought.whole:.2f}×",
+        f"{bought.mean:.2f}×",
         f"{100 * bought.efficiency:.0f} %",
     ]
     errors, seconds = curves(at, "solve_errors"), curves(at, "solve_times")

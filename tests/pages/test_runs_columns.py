@@ -35,7 +35,7 @@ def test_settings_and_figures_are_columns_of_numbers_also_where_none_is_known() 
         for name in (
             "nll",
             "gain",
-            "best",
+            "accuracy",
             "time",
             "momentum",
             "learning_rate",
@@ -43,7 +43,7 @@ def test_settings_and_figures_are_columns_of_numbers_also_where_none_is_known() 
             "members",
         )
     } == dict.fromkeys(
-        ("nll", "gain", "best", "time", "momentum", "learning_rate", "batch_size", "members"),
+        ("nll", "gain", "accuracy", "time", "momentum", "learning_rate", "batch_size", "members"),
         "float64",
     )
     by_momentum = rows.sort_values("momentum")

@@ -31,13 +31,21 @@ def test_one_member_has_no_mean_member() -> None:
     assert means.isna().tolist() == [True, False]
 
 
-def test_a_phone_shows_the_accuracy_before_any_setting() -> None:
+def test_a_phone_shows_what_tells_runs_apart_and_the_accuracy() -> None:
     order = list(table.tabulate_runs([trained()]))
-    assert order[:4] == ["name", "state", "best", "gain"]
+    assert order[:7] == [
+        "data",
+        "members",
+        "learning_rate",
+        "seed",
+        "accuracy",
+        "gain",
+        "state",
+    ]
     shown = columns.build_column_config(order[:-1])
     assert list(shown) == order
     # 366 pixels are what 400 leave, 35 of them for the box in front of a row.
-    wide = [shown[name]["width"] for name in order[:3]]
+    wide = [shown[name]["width"] for name in order[:5]]
     assert 35 + sum(wide) <= 366
 
 

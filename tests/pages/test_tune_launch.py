@@ -16,7 +16,8 @@ from ensemble.sweeps.store import SWEEP_STORE
 from ensemble.ui.devices.probe import DeviceInventory
 from ensemble.ui.jobs import launch
 from ensemble.ui.tune import space, sweep_duration
-from tests.pages.sweeps_screen import labels, said, tuned
+from tests.pages import sweeps_screen
+from tests.pages.sweeps_screen import labels, said
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +25,15 @@ def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """A launch makes the sweep, and starts nothing."""
     monkeypatch.setenv(STORAGE_VARIABLE, "journal")
     monkeypatch.setattr(SWEEP_STORE, "start_worker", lambda job: None)
+
+
+def tuned() -> AppTest:
+    """Tune with all its settings in sight."""
+    at = sweeps_screen.tuned()
+    at.session_state["tune_more"] = True
+    at.run()
+    assert not at.exception, at.exception
+    return at
 
 
 def ticked(at: AppTest, *names: str) -> AppTest:

@@ -1,14 +1,29 @@
 """Controls of Compare whose choice stands in the address: several of some, or one of many."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ensemble.ui.predictions.controls import hash_options
 from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.address import ListParameter, QueryParameter, show_address_widget
 from ensemble.wording import escaping
+
+
+@dataclass(frozen=True)
+class ControlPlaces:
+    """Where a view's controls stand.
+
+    Attributes:
+      first: beside the choice of the view: what is turned most.
+      more: all others, folded away.
+    """
+
+    first: DeltaGenerator
+    more: DeltaGenerator
 
 
 def select_several_options(

@@ -20,6 +20,7 @@ from ensemble.figures.comparison.curves import (
     explain_group_curves_chart,
 )
 from ensemble.ui.compare import comparison_cache, controls
+from ensemble.ui.compare.controls import ControlPlaces
 from ensemble.ui.shared import address, figure_panel, guard, theme
 from ensemble.wording import escaping, formats
 
@@ -36,7 +37,7 @@ LOG_AXES = {"x": "log x", "y": "log y"}
 
 
 def show_band_controls() -> None:
-    """What the band is, and which axes are log: beside the controls of every view."""
+    """What the band is, and which axes are log."""
     address.select_address_option(
         address.BAND,
         "Band",
@@ -48,15 +49,15 @@ def show_band_controls() -> None:
     controls.select_option_pills(address.LOG, "Axes", LOG_AXES, ())
 
 
-def show_comparison_curves(groups: Sequence[RunGroup]) -> None:
+def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) -> None:
     """The controls, and the picture that they ask for."""
-    with st.container(
-        horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_curves"
-    ):
+    with places.first:
         what = address.select_address_option(address.FIGURE, "Figure", METRIC_TITLES, "loss")
+    with places.more:
         who = address.select_address_option(address.WHO, "Of", CURVE_SUBJECTS, "ensemble")
         splits = controls.select_option_pills(address.SPLITS, "Images", SPLITS, ("test",))
         over = address.select_address_option(address.OVER, "Over", X_AXIS_UNITS, "epochs")
+        show_band_controls()
     band = address.BAND.read_option(BANDS, "range")
     log = tuple(axis for axis in LOG_AXES if axis in address.LOG.read())
     groups = filter_readable_groups(groups)

@@ -11,6 +11,7 @@ from ensemble.comparison.run_groups import RunGroup, group_runs
 from ensemble.figures.comparison.comparison_table import describe_seed_limit
 from ensemble.runs.annotations.baseline import read_baselines
 from ensemble.ui.compare import comparison_cache, controls
+from ensemble.ui.compare.controls import ControlPlaces
 from ensemble.ui.render import render_view
 from ensemble.ui.shared import address, seed_launch
 from ensemble.views.side_by_side import side_by_side_view
@@ -21,11 +22,11 @@ COLUMN_SUBJECTS = {"groups": "Groups", "runs": "Runs"}
 NO_BASELINE = "none"
 
 
-def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run]) -> None:
+def show_comparison_table(
+    groups: Sequence[RunGroup], every: Sequence[runs.Run], places: ControlPlaces
+) -> None:
     """The controls, what the table shows, and the table."""
-    with st.container(
-        horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls_table"
-    ):
+    with places.more:
         each = address.select_address_option(
             address.COLUMNS, "A column for each of the", COLUMN_SUBJECTS, "groups"
         )
@@ -35,6 +36,7 @@ def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run])
             address.select_address_option(address.ROWS, "Settings", SETTING_ROWS, "differ")
             == "differ"
         )
+    with places.first:
         baseline = select_comparison_baseline(groups)
     runs_fingerprint = comparison_cache.compute_runs_fingerprint(every)
     keys = tuple(group.key for group in groups)

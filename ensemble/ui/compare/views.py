@@ -11,6 +11,7 @@ from ensemble.comparison.compared_settings import (
 )
 from ensemble.comparison.run_groups import RunGroup, group_runs
 from ensemble.ui.compare import controls, curves, run_filter, selected_runs
+from ensemble.ui.compare.controls import ControlPlaces
 from ensemble.ui.compare.run_filter import RunFilter
 from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.guard import guard_page
@@ -40,32 +41,36 @@ def refresh_comparison_view(was_active: bool) -> None:
             horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls"
         ):
             address.select_address_option(address.VIEW, "View", VIEWS, DEFAULT_VIEW)
-            if view != "plan":
+            first = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+            more = st.popover("More", key="compare_more") if view != "plan" else first
+        if view != "plan":
+            with more:
                 show_grouping_control(selection.runs)
                 run_filter.show_top_control()
-            if view == "curves":
-                curves.show_band_controls()
+        places = ControlPlaces(first, more)
         kept = run_filter.read_run_filter(selection.runs, wanted=view == "settings")
         # There even when it is empty: else what follows would be drawn anew, and lose the keyboard.
         with st.container(key="compare_left_out"):
             if view != "plan":
                 run_filter.show_filter_summary(kept)
         with st.container(key="compare_view"):
-            draw_comparison_view(view, selection.runs, kept)
+            draw_comparison_view(view, selection.runs, kept, places)
 
 
-def draw_comparison_view(view: str, every: tuple[runs.Run, ...], kept: RunFilter) -> None:
-    """Draw one view."""
+def draw_comparison_view(
+    view: str, every: tuple[runs.Run, ...], kept: RunFilter, places: ControlPlaces
+) -> None:
+    """Draw one view, its controls in their places."""
     left = kept.filter_runs(every)
     if not left and view in ("curves", "table"):
         st.info("No run is left: brush less, or show all.", icon=":material/filter_alt_off:")
         return
     if view == "curves":
-        curves.show_comparison_curves(group_compared_runs(left))
+        curves.show_comparison_curves(group_compared_runs(left), places)
     elif view == "table":
         from ensemble.ui.compare import table
 
-        table.show_comparison_table(group_compared_runs(left), left)
+        table.show_comparison_table(group_compared_runs(left), left, places)
     elif view == "settings":
         from ensemble.ui.compare import settings
 

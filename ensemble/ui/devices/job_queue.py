@@ -6,7 +6,7 @@ from ensemble.jobs.kinds import REGRESSION, STRESS, SWEEP, TRAINING
 from ensemble.jobs.queue import QueuedJob, list_queued_jobs
 from ensemble.ui.shared import address
 from ensemble.ui.shared.guard import guard_page
-from ensemble.wording import escaping
+from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.run_names import format_run_name
 
@@ -33,8 +33,10 @@ def refresh_job_queue(was_busy: bool) -> None:
         every = list_queued_jobs()
         if bool(every) != was_busy:
             st.rerun()
+        going = formats.format_count(len(every), "job") if every else "Nothing"
+        is_or_are = "are" if len(every) > 1 else "is"
+        st.markdown(f"#### {going} {is_or_are} running or queued")
         if not every:
-            st.caption("Nothing is running or queued.")
             st.page_link(
                 "pages/train.py", label="Train an ensemble", icon=":material/arrow_forward:"
             )

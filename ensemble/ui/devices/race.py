@@ -71,14 +71,10 @@ def show_race_introduction() -> None:
     """The first visit: what will be here."""
     st.markdown("#### How fast does this machine train an ensemble?")
     st.markdown(
-        "Measuring lets four training loops take turns, a second each, on the same images: this "
-        "program in 32-bit and in 16-bit numbers (bfloat16), the loop of Flax's HOWTO, and one "
-        "member after another, as people do without a tool for ensembles. It also checks that all "
-        "of them learn the same."
-    )
-    st.caption(
-        "You will see each one's speed here with 1, 2, 4 and 8 members, and from how many members "
-        "on this program is the fastest. Train can then estimate run times better."
+        "Four training loops take turns on the same images: this program in float32 and bfloat16, "
+        "the loop of Flax's HOWTO, and one member after another. Train can then estimate better.",
+        help="Each with 1, 2, 4 and 8 members, a second each. It also checks that all of them "
+        "learn the same.",
     )
 
 

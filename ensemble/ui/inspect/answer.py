@@ -90,8 +90,9 @@ def show_inspect_answer(shared_epoch: SharedEpoch) -> AnswerPlaces:
             shared_epoch.epochs, shared_epoch.epoch, shared_epoch.run
         )
     with behind:
+        metrics = st.container(horizontal=True, gap="medium", key="figures")
         inner = st.container(key="behind_figures")
-    return AnswerPlaces(place, inner, st.container(horizontal=True, gap="medium", key="figures"))
+    return AnswerPlaces(place, inner, metrics)
 
 
 def build_answer_key(shared_epoch: SharedEpoch) -> tuple[Any, ...]:

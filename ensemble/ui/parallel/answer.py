@@ -1,6 +1,7 @@
 """The answer of a regression: the sentence, its figures, and what they hold for."""
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -37,7 +38,7 @@ def show_solve_metrics(traces: RegressionTraces) -> None:
     """The speed-ups, the efficiency, and what compiling took."""
     with st.container(horizontal=True, gap="medium", key="solve_figures"):
         if bought := traces.speedup:
-            show_speedup_metrics(bought)
+            show_metrics(list_speedup_metrics(bought))
         compiled = [
             formats.format_duration(trace.compile_seconds, fine=True)
             for trace in (traces.without, traces.with_pmap)
@@ -47,12 +48,21 @@ def show_solve_metrics(traces: RegressionTraces) -> None:
             way for way, trace in (("without", traces.without), ("with", traces.with_pmap)) if trace
         ]
         label = f"Compiling, {' and '.join(ways)}"
-        st.metric(label, " · ".join(compiled), width="content", help=COMPILE_TIME_HELP)
+        with st.popover("More figures", type="tertiary", key="solve_more_figures"):
+            if bought:
+                show_metrics(list_further_metrics(bought))
+            st.metric(label, " · ".join(compiled), width="content", help=COMPILE_TIME_HELP)
 
 
-def show_speedup_metrics(bought: Speedup) -> None:
-    """How many times as fast, in three ways, and how well the devices are used."""
-    for label, value, help in (
+def show_metrics(metrics: Sequence[tuple[str, str, str]]) -> None:
+    """Draw figures, each with its label, value and help."""
+    for label, value, help in metrics:
+        st.metric(label, value, width="content", help=help)
+
+
+def list_speedup_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
+    """How many times as fast an iteration is, and the whole solve."""
+    return [
         (
             "Speed-up, median",
             format_speedup(bought.median),
@@ -61,22 +71,27 @@ def show_speedup_metrics(bought: Speedup) -> None:
             f"{describe_speedup_interval(bought)}",
         ),
         (
-            "Speed-up, mean",
-            format_speedup(bought.mean),
-            "The mean of the same ratios: the figure of JAXopt's example. One slow step moves it.",
-        ),
-        (
             "Compiling included",
             format_speedup(bought.whole),
             "All of the solve without pmap by all of the solve with it, compiling included.",
+        ),
+    ]
+
+
+def list_further_metrics(bought: Speedup) -> list[tuple[str, str, str]]:
+    """The mean of the ratios, and how well the devices are used."""
+    return [
+        (
+            "Speed-up, mean",
+            format_speedup(bought.mean),
+            "The mean of the same ratios: the figure of JAXopt's example. One slow step moves it.",
         ),
         (
             "Efficiency",
             formats.format_percent(bought.efficiency, places=0),
             "The median speed-up by the number of devices: 100 % is ideal.",
         ),
-    ):
-        st.metric(label, value, width="content", help=help)
+    ]
 
 
 def describe_speedup_interval(bought: Speedup) -> str:

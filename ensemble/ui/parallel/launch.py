@@ -23,6 +23,7 @@ from ensemble.ui.train.launch import round_duration
 from ensemble.wording import formats
 
 PLACE_KEY = "solve_where"
+MORE_FIELDS = ("linesearch", "stepsize", *settings.ADVANCED_FIELDS)
 PEAK_MEMORY_FACTOR = 2.5  # what solving holds at most, of the samples' own size
 QUICK_EXAMPLE = LbfgsConfig(samples=5_000, iterations=30)
 
@@ -33,8 +34,7 @@ def show_regression_controls() -> None:
     if settings.get_regression_setting("dataset") == "synthetic":
         for name in settings.SYNTHETIC_FIELDS:
             settings.show_regression_setting(name)
-    for name in ("iterations", "linesearch", "stepsize"):
-        settings.show_regression_setting(name)
+    settings.show_regression_setting("iterations")
     here = probe.get_device_probe().inventory
     settings.show_device_count_control(count_possible_devices(here) if here else 0)
     settings.show_pmap_control()
@@ -42,7 +42,7 @@ def show_regression_controls() -> None:
     more = st.expander("More", key="solve_more", on_change="rerun")
     if more.open:
         with more:
-            for name in settings.ADVANCED_FIELDS:
+            for name in MORE_FIELDS:
                 settings.show_regression_setting(name)
     elif changed_regression_controls := settings.describe_changed_regression_controls():
         st.caption(f"Also: {changed_regression_controls}.")

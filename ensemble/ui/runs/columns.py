@@ -19,6 +19,7 @@ ENSEMBLE_ACCURACY_HELP = "Share of test images that the averaged probabilities g
 REPORTED_EPOCH = "after the epoch chosen on validation images, else after the last"
 COLUMNS_KEY = "runs_columns"
 OWNER_COLUMN = "owner"
+FIRST_SETTINGS = {"members": ("Members", 67), "learning_rate": ("Rate", 62), "seed": ("Seed", 52)}
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,12 @@ def format_setting_number(value: float) -> str:
 
 def build_run_setting_column(field: "dataclasses.Field[Any]") -> RunColumn:
     """The column of a setting."""
-    title = settings.format_setting_title(field.name)
-    first = field.name in ("network", "members", "learning_rate", "momentum", "batch_size")
+    title, width = FIRST_SETTINGS.get(field.name, (settings.format_setting_title(field.name), 110))
+    first = field.name in (*FIRST_SETTINGS, "network", "momentum", "batch_size")
     if isinstance(field.default, str | bool):
-        return RunColumn(title, "text", 110, field.metadata["help"], None, first)
+        return RunColumn(title, "text", width, field.metadata["help"], None, first)
     formatter = format_seed if field.name == "seed" else format_setting_number
-    return RunColumn(title, "number", 110, field.metadata["help"], formatter, first)
+    return RunColumn(title, "number", width, field.metadata["help"], formatter, first)
 
 
 def format_seed(value: float) -> str:
@@ -74,24 +75,28 @@ SETTING_COLUMNS = {
     for field in list_setting_fields(EnsembleConfig)
     if field.name == name != "dataset"
 }
-# What a run reached stands before what it was set to: a window of 400 pixels shows up to the
-# accuracy, with nothing cut off.
+# What tells runs apart comes first, then what they reached: a window of 400 pixels shows up to the
+# accuracy, with nothing cut off. A name stands before them where a person gave one.
 RUN_COLUMNS: dict[str, RunColumn] = {
-    "name": RunColumn("Name", width=184),
-    "state": RunColumn("State", width=78),
-    "best": RunColumn(
-        "Best",
-        "number",
-        68,
-        f"{ENSEMBLE_ACCURACY_HELP}, at its best epoch: that of the lowest "
-        f"validation NLL where the run has one, else {chosen_words.CHOSEN_ON_TEST}",
-    ),
+    "data": RunColumn("Data", width=72),
+    **{name: SETTING_COLUMNS[name] for name in FIRST_SETTINGS},
+    "accuracy": RunColumn("Accuracy", "number", 78, f"{ENSEMBLE_ACCURACY_HELP}, {REPORTED_EPOCH}"),
     "gain": RunColumn(
         "Gain",
         "number",
         58,
         f"How many more test images the ensemble gets right than its mean member, {REPORTED_EPOCH}",
         format_signed_gain,
+    ),
+    "state": RunColumn("State", width=78),
+    "name": RunColumn("Name", width=184),
+    "best": RunColumn(
+        "Best",
+        "number",
+        68,
+        f"{ENSEMBLE_ACCURACY_HELP}, at its best epoch: that of the lowest "
+        f"validation NLL where the run has one, else {chosen_words.CHOSEN_ON_TEST}",
+        is_default=False,
     ),
     "baseline": RunColumn(
         "Baseline",
@@ -122,7 +127,9 @@ RUN_COLUMNS: dict[str, RunColumn] = {
         help="How much of it, and how many epochs; for a queued run how many jobs come before it; "
         "for a run in groups how many of them are running",
     ),
-    "last": RunColumn("Last", "number", 75, f"{ENSEMBLE_ACCURACY_HELP}, at its last epoch"),
+    "last": RunColumn(
+        "Last", "number", 75, f"{ENSEMBLE_ACCURACY_HELP}, at its last epoch", is_default=False
+    ),
     "mean": RunColumn(
         "Mean member",
         "number",
@@ -132,8 +139,7 @@ RUN_COLUMNS: dict[str, RunColumn] = {
     "time": RunColumn(
         "Time", "number", 90, "Time spent on training and testing", formats.format_duration
     ),
-    "data": RunColumn("Data", width=110),
-    **SETTING_COLUMNS,
+    **{name: column for name, column in SETTING_COLUMNS.items() if name not in FIRST_SETTINGS},
     "tags": RunColumn("Tags", width=160, help="Words to find and compare runs by"),
     "settings": RunColumn("Settings", width=300),
     "made": RunColumn("Made", "when", 140),
@@ -142,7 +148,7 @@ RUN_COLUMNS: dict[str, RunColumn] = {
         "Owner", width=170, help="Who launched it: they and admins may change it"
     ),
 }
-PINNED_COLUMN = "name"
+NAME_COLUMN = "name"  # always there
 
 
 def list_available_columns() -> list[str]:
@@ -150,11 +156,12 @@ def list_available_columns() -> list[str]:
     return [name for name in RUN_COLUMNS if name != OWNER_COLUMN or visitors.is_server_shared()]
 
 
-def list_shown_columns(first: Collection[str] = ()) -> list[str]:
+def list_shown_columns(first: Collection[str] = (), named: bool = False) -> list[str]:
     """The columns that are shown, in their order: as the address says, else as this tab remembers.
 
     Args:
       first: columns to show beside the usual ones until a person has chosen.
+      named: whether one of the runs has a name that a person gave: names come first then.
     """
     address_names = [name for name in address.FIELDS.read() if name in list_available_columns()]
     wanted = address_names or tab.runs_columns
@@ -165,20 +172,21 @@ def list_shown_columns(first: Collection[str] = ()) -> list[str]:
         wanted = [
             name for name, column in RUN_COLUMNS.items() if column.is_default or name in first
         ]
-    return [name for name in list_available_columns() if name == PINNED_COLUMN or name in wanted]
+    shown = [name for name in list_available_columns() if name == NAME_COLUMN or name in wanted]
+    return sorted(shown, key=lambda name: name != NAME_COLUMN) if named else shown
 
 
 def show_column_picker(names: list[str]) -> None:
     """The way to other columns than those that are shown."""
     with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
-        wanted = [name for name in names if name != PINNED_COLUMN]
+        wanted = [name for name in names if name != NAME_COLUMN]
         if set(widget_state.get_widget_value(COLUMNS_KEY, ())) != set(
             wanted
         ):  # else what is pressed now would come back
             widget_state.set_widget_value(COLUMNS_KEY, wanted)
         st.pills(
             "Columns of the table",
-            [name for name in list_available_columns() if name != PINNED_COLUMN],
+            [name for name in list_available_columns() if name != NAME_COLUMN],
             selection_mode="multi",
             format_func=lambda name: RUN_COLUMNS[name].title,
             key=COLUMNS_KEY,
@@ -196,7 +204,7 @@ def show_column_picker(names: list[str]) -> None:
 
 def save_column_choice() -> None:
     """Callback: the address and the tab follow the choice."""
-    wanted = {PINNED_COLUMN, *widget_state.get_widget_value(COLUMNS_KEY)}
+    wanted = {NAME_COLUMN, *widget_state.get_widget_value(COLUMNS_KEY)}
     tab.runs_columns = tuple(name for name in RUN_COLUMNS if name in wanted)
     address.FIELDS.set_value(tab.runs_columns)
 
@@ -219,7 +227,7 @@ def build_column_config(names: list[str]) -> dict[str, Any]:
     config: dict[str, Any] = {}
     for name in names:
         column = RUN_COLUMNS[name]
-        pinned = {"pinned": True} if name == PINNED_COLUMN else {}
+        pinned = {"pinned": True} if name == NAME_COLUMN == names[0] else {}
         config[name] = kinds[column.kind](
             column.title, width=column.width, help=column.help, **pinned
         )

@@ -52,6 +52,8 @@ def select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], boo
             placeholder="Name, setting, note",
             persist_state="session",
         )
+        more = st.popover("Filter", icon=":material/filter_list:", key="runs_filters")
+    with more:
         state = select_filter_values(
             "State",
             {state_name: state_name for state_name in runs.STATES if state_name in states},

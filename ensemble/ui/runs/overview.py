@@ -125,7 +125,10 @@ def show_runs_table(listed_runs: Sequence[runs.Run]) -> list[str]:
         return []
     ids = tuple(run.id for run in listed_runs)
     baselines = set(read_baselines().values())
-    names = columns.list_shown_columns(["baseline"] if baselines.intersection(ids) else [])
+    names = columns.list_shown_columns(
+        ["baseline"] if baselines.intersection(ids) else [],
+        named=any(run.name != run.id for run in listed_runs),
+    )
     ece_by_run: dict[str, float] = {}
     if "ece" in names:
         ece_by_run, tab.unread_error_count = calibration_error.load_ece_of_runs(listed_runs)

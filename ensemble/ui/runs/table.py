@@ -25,7 +25,7 @@ from ensemble.wording.runs import groups as groups_words
 from ensemble.wording.verdicts import chance_level
 
 NOTE_PREVIEW_LENGTH = 60
-PERCENT_COLUMNS, LOWER_IS_BETTER_COLUMNS = ("best", "last", "mean"), ("nll", "ece")
+PERCENT_COLUMNS, LOWER_IS_BETTER_COLUMNS = ("accuracy", "best", "last", "mean"), ("nll", "ece")
 MAX_CACHED_ROWS = 4096  # runs whose rows are remembered
 
 # A run's row, with the run as it was read then and the version of its note: a list of a thousand
@@ -98,6 +98,7 @@ def build_run_row(run: runs.Run) -> dict[str, Any]:
     gain = (share - mean) * run.data.test_size if len(members) > 1 and share and mean else None
     note = read_run_note(run)
     return {
+        "accuracy": convert_to_percent(reported.accuracy),
         "best": convert_to_percent(status.best_ensemble_test_accuracy),
         "last": convert_to_percent(last),
         "mean": convert_to_percent(mean) if len(members) > 1 else None,

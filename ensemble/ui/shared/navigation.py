@@ -136,6 +136,7 @@ def draw_page(page: str, main: Callable[[], None]) -> None:
     redirect_through_app()
     if tab.current_page != page:
         del tab.current_page
+    show_page_title(page)
     drawer.close_drawer_after_use(page)
     figure_menu.install_figure_menus(
         theme.build_page_palette(LIGHT), theme.build_page_palette(DARK)
@@ -144,6 +145,16 @@ def draw_page(page: str, main: Callable[[], None]) -> None:
     page_sharing.show_phones_button(page)
     widget_state.clear_pending_values()
     tab.current_page = page
+
+
+def show_page_title(page: str) -> None:
+    """The page's name as its first heading: on a phone in the bar on top, else for readers alone.
+
+    Args:
+      page: its word in the address.
+    """
+    with st.container(key="page_title"):
+        st.html(f"<h1>{page.capitalize()}</h1>")
 
 
 def is_page_opening() -> bool:

@@ -38,9 +38,9 @@ from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
 
 ESTIMATE_SOURCES = {
-    "runs": "time from earlier runs",
-    "race": "time from the speed measured on Devices",
-    "guess": "time a rough guess",
+    "runs": "estimated from earlier runs",
+    "race": "estimated from the speed measured on Devices",
+    "guess": "a rough guess, no run to go by yet",
 }
 SEED_COUNTS = (1, 3, 5)
 SEED_COUNT_KEY = "launch_seeds"
@@ -124,7 +124,7 @@ def plan_local_launch(
     else:
         spread = describe_members_per_device(config.members, min(devices, config.members))
     memory = f"{networks_words.format_memory(needed)} of memory" if needed else ""
-    parts = [spread, memory, ESTIMATE_SOURCES[guess.source]]
+    parts = [spread, memory, f"time {ESTIMATE_SOURCES[guess.source]}"]
     after = jobs_words.describe_start_order(list_blocking_jobs())
     note = f"{' · '.join(filter(None, parts))}. {after}".rstrip()
     seconds = round_duration(guess.seconds * get_seed_count())

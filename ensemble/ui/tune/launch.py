@@ -61,12 +61,24 @@ def format_sweep_key(name: str) -> str:
 
 
 def show_sweep_controls() -> None:
-    """What is searched, by whom and for what; the rest under More."""
-    show_sweep_setting("sampler", "Sampler", format_func=SAMPLER_LABELS.__getitem__)
+    """What is searched, and how many trials; the rest under More."""
     on_grid = get_sweep_setting("sampler") == "grid"
     space.show_search_space(on_grid)
     if not on_grid:
         show_sweep_setting("trials", "Trials")
+    placement_control.select_placement(PLACE_KEY, CLUSTER_HELP)
+    more = st.expander("More", key="tune_more", on_change="rerun")
+    if more.open:
+        with more:
+            show_other_sweep_controls()
+    elif changed := describe_changed_sweep_controls():
+        st.caption(f"Also: {changed}.")
+    show_shared_settings()
+
+
+def show_other_sweep_controls() -> None:
+    """Who searches and for what, on which images, and how it is done."""
+    show_sweep_setting("sampler", "Sampler", format_func=SAMPLER_LABELS.__getitem__)
     widget_state.initialize_widget(format_sweep_key("objectives"), ["nll"])
     st.multiselect(
         "Chosen by",
@@ -87,14 +99,27 @@ def show_sweep_controls() -> None:
         format_func=lambda share: formats.format_percent(share, places=0),
         help="Of the training images, held out of every trial to choose settings by.",
     )
-    placement_control.select_placement(PLACE_KEY, CLUSTER_HELP)
-    more = st.expander("More", key="tune_more", on_change="rerun")
-    if more.open:
-        with more:
-            show_sweep_setting("pruner", "Pruner", format_func=PRUNER_LABELS.__getitem__)
-            show_sweep_setting("workers", "Workers")
-            show_sweep_setting("sampler_seed", "Seed of the sampler")
-    show_shared_settings()
+    show_sweep_setting("pruner", "Pruner", format_func=PRUNER_LABELS.__getitem__)
+    show_sweep_setting("workers", "Workers")
+    show_sweep_setting("sampler_seed", "Seed of the sampler")
+
+
+def describe_changed_sweep_controls() -> str:
+    """What under More is not as usual: "sampler grid, chosen by ECE"."""
+    parts = []
+    if (sampler := get_sweep_setting("sampler")) != SWEEP_FIELDS["sampler"].default:
+        parts.append(f"sampler {sampler}")
+    chosen = widget_state.get_widget_value(format_sweep_key("objectives"), ["nll"])
+    if chosen != ["nll"]:
+        labels = ", ".join(OBJECTIVE_LABELS[name] for name in chosen)
+        parts.append(f"chosen by {labels or 'nothing'}")
+    share = widget_state.get_widget_value(format_sweep_key("validation"), DEFAULT_VALIDATION)
+    if share != DEFAULT_VALIDATION:
+        parts.append(f"validation share {formats.format_percent(share, places=0)}")
+    for name in ("pruner", "workers", "sampler_seed"):
+        if (value := get_sweep_setting(name)) != SWEEP_FIELDS[name].default:
+            parts.append(f"{name.replace('_', ' ')} {value}")
+    return ", ".join(parts)
 
 
 def show_sweep_setting(name: str, label: str, **more: Any) -> None:

@@ -28,9 +28,14 @@ def select_input_method(run: runs.Run) -> str:
         address.INPUT,
         f"How to give it {select_article(info.noun)} {info.noun}",
         ways,
-        "upload",
+        "draw" if "draw" in ways and is_phone() else "upload",
         label_visibility="collapsed",
     )
+
+
+def is_phone() -> bool:
+    """Whether the browser says that it is a phone's: there a finger draws, and few have files."""
+    return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
 def show_input_method(way: str, run: runs.Run) -> InputPicture | None:
