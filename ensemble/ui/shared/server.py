@@ -28,6 +28,7 @@ from ensemble.jobs import launch
 from ensemble.jobs.queue import list_queued_jobs
 from ensemble.machine import open_files
 from ensemble.machine.jax_settings import is_cpu_only
+from ensemble.ui.frame.page_style import PageStyleMiddleware
 from ensemble.ui.sign_in import startup_check
 from ensemble.ui.sign_in.middleware import SignInMiddleware
 
@@ -67,7 +68,11 @@ def build_middleware() -> list[Middleware]:
     """What every request and answer passes; ends the server where others could reach it unasked."""
     raise_tab_limit()  # Before Streamlit reads its settings.
     startup_check.check_server_start()
-    return [Middleware(SecurityMiddleware), Middleware(SignInMiddleware)]
+    return [
+        Middleware(SecurityMiddleware),
+        Middleware(SignInMiddleware),
+        Middleware(PageStyleMiddleware),
+    ]
 
 
 @contextlib.asynccontextmanager

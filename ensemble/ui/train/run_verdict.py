@@ -27,7 +27,7 @@ def show_run_verdict(run: runs.Run, place: DeltaGenerator) -> None:
       run: the run.
       place: where it stands; it is drawn last, so that the curves do not wait for it.
     """
-    if run.state not in chance_level.ENDED_STATES or run.config.members < 2:
+    if not has_verdict(run):
         return
     if (epoch := load_reported_epoch(run)) is None:
         return
@@ -44,6 +44,11 @@ def show_run_verdict(run: runs.Run, place: DeltaGenerator) -> None:
                 width="content",
                 query_params=address.RUN.build_query(run.id),
             )
+
+
+def has_verdict(run: runs.Run) -> bool:
+    """Whether there is something to say: the run has ended, and has members to compare with."""
+    return run.state in chance_level.ENDED_STATES and run.config.members > 1
 
 
 def describe_run_outcome(epoch: SharedEpoch) -> tuple[str, str]:

@@ -1,0 +1,70 @@
+"""The page's own style within the frame of the page, so that nothing moves once it is drawn.
+
+A style that a script sends comes after the first things stand: the menu and the settings would
+jump. It is sent all the same (`logo`), for a browser that has kept the frame without it.
+"""
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ensemble.ui.frame.logo import load_stylesheet
+
+MAX_FRAME_BYTES = 1_000_000  # of a page's frame; a larger answer is none
+# A frame that is sent anew each time, and not compressed, as it is to be written into.
+DROPPED_REQUEST_HEADERS = (b"accept-encoding", b"if-none-match", b"if-modified-since")
+
+
+class PageStyleMiddleware:
+    """Writes the style into every page that a browser opens."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, as ASGI has it."""
+        if scope["type"] != "http" or scope["method"] != "GET" or not wants_page(scope):
+            return await self._app(scope, receive, send)
+        headers = [
+            (name, value) for name, value in scope["headers"] if name not in DROPPED_REQUEST_HEADERS
+        ]
+        first: list[Message] = []
+        body = bytearray()
+
+        async def send_styled(message: Message) -> None:
+            if message["type"] == "http.response.start" and is_page(message):
+                first.append(message)
+                return
+            if not first or message["type"] != "http.response.body":
+                return await send(message)
+            body.extend(message.get("body", b""))
+            if message.get("more_body") and len(body) < MAX_FRAME_BYTES:
+                return
+            start = first.pop()
+            styled = add_page_style(bytes(body))
+            MutableHeaders(scope=start).update({"Content-Length": str(len(styled))})
+            if message.get("more_body"):  # Far too large for a frame: as it comes.
+                del MutableHeaders(scope=start)["Content-Length"]
+            await send(start)
+            await send({**message, "body": styled})
+
+        await self._app({**scope, "headers": headers}, receive, send_styled)
+
+
+def wants_page(scope: Scope) -> bool:
+    """Whether a browser opens a page, rather than asking for something in it."""
+    return "text/html" in Headers(scope=scope).get("accept", "")
+
+
+def is_page(message: Message) -> bool:
+    """Whether an answer is a page in whole."""
+    kind = Headers(raw=message["headers"]).get("content-type", "")
+    return message["status"] == 200 and kind.startswith("text/html")
+
+
+def add_page_style(page: bytes) -> bytes:
+    """The page with the style at the end of its head.
+
+    Nested, for Streamlit's own rules of the same weight come after it.
+    """
+    style = f"<style>html {{ {load_stylesheet()} }}</style></head>".encode()
+    return page.replace(b"</head>", style, 1)
