@@ -35,9 +35,7 @@ def shown(run: runs.Run, **words: str) -> AppTest:
 
 
 def headlines(at: AppTest) -> list[str]:
-    return [
-        one.value.removeprefix("##### ") for one in at.markdown if one.value.startswith("#####")
-    ]
+    return [one.value.removeprefix("#### ") for one in at.markdown if one.value.startswith("#### ")]
 
 
 def captions(at: AppTest) -> str:
@@ -57,8 +55,7 @@ def test_train_asks_whether_a_run_could_have_been_cheaper_and_answers_who_wants_
     at = switch.set_value(True).run()
     assert not at.exception
     assert at.query_params["cheaper"] in ("yes", ["yes"])
-    (line,) = headlines(at)
-    assert line.startswith("For half the cost: ")
+    assert len([line for line in headlines(at) if line.startswith("For half the cost: ")]) == 1
     assert figure(at, "plan")["data"][0]["type"] == "heatmap"
     assert "The best is chosen on the test images" in captions(at)
 

@@ -105,7 +105,7 @@ def test_queued_runs_say_their_place(page: Open) -> None:
         trained(done=0, state=state, queued=1000.0 + place, created=1000.0 + place, working=True)
     at = page()
     assert table(at)["done"].tolist() == ["2 before it", "1 before it", "0 %"]
-    assert "#### 3 runs, 1 training, 2 queued" in [one.value for one in at.markdown]
+    assert "### 3 runs, 1 training, 2 queued" in [one.value for one in at.markdown]
 
 
 def test_the_run_of_the_address_can_be_opened(page: Open) -> None:

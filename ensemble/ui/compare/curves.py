@@ -94,7 +94,7 @@ def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) ->
     going = any(run.active for run in every)
     headline, below = describe_best_group(split_curves[-1][1], what, splits[-1], going)
     if headline:
-        st.markdown(f"##### {escaping.escape_markdown(headline)}")
+        st.markdown(f"#### {escaping.escape_markdown(headline)}")
     if below:
         st.caption(escaping.escape_markdown(below))
     title = (

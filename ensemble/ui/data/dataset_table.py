@@ -16,7 +16,7 @@ KEY, ROW_HEIGHT_PX, MAX_ROWS = "data_table", 35, 12
 def show_datasets() -> None:
     """What can be trained on, as an answer, a table, and what can be done with one of them."""
     every = datasets.list_dataset_infos()
-    st.markdown(f"#### {describe_ready_datasets(every)}")
+    st.markdown(f"### {describe_ready_datasets(every)}")
     show_dataset_table(every)
     chosen = next((dataset for dataset in every if dataset.name == address.DATASET.read()), None)
     if chosen:

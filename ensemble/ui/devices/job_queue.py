@@ -35,7 +35,7 @@ def refresh_job_queue(was_busy: bool) -> None:
             st.rerun()
         going = formats.format_count(len(every), "job") if every else "Nothing"
         is_or_are = "are" if len(every) > 1 else "is"
-        st.markdown(f"#### {going} {is_or_are} running or queued")
+        st.markdown(f"### {going} {is_or_are} running or queued")
         if not every:
             st.page_link(
                 "pages/train.py", label="Train an ensemble", icon=":material/arrow_forward:"

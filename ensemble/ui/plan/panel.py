@@ -52,7 +52,7 @@ def show_plan_verdict(
     line = words.describe_best_plan(plan_choice, n)
     if plan_choice.budget == whole:
         line = words.describe_half_budget(plan_choice, compute_half_budget_loss(maps, plan_choice))
-    st.markdown(f"##### {line}")
+    st.markdown(f"#### {line}")
     first = words.describe_best_plan(plan_choice, n) if plan_choice.budget == whole else ""
     second = words.describe_runner_up(plan_choice, costs, n, maps.test.members)
     evidence = words.describe_plan_evidence(plan_choice, costs, maps.selection_split)

@@ -43,7 +43,7 @@ def show_plan_comparison(
     names = words.format_plan(first), words.format_plan(second)
     if other:
         names = names[0], f"{names[1]} of {escaping.escape_markdown(format_run_name(other))}"
-    st.markdown(f"##### {words.describe_two_plans(plans, *names)}")
+    st.markdown(f"#### {words.describe_two_plans(plans, *names)}")
     parts = [f"The first is {words.describe_plan_loss(choice.metric, plans.loss)}."]
     parts.append(
         f"They cost {words.format_budget(costs, first.cost)} and "

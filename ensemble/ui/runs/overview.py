@@ -52,7 +52,7 @@ def refresh_runs_overview(was_live: float | None) -> None:
             st.rerun()
         disk_quota.show_quota_warning()
         run_actions.show_run_action_result()
-        st.markdown(f"#### {summary.describe_run_counts(every)}")
+        st.markdown(f"### {summary.describe_run_counts(every)}")
         if best := summary.describe_best_runs(every):
             st.caption(f"Highest test accuracy so far: {best}.")
         listed_runs = filters.filter_listed_runs(every, selection.get_selected_run_ids())

@@ -154,7 +154,7 @@ def show_page_title(page: str) -> None:
       page: its word in the address.
     """
     with st.container(key="page_title"):
-        st.html(f"<h1>{page.capitalize()}</h1>")
+        st.html(f"<h2>{page.capitalize()}</h2>")
 
 
 def is_page_opening() -> bool:

@@ -131,6 +131,8 @@ class Tab:
     settings_origin = TabValue[tuple[str, Mapping[str, Any]]](
         "settings_from", ("the default settings", {})
     )
+    # What a screen reader was told of a run last: its state then, when, and the words.
+    announced = KeyedTabValue[tuple[str, float, str]]("{}_announced", ("", 0.0, ""))
     # The run whose groups, where they are many, are listed.
     unfolded_groups_run_id = TabValue[str]("groups_unfolded", "")
 

@@ -1,5 +1,6 @@
 """One run as it goes on: the answer, how far it is, its curves and its members."""
 
+import html
 import itertools
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from ensemble.ui.jobs import job_panel
 from ensemble.ui.runs import groups
 from ensemble.ui.shared import loaders, run_advice, run_metrics, settings
 from ensemble.ui.shared.guard import guard_page
-from ensemble.ui.shared.tab import allow_script_stop
+from ensemble.ui.shared.tab import allow_script_stop, tab
 from ensemble.ui.train import disagreement_backfill, disputed_images, history, run_verdict
 from ensemble.ui.train.learning_curves import CURVES_TITLE, show_learning_curves
 from ensemble.ui.train.varied import best_value
@@ -30,6 +31,7 @@ FIRST_CURVE_INTERVAL_S, REFRESH_INTERVAL_S, MAX_REFRESH_INTERVAL_S = 0.5, 1.0, 5
 # Of each pause before the first curve the server spends so long looking at the file: that costs
 # next to nothing, where drawing anew costs the browser what compiling could do with.
 FAST_POLL_DURATION_S, POLL_INTERVAL_S = 0.4, 0.02
+ANNOUNCEMENT_INTERVAL_S = 10.0
 # A worker that has fallen silent, or compiles for long, is not watched so closely for ever.
 MAX_FAST_POLLS = 240
 VALUES_PER_SECOND = 60_000
@@ -72,6 +74,7 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
         )
         run_metrics.show_run_metrics(run, rows)
         show_run_progress(run)
+        announce_run_progress(run)
         if run.state != "finished":
             groups.show_run_groups(run)
         run_advice.show_run_advice(run)
@@ -118,6 +121,23 @@ def show_run_progress(run: runs.Run) -> None:
     if run.state not in ("finished", "diverged", "imported"):
         again = (lambda: resume_shown_run(run)) if run.can_resume else None
         job_panel.show_job_progress(run, describe_run_stage(run), resume=again)
+
+
+def announce_run_progress(run: runs.Run) -> None:
+    """The run's stage for a screen reader, which says it when it is done with what it says now.
+
+    Anew at most once in ten seconds, but for another state, of which it hears at once.
+    """
+    state, when, _ = tab.announced[run.id]
+    if state != run.state or time.monotonic() - when >= ANNOUNCEMENT_INTERVAL_S:
+        accuracy = run.status.ensemble_test_accuracy
+        reached = (
+            f", accuracy {formats.format_percent(accuracy, run.data.test_size)}" if accuracy else ""
+        )
+        text = f"{run.state}: {describe_run_stage(run)}{reached}"
+        tab.announced[run.id] = run.state, time.monotonic(), text
+    with st.container(key="announcement"):
+        st.html(f'<p role="status" aria-live="polite">{html.escape(tab.announced[run.id][2])}</p>')
 
 
 def describe_run_stage(run: runs.Run) -> str:

@@ -49,7 +49,7 @@ def show_preset_buttons() -> None:
     now = find_current_preset()
     with st.container(horizontal=True, gap="xxsmall", key="preset"):
         for name, preset in PRESETS.items():
-            label = f":primary[**{name}**]" if name == now else name
+            label = f":blue[**{name}**]" if name == now else name
             st.button(
                 label,
                 key=format_preset_key(name),

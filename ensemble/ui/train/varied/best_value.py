@@ -118,7 +118,7 @@ def show_best_value_figure(
             run.id, losses.epoch, own, losses.split, losses.per_image_loss
         )
         above.markdown(
-            f"##### "
+            f"#### "
             f"{escaping.escape_markdown(words.describe_best_value(best, setting, not run.active))}"
         )
     figure = build_losses_figure(run, losses, setting, best)

@@ -52,7 +52,7 @@ def shown(run: runs.Run) -> AppTest:
 def test_the_best_value_is_named_above_its_picture_and_on_which_images() -> None:
     at = shown(made("learning_rate=0.01..1:log"))
     said = [one.value for one in at.markdown]
-    assert said[0] == "##### The member at rate 0.1 did best; all others did worse."
+    assert said[0] == "#### The member at rate 0.1 did best; all others did worse."
     assert "Chosen on the test images: expect less on new ones" in said[1]
     assert len(at.get("plotly_chart")) == 1
 
@@ -78,7 +78,7 @@ def test_members_that_are_alike_have_no_such_picture(vary: str) -> None:
 
 def test_of_several_settings_one_is_chosen() -> None:
     at = shown(made("learning_rate=0.01..1:log momentum=0.5,0.9"))
-    assert at.markdown[0].value.startswith("##### The member at rate 0.1 did best")
+    assert at.markdown[0].value.startswith("#### The member at rate 0.1 did best")
     at.get("button_group")[0].set_value("momentum").run()
     assert "NLL after epoch 1" in at.markdown[1].value
     assert "at momentum 0." in at.markdown[1].value

@@ -1,0 +1,87 @@
+"""What people who use a keyboard or a screen reader meet: axe finds nothing, and Launch is near."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.browser.conftest import App
+from tests.pages.ensembles import trained
+
+PAGES = (
+    "train",
+    "predictions",
+    "inspect",
+    "why",
+    "compare",
+    "tune",
+    "classify",
+    "parallel",
+    "devices",
+    "data",
+    "runs",
+)
+SCHEMES, WIDTHS = ("light", "dark"), (1280, 400)
+# What is Streamlit's own, by rule and by what it stands on.
+STREAMLIT_OWN = {
+    # Its uploader has the role that react-dropzone gives it (react-dropzone#1182) and a label;
+    # streamlit#15921 is about the same element.
+    "presentation-role-conflict": 'data-testid="stFileUploaderDropzone"',
+}
+MAX_STOPS_TO_LAUNCH = 12
+FOCUSED_TEXT = """() => {
+  let one = document.activeElement
+  while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement
+  return one?.innerText ?? ''
+}"""
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds, but for what is Streamlit's own."""
+    found = []
+    for rule in Axe().run(page).response["violations"]:
+        own = STREAMLIT_OWN.get(rule["id"])
+        for node in rule["nodes"]:
+            if own is None or own not in node["html"]:
+                found.append(f"{rule['id']}: {node['html'][:200]} {node.get('failureSummary')}")
+    return found
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_in_both_themes_at_two_widths(app: App, name: str) -> None:
+    first, second = trained(members=3), trained(members=3, seed=1)
+    query = {"runs": f"{first.id},{second.id}"} if name == "compare" else {"run": first.id}
+    app.open(name, **query)
+    found = {}
+    for scheme in SCHEMES:
+        app.page.emulate_media(color_scheme=scheme)
+        for width in WIDTHS:
+            app.page.set_viewport_size({"width": width, "height": 800})
+            app.settle()
+            if wrong := violations(app.page):
+                found[scheme, width] = wrong
+    assert not found
+
+
+def test_launch_is_near_for_a_keyboard_and_the_page_says_what_it_is(app: App) -> None:
+    run = trained(members=3)
+    app.open("train", run=run.id)
+    launch = app.page.locator(".st-key-launch button")
+    launch.wait_for()
+    texts: list[str] = []
+    while len(texts) < MAX_STOPS_TO_LAUNCH and (not texts or "Launch" not in texts[-1]):
+        app.page.keyboard.press("Tab")
+        texts.append(app.page.evaluate(FOCUSED_TEXT))
+    assert "Launch" in texts[-1], texts
+    assert texts[0] == "Skip to main content"
+    assert app.page.get_by_role("heading", name="Train", exact=True).count() == 1
+
+
+def test_the_menu_stands_at_one_place_on_all_pages(app: App) -> None:
+    run = trained(members=3)
+    places = {}
+    for name in PAGES:
+        app.open(name, run=run.id)
+        box = app.page.get_by_test_id("stTopNavLink").filter(has_text="Runs").bounding_box()
+        assert box
+        places[name] = round(box["x"]), round(box["y"])
+    assert len(set(places.values())) == 1, places
