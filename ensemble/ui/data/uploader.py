@@ -29,10 +29,9 @@ ACCEPTED_FORMATS = """\
 
 
 def show_dataset_uploader() -> None:
-    """The uploader, beside it what it takes."""
+    """The uploader; below it, folded, what it takes."""
     st.subheader("Add your own images", anchor=False)
-    left, right = st.columns([3, 2], gap="large")
-    with left:
+    with st.container(width=720):
         key, full = (
             f"data_upload_{tab.data_uploader_count}",
             tab.uploaded_bytes >= MAX_TAB_UPLOAD_BYTES,
@@ -57,10 +56,10 @@ def show_dataset_uploader() -> None:
                 "to upload more.",
                 icon=":material/memory:",
             )
-        st.markdown(ACCEPTED_FORMATS)
-    with right:
-        st.code(FOLDER_EXAMPLE, language=None)
-        st.caption("The names of the folders become the classes.")
+        with st.expander("What the file has to hold"):
+            st.markdown(ACCEPTED_FORMATS)
+            st.code(FOLDER_EXAMPLE, language=None)
+            st.caption("The names of the folders become the classes.")
 
 
 def receive_uploaded_dataset(key: str) -> None:

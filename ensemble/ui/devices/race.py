@@ -121,7 +121,9 @@ def show_race_button(again: bool) -> None:
             type="secondary" if again else "primary",
             icon=":material/timer:",
             key="race_measure",
-            **rights.build_control_arguments(Action.LAUNCH),
+            **rights.build_control_arguments(
+                Action.LAUNCH, help="It needs the whole machine meanwhile: other jobs wait for it."
+            ),
         )
         if emulates:
             st.toggle(
@@ -130,7 +132,8 @@ def show_race_button(again: bool) -> None:
                 help="Without bfloat16 units, as here, it is a little slower than float32.",
             )
     after = jobs_words.describe_start_order(list_blocking_jobs())
-    st.caption(f"It needs the whole machine meanwhile. {escaping.escape_markdown(after)}")
+    if after:
+        st.caption(escaping.escape_markdown(after))
     if pressed:
         launch_race(bool(widget_state.get_widget_value(EMULATED_KEY, False)) and emulates)
 

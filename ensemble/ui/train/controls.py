@@ -196,7 +196,9 @@ def refresh_fetch_panel(info: DatasetInfo, was_active: bool) -> None:
         st.info(escaping.escape_markdown(job.message), icon=":material/stop:")
     megabytes = f"{info.nbytes_download / 1e6:.1f} MB"
     help = (
-        f"{info.source}. {info.train_size:,} images to learn from and {info.test_size:,} to test."
+        f"{info.source}. {info.train_size:,} images to learn from and {info.test_size:,} to test. "
+        f"{info.title} does not come with the program: it is downloaded once. Digits works at "
+        "once, without a download."
     )
     if st.button(
         f"Fetch {info.title} ({megabytes})",
@@ -208,7 +210,3 @@ def refresh_fetch_panel(info: DatasetInfo, was_active: bool) -> None:
         with guard_page():
             dataset_fetch.start_fetch(info.name)
             st.rerun()
-    st.caption(
-        f"{info.title} does not come with the program: it is downloaded once. Digits works at "
-        "once, without a download."
-    )

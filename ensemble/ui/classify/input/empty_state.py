@@ -16,16 +16,15 @@ from ensemble.wording import escaping
 from ensemble.wording.marks import select_article
 
 NEXT_STEPS = {
-    "upload": "Drop pictures on the left, press **Ctrl+V** to paste one, or browse. One digit, "
-    "or a number of several digits; up to two hundred pictures at once.",
+    "upload": "Give it pictures of one digit, or of a number of several digits: up to two hundred "
+    "at once.",
     "draw": "Draw one digit or several, as large as the sheet allows. The answer comes when the "
     "pen rests.",
     "camera": "Write a digit on plain paper, hold it up, and take the photograph.",
 }
 # Where no pen wrote what the networks have learnt, one picture is one image.
 NEXT_STEPS_FOR_IMAGES = {
-    "upload": "Drop pictures on the left, press **Ctrl+V** to paste one, or browse: each is taken "
-    "for one {noun}. Up to two hundred at once.",
+    "upload": "Give it pictures, up to two hundred at once: each is taken for one {noun}.",
     "camera": "Hold {article} {noun} up so that it fills the middle, and take the photograph.",
 }
 SHEET_HINT = "Draw a digit here, or several side by side"
@@ -54,12 +53,7 @@ def show_input_instructions(
     with right:
         st.subheader("What does it say?", anchor=False)
         st.markdown(steps.format(noun=escaping.escape_markdown(noun), article=select_article(noun)))
-        st.markdown(
-            f"You will see {reads}, how sure it is, what every member votes, and "
-            "when it is not sure enough to answer."
-        )
-        if way == "upload":
-            st.caption(f"No picture? Try a test {escaping.escape_markdown(noun)}.")
+        st.caption(f"You will see {reads}, how sure it is, and what every member votes.")
 
 
 def show_unread_picture(
