@@ -1,5 +1,6 @@
 """The dialog: files are handed in, read, looked at, and then kept as runs."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 
+# Where predictions from elsewhere are opened: whether they can be trusted is asked first.
+VIEW_OF_PREDICTIONS = "calibration"
 FILE_TYPES = ["npz", "csv", "parquet", "html", "htm"]
 ACCEPTED_FILES_HELP = (
     "A report (`.html`) that was saved of runs, with their data in it. Or predictions, one file "
@@ -81,7 +84,9 @@ def show_import_dialog_body() -> None:
             report.show_report_runs(import_files, names, finish_import)
         else:
             predictions.show_import_preview(import_files)
-            predictions.show_import_form(import_files, names, finish_import)
+            predictions.show_import_form(
+                import_files, names, functools.partial(finish_import, view=VIEW_OF_PREDICTIONS)
+            )
 
 
 def load_import_files(files: Sequence[Any]) -> MemberOutputs | list[Capsule] | str:
@@ -106,10 +111,13 @@ def parse_import_files(files: Sequence[Any]) -> MemberOutputs | list[Capsule] | 
         return str(error)
 
 
-def finish_import(run_ids: Sequence[str]) -> None:
-    """Goes on to the run that was kept; of several, back to the list."""
+def finish_import(run_ids: Sequence[str], view: str = "") -> None:
+    """Goes on to the run that was kept, to a view of Inspect; of several, back to the list."""
     close_import_dialog()
     loaders.forget_runs()
     if len(run_ids) == 1:
-        st.switch_page("pages/inspect.py", query_params=address.RUN.build_query(run_ids[0]))
+        query = address.RUN.build_query(run_ids[0])
+        if view:
+            query |= address.VIEW.build_query(view)
+        st.switch_page("pages/inspect.py", query_params=query)
     st.rerun()
