@@ -13,6 +13,8 @@ from ensemble.machine.python_command import build_python_command
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.plain_files import open_plain_append
 
+# "1" where all ends with the server, as in a container: it has runs stop with a checkpoint first.
+STOP_WITH_SERVER = "ENSEMBLE_STOP_WITH_SERVER"
 # Kept so that a worker that ends is reaped, at the next launch or look.
 _children: list["subprocess.Popen[bytes]"] = []
 

@@ -2,10 +2,12 @@
 
 import functools
 import json
+import os
 from pathlib import Path
 
 import streamlit as st
 
+from ensemble.jobs.launch import STOP_WITH_SERVER
 from ensemble.ui.shared.tab import tab
 
 
@@ -28,5 +30,20 @@ def close_drawer_after_use(page: str) -> None:
 
 @functools.cache
 def load_drawer_script() -> str:
-    """What closes it, in the browser."""
-    return (Path(__file__).parent / "js" / "drawer.js").read_text("utf-8")
+    """What closes it, in the browser; and what says that a run goes on where the server is lost."""
+    folder = Path(__file__).parent / "js"
+    drawer, connection = (
+        (folder / name).read_text("utf-8") for name in ("drawer.js", "connection.js")
+    )
+    return f"{drawer}\n{connection}\nwatchConnection({json.dumps(describe_lost_server())})"
+
+
+def describe_lost_server() -> str:
+    """What becomes of runs while the server cannot be reached, and what to do."""
+    runs = "Your runs go on: each trains in a process of its own, and nothing is lost."
+    if os.environ.get(STOP_WITH_SERVER) == "1":
+        runs = "Runs stop with a checkpoint where the server was ended, and go on once resumed."
+    return (
+        f"{runs} This page comes back by itself when the server does; whoever looks after it "
+        "starts it again."
+    )

@@ -51,8 +51,6 @@ HEALTH_PATH = "/_stcore/health"
 CLOSED_TAB_TTL_S = 10
 RESERVED_FILES = 32  # open files: for pages, and for `forget_closed_tabs`
 WEBSOCKET_PATH = "/_stcore/stream"
-# "1" where all ends with the server, as in a container: it has runs stop with a checkpoint first.
-STOP_WITH_SERVER = "ENSEMBLE_STOP_WITH_SERVER"
 FEW_FILES_MESSAGE = (
     "The system allows this server {limit:,} open files, enough for about {tabs:,} browser tabs "
     "at once: for more, raise the limit (`ulimit -Hn`, or the service's own setting) and start it "
@@ -86,7 +84,7 @@ async def lifespan(app: App) -> AsyncIterator[None]:
         # Streamlit opens the browser itself only for a script without middleware.
         threading.Timer(0.5, webbrowser.open, [build_server_url()]).start()
     yield
-    if os.environ.get(STOP_WITH_SERVER) == "1":
+    if os.environ.get(launch.STOP_WITH_SERVER) == "1":
         await asyncio.to_thread(launch.stop_children)
 
 
