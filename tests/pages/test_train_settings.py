@@ -8,11 +8,12 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
 from ensemble.runs.store import RUN_STORE
 from ensemble.ui.shared import loaders, settings
 from ensemble.ui.train import number_fields
 from tests.pages.ensembles import trained
-from tests.pages.predictions_screen import opened
+from tests.pages.predictions_screen import APP, opened
 
 EVERY = [*settings.PRIMARY_FIELDS]
 
@@ -32,10 +33,16 @@ def label(at: AppTest, key: str) -> Any:
     return next((one.label for one in at.button if one.key == key), None)
 
 
-def fields(at: AppTest) -> dict[str, dict[str, Any]]:
-    """What the component is given, by setting."""
+def form_of(at: AppTest) -> dict[str, Any]:
+    """What the component is given."""
     [sent] = [json.loads(one.proto.json) for one in at.sidebar.get("bidi_component")]
-    form = json.loads(sent["form"])
+    form: dict[str, Any] = json.loads(sent["form"])
+    return form
+
+
+def fields(at: AppTest) -> dict[str, dict[str, Any]]:
+    """The same, by setting."""
+    form = form_of(at)
     return {field["name"]: field for field in form["fields"]}
 
 
@@ -136,6 +143,41 @@ def test_what_a_tab_kept_is_set_again_where_it_fits(state: dict[str, Any]) -> No
     state[number_fields.KEY] = {"restored": json.dumps(kept | {"members": 10**6})}
     number_fields.restore_kept_settings()
     assert set(state) == {number_fields.KEY}
+
+
+def test_what_a_tab_kept_comes_back_where_nothing_was_chosen_in_this_visit() -> None:
+    run = trained()
+    at = opened(run, "train")
+    assert form_of(at)["fresh"]
+    assert json.loads(form_of(at)["all"])["members"] == 4
+    assert not form_of(at.run())["fresh"], "once drawn, it is this visit that counts"
+    other = AppTest.from_file(str(APP), default_timeout=60)
+    other.session_state["set_dataset"] = "digits"  # as a press on Data does
+    other.switch_page("pages/train.py").run()
+    assert not form_of(other)["fresh"]
+
+
+def test_seeds_that_cannot_be_launched_are_said_and_the_first_run_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    launched: list[EnsembleConfig] = []
+    real = runs.launch_run
+
+    def launch_one(config: EnsembleConfig, placement: Any = None) -> Any:
+        if launched:
+            raise RunError("The folder is full.")
+        launched.append(config)
+        return real(config, placement)
+
+    monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: None)
+    monkeypatch.setattr(runs, "launch_run", launch_one)
+    at = opened(trained(members=3), "train")
+    at.session_state["launch_seeds"] = 3
+    at.run()
+    press(at, "launch")
+    assert len(launched) == 1
+    assert at.query_params["run"] in (runs.list_runs()[0].id, [runs.list_runs()[0].id])
+    assert "Not all seeds could be launched: The folder is full." in at.error[0].value
 
 
 def test_other_settings_are_found_by_their_words(monkeypatch: pytest.MonkeyPatch) -> None:

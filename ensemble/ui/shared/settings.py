@@ -135,6 +135,14 @@ def get_run_setting(name: str) -> Any:
     return widget_state.get_widget_value(format_setting_key(name), RUN_FIELDS[name].default)
 
 
+def has_run_settings() -> bool:
+    """Whether any setting was drawn or filled in, in this visit."""
+    return any(
+        widget_state.get_widget_value(format_setting_key(name), None) is not None
+        for name in RUN_FIELDS
+    )
+
+
 def reset_run_setting(name: str) -> None:
     """Set one widget, which is still to be made, to the setting's default."""
     widget_state.set_widget_value(format_setting_key(name), RUN_FIELDS[name].default)

@@ -123,8 +123,6 @@ class Tab:
     stop_problem = TabValue[str]("stop_problem", "")
 
     # Train.
-    # Whether the settings of this visit were drawn once: else the browser may have kept some.
-    are_settings_known = TabValue[bool]("settings_known", False)
     # The number of the last change of the settings that the browser sent.
     settings_edit_number = TabValue[int]("settings_edit", 0)
     # What the settings were last filled from, and the values that it filled in.

@@ -51,13 +51,15 @@ SEARCH_KEY = "settings_search"
 
 def show_main_settings() -> None:
     """Dataset, network and the five numbers, the same beside a run as on the first visit."""
+    is_untouched = not settings.has_run_settings()
+    differ = varied.list_chosen_variations()
     reset_removed_dataset()
     network_control.reset_removed_network()
     # Close together, so that they stand in view at once.
     with st.container(gap="xsmall", key="first_settings"):
         show_dataset_control()
         network_control.show_network_control()
-        number_fields.show_number_fields(settings.PRIMARY_FIELDS, varied.list_chosen_variations())
+        number_fields.show_number_fields(settings.PRIMARY_FIELDS, differ, is_untouched)
     network_control.show_network_advice()
     network_control.show_rate_warning()
     chosen = datasets.find_dataset_info(settings.get_run_setting("dataset"))

@@ -23,12 +23,14 @@ MAX_TEXT = 20_000  # characters that a browser may send
 VARIED_HELP = "Differs by member: see “Differ by member” under More."
 
 
-def show_number_fields(names: Sequence[str], varied: Collection[str]) -> None:
+def show_number_fields(names: Sequence[str], varied: Collection[str], is_untouched: bool) -> None:
     """Draw the lines; what is changed in them is in the settings before the page is drawn again.
 
     Args:
       names: of the settings.
       varied: those among them that differ by member: they cannot be set meanwhile.
+      is_untouched: whether no setting was drawn or filled in yet in this visit: then what this
+        browser tab kept of an earlier one is set again.
     """
     for name in names:
         key = settings.format_setting_key(name)
@@ -38,9 +40,8 @@ def show_number_fields(names: Sequence[str], varied: Collection[str]) -> None:
         "fields": [describe_number_field(name, name in varied) for name in names],
         "number": tab.settings_edit_number,
         "all": every,
-        "fresh": not tab.are_settings_known,
+        "fresh": is_untouched,
     }
-    tab.are_settings_known = True
     register_number_fields()(
         # As text: Streamlit imports pandas to find tables in anything else.
         data={"form": json.dumps(form)},
