@@ -85,7 +85,7 @@ def select_group_indices(
     wanted = count_holdout_images(int(sizes[sizes > 1].sum()), config.validation)
     if not wanted:
         return np.zeros(0, np.int64)
-    spare = np.maximum(sizes - 1, 0)  # what each class can give
+    available = np.maximum(sizes - 1, 0)  # what each class can give
     count = int(groups.max()) + 1
     words = np.random.PCG64([VALIDATION_STREAM, config.seed]).random_raw(count)
     by_group = np.argsort(groups, kind="stable")
@@ -95,16 +95,16 @@ def select_group_indices(
     for group in np.argsort(words, kind="stable"):
         members = by_group[ends[group - 1] if group else 0 : ends[group]]
         needed = np.bincount(labels[members], minlength=len(sizes))
-        if len(members) <= rest and (needed <= spare).all():
+        if len(members) <= rest and (needed <= available).all():
             held[members] = True
-            spare, rest = spare - needed, rest - len(members)
+            available, rest = available - needed, rest - len(members)
         else:
             left.append(members)
     for members in left:
         for image in members:
-            if rest and spare[labels[image]]:
+            if rest and available[labels[image]]:
                 held[image] = True
-                spare[labels[image]] -= 1
+                available[labels[image]] -= 1
                 rest -= 1
     return np.flatnonzero(held)
 

@@ -121,6 +121,9 @@ def test_what_a_browser_sends_is_taken_by_its_number(state: dict[str, Any]) -> N
     assert state["set_members"] == 6
     assert not {"set_epochs", "set_batch_size", "set_seed", "set_no such"} & set(state)
     assert state["settings_edit"] == 4
+    state["set_members"] = 3  # a preset, meanwhile
+    number_fields.apply_edited_numbers()
+    assert state["set_members"] == 3, "the same message again is not another change"
 
 
 @pytest.mark.parametrize(
@@ -139,6 +142,11 @@ def test_what_a_tab_kept_is_set_again_where_it_fits(state: dict[str, Any]) -> No
     number_fields.restore_kept_settings()
     assert state["set_members"] == 9
     assert state["set_validation"] == 0.1
+    state.clear()
+    edited = json.dumps({"number": 1, "values": {"members": 2}})
+    state[number_fields.KEY] = {"restored": json.dumps(kept), "edited": edited}
+    number_fields.restore_kept_settings()
+    assert (state["set_members"], state["set_momentum"]) == (2, 0.5), "what was typed is newer"
     state.clear()
     state[number_fields.KEY] = {"restored": json.dumps(kept | {"members": 10**6})}
     number_fields.restore_kept_settings()

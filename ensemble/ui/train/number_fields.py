@@ -5,9 +5,10 @@ and two widgets that follow each other undo one another where a rerun is slow. I
 is not as it was filled in, and keeps all settings for a page that is loaded again.
 """
 
+import contextlib
 import functools
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,14 @@ def apply_edited_numbers() -> None:
         number, values = int(sent["number"]), dict(sent["values"])
     except (KeyError, TypeError, ValueError):
         return
-    tab.settings_edit_number = max(tab.settings_edit_number, number)
+    if number <= tab.settings_edit_number:  # Given twice, as the answer was late.
+        return
+    tab.settings_edit_number = number
+    set_sent_numbers(values)
+
+
+def set_sent_numbers(values: Mapping[str, Any]) -> None:
+    """Set each of the five to what was sent, where that is in its range."""
     for name, value in values.items():
         if name in settings.PRIMARY_FIELDS and (read := parse_number(name, value)) is not None:
             widget_state.set_widget_value(settings.format_setting_key(name), read)
@@ -93,6 +101,9 @@ def restore_kept_settings() -> None:
     origin = tab.settings_origin
     settings.fill_run_settings(config)
     tab.settings_origin = origin
+    # What was changed while these were on their way is newer.
+    with contextlib.suppress(KeyError, TypeError, ValueError):
+        set_sent_numbers(parse_sent_json("edited")["values"])
 
 
 def parse_sent_json(name: str) -> dict[str, Any]:

@@ -1,10 +1,13 @@
 // Numbers to set, a line each: its name, a slider over the values worth a step, and a box that any
 // value in its range is typed into. What is changed goes to the server by its number, so that a
-// rerun which began before does not take it back.
+// rerun which began before does not take it back. What was not answered yet outlives the lines:
+// Streamlit may make them anew while a page is still being drawn.
 
 const forms = new WeakMap()
-const KEPT = 'ensemble settings'
+const changes = (window.ensembleChanges ??= { edits: {}, sent: {}, values: {}, number: 0, answered: 0 })
+const STORED = 'ensemble settings'
 const PAUSE = 250 // ms without a move after which a slider's value is sent
+const PATIENCE = 2000, ATTEMPTS = 5 // ms until what was not answered is given again, and how often
 
 const grouped = new Intl.NumberFormat('en', { maximumSignificantDigits: 6 })
 
@@ -35,15 +38,22 @@ function makeField(form, name) {
   label.htmlFor = typed.id
   problem.id = `problem-${name}`
   typed.setAttribute('aria-describedby', problem.id)
-  const field = { line, label, slide, typed, back, problem, about: null, value: null, steps: [] }
+  const field = { line, label, slide, typed, back, problem, about: null, value: null, steps: [],
+    typing: false }
 
   const take = () => {
     const { value, problem: why } = parsed(typed.value, field.about)
     say(field, why ?? '')
     if (why === undefined) change(form, field, value)
   }
+  typed.oninput = () => { field.typing = true }
   typed.onchange = take
   typed.onkeydown = (event) => {
+    if (event.key === 'Escape') {
+      say(field, '')
+      field.typing = false
+      draw(field)
+    }
     const step = { ArrowUp: 1, ArrowDown: -1 }[event.key]
     if (!step) return
     event.preventDefault()
@@ -73,10 +83,11 @@ function move(form, field, step) {
 
 function change(form, field, value, pause = 0) {
   say(field, '')
+  field.typing = false
   if (value === field.value) return draw(field)
   field.value = value
   draw(field)
-  form.edits[field.about.name] = value
+  changes.edits[field.about.name] = value
   clearTimeout(form.timer)
   if (pause) form.timer = setTimeout(() => send(form), pause)
   else send(form)
@@ -84,12 +95,24 @@ function change(form, field, value, pause = 0) {
 
 function send(form) {
   clearTimeout(form.timer)
-  if (!Object.keys(form.edits).length) return
-  form.number += 1
-  for (const name of Object.keys(form.edits)) form.sent[name] = form.number
-  form.values = { ...form.values, ...form.edits }
-  form.edits = {}
-  form.give('edited', JSON.stringify({ number: form.number, values: form.values }))
+  if (!Object.keys(changes.edits).length) return
+  changes.number += 1
+  for (const name of Object.keys(changes.edits)) changes.sent[name] = changes.number
+  changes.values = { ...changes.values, ...changes.edits }
+  changes.edits = {}
+  give(form, 0)
+}
+
+// What is on its way while the page is drawn may be lost: it is given again until it is answered.
+function give(form, attempt) {
+  const { number, values } = changes
+  form.give('edited', JSON.stringify({ number, values, attempt }))
+  clearTimeout(form.again)
+  if (attempt < ATTEMPTS) {
+    form.again = setTimeout(() => {
+      if (changes.answered < changes.number) give(form, attempt + 1)
+    }, PATIENCE)
+  }
 }
 
 function draw(field) {
@@ -105,8 +128,8 @@ function draw(field) {
   slide.setAttribute('aria-label', `${about.label}, slider`)
   slide.setAttribute('aria-valuetext', shown(value))
   slide.title = about.help
-  const writing = typed.matches(':focus') && typed.getAttribute('aria-invalid') === 'true'
-  if (!writing) typed.value = shown(value)
+  // What is being typed, or could not be taken, stays.
+  if (!field.typing) typed.value = shown(value)
   typed.title = about.help
   slide.disabled = typed.disabled = Boolean(about.off)
   const changed = value !== about.usual && !about.off
@@ -117,52 +140,60 @@ function draw(field) {
 }
 
 function update(form, data) {
+  changes.answered = data.number
   for (const about of data.fields) {
     const field = (form.fields[about.name] ??= makeField(form, about.name))
     field.about = about
     // What was changed here since, the server does not know yet.
-    const newer = about.name in form.edits || (form.sent[about.name] ?? 0) > data.number
-    if (!newer) {
-      if (field.value !== about.value) say(field, '')
+    const newer = about.name in changes.edits || (changes.sent[about.name] ?? 0) > data.number
+    if (newer) field.value ??= changes.edits[about.name] ?? changes.values[about.name]
+    else {
+      if (field.value !== about.value) {
+        say(field, '')
+        field.typing = false
+      }
       field.value = about.value
-      delete form.values[about.name]
+      delete changes.values[about.name]
     }
     draw(field)
   }
 }
 
-function kept() {
+function readStored() {
   try {
-    return sessionStorage.getItem(KEPT) ?? ''
+    return sessionStorage.getItem(STORED) ?? ''
   } catch {
     return ''
   }
 }
 
-function keep(text) {
+function store(text) {
   try {
-    sessionStorage.setItem(KEPT, text)
+    sessionStorage.setItem(STORED, text)
   } catch {}
 }
 
-export default function ({ data: { form: words }, parentElement, setTriggerValue }) {
+export default function ({ data: { form: words }, parentElement, setStateValue }) {
   const data = JSON.parse(words)
   const root = parentElement.querySelector('.fields')
   let form = forms.get(root)
   if (!form) {
-    form = { root, fields: {}, edits: {}, sent: {}, values: {}, number: data.number }
+    form = { root, fields: {} }
     forms.set(root, form)
   }
-  form.give = setTriggerValue
+  const first = !form.give
+  form.give = setStateValue
+  changes.number = Math.max(changes.number, data.number)
   update(form, data)
+  if (first && changes.answered < changes.number) give(form, 0)
   // A page that was loaded again has forgotten what was set; its tab has not.
-  const before = data.fresh && !form.asked ? kept() : ''
+  const before = data.fresh && !form.asked ? readStored() : ''
   form.asked = true
   if (before && before !== data.all) form.give('restored', before)
-  else keep(data.all)
+  else store(data.all)
   return () => {
-    clearTimeout(form.timer)
     send(form)
+    clearTimeout(form.again)
     forms.delete(root)
   }
 }
