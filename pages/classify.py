@@ -22,9 +22,7 @@ from ensemble.views.evaluated_epoch import describe_shown_epoch
 
 
 def show_classify_page() -> None:
-    run_panel.show_run_screen(
-        show_classify_run, empty_state.show_classify_introduction, compact=True
-    )
+    run_panel.show_run_screen(show_classify_run, empty_state.show_classify_introduction)
 
 
 def show_classify_run(run: runs.Run) -> None:

@@ -14,7 +14,7 @@ from ensemble.ui.shared.tab import tab
 
 
 def show_inspect_page() -> None:
-    run_panel.show_run_screen(show_inspect_run, show_inspect_example, compact=True)
+    run_panel.show_run_screen(show_inspect_run, show_inspect_example)
 
 
 def show_inspect_example() -> None:

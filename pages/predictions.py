@@ -20,7 +20,7 @@ from ensemble.wording.run_names import format_run_name
 
 
 def show_predictions_page() -> None:
-    run_panel.show_run_screen(show_predictions_run, show_predictions_example, compact=True)
+    run_panel.show_run_screen(show_predictions_run, show_predictions_example)
 
 
 def show_predictions_example() -> None:

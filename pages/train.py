@@ -26,7 +26,7 @@ def show_train_page() -> None:
     if choice.problem:
         job_picker.show_missing_job(run_panel.RUN_SCREEN, choice.problem)
     elif choice.job:
-        run_panel.show_compact_run_header(choice.job)
+        run_panel.show_run_header(choice.job)
         live.show_live_run(choice.job)
         plan_toggle.show_plan_toggle(choice.job)
         run_panel.show_citation_panel(choice.job)

@@ -8,7 +8,7 @@ from ensemble.ui.why import steps
 
 
 def show_why_page() -> None:
-    run_panel.show_run_screen(show_why_run, show_why_example, compact=True)
+    run_panel.show_run_screen(show_why_run, show_why_example)
 
 
 def show_why_example() -> None:

@@ -3,7 +3,7 @@
 Two runs and a small sweep are trained on Digits; then every page is opened at 1,280 × 800 and the
 words that stand within the window are counted, and how far things moved while it was drawn (layout
 shift, as browsers count it). On Train also how many stops of the Tab key lie before Launch. A
-quarter of an hour at most; two minutes where compiled programs are cached.
+minute or two.
 """
 
 import argparse
@@ -15,27 +15,12 @@ import time
 from typing import Any
 from urllib.parse import urlencode
 
-from playwright.sync_api import Page
-
 from benchmarks import common
 from benchmarks.screens.server import opened, settle
 
-PAGES = (
-    "train",
-    "predictions",
-    "inspect",
-    "why",
-    "compare",
-    "tune",
-    "classify",
-    "parallel",
-    "devices",
-    "data",
-    "runs",
-)
+PAGES = sorted(path.stem for path in (common.ROOT / "pages").glob("*.py"))
 WIDTH, HEIGHT = 1280, 800
 SECONDS_TO_REST = 3.0
-MAX_STOPS = 80
 # Every word of which a part stands within the window, and which is not under something that folds.
 WORDS_SEEN = r"""() => {
   const seen = []
@@ -71,15 +56,12 @@ WATCH_SHIFT = """() => {
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value
   }).observe({ type: 'layout-shift', buffered: true })
 }"""
-FOCUSED = """() => {
-  let one = document.activeElement
-  while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement
-  return (one?.innerText || one?.getAttribute('aria-label') || '').trim()
-}"""
 
 
 def main(words: list[str] | None = None) -> int:
     """Train, open every page, count, print."""
+    from tests.browser.keyboard import list_stops
+
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.screens.first_sight", description=__doc__
     )
@@ -108,7 +90,7 @@ def main(words: list[str] | None = None) -> int:
         page.goto(f"{url}/train?{urlencode({'run': run_ids[0]})}")
         settle(page)
         time.sleep(SECONDS_TO_REST)
-        figures["stops_to_launch"] = count_stops(page, "Launch")
+        figures["stops_to_launch"] = len(list_stops(page, "Launch"))
     figures["words_in_all"] = sum(figures["words"].values())
     print(f"{figures['words_in_all']} words in all; {figures['stops_to_launch']} stops to Launch")
     if args.json:
@@ -131,16 +113,6 @@ def train_examples() -> list[str]:
 def run_command(words: list[str]) -> None:
     """`python -m ensemble` with these words, to its end."""
     subprocess.run([sys.executable, "-m", "ensemble", *words], check=True, cwd=common.ROOT)
-
-
-def count_stops(page: Page, label: str) -> int:
-    """How often the Tab key is pressed from the page's beginning to a button; 0 if it is not."""
-    page.evaluate("() => document.activeElement?.blur()")
-    for stop in range(1, MAX_STOPS + 1):
-        page.keyboard.press("Tab")
-        if label in page.evaluate(FOCUSED):
-            return stop
-    return 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ judge them. A verdict that promises to be wrong at most 5 % of the time has to b
 stands its standard error, since it is counted on so many draws. The bootstrap that stood in the
 place of today's intervals is there for comparison and does not count. Claims about settings are
 tried on 15 seeds of real runs on MNIST and on Digits, trained here; what is said of two runs, not
-of their settings, does not count. Three quarters of an hour on two cores.
+of their settings, does not count. An hour and three quarters on two
+cores that did other work too.
 """
 
 import argparse

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ensemble import runs
 from ensemble.analysis.best_value import BestValue
-from ensemble.analysis.inference.image_groups import number_groups
+from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.api.members import find_best_setting_value, list_run_member_names
 from ensemble.api.notebook import render_facts_html, render_facts_markdown
@@ -144,9 +144,7 @@ class Run:
             dataset = load_run_dataset(run)
             held = select_validation_indices(runs.require_training_config(run), dataset)
             labels = dataset.train_labels[held]
-            groups = (
-                None if dataset.train_groups is None else number_groups(dataset.train_groups[held])
-            )
+            groups = select_groups(dataset.train_groups, held)
         else:
             test = runs.load_test_set(run)
             probabilities = runs.read_run_predictions(run.id, at)

@@ -6,6 +6,7 @@ members, the devices or the version of NumPy (the words of its bit generators ne
 shuffles may).
 """
 
+import itertools
 from typing import Protocol
 
 import numpy as np
@@ -83,30 +84,54 @@ def select_group_indices(
     """
     sizes = np.bincount(labels)
     wanted = count_holdout_images(int(sizes[sizes > 1].sum()), config.validation)
-    if not wanted:
-        return np.zeros(0, np.int64)
-    available = np.maximum(sizes - 1, 0)  # what each class can give
-    count = int(groups.max()) + 1
-    words = np.random.PCG64([VALIDATION_STREAM, config.seed]).random_raw(count)
+    words = np.random.PCG64([VALIDATION_STREAM, config.seed]).random_raw(int(groups.max()) + 1)
+    held, left = select_whole_groups(labels, groups, words, wanted)
+    missing = wanted - int(held.sum())
+    available = np.maximum(sizes - 1, 0) - np.bincount(labels[held], minlength=len(sizes))
+    for image in itertools.chain.from_iterable(left):
+        if not missing:
+            break
+        if available[labels[image]] > 0:
+            held[image] = True
+            available[labels[image]] -= 1
+            missing -= 1
+    return np.flatnonzero(held)
+
+
+def select_whole_groups(
+    labels: NDArray[np.int32],
+    groups: NDArray[np.int64],
+    words: NDArray[np.uint64],
+    wanted: int,
+    may_exceed: bool = False,
+) -> tuple[NDArray[np.bool_], list[NDArray[np.int64]]]:
+    """Groups in the order of their words, as long as images are wanted; no class is left without.
+
+    Args:
+      labels: (N,), the classes, from 0.
+      groups: (N,), from 0; a number that is missing is a group of none.
+      words: one a group, drawn.
+      wanted: how many images.
+      may_exceed: whether the last group may bring more than are wanted; else it has to fit.
+
+    Returns:
+      (N,), which images are taken; and of each group that was not its images, in that order.
+    """
+    taken, left = np.zeros(len(labels), bool), list[NDArray[np.int64]]()
+    remaining = np.bincount(labels)  # of each class
     by_group = np.argsort(groups, kind="stable")
-    ends = np.cumsum(np.bincount(groups, minlength=count))
-    left, rest = list[NDArray[np.int64]](), wanted
-    held = np.zeros(len(labels), bool)
+    ends = np.cumsum(np.bincount(groups, minlength=len(words)))
     for group in np.argsort(words, kind="stable"):
         members = by_group[ends[group - 1] if group else 0 : ends[group]]
-        needed = np.bincount(labels[members], minlength=len(sizes))
-        if len(members) <= rest and (needed <= available).all():
-            held[members] = True
-            available, rest = available - needed, rest - len(members)
+        classes, counts = np.unique(labels[members], return_counts=True)
+        fits = wanted > 0 if may_exceed else len(members) <= wanted
+        if len(members) and fits and (counts < remaining[classes]).all():
+            taken[members] = True
+            remaining[classes] -= counts
+            wanted -= len(members)
         else:
             left.append(members)
-    for members in left:
-        for image in members:
-            if rest and available[labels[image]]:
-                held[image] = True
-                available[labels[image]] -= 1
-                rest -= 1
-    return np.flatnonzero(held)
+    return taken, left
 
 
 def select_class_indices(config: HoldoutSettings, labels: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """What a run's members say of the images that were held out of training, with their labels."""
 
-from ensemble.analysis.inference.image_groups import number_groups
+from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import EnsembleError
@@ -31,7 +31,8 @@ def evaluate_validation_predictions(run: Run, epoch: int) -> EnsemblePredictions
         probabilities = read_validation_predictions(run.id, epoch)
         data = load_run_dataset(run)
         held = select_validation_indices(config, data)
-        groups = None if data.train_groups is None else number_groups(data.train_groups[held])
-        return evaluate_predictions(probabilities, data.train_labels[held], groups)
+        return evaluate_predictions(
+            probabilities, data.train_labels[held], select_groups(data.train_groups, held)
+        )
     except (EnsembleError, ValueError):
         return None

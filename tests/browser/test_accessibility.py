@@ -5,21 +5,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.browser.conftest import App
+from tests.browser.keyboard import list_stops
+from tests.browser.serving import REPO
 from tests.pages.ensembles import trained
 
-PAGES = (
-    "train",
-    "predictions",
-    "inspect",
-    "why",
-    "compare",
-    "tune",
-    "classify",
-    "parallel",
-    "devices",
-    "data",
-    "runs",
-)
+PAGES = sorted(path.stem for path in (REPO / "pages").glob("*.py"))
 SCHEMES, WIDTHS = ("light", "dark"), (1280, 400)
 # What is Streamlit's own, by rule and by what it stands on.
 STREAMLIT_OWN = {
@@ -28,11 +18,6 @@ STREAMLIT_OWN = {
     "presentation-role-conflict": 'data-testid="stFileUploaderDropzone"',
 }
 MAX_STOPS_TO_LAUNCH = 12
-FOCUSED_TEXT = """() => {
-  let one = document.activeElement
-  while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement
-  return one?.innerText ?? ''
-}"""
 
 
 def violations(page: Page) -> list[str]:
@@ -67,21 +52,34 @@ def test_launch_is_near_for_a_keyboard_and_the_page_says_what_it_is(app: App) ->
     app.open("train", run=run.id)
     launch = app.page.locator(".st-key-launch button")
     launch.wait_for()
-    texts: list[str] = []
-    while len(texts) < MAX_STOPS_TO_LAUNCH and (not texts or "Launch" not in texts[-1]):
-        app.page.keyboard.press("Tab")
-        texts.append(app.page.evaluate(FOCUSED_TEXT))
-    assert "Launch" in texts[-1], texts
+    texts = list_stops(app.page, "Launch")
+    assert "Launch" in texts[-1]
+    assert len(texts) <= MAX_STOPS_TO_LAUNCH, texts
     assert texts[0] == "Skip to main content"
     assert app.page.get_by_role("heading", name="Train", exact=True).count() == 1
 
 
-def test_the_menu_stands_at_one_place_on_all_pages(app: App) -> None:
+@pytest.mark.parametrize("width", [900, 1280, 1600])
+def test_the_menu_stands_at_one_place_on_all_pages(app: App, width: int) -> None:
     run = trained(members=3)
+    app.page.set_viewport_size({"width": width, "height": 800})
     places = {}
     for name in PAGES:
         app.open(name, run=run.id)
-        box = app.page.get_by_test_id("stTopNavLink").filter(has_text="Runs").bounding_box()
+        box = app.page.get_by_test_id("stTopNavLink").filter(has_text="Compare").bounding_box()
         assert box
         places[name] = round(box["x"]), round(box["y"])
     assert len(set(places.values())) == 1, places
+
+
+def test_in_a_low_window_launch_and_every_setting_can_be_reached(app: App) -> None:
+    app.page.set_viewport_size({"width": 1280, "height": 520})
+    app.open("train", run=trained(members=3).id)
+    launch = app.page.locator(".st-key-launch button")
+    launch.click(trial=True)
+    box = launch.bounding_box()
+    assert box
+    assert box["y"] + box["height"] <= 520
+    app.page.locator("#field-batch_size").click()
+    app.page.get_by_text("More settings").click()
+    app.page.get_by_role("textbox", name="Find a setting").click()

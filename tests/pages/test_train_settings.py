@@ -157,7 +157,7 @@ def test_what_a_tab_kept_comes_back_where_nothing_was_chosen_in_this_visit() -> 
     run = trained()
     at = opened(run, "train")
     assert form_of(at)["fresh"]
-    assert json.loads(form_of(at)["all"])["members"] == 4
+    assert form_of(at)["all"]["members"] == 4
     assert not form_of(at.run())["fresh"], "once drawn, it is this visit that counts"
     other = AppTest.from_file(str(APP), default_timeout=60)
     other.session_state["set_dataset"] = "digits"  # as a press on Data does

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,11 @@ from ensemble.datasets.own.request import (
 )
 from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, PictureSurvey
 from ensemble.datasets.progress import Progress
-from ensemble.datasets.split import count_singleton_classes, select_class_indices
+from ensemble.datasets.split import (
+    count_singleton_classes,
+    select_class_indices,
+    select_whole_groups,
+)
 from ensemble.errors import DataError
 from ensemble.storage.atomic_files import write_json
 
@@ -225,27 +230,19 @@ def _draw_test_groups(
 
     None takes the last training image of a class.
     """
-    sizes = np.bincount(groups)
-    order = np.random.PCG64([TEST_GROUPS_STREAM, how.seed]).random_raw(len(sizes)).argsort()
-    order = order[sizes[order] > 0]
-    if len(order) < 2:
+    count = len(np.unique(groups))
+    if count < 2:
         raise DataError("All pictures are of one group: add others, or leave the groups out.")
-    drawn, tests = list[int](), np.zeros(len(groups), bool)
-    left = np.bincount(labels)  # of each class, to learn from
-    for group in order:
-        members = groups == group
-        of_class = np.bincount(labels[members], minlength=len(left))
-        if tests.sum() < how.test_share * len(groups) and (of_class < np.maximum(left, 1)).all():
-            drawn.append(group)
-            tests |= members
-            left = left - of_class
-    if not len(drawn):
+    words = np.random.PCG64([TEST_GROUPS_STREAM, how.seed]).random_raw(int(groups.max()) + 1)
+    wanted = math.ceil(how.test_share * len(groups))
+    tests, _ = select_whole_groups(labels, groups, words, wanted, may_exceed=True)
+    if not tests.any():
         raise DataError(
             "Each group is all that there is of a class, so that none can be tested on: add "
             "others, leave the groups out, or give a test set (test_images, test_labels)."
         )
     return tests, [
-        f"There are no test images: {len(drawn):,} of {len(order):,} whole groups "
+        f"There are no test images: {len(np.unique(groups[tests])):,} of {count:,} whole groups "
         f"({100 * tests.mean():.0f} % of the images), drawn with seed {how.seed}, become the test "
         "set."
     ]

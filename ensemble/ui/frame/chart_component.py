@@ -10,9 +10,9 @@ import streamlit as st
 SHARED_SCRIPTS = ("dom.js", "ticks.js", "csv.js", "tools.js")
 
 
-def read_shared_style() -> str:
-    """The style of what the shared scripts make."""
-    return (Path(__file__).parent / "js" / "tools.css").read_text("utf-8")
+def read_shared_script(name: str) -> str:
+    """One of the files that several components share: a script, or the style of what they make."""
+    return (Path(__file__).parent / "js" / name).read_text("utf-8")
 
 
 def register_chart(name: str, folder: Path, css: str, scripts: tuple[str, ...]) -> Any:
@@ -28,12 +28,12 @@ def register_chart(name: str, folder: Path, css: str, scripts: tuple[str, ...]) 
       The function that draws one.
     """
     files = [
-        *(Path(__file__).parent / "js" / script for script in SHARED_SCRIPTS),
-        *(folder / s for s in scripts),
+        *(read_shared_script(script) for script in SHARED_SCRIPTS),
+        *((folder / script).read_text("utf-8") for script in scripts),
     ]
     return st.components.v2.component(
         f"ensemble_{name}",
         html=f'<div class="{Path(css).stem}"></div>',
-        css=f"{read_shared_style()}\n{(folder / css).read_text('utf-8')}",
-        js="\n".join(file.read_text("utf-8") for file in files),
+        css=f"{read_shared_script('tools.css')}\n{(folder / css).read_text('utf-8')}",
+        js="\n".join(files),
     )

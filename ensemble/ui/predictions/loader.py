@@ -5,7 +5,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.inference.image_groups import Groups, number_groups
+from ensemble.analysis.inference.image_groups import Groups, select_groups
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import RunError
@@ -53,13 +53,12 @@ def _load_cached_validation_predictions(
     config = runs.require_training_config(_run)
     data = loaders.load_cached_dataset(config.dataset)
     held = select_validation_indices(config, data)
-    groups = None if data.train_groups is None else number_groups(data.train_groups[held])
     return _evaluate_probabilities(
         runs.read_validation_predictions(run_id, epoch),
         data.train_labels[held],
         epoch,
         _run,
-        groups,
+        select_groups(data.train_groups, held),
     )
 
 

@@ -27,21 +27,18 @@ RUN_SCREEN = JobScreen(
 )
 
 
-def show_run_screen(
-    draw: Callable[[runs.Run], None], without: Callable[[], None], compact: bool = False
-) -> None:
+def show_run_screen(draw: Callable[[runs.Run], None], without: Callable[[], None]) -> None:
     """A screen about one run: its header and `draw`, or what is wrong, or `without` any run.
 
     Args:
       draw: draws the screen below the header.
       without: draws it where there are no runs.
-      compact: whether the header is to be one line that stays while the page scrolls.
     """
     choice = job_picker.select_shown_job(RUN_SCREEN)
     if choice.problem:
         job_picker.show_missing_job(RUN_SCREEN, choice.problem)
     elif choice.job:
-        (show_compact_run_header if compact else show_run_header)(choice.job)
+        show_run_header(choice.job)
         if member_numbering := member_settings.describe_member_numbering(choice.job):
             st.caption(escaping.escape_markdown(member_numbering))
         draw(choice.job)
@@ -50,27 +47,10 @@ def show_run_screen(
 
 
 def show_run_header(run: runs.Run) -> None:
-    """The run's name, state, dataset and settings, and a picker for another."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        show_run_name_and_state(run, loaders.get_displayed_run_state(run))
-        st.space("stretch")
-        job_picker.show_job_picker(RUN_SCREEN, run)
-    text = " · ".join(filter(None, (describe_run_settings(run), run.id, describe_run_origin(run))))
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(escaping.escape_markdown(text), width="stretch")
-        report_download.show_report_download([run], "run_one_file")
+    """Name, state, settings, file and picker in one line, which stays while the page scrolls.
 
-
-def describe_run_settings(run: runs.Run) -> str:
-    """The settings that its name does not say already."""
-    if run.name == run.id:
-        data = f"{run.data.title} · " if run.training_config is None else ""
-        return f"{data}{settings.summarize_unnamed_settings(run.config)}"
-    return f"{run.data.title} · {settings.summarize_run_settings(run.config)}"
-
-
-def show_compact_run_header(run: runs.Run) -> None:
-    """As `show_run_header`, in one line; what has no room in it stands in full behind its "?"."""
+    What has no room in it stands in full behind its "?".
+    """
     title = run.data.title
     text = escaping.escape_markdown(f"{title} · {settings.summarize_run_settings(run.config)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_line"):

@@ -10,6 +10,7 @@ from ensemble.access import Action
 from ensemble.comparison.seed_groups import have_same_settings
 from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
+from ensemble.jobs.placement import Placement
 from ensemble.ui.shared import address, guard, loaders, settings
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
@@ -85,8 +86,7 @@ def show_seed_launch(compared: Sequence[runs.Run], key: str) -> None:
       compared: the runs whose settings are compared.
       key: of the button.
     """
-    if problem := tab.job_error.pop(ERROR_KEY):
-        guard.show_error_message(problem)
+    show_launch_problem()
     plan = plan_seed_runs(compared, loaders.list_cached_runs())
     if plan is None or len(plan.missing) > MAX_LAUNCHED_RUNS:
         return
@@ -116,7 +116,13 @@ def show_seed_launch(compared: Sequence[runs.Run], key: str) -> None:
     )
 
 
-def launch_seed_runs(configs: Sequence[EnsembleConfig]) -> None:
+def show_launch_problem() -> None:
+    """Why the last press could not launch all seeds: told once."""
+    if problem := tab.job_error.pop(ERROR_KEY):
+        guard.show_error_message(f"Not all seeds could be launched: {problem}")
+
+
+def launch_seed_runs(configs: Sequence[EnsembleConfig], placement: Placement | None = None) -> None:
     """Callback: launch them all, or keep the reason why one cannot be launched.
 
     What a first press of two has launched, or another tab, is not launched again.
@@ -125,7 +131,7 @@ def launch_seed_runs(configs: Sequence[EnsembleConfig]) -> None:
         there = [run.training_config for run in runs.list_runs() if run.active]
         for config in configs:
             if config not in there:
-                runs.launch_run(config)
+                runs.launch_run(config, placement)
     except EnsembleError as error:
         tab.job_error[ERROR_KEY] = str(error)
     finally:

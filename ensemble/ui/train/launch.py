@@ -30,8 +30,7 @@ from ensemble.ui.frame import disk_quota
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs.launch import LaunchPlan
-from ensemble.ui.shared import guard, loaders, run_panel, seed_launch, settings, widget_state
-from ensemble.ui.shared.tab import tab
+from ensemble.ui.shared import loaders, run_panel, seed_launch, settings, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.ui.train import network_control, placement_control
 from ensemble.wording import formats
@@ -44,7 +43,7 @@ ESTIMATE_SOURCES = {
     "guess": "a rough guess, no run to go by yet",
 }
 SEED_COUNTS = (1, 3, 5)
-SEED_COUNT_KEY, SEEDS_PROBLEM_KEY = "launch_seeds", "launch_seeds"
+SEED_COUNT_KEY = "launch_seeds"
 SEEDS_HELP = (
     "One run is one draw of its settings: another seed may do better or worse. Three or five are "
     "queued behind each other, differ in nothing else, and are one curve with its band in Compare."
@@ -223,8 +222,7 @@ def show_seed_count() -> None:
             persist_state="session",
             label_visibility="collapsed",
         )
-    if problem := tab.job_error.pop(SEEDS_PROBLEM_KEY):
-        guard.show_error_message(problem)
+    seed_launch.show_launch_problem()
 
 
 def get_seed_count() -> int:
@@ -274,11 +272,8 @@ def launch_and_show_run(config: EnsembleConfig, placement: Placement | None = No
 
     def launch_all() -> runs.Run:
         first = runs.launch_run(config, placement)
-        try:
-            for other in seed_launch.list_missing_seeds(config, {config.seed}, count - 1):
-                runs.launch_run(other, placement)
-        except EnsembleError as error:  # The first goes on all the same, and is shown.
-            tab.job_error[SEEDS_PROBLEM_KEY] = f"Not all seeds could be launched: {error}"
+        others = seed_launch.list_missing_seeds(config, {config.seed}, count - 1)
+        seed_launch.launch_seed_runs(others, placement)
         return first
 
     launching.launch_job_once(

@@ -129,6 +129,8 @@ def announce_run_progress(run: runs.Run) -> None:
     Anew at most once in ten seconds, but for another state, of which it hears at once.
     """
     state, when, _ = tab.announced[run.id]
+    if not (run.active or state):  # It had ended before this tab saw it.
+        return
     if state != run.state or time.monotonic() - when >= ANNOUNCEMENT_INTERVAL_S:
         accuracy = run.status.ensemble_test_accuracy
         reached = (

@@ -16,6 +16,7 @@ import streamlit as st
 
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
+from ensemble.ui.frame.chart_component import read_shared_script
 from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.tab import tab
 
@@ -36,11 +37,10 @@ def show_number_fields(names: Sequence[str], varied: Collection[str], is_untouch
     for name in names:
         key = settings.format_setting_key(name)
         widget_state.initialize_widget(key, settings.RUN_FIELDS[name].default)
-    every = json.dumps({name: settings.get_run_setting(name) for name in settings.RUN_FIELDS})
     form = {
         "fields": [describe_number_field(name, name in varied) for name in names],
         "number": tab.settings_edit_number,
-        "all": every,
+        "all": {name: settings.get_run_setting(name) for name in settings.RUN_FIELDS},
         "fresh": is_untouched,
     }
     register_number_fields()(
@@ -141,5 +141,5 @@ def register_number_fields() -> Any:
         "ensemble_number_fields",
         html='<div class="fields"></div>',
         css=(folder / "fields.css").read_text("utf-8"),
-        js=(folder / "fields.js").read_text("utf-8"),
+        js=f"{read_shared_script('dom.js')}\n{(folder / 'fields.js').read_text('utf-8')}",
     )

@@ -59,9 +59,9 @@ def describe_run_outcome(epoch: SharedEpoch) -> tuple[str, str]:
 
 
 def describe_gain_luck(gain: MeanGain, noun: str) -> str:
-    """Whether the interval of the gain leaves 0 out, as "Not by luck: +8 to +22 digits (95 %)."."""
+    """Whether the interval of the gain leaves 0 out, and the interval."""
     ends = f"{format_signed(gain.digits_low, 0)} to {format_signed(gain.digits_high, 0)}"
-    luck = "Not by luck of the test set" if gain.accuracy_sign else "May be luck of the test set"
+    luck = "Hardly luck of the test set" if gain.accuracy_sign else "May be luck of the test set"
     return f"{luck}: {ends} {pluralize_noun(noun)} (95 %)."
 
 

@@ -106,19 +106,17 @@ def show_other_sweep_controls() -> None:
 
 def describe_changed_sweep_controls() -> str:
     """What under More is not as usual: "sampler grid, chosen by ECE"."""
-    parts = []
-    if (sampler := get_sweep_setting("sampler")) != SWEEP_FIELDS["sampler"].default:
-        parts.append(f"sampler {sampler}")
+    parts = [
+        f"{name.replace('_', ' ')} {get_sweep_setting(name)}"
+        for name in ("sampler", "pruner", "workers", "sampler_seed")
+        if get_sweep_setting(name) != SWEEP_FIELDS[name].default
+    ]
     chosen = widget_state.get_widget_value(format_sweep_key("objectives"), ["nll"])
     if chosen != ["nll"]:
         labels = ", ".join(OBJECTIVE_LABELS[name] for name in chosen)
         parts.append(f"chosen by {labels or 'nothing'}")
-    share = widget_state.get_widget_value(format_sweep_key("validation"), DEFAULT_VALIDATION)
-    if share != DEFAULT_VALIDATION:
+    if (share := get_sweep_setting("validation")) != DEFAULT_VALIDATION:
         parts.append(f"validation share {formats.format_percent(share, places=0)}")
-    for name in ("pruner", "workers", "sampler_seed"):
-        if (value := get_sweep_setting(name)) != SWEEP_FIELDS[name].default:
-            parts.append(f"{name.replace('_', ' ')} {value}")
     return ", ".join(parts)
 
 

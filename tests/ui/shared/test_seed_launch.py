@@ -61,13 +61,15 @@ def test_the_button_says_what_it_launches_and_how_long_that_takes() -> None:
 
 
 def test_what_cannot_be_launched_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(config: object) -> None:
+    def refuse(config: object, placement: object = None) -> None:
         raise RunError("The disk is full: free some space.")
 
     at = opened(finished({"momentum": 0.5}), finished({"momentum": 0.6}))
     monkeypatch.setattr(runs, "launch_run", refuse)
     at = at.button[0].click().run()
-    assert [error.value for error in at.error] == ["The disk is full: free some space."]
+    assert [error.value for error in at.error] == [
+        "Not all seeds could be launched: The disk is full: free some space."
+    ]
 
 
 def test_what_was_not_trained_here_has_no_further_seeds() -> None:

@@ -17,9 +17,9 @@ def gain(low: float, high: float) -> MeanGain:
 @pytest.mark.parametrize(
     ("low", "high", "said"),
     [
-        (8.2, 21.6, "Not by luck of the test set: +8 to +22 digits (95 %)."),
+        (8.2, 21.6, "Hardly luck of the test set: +8 to +22 digits (95 %)."),
         (-2.2, 10.4, "May be luck of the test set: −2 to +10 digits (95 %)."),
-        (-9.0, -1.0, "Not by luck of the test set: −9 to −1 digits (95 %)."),
+        (-9.0, -1.0, "Hardly luck of the test set: −9 to −1 digits (95 %)."),
     ],
 )
 def test_luck_is_told_by_the_interval(low: float, high: float, said: str) -> None:

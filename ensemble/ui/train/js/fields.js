@@ -159,20 +159,6 @@ function update(form, data) {
   }
 }
 
-function readStored() {
-  try {
-    return sessionStorage.getItem(STORED) ?? ''
-  } catch {
-    return ''
-  }
-}
-
-function store(text) {
-  try {
-    sessionStorage.setItem(STORED, text)
-  } catch {}
-}
-
 export default function ({ data: { form: words }, parentElement, setStateValue }) {
   const data = JSON.parse(words)
   const root = parentElement.querySelector('.fields')
@@ -187,10 +173,10 @@ export default function ({ data: { form: words }, parentElement, setStateValue }
   update(form, data)
   if (first && changes.answered < changes.number) give(form, 0)
   // A page that was loaded again has forgotten what was set; its tab has not.
-  const before = data.fresh && !form.asked ? readStored() : ''
-  form.asked = true
-  if (before && before !== data.all) form.give('restored', before)
-  else store(data.all)
+  const all = JSON.stringify(data.all)
+  const before = data.fresh && first ? JSON.stringify(readFromTab(STORED)) : '{}'
+  if (before !== '{}' && before !== all) form.give('restored', before)
+  else writeToTab(STORED, data.all)
   return () => {
     send(form)
     clearTimeout(form.again)
