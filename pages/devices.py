@@ -12,8 +12,7 @@ def show_devices_page() -> None:
     machine_info.show_machine_header()
     race.show_race()
     with st.container(width=560):
-        st.markdown("**Members per device**")
-        machine_info.show_member_distribution()
+        machine_info.show_member_distribution_panel()
     partitions.show_cluster()
     host_users.show_audit_log()
 

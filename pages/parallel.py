@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ensemble.ui.jobs import job_picker
+from ensemble.ui.jobs import launch as launching
 from ensemble.ui.parallel import actions, launch, live
 from ensemble.ui.parallel.screen import REGRESSION_SCREEN
 from ensemble.ui.shared import navigation
@@ -12,7 +13,7 @@ def show_parallel_page() -> None:
     choice = job_picker.select_shown_job(REGRESSION_SCREEN)
     with st.sidebar:
         launch.show_regression_controls()
-        launch.show_regression_launch_button()
+        launch.show_regression_launch_button(launching.is_launch_main_action(choice.job))
     if choice.problem:
         job_picker.show_missing_job(REGRESSION_SCREEN, choice.problem)
     elif choice.job:
@@ -27,14 +28,14 @@ def show_parallel_introduction() -> None:
     """The first visit: what will be here, and the button that makes it so."""
     st.subheader("Is a solver faster on several devices than on one?", anchor=False)
     st.markdown(
-        "A logistic regression, apart from your ensembles, is solved twice by L-BFGS: on one "
-        "device, and on several with pmap, each with its share of the samples."
+        "One logistic regression, solved twice by L-BFGS: on one device, and on several with pmap, "
+        "each with its share of the samples."
     )
     with st.container(width=420):
         launch.show_quick_regression_button()
     st.caption(
-        "You will see, live, whether both get the same result, and after how many steps pmap has "
-        "made up for its slower start."
+        "You will see whether both get the same result, and when pmap has made up for its slower "
+        "start."
     )
 
 

@@ -3,12 +3,14 @@
 import streamlit as st
 
 from ensemble import runs
+from ensemble.ui.frame import skip_link
 from ensemble.ui.predictions import (
     conformal_sets,
     controls,
     epoch_selection,
     gallery,
     image_dialog,
+    image_grid,
     predictions_view,
     validation_source,
 )
@@ -20,6 +22,7 @@ from ensemble.wording.run_names import format_run_name
 
 
 def show_predictions_page() -> None:
+    skip_link.show_skip_link("Skip to the images", image_grid.GRID_KEY)
     run_panel.show_run_screen(show_predictions_run, show_predictions_example)
 
 

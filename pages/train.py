@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ensemble.ui.jobs import job_picker
+from ensemble.ui.jobs import launch as launching
 from ensemble.ui.plan import plan_toggle
 from ensemble.ui.shared import navigation, run_panel
 from ensemble.ui.train import controls, launch, live
@@ -18,7 +19,8 @@ def show_train_page() -> None:
         with st.container(key="launch_settings"):
             controls.show_main_settings()
         with st.container(key="launch_bar", gap="xsmall"):
-            launch.show_run_launch_button("launch")
+            primary = launching.is_launch_main_action(choice.job)
+            launch.show_run_launch_button("launch", primary)
             launch.show_seed_count()
         with st.container(key="launch_more"):
             controls.show_more_settings(choice.job)

@@ -14,7 +14,7 @@ def show_tune_page() -> None:
         with st.container(key="launch_more"):
             launch.show_sweep_controls()
         with st.container(key="launch_bar", gap="xsmall"):
-            launch.show_sweep_launch_button()
+            launch.show_sweep_launch_button(choice.job is not None and choice.job.active)
     if choice.problem:
         job_picker.show_missing_job(SWEEP_SCREEN, choice.problem)
     elif choice.job:

@@ -99,7 +99,7 @@ def describe_disagreement_warning(ensemble_predictions: EnsemblePredictions, nou
     share = f"all {wrong:,}" if warned == wrong else f"{warned:,} of the {wrong:,}"
     agreed = wrong - warned
     others = "one" if agreed == 1 else f"{agreed:,}"
-    alone = f"; on the other {others} all agree and are wrong" if warned and agreed else ""
+    alone = f"; about the other {others} all agree" if warned and agreed else ""
     return f"{text}; {share} it gets wrong {'is' if warned == 1 else 'are'} among them{alone}."
 
 

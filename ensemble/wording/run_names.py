@@ -86,9 +86,11 @@ def read_run_settings(job: Job) -> RunSettings | None:
 def format_ensemble_settings(config: EnsembleConfig) -> str:
     """An ensemble by what it is: "4 members · rate 0.1 · digits".
 
-    Of another network than the HOWTO's: "4 members · ResNet-20 · rate 0.1 · leaves".
+    Of another network than the HOWTO's: "4 members · ResNet-20 · rate 0.1 · leaves"; with another
+    seed than 0: "4 members · rate 0.1 · digits · seed 2".
     """
-    return format_learner_settings(*(getattr(config, name) for name in LEARNER_SETTINGS))
+    name = format_learner_settings(*(getattr(config, name) for name in LEARNER_SETTINGS))
+    return f"{name} · seed {config.seed}" if config.seed else name
 
 
 def format_learner_settings(

@@ -2,7 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import App
 from tests.browser.keyboard import list_stops
@@ -18,6 +18,11 @@ STREAMLIT_OWN = {
     "presentation-role-conflict": 'data-testid="stFileUploaderDropzone"',
 }
 MAX_STOPS_TO_LAUNCH = 12
+FOCUSED_LABEL = """() => {
+  let one = document.activeElement
+  while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement
+  return one?.getAttribute('aria-label') ?? ''
+}"""
 
 
 def violations(page: Page) -> list[str]:
@@ -83,3 +88,49 @@ def test_in_a_low_window_launch_and_every_setting_can_be_reached(app: App) -> No
     app.page.locator("#field-batch_size").click()
     app.page.get_by_text("More settings").click()
     app.page.get_by_role("textbox", name="Find a setting").click()
+
+
+def test_the_first_digit_is_near_for_a_keyboard_and_has_the_focus_again_after_its_dialog(
+    app: App,
+) -> None:
+    app.open("predictions", run=trained(members=3).id)
+    page = app.page
+    page.locator(".digits button").first.wait_for()
+    for label in ("Skip to main content", "Skip to the images"):
+        assert len(list_stops(page, label)) == 1
+        page.keyboard.press("Enter")
+    page.keyboard.press("ArrowRight")
+    opened = page.evaluate(FOCUSED_LABEL)
+    assert opened.startswith("Test digit ")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_test_id("stDialog")
+    dialog.wait_for()
+    app.settle()
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    page.wait_for_function(f"label => ({FOCUSED_LABEL})() === label", arg=opened)
+
+
+def test_one_button_is_the_main_one(app: App) -> None:
+    primary = app.page.locator("[data-testid=stBaseButton-primary]:visible")
+    app.open("train")
+    expect(primary).to_have_count(1)
+    for state in ("finished", "stopped"):
+        run = trained(members=3, state=state)
+        app.open("train", run=run.id)
+        app.rest()
+        expect(primary).to_have_count(1)
+
+
+def test_a_name_without_room_is_cut_in_its_middle_and_whole_on_hover(app: App) -> None:
+    name = f"A study of {'very ' * 9}small networks · seed 7"
+    run = trained(members=3, name=name)
+    app.open("train", run=run.id)
+    heading = app.page.locator(".st-key-run_line h3")
+    expect(heading).to_have_attribute("title", name)
+    expect(heading).to_have_attribute("data-tail", " · seed 7")
+    assert app.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    short = trained(members=3, name="short")
+    app.open("train", run=short.id)
+    expect(heading).to_have_attribute("title", "short")
+    assert heading.get_attribute("data-tail") is None

@@ -24,13 +24,14 @@ def fill(page: Page, key: str, value: int) -> None:
 def set_up(app: App) -> None:
     """Three trials of logistic regression on digits, long enough to be stopped between them."""
     page = app.page
-    tick(page, "tune_searched", "Network")
+    tick(page, "tune_another", "Network")
     app.settle()
+    page.locator(".st-key-tune_options_network button").click()
     words = page.locator(".st-key-tune_words_network")
     words.get_by_role("button", name="Clear all").click()
     app.settle()
     tick(page, "tune_words_network", "logistic")
-    tick(page, "tune_searched", "Epochs")
+    page.locator(".st-key-tune_tick_epochs label").click()
     app.settle()
     fill(page, "tune_to_epochs", 40)
     app.settle()

@@ -84,7 +84,7 @@ def trained(app: App) -> runs.Run:
 
 def predicted(app: App) -> None:
     """Its predictions show the pictures in their colours."""
-    app.page.get_by_role("link", name="See what it predicts, fruit by fruit").click()
+    app.page.get_by_role("link", name="See its predictions").click()
     tile = app.page.locator(".digits button").first
     expect(tile).to_be_visible()
     app.rest()

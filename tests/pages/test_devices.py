@@ -80,6 +80,8 @@ def test_the_first_visit_says_what_will_be_here_and_offers_to_measure(page: Open
     assert button(at, "race_measure").label.startswith("Measure this machine, about ")
     assert "Nothing is running or queued" in said(at)
     assert at.metric[0].value.isdigit(), "processor cores"
+    at.session_state["members_per_device"] = True
+    at.run()
     at.select_slider("devices_members").set_value(8).run()
     assert "8 members on " in said(at)
 

@@ -60,10 +60,10 @@ def press(at: AppTest, name: str) -> None:
 
 
 def shown(at: AppTest) -> tuple[str, str]:
-    """The id in the address, and the one in small print at the top of the page."""
+    """The id in the address, and the one behind the question mark at the top of the page."""
     found = at.query_params["solve"]
     address = found if isinstance(found, str) else found[0]
-    (small,) = (one.value for one in at.main.caption if "lbfgs-" in one.value)
+    (small,) = (one.help for one in at.main.caption if "lbfgs-" in one.help)
     return address, small.split(" · ")[-1]
 
 

@@ -111,7 +111,7 @@ def test_what_was_left_to_the_program_is_answered_with_what_was_tried() -> None:
     at = opened(page="parallel", solve=solve.id)
     captions = [one.value for one in at.main.caption]
     assert regression_words.describe_pmap_choice(choice) in captions
-    assert any("what is faster here" in one for one in captions), "the settings in small print"
+    assert any("what is faster here" in one.help for one in at.main.caption), "the settings"
     way = "With pmap, on 2 devices" if choice.pmap else "Without pmap, on one device"
     assert any(one.value.startswith(f"#### {way}, an iteration takes ") for one in at.main.markdown)
     assert at.metric[0].label == f"Compiling, {'with' if choice.pmap else 'without'}"

@@ -19,8 +19,7 @@ def test_the_best_run_is_named_with_its_share() -> None:
     trained(name="good", best_ensemble_test_accuracy=0.978)
     trained(name="none yet", done=0, state="stopped")
     assert (
-        "Highest test accuracy so far: Digits 97.8 % (good); picked for being the highest, which "
-        "flatters it: expect less "
+        "Highest test accuracy: Digits 97.8 % (good); the highest of several flatters: expect less "
         "on new images." in captions(opened(page="runs"))
     )
 
@@ -78,7 +77,7 @@ def test_the_run_of_the_address_is_the_row_that_is_chosen() -> None:
     trained(created=3000.0)
     run = trained(created=2000.0, state="failed", message="The disk is *full*.")
     trained(created=1000.0)
-    how = "Tick a row to open, rename, tag, resume or delete a run; several to compare."
+    how = "Tick a run to open or change it, several to compare."
     at = opened(page="runs")
     assert (rows(at), how in captions(at)) == ([], True)
     at = opened(run, "runs")

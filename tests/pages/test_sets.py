@@ -69,9 +69,7 @@ def test_an_opened_digit_has_its_set_and_the_screen_a_line_on_all() -> None:
     number = int(np.flatnonzero(sets.sum(axis=1) == 3)[0])
     at = opened(trained(sure=4.0), "predictions", digit=number)
     hit = sets[np.arange(500), whole.labels].sum()
-    assert (
-        f"of the time: {hit / 5:.1f} % do; {several} of the 500 lists name two or more."
-    ) in said(at)
+    assert (f"of the time: {hit / 5:.1f} % do; {several} of 500 name two or more.") in said(at)
     names = ", ".join(str(c) for c in np.flatnonzero(sets[number]))
     assert f"The set: {{{names}}} at 95 %." in said(at).replace("\\", "")  # not as Markdown
 

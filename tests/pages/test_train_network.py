@@ -185,8 +185,8 @@ def test_a_run_is_called_by_its_network_too(train: Open, own: str) -> None:
     run = runs.create_run(EnsembleConfig(network="resnet", members=2, flip=True))
     at = train(run.id)
     assert at.subheader[0].value == "2 members · ResNet-20 · rate 0.1 · digits"
-    assert "seed 0 · flip" in plain(one.value for one in at.main.caption)
+    assert "seed 0 · flip" in plain(one.help for one in at.main.caption)
     run = runs.create_run(EnsembleConfig(network=own, members=2))
     at = train(run.id)
     assert at.subheader[0].value == "2 members · Leaves · rate 0.1 · digits"
-    assert f"seed 0 · {own}" in plain(one.value for one in at.main.caption)
+    assert f"seed 0 · {own}" in plain(one.help for one in at.main.caption)

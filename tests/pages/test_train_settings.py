@@ -228,5 +228,6 @@ def test_images_that_are_not_here_can_be_fetched(
 def test_the_small_print_has_all_settings_and_the_id_behind_its_question_mark() -> None:
     run = runs.create_run(EnsembleConfig(members=4, learning_rate=0.1))
     whole = "Digits · 4 members · rate 0.1 · momentum 0.9 · 10 epochs · batch 128 · seed 0"
-    caption = next(one for one in opened(run, "train").main.caption if one.value == whole)
+    caption = next(one for one in opened(run, "train").main.caption if one.value == "Settings")
+    assert whole in caption.help
     assert run.id in caption.help

@@ -37,7 +37,16 @@ def tuned() -> AppTest:
 
 
 def ticked(at: AppTest, *names: str) -> AppTest:
-    return at.multiselect(key="tune_searched").set_value(list(names)).run()
+    """Tick these settings and no other, in their lines or in the box to look for one."""
+    for box in [one for one in at.checkbox if one.value]:
+        if box.key.removeprefix("tune_tick_") not in names:
+            at = box.uncheck().run()
+    for name in names:
+        if name in space.LISTED_SETTINGS:
+            at = at.checkbox(key=f"tune_tick_{name}").check().run()
+        else:
+            at = at.selectbox(key="tune_another").set_value(name).run()
+    return at
 
 
 def launched(at: AppTest) -> SweepConfig:
@@ -57,7 +66,8 @@ def test_what_is_ticked_is_searched_and_all_else_is_as_on_train() -> None:
     at.text_input(key="tune_list_momentum").set_value("0.8, 0.9 0.95").run()
     at.selectbox(key="tune_sampler").set_value("random").run()
     at.number_input(key="tune_trials").set_value(7).run()
-    assert "All else as on Train: Digits · Logistic regression · 2 members" in said(at)
+    way = next(one.proto for one in at.get("page_link") if "All else" in one.proto.label)
+    assert "Digits · Logistic regression · 2 members" in way.help
     config = launched(at)
     assert config.space == (
         f"optimizer={','.join(optimizers.OPTIMIZER_NAMES)} learning_rate=0.02..0.5 "
@@ -82,7 +92,7 @@ def test_a_grid_says_how_many_trials_it_has_before_it_is_launched() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (("multiselect", "tune_searched", []), "Nothing is searched: tick at least one setting."),
+        (("checkbox", "tune_tick_learning_rate", False), "Nothing is searched: tick at least one"),
         (("multiselect", "tune_objectives", []), "choose an objective such as NLL"),
         (
             ("number_input", "tune_from_learning_rate", 0.7),

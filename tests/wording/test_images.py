@@ -73,7 +73,7 @@ def test_votes_that_are_left_over_are_added_up() -> None:
         (
             [[1, 2], [1, 3], [1, 2]],
             [4, 4],
-            "1 of the 2 it gets wrong is among them; on the other one all agree and are wrong.",
+            "1 of the 2 it gets wrong is among them; about the other one all agree.",
         ),
         ([[2, 2], [1, 3], [2, 2]], [4, 4], "about 2 digits; all 2 it gets wrong are among them."),
         ([[1, 2]], [1, 3], "The one member gets 1 of 2 digits right; with one member"),

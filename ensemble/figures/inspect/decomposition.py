@@ -87,10 +87,10 @@ def explain_decomposition_chart(here: NllDecomposition) -> str:
     """What the members save by differing, after one epoch."""
     share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
     return (
-        f"Averaging lowers the loss by {formats.format_percent(share, places=0)}: the average "
-        f"member's NLL of {formats.format_significant(here.mean_member_nll)}, less the "
-        f"{formats.format_significant(here.diversity)} that the members' diversity saves, is the "
-        f"ensemble's {formats.format_significant(here.ensemble_nll)}."
+        f"Averaging lowers the NLL by {formats.format_percent(share, places=0)}: from the average "
+        f"member's {formats.format_significant(here.mean_member_nll)}, less "
+        f"{formats.format_significant(here.diversity)} by diversity, to "
+        f"{formats.format_significant(here.ensemble_nll)}."
     )
 
 

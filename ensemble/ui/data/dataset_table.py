@@ -29,7 +29,7 @@ def show_datasets() -> None:
             icon=":material/link_off:",
         )
     else:
-        st.caption("Choose a row to train on a dataset, to fetch it, or to remove one of yours.")
+        st.caption("Choose a row to train on it, fetch it or remove it.")
 
 
 def describe_ready_datasets(every: list[DatasetInfo]) -> str:

@@ -63,6 +63,14 @@ def describe_bfloat16_speed(platform: str) -> str:
     return "not measured yet"
 
 
+def show_member_distribution_panel() -> None:
+    """A fold with how members would be spread over the devices."""
+    panel = st.expander("Members per device", key="members_per_device", on_change="rerun")
+    if panel.open:
+        with panel:
+            show_member_distribution()
+
+
 def show_member_distribution() -> None:
     """For a number of members: how many each device has, and what speed was measured."""
     held = widget_state.get_widget_value(

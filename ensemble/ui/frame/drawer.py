@@ -30,12 +30,18 @@ def close_drawer_after_use(page: str) -> None:
 
 @functools.cache
 def load_drawer_script() -> str:
-    """What closes it, in the browser; and what says that a run goes on where the server is lost."""
+    """What closes it, in the browser, and what else watches over every page.
+
+    That is: what a lost server means for runs, names that have no room, and the focus once a
+    dialog is closed.
+    """
     folder = Path(__file__).parent / "js"
-    drawer, connection = (
-        (folder / name).read_text("utf-8") for name in ("drawer.js", "connection.js")
-    )
-    return f"{drawer}\n{connection}\nwatchConnection({json.dumps(describe_lost_server())})"
+    scripts = [
+        (folder / f"{name}.js").read_text("utf-8")
+        for name in ("drawer", "connection", "names", "focus")
+    ]
+    calls = f"watchConnection({json.dumps(describe_lost_server())})\nwatchNames()\nwatchDialogs()"
+    return "\n".join([*scripts, calls])
 
 
 def describe_lost_server() -> str:

@@ -107,14 +107,11 @@ def show_missing_job(screen: JobScreen[J], problem: str) -> None:
 
 
 def show_job_header(screen: JobScreen[J], job: J) -> None:
-    """Its name, state and settings, and a picker for another, in one line.
-
-    What has no room in it stands in full behind its "?".
-    """
+    """Its name and state, and a picker for another, in one line; its settings behind the "?"."""
     text = escaping.escape_markdown(f"{screen.describe_details(job)} · {job.id}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_line"):
         show_job_title(format_run_name(job), find_displayed_state(job))
-        st.caption(text, width="content", help=text)
+        st.caption("Settings", width="content", help=text)
         st.space("stretch")
         show_job_picker(screen, job)
 

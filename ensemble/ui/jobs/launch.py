@@ -9,6 +9,7 @@ import streamlit as st
 
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
+from ensemble.jobs.job import Job
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import list_blocking_jobs
 from ensemble.ui.jobs.job_screen import J, JobScreen, forget_jobs
@@ -34,6 +35,8 @@ class LaunchPlan(Generic[C]):
     placement: Placement | None = None
 
 
+# Jobs in these states have a main action of their own: Resume.
+RESUMABLE_STATES = ("stopped", "failed")
 LaunchFunction = Callable[[C, Placement | None], None]
 
 
@@ -43,6 +46,7 @@ def show_launch_button(
     still_asked: Callable[[], bool],
     press: LaunchFunction[C],
     below: Callable[[LaunchPlan[C]], None],
+    primary: bool = True,
 ) -> None:
     """The button that starts what the settings say, with the reason where it cannot.
 
@@ -52,13 +56,14 @@ def show_launch_button(
       still_asked: whether something that the plan depends on is still to be known.
       press: launches what was planned.
       below: what else stands below it.
+      primary: whether it is the one main action of the page.
     """
 
     def refresh_button(was_waiting: bool) -> None:
         """Looks again until all is known."""
         if still_asked() != was_waiting:
             st.rerun()
-        show_planned_button(planned := make_plan(), key, press)
+        show_planned_button(planned := make_plan(), key, press, primary)
         if planned.reason:
             st.caption(f":material/block: {escaping.escape_markdown(planned.reason)}")
         if planned.note:
@@ -69,17 +74,28 @@ def show_launch_button(
     st.fragment(refresh_button, run_every=0.5 if waiting else None)(waiting)
 
 
+def is_launch_main_action(job: Job | None) -> bool:
+    """Whether Launch beside a job is the page's one main action.
+
+    On a first visit the page itself has a button that launches; beside what was cut off that is
+    Resume.
+    """
+    return job is not None and job.state not in RESUMABLE_STATES
+
+
 def show_queue_note(planned: LaunchPlan[C]) -> None:
     """What a job that is launched on this machine waits for."""
     if (after := jobs_words.describe_start_order(list_blocking_jobs())) and not planned.reason:
         st.caption(escaping.escape_markdown(after))
 
 
-def show_planned_button(planned: LaunchPlan[C], key: str, press: LaunchFunction[C]) -> None:
+def show_planned_button(
+    planned: LaunchPlan[C], key: str, press: LaunchFunction[C], primary: bool = True
+) -> None:
     """A button that does what is planned."""
     pressed = st.button(
         planned.label,
-        type="primary",
+        type="primary" if primary else "secondary",
         icon=":material/play_arrow:",
         key=key,
         width="stretch",

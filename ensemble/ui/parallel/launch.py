@@ -132,7 +132,7 @@ def plan_selected_regression() -> LaunchPlan[LbfgsConfig]:
         return LaunchPlan(None, "Solve with and without pmap", str(error))
 
 
-def show_regression_launch_button() -> None:
+def show_regression_launch_button(primary: bool = True) -> None:
     """The button that starts what the settings say, with the reason where it cannot."""
     launching.show_launch_button(
         "solve_launch",
@@ -140,6 +140,7 @@ def show_regression_launch_button() -> None:
         lambda: probe.get_device_probe().is_pending,
         launch_and_show_regression,
         show_regression_wait_note,
+        primary,
     )
 
 

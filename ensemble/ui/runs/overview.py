@@ -54,7 +54,7 @@ def refresh_runs_overview(was_live: float | None) -> None:
         run_actions.show_run_action_result()
         st.markdown(f"### {summary.describe_run_counts(every)}")
         if best := summary.describe_best_runs(every):
-            st.caption(f"Highest test accuracy so far: {best}.")
+            st.caption(f"Highest test accuracy: {best}.")
         listed_runs = filters.filter_listed_runs(every, selection.get_selected_run_ids())
         if names := show_runs_table(listed_runs):
             show_runs_table_footer(listed_runs, every, names)
@@ -83,9 +83,9 @@ def show_selected_runs(every: Sequence[runs.Run], listed: Sequence[str]) -> None
     wanted = selection.get_selected_run_ids()
     if not wanted:
         st.caption(
-            "Tick a row to open a run, or several to compare."
+            "Tick a run to open it, several to compare."
             if rights.describe_missing_right(Action.CHANGE)
-            else "Tick a row to open, rename, tag, resume or delete a run; several to compare."
+            else "Tick a run to open or change it, several to compare."
         )
         return
     runs_by_id = {run.id: run for run in every}

@@ -15,7 +15,7 @@ from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts import chance_level, selection_basis
 
 WINNER_BASES = {
-    "test": "picked for being the highest, which flatters it: expect less on new images",
+    "test": "the highest of several flatters: expect less on new images",
     "validation": selection_basis.CHOSEN_ON_VALIDATION,
 }
 

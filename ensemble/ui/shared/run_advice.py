@@ -38,10 +38,9 @@ def show_run_advice(run: runs.Run) -> None:
 def show_predictions_link(run: runs.Run) -> None:
     """A link to what a finished run predicts."""
     if run.state in chance_level.ENDED_STATES:
-        noun = run.data.noun
         st.page_link(
             "pages/predictions.py",
-            label=f"See what it predicts, {noun} by {noun}",
+            label="See its predictions",
             icon=":material/arrow_forward:",
             query_params=address.RUN.build_query(run.id),
         )
@@ -77,7 +76,6 @@ def show_other_rate_button(config: EnsembleConfig, rate: float) -> None:
     """A button that sets up the same run with this learning rate."""
     st.button(
         f"Set up the same run with learning rate {settings.format_slider_value(rate)}",
-        type="primary",
         on_click=settings.fill_run_settings,
         args=(replace(config, learning_rate=rate),),
         key="lower_rate",

@@ -47,9 +47,9 @@ def show_run_screen(draw: Callable[[runs.Run], None], without: Callable[[], None
 
 
 def show_run_header(run: runs.Run) -> None:
-    """Name, state, settings, file and picker in one line, which stays while the page scrolls.
+    """Name, state, file and picker in one line, which stays while the page scrolls.
 
-    What has no room in it stands in full behind its "?".
+    The settings stand behind its "?".
     """
     title = run.data.title
     text = escaping.escape_markdown(f"{title} · {settings.summarize_run_settings(run.config)}")
@@ -60,7 +60,7 @@ def show_run_header(run: runs.Run) -> None:
             f"**{escaping.escape_markdown(format_run_name(run))}**  \n{text}  "
             f"\n{escaping.escape_markdown(which)}"
         )
-        st.caption(text, width="content", help=full)
+        st.caption("Settings", width="content", help=full)
         st.space("stretch")
         report_download.show_report_download([run], "run_one_file")
         plain_words.show_terms_control()

@@ -68,16 +68,16 @@ def show_main_settings() -> None:
 
 
 def show_more_settings(run: runs.Run | None) -> None:
-    """Settings to begin with, and all others.
+    """All other settings, and settings to begin with.
 
     Args:
       run: the run on the page, whose settings can be copied; None where there is none.
     """
+    show_other_settings()
+    placement_control.show_placement_control()
     presets.show_preset_buttons()
     if run:
         presets.show_settings_difference(run)
-    show_other_settings()
-    placement_control.show_placement_control()
 
 
 def reset_removed_dataset() -> None:

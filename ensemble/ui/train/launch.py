@@ -230,7 +230,7 @@ def get_seed_count() -> int:
     return int(widget_state.get_widget_value(SEED_COUNT_KEY, SEED_COUNTS[0]))
 
 
-def show_run_launch_button(key: str) -> None:
+def show_run_launch_button(key: str, primary: bool = True) -> None:
     """The button that starts the run, with the reason beside it where it cannot."""
     launching.show_launch_button(
         key,
@@ -238,6 +238,7 @@ def show_run_launch_button(key: str) -> None:
         is_launch_pending,
         launch_and_show_run,
         lambda planned: disk_quota.show_quota_warning(),
+        primary,
     )
 
 

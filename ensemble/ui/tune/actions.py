@@ -36,12 +36,24 @@ def show_sweep_actions(sweep: Sweep, trials: Sequence[Trial]) -> None:
                 icon=":material/compare_arrows:",
                 query_params=address.SWEEP.build_query(sweep.id),
             )
-        if sweep.config.sampler != "grid":
-            show_more_trials(sweep)
-        if best and not sweep.active:  # What follows is for the best of all.
-            show_seeds_button(sweep, best)
-            hyper_deep.show_hyper_deep_builder(sweep, trials, attempt_sweep_action)
+        show_further_actions(sweep, trials, best)
     hyper_deep.show_hyper_deep_runs(sweep)
+
+
+def show_further_actions(sweep: Sweep, trials: Sequence[Trial], best: Trial | None) -> None:
+    """What comes after, in one popover: more trials, more seeds, an ensemble of all members."""
+    more_trials = sweep.config.sampler != "grid"
+    ended = best if not sweep.active else None  # What follows is for the best of all.
+    if not more_trials and ended is None:
+        return
+    with st.popover("Go on", icon=":material/add:", key="tune_go_on"):
+        if more_trials:
+            st.markdown("**More trials**")
+            show_more_trials(sweep)
+        if ended:
+            st.markdown("**More seeds**")
+            show_seeds_button(sweep, ended)
+            hyper_deep.show_hyper_deep_builder(sweep, trials, attempt_sweep_action)
 
 
 def show_sweep_deletion(sweep: Sweep) -> None:
@@ -114,17 +126,15 @@ def launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
 
 def show_more_trials(sweep: Sweep) -> None:
     """So many trials more."""
-    with st.popover("More trials", icon=":material/add:", key="tune_more_box"):
-        widget_state.initialize_widget(MORE_TRIALS_KEY, sweep.config.trials)
-        count = st.number_input("How many more", 1, MAX_MORE_TRIALS, key=MORE_TRIALS_KEY)
-        st.button(
-            f"Add {formats.format_count(count, 'trial')}",
-            key="tune_enlarge",
-            type="primary",
-            on_click=attempt_sweep_action,
-            args=(lambda: sweeps.enlarge_sweep(sweep.id, count),),
-            **rights.build_control_arguments(Action.CHANGE, sweep.path),
-        )
+    widget_state.initialize_widget(MORE_TRIALS_KEY, sweep.config.trials)
+    count = st.number_input("How many more", 1, MAX_MORE_TRIALS, key=MORE_TRIALS_KEY)
+    st.button(
+        f"Add {formats.format_count(count, 'trial')}",
+        key="tune_enlarge",
+        on_click=attempt_sweep_action,
+        args=(lambda: sweeps.enlarge_sweep(sweep.id, count),),
+        **rights.build_control_arguments(Action.CHANGE, sweep.path),
+    )
 
 
 def attempt_sweep_action(act: Callable[[], object]) -> None:

@@ -26,19 +26,17 @@ def show_hyper_deep_builder(sweep: Sweep, trials: Sequence[Trial], attempt: Atte
     complete = [trial for trial in trials if trial.state == "complete"]
     if not complete or not sweep.config.base.validation:
         return
-    with st.popover("Hyper-deep ensemble", icon=":material/hub:", key="tune_hyper_deep"):
-        st.caption(HYPER_DEEP_HELP)
-        widget_state.initialize_widget(SIZE_KEY, DEFAULT_SIZE)
-        size = st.number_input("Members", 1, MAX_MEMBERS, key=SIZE_KEY)
-        again = st.toggle("A member may be taken more than once", key=REPEATS_KEY)
-        st.button(
-            f"Build it of {formats.format_count(size, 'member')}",
-            key="tune_build",
-            type="primary",
-            on_click=attempt,
-            args=(lambda: build_hyper_deep_run(sweep.id, size, again),),
-            **rights.build_control_arguments(Action.LAUNCH),
-        )
+    st.markdown("**Hyper-deep ensemble**", help=HYPER_DEEP_HELP)
+    widget_state.initialize_widget(SIZE_KEY, DEFAULT_SIZE)
+    size = st.number_input("Members", 1, MAX_MEMBERS, key=SIZE_KEY)
+    again = st.toggle("A member may be taken more than once", key=REPEATS_KEY)
+    st.button(
+        f"Build it of {formats.format_count(size, 'member')}",
+        key="tune_build",
+        on_click=attempt,
+        args=(lambda: build_hyper_deep_run(sweep.id, size, again),),
+        **rights.build_control_arguments(Action.LAUNCH),
+    )
 
 
 def build_hyper_deep_run(sweep_id: str, size: int, again: bool) -> None:

@@ -126,7 +126,7 @@ def show_sweep_setting(name: str, label: str, **more: Any) -> None:
 
 
 def show_shared_settings() -> None:
-    """All other settings, in one line, and where they are set."""
+    """The way to where all other settings are set, which its "?" names."""
     text = f"{datasets.find_dataset_info(settings.get_run_setting('dataset')).title} · "
     try:
         text += space.describe_shared_settings(
@@ -134,8 +134,12 @@ def show_shared_settings() -> None:
         )
     except ConfigError as error:
         text = str(error)
-    st.caption(escaping.escape_markdown(f"All else as on Train: {text}"))
-    st.page_link("pages/train.py", label="Change it on Train", icon=":material/tune:")
+    st.page_link(
+        "pages/train.py",
+        label="All else as on Train",
+        icon=":material/tune:",
+        help=escaping.escape_markdown(text),
+    )
 
 
 def get_sweep_setting(name: str) -> Any:
@@ -227,18 +231,22 @@ def describe_selection_images(config: SweepConfig, aside: int, noun: str) -> str
     if config.objective_names == ("seconds",):
         return "Chosen by the seconds that training takes."
     images = formats.format_count(aside, f"validation {noun}")
-    share = formats.format_percent(config.base.validation, places=0)
-    return f"Chosen on {images} ({share} of the training set); the test set only reports."
+    return f"Chosen on {images}; the test set only reports."
 
 
-def show_sweep_launch_button() -> None:
-    """The button that starts what the controls say, with the reason where it cannot."""
+def show_sweep_launch_button(primary: bool = True) -> None:
+    """The button that starts what the controls say, with the reason where it cannot.
+
+    Args:
+      primary: whether it is the one main action: beside a sweep that has ended that is another.
+    """
     launching.show_launch_button(
         "tune_launch",
         plan_sweep_launch,
         lambda: probe.get_device_probe().is_pending,
         launch_and_show_sweep,
         show_sweep_wait_note,
+        primary,
     )
 
 

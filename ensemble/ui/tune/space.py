@@ -30,7 +30,9 @@ SEARCHABLE_SETTINGS = tuple(
     name for name in SETTING_NAMES if name not in (*UNSEARCHABLE_SETTINGS, *EXCLUDED_SETTINGS)
 )
 DEFAULT_SETTINGS = ("learning_rate",)
-SEARCHED_KEY, GRID_VALUE_COUNT = "tune_searched", 4
+# Those that have a line from the start; any other can be added.
+LISTED_SETTINGS = ("learning_rate", "momentum", "batch_size", "epochs", "members")
+SEARCHED_KEY, PICKER_KEY, GRID_VALUE_COUNT = "tune_searched", "tune_another", 4
 RANGE, LIST = "range", "list"
 # Where a search begins, of settings whose whole range is of no use: from, to, by the same factor.
 DEFAULT_RANGES: dict[str, tuple[float, float, bool]] = {
@@ -61,35 +63,88 @@ def list_searched_settings() -> list[str]:
 
 
 def show_search_space(on_grid: bool) -> None:
-    """Which settings, and of each where to search.
+    """A table of settings: what is ticked is searched, and has a range or a list of values.
 
     Args:
       on_grid: whether every combination is tried: a range of numbers then says how many of them.
     """
     widget_state.initialize_widget(SEARCHED_KEY, list(DEFAULT_SETTINGS))
-    titles = {name: settings.format_setting_title(name) for name in SEARCHABLE_SETTINGS}
-    st.multiselect(
-        "Settings to search",
-        list(SEARCHABLE_SETTINGS),
+    with st.container(gap="xsmall", key="search_space"):
+        st.caption(
+            "Search", help="What trials differ in. Every other setting is as it is set on Train."
+        )
+        for name in list_listed_settings():
+            show_search_row(name, on_grid)
+        show_setting_picker()
+
+
+def list_listed_settings() -> list[str]:
+    """The settings that have a line: the usual ones, and any other that is ticked."""
+    searched = list_searched_settings()
+    return [*LISTED_SETTINGS, *(name for name in searched if name not in LISTED_SETTINGS)]
+
+
+def show_search_row(name: str, on_grid: bool) -> None:
+    """One setting: its tick, and where to search it, else the value that all trials share."""
+    searched = name in list_searched_settings()
+    widget_state.sync_widget_value(key := format_space_key("tick", name), searched)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.checkbox(
+            settings.format_setting_title(name),
+            key=key,
+            on_change=update_searched_setting,
+            args=(name, key),
+        )
+        field = settings.RUN_FIELDS[name]
+        if not searched:
+            value = settings.format_slider_value(settings.get_run_setting(name))
+            st.caption(value, width="content")
+        elif list_field_options(field):
+            show_option_control(name, field)
+        else:
+            show_spread_control(name, field, on_grid)
+    if searched and not list_field_options(field):
+        show_value_inputs(name, field)
+
+
+def update_searched_setting(name: str, key: str) -> None:
+    """Callback of a tick: the setting is searched, or no longer."""
+    others = [held for held in list_searched_settings() if held != name]
+    ticked = widget_state.get_widget_value(key)
+    widget_state.set_widget_value(SEARCHED_KEY, [*others, name] if ticked else others)
+
+
+def show_setting_picker() -> None:
+    """A box to look for a setting that has no line yet; choosing one ticks it."""
+    names = [name for name in SEARCHABLE_SETTINGS if name not in list_listed_settings()]
+    titles = {name: settings.format_setting_title(name) for name in names}
+    widget_state.sync_widget_value(PICKER_KEY, None)
+    st.selectbox(
+        "Another setting",
+        names,
         format_func=titles.__getitem__,
-        key=SEARCHED_KEY,
-        placeholder="Tick settings",
-        persist_state="session",
-        select_all=False,
-        help="What trials differ in. Every other setting is as it is set on Train.",
+        key=PICKER_KEY,
+        placeholder="Another setting",
+        label_visibility="collapsed",
+        on_change=add_searched_setting,
     )
-    for name in list_searched_settings():
-        with st.container(border=True, gap="xsmall", key=format_space_key("box", name)):
-            show_axis_controls(name, settings.RUN_FIELDS[name], on_grid)
 
 
-def show_axis_controls(name: str, field: "Field[Any]", on_grid: bool) -> None:
-    """Where to search one setting."""
-    title = settings.format_setting_title(name)
-    if options := list_field_options(field):
-        widget_state.initialize_widget(held := format_space_key("words", name), options)
+def add_searched_setting() -> None:
+    """Callback: tick the setting that was chosen."""
+    if name := widget_state.get_widget_value(PICKER_KEY):
+        widget_state.set_widget_value(SEARCHED_KEY, [*list_searched_settings(), name])
+
+
+def show_option_control(name: str, field: "Field[Any]") -> None:
+    """Which options of a choice are tried."""
+    options = list_field_options(field)
+    widget_state.initialize_widget(held := format_space_key("words", name), options)
+    count = len(widget_state.get_widget_value(held))
+    label = f"all {len(options)}" if count == len(options) else f"{count} of {len(options)}"
+    with st.popover(label, type="tertiary", key=format_space_key("options", name)):
         st.multiselect(
-            title,
+            settings.format_setting_title(name),
             options,
             key=held,
             format_func=format_option_label,
@@ -97,18 +152,47 @@ def show_axis_controls(name: str, field: "Field[Any]", on_grid: bool) -> None:
             placeholder="Choose two or more",
             help=field.metadata["help"],
         )
-        return
-    widget_state.initialize_widget(held := format_space_key("kind", name), RANGE)
-    st.segmented_control(
-        title,
-        [RANGE, LIST],
-        key=held,
-        required=True,
-        persist_state="session",
-        format_func=str.capitalize,
-        help=field.metadata["help"],
+
+
+def show_spread_control(name: str, field: "Field[Any]", on_grid: bool) -> None:
+    """Whether values are listed or lie in a range, and how they are spread over it."""
+    whole = isinstance(field.default, int)
+    widget_state.initialize_widget(kind := format_space_key("kind", name), RANGE)
+    log = widget_state.initialize_widget(
+        format_space_key("log", name), get_default_range(name, field)[2]
     )
-    if widget_state.get_widget_value(held) == LIST:
+    listed = widget_state.get_widget_value(kind) == LIST
+    label = "list" if listed else "all" if on_grid and whole else "log" if log else "even"
+    with st.popover(label, type="tertiary", key=format_space_key("spread", name)):
+        st.segmented_control(
+            settings.format_setting_title(name),
+            [RANGE, LIST],
+            key=kind,
+            required=True,
+            persist_state="session",
+            format_func=str.capitalize,
+            help=field.metadata["help"],
+        )
+        if listed:
+            return
+        if on_grid and not whole:
+            widget_state.initialize_widget(
+                held := format_space_key("values", name), GRID_VALUE_COUNT
+            )
+            st.number_input("Values", 2, 100, key=held, persist_state="session")
+        if not (on_grid and whole):
+            st.toggle(
+                "Log: by the same factor",
+                key=format_space_key("log", name),
+                persist_state="session",
+                help="0.01, 0.1 and 1 are as far apart as each other. Else evenly.",
+            )
+
+
+def show_value_inputs(name: str, field: "Field[Any]") -> None:
+    """The values of a number: from where to where, or a list of them."""
+    title = settings.format_setting_title(name)
+    if widget_state.get_widget_value(format_space_key("kind", name)) == LIST:
         widget_state.initialize_widget(held := format_space_key("list", name), "")
         st.text_input(
             f"Values of {humanize_setting_name(name)}",
@@ -117,38 +201,24 @@ def show_axis_controls(name: str, field: "Field[Any]", on_grid: bool) -> None:
             persist_state="session",
             label_visibility="collapsed",
         )
-    else:
-        show_range_inputs(name, field, on_grid)
-
-
-def show_range_inputs(name: str, field: "Field[Any]", on_grid: bool) -> None:
-    """From where to where, and whether by the same factor."""
+        return
     whole = isinstance(field.default, int)
-    low, high, log = get_default_range(name, field)
-    columns = st.columns(2 + (on_grid and not whole), gap="small")
-    for word, begins, column in (("from", low, columns[0]), ("to", high, columns[1])):
-        with column:
+    low, high, _ = get_default_range(name, field)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for word, begins in (("from", low), ("to", high)):
+            if word == "to":
+                st.caption("to", width="content")
             draw_field_control(
                 field,
                 format_space_key(word, name),
-                word.capitalize(),
+                f"{title} {word}",
                 start=begins,
                 typed=True,
                 step=1 if whole else 0.01,
                 format=None if whole else "%g",
                 help=None,
+                label_visibility="collapsed",
             )
-    if on_grid and not whole:
-        widget_state.initialize_widget(held := format_space_key("values", name), GRID_VALUE_COUNT)
-        columns[2].number_input("Values", 2, 100, key=held, persist_state="session")
-    if not (on_grid and whole):
-        widget_state.initialize_widget(held := format_space_key("log", name), log)
-        st.toggle(
-            "Log: by the same factor",
-            key=held,
-            persist_state="session",
-            help="0.01, 0.1 and 1 are as far apart as each other. Else evenly.",
-        )
 
 
 def get_default_range(name: str, field: "Field[Any]") -> tuple[float, float, bool]:

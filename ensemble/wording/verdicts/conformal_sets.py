@@ -131,9 +131,9 @@ def summarize_conformal_sets(
     sizes = sets.sum(axis=1)
     several, none = int((sizes > 1).sum()), int((sizes == 0).sum())
     text = (
-        f"Lists of answers, made to hold the right one {format_set_level(error_rate)} of the time: "
-        f"{formats.format_percent(covered / len(sets), len(sets))} do; {several:,} of the "
-        f"{len(sets):,} lists name two or more"
+        f"Lists made to hold the right answer {format_set_level(error_rate)} of the time: "
+        f"{formats.format_percent(covered / len(sets), len(sets))} do; {several:,} of "
+        f"{len(sets):,} name two or more"
     )
     return f"{text}, {none:,} none." if none else f"{text}."
 

@@ -162,15 +162,9 @@ def describe_oracle_accuracy(ensemble_predictions: EnsemblePredictions, noun: st
     """What the members know together, were one to choose rightly among them; in Markdown."""
     n = len(ensemble_predictions.labels)
     share = oracle_accuracy(ensemble_predictions.votes, ensemble_predictions.labels)
-    missing = round((1 - share) * n)
-    left = (
-        f"no member gets the other {missing:,} right"
-        if missing
-        else (f"there is no {noun} that all members get wrong")
-    )
     more = round((share - ensemble_predictions.right.mean()) * n)
     return (
-        f"At least one member is right on **{formats.format_percent(share, n)}** of the "
-        f"{pluralize_noun(noun)}, {formats.format_image_difference(more, noun)} over the ensemble: "
-        f"the most that any choice among their answers could reach; {left}."
+        f"Some member is right on **{formats.format_percent(share, n)}** of the "
+        f"{pluralize_noun(noun)} ({formats.format_image_difference(more, noun)}): no choice among "
+        "their answers reaches more."
     )

@@ -56,7 +56,7 @@ def test_only_an_ensemble_of_small_digits_says_so_and_who_learnt_from_more(
     if dataset == "mnist":
         assert (said, links) == ("", [])
         return
-    assert "Learnt from 1,297 small, blurred digits" in said
+    assert "Learnt from 1,297 small digits" in said
     [link] = links
     assert "which learnt from 60,000" in link["label"]
     assert (link["page"], link["query_params"]) == ("pages/classify.py", {"run": large.id})

@@ -56,8 +56,7 @@ def test_the_best_run_is_the_lowest_by_validation_only_where_all_have_one() -> N
     )
     without = trained(name="none", done=1, best_ensemble_test_accuracy=0.93)
     assert summary.describe_best_runs([low, high, without]) == (
-        "Digits 95.0 % (high); picked for being the highest, which flatters it: expect less on "
-        "new images"
+        "Digits 95.0 % (high); the highest of several flatters: expect less on new images"
     )
     assert summary.tabulate_runs_export([low, without])["best_on"].tolist() == [
         "validation",

@@ -98,11 +98,11 @@ def test_empty_sets_are_said_where_there_are_some() -> None:
     sets = np.zeros((4, 10), bool)
     sets[:3, 0] = sets[0, 1] = True
     assert words.summarize_conformal_sets(sets, 3, 0.05, "digit") == (
-        "Lists of answers, made to hold the right one 95 % of the time: 75.0 % do; 1 of the 4 "
-        "lists name two or more, 1 none."
+        "Lists made to hold the right answer 95 % of the time: 75.0 % do; 1 of 4 name two or more, "
+        "1 none."
     )
     assert words.summarize_conformal_sets(sets[:3], 3, 0.05, "digit").endswith(
-        "; 1 of the 3 lists name two or more."
+        "; 1 of 3 name two or more."
     )
     found = measure_coverage(sets, np.zeros(4, int))
     assert words.explain_set_sizes_chart(found, "digit").startswith(

@@ -16,8 +16,7 @@ from ensemble.wording import escaping
 from ensemble.wording.marks import select_article
 
 NEXT_STEPS = {
-    "upload": "Give it pictures of one digit, or of a number of several digits: up to two hundred "
-    "at once.",
+    "upload": "Pictures of one digit, or of several side by side; up to 200 at once.",
     "draw": "Draw one digit or several, as large as the sheet allows. The answer comes when the "
     "pen rests.",
     "camera": "Write a digit on plain paper, hold it up, and take the photograph.",
@@ -53,7 +52,7 @@ def show_input_instructions(
     with right:
         st.subheader("What does it say?", anchor=False)
         st.markdown(steps.format(noun=escaping.escape_markdown(noun), article=select_article(noun)))
-        st.caption(f"You will see {reads}, how sure it is, and what every member votes.")
+        st.caption(f"You will see {reads}, how sure it is, and each member's vote.")
 
 
 def show_unread_picture(

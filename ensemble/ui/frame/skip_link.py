@@ -1,0 +1,28 @@
+"""A link for who has a keyboard alone: past the controls of a page, to what it is about."""
+
+import functools
+import json
+from pathlib import Path
+
+import streamlit as st
+
+
+def show_skip_link(label: str, key: str) -> None:
+    """Draw the link, which is seen only while it has the focus; to be drawn first on a page.
+
+    Args:
+      label: what it says.
+      key: of the widget or component to whose first button, or other control, it leads.
+    """
+    with st.container(key="skip_link"):
+        st.html(
+            f'<a href="#{key}">{label}</a>'
+            f"<script>{load_skip_script()}\nlinkTo({json.dumps(key)})</script>",
+            unsafe_allow_javascript=True,
+        )
+
+
+@functools.cache
+def load_skip_script() -> str:
+    """What moves the focus, in the browser."""
+    return (Path(__file__).parent / "js" / "skip.js").read_text("utf-8")
