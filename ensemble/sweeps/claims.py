@@ -3,17 +3,22 @@
 A trial has an owner, the process that does it, written down with it. Where that process is gone
 the trial is another worker's to go on with: its run from its last checkpoint, or what that came
 to where it had ended already. So it holds for every storage, with no time to wait and no clock.
+
+A trial that is trained several times has a run for each training. The next is made once the one
+before has finished: the latest is under way.
 """
 
 import os
 import socket
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from optuna.trial import FrozenTrial, TrialState
 
 from ensemble import runs
 from ensemble.access import owners
+from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE
@@ -23,6 +28,7 @@ from ensemble.storage.file_lock import is_locked
 from ensemble.sweeps.objectives import read_objective_values
 from ensemble.sweeps.store import Sweep
 from ensemble.sweeps.study import RUNNING, WAITING, SweepStudy
+from ensemble.sweeps.trials import list_trial_run_ids
 
 # A trial whose worker was killed so often is given up: it may be what kills them.
 MAX_TRIAL_ATTEMPTS = 3
@@ -34,7 +40,7 @@ class TrialClaim:
 
     Attributes:
       trial: as it was written down when it was claimed.
-      run_id: its run, in state `queued`.
+      run_id: its latest run, in state `queued`.
       fresh: whether it was asked for just now, so that nothing of it has been trained.
     """
 
@@ -97,6 +103,36 @@ def claim_more_trials(sweep: Sweep, archive: SweepStudy, most: int) -> list[Tria
     return trial_claims
 
 
+def claim_next_repeat(sweep: Sweep, archive: SweepStudy, claimed: TrialClaim) -> TrialClaim | None:
+    """The next training of a trial of this process, whose run has finished.
+
+    None if another process took the trial over meanwhile, or no run can be made.
+
+    Raises:
+      RunError: as `claim_trial`.
+    """
+    with archive.lock_trials():
+        trial = archive.read_trial(claimed.trial)
+        is_own = trial.user_attrs.get("owner") == build_owner_record()
+        latest = list_trial_run_ids(trial.user_attrs)[-1:]
+        if trial.state != RUNNING or not is_own or latest != (claimed.run_id,):
+            return None
+        run_id = _create_trial_run(sweep, archive, trial)
+        return TrialClaim(archive.read_trial(trial), run_id) if run_id else None
+
+
+def needs_more_repeats(archive: SweepStudy, trial: FrozenTrial, run: runs.Run) -> bool:
+    """Whether a trial is to be trained again: its latest run has finished, but it is not the last.
+
+    Args:
+      archive: the sweep's.
+      trial: as it is written down now.
+      run: its latest.
+    """
+    trained = len(list_trial_run_ids(trial.user_attrs))
+    return run.state == "finished" and trained < archive.config.repeats
+
+
 def release_trial(archive: SweepStudy, claimed: TrialClaim) -> None:
     """Leave a trial that has not ended to whoever resumes the sweep."""
     archive.set_trial_attributes(claimed.trial, owner=None)
@@ -107,18 +143,23 @@ def record_trial_result(
 ) -> None:
     """Say what a trial came to whose run has ended; to be called within `SweepStudy.lock_trials`.
 
+    Of several trainings that is the mean; where one did not finish, that is what the trial came to.
     A run that diverged counts as one that was pruned: Optuna's samplers know nothing of trials
     that failed, but hold one that was pruned for worse than any that was not.
 
     Args:
       archive: the sweep's.
       trial: whose.
-      run: as it ended.
+      run: its latest, as it ended.
       pruned: why it was ended early; "" if it was not.
     """
-    if run.state == "finished" and (
-        values := read_objective_values(run, archive.config.objective_names)
-    ):
+    try:
+        values = _read_mean_values(archive, trial, run) if run.state == "finished" else None
+    except RunError as error:
+        message = "Its run was deleted." if isinstance(error, UnknownRunError) else str(error)
+        _fail_trial(archive, trial, message)
+        return
+    if values:
         archive.finish_trial(trial.number, TrialState.COMPLETE, values)
     elif pruned:
         archive.set_trial_attributes(trial, message=pruned)
@@ -142,7 +183,7 @@ def has_trial_worker(trial: FrozenTrial, run: runs.Run | None) -> bool:
 
     Args:
       trial: as it is written down.
-      run: its run; None if it has none yet.
+      run: its latest run; None if it has none yet.
     """
     owner = trial.user_attrs.get("owner")
     if not isinstance(owner, dict):
@@ -157,10 +198,10 @@ def has_trial_worker(trial: FrozenTrial, run: runs.Run | None) -> bool:
 
 
 def read_trial_run(trial: FrozenTrial) -> runs.Run | None:
-    """The run of a trial; None if it has none, or that was deleted."""
-    run_id = trial.user_attrs.get("run")
+    """The latest run of a trial; None if it has none, or that was deleted."""
+    run_ids = list_trial_run_ids(trial.user_attrs)
     try:
-        return runs.find_run(str(run_id)) if run_id else None
+        return runs.find_run(run_ids[-1]) if run_ids else None
     except UnknownRunError:
         return None
 
@@ -193,14 +234,19 @@ def _take_over_trial(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> s
         return _fail_trial(archive, trial, str(error))
     if run is None:
         return _fail_trial(archive, trial, "Its run was deleted.")
-    if not run.has_died and run.state in ("finished", "diverged", "failed"):
+    repeat_missing = needs_more_repeats(archive, trial, run)
+    if not (run.has_died or repeat_missing) and run.state in ("finished", "diverged", "failed"):
         record_trial_result(archive, trial, run)
         return ""
-    attempts = int(trial.user_attrs.get("attempts", 1)) + (run.state != "stopped")
+    # Between two trainings no run says that it was stopped: a trial that was left has no owner.
+    left = trial.user_attrs.get("owner") is None if repeat_missing else run.state == "stopped"
+    attempts = int(trial.user_attrs.get("attempts", 1)) + (not left)
     if attempts > MAX_TRIAL_ATTEMPTS:
         message = f"Its worker was killed {MAX_TRIAL_ATTEMPTS} times: see the log of its run."
         return _fail_trial(archive, trial, message)
     archive.set_trial_attributes(trial, attempts=attempts)
+    if repeat_missing:
+        return _adopt_trial_run(sweep, archive, trial) or _create_trial_run(sweep, archive, trial)
     if run.status.state != "queued":
         try:
             runs.requeue_run(run.id)
@@ -210,19 +256,23 @@ def _take_over_trial(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> s
 
 
 def _create_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> str:
-    """A run for the trial, its tag the sweep's id; "" if its settings do not fit together."""
+    """The trial's next run, its tag the sweep's id; "" if its settings do not fit together."""
     try:
-        config = sweep.config.build_trial_config(trial.params)
+        config = _build_next_config(sweep, trial)
     except ConfigError as error:
         return _fail_trial(archive, trial, str(error))
     return _link_trial_run(sweep, archive, trial, runs.create_run(config, tags=(sweep.id,)))
 
 
 def _adopt_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> str:
-    """The run that was made for the trial, by a worker that was killed before it said so."""
-    recorded_ids = {listed_trial.user_attrs.get("run") for listed_trial in archive.read_trials()}
+    """The next run that was made for the trial, by a worker that was killed before it said so."""
+    recorded_ids = {
+        run_id
+        for listed_trial in archive.read_trials()
+        for run_id in list_trial_run_ids(listed_trial.user_attrs)
+    }
     try:
-        config = sweep.config.build_trial_config(trial.params)
+        config = _build_next_config(sweep, trial)
     except ConfigError:
         return ""
     for run in runs.list_runs():
@@ -232,13 +282,39 @@ def _adopt_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> s
     return ""
 
 
+def _build_next_config(sweep: Sweep, trial: FrozenTrial) -> EnsembleConfig:
+    """The settings of the run that comes after those that the trial has."""
+    repeat = len(list_trial_run_ids(trial.user_attrs))
+    return sweep.config.build_trial_config(trial.params, repeat)
+
+
 def _link_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial, run: runs.Run) -> str:
     """The run's id, once it and its trial know of each other."""
     with change_job_files(run.path):
         owners.copy_owner(sweep.path, run.path)
         write_json(run.path / TRIAL_FILE, {"sweep": sweep.id, "number": trial.number})
-    archive.set_trial_attributes(trial, run=run.id)
+    if earlier := list_trial_run_ids(trial.user_attrs):
+        archive.set_trial_attributes(trial, repeats=[*earlier[1:], run.id])
+    else:
+        archive.set_trial_attributes(trial, run=run.id)
     return run.id
+
+
+def _read_mean_values(
+    archive: SweepStudy, trial: FrozenTrial, run: runs.Run
+) -> tuple[float, ...] | None:
+    """The means of the runs' values, one an objective; None if one is not a number.
+
+    Raises:
+      RunError: an earlier run was deleted, or cannot be read.
+    """
+    run_ids = list_trial_run_ids(archive.read_trial(trial).user_attrs)
+    each = [
+        read_objective_values(trained_run, archive.config.objective_names)
+        for trained_run in (*map(runs.find_run, run_ids[:-1]), run)
+    ]
+    known = [values for values in each if values is not None]
+    return tuple(map(fmean, zip(*known, strict=True))) if len(known) == len(each) else None
 
 
 def _write_claim(

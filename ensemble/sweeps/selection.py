@@ -43,7 +43,8 @@ def create_hyper_deep_ensemble(
     """A new run, state `finished`, of the members of a sweep's trials that go best together.
 
     They are chosen one after the other by the ensemble's NLL on the images held out, each at its
-    run's best epoch, from the complete trials with the network of the best.
+    run's best epoch, from the complete trials with the network of the best. Of a trial that was
+    trained several times the first run counts: the others hold out different images.
 
     Args:
       sweep_id: whose trials.

@@ -83,6 +83,13 @@ class SweepConfig(Settings):
     workers: int = declare_setting(
         1, "Number of trials trained at once, each in a process.", low=1, high=64
     )
+    repeats: int = declare_setting(
+        1,
+        "Times each trial is trained, with seeds that follow each other; trials are judged by the "
+        "mean, a pruner judges the first training alone.",
+        low=1,
+        high=10,
+    )
     sampler_seed: int = declare_setting(0, "Seed of the sampler.", low=0, high=2**31 - 1)
     storage: str = declare_setting(
         "sqlite",
@@ -131,13 +138,21 @@ class SweepConfig(Settings):
         """How many trials there are to be."""
         return len(build_grid(self.search_axes)) if self.sampler == "grid" else self.trials
 
-    def build_trial_config(self, params: dict[str, Value]) -> EnsembleConfig:
+    def build_trial_config(self, params: dict[str, Value], repeat: int = 0) -> EnsembleConfig:
         """The settings of the trial with these values.
+
+        Args:
+          params: a value of each setting that is searched.
+          repeat: which of its trainings, from 0: each has the seed after that of the one before;
+            after the highest comes 0.
 
         Raises:
           ConfigError: they do not fit together.
         """
         changes: dict[str, Any] = dict(params)
+        if repeat:
+            seeds = EnsembleConfig.__dataclass_fields__["seed"].metadata["high"] + 1
+            changes["seed"] = (self.base.seed + repeat) % seeds
         return replace(self.base, **changes)
 
     def as_dict(self) -> dict[str, Any]:
@@ -169,6 +184,11 @@ class SweepConfig(Settings):
         axes = self.search_axes
         if self.sampler == "grid":
             build_grid(axes)
+        if self.repeats > 1 and "seed" in axes:
+            raise ConfigError(
+                f"seed is in space, and repeats is {self.repeats}, which chooses the seeds: leave "
+                "seed out of space, or set repeats to 1."
+            )
         for name in axes:
             if f"{name}=" in self.base.vary:
                 raise ConfigError(

@@ -184,6 +184,7 @@ def is_valid_trial(trial: FrozenTrial, config: SweepConfig) -> bool:
     return (
         type(trial.number) is int
         and isinstance(notes.get("run", ""), str)
+        and _is_valid_repeats(notes.get("repeats", []))
         and type(notes.get("attempts", 1)) is int
         and isinstance(notes.get("message", ""), str)
         and (owner is None or _is_valid_owner(owner))
@@ -202,6 +203,10 @@ def _is_valid_owner(owner: object) -> bool:
         and type(owner.get("pid")) is int
         and type(owner.get("ticks")) in (int, type(None))
     )
+
+
+def _is_valid_repeats(run_ids: object) -> bool:
+    return isinstance(run_ids, list) and all(isinstance(run_id, str) for run_id in run_ids)
 
 
 def _is_valid_param(name: str, value: object, config: SweepConfig) -> bool:

@@ -16,11 +16,19 @@ from ensemble.jobs.status import write_status
 from ensemble.machine.packed_lanes import count_packed_lanes
 from ensemble.runs.training import packed_training
 from ensemble.storage.plain_files import open_plain_append
-from ensemble.sweeps.claims import TrialClaim, claim_more_trials, record_trial_result, release_trial
+from ensemble.sweeps.claims import (
+    TrialClaim,
+    claim_more_trials,
+    claim_next_repeat,
+    needs_more_repeats,
+    record_trial_result,
+    release_trial,
+)
 from ensemble.sweeps.objectives import read_epoch_value
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.sweeps.store import Sweep, find_sweep
 from ensemble.sweeps.study import WAITING, SweepStudy
+from ensemble.sweeps.trials import list_trial_run_ids
 
 # Trials at once, where the next are chosen, or ended early, by what others came to.
 MAX_ADAPTIVE_PACK_SIZE = 4
@@ -51,6 +59,9 @@ class TrialStopRequest(StopRequest):
 class TrialWatcher:
     """Tells the pruner of every epoch of a trial, and has its run stop where that says so.
 
+    Of a trial that is trained several times the first training alone is told of: another's epochs
+    would stand in its place.
+
     Args:
       archive: the sweep's.
       claimed: the trial.
@@ -62,12 +73,13 @@ class TrialWatcher:
         self._told = set(claimed.trial.intermediate_values)
         self._run_id, self._stop = claimed.run_id, stop
         self._goals = archive.config.objective_names
+        self._is_first = claimed.run_id in list_trial_run_ids(claimed.trial.user_attrs)[:1]
         self._prunes = archive.config.pruner != "none"
 
     def observe_status(self, status: runs.Status) -> None:
         """Note a new status of the run."""
         is_reported = status.epoch in self._told or not status.epoch
-        if is_reported or len(self._goals) > 1 or self._goals == ("seconds",):
+        if is_reported or not self._is_first or len(self._goals) > 1 or self._goals == ("seconds",):
             return
         try:
             self._report_epochs(status.epoch)
@@ -111,8 +123,8 @@ def train_claimed_trials(
             sweep, archive, compute_pack_size(config, begun, count_packed_lanes(config.base)) - 1
         )
     if more:
-        return train_packed_trials(archive, [claimed, *more], outer)
-    run = train_trial(archive, claimed, outer)
+        return train_packed_trials(sweep, archive, [claimed, *more], outer)
+    run = train_trial(sweep, archive, claimed, outer)
     return [run] if run else []
 
 
@@ -140,22 +152,48 @@ def compute_pack_size(config: SweepConfig, begun: int, lanes: int) -> int:
 
 
 def can_pack_trials(config: SweepConfig) -> bool:
-    """Whether trials differ in nothing but numbers of their members, and seconds are no matter."""
+    """Whether trials differ in nothing but numbers of their members, and seconds are no matter.
+
+    Trials that are trained several times are not packed.
+    """
     alike = set(config.search_axes) <= set(member_values.VARIABLE_SETTINGS)
-    return alike and config.base.groups == 1 and "seconds" not in config.objective_names
+    single = config.base.groups == config.repeats == 1
+    return alike and single and "seconds" not in config.objective_names
 
 
-def train_trial(archive: SweepStudy, claimed: TrialClaim, outer: StopRequest) -> runs.Run | None:
-    """Bring a claimed trial to its end, and say what it came to.
+def train_trial(
+    sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, outer: StopRequest
+) -> runs.Run | None:
+    """Bring a claimed trial to its end, training after training, and say what it came to.
 
     Args:
+      sweep: whose.
       archive: the sweep's.
       claimed: the trial; it is released where the sweep is to stop before it has ended.
       outer: whether the sweep is to stop; is told of a signal that came meanwhile.
 
     Returns:
-      Its run as it ended; None if another process was at it.
+      Its latest run as it ended; None if another process was at it.
     """
+    next_claim: TrialClaim | None = claimed
+    while next_claim:
+        claimed = next_claim
+        if (ended := _train_claimed_run(archive, claimed, outer)) is None:
+            return None
+        run, stop = ended
+        if not needs_more_repeats(archive, claimed.trial, run):
+            return _record_ended_trial(archive, claimed, run, stop)
+        if outer():
+            release_trial(archive, claimed)
+            return run
+        next_claim = claim_next_repeat(sweep, archive, claimed)
+    return None
+
+
+def _train_claimed_run(
+    archive: SweepStudy, claimed: TrialClaim, outer: StopRequest
+) -> tuple[runs.Run, TrialStopRequest] | None:
+    """The run of a claim as it ended, and what asked it to stop; None if another was at it."""
     stop = TrialStopRequest(runs.find_run(claimed.run_id), outer)
     watch = TrialWatcher(archive, claimed, stop)
     try:
@@ -167,17 +205,18 @@ def train_trial(archive: SweepStudy, claimed: TrialClaim, outer: StopRequest) ->
         _log_exception(claimed.run_id)
         run = runs.find_run(claimed.run_id)
     outer.signalled = outer.signalled or stop.signalled
-    return _record_ended_trial(archive, claimed, run, stop)
+    return run, stop
 
 
 def train_packed_trials(
-    archive: SweepStudy, claimed: list[TrialClaim], outer: StopRequest
+    sweep: Sweep, archive: SweepStudy, claimed: list[TrialClaim], outer: StopRequest
 ) -> list[runs.Run]:
     """Bring claimed trials to their ends side by side in one program; each is told of as it ends.
 
     Those that failed are tried again, each alone: what all of them need may have been too much.
 
     Args:
+      sweep: whose.
       archive: the sweep's.
       claimed: new trials, whose runs differ in numbers of their members alone.
       outer: as of `train_trial`.
@@ -213,20 +252,24 @@ def train_packed_trials(
             _log_exception(run_id)
     for run_id, claim in every.items():
         if run_id not in ended_runs and (
-            run := _finish_unrecorded_trial(archive, claim, stops[run_id], outer)
+            run := _finish_unrecorded_trial(sweep, archive, claim, stops[run_id], outer)
         ):
             ended_runs[run_id] = run
     return list(ended_runs.values())
 
 
 def _finish_unrecorded_trial(
-    archive: SweepStudy, claimed: TrialClaim, stop: TrialStopRequest, outer: StopRequest
+    sweep: Sweep,
+    archive: SweepStudy,
+    claimed: TrialClaim,
+    stop: TrialStopRequest,
+    outer: StopRequest,
 ) -> runs.Run | None:
     """What a trial came to that was not told of; None if another process is working on it."""
     try:
         if (run := runs.find_run(claimed.run_id)).state == "failed":
             runs.requeue_run(run.id)
-            return train_trial(archive, claimed, outer)
+            return train_trial(sweep, archive, claimed, outer)
     except RunError:
         return None
     return None if run.active else _record_ended_trial(archive, claimed, run, stop)

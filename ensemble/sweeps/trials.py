@@ -1,7 +1,8 @@
 """A sweep's trials as anybody may read them, the best of them, and their Pareto front."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ensemble.errors import RunError
 from ensemble.sweeps.search_space import Value
@@ -21,11 +22,14 @@ class Trial:
       state: "running", "complete", "pruned", "failed" (also where it diverged), or "waiting": a
         grid's that has not begun, or one that was cut off and is to go on.
       params: the value of each setting that is searched.
-      values: one an objective, where it is complete; else ().
-      run_id: of its run; "" before there is one.
+      values: one an objective, where it is complete; else (). Of a trial that was trained several
+        times each is the mean over its runs.
+      run_id: of its run, the first of several; "" before there is one.
       started_at, ended_at: unix seconds; None before that.
       message: why it was pruned or failed; else "".
-      epochs: the first objective after each epoch that was told, by epoch from 1.
+      epochs: the first objective after each epoch that was told, by epoch from 1; of the first run.
+      repeat_run_ids: of its further runs, which differ from the first in the seed alone, in their
+        order.
     """
 
     number: int
@@ -37,6 +41,17 @@ class Trial:
     ended_at: float | None = None
     message: str = ""
     epochs: dict[int, float] = field(default_factory=dict)
+    repeat_run_ids: tuple[str, ...] = ()
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """All its runs, the first one first; () before there is one."""
+        return (self.run_id, *self.repeat_run_ids) if self.run_id else ()
+
+
+def list_trial_run_ids(notes: Mapping[str, Any]) -> tuple[str, ...]:
+    """The runs of a trial, in the order in which they were made, from its user attributes."""
+    return (notes["run"], *notes.get("repeats", ())) if notes.get("run") else ()
 
 
 def read_trials(sweep: Sweep) -> list[Trial]:
@@ -96,6 +111,7 @@ def _dominates_point(other: list[float], mine: list[float]) -> bool:
 
 def _build_trial(frozen_trial: "FrozenTrial") -> Trial:
     notes = frozen_trial.user_attrs
+    run_ids = list_trial_run_ids(notes)
     params = frozen_trial.params or frozen_trial.system_attrs.get("fixed_params", {})
     state = _read_trial_state(frozen_trial)
     return Trial(
@@ -103,13 +119,14 @@ def _build_trial(frozen_trial: "FrozenTrial") -> Trial:
         state=state,
         params=dict(params),
         values=tuple(frozen_trial.values or ()) if state == "complete" else (),
-        run_id=str(notes.get("run", "")),
+        run_id=run_ids[0] if run_ids else "",
         started_at=frozen_trial.datetime_start.timestamp() if frozen_trial.datetime_start else None,
         ended_at=frozen_trial.datetime_complete.timestamp()
         if frozen_trial.datetime_complete
         else None,
         message=str(notes.get("message", "")),
         epochs=dict(frozen_trial.intermediate_values),
+        repeat_run_ids=run_ids[1:],
     )
 
 

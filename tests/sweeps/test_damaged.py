@@ -34,6 +34,8 @@ ODD_TRIALS: list[dict[str, Any]] = [
     {"user_attrs": {"owner": {"host": HERE, "pid": "1; ls", "ticks": 1}}},
     {"user_attrs": {"owner": {"host": HERE, "pid": 1, "ticks": {}}}},
     {"user_attrs": {"run": ["x"]}},
+    {"user_attrs": {"repeats": "x"}},
+    {"user_attrs": {"repeats": [1]}},
     {"user_attrs": {"attempts": "many"}},
     {"user_attrs": {"message": {"a": 1}}},
     {"system_attrs": {"fixed_params": [1]}},

@@ -26,6 +26,20 @@ def test_a_trials_settings_are_those_shared_with_its_own_in_their_place() -> Non
     )
 
 
+def test_repeats_of_a_trial_differ_in_the_seed_alone() -> None:
+    config = SweepConfig(space="momentum=0.8,0.9", repeats=3, base=replace(BASE, seed=2**31 - 2))
+    trainings = [config.build_trial_config({"momentum": 0.8}, repeat) for repeat in range(3)]
+    assert [one.seed for one in trainings] == [2**31 - 2, 2**31 - 1, 0], "the highest seed is there"
+    assert {replace(one, seed=0) for one in trainings} == {replace(BASE, momentum=0.8)}
+
+
+def test_a_sweep_written_down_before_there_were_repeats_has_one_of_each() -> None:
+    values = SweepConfig(space="momentum=0.8,0.9", repeats=3, base=BASE).as_dict()
+    assert values.pop("repeats") == 3
+    assert SweepConfig.from_disk(values).repeats == 1
+    assert SweepConfig.from_dict(values) == SweepConfig.from_disk(values)
+
+
 def test_a_grid_wants_a_trial_for_each_combination_whatever_was_said() -> None:
     assert (
         SweepConfig(
@@ -50,6 +64,9 @@ def test_a_grid_wants_a_trial_for_each_combination_whatever_was_said() -> None:
         ({"space": "width=32,64"}, "has no width to set"),
         ({"space": "momentum=0.8..0.9", "sampler": "grid"}, "A grid needs a list of values"),
         ({"trials": 0}, "trials is 0"),
+        ({"repeats": 0}, "repeats is 0"),
+        ({"repeats": 11}, "repeats is 11"),
+        ({"space": "seed=0,1", "repeats": 2}, "leave seed out of space"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused_in_a_sentence(
