@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy import stats
 
 from ensemble import runs, sweeps
 from ensemble.datasets.split import select_validation_indices
@@ -14,6 +16,8 @@ from ensemble.sweeps import Sweep, Trial
 from ensemble.sweeps.best_trials import (
     BestTrialEvidence,
     estimate_selection_optimism,
+    find_worse_losses,
+    find_worse_trainings,
     judge_best_trial,
     list_edge_settings,
 )
@@ -43,6 +47,14 @@ def trial(number: int, skill: float, seed: int = 0) -> Trial:
 @pytest.fixture
 def sweep() -> Sweep:
     return sweeps.create_sweep(light_config())
+
+
+def repeated(number: int, *skills: float) -> Trial:
+    """A complete trial that was trained with seeds in a row, as well as these say."""
+    trained = [trial(len(skills) * number + seed, skill, seed) for seed, skill in enumerate(skills)]
+    mean = float(np.mean([one.values[0] for one in trained]))
+    rest = tuple(one.run_id for one in trained[1:])
+    return replace(trained[0], number=number, values=(mean,), repeat_run_ids=rest)
 
 
 def judged(sweep: Sweep, *trials: Trial) -> BestTrialEvidence:
@@ -87,6 +99,90 @@ def test_what_cannot_be_held_against_the_best_is_left_out(sweep: Sweep) -> None:
     assert judge_best_trial(sweep, [best]) is None
     assert judge_best_trial(sweep, []) is None
     assert judged(sweep, best, pruned, trial(4, 1.0)).compared == 2
+
+
+def test_a_trial_is_worse_only_by_more_than_its_trainings_differ() -> None:
+    """Image by image the second is worse in each training, the third in all but one."""
+    sweep = sweeps.create_sweep(light_config(repeats=3))
+    best, clear, wavering = repeated(0, 3, 2.9, 3), repeated(1, 1, 1.1, 1), repeated(2, 1, 3.2, 2)
+    found = judged(sweep, best, clear, wavering)
+    assert (found.best, found.compared, found.repeats) == (best, 3, 3)
+    assert [one.number for one in found.equivalent] == [2]
+    once = sweeps.create_sweep(light_config())
+    alone = [replace(one, repeat_run_ids=()) for one in (best, clear, wavering)]
+    assert judged(once, *alone).equivalent == (), "of these first trainings it is worse"
+    said = words.describe_equivalent_trials(found, "digit")
+    assert said.startswith("1 of the 2 other trials (trial 3) is not shown to be worse on these ")
+    assert said.endswith("Each was trained 3 times: differences between trainings count.")
+    all_worse = words.describe_equivalent_trials(judged(sweep, best, clear), "digit")
+    assert all_worse.endswith(
+        "more than chance. Each was trained 3 times: differences between trainings count."
+    )
+    held = [one for run_id in best.run_ids for one in held_images(run_id)]
+    assert found.images == len(set(held)) < len(held), "an image that is held out twice is one"
+
+
+def held_images(run_id: str) -> list[int]:
+    run = runs.find_run(run_id)
+    data = load_run_dataset(run)
+    return select_validation_indices(runs.require_training_config(run), data).tolist()
+
+
+def test_a_trial_without_all_its_trainings_is_left_out() -> None:
+    sweep = sweeps.create_sweep(light_config(repeats=2))
+    best, other = repeated(0, 3.0, 3.0), repeated(1, 1.0, 1.0)
+    lost = replace(other, repeat_run_ids=("gone",))
+    other_seed = replace(other, repeat_run_ids=best.repeat_run_ids, run_id=other.repeat_run_ids[0])
+    assert judge_best_trial(sweep, [best, lost]) is None
+    assert judge_best_trial(sweep, [best, other_seed]) is None
+    assert judge_best_trial(sweep, [replace(best, repeat_run_ids=()), other]) is None
+    assert judged(sweep, best, other, lost).compared == 2
+
+
+def test_two_trials_over_trainings_are_compared_by_students_paired_test() -> None:
+    """The studentized range of two is √2 |t|."""
+    draw = np.random.default_rng(0)
+    for _ in range(8):
+        values = draw.normal([[0.0], [1.0]], 1.0, (2, 4)) + draw.normal(0, 5, 4)
+        if values[0].mean() < values[1].mean():
+            p = stats.ttest_rel(values[0], values[1]).pvalue
+            assert find_worse_trainings(values).tolist() == [p < 0.05]
+
+
+def test_several_trials_over_trainings_are_compared_by_tukeys_test() -> None:
+    """Where seeds do nothing to all alike, and all spread the same, it is SciPy's but for df."""
+    values = np.array([[0.0, 1.0, 2.0], [3.5, 4.5, 5.5], [11.0, 12.0, 13.0], [8.0, 7.0, 9.0]])
+    rest = values - values.mean(1, keepdims=True) - values.mean(0) + values.mean()
+    for number, worse in enumerate(find_worse_trainings(values), start=1):
+        error = max(2 * (rest**2).sum() / 6, np.var(values[number] - values[0], ddof=1))
+        q = np.sqrt(2) * (values[number] - values[0]).mean() / np.sqrt(error / 3)
+        assert worse == (stats.studentized_range.sf(q, 4, 6) < 0.05)
+    assert find_worse_trainings(values[[2, 0, 1, 3]]).tolist() == [False] * 3, "less is no worse"
+    assert find_worse_trainings(np.zeros((3, 2))).tolist() == [False] * 2
+
+
+def test_equal_trials_are_rarely_called_worse_and_a_clear_difference_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Equal trials differ by luck with the images, and by luck of each training."""
+    quantile = stats.studentized_range.isf(0.05, 8, 14)
+    monkeypatch.setattr(stats.studentized_range, "isf", lambda *args: quantile)
+    draw = np.random.default_rng(1)
+
+    def is_shown_worse(better: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """By images alone, and by trainings too, where the first trial is so much better."""
+        images = draw.exponential(1.0, (1, 3, 100))
+        noise = np.sqrt(images) * draw.normal(0, 0.3, (8, 3, 100)) + draw.normal(0, 0.05, (8, 3, 1))
+        losses = images + noise - better * (np.arange(8) == 0)[:, None, None]
+        losses = losses[np.argsort(losses.mean(axis=(1, 2)), kind="stable")]
+        by_images = find_worse_losses(losses.reshape(8, -1))
+        return by_images, by_images & find_worse_trainings(losses.mean(axis=2))
+
+    equal = [is_shown_worse(0.0) for _ in range(120)]
+    assert sum(worse.any() for _, worse in equal) <= 0.05 * len(equal)
+    by_images = sum(worse.any() for worse, _ in equal)
+    assert by_images > 0.25 * len(equal), "by images alone luck of a training is a difference"
+    assert sum(is_shown_worse(0.5)[1].all() for _ in range(20)) >= 19
 
 
 def test_by_calibration_or_time_nothing_is_tested() -> None:

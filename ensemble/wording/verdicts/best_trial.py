@@ -22,18 +22,21 @@ def describe_equivalent_trials(evidence: BestTrialEvidence, noun: str) -> str:
     """
     others, open_ = evidence.compared - 1, len(evidence.equivalent)
     images = f"these {evidence.images:,} validation {pluralize_noun(noun)}"
+    repeats = f"Each was trained {evidence.repeats:,} times: differences between trainings count."
+    note = f" {repeats}" if evidence.repeats > 1 else ""
     if not open_:
         who = "The other trial does" if others == 1 else f"All {others:,} other trials do"
-        return f"{who} worse on {images} by more than chance. {SEED_NOTE}"
+        return f"{who} worse on {images} by more than chance.{note or f' {SEED_NOTE}'}"
     numbers = [str(trial.number + 1) for trial in evidence.equivalent]
     named = f" (trial{'s' if open_ > 1 else ''} {', '.join(numbers)})"
     named = named if open_ <= MAX_NAMED_TRIALS else ""
     if others == 1:
         which = f"The other trial{named.replace('trial ', '')}"
-        return f"{which} is not shown to be worse on {images}."
+        return f"{which} is not shown to be worse on {images}.{note}"
     are = "is" if open_ == 1 else "are"
     return (
         f"{open_:,} of the {others:,} other trials{named} {are} not shown to be worse on {images}."
+        f"{note}"
     )
 
 
