@@ -29,7 +29,7 @@ from ensemble.sweeps.worker import work_on_sweep
 from ensemble.wording import formats
 from ensemble.wording.verdicts import best_trial as words
 
-SWEEP_OPTION_FIELDS = ("trials", "sampler", "pruner", "workers", "sampler_seed")
+SWEEP_OPTION_FIELDS = ("trials", "sampler", "pruner", "workers", "repeats", "sampler_seed")
 
 
 def add_sweep_options(command: Command) -> Command:
@@ -222,7 +222,11 @@ def describe_best_trial(sweep: Sweep, best: Trial) -> str:
     params = ", ".join(
         f"{name} {_format_param_value(value)}" for name, value in best.params.items()
     )
-    return f"Best: {params}; {goal} {best.values[0]:.4g}, run {best.run_id}."
+    found = f"Best: {params}; {goal} {best.values[0]:.4g}"
+    if (repeats := sweep.config.repeats) == 1:
+        return f"{found}, run {best.run_id}."
+    run_ids = ", ".join(best.run_ids)
+    return f"{found} (each trained {repeats} times, judged by the mean), runs {run_ids}."
 
 
 def list_best_trial_sentences(
@@ -272,6 +276,7 @@ def serialize_trial(trial: Trial) -> dict[str, Any]:
     return {
         "number": trial.number,
         "run_id": trial.run_id or None,
+        "run_ids": list(trial.run_ids),
         "state": trial.state,
         "params": trial.params,
         "values": list(trial.values),

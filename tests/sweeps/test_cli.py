@@ -46,6 +46,21 @@ def test_the_last_line_says_study_trials_and_best() -> None:
     assert last(run("--list", "--json")) == said
 
 
+def test_trials_that_are_trained_several_times_say_all_their_runs() -> None:
+    words = [*SPACE, *SHARED, "--trials", "2", "--repeats", "3", "--seed", "5"]
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    said = last(result)
+    for one in said["trials"]:
+        assert one["run_id"] == one["run_ids"][0]
+        assert [runs.find_run(run_id).config.seed for run_id in one["run_ids"]] == [5, 6, 7]
+    best = ", ".join(said["best"]["run_ids"])
+    assert f"(each trained 3 times, judged by the mean), runs {best}." in result.stderr
+    assert [
+        len(one["run_ids"]) for one in last(run(*SPACE, *SHARED, "--trials", "1"))["trials"]
+    ] == [1]
+
+
 def test_a_sweep_is_given_more_trials_by_its_id() -> None:
     study = last(run(*SPACE, *SHARED, "--trials", "2"))["study"]
     assert len(last(run(study, "--trials", "1"))["trials"]) == 3
