@@ -19,6 +19,7 @@ from ensemble.ui.tune import live
 from ensemble.ui.tune.actions import SEED_COUNT
 from tests.pages.predictions_screen import value, widget
 from tests.pages.sweeps_screen import charts, figures, labels, said, searched, tuned
+from tests.sweeps import light
 from tests.sweeps.light import light_config, nll, train_lightly
 
 
@@ -65,6 +66,29 @@ def test_the_best_trial_stands_first_with_its_test_figure_and_a_word_of_caution(
         "The best of 5 figures on the same 130 validation digits looks better than it is"
         in said(at)
     )
+
+
+def test_figures_of_trials_that_were_trained_several_times_say_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = light.epoch_line
+    monkeypatch.setattr(
+        light,
+        "epoch_line",
+        lambda config, epoch: (
+            real(config, epoch) | {"ensemble_test_accuracy": 0.9 + 0.02 * config.seed}
+        ),
+    )
+    sweep = searched(trials=2, repeats=3)
+    best = sweeps.find_best_trial(sweep)
+    assert best
+    at = tuned(sweep=sweep.id)
+    shown = figures(at)
+    assert shown["Validation NLL, best of 2, mean of 3 seeds"] == f"{best.values[0]:.3g}"
+    accuracy = shown["Its ensembles on 500 test digits, mean of 3 seeds"]
+    assert accuracy == "92.0 % (90.0 to 94.0 over 3 seeds)"
+    assert "Of 2 trials: 2 complete." in said(at)
+    assert "The best of 2 means on the same 130 validation digits of each seed" in said(at)
 
 
 def test_curves_keep_their_zoom_and_hold_every_trial() -> None:

@@ -194,11 +194,12 @@ def test_the_time_is_that_of_the_trials_that_will_be_drawn() -> None:
         return (
             found.seconds
             - sweep_duration.STARTUP_SECONDS
-            - config.trials * sweep_duration.OVERHEAD_SECONDS
+            - config.trials * config.repeats * sweep_duration.OVERHEAD_SECONDS
         )
 
     one = seconds("momentum=0.8,0.9", trials=10)
     assert seconds("momentum=0.8,0.9", trials=30) == pytest.approx(3 * one)
+    assert seconds("momentum=0.8,0.9", trials=10, repeats=3) == pytest.approx(3 * one)
     assert seconds("members=4..12", trials=10) == pytest.approx(2 * one, rel=0.25)
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 import streamlit as st
 
@@ -49,7 +50,7 @@ def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
     with st.container(horizontal=True, gap="medium", key="tune_answer"):
         if best:
             show_objective_metrics(sweep, trials, best)
-            show_trial_test_accuracy(best)
+            show_trial_test_accuracy(best, sweep.config.repeats)
         show_sweep_time(sweep)
     sentence = describe_trial_counts(sweep, trials)
     if best and sweep.config.objective_names != ("seconds",):
@@ -90,6 +91,8 @@ def show_objective_metrics(sweep: Sweep, trials: Sequence[Trial], best: Trial) -
         label = OBJECTIVE_TITLES[goal][0].upper() + OBJECTIVE_TITLES[goal][1:]
         if not place:
             label += f", best of {complete:,}"
+        if sweep.config.repeats > 1:
+            label += f", mean of {sweep.config.repeats:,} seeds"
         st.metric(
             label,
             format_objective(goal, value),
@@ -98,8 +101,15 @@ def show_objective_metrics(sweep: Sweep, trials: Sequence[Trial], best: Trial) -
         )
 
 
-def show_trial_test_accuracy(best: Trial) -> None:
-    """What its ensemble makes of the test images, at the epoch that was chosen."""
+def show_trial_test_accuracy(best: Trial, repeats: int) -> None:
+    """What its ensemble makes of the test images, at the epoch that was chosen.
+
+    Args:
+      best: the trial.
+      repeats: how many times it was trained: of several the mean is shown, with the range.
+    """
+    if repeats > 1:
+        return show_mean_test_accuracy(best)
     if (run := find_trial_run(best)) is None or run.training_config is None:
         return
     share, size = run.status.best_ensemble_test_accuracy, run.data.test_size
@@ -115,12 +125,40 @@ def show_trial_test_accuracy(best: Trial) -> None:
     )
 
 
-def find_trial_run(trial: Trial) -> runs.Run | None:
-    """The run of a trial; None where there is none to be read."""
+def show_mean_test_accuracy(best: Trial) -> None:
+    """What its ensembles make of the test images on average, and from which to which."""
+    trained = [run for run_id in best.run_ids if (run := find_run_or_none(run_id))]
+    shares = [
+        share for run in trained if (share := run.status.best_ensemble_test_accuracy) is not None
+    ]
+    if not shares:
+        return
+    size, seeds = trained[0].data.test_size, formats.format_count(len(shares), "seed")
+    low, high = (
+        formats.format_percent(share, size).removesuffix(" %")
+        for share in (min(shares), max(shares))
+    )
+    images = formats.format_count(size, f"test {trained[0].data.noun}")
+    st.metric(
+        f"Its ensembles on {images}, mean of {seeds}",
+        f"{formats.format_percent(fmean(shares), size)} ({low} to {high} over {seeds})",
+        width="content",
+        help="Mean accuracy over its trainings, and the lowest and highest, each after the epoch "
+        "that the validation images chose.",
+    )
+
+
+def find_run_or_none(run_id: str) -> runs.Run | None:
+    """The run; None where it cannot be read."""
     try:
-        return runs.find_run(trial.run_id) if trial.run_id else None
+        return runs.find_run(run_id)
     except RunError:
         return None
+
+
+def find_trial_run(trial: Trial) -> runs.Run | None:
+    """The first run of a trial; None where there is none to be read."""
+    return find_run_or_none(trial.run_id) if trial.run_id else None
 
 
 def show_sweep_time(sweep: Sweep) -> None:
@@ -167,7 +205,10 @@ def describe_selection_bias(sweep: Sweep, trials: Sequence[Trial]) -> str:
     if run:
         aside = count_holdout_images(run.data.train_size, info.validation)
         images = formats.format_count(aside, f"validation {run.data.noun}")
+    figures = formats.format_count(complete, "figure")
+    if sweep.config.repeats > 1:
+        figures, images = formats.format_count(complete, "mean"), f"{images} of each seed"
     return (
-        f"The best of {formats.format_count(complete, 'figure')} on the same {images} looks better "
+        f"The best of {figures} on the same {images} looks better "
         "than it is; the test figure had no part in the choice."
     )

@@ -47,7 +47,7 @@ def _load_cached_trials(folder: str, cache_key: CacheKey, beat: int, _sweep: Swe
 
 def build_trials_key(every: Sequence[Trial]) -> CacheKey:
     """Changes when a trial ends, or another begins."""
-    return tuple((trial.number, trial.state, trial.values, trial.run_id) for trial in every)
+    return tuple((trial.number, trial.state, trial.values, trial.run_ids) for trial in every)
 
 
 def load_setting_importances(sweep: Sweep, every: Sequence[Trial], goal: str) -> dict[str, float]:

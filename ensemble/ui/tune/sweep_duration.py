@@ -19,7 +19,7 @@ from ensemble.ui.train import network_control
 from ensemble.ui.train.launch import find_raced_speed, list_past_speeds
 
 SAMPLED_TRIALS = 24  # trials that stand for all
-OVERHEAD_SECONDS = 1.0  # of a trial, beside its training
+OVERHEAD_SECONDS = 1.0  # of each training of a trial, beside it
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class SweepDuration:
     """How long, and by what: "runs", "race" or "guess", as `machine.run_estimate` has it.
 
     Attributes:
-      seconds: of all trials, as if none were ended early.
+      seconds: of all trainings of all trials, as if none were ended early.
       source: who says so.
     """
 
@@ -54,7 +54,8 @@ def estimate_sweep_duration(config: SweepConfig, here: DeviceInventory) -> Sweep
         return None
     each = fmean(duration.seconds for duration in trial_configs)
     return SweepDuration(
-        STARTUP_SECONDS + config.trial_count * (each + OVERHEAD_SECONDS), trial_configs[0].source
+        STARTUP_SECONDS + config.trial_count * config.repeats * (each + OVERHEAD_SECONDS),
+        trial_configs[0].source,
     )
 
 
