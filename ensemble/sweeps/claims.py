@@ -10,6 +10,7 @@ before has finished: the latest is under way.
 
 import os
 import socket
+import time
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -22,7 +23,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE
-from ensemble.jobs.status import is_process_alive, read_start_ticks
+from ensemble.jobs.status import SILENCE_SECONDS, is_process_alive, read_start_ticks
 from ensemble.storage.atomic_files import write_json
 from ensemble.storage.file_lock import is_locked
 from ensemble.sweeps.objectives import read_objective_values
@@ -191,10 +192,15 @@ def has_trial_worker(trial: FrozenTrial, run: runs.Run | None) -> bool:
         # run by hand nobody is at it.
         return run is not None and run.active and run.status.pid is not None
     if owner.get("host") != socket.gethostname():
-        return run is not None and run.active
+        return run is not None and (run.active or _has_just_finished(run))
     # The owner may also be a process of another container of this name.
     held = run is not None and bool(is_locked(run.path / LOCK_FILE))
     return held or is_process_alive(int(owner["pid"]), owner.get("ticks"))
+
+
+def _has_just_finished(run: runs.Run) -> bool:
+    """Whether its worker may be about to say what the trial came to, or to train it again."""
+    return run.state == "finished" and abs(time.time() - run.status.updated) < SILENCE_SECONDS
 
 
 def read_trial_run(trial: FrozenTrial) -> runs.Run | None:

@@ -185,6 +185,14 @@ def test_a_trial_on_another_host_is_left_to_it_while_its_run_is_heard_of() -> No
     assert claims.claim_trial(sweep, archive) == claims.NoTrial(all_ended=False, ended_count=0)
 
 
+def test_a_trial_on_another_host_is_left_to_it_as_it_goes_from_one_training_to_the_next() -> None:
+    """Its run has finished just now: whoever did that is about to record it, or to go on."""
+    sweep, _, _ = of_another_host("finished", time.time())
+    assert claims.claim_trial(sweep, SweepStudy(sweep.id, sweep.path, sweep.config)) == (
+        claims.NoTrial(all_ended=False, ended_count=0)
+    )
+
+
 @pytest.mark.parametrize(
     ("state", "heard"), [("training", 1.0), ("stopped", time.time())], ids=["training", "stopped"]
 )

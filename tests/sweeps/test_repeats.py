@@ -1,6 +1,7 @@
 """Trials that are trained several times: a run a seed, judged by the mean, one after the other."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from ensemble import runs, sweeps
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.outcome import Outcome
+from ensemble.jobs.status import write_status
 from ensemble.storage.atomic_files import read_json
 from ensemble.sweeps import claims, training
 from ensemble.sweeps.objectives import read_objective_values
@@ -207,7 +209,8 @@ def test_a_trial_that_another_took_over_between_trainings_is_left_to_it() -> Non
     archive = SweepStudy(sweep.id, sweep.path, sweep.config)
     claimed = claims.claim_trial(sweep, archive)
     assert isinstance(claimed, claims.TrialClaim)
-    runs.execute_run(claimed.run_id, turn=False)
+    run = runs.execute_run(claimed.run_id, turn=False)
+    write_status(run.path, replace(run.status, updated=1.0))
     elsewhere = {"host": "another", "pid": 1, "ticks": 7}
     archive.set_trial_attributes(claimed.trial, owner=elsewhere)
     taken = claims.claim_trial(sweep, archive)
