@@ -28,8 +28,7 @@ from ensemble.storage.atomic_files import write_json
 from ensemble.storage.file_lock import is_locked
 from ensemble.sweeps.objectives import read_objective_values
 from ensemble.sweeps.store import Sweep
-from ensemble.sweeps.study import RUNNING, WAITING, SweepStudy
-from ensemble.sweeps.trials import list_trial_run_ids
+from ensemble.sweeps.study import RUNNING, WAITING, SweepStudy, list_trial_run_ids
 
 # A trial whose worker was killed so often is given up: it may be what kills them.
 MAX_TRIAL_ATTEMPTS = 3
@@ -154,13 +153,16 @@ def record_trial_result(
       run: its latest, as it ended.
       pruned: why it was ended early; "" if it was not.
     """
+    run_ids = list_trial_run_ids(archive.read_trial(trial).user_attrs)
     try:
-        values = _read_mean_values(archive, trial, run) if run.state == "finished" else None
+        trained = [*map(runs.find_run, run_ids[:-1]), run]
     except RunError as error:
         message = "Its run was deleted." if isinstance(error, UnknownRunError) else str(error)
         _fail_trial(archive, trial, message)
         return
-    if values:
+    if run.state == "finished" and (
+        values := _read_mean_values(trained, archive.config.objective_names)
+    ):
         archive.finish_trial(trial.number, TrialState.COMPLETE, values)
     elif pruned:
         archive.set_trial_attributes(trial, message=pruned)
@@ -306,19 +308,9 @@ def _link_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial, run: 
     return run.id
 
 
-def _read_mean_values(
-    archive: SweepStudy, trial: FrozenTrial, run: runs.Run
-) -> tuple[float, ...] | None:
-    """The means of the runs' values, one an objective; None if one is not a number.
-
-    Raises:
-      RunError: an earlier run was deleted, or cannot be read.
-    """
-    run_ids = list_trial_run_ids(archive.read_trial(trial).user_attrs)
-    each = [
-        read_objective_values(trained_run, archive.config.objective_names)
-        for trained_run in (*map(runs.find_run, run_ids[:-1]), run)
-    ]
+def _read_mean_values(trained: list[runs.Run], goals: tuple[str, ...]) -> tuple[float, ...] | None:
+    """The means of finished runs' values, one an objective; None if one is not a number."""
+    each = [read_objective_values(run, goals) for run in trained]
     known = [values for values in each if values is not None]
     return tuple(map(fmean, zip(*known, strict=True))) if len(known) == len(each) else None
 

@@ -9,7 +9,7 @@ import contextlib
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +168,11 @@ class SweepStudy:
             # Trials that others are at count as poor for now: so that two do not try the same.
             return optuna.samplers.TPESampler(seed=seed, constant_liar=True)
         return optuna.samplers.RandomSampler(seed=seed)
+
+
+def list_trial_run_ids(notes: Mapping[str, Any]) -> tuple[str, ...]:
+    """The runs of a trial, in the order in which they were made, from its user attributes."""
+    return (notes["run"], *notes.get("repeats", ())) if notes.get("run") else ()
 
 
 def is_valid_trial(trial: FrozenTrial, config: SweepConfig) -> bool:

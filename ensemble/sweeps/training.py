@@ -27,8 +27,7 @@ from ensemble.sweeps.claims import (
 from ensemble.sweeps.objectives import read_epoch_value
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.sweeps.store import Sweep, find_sweep
-from ensemble.sweeps.study import WAITING, SweepStudy
-from ensemble.sweeps.trials import list_trial_run_ids
+from ensemble.sweeps.study import WAITING, SweepStudy, list_trial_run_ids
 
 # Trials at once, where the next are chosen, or ended early, by what others came to.
 MAX_ADAPTIVE_PACK_SIZE = 4

@@ -1,8 +1,7 @@
 """A sweep's trials as anybody may read them, the best of them, and their Pareto front."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ensemble.errors import RunError
 from ensemble.sweeps.search_space import Value
@@ -47,11 +46,6 @@ class Trial:
     def run_ids(self) -> tuple[str, ...]:
         """All its runs, the first one first; () before there is one."""
         return (self.run_id, *self.repeat_run_ids) if self.run_id else ()
-
-
-def list_trial_run_ids(notes: Mapping[str, Any]) -> tuple[str, ...]:
-    """The runs of a trial, in the order in which they were made, from its user attributes."""
-    return (notes["run"], *notes.get("repeats", ())) if notes.get("run") else ()
 
 
 def read_trials(sweep: Sweep) -> list[Trial]:
@@ -110,6 +104,8 @@ def _dominates_point(other: list[float], mine: list[float]) -> bool:
 
 
 def _build_trial(frozen_trial: "FrozenTrial") -> Trial:
+    from ensemble.sweeps.study import list_trial_run_ids
+
     notes = frozen_trial.user_attrs
     run_ids = list_trial_run_ids(notes)
     params = frozen_trial.params or frozen_trial.system_attrs.get("fixed_params", {})
