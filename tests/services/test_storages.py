@@ -68,8 +68,11 @@ def wait_for(count: int, sweep: sweeps.Sweep) -> list[sweeps.Trial]:
     raise AssertionError((sweep.path / "log.txt").read_text()[-3000:])
 
 
-def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(storage: str) -> None:
-    sweep = sweeps.create_sweep(light_config(space=SPACE, sampler="grid"))
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(
+    storage: str, repeats: int
+) -> None:
+    sweep = sweeps.create_sweep(light_config(space=SPACE, sampler="grid", repeats=repeats))
     workers = [a_worker(sweep) for _ in range(WORKERS)]
     wait_for(6, sweep)
     leader = sweeps.find_sweep(sweep.id).status.pid
@@ -86,12 +89,16 @@ def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(stor
     assert (sweep.state, sweep.status.done) == ("finished", 16), log
     assert [one.state for one in trials] == ["complete"] * 16, log
     assert len({tuple(one.params.items()) for one in trials}) == 16
-    assert {one.run_id for one in trials} == {run.id for run in runs.list_runs()}
-    assert len(runs.list_runs()) == 16
+    assert {run_id for one in trials for run_id in one.run_ids} == {
+        run.id for run in runs.list_runs()
+    }
+    assert len(runs.list_runs()) == 16 * repeats
     for one in trials:
-        run = runs.find_run(one.run_id)
-        assert epochs_of(run.path) == [1, 2, 3]
-        assert one.values == (nll(runs.require_training_config(run), 3),)
+        trained = [runs.find_run(run_id) for run_id in one.run_ids]
+        assert [run.config.seed for run in trained] == list(range(repeats))
+        for run in trained:
+            assert epochs_of(run.path) == [1, 2, 3]
+            assert one.values == (nll(runs.require_training_config(run), 3),)
     assert "Traceback" not in log
     assert len({runs.find_run(one.run_id).status.pid for one in trials}) >= 4
 
