@@ -125,12 +125,12 @@ def test_one_button_is_the_main_one(app: App) -> None:
 def test_a_name_without_room_is_cut_in_its_middle_and_whole_on_hover(app: App) -> None:
     name = f"A study of {'very ' * 9}small networks · seed 7"
     run = trained(members=3, name=name)
-    app.open("train", run=run.id)
+    app.open("predictions", run=run.id)
     heading = app.page.locator(".st-key-run_line h3")
     expect(heading).to_have_attribute("title", name)
     expect(heading).to_have_attribute("data-tail", " · seed 7")
     assert app.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     short = trained(members=3, name="short")
-    app.open("train", run=short.id)
+    app.open("predictions", run=short.id)
     expect(heading).to_have_attribute("title", "short")
     assert heading.get_attribute("data-tail") is None

@@ -78,6 +78,14 @@ def test_what_is_ticked_is_searched_and_all_else_is_as_on_train() -> None:
     assert config.base == shared
 
 
+def test_each_trial_is_trained_with_as_many_seeds_as_were_chosen() -> None:
+    at = tuned()
+    assert launched(at).repeats == 1
+    at.segmented_control(key="tune_repeats").set_value(3).run()
+    assert at.button(key="tune_launch").label.startswith("Launch 12 trials × 3 seeds")
+    assert launched(at).repeats == 3
+
+
 def test_a_grid_says_how_many_trials_it_has_before_it_is_launched() -> None:
     at = tuned()
     ticked(at, "learning_rate", "members")

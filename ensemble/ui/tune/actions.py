@@ -118,7 +118,11 @@ def show_seeds_button(sweep: Sweep, best: Trial) -> None:
 def launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
     """Launch them, each with the tag."""
     config = sweep.config.build_trial_config(best.params)
-    for other in seed_launch.list_missing_seeds(config, {config.seed}, SEED_COUNT):
+    used = {
+        sweep.config.build_trial_config(best.params, repeat).seed
+        for repeat in range(sweep.config.repeats)
+    }
+    for other in seed_launch.list_missing_seeds(config, used, SEED_COUNT):
         run = runs.launch_run(other)
         write_tags(run.id, [format_seeds_tag(sweep, best)])
     loaders.forget_runs()

@@ -52,6 +52,7 @@ QUICK_SWEEP = SweepConfig(
     sampler="random",
     base=EnsembleConfig(network="logistic", epochs=5, validation=DEFAULT_VALIDATION),
 )
+REPEAT_COUNTS = (1, 3, 5)
 VALIDATION_SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 
 
@@ -64,6 +65,7 @@ def show_sweep_controls() -> None:
     """What is searched, and how many trials; the rest under More."""
     on_grid = get_sweep_setting("sampler") == "grid"
     space.show_search_space(on_grid)
+    show_repeats_control()
     if not on_grid:
         show_sweep_setting("trials", "Trials")
     placement_control.select_placement(PLACE_KEY, CLUSTER_HELP)
@@ -74,6 +76,25 @@ def show_sweep_controls() -> None:
     elif changed := describe_changed_sweep_controls():
         st.caption(f"Also: {changed}.")
     show_shared_settings()
+
+
+def show_repeats_control() -> None:
+    """With how many seeds each trial is trained, on one line under the settings."""
+    key = format_sweep_key("repeats")
+    held = widget_state.initialize_widget(key, SWEEP_FIELDS["repeats"].default)
+    label = "Seeds per trial"
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="tune_seeds_row"
+    ):
+        st.caption(label, help=SWEEP_FIELDS["repeats"].metadata["help"], width="content")
+        st.segmented_control(
+            label,
+            sorted({*REPEAT_COUNTS, held}),
+            key=key,
+            required=True,
+            persist_state="session",
+            label_visibility="collapsed",
+        )
 
 
 def show_other_sweep_controls() -> None:
@@ -162,7 +183,7 @@ def collect_sweep_config() -> SweepConfig:
         raise ConfigError("Nothing is chosen by: choose an objective such as NLL.")
     words = {
         name: get_sweep_setting(name)
-        for name in ("trials", "sampler", "pruner", "workers", "sampler_seed")
+        for name in ("trials", "sampler", "pruner", "workers", "repeats", "sampler_seed")
     }
     share = widget_state.get_widget_value(format_sweep_key("validation"), DEFAULT_VALIDATION)
     searched = space.collect_search_space(words["sampler"] == "grid")
@@ -183,6 +204,8 @@ def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
     try:
         wanted = collect_sweep_config()
         label = f"Launch {formats.format_count(wanted.trial_count, 'trial')}"
+        if wanted.repeats > 1:
+            label += f" × {wanted.repeats} seeds"
     except ConfigError as error:
         return LaunchPlan(None, "Launch", str(error))
     info = datasets.find_dataset_info(wanted.base.dataset)
