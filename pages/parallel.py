@@ -28,15 +28,11 @@ def show_parallel_introduction() -> None:
     """The first visit: what will be here, and the button that makes it so."""
     st.subheader("Is a solver faster on several devices than on one?", anchor=False)
     st.markdown(
-        "One logistic regression, solved twice by L-BFGS: on one device, and on several with pmap, "
-        "each with its share of the samples."
+        "A logistic regression by L-BFGS, on one device and on several with pmap, each with its "
+        "share of the samples: you will see when pmap pays."
     )
     with st.container(width=420):
         launch.show_quick_regression_button()
-    st.caption(
-        "You will see whether both get the same result, and when pmap has made up for its slower "
-        "start."
-    )
 
 
 navigation.draw_page("parallel", show_parallel_page)

@@ -95,12 +95,12 @@ def describe_disagreement_warning(ensemble_predictions: EnsemblePredictions, nou
     if not wrong:
         return f"{text}."
     if wrong == 1:
-        return f"{text}; the one it gets wrong is {'' if warned else 'not '}among them."
-    share = f"all {wrong:,}" if warned == wrong else f"{warned:,} of the {wrong:,}"
+        return f"{text}; its one mistake is {'' if warned else 'not '}among them."
+    share = f"all {wrong:,}" if warned == wrong else f"{warned:,} of its {wrong:,}"
     agreed = wrong - warned
     others = "one" if agreed == 1 else f"{agreed:,}"
     alone = f"; about the other {others} all agree" if warned and agreed else ""
-    return f"{text}; {share} it gets wrong {'is' if warned == 1 else 'are'} among them{alone}."
+    return f"{text}; {share} mistakes {'is' if warned == 1 else 'are'} among them{alone}."
 
 
 def split_disagreement_warning(

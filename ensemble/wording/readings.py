@@ -22,6 +22,8 @@ CERTAINTY_PHRASES = (
     (0.6, "Fairly sure"),
     (0.0, "Hardly more than a guess"),
 )
+# Where fewer real images than these have as high an OOD score, the certainty is not said alone.
+STRANGE_SHARE = 0.1
 ABSTENTION_PHRASE = "I would rather not say"
 
 
@@ -82,10 +84,27 @@ def describe_reading_certainty(reading: Reading, names: Sequence[str], noun: str
         )
     begin = (
         f"{describe_certainty(reading.confidence)}: "
-        f"{formats.format_probability(reading.confidence)}{clause}."
+        f"{formats.format_probability(reading.confidence)}{clause}"
+        f"{describe_strange_marks(reading, word)}."
     )
     what = "One mark is" if unknown == 1 else f"{unknown} marks are"
     return f"{what} no {word}, or none I know. {begin}" if unknown else begin
+
+
+def describe_strange_marks(reading: Reading, noun: str) -> str:
+    """That marks which are read look unlike most of what was seen; "" where none does."""
+    shares = [1 - digit.quantile for digit in reading.digits if not digit.rejected]
+    strange = [share for share in shares if share < STRANGE_SHARE - 1e-9]
+    if not strange:
+        return ""
+    if len(shares) > 1:
+        which = "one" if len(strange) == 1 else f"{len(strange):,} of them"
+        look = "looks" if len(strange) == 1 else "look"
+        return f", though {which} {look} unlike most real {pluralize_noun(noun)}"
+    if strange[0] <= 0:
+        return f", though no real {noun} looks as strange"
+    share = formats.format_percent(strange[0], figures=2)
+    return f", though only {share} of real {pluralize_noun(noun)} look as strange"
 
 
 def describe_lookalike_risk(names: Sequence[str], noun: str = "") -> str:

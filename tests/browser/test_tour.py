@@ -103,7 +103,7 @@ def test_a_report_takes_one_press(tour: Tour) -> None:
     run = trained(members=2)
     tour.app.open("train", run=run.id)
     with tour.app.page.expect_download() as saved:
-        tour.press(tour.app.page.get_by_role("button", name="Save as one file"), "save")
+        tour.press(tour.app.page.get_by_role("button", name="Save report"), "save")
     assert len(tour.presses) == 1
     assert saved.value.suggested_filename.endswith(".html")
 

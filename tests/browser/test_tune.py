@@ -59,7 +59,7 @@ def test_a_sweep_is_launched_watched_stopped_resumed_and_its_best_launched(app: 
     expect(page.get_by_role("heading", name="Best so far:")).to_be_visible(timeout=60_000)
     expect(page.locator(".curves .panel path").first).to_be_visible()
     expect(badge).to_contain_text("finished", timeout=60_000)
-    expect(page.get_by_text("Of 3 trials: 3 complete.")).to_be_visible()
+    expect(page.get_by_text("All 3 trials are complete.")).to_be_visible()
     tools = page.locator(".curves .tools").first
     tools.locator("summary").click()
     with page.expect_download() as saved:

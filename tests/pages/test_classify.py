@@ -124,7 +124,7 @@ def test_the_page_can_be_used_while_the_members_are_being_opened(
     )
     monkeypatch.setattr(classifier_loader, "OPENING_PATIENCE_S", 0.0)
     at = hand_in(classify(run), ("one.png", png(digit(0))))
-    assert "Loading the 2 members of epoch 2" in words(at)
+    assert "Loading 2 members" in words(at)
     assert "Your pictures are read then" in words(at)
     drawn.set()
     assert classifier_loader.wait_for_classifier(run, 2).epoch == 2

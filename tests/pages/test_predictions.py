@@ -23,7 +23,7 @@ def test_the_answer_counts_what_a_loop_counts() -> None:
     at = opened(run)
     assert answer(at) == f"#### The ensemble gets {right} of 500 digits right."
     assert (
-        f"Its members disagree about {split} digits; {warned} of the {500 - right} it gets wrong "
+        f"Its members disagree about {split} digits; {warned} of its {500 - right} mistakes "
         f"are among them; about the other {500 - right - warned} all agree."
     ) in [one.value for one in at.markdown]
 

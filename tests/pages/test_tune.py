@@ -61,11 +61,8 @@ def test_the_best_trial_stands_first_with_its_test_figure_and_a_word_of_caution(
     shown = figures(at)
     assert shown["Validation NLL, best of 5"] == f"{min(truth):.3g}"
     assert shown["Its ensemble on 500 test digits"] == "50.0 % ± 4.4"
-    assert "Of 5 trials: 5 complete." in said(at)
-    assert (
-        "The best of 5 figures on the same 130 validation digits looks better than it is"
-        in said(at)
-    )
+    assert "All 5 trials are complete." in said(at)
+    assert "The best of 5 figures on 130 validation digits looks better than it is" in said(at)
 
 
 def test_figures_of_trials_that_were_trained_several_times_say_so(
@@ -87,8 +84,8 @@ def test_figures_of_trials_that_were_trained_several_times_say_so(
     assert shown["Validation NLL, best of 2, mean of 3 seeds"] == f"{best.values[0]:.3g}"
     accuracy = shown["Its ensembles on 500 test digits, mean of 3 seeds"]
     assert accuracy == "92.0 % (90.0 to 94.0 over 3 seeds)"
-    assert "Of 2 trials: 2 complete." in said(at)
-    assert "The best of 2 means on the same 130 validation digits of each seed" in said(at)
+    assert "All 2 trials are complete." in said(at)
+    assert "The best of 2 means on 130 validation digits of each seed" in said(at)
 
 
 def test_curves_keep_their_zoom_and_hold_every_trial() -> None:

@@ -188,7 +188,7 @@ def test_a_time_is_a_bound_where_trials_may_end_early(pruner: str, word: str) ->
     at.session_state["tune_pruner"] = pruner
     at.run()
     assert re.fullmatch(rf"Launch 12 trials, {word} \d.*", at.button(key="tune_launch").label)
-    assert "The time is " in said(at)
+    assert "Time a rough guess" in said(at)
 
 
 def test_the_time_is_that_of_the_trials_that_will_be_drawn() -> None:

@@ -215,7 +215,7 @@ def test_a_best_at_the_end_of_the_search_is_said_to_be() -> None:
     found = list_edge_settings(axes, edge)
     assert found == {"learning_rate": "highest", "momentum": "lowest", "members": "highest"}
     assert words.describe_edge_settings({"learning_rate": "highest"}) == (
-        "Learning rate: at the upper end of what was searched, so better values may lie beyond."
+        "Learning rate is at the upper end of the search: better values may lie beyond."
     )
     assert words.describe_edge_settings({}) == ""
 

@@ -68,14 +68,14 @@ def test_votes_that_are_left_over_are_added_up() -> None:
             [1, 2],
             "2 of 2 digits right; its members disagree about 1 digit.",
         ),
-        ([[1, 2], [1, 3], [1, 2]], [1, 3], "about 1 digit; the one it gets wrong is among them."),
-        ([[1, 2], [1, 3], [1, 2]], [4, 2], "the one it gets wrong is not among them."),
+        ([[1, 2], [1, 3], [1, 2]], [1, 3], "about 1 digit; its one mistake is among them."),
+        ([[1, 2], [1, 3], [1, 2]], [4, 2], "its one mistake is not among them."),
         (
             [[1, 2], [1, 3], [1, 2]],
             [4, 4],
-            "1 of the 2 it gets wrong is among them; about the other one all agree.",
+            "1 of its 2 mistakes is among them; about the other one all agree.",
         ),
-        ([[2, 2], [1, 3], [2, 2]], [4, 4], "about 2 digits; all 2 it gets wrong are among them."),
+        ([[2, 2], [1, 3], [2, 2]], [4, 4], "about 2 digits; all 2 mistakes are among them."),
         ([[1, 2]], [1, 3], "The one member gets 1 of 2 digits right; with one member"),
     ],
 )

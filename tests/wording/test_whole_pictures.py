@@ -175,3 +175,25 @@ def test_without_shapes_to_show_they_are_said_to_pass() -> None:
     none = replace(THRESHOLD, non_digits=())
     said = readings_words.describe_rejection_rate(none, HIRAGANA_NAMES)
     assert said == "Shapes that are no character can pass for one: look at the picture."
+
+
+@pytest.mark.parametrize(
+    ("quantiles", "said"),
+    [
+        ((0.4,), "Quite sure: 97.3 %."),
+        ((0.9,), "Quite sure: 97.3 %."),
+        ((0.97,), "Quite sure: 97.3 %, though only 3 % of real digits look as strange."),
+        ((1.0,), "Quite sure: 97.3 %, though no real digit looks as strange."),
+        ((0.4, 0.95), "that both digits are right, though one looks unlike most real digits."),
+        (
+            (0.96, 0.95),
+            "that both digits are right, though 2 of them look unlike most real digits.",
+        ),
+    ],
+)
+def test_nobody_is_told_sure_of_a_strange_mark_without_that(
+    quantiles: tuple[float, ...], said: str
+) -> None:
+    read = reading(*(voting(7, 7, quantile=quantile) for quantile in quantiles))
+    told = readings_words.describe_reading_certainty(read, DIGIT_NAMES)
+    assert told.endswith(said)

@@ -42,7 +42,7 @@ def describe_ready_datasets(every: list[DatasetInfo]) -> str:
     )
     if own:
         return f"{sentence}, {own} of them your own"
-    return f"{sentence}; add your own images below"
+    return sentence
 
 
 def show_dataset_table(every: list[DatasetInfo]) -> None:

@@ -69,12 +69,11 @@ def refresh_race_progress(was_active: bool) -> None:
 
 def show_race_introduction() -> None:
     """The first visit: what will be here."""
-    st.markdown("#### How fast does this machine train an ensemble?")
     st.markdown(
-        "This program, the loop of Flax's HOWTO and one member after another train on the same "
-        "images; Train then estimates better.",
-        help="This program in float32 and bfloat16; each loop with 1, 2, 4 and 8 members, a second "
-        "each, taking turns. It also checks that all of them learn the same.",
+        "#### How fast does this machine train an ensemble?",
+        help="This program in float32 and bfloat16, the loop of Flax's HOWTO and one member after "
+        "another take turns on the same images: 1, 2, 4 and 8 members, a second each. It also "
+        "checks that all of them learn the same. Train then estimates better.",
     )
 
 

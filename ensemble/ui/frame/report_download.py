@@ -8,7 +8,7 @@ from ensemble import runs
 from ensemble.errors import EnsembleError
 from ensemble.wording import escaping
 
-LABEL = "Save as one file"
+LABEL = "Save report"
 HELP = (
     "One HTML file that opens anywhere, offline: settings, verdicts, curves, every view that needs "
     "no model, and the predictions, so that Import on Runs makes a run of it again."

@@ -85,7 +85,7 @@ def show_inspect_answer(shared_epoch: SharedEpoch) -> AnswerPlaces:
                         shared_epoch.predictions, gained, shared_epoch.noun
                     )
                     st.caption(apply_plain_wording(gain_evidence), width="content")
-                behind = st.popover("Figures behind this", type="tertiary", key="behind")
+                behind = st.popover("Figures", type="tertiary", key="behind")
         controls.show_predictions_epoch_slider(
             shared_epoch.epochs, shared_epoch.epoch, shared_epoch.run
         )

@@ -193,6 +193,8 @@ def describe_trial_counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
     parts += [f"{cut:,} interrupted, will resume"] if cut else []
     if (left := sweep.config.trial_count - len(begun)) > 0:
         parts.append(f"{left:,} to come")
+    if state_counts["complete"] == sweep.config.trial_count:
+        return f"All {formats.format_count(sweep.config.trial_count, 'trial')} are complete."
     return f"Of {formats.format_count(sweep.config.trial_count, 'trial')}: {', '.join(parts)}."
 
 
@@ -209,6 +211,6 @@ def describe_selection_bias(sweep: Sweep, trials: Sequence[Trial]) -> str:
     if sweep.config.repeats > 1:
         figures, images = formats.format_count(complete, "mean"), f"{images} of each seed"
     return (
-        f"The best of {figures} on the same {images} looks better "
-        "than it is; the test figure had no part in the choice."
+        f"The best of {figures} on {images} looks better than it is; the test images had no part "
+        "in the choice."
     )

@@ -237,7 +237,7 @@ def plan_sweep_launch() -> LaunchPlan[SweepConfig]:
     return LaunchPlan(
         wanted,
         f"{label}, {most}{time_}",
-        note=f"{selection_images} The time is {ESTIMATE_SOURCES[about.source]}.",
+        note=f"{selection_images} Time {ESTIMATE_SOURCES[about.source]}.",
     )
 
 
@@ -254,7 +254,7 @@ def describe_selection_images(config: SweepConfig, aside: int, noun: str) -> str
     if config.objective_names == ("seconds",):
         return "Chosen by the seconds that training takes."
     images = formats.format_count(aside, f"validation {noun}")
-    return f"Chosen on {images}; the test set only reports."
+    return f"Chosen on {images}, never on test images."
 
 
 def show_sweep_launch_button(primary: bool = True) -> None:

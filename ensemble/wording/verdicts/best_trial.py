@@ -8,7 +8,7 @@ from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
 MAX_NAMED_TRIALS = 6  # that are named one by one
-SEED_NOTE = "Each was trained once: other seeds may change the order."
+SEED_NOTE = "Each was trained once: another seed may change the order."
 EDGE_NAMES = {"lowest": "lower", "highest": "upper"}
 MIN_OPTIMISM = 0.0001  # nats, or a share: less is not worth a sentence
 
@@ -43,8 +43,8 @@ def describe_equivalent_trials(evidence: BestTrialEvidence, noun: str) -> str:
 def describe_edge_settings(ends: Mapping[str, str]) -> str:
     """That a best value stands at an end of what was searched; "" where none does."""
     sentences = [
-        f"{humanize_setting_name(name).capitalize()}: at the {EDGE_NAMES[end]} end of what was "
-        "searched; better values may lie beyond."
+        f"{humanize_setting_name(name).capitalize()} is at the {EDGE_NAMES[end]} end of the "
+        "search: better values may lie beyond."
         for name, end in ends.items()
     ]
     return " ".join(sentences)

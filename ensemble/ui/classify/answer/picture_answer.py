@@ -92,6 +92,8 @@ def show_open_mark(classified_mark: ClassifiedMark, ident: str, right: DeltaGene
         verdict.show_mark_verdict(classified_mark)
     with right, guard_page():
         conformal_sets.show_mark_sets(classified_mark)
+    with right, guard_page():
+        verdict.show_rejection_evidence(classified_mark)
     # A row of its own: on a phone the answer stands before the steps.
     before, beside = st.columns([6, 5], gap="large")
     with before:

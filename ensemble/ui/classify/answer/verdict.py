@@ -49,12 +49,25 @@ def show_mark_verdict(classified_mark: ClassifiedMark) -> None:
                 st.caption(f"It would have said {class_name}.")
             if votes := render_vote_strip(classified_mark):
                 st.html(votes)
-    if digit.rejected:
-        st.markdown(escaping.escape_markdown(digit.rejection_reason))
-        st.caption(escaping.escape_markdown(marks_words.describe_score_signs(digit)))
     st.markdown(escaping.escape_markdown(marks_words.describe_mark_agreement(digit, names)))
     if disagreement := marks_words.format_mark_disagreement(digit):
         st.caption(disagreement, help=marks_words.explain_mutual_information(digit, names))
+
+
+def show_rejection_evidence(classified_mark: ClassifiedMark) -> None:
+    """The mark's OOD score; folded, with the reason, where it is rejected."""
+    digit = classified_mark.digit
+    why = st.expander("Why rejected", key="why_rejected") if digit.rejected else st.container()
+    with why:
+        if digit.rejected:
+            st.markdown(escaping.escape_markdown(digit.rejection_reason))
+            st.caption(escaping.escape_markdown(marks_words.describe_score_signs(digit)))
+        show_ood_score(classified_mark)
+
+
+def show_ood_score(classified_mark: ClassifiedMark) -> None:
+    """The OOD score, held against real images."""
+    digit, names = classified_mark.digit, classified_mark.names
     st.caption(
         marks_words.describe_ood_score(digit, classified_mark.refuse, names, classified_mark.noun),
         help=f"{OOD_SCORE_HELP.format(classified_mark.noun)} "

@@ -16,8 +16,7 @@ from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.storage.folders import runs_folder
 from ensemble.ui.shared import preload
 from ensemble.ui.shared.guard import guard_page
-from ensemble.wording import escaping, formats
-from ensemble.wording.formats import pluralize_noun
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier
@@ -101,10 +100,8 @@ def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool) -> None
         if _start_opening_classifier(str(runs_folder()), run.id, epoch).done():
             st.rerun()  # The page shows what came of it, also where they cannot be opened.
         then = "Your pictures are read then." if handed_in else "You can continue meanwhile."
-        noun = run.data.noun
         who = formats.format_count(run.config.members, "member")
         st.caption(
-            f":material/hourglass_top: Loading the {who} of epoch {epoch}: a few seconds; the "
-            "first time ten to twenty, to find out which pictures to reject, with "
-            f"{escaping.escape_markdown(pluralize_noun(noun))} not trained on. {then}"
+            f":material/hourglass_top: Loading {who}: a few seconds, the first time up to twenty. "
+            f"{then}"
         )

@@ -52,7 +52,7 @@ def show_input_instructions(
     with right:
         st.subheader("What does it say?", anchor=False)
         st.markdown(steps.format(noun=escaping.escape_markdown(noun), article=select_article(noun)))
-        st.caption(f"You will see {reads}, how sure it is, and each member's vote.")
+        st.caption(f"You will see {reads}, how sure it is, and each vote.")
 
 
 def show_unread_picture(

@@ -70,7 +70,7 @@ def show_picture_uploader(run: runs.Run) -> None:
         tab.uploaded_bytes >= MAX_TAB_UPLOAD_BYTES,
     )
     st.file_uploader(
-        "Drop pictures here, or paste them with Ctrl+V",
+        "Drop or paste pictures here",
         accept_multiple_files=True,
         key=key,
         on_change=add_uploaded_pictures,
