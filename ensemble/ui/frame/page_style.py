@@ -14,6 +14,22 @@ MAX_FRAME_BYTES = 1_000_000  # of a page's frame; a larger answer is none
 DROPPED_REQUEST_HEADERS = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 
 
+# A page's sidebar has its place from the start; once the page is drawn, `drawer.js` sees to it.
+SIDEBAR_STYLE = """
+@media (min-width: 769px) {
+  .sidebar-expected [data-testid=stAppViewContainer]:not(:has([data-testid=stSidebar])) {
+    box-sizing: border-box;
+    padding-left: 300px;
+    [data-testid=stMainBlockContainer] { padding-inline: 2.5rem; }
+  }
+}
+"""
+SIDEBAR_SCRIPT = (
+    r"if (/\/(train|tune|parallel)?$/.test(location.pathname))"
+    " document.documentElement.classList.add('sidebar-expected')"
+)
+
+
 class PageStyleMiddleware:
     """Writes the style into every page that a browser opens."""
 
@@ -66,5 +82,6 @@ def add_page_style(page: bytes) -> bytes:
 
     Nested, for Streamlit's own rules of the same weight come after it.
     """
-    style = f"<style>html {{ {load_stylesheet()} }}</style></head>".encode()
-    return page.replace(b"</head>", style, 1)
+    style = f"<style>html {{ {load_stylesheet()} }}\n{SIDEBAR_STYLE}</style>"
+    script = f"<script>{SIDEBAR_SCRIPT}</script>"
+    return page.replace(b"</head>", f"{style}{script}</head>".encode(), 1)

@@ -2,6 +2,7 @@
 // after a page is chosen in it or a run is launched from it, and a reload opens it again: then
 // the answer cannot be seen. Here it closes. A wide window is left alone.
 function drawer(place) {
+  const SIDEBAR_PAGES = ['train', 'tune', 'parallel'] // have their place before they are there
   const narrow = () => matchMedia('(max-width: 768px)').matches
 
   function close() {
@@ -20,6 +21,8 @@ function drawer(place) {
     } catch {}
   }
 
+  const page = JSON.parse(place)[0]
+  document.documentElement.classList.toggle('sidebar-expected', SIDEBAR_PAGES.includes(page))
   const before = window.ensemblePlace
   window.ensemblePlace = place
   if (before === undefined) window.addEventListener('pagehide', forget)
