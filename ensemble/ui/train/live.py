@@ -67,11 +67,7 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
         if loaders.get_displayed_run_state(run) != last_state and not first:
             loaders.forget_runs()
             st.rerun()
-        verdict = (
-            st.container(key="run_verdict_place")
-            if run_verdict.has_verdict(run)
-            else st.container()
-        )
+        verdict = run_verdict.reserve_verdict_place(run)
         run_metrics.show_run_metrics(run, rows)
         show_run_progress(run)
         announce_run_progress(run)

@@ -46,6 +46,16 @@ def show_run_verdict(run: runs.Run, place: DeltaGenerator) -> None:
             )
 
 
+def reserve_verdict_place(run: runs.Run) -> DeltaGenerator:
+    """Where the sentence will stand, with its height from the start where there will be one."""
+    if not has_verdict(run):
+        return st.container()
+    place = st.container(key="run_verdict_place", gap=None)
+    # Streamlit draws no container that is empty.
+    place.html("<span></span>")
+    return place
+
+
 def has_verdict(run: runs.Run) -> bool:
     """Whether there is something to say: the run has ended, and has members to compare with."""
     return run.state in chance_level.ENDED_STATES and run.config.members > 1
