@@ -211,6 +211,5 @@ def describe_selection_bias(sweep: Sweep, trials: Sequence[Trial]) -> str:
     if sweep.config.repeats > 1:
         figures, images = formats.format_count(complete, "mean"), f"{images} of each seed"
     return (
-        f"The best of {figures} on {images} looks better than it is; the test images had no part "
-        "in the choice."
+        f"The best of {figures} on {images} looks better than it is; the test images chose nothing."
     )

@@ -25,7 +25,7 @@ def describe_equivalent_trials(evidence: BestTrialEvidence, noun: str) -> str:
     repeats = f"Each was trained {evidence.repeats:,} times: differences between trainings count."
     note = f" {repeats}" if evidence.repeats > 1 else ""
     if not open_:
-        who = "The other trial does" if others == 1 else f"All {others:,} other trials do"
+        who = "The other trial does" if others == 1 else f"All {others:,} others do"
         return f"{who} worse on {images} by more than chance.{note or f' {SEED_NOTE}'}"
     numbers = [str(trial.number + 1) for trial in evidence.equivalent]
     named = f" (trial{'s' if open_ > 1 else ''} {', '.join(numbers)})"

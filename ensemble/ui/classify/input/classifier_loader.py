@@ -102,6 +102,5 @@ def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool) -> None
         then = "Your pictures are read then." if handed_in else "You can continue meanwhile."
         who = formats.format_count(run.config.members, "member")
         st.caption(
-            f":material/hourglass_top: Loading {who}: a few seconds, the first time up to twenty. "
-            f"{then}"
+            f":material/hourglass_top: Loading {who}: up to twenty seconds the first time. {then}"
         )
