@@ -9,6 +9,7 @@ import io
 import re
 import shutil
 import time
+import zipfile
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, ViewportSize, expect, sync_playwright
 
 from ensemble import architectures
+from ensemble.datasets import registry
+from ensemble.datasets.own import staging
+from tests import whole_way
 from tests.browser.find import find_browser
 from tests.browser.serving import START_SECONDS, Server, end_workers, serving, tail
 from tests.browser.traffic import Traffic
@@ -40,6 +44,7 @@ FLAGS = [
 # saves. Only here, for `FLAGS` are of what benchmarks measure too.
 UNOPTIMIZED = "--js-flags=--no-opt --no-maglev"
 # What a person's own ensemble.toml would name.
+OWN_DATASET = "bowl_of_fruit"  # what the packed pictures become
 OWN_NETWORK = "tests.engine.networks.modules:Careful"
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 FORGET = "() => { try { localStorage.clear(); sessionStorage.clear() } catch {} }"
@@ -200,3 +205,15 @@ def stop_button(page: Page) -> Locator:
     return page.get_by_test_id("stMainBlockContainer").get_by_role(
         "button", name="Stop", exact=True
     )
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Iterator[Path]:
+    """A packed folder of pictures, a third of them to test with."""
+    folder = whole_way.write(tmp_path / "fruit", 24, 12)
+    with zipfile.ZipFile(tmp_path / "Bowl of fruit.zip", "w") as packed:
+        for path in sorted(folder.rglob("*.png")):
+            packed.write(path, path.relative_to(tmp_path))
+    yield tmp_path / "Bowl of fruit.zip"
+    if OWN_DATASET in registry.list_dataset_names():
+        staging.remove_custom_dataset(OWN_DATASET)

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
-from ensemble import runs
-from tests.browser.conftest import App, Server, clear_runs
+from ensemble import runs, sweeps
+from tests.browser.conftest import OWN_DATASET, App, Server, clear_runs
+from tests.browser.test_classify import ONE, PATIENCE, draw
 from tests.pages.ensembles import trained
+from tests.pages.members import askable
 
 FIVE = {
     "members": "2",
@@ -125,3 +128,54 @@ def test_imported_logits_lead_to_calibration_in_three(tour: Tour) -> None:
     tour.app.rest()
     assert len(tour.presses) <= 3
     expect(page.get_by_role("radio", name="Calibration")).to_be_checked()
+
+
+def test_own_images_in_a_zip_are_trained_on_in_four(tour: Tour, archive: Path) -> None:
+    page = tour.app.page
+    tour.app.open("data")
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(archive)
+    tour.presses.append("file")
+    add = page.get_by_role("button", name="Add 144 images")
+    add.wait_for()
+    tour.press(add, "add")
+    train = page.get_by_role("button", name="Train on it")
+    train.wait_for()
+    tour.press(train, "train on it")
+    launch = launch_button(tour)
+    expect(launch).to_contain_text("Launch 4 members on")
+    tour.press(launch, "launch")
+    assert len(tour.presses) <= 4
+    [run] = runs.list_runs()
+    assert run.config.dataset == OWN_DATASET
+
+
+def test_a_drawing_is_read_in_three(tour: Tour) -> None:
+    made = askable(members=2, epochs=1, network="logistic")
+    tour.app.open("train", run=made.id)
+    page = tour.app.page
+    tour.press(page.get_by_test_id("stTopNavLink").filter(has_text="Classify"), "Classify")
+    tour.press(page.get_by_test_id("stMain").get_by_text("Draw", exact=True), "Draw")
+    draw(page, ONE)
+    tour.presses.append("a stroke")
+    expect(page.locator(".answer .digit")).to_have_count(1, timeout=PATIENCE)
+    assert len(tour.presses) <= 3
+
+
+def test_why_members_disagree_is_told_in_two(tour: Tour) -> None:
+    tour.app.open("train", run=trained(members=3).id)
+    page = tour.app.page
+    tour.press(page.get_by_test_id("stTopNavLink").filter(has_text="Why"), "Why")
+    tour.press(page.get_by_role("button", name="Show the votes"), "votes")
+    assert len(tour.presses) <= 2
+    expect(page.get_by_text("member 3: ", exact=False)).to_be_visible()
+
+
+def test_a_search_for_the_best_rate_takes_two(tour: Tour) -> None:
+    tour.app.open("train", run=trained(members=2).id)
+    page = tour.app.page
+    tour.press(page.get_by_test_id("stTopNavLink").filter(has_text="Tune"), "Tune")
+    tour.press(page.locator(".st-key-tune_quick button"), "try")
+    assert len(tour.presses) <= 2
+    page.wait_for_url("**/tune?sweep=sweep-*")
+    [sweep] = sweeps.list_sweeps()
+    assert sweep.config.trials == 8

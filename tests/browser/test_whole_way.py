@@ -3,42 +3,25 @@ a forest's predictions of the same images stand beside. Nothing on the way speak
 
 import io
 import re
-import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
 from ensemble import datasets, runs
-from ensemble.datasets import Dataset, registry
-from ensemble.datasets.own import staging
+from ensemble.datasets import Dataset
 from tests import whole_way
-from tests.browser.conftest import OWN_NETWORK, App
+from tests.browser.conftest import OWN_DATASET, OWN_NETWORK, App
 from tests.test_whole_way import forests
 
-NAME = "bowl_of_fruit"
 PATIENCE = 120_000  # ms: compiling on a loaded machine
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Iterator[Path]:
-    """A packed folder of pictures, a third of them to test with."""
-    folder = whole_way.write(tmp_path / "fruit", 24, 12)
-    with zipfile.ZipFile(tmp_path / "Bowl of fruit.zip", "w") as packed:
-        for path in sorted(folder.rglob("*.png")):
-            packed.write(path, path.relative_to(tmp_path))
-    yield tmp_path / "Bowl of fruit.zip"
-    if NAME in registry.list_dataset_names():
-        staging.remove_custom_dataset(NAME)
 
 
 def test_images_and_a_network_of_ones_own_go_the_whole_way(app: App, archive: Path) -> None:
     added(app, archive)
     run = trained(app)
-    data = datasets.load_dataset(NAME)
+    data = datasets.load_dataset(OWN_DATASET)
     predicted(app)
     asked(app, run, archive.parent / "fruit/test/lime/003.png")
     compared(app, run, imported(app, data))
@@ -54,7 +37,7 @@ def added(app: App, archive: Path) -> None:
     app.page.get_by_role("textbox", name="One is called").fill("fruit")
     app.page.get_by_role("button", name="Add 144 images").click()
     expect(app.page.get_by_text("Bowl of fruit is added")).to_be_visible()
-    made = datasets.load_dataset(NAME)
+    made = datasets.load_dataset(OWN_DATASET)
     assert (len(made.train_images), len(made.test_images), made.noun) == (96, 48, "fruit")
     app.settle()
     app.page.get_by_role("button", name="Train on it").click()
@@ -73,7 +56,7 @@ def trained(app: App) -> runs.Run:
     expect(launch).to_be_enabled()
     app.settle()
     launch.click()
-    page.wait_for_url(re.compile(f"run={NAME}-"))
+    page.wait_for_url(re.compile(f"run={OWN_DATASET}-"))
     finished = page.get_by_test_id("stMain").get_by_text("finished", exact=False).first
     expect(finished).to_be_visible(timeout=PATIENCE)
     run = runs.find_run(page.url.split("run=")[1])

@@ -78,9 +78,7 @@ def test_trials_that_may_be_as_good_are_told_from_those_that_are_worse(sweep: Sw
 
 def test_where_all_others_are_worse_that_is_said(sweep: Sweep) -> None:
     found = judged(sweep, trial(0, 3.0), trial(1, 0.5), trial(2, 0.4))
-    assert words.describe_equivalent_trials(found, "digit").startswith(
-        "All 2 others do worse"
-    )
+    assert words.describe_equivalent_trials(found, "digit").startswith("All 2 others do worse")
     found = judged(sweep, trial(3, 3.0), trial(4, 0.5))
     assert words.describe_equivalent_trials(found, "digit").startswith("The other trial does worse")
     found = judged(sweep, trial(5, 2.0), trial(6, 2.0))

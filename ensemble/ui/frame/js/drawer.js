@@ -2,8 +2,14 @@
 // after a page is chosen in it or a run is launched from it, and a reload opens it again: then
 // the answer cannot be seen. Here it closes. A wide window is left alone.
 function drawer(place) {
+  const LINKS = '[data-testid="stTopNavLink"]'
   const SIDEBAR_PAGES = ['train', 'tune', 'parallel'] // have their place before they are there
   const narrow = () => matchMedia('(max-width: 768px)').matches
+
+  // A slow browser is busy with the next page before it shows any of it: the press is seen at once.
+  function markPressed(event) {
+    event.target.closest?.(LINKS)?.setAttribute('aria-busy', 'true')
+  }
 
   function close() {
     const drawer = document.querySelector('[data-testid="stSidebar"]')
@@ -23,8 +29,12 @@ function drawer(place) {
 
   const page = JSON.parse(place)[0]
   document.documentElement.classList.toggle('sidebar-expected', SIDEBAR_PAGES.includes(page))
+  for (const link of document.querySelectorAll(`${LINKS}[aria-busy]`)) link.removeAttribute('aria-busy')
   const before = window.ensemblePlace
   window.ensemblePlace = place
-  if (before === undefined) window.addEventListener('pagehide', forget)
+  if (before === undefined) {
+    window.addEventListener('pagehide', forget)
+    document.addEventListener('click', markPressed, true)
+  }
   if (before !== place && narrow()) close()
 }

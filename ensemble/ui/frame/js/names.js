@@ -21,27 +21,15 @@ function watchNames() {
       const heading = name.parentElement
       if (!observed.has(heading)) resizes.observe(heading)
       observed.add(heading)
-      // Measured without its end first, so that a name with room enough loses it again.
       if (heading.title !== text) heading.title = text
-      const tail = cut ? endOf(text) : ''
-      if (cut && heading.dataset.tail !== tail) heading.dataset.tail = tail
+      // Beside its end a name has less room than without: one that fits there needs none.
+      if (!cut) delete heading.dataset.tail
+      else if (heading.dataset.tail !== endOf(text)) heading.dataset.tail = endOf(text)
     }
     for (const box of document.querySelectorAll('.st-key-run_line input[role=combobox]'))
       if (box.title !== box.value) box.title = box.value
   }
 
-  // With another width, or another name, everything is measured anew.
-  function renew() {
-    for (const heading of document.querySelectorAll('.st-key-run_line h3[data-tail]'))
-      if (!heading.textContent.endsWith(heading.dataset.tail)) delete heading.dataset.tail
-    fit()
-  }
-  function resized() {
-    for (const heading of document.querySelectorAll('.st-key-run_line h3[data-tail]'))
-      delete heading.dataset.tail
-    fit()
-  }
-  new MutationObserver(renew).observe(document.body, { childList: true, subtree: true, characterData: true })
-  window.addEventListener('resize', resized)
-  renew()
+  new MutationObserver(fit).observe(document.body, { childList: true, subtree: true, characterData: true })
+  fit()
 }
