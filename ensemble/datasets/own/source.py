@@ -24,6 +24,8 @@ SPLIT_NAMES = {
     "valid": "val",
     "validation": "val",
 }
+# What arrays and columns are called that say which pictures belong together.
+GROUP_NAMES = frozenset({"groups", "group", "writer_id", "patient_id", "video_id"})
 VALIDATION_TRAINED_NOTE = (
     "The validation images become training images: `train --validation 0.1` holds out a share "
     "of all of them."

@@ -1,9 +1,11 @@
 """Groups of a person's own pictures: whole ones are tested on, and each counts once."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import ensemble
 from ensemble import datasets, runs
@@ -160,3 +162,65 @@ def test_groups_that_are_none_are_refused(tmp_path, add, groups, said):
     np.savez(tmp_path / "a.npz", images=made(draw, 40), labels=np.arange(40) % 2, groups=groups)
     with pytest.raises(DataError, match=said):
         add(tmp_path / "a.npz")
+
+
+def write_table(root: Path, rows: list[str], head: str = "file,group") -> None:
+    (root / "groups.csv").write_text("\n".join([head, *rows]) + "\n", "utf-8")
+
+
+def test_a_table_beside_folders_says_which_pictures_belong_together(tmp_path, draw, add):
+    root = draw({"ant": 30, "bee": 30})
+    people = {
+        path.relative_to(root).as_posix(): f"person {n % 6}"
+        for n, path in enumerate(sorted(root.rglob("*.png")))
+    }
+    write_table(root, [f"{person};./{path}" for path, person in people.items()], "patient_id;File")
+    report = add(root, test_share=0.3)
+    found = datasets.load_dataset("pets")
+    assert found.train_groups is not None
+    assert found.test_groups is not None
+    assert not set(found.train_groups) & set(found.test_groups)
+    # Each picture has the number of its person: told by its pixels.
+    kept = [
+        *zip(found.train_images, found.train_groups, strict=True),
+        *zip(found.test_images, found.test_groups, strict=True),
+    ]
+    numbers = {np.ascontiguousarray(image).tobytes(): group for image, group in kept}
+    of_person = {
+        (person, numbers[np.asarray(Image.open(root / path)).tobytes()])
+        for path, person in people.items()
+    }
+    assert len(of_person) == 6
+    assert "groups.csv" not in " ".join(report.note.said)
+    assert "of 6 whole groups" in " ".join(report.note.said)
+
+
+def test_a_name_without_its_folder_serves_where_it_is_the_only_one(draw, add):
+    root = draw({"ant": 12, "bee": 12})
+    paths = sorted(root.rglob("*.png"))
+    for n, path in enumerate(paths):
+        path.rename(path.with_name(f"{n}.png"))
+    write_table(root, [f"{n}.png,{n % 4}" for n in range(24)] + ["gone.png,1"])
+    report = add(root, test_share=0.25)
+    found = datasets.load_dataset("pets")
+    assert found.test_groups is not None
+    assert "Rows of groups.csv that are of no picture: gone.png." in report.note.said
+
+
+@pytest.mark.parametrize(
+    ("rows", "head", "said"),
+    [
+        (["ant/000.png,1"], "file,group", "has no row for '.*' \\(3 pictures are without\\)"),
+        (["000.png,1", "001.png,1"], "file,group", "names '00[01].png', of which there are 2"),
+        (["ant/000.png,1", "ant/000.png,2"], "file,group", "puts 'ant/000.png' into two groups"),
+        (["ant/000.png"], "file,group", "Line 2 of groups.csv has 1 columns, its head 2"),
+        (["ant/000.png,"], "file,group", "Line 2 of groups.csv has an empty file or group"),
+        (["ant/000.png,1"], "file,who", "has no column group or groups or patient_id"),
+        (["a,1,2"], "file,group,writer_id", "has more than one column group"),
+    ],
+)
+def test_a_table_of_groups_that_cannot_be_used_says_why(draw, add, rows, head, said):
+    root = draw({"ant": 2, "bee": 2})
+    write_table(root, rows, head)
+    with pytest.raises(DataError, match=said):
+        add(root)

@@ -1,4 +1,4 @@
-"""A folder of folders, one a class, perhaps within `train/` and `test/`.
+"""A folder of folders, one a class, perhaps within `train/` and `test/`; `groups.csv` beside them.
 
 Hidden files, `__MACOSX` and what file managers leave are passed over without a word. Links to a
 folder, and those that lead out of the source, are not followed; these, files that are no pictures
@@ -26,7 +26,7 @@ from ensemble.datasets.own.source import (
     format_name_list,
     sort_class_names,
 )
-from ensemble.datasets.own.sources import folder_walk, picture_decoding
+from ensemble.datasets.own.sources import folder_walk, group_table, picture_decoding
 from ensemble.errors import DataError
 
 BATCH = 256  # pictures that are decoded ahead
@@ -49,9 +49,11 @@ class FolderSource:
     def __init__(self, root: Path, seed: int = 0) -> None:
         self.origin = f"pictures of the folder {Path(os.path.abspath(root)).name}"
         self._walk = folder_walk.FolderWalk(root)
-        splits, empty = self._find_splits(self._find_class_root(root))
+        top = self._find_class_root(root)
+        splits, empty = self._find_splits(top)
         names = sort_class_names(name for files in splits.values() for name in files)
         self.class_names = format_class_names(names)
+        table = self._take_group_table(top)
         self.notes = [*self._notes, *self._walk.describe_skipped()]
         self.groups: dict[str, NDArray[np.int64]] = {}
         if empty:
@@ -63,6 +65,31 @@ class FolderSource:
         self.labels: dict[str, NDArray[np.int32]] = {}
         for split, files in splits.items():
             self._shuffle_split(split, files, numbers, seed)
+        if table:
+            self.groups, left = group_table.number_picture_groups(table, self._files)
+            self.notes += left
+
+    def _take_group_table(self, top: Path) -> Path | None:
+        """The table of groups beside the classes or splits, or above them; None without one.
+
+        Args:
+          top: the folder of the classes or splits.
+
+        Raises:
+          DataError: there are several.
+        """
+        skipped = self._walk.skipped_files
+        names = [
+            name
+            for name in skipped
+            if Path(name).name.lower() == group_table.TABLE_NAME
+            and top.is_relative_to((self._walk.root / name).parent)
+        ]
+        for name in names:
+            skipped.remove(name)
+        if len(names) > 1:
+            raise DataError(f"There are several tables of groups: {format_name_list(names)}.")
+        return self._walk.root / names[0] if names else None
 
     def survey(self) -> PictureSurvey:
         """The sizes and colours that the files' headers tell; unreadable ones are passed over."""

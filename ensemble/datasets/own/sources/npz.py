@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.own.source import (
+    GROUP_NAMES,
     DatasetImageFormat,
     PictureSurvey,
     Pixels,
@@ -36,7 +37,6 @@ MAX_FORTRAN_BYTES = 2**31
 BLOCK = 2**22  # bytes that are unpacked in one go
 PIECE = 2**17
 IMAGES, LABELS = {"images", "image", "x"}, {"labels", "label", "y"}
-GROUPS = {"groups", "group", "writer_id", "patient_id", "video_id"}
 NAMES = {"class_names", "classes", "label_names"}
 REQUIRED_ARRAYS = (
     "It has to hold train_images (N, H, W) or (N, H, W, channels) and train_labels (N,), "
@@ -236,7 +236,7 @@ def parse_array_role(name: str) -> tuple[str, str]:
         split_name = array_values.parse_split_name(word)
         split, rest = (split_name, rest) if split_name else (split, [*rest, word])
     kind = "_".join(rest)
-    roles = {"images": IMAGES, "labels": LABELS, "groups": GROUPS}
+    roles = {"images": IMAGES, "labels": LABELS, "groups": GROUP_NAMES}
     what = next((role for role, names in roles.items() if kind in names), "")
     return (split, what) if what else ("", "")
 
