@@ -23,8 +23,8 @@ leaves.zip
 ACCEPTED_FORMATS = """\
 - A **.zip** with one folder of pictures for each class (maple, oak, …). These may lie in two
   folders named `train` and `test`; if they do not, a part of each class is held out to test with.
-- Pictures that belong together (one writer, patient, video): a `groups.csv` beside the folders, with
-  the columns `file` and `group`. Whole groups are tested on, and each counts once.
+- Pictures that belong together (one writer, patient, video): a `groups.csv` beside the folders,
+  with the columns `file` and `group`. Whole groups are tested on, and each counts once.
 - From a program: an **.npz** of `train_images` (N, H, W) or (N, H, W, 3) and `train_labels` (N,),
   and the same of `test`; `class_names` if you like.
 - Grey or colour, of any size; 2 to 1,000 classes. You see what was found before it is added."""

@@ -12,11 +12,12 @@ from ensemble.planning.plan_comparison import compute_half_budget_loss
 from ensemble.planning.plan_costs import PlanCosts, estimate_plan_costs
 from ensemble.planning.plan_grids import PlanGrids
 from ensemble.ui.plan import cheaper_members, controls, loader, plan_comparison
-from ensemble.ui.shared import address, guard, theme
+from ensemble.ui.shared import address, guard, loaders, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import escaping
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts import plan as words
+from ensemble.wording.verdicts.ensemble_gain import describe_ungrouped_images
 
 DETAIL_LABELS = {"losses": "What the others lose", "two": "Two plans", "cheaper": "Cheaper members"}
 
@@ -60,6 +61,8 @@ def show_plan_verdict(
     if second:
         st.caption(second)
     notes = [words.CAUTIONS[name] for name in list_plan_cautions(run, maps, plan_choice.best)]
+    if loaders.load_run_test_set(run).groups is not None:
+        notes.append(escaping.escape_markdown(describe_ungrouped_images(run.data.noun)))
     for note in (*notes, *map(escaping.escape_markdown, maps.left_out)):
         st.caption(note)
 

@@ -299,6 +299,14 @@ def describe_image_dependence(named: int, copies: int, n: int, noun: str) -> str
     return " ".join(sentences) or f"Intervals and tests take the {nouns} as independent."
 
 
+def describe_ungrouped_images(noun: str) -> str:
+    """What is to be said where images that belong together are not counted together."""
+    return (
+        f"The {pluralize_noun(noun)} of one group, and copies, count one by one here: what is "
+        "shown is less sure than it says."
+    )
+
+
 def describe_training_copies(copies: int | None, n: int, noun: str) -> str:
     """How many test images were learnt from; "" where none was, or it is not known."""
     if not copies:

@@ -57,6 +57,9 @@ def test_whole_groups_become_the_test_set_and_count_once(tmp_path, add):
     assert f"count the images of one group together: {len(once)} groups." in evidence
     classes = summarize_view(VIEWS["confusion"], epoch)
     assert "group of images" in " ".join(one.text for one in classes.paragraphs)
+    # Where they are not counted together, that is said.
+    committee = summarize_view(VIEWS["committee"], epoch)
+    assert "count one by one here" in " ".join(one.text for one in committee.paragraphs)
     assert runs.find_run(run.id).id == run.id
 
 
