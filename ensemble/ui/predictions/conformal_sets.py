@@ -116,7 +116,9 @@ def describe_image_set(
     if not can_calibrate_sets(ensemble_predictions, fitting):
         return ""
     image_set = load_conformal_sets(ensemble_predictions, fitting)[number]
-    return f"The set: {words.format_image_set(image_set, get_conformal_settings()[0], names)}."
+    text = f"The set: {words.format_image_set(image_set, get_conformal_settings()[0], names)}."
+    why = words.explain_unsure_set(image_set, ensemble_predictions.averaged[number])
+    return f"{text} {why}".rstrip()
 
 
 def describe_set_calibration(fitting: ValidationSource | None) -> str:

@@ -1,6 +1,7 @@
 """Conformal sets in words: a set, what is promised of sets, and what they came to."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -143,6 +144,21 @@ def format_image_set(row: NDArray[np.bool_], error_rate: float, names: Sequence[
     return f"{format_class_set(row, names)} at {format_set_level(error_rate)}"
 
 
+def explain_unsure_set(row: NDArray[np.bool_], probabilities: NDArray[Any]) -> str:
+    """Why one image's list names one class that is not likely; "" where it does not.
+
+    Args:
+      row: (C,), whether each class is in the list.
+      probabilities: (C,), averaged over the members.
+    """
+    if row.sum() != 1 or (share := float(probabilities[row][0])) >= UNSURE_SHARE:
+        return ""
+    return (
+        "Lists keep their promise on average over images; of this one alone the probability, "
+        f"{formats.format_probability(share)}, says more."
+    )
+
+
 def explain_lost_promise(noun: str, set_on: str = "test") -> str:
     """That a person's own pictures have no promise.
 
@@ -157,6 +173,7 @@ def explain_lost_promise(noun: str, set_on: str = "test") -> str:
     )
 
 
+UNSURE_SHARE = 0.6  # a single class of a list that is less likely reads as a contradiction
 MAX_LISTED_CLASSES = 30  # classes in a table of many
 
 

@@ -139,3 +139,23 @@ def test_sets_that_keep_the_promise_are_called_short_of_it_in_at_most_5_of_100_d
             for one in covered
         ]
         assert 0 < times[wrong].sum() / 4_000 < 0.05, (n, judged)
+
+
+@pytest.mark.parametrize(
+    ("classes", "share", "said"),
+    [
+        ([3], 0.375, "the probability, 37.5 %, says more."),
+        ([3], 0.6, ""),
+        ([3, 5], 0.375, ""),
+        ([], 0.375, ""),
+    ],
+)
+def test_one_class_that_is_not_likely_is_explained(
+    classes: list[int], share: float, said: str
+) -> None:
+    row = np.isin(np.arange(10), classes)
+    probabilities = np.full(10, (1 - share) / 9)
+    probabilities[3] = share
+    told = words.explain_unsure_set(row, probabilities)
+    assert told.endswith(said)
+    assert bool(told) == bool(said)

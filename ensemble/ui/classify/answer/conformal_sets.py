@@ -83,4 +83,6 @@ def describe_mark_sets(
             "that is read to see its own."
         )
     row = conformal_threshold.build_sets(classified_mark.digit.probabilities[None])[0]
-    return f"Short list: {words.format_image_set(row, conformal_threshold.error_rate, names)}."
+    text = f"Short list: {words.format_image_set(row, conformal_threshold.error_rate, names)}."
+    why = words.explain_unsure_set(row, classified_mark.digit.probabilities)
+    return f"{text} {why}".rstrip()
