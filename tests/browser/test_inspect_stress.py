@@ -13,9 +13,9 @@ from tests.pages.stressed import checkpointed
 
 def test_measuring_is_started_watched_left_and_stopped(app: App) -> None:
     # So many that it is still at work when the views have been opened, also on a fast machine.
-    run = checkpointed(trained(members=8, epochs=2, img_member_per_s=2000.0))
+    run = checkpointed(trained(members=16, epochs=2, img_member_per_s=2000.0))
     app.open("inspect", run=run.id, view="shift")
-    app.page.get_by_role("button", name="Measure 8 members under shift").click()
+    app.page.get_by_role("button", name="Measure 16 members under shift").click()
     expect(app.page.get_by_text(re.compile(r"[1-9]\d* of 33 done"))).to_be_visible(timeout=60_000)
     chart = app.page.locator(".js-plotly-plot .subplot.xy .scatterlayer path.js-line")
     expect(chart.first).to_be_visible(timeout=60_000)

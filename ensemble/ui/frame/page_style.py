@@ -17,10 +17,10 @@ DROPPED_REQUEST_HEADERS = (b"accept-encoding", b"if-none-match", b"if-modified-s
 # A page's sidebar has its place from the start; once the page is drawn, `drawer.js` sees to it.
 SIDEBAR_STYLE = """
 @media (min-width: 769px) {
-  .sidebar-expected [data-testid=stAppViewContainer]:not(:has([data-testid=stSidebar])) {
+  .sidebar-expected [data-testid=stMainBlockContainer] { padding-inline: 2.5rem; }
+  .sidebar-expected [data-testid=stAppViewContainer]:not(:has(> [data-testid=stSidebar])) {
     box-sizing: border-box;
     padding-left: 300px;
-    [data-testid=stMainBlockContainer] { padding-inline: 2.5rem; }
   }
 }
 """
