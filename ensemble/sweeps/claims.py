@@ -2,7 +2,8 @@
 
 A trial has an owner, the process that does it, written down with it. Where that process is gone
 the trial is another worker's to go on with: its run from its last checkpoint, or what that came
-to where it had ended already. So it holds for every storage, with no time to wait and no clock.
+to where it had ended already. So it holds for every storage, with no time to wait and no clock;
+but another host is left a minute to say what a run that has just finished came to.
 
 A trial that is trained several times has a run for each training. The next is made once the one
 before has finished: the latest is under way.
