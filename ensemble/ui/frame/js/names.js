@@ -5,8 +5,9 @@ function watchNames() {
   if (window.ensembleNames) return
   window.ensembleNames = true
   const TAIL = 12, LONGEST_PART = 20 // characters that stay at the end
-  const resizes = new ResizeObserver(() => fit())
+  const resizes = new ResizeObserver(schedule)
   const observed = new WeakSet() // to observe again would report again, without end
+  let waiting = false
 
   // What stays: the last of the parts, "· seed 2", unless that is long.
   function endOf(text) {
@@ -15,21 +16,26 @@ function watchNames() {
   }
 
   function fit() {
+    waiting = false
     for (const name of document.querySelectorAll('.st-key-run_line h3 [data-heading-text]')) {
       const text = name.textContent
-      const cut = name.scrollWidth > name.clientWidth + 1
       const heading = name.parentElement
       if (!observed.has(heading)) resizes.observe(heading)
       observed.add(heading)
       if (heading.title !== text) heading.title = text
-      // Beside its end a name has less room than without: one that fits there needs none.
-      if (!cut) delete heading.dataset.tail
-      else if (heading.dataset.tail !== endOf(text)) heading.dataset.tail = endOf(text)
+      // Measured without its end: beside it a name has less room.
+      delete heading.dataset.tail
+      if (name.scrollWidth > name.clientWidth + 1) heading.dataset.tail = endOf(text)
     }
     for (const box of document.querySelectorAll('.st-key-run_line input[role=combobox]'))
       if (box.title !== box.value) box.title = box.value
   }
 
-  new MutationObserver(fit).observe(document.body, { childList: true, subtree: true, characterData: true })
-  fit()
+  // Once a frame at most, however much changes in it.
+  function schedule() {
+    if (!waiting) requestAnimationFrame(fit)
+    waiting = true
+  }
+  new MutationObserver(schedule).observe(document.body, { childList: true, subtree: true, characterData: true })
+  schedule()
 }
