@@ -141,9 +141,13 @@ def sees_nothing(app: App, run_id: str) -> None:
 
 
 def test_signed_out_there_is_a_way_in_and_nothing_else(app: App, run_id: str) -> None:
-    for path in ("", "runs", f"inspect?run={run_id}"):
+    for path in ("", "train", "runs", f"inspect?run={run_id}"):
         app.open(path)
         sees_nothing(app, run_id)
+        # Nothing is left free for a sidebar that does not come.
+        box = app.page.get_by_test_id("stMain").bounding_box()
+        assert box
+        assert box["x"] == 0
 
 
 def test_a_picture_is_answered_by_its_address_to_who_signed_in_alone(app: App, run_id: str) -> None:

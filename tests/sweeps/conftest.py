@@ -1,13 +1,16 @@
 """Sweeps whose trials learn in no time, in this process."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from ensemble import runs, sweeps
-from ensemble.sweeps import training
+from ensemble.jobs.status import read_start_ticks
+from ensemble.sweeps import claims, training
 from ensemble.sweeps.settings import STORAGE_VARIABLE
 from ensemble.sweeps.worker import work_on_sweep
 from tests.sweeps.light import light_config, train_lightly
@@ -35,3 +38,17 @@ def search() -> Search:
         return work_on_sweep(sweeps.create_sweep(light_config(**changes)).id)
 
     return searched
+
+
+@pytest.fixture
+def a_dead_owner(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Trials are claimed in the name of a process that has ended; until what it returns is called.
+
+    It would have taken its locks with it, as a worker's `finally` does here.
+    """
+    ended = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
+    real = claims.build_owner_record
+    dead = real() | {"pid": ended.pid, "ticks": read_start_ticks(ended.pid)}
+    ended.communicate()
+    monkeypatch.setattr(claims, "build_owner_record", lambda: dead)
+    return lambda: monkeypatch.setattr(claims, "build_owner_record", real)

@@ -1,10 +1,7 @@
 """A worker killed at any moment: no trial is lost, none is done twice."""
 
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,70 +9,14 @@ from typing import Any
 import pytest
 
 from ensemble import runs, sweeps
-from ensemble.jobs.status import read_start_ticks, write_status
-from ensemble.storage.folders import runs_folder
+from ensemble.jobs.status import write_status
 from ensemble.sweeps import claims, training
 from ensemble.sweeps.storages import open_journal
 from ensemble.sweeps.study import SweepStudy
 from ensemble.sweeps.worker import work_on_sweep
 from tests.sweeps import light
+from tests.sweeps.kills import Killed, kill_after, killed
 from tests.sweeps.light import epochs_of, light_config, nll
-
-
-class Killed(BaseException):
-    """What ends a worker within a test; `said` is what its jobs' statuses were at that moment."""
-
-    def __init__(self) -> None:
-        self.said = {file: file.read_bytes() for file in runs_folder().glob("*/status.json")}
-
-
-@contextmanager
-def killed() -> Iterator[None]:
-    """A worker is killed in here: it has no chance to say anything of that."""
-    with pytest.raises(Killed) as found:
-        yield
-    for file, content in found.value.said.items():
-        file.write_bytes(content)
-
-
-@pytest.fixture
-def a_dead_owner(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Trials are claimed in the name of a process that has ended; until what it returns is called.
-
-    It would have taken its locks with it, as a worker's `finally` does here.
-    """
-    ended = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
-    real = claims.build_owner_record
-    dead = real() | {"pid": ended.pid, "ticks": read_start_ticks(ended.pid)}
-    ended.communicate()
-    monkeypatch.setattr(claims, "build_owner_record", lambda: dead)
-    return lambda: monkeypatch.setattr(claims, "build_owner_record", real)
-
-
-def kill_after(
-    monkeypatch: pytest.MonkeyPatch,
-    place: Any,
-    name: str,
-    before: bool = False,
-    when: Callable[..., bool] = lambda *args, **notes: True,
-) -> None:
-    """The first call of a function for which `when` holds is the worker's last deed."""
-    real = getattr(place, name)
-    calls: list[str] = []
-
-    def killing(*args: Any, **notes: Any) -> Any:
-        last = not calls and when(*args, **notes)
-        if last:
-            calls.append(name)
-        if last and before:
-            raise Killed
-        found = real(*args, **notes)
-        if last:
-            raise Killed
-        return found
-
-    monkeypatch.setattr(place, name, killing)
-
 
 KILLS: dict[str, tuple[Any, str, bool, Callable[..., bool]]] = {
     "asked for": (SweepStudy, "ask_trial", False, lambda self, number: number == 1),

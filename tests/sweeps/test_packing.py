@@ -15,8 +15,8 @@ from ensemble.storage.atomic_files import read_json
 from ensemble.sweeps import training
 from ensemble.sweeps.training import compute_pack_size
 from ensemble.sweeps.worker import work_on_sweep
+from tests.sweeps.kills import Killed, killed
 from tests.sweeps.light import light_config
-from tests.sweeps.test_claims import Killed, a_dead_owner, killed  # noqa: F401
 
 BASE = EnsembleConfig(
     network="logistic", members=2, epochs=3, batch_size=50, devices=1, validation=0.1
@@ -102,7 +102,7 @@ def test_a_pack_that_is_stopped_goes_on_trial_by_trial_and_loses_nothing(packs, 
 
 def test_trials_of_a_pack_whose_worker_is_killed_are_each_taken_up(
     packs,
-    a_dead_owner: Callable[[], None],  # noqa: F811
+    a_dead_owner: Callable[[], None],
     monkeypatch,
 ):
     config = light_config(space="learning_rate=0.01,0.1", sampler="grid", base=BASE)

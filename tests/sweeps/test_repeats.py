@@ -18,8 +18,8 @@ from ensemble.sweeps.study import SweepStudy
 from ensemble.sweeps.worker import work_on_sweep
 from tests.sweeps import light
 from tests.sweeps.conftest import Search
+from tests.sweeps.kills import kill_after, killed
 from tests.sweeps.light import epochs_of, light_config
-from tests.sweeps.test_claims import a_dead_owner, kill_after, killed  # noqa: F401
 
 REAL_EXECUTE_RUN = runs.execute_run
 
@@ -152,7 +152,7 @@ KILLS: dict[str, tuple[Any, str, bool, Callable[[], Callable[..., bool]]]] = {
 @pytest.mark.parametrize("kill", KILLS)
 def test_a_worker_killed_between_or_within_trainings_costs_none_and_doubles_none(
     kill: str,
-    a_dead_owner: Callable[[], None],  # noqa: F811
+    a_dead_owner: Callable[[], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sweep = sweeps.create_sweep(light_config(trials=2, repeats=3))
@@ -167,7 +167,7 @@ def test_a_worker_killed_between_or_within_trainings_costs_none_and_doubles_none
 
 
 def test_a_trial_whose_workers_are_killed_between_trainings_is_given_up_in_the_end(
-    a_dead_owner: Callable[[], None],  # noqa: F811
+    a_dead_owner: Callable[[], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sweep = sweeps.create_sweep(light_config(trials=1, repeats=5))

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from ensemble.jobs.launch import STOP_WITH_SERVER
+from ensemble.ui.frame.page_style import SIDEBAR_PAGES
 from ensemble.ui.shared.tab import tab
 
 
@@ -20,10 +21,12 @@ def close_drawer_after_use(page: str) -> None:
       page: the word of the page that is being drawn, in the address.
     """
     place = page, tab.launched_at
+    sidebar = json.dumps(page in SIDEBAR_PAGES)
     with st.container(key="drawer_closer"):
         # The script is the program's own, and its argument a word and a time of its own.
         st.html(
-            f"<script>{load_drawer_script()}\ndrawer({json.dumps(json.dumps(place))})</script>",
+            f"<script>{load_drawer_script()}\n"
+            f"drawer({json.dumps(json.dumps(place))}, {sidebar})</script>",
             unsafe_allow_javascript=True,
         )
 

@@ -15,17 +15,19 @@ DROPPED_REQUEST_HEADERS = (b"accept-encoding", b"if-none-match", b"if-modified-s
 
 
 # A page's sidebar has its place from the start; once the page is drawn, `drawer.js` sees to it.
+SIDEBAR_PAGES = ("train", "tune", "parallel")
 SIDEBAR_STYLE = """
 @media (min-width: 769px) {
   .sidebar-expected [data-testid=stMainBlockContainer] { padding-inline: 2.5rem; }
-  .sidebar-expected [data-testid=stAppViewContainer]:not(:has(> [data-testid=stSidebar])) {
+  .sidebar-expected
+    [data-testid=stAppViewContainer]:not(:has(> [data-testid=stSidebar]), :has(.st-key-sign_in)) {
     box-sizing: border-box;
     padding-left: 300px;
   }
 }
 """
 SIDEBAR_SCRIPT = (
-    r"if (/\/(train|tune|parallel)?$/.test(location.pathname))"
+    rf"if (/\/({'|'.join(SIDEBAR_PAGES)})?$/.test(location.pathname))"
     " document.documentElement.classList.add('sidebar-expected')"
 )
 

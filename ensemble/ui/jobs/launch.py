@@ -35,8 +35,6 @@ class LaunchPlan(Generic[C]):
     placement: Placement | None = None
 
 
-# Jobs in these states have a main action of their own: Resume.
-RESUMABLE_STATES = ("stopped", "failed")
 LaunchFunction = Callable[[C, Placement | None], None]
 
 
@@ -80,7 +78,7 @@ def is_launch_main_action(job: Job | None) -> bool:
     On a first visit the page itself has a button that launches; beside what was cut off that is
     Resume.
     """
-    return job is not None and job.state not in RESUMABLE_STATES
+    return job is not None and job.state not in job.kind.resumable
 
 
 def show_queue_note(planned: LaunchPlan[C]) -> None:

@@ -227,3 +227,10 @@ def test_a_table_of_groups_that_cannot_be_used_says_why(draw, add, rows, head, s
     write_table(root, rows, head)
     with pytest.raises(DataError, match=said):
         add(root)
+
+
+def test_a_quote_that_is_not_closed_is_no_fault_of_the_program(draw, add):
+    root = draw({"ant": 2, "bee": 2})
+    write_table(root, ['"ant/000.png,1'] + ["x" * 90_000 + ",1"] * 3)
+    with pytest.raises(DataError, match=r"Line 2 of groups\.csv has 1 columns"):
+        add(root)

@@ -48,8 +48,12 @@ def read_group_table(path: Path) -> dict[str, str]:
     if not lines or max(map(len, lines)) > MAX_LINE_CHARACTERS:
         raise DataError(f"{path.name} is no table of lines. {describe_needed_columns()}")
     delimiter = max(",;\t", key=lines[0].count)
-    rows = csv.reader(lines, delimiter=delimiter)
-    header = [name.strip().lower() for name in next(rows)]
+    try:
+        # As no path has a line break, a quote that is not closed cannot swallow further lines.
+        header, *rows = [next(csv.reader([line], delimiter=delimiter), []) for line in lines]
+    except csv.Error as error:
+        raise DataError(f"{path.name} is no CSV ({error}): save it again as CSV.") from error
+    header = [name.strip().lower() for name in header]
     file_column = find_column(header, FILE_COLUMNS, path)
     group_column = find_column(header, GROUP_NAMES, path)
     groups: dict[str, str] = {}

@@ -1,14 +1,16 @@
 // On a narrow window Streamlit's sidebar is a drawer that lies over the page. It stays open
 // after a page is chosen in it or a run is launched from it, and a reload opens it again: then
 // the answer cannot be seen. Here it closes. A wide window is left alone.
-function drawer(place) {
+function drawer(place, hasSidebar) {
   const LINKS = '[data-testid="stTopNavLink"]'
-  const SIDEBAR_PAGES = ['train', 'tune', 'parallel'] // have their place before they are there
   const narrow = () => matchMedia('(max-width: 768px)').matches
 
   // A slow browser is busy with the next page before it shows any of it: the press is seen at once.
   function markPressed(event) {
-    event.target.closest?.(LINKS)?.setAttribute('aria-busy', 'true')
+    const link = event.target.closest?.(LINKS)
+    const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey
+    if (link && !elsewhere && new URL(link.href).pathname !== location.pathname)
+      link.setAttribute('aria-busy', 'true')
   }
 
   function close() {
@@ -27,8 +29,7 @@ function drawer(place) {
     } catch {}
   }
 
-  const page = JSON.parse(place)[0]
-  document.documentElement.classList.toggle('sidebar-expected', SIDEBAR_PAGES.includes(page))
+  document.documentElement.classList.toggle('sidebar-expected', hasSidebar)
   for (const link of document.querySelectorAll(`${LINKS}[aria-busy]`)) link.removeAttribute('aria-busy')
   const before = window.ensemblePlace
   window.ensemblePlace = place
