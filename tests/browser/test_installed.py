@@ -111,7 +111,7 @@ def test_its_server_has_the_settings_of_this_project(opened: App) -> None:
     opened.open("train")
     assert addresses(opened.server) <= {"127.0.0.1", "::1"}
     light = SETTINGS["theme"]["light"]["primaryColor"]
-    button = opened.page.locator(".st-key-launch button")
+    button = opened.page.locator(".st-key-first_launch button")  # A first visit's main one.
     drawn = button.evaluate("element => getComputedStyle(element).backgroundColor")
     assert [int(part) for part in re.findall(r"\d+", drawn)] == list(bytes.fromhex(light[1:]))
 
