@@ -11,6 +11,7 @@ from ensemble.analysis.inference.crossed_means import (
     RunVariance,
     estimate_crossed_mean,
 )
+from ensemble.analysis.inference.image_groups import Groups, collapse_groups
 from ensemble.analysis.inference.paired_intervals import mean_p_value
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, zero_rounding
 
@@ -62,7 +63,9 @@ class BestValue:
         return len(self.values) * (len(self.values) - 1) // 2
 
 
-def estimate_best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
+def estimate_best_value(
+    values: ArrayLike, losses: ArrayLike, groups: Groups | None = None
+) -> BestValue:
     """The best of several values, each compared with it on the same examples.
 
     A value is shown to be worse where its p is below 0.05 once it is multiplied by the number of
@@ -79,6 +82,8 @@ def estimate_best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
     Args:
       values: (M,), the value that each member has.
       losses: (M, N), each member's loss on each example, in nats.
+      groups: (N,), numbers from 0, of examples that belong together, so that each group counts as
+        one draw; None where all are independent.
 
     Raises:
       ValueError: there is no member or no example.
@@ -96,13 +101,16 @@ def estimate_best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
     best = int(loss.argmin())
     pairs = len(once) * (len(once) - 1) // 2
     variances = _estimate_run_variances(each, place, count)
+    differences = np.stack([zero_rounding(mean - means[best]) for mean in means])
+    if groups is not None:
+        differences = collapse_groups(differences, groups)
     if variances is None:
-        apart = [mean_p_value(zero_rounding(mean - means[best])) for mean in means]
+        apart = [mean_p_value(one) for one in differences]
     else:
         apart = [
             1.0
             if at == best
-            else _crossed_p_value(means[at] - means[best], (variances[at], variances[best]))
+            else _crossed_p_value(differences[at], (variances[at], variances[best]))
             for at in range(len(once))
         ]
     p = np.minimum(1.0, pairs * np.array(apart)) if pairs else np.ones(1)
@@ -137,7 +145,6 @@ def _crossed_p_value(
     differences: NDArray[np.float64], variances: tuple[RunVariance, RunVariance]
 ) -> float:
     """The two-sided p that two values are equally good, over trainings and examples."""
-    differences = zero_rounding(differences)
     # Both are of the same pooled estimate, which has its degrees of freedom but once.
     both = RunVariance(variances[0].variance + variances[1].variance, variances[0].freedom)
     bound = float(np.abs(differences - differences.mean()).max())

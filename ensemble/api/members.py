@@ -41,5 +41,5 @@ def find_best_setting_value(run: runs.Run, setting: str | None = None) -> BestVa
             "the end of its first epoch."
         )
     return estimate_best_value(
-        [varied_settings[setting][m] for m in losses.members], losses.per_image_loss
+        [varied_settings[setting][m] for m in losses.members], losses.per_image_loss, losses.groups
     )

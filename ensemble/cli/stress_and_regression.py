@@ -28,6 +28,8 @@ STEP_METRICS = (
     "error_auroc",
     "answered",
     "answered_wrong",
+    "answered_error",
+    "groups",
 )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.planning.committee_scores import (
     CommitteeScores,
     list_committee_sizes,
@@ -27,7 +28,7 @@ from ensemble.runs.history import (
     read_validation_predictions,
 )
 from ensemble.runs.store import Run, require_training_config
-from ensemble.runs.test_set import load_run_dataset
+from ensemble.runs.test_set import load_run_dataset, load_test_set
 from ensemble.storage.arrays.array_digest import digest_named_arrays
 from ensemble.storage.arrays.disk_cache import load_or_compute_arrays
 from ensemble.storage.arrays.npz import Arrays
@@ -74,7 +75,7 @@ def load_plan_grids(run: Run) -> PlanGrids:
         raise RunError(
             f"The run “{run.id}” has no predictions yet: wait for the end of its first epoch."
         )
-    data = load_run_dataset(run)
+    data, test_set = load_run_dataset(run), load_test_set(run)
     epochs = select_grid_epochs(
         kept, len(list_committee_sizes(config.members)) * len(data.test_labels)
     )
@@ -84,8 +85,10 @@ def load_plan_grids(run: Run) -> PlanGrids:
     if not test:
         raise RunError(problems[0])
     held: dict[int, CommitteeScores] = {}
+    held_groups = None
     if config.validation:
-        labels = data.train_labels[select_validation_indices(config, data)]
+        chosen = select_validation_indices(config, data)
+        labels, held_groups = data.train_labels[chosen], select_groups(data.train_groups, chosen)
         held, more = _score_epochs(
             run, "validation", tuple(test), labels, read_validation_predictions
         )
@@ -93,8 +96,8 @@ def load_plan_grids(run: Run) -> PlanGrids:
     if held:  # both maps have the same epochs
         test = {epoch: test[epoch] for epoch in held}
     return PlanGrids(
-        build_plan_grid(tuple(test), tuple(test.values())),
-        build_plan_grid(tuple(held), tuple(held.values())) if held else None,
+        build_plan_grid(tuple(test), tuple(test.values()), test_set.groups),
+        build_plan_grid(tuple(held), tuple(held.values()), held_groups) if held else None,
         len(kept),
         tuple(problems),
     )

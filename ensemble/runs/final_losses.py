@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.image_groups import Groups, select_groups
 from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import EnsembleError
 from ensemble.runs.epoch_choice import select_default_epoch
 from ensemble.runs.history import read_history, read_run_predictions, read_validation_predictions
 from ensemble.runs.store import Run, find_run, require_training_config
-from ensemble.runs.test_set import load_run_dataset
+from ensemble.runs.test_set import load_run_dataset, load_test_set
 from ensemble.storage.records.json_lines import Line
 
 
@@ -28,6 +29,7 @@ class FinalLosses:
       loss: (M,), the mean of each, in nats.
       per_image_loss: (M, N), of each image; None of training, and where predictions are not to be
         had.
+      groups: (N,), numbers from 0, of images that belong together; None where all are independent.
     """
 
     split: str
@@ -35,6 +37,7 @@ class FinalLosses:
     members: tuple[int, ...]
     loss: NDArray[np.float64]
     per_image_loss: NDArray[np.float64] | None
+    groups: Groups | None = None
 
 
 def load_final_losses(run_id: str, history: Sequence[Line] | None = None) -> FinalLosses | None:
@@ -59,11 +62,11 @@ def load_final_losses(run_id: str, history: Sequence[Line] | None = None) -> Fin
     last = ended[select_default_epoch(run, sorted(ended))]
     on = "validation" if "validation_loss" in last else "test"
     try:
-        each = _compute_image_losses(run, on, last["epoch"])
+        each, groups = _compute_image_losses(run, on, last["epoch"])
     except EnsembleError:  # The means are there nevertheless.
         return _parse_line_losses(run, last, on, last["epoch"])
     return FinalLosses(
-        on, last["epoch"], run.remaining_members(last["epoch"]), each.mean(axis=1), each
+        on, last["epoch"], run.remaining_members(last["epoch"]), each.mean(axis=1), each, groups
     )
 
 
@@ -72,12 +75,17 @@ def find_last_line(kind: str, lines: Sequence[Line]) -> Line | None:
     return next((line for line in reversed(lines) if line["kind"] == kind), None)
 
 
-def _compute_image_losses(run: Run, on: str, epoch: int) -> NDArray[np.float64]:
-    data = load_run_dataset(run)
+def _compute_image_losses(
+    run: Run, on: str, epoch: int
+) -> tuple[NDArray[np.float64], Groups | None]:
+    """(M, N) losses, and the groups of the images."""
     if on == "test":
-        return log_loss(read_run_predictions(run.id, epoch), data.test_labels)
+        test_set = load_test_set(run)
+        return log_loss(read_run_predictions(run.id, epoch), test_set.labels), test_set.groups
+    data = load_run_dataset(run)
     held = select_validation_indices(require_training_config(run), data)
-    return log_loss(read_validation_predictions(run.id, epoch), data.train_labels[held])
+    losses = log_loss(read_validation_predictions(run.id, epoch), data.train_labels[held])
+    return losses, select_groups(data.train_groups, held)
 
 
 def _parse_line_losses(run: Run, line: Line, on: str, epoch: int) -> FinalLosses:

@@ -5,6 +5,11 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 import numpy as np
 
+from ensemble.analysis.inference.image_groups import (
+    Groups,
+    grouped_share_interval,
+    select_groups,
+)
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality.averaging import (
     Floats,
@@ -40,6 +45,8 @@ class ShiftMetrics(TypedDict):
     answer_threshold: NotRequired[MetricValue | None]
     answered: NotRequired[Count]
     answered_wrong: NotRequired[Count]
+    answered_error: NotRequired[list[Share] | None]
+    groups: NotRequired[Count | None]
 
 
 class CorruptionMetrics(ShiftMetrics):
@@ -71,7 +78,10 @@ class OodMetrics(TypedDict):
 
 
 def compute_shift_metrics(
-    probabilities: Floats, labels: Ints, threshold: float | None = None
+    probabilities: Floats,
+    labels: Ints,
+    threshold: float | None = None,
+    groups: Groups | None = None,
 ) -> dict[str, Any]:
     """The figures of one change, ready for JSON: numbers and lists of numbers.
 
@@ -80,6 +90,8 @@ def compute_shift_metrics(
       labels: (N,), class numbers in [0, C).
       threshold: of the confidence, found on the images as they are, from which on an answer is
         given; None where these are the images as they are: then it is found on them.
+      groups: (N,), numbers from 0, of images that belong together, so that intervals count each
+        group as one draw; None where all are independent.
 
     Returns:
       `ensemble_accuracy`, `ensemble_nll` (nats), `ensemble_ece`; `member_accuracy`,
@@ -89,8 +101,10 @@ def compute_shift_metrics(
       `mean_confidence`, and `confidence_gap`, the 95 % interval of what it is above the accuracy;
       `error_auroc`, how well 1 − confidence tells wrong answers from right ones, with its interval
       (value, low, high), None where hardly any is wrong or right; `answer_threshold`, `answered`,
-      how many reach it, and `answered_wrong`, how many of those are wrong: the threshold lets
-      through `ERROR_RATE` errors on the images as they are, None where none does.
+      how many reach it, `answered_wrong`, how many of those are wrong, and `answered_error`, the
+      95 % interval of their share (None of no answer): the threshold lets through `ERROR_RATE`
+      errors on the images as they are, None where none does. `groups`, as how many groups the
+      images count; None where each counts by itself.
 
     Raises:
       ValueError: there is no example.
@@ -105,7 +119,8 @@ def compute_shift_metrics(
     within = np.mean([figures["entropy"] for figures in members])
     whole = _compute_classifier_metrics(averaged, labels)
     return {
-        **_compute_trust_metrics(averaged, labels, threshold),
+        **_compute_trust_metrics(averaged, labels, threshold, groups),
+        "groups": None if groups is None else int(groups.max()) + 1,
         **{f"ensemble_{name}": whole[name] for name in ("accuracy", "nll", "ece")},
         **{
             f"member_{name}": [figures[name] for figures in members]
@@ -119,7 +134,7 @@ def compute_shift_metrics(
 
 
 def _compute_trust_metrics(
-    averaged: Floats, labels: Ints, threshold: float | None
+    averaged: Floats, labels: Ints, threshold: float | None, groups: Groups | None
 ) -> dict[str, Any]:
     """Whether the ensemble's confidence can be relied on: against accuracy, errors, a threshold."""
     # Here, for they bring SciPy: who only reads results does without.
@@ -131,8 +146,8 @@ def _compute_trust_metrics(
 
     confidence = prediction_confidence(averaged)
     right = most_likely_classes(averaged) == labels
-    gap = estimate_confidence_gap(confidence, right)
-    auroc = estimate_error_detection(1 - confidence, right)
+    gap = estimate_confidence_gap(confidence, right, groups)
+    auroc = estimate_error_detection(1 - confidence, right, groups)
     if threshold is None:
         threshold = find_confidence_threshold(confidence, right, ERROR_RATE)
     answered = confidence >= threshold
@@ -143,6 +158,11 @@ def _compute_trust_metrics(
         "answer_threshold": threshold if math.isfinite(threshold) else None,
         "answered": int(answered.sum()),
         "answered_wrong": int((answered & ~right).sum()),
+        "answered_error": list(
+            grouped_share_interval(~right[answered], select_groups(groups, answered))
+        )
+        if answered.any()
+        else None,
     }
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.image_groups import Groups, select_groups
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
 from ensemble.runs.store import Run
-from ensemble.runs.test_set import load_run_dataset
+from ensemble.runs.test_set import load_run_dataset, load_test_set
 from ensemble.shift import shift_metrics as shift_figures
 from ensemble.shift.corruptions import Corruption, corrupt_images, scale_corruptions
 from ensemble.shift.ood_images import OodSet, list_ood_sets
@@ -57,6 +58,7 @@ def list_stress_tasks(run: Run, results: StressResults) -> list[StressTask]:
       NotPreparedError: the run's dataset is not on this machine.
     """
     dataset = load_run_dataset(run)
+    groups = select_groups(load_test_set(run).groups, np.arange(results.images))
     images = np.asarray(dataset.test_images[: results.images])
     labels = dataset.test_labels[: results.images]
     clean_done = (
@@ -66,10 +68,10 @@ def list_stress_tasks(run: Run, results: StressResults) -> list[StressTask]:
         "Test images as they are",
         clean_done,
         lambda: images,
-        partial(_add_clean_metrics, run, labels),
+        partial(_add_clean_metrics, run, labels, groups),
     )
     shifted = [
-        _build_corruption_task(kind, amount, images, labels, results)
+        _build_corruption_task(kind, amount, images, labels, groups, results)
         for kind in scale_corruptions(images.shape[1:]).values()
         for amount in kind.amounts[1:]
     ]
@@ -81,12 +83,15 @@ def list_stress_tasks(run: Run, results: StressResults) -> list[StressTask]:
 
 
 def _add_clean_metrics(
-    run: Run, labels: NDArray[np.int32], probabilities: NDArray[np.float32], results: StressResults
+    run: Run,
+    labels: NDArray[np.int32],
+    groups: Groups | None,
+    probabilities: NDArray[np.float32],
+    results: StressResults,
 ) -> StressResults:
     write_ood_scores(run.path, KNOWN_KEY, results.tick, _compute_member_ood_scores(probabilities))
-    return replace(
-        results, clean=convert_to_json(shift_figures.compute_shift_metrics(probabilities, labels))
-    )
+    clean = shift_figures.compute_shift_metrics(probabilities, labels, groups=groups)
+    return replace(results, clean=convert_to_json(clean))
 
 
 def _build_corruption_task(
@@ -94,6 +99,7 @@ def _build_corruption_task(
     amount: float,
     images: Pixels,
     labels: NDArray[np.int32],
+    groups: Groups | None,
     results: StressResults,
 ) -> StressTask:
     def add_corruption_metrics(
@@ -104,7 +110,7 @@ def _build_corruption_task(
             "amount": amount,
             **convert_to_json(
                 shift_figures.compute_shift_metrics(
-                    probabilities, labels, read_answer_threshold(results)
+                    probabilities, labels, read_answer_threshold(results), groups
                 )
             ),
         }

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.members.combining import CombinationComparison
 from ensemble.analysis.predictions import EnsemblePredictions, sort_examples
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.calibration_noise import (
     CalibrationErrorEstimate,
     estimate_calibration_error,
+    estimate_ensemble_calibration_error,
 )
 from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE, split_halves
 from ensemble.analysis.quality.quality import Quality
@@ -118,8 +120,14 @@ def measure_mean_calibration(
     predictions: EnsemblePredictions, fit: EnsemblePredictions | None
 ) -> CalibrationErrorEstimate:
     """The ECE of the arithmetic mean where all ways are judged, and what chance alone gives."""
-    judged = slice(None) if fit else split_halves(predictions.labels, predictions.groups)[1]
-    return estimate_calibration_error(predictions.confidence[judged], predictions.right[judged])
+    if fit:
+        return estimate_ensemble_calibration_error(predictions)
+    judged = split_halves(predictions.labels, predictions.groups)[1]
+    return estimate_calibration_error(
+        predictions.confidence[judged],
+        predictions.right[judged],
+        groups=select_groups(predictions.groups, judged),
+    )
 
 
 def list_changed_images(combined: CombinationComparison, rule: str) -> Ints:

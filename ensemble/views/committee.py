@@ -38,7 +38,6 @@ from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import committee as words
 from ensemble.wording.verdicts.calibration import describe_chance_error
-from ensemble.wording.verdicts.ensemble_gain import describe_ungrouped_images
 
 METRIC_CHOICE = Choice("figure", "Figure", METRIC_NAMES, "accuracy")
 # The margins to choose from, by their words in an address; accuracy's in percentage points.
@@ -105,8 +104,6 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
         verdict = decide_enough_members(epoch, name, MARGIN_VALUES[name][margin], SHARES[share])
         yield Paragraph(words.describe_enough_members(verdict, epoch.noun), "answer")
         yield Paragraph(words.describe_enough_evidence(verdict, epoch.noun), "evidence")
-        if epoch.predictions.groups is not None:
-            yield Paragraph(describe_ungrouped_images(epoch.noun), "note")
     else:
         yield METRIC_CHOICE
         yield Paragraph("How many members are enough is not judged by ECE.", "answer")
@@ -201,7 +198,9 @@ def best_committees_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> 
 
 def judge_committees(predictions: EnsemblePredictions) -> CommitteeEvaluation:
     """Every committee of the members, judged."""
-    return evaluate_committees(predictions.probabilities, predictions.labels)
+    return evaluate_committees(
+        predictions.probabilities, predictions.labels, groups=predictions.groups
+    )
 
 
 def pick_best_committees(

@@ -42,7 +42,9 @@ def build_loss_by_value(epoch: EvaluatedEpoch) -> View:
 def find_best_member_value(values: tuple[float, ...], losses: FinalLosses) -> BestValue:
     """Which of the values was best, of those that members went on with."""
     assert losses.per_image_loss is not None
-    return estimate_best_value(tuple(values[m] for m in losses.members), losses.per_image_loss)
+    return estimate_best_value(
+        tuple(values[m] for m in losses.members), losses.per_image_loss, losses.groups
+    )
 
 
 def build_losses_figure(

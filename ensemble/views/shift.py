@@ -23,7 +23,7 @@ from ensemble.views.parts import (
 )
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name
-from ensemble.wording.verdicts.ensemble_gain import describe_ungrouped_images
+from ensemble.wording.verdicts.ensemble_gain import describe_shift_groups
 
 MISSING_SCORES = "The scores of these images were deleted: measure again to get them back."
 OOD_HEADING = "Out-of-distribution images: of no class that the members know"
@@ -59,8 +59,9 @@ def shift_results_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
         f"{describe_measured_members(results)}.",
         "scope",
     )
-    if epoch.predictions.groups is not None:
-        yield Paragraph(describe_ungrouped_images(epoch.noun), "note")
+    if epoch.predictions.groups is not None and results.clean:
+        groups = results.clean.get("groups")
+        yield Paragraph(describe_shift_groups(groups, epoch.noun), "note")
     yield from corruptions_view(epoch, results)
     if results.ood:
         yield Paragraph(OOD_HEADING, "heading")

@@ -34,6 +34,8 @@ def figures(accuracy: float) -> dict[str, Any]:
         "error_auroc": [0.7, 0.6, 0.8],
         "answered": 30,
         "answered_wrong": 2,
+        "answered_error": [0.01, 0.2],
+        "groups": 40,
     }
     return {**half, **trust, "ensemble_accuracy": accuracy}
 

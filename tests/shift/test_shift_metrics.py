@@ -8,6 +8,7 @@ from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.analysis.quality.calibration import expected_calibration_error
+from ensemble.analysis.quality.error_detection import estimate_error_detection
 from ensemble.shift.shift_metrics import compute_shift_metrics
 from tests.analysis.draws import distributions
 
@@ -80,3 +81,32 @@ def test_trust_is_measured_on_the_averaged_probabilities_with_the_threshold_of_t
     # On the clean images at most 1 % of the answers are wrong, and one more would be too many.
     assert before["answered_wrong"] <= 0.01 * before["answered"]
     assert before["answered"] < 600
+
+
+def test_copies_count_once_in_every_interval() -> None:
+    draws = np.random.default_rng(5)
+    labels = draws.integers(4, size=400)
+    logits = draws.normal(0, 1, (3, 400, 4))
+    logits[:, np.arange(400), labels] += draws.normal(1.5, 1.5, 400)
+    made, groups = softmax(logits, axis=-1), np.arange(400).repeat(5)
+    often, their = made.repeat(5, axis=1), labels.repeat(5)
+    once = compute_shift_metrics(made, labels, 0.6)
+    grouped = compute_shift_metrics(often, their, 0.6, groups)
+    naive = compute_shift_metrics(often, their, 0.6)
+    assert (once["groups"], grouped["groups"], naive["groups"]) == (None, 400, None)
+    for name in ("confidence_gap", "error_auroc", "answered_error"):
+        widths = [found[name][-1] - found[name][-2] for found in (once, grouped, naive)]
+        assert widths[1] == pytest.approx(widths[0], rel=0.1), name
+        assert widths[2] < 0.6 * widths[0], name
+
+
+def test_few_groups_with_a_wrong_answer_leave_an_auroc_as_open_as_one_answer_a_group() -> None:
+    right = np.arange(300) % 30 > 5
+    uncertainty = np.where(right, 0.1, 0.9) + np.linspace(0, 0.01, 300)
+    patients = np.arange(300) // 30
+    by_patient = estimate_error_detection(uncertainty, right, patients)
+    alone = estimate_error_detection(uncertainty, right)
+    assert by_patient
+    assert alone
+    assert by_patient.value == alone.value
+    assert by_patient.low < alone.low - 0.05

@@ -14,6 +14,8 @@ from ensemble.analysis.inference.proportion_interval import wilson_interval
 
 Groups = NDArray[np.integer[Any]]
 
+MIN_VARIED_GROUPS = 30  # groups with a wrong answer, below which their spread is not known
+
 
 def number_groups(names: NDArray[np.generic]) -> Groups:
     """(N,), names of groups as numbers from 0."""
@@ -133,3 +135,32 @@ def effective_examples(hits: NDArray[Any], index: Groups, level: float = 0.95) -
     tail = (1 - level) / 2
     student = NormalDist().inv_cdf(tail) / float(stdtrit(groups - 1, tail))
     return max(1.0, n / max(1.0, variance / alone) * student**2)
+
+
+def estimate_design_effect(
+    right: NDArray[np.bool_], expected: NDArray[np.float64], index: Groups, level: float = 0.95
+) -> float:
+    """By how much groups raise the variance of the number of right answers: at least 1.
+
+    Their squared sums of right less expected, in multiples of what independent answers would give,
+    brought from normal to Student's quantiles. Where few groups have a wrong answer, or only a few
+    have a right one, that is not known: then all answers of a group count as one.
+
+    Args:
+      right: (N,), where the answer was right.
+      expected: (N,), the probability of each to be right, in [0, 1].
+      index: (N,), the group of each example, from 0.
+      level: of the interval or test that it is for, in (0, 1).
+    """
+    from scipy.special import stdtrit
+
+    sizes = np.bincount(index)
+    most = float((sizes.astype(np.float64) ** 2).sum() / len(index))
+    varied = min(len(np.unique(index[~right])), len(np.unique(index[right])))
+    alone = float((expected * (1 - expected)).sum())
+    if varied < MIN_VARIED_GROUPS or not alone:
+        return most
+    sums = np.bincount(index, right - expected)
+    tail = (1 - level) / 2
+    student = float(stdtrit(len(sizes) - 1, tail)) / NormalDist().inv_cdf(tail)
+    return max(1.0, float((sums**2).sum()) / alone * student**2)

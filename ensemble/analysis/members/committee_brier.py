@@ -25,7 +25,7 @@ class CommitteeBrierScores(NamedTuple):
     Attributes:
       mean: (S,), the mean Brier score, in [0, 2].
       loss: the moments (S,) over the examples of a committee's score − the whole's, for an
-        interval of bounded differences: without the third.
+        interval of bounded differences: without the third. Over groups where there are some, all.
       blocks: (S, B), the sum of a committee's scores in each block of examples.
     """
 
@@ -35,7 +35,11 @@ class CommitteeBrierScores(NamedTuple):
 
 
 def committee_brier_scores(
-    probabilities: Floats, labels: Ints, held: NDArray[np.bool_], block: Ints
+    probabilities: Floats,
+    labels: Ints,
+    held: NDArray[np.bool_],
+    block: Ints,
+    groups: Ints | None = None,
 ) -> CommitteeBrierScores:
     """Judge committees by their Brier score.
 
@@ -44,6 +48,7 @@ def committee_brier_scores(
       labels: (N,).
       held: (S, M), who is in which committee; all are in the last.
       block: (N,), the block of each example, in [0, B).
+      groups: (N,), the group of each example, from 0; None where all are independent.
     """
     M, n, C = probabilities.shape
     weights = held / held.sum(axis=1, keepdims=True)
@@ -58,8 +63,9 @@ def committee_brier_scores(
             apart[:, np.arange(len(rows)), labels[rows]] -= 1
             flat = apart.reshape(M, -1)
             product += flat @ flat.T
-            terms = _brier_loss_terms(apart, pairs)
-            squares += terms.T @ terms
+            if groups is None:
+                terms = _brier_loss_terms(apart, pairs)
+                squares += terms.T @ terms
         products.append(product)
     each = np.stack(
         [((weights @ block_product) * weights).sum(axis=1) for block_product in products], axis=1
@@ -69,12 +75,56 @@ def committee_brier_scores(
     twice = np.where(pairs[0] == pairs[1], 1.0, 2.0)
     by = np.concatenate([weights, weights[:, pairs[0]] * weights[:, pairs[1]] * twice], axis=1)
     by = by.astype(np.float32)
+    if groups is not None:
+        return CommitteeBrierScores(
+            mean, _measure_grouped_losses(probabilities, labels, by, loss, groups), each
+        )
     square = np.einsum("sp,sp->s", by @ squares.astype(np.float32), by, dtype=np.float64) / n
     variance = np.maximum(square - loss * loss, 0)
     variance[-1] = 0  # the whole is no distance from itself, whatever rounding says
     return CommitteeBrierScores(
         mean, DifferenceMoments(n, loss, variance, np.zeros_like(loss), MAX_BRIER_SCORE), each
     )
+
+
+def _measure_grouped_losses(
+    probabilities: Floats, labels: Ints, by: NDArray[np.float32], loss: Doubles, groups: Ints
+) -> DifferenceMoments:
+    """The moments over G groups of what S committees lose, by `collapse_groups`.
+
+    Args:
+      probabilities: (M, N, C).
+      labels: (N,).
+      by: (S, M + P), what each committee makes of the terms of `_brier_loss_terms`.
+      loss: (S,), the mean losses.
+      groups: (N,).
+    """
+    M, n, C = probabilities.shape
+    pairs = np.triu_indices(M)
+    order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
+    ends, G = np.cumsum(sizes), len(sizes)
+    scale = G / n * np.sqrt(G / max(1, G - 1))
+    moments, largest = np.zeros((2, len(by))), np.zeros(len(by))
+    first = 0
+    while first < G:
+        start = ends[first] - sizes[first]
+        room = max(1, SUM_BLOCK_SIZE // max(M * C, by.shape[1]))
+        last = max(first + 1, int(np.searchsorted(ends, start + room, side="right")))
+        rows = order[start : ends[last - 1]]
+        apart = probabilities[:, rows].astype(np.float64)
+        apart[:, np.arange(len(rows)), labels[rows]] -= 1
+        starts = ends[first:last] - sizes[first:last] - start
+        sums = np.add.reduceat(_brier_loss_terms(apart, pairs), starts)
+        for part in iterate_blocks(last - first, len(by), SUM_BLOCK_SIZE):
+            values = (sums[part] @ by.T).astype(np.float64)
+            values = scale * (values - sizes[first:last][part, None] * loss)
+            values[:, -1] = 0  # the whole, from itself
+            square = values * values
+            moments += [square.sum(axis=0), (square * values).sum(axis=0)]
+            largest = np.maximum(largest, np.sqrt(square.max(axis=0)))
+        first = last
+    largest = np.maximum(largest, MAX_BRIER_SCORE)  # which the next group may lose as a whole
+    return DifferenceMoments(G, loss, moments[0] / G, moments[1] / G, largest)
 
 
 def _brier_loss_terms(apart: Doubles, pairs: tuple[Ints, Ints]) -> NDArray[np.float32]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.inference.paired_intervals import DifferenceMoments
 from ensemble.analysis.members.committee_brier import committee_brier_scores
-from ensemble.analysis.members.subset_evaluation import SubsetResult, evaluate_subsets
+from ensemble.analysis.members.subset_evaluation import LossSpread, evaluate_subsets
 from ensemble.analysis.members.subset_layout import arrange_probabilities
 from ensemble.analysis.members.subsets import (
     MAX_MEMBERS_EXACT,
@@ -40,8 +40,10 @@ class CommitteeEvaluation:
       ece: (S,), the expected calibration error over 15 bins.
       won: (S,), how many examples the committee has right and the whole ensemble wrong.
       lost: (S,), how many the whole has right and the committee wrong.
-      nll_loss: the moments (S,), over the examples, of the committee's NLL − the whole's.
+      nll_loss: the moments (S,), over the examples, of the committee's NLL − the whole's; over
+        groups where some examples belong together.
       brier_loss: those of the Brier score.
+      accuracy_loss: those of the whole's accuracy − the committee's; None without groups.
       block: (B,), how many examples each of B blocks, drawn by chance, holds.
       by_block: of "nll" and "brier" the mean over the committees of each size, (M, B), of
         their means over the examples of each block.
@@ -60,8 +62,14 @@ class CommitteeEvaluation:
     lost: NDArray[np.int64]
     nll_loss: DifferenceMoments
     brier_loss: DifferenceMoments
+    accuracy_loss: DifferenceMoments | None
     block: NDArray[np.int64]
     by_block: dict[str, NDArray[np.float64]]
+
+    @property
+    def groups(self) -> int | None:
+        """As how many groups the examples count; None where each counts by itself."""
+        return None if self.accuracy_loss is None else self.accuracy_loss.n
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +111,11 @@ class MemberContributions:
 
 
 def evaluate_committees(
-    probabilities: Floats, labels: Ints, seed: int = 0, threads: int | None = None
+    probabilities: Floats,
+    labels: Ints,
+    seed: int = 0,
+    threads: int | None = None,
+    groups: Ints | None = None,
 ) -> CommitteeEvaluation:
     """Judge every committee of up to 12 members; of more, an unbiased draw of each size.
 
@@ -115,6 +127,8 @@ def evaluate_committees(
       labels: (N,), class numbers in [0, C).
       seed: of the draw, see `list_subset_masks.subsets`.
       threads: how many work at it; None for one a processor. It does not change the figures.
+      groups: (N,), numbers from 0, of examples that belong together, so that each group counts as
+        one draw; None where all are independent.
 
     Raises:
       ValueError: the shapes do not fit together, or M is out of its range.
@@ -131,23 +145,28 @@ def evaluate_committees(
     chosen = [members_of_mask(mask) for mask in masks]
     # In lexicographic order a committee begins as the one before it does.
     order = sorted(range(len(chosen)), key=chosen.__getitem__)
-    block = np.random.default_rng(seed).permutation(n) % EXAMPLE_BLOCKS
-    arranged = arrange_probabilities(probabilities, labels, block)
+    draws = n if groups is None else int(groups.max()) + 1
+    block = np.random.default_rng(seed).permutation(draws) % EXAMPLE_BLOCKS
+    block = block if groups is None else block[groups]
+    arranged = arrange_probabilities(probabilities, labels, block, groups)
     results = evaluate_subsets(arranged, [chosen[row] for row in order], threads)
+    by_mask = [results[row] for row in np.argsort(order)]
     columns = {
-        name: np.array([getattr(result, name) for result in results])[np.argsort(order)]
-        for name in SubsetResult._fields
+        name: np.array([getattr(result, name) for result in by_mask])
+        for name in ("right", "won", "lost", "nll", "ece", "nll_blocks")
     }
     held = membership_matrix(masks, members)
     size, nll = held.sum(axis=1), columns["nll"]
-    squared = committee_brier_scores(probabilities, labels, held, block)
-    shape = [columns[name] for name in ("variance", "third", "largest")]
+    squared = committee_brier_scores(probabilities, labels, held, block, groups)
+    shape = np.array([result.nll_loss for result in by_mask]).T
+    right_shape = [result.right_loss for result in by_mask if result.right_loss is not None]
+    accuracy = columns["right"] / n
     counts = np.bincount(block)
     sums = {"nll": columns["nll_blocks"], "brier": squared.blocks}
     figures = {
         "masks": masks,
         "size": size,
-        "accuracy": columns["right"] / n,
+        "accuracy": accuracy,
         "brier": squared.mean,
         "block": counts,
         **{name: columns[name] for name in ("nll", "ece", "won", "lost")},
@@ -159,10 +178,22 @@ def evaluate_committees(
         n=n,
         exact=members <= MAX_MEMBERS_EXACT,
         **figures,
-        nll_loss=DifferenceMoments(n, nll - nll[-1], *shape),
+        nll_loss=DifferenceMoments(draws, nll - nll[-1], *shape),
         brier_loss=squared.loss,
+        accuracy_loss=_collect_accuracy_moments(draws, accuracy, right_shape),
         by_block={name: average_by_size(values / counts, size) for name, values in sums.items()},
     )
+
+
+def _collect_accuracy_moments(
+    draws: int, accuracy: NDArray[np.float64], spreads: list[LossSpread]
+) -> DifferenceMoments | None:
+    """Over groups, of what the committees lose; None where examples are independent."""
+    if not spreads:
+        return None
+    variance, third, largest = np.array(spreads).T
+    largest = np.maximum(largest, 1.0)  # which the next group may lose as a whole
+    return DifferenceMoments(draws, accuracy[-1] - accuracy, variance, third, largest)
 
 
 def average_by_size(values: NDArray[np.float64], size: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.image_groups import collapse_groups
 from ensemble.analysis.members.subset_layout import SubsetLayout
 from ensemble.analysis.members.subsets import prefix_sums
 from ensemble.analysis.quality.averaging import Ints
@@ -24,6 +25,20 @@ Bools = NDArray[np.bool_]
 CHUNKS_PER_THREAD = 4  # so that no thread waits long for the last
 
 
+class LossSpread(NamedTuple):
+    """How what a subset loses varies over the examples, or over their groups.
+
+    Attributes:
+      variance: the mean squared distance to the mean.
+      third: the mean cubed distance.
+      largest: the largest distance.
+    """
+
+    variance: float
+    third: float
+    largest: float
+
+
 class SubsetResult(NamedTuple):
     """What a subset says: N examples judged.
 
@@ -33,9 +48,9 @@ class SubsetResult(NamedTuple):
       lost: how many the whole has right and the subset wrong.
       nll: the mean negative log-likelihood in nats.
       ece: the expected calibration error.
-      variance: of the examples' NLL − the whole ensemble's, the mean squared distance to its mean.
-      third: the mean cubed distance.
-      largest: the largest distance.
+      nll_loss: of the NLL − the whole ensemble's.
+      right_loss: of where the whole is right − where the subset is; None where examples are
+        independent, of which `won` and `lost` tell all.
       nll_blocks: (B,), the sum of the negative log-likelihood in each block of examples.
     """
 
@@ -44,9 +59,8 @@ class SubsetResult(NamedTuple):
     lost: int
     nll: float
     ece: float
-    variance: float
-    third: float
-    largest: float
+    nll_loss: LossSpread
+    right_loss: LossSpread | None
     nll_blocks: Doubles
 
 
@@ -153,18 +167,38 @@ class SubsetEvaluator:
         # What it loses of each example, then how far that is from its mean, then the square.
         loss = np.subtract(whole.logs, logs, out=self.loss)
         loss -= loss.sum() / n
-        square = np.multiply(loss, loss, out=self.square)
         return SubsetResult(
             right=int(np.count_nonzero(self.verdict)),
             won=int(np.count_nonzero(right & ~whole.right)),
             lost=int(np.count_nonzero(whole.right & ~right)),
             nll=float(-logs.sum() / n),
-            variance=float(loss @ loss / n),
-            third=float(square @ loss / n),
-            largest=float(np.sqrt(square.max())),
+            nll_loss=self._measure_spread(loss),
+            right_loss=self._measure_right_spread(right, whole.right),
             nll_blocks=-self._sum_by_block(logs),
             ece=self._calibration_error(),
         )
+
+    def _measure_spread(self, loss: Doubles) -> LossSpread:
+        """Of losses (N,) with the mean 0."""
+        if self.arranged.groups is not None:
+            loss = collapse_groups(loss, self.arranged.groups)
+            square = loss * loss
+        else:
+            square = np.multiply(loss, loss, out=self.square)
+        n = len(loss)
+        return LossSpread(
+            float(loss @ loss / n), float(square @ loss / n), float(np.sqrt(square.max()))
+        )
+
+    def _measure_right_spread(self, right: Bools, whole: Bools) -> LossSpread | None:
+        """Of where the whole is right and the subset is not, (V,) each."""
+        if self.arranged.groups is None:
+            return None
+        loss = self.loss  # which nobody needs any more
+        loss[: self.arranged.united] = 0
+        np.subtract(whole, right, out=loss[self.arranged.united :], dtype=np.float64)
+        loss -= loss.mean()
+        return self._measure_spread(loss)
 
     def _sum_by_block(self, values: Doubles) -> Doubles:
         """(B,), the sums of (N,) values in each block."""

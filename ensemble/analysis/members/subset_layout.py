@@ -35,6 +35,7 @@ class SubsetLayout:
       order: (N,), which example each of the label's probabilities is of.
       block: (N,), the block that each example is in, in that order.
       blocks: B.
+      groups: (N,), the group of each example in that order; None where all are independent.
     """
 
     rows: Doubles
@@ -45,6 +46,7 @@ class SubsetLayout:
     order: Ints
     block: Ints
     blocks: int
+    groups: Ints | None = None
 
     @property
     def contested(self) -> int:
@@ -58,7 +60,7 @@ class SubsetLayout:
 
 
 def arrange_probabilities(
-    probabilities: Floats, labels: Ints, block: Ints | None = None
+    probabilities: Floats, labels: Ints, block: Ints | None = None, groups: Ints | None = None
 ) -> SubsetLayout:
     """Lay out the probabilities (M, N, C) of labelled examples (N,).
 
@@ -66,6 +68,7 @@ def arrange_probabilities(
       probabilities: (M, N, C).
       labels: (N,).
       block: (N,), the block of each example, from 0; None for one block.
+      groups: (N,), the group of each example, from 0; None where all are independent.
     """
     block = np.zeros(len(labels), np.int64) if block is None else block
     by_block = np.argsort(block, kind="stable")
@@ -91,7 +94,15 @@ def arrange_probabilities(
     below, first = rivals < labels[contested[owner]], np.flatnonzero(np.diff(owner, prepend=-1))
     number = int(block.max()) + 1
     return SubsetLayout(
-        np.stack(rows), len(united), len(wrong), below, first, order, block[order], number
+        np.stack(rows),
+        len(united),
+        len(wrong),
+        below,
+        first,
+        order,
+        block[order],
+        number,
+        None if groups is None else groups[order],
     )
 
 

@@ -72,6 +72,7 @@ class SufficientSize:
       n: N, the examples.
       exact: whether all committees of each size were judged, else those that were drawn.
       sizes: M − 1, M − 2 and so on, down to 1 or the first that is not enough.
+      groups: as how many groups the examples count; None where each counts by itself.
     """
 
     metric: str
@@ -81,6 +82,7 @@ class SufficientSize:
     n: int
     exact: bool
     sizes: tuple[SizeVerdict, ...]
+    groups: int | None = None
 
     @property
     def smallest_sufficient(self) -> SizeVerdict | None:
@@ -145,7 +147,14 @@ def find_sufficient_size(
         if sizes[-1].outcome != "enough":
             break
     return SufficientSize(
-        figure, margin, share, judged.members, judged.n, judged.exact, tuple(sizes)
+        figure,
+        margin,
+        share,
+        judged.members,
+        judged.n,
+        judged.exact,
+        tuple(sizes),
+        judged.groups,
     )
 
 
@@ -165,7 +174,8 @@ def _test_size(
     if outcome == "undecided":
         z = -NormalDist().inv_cdf(alpha)
         spread = _committee_loss_variance(judged, figure, rows, alpha)
-        examples = (z + NormalDist().inv_cdf(POWER)) ** 2 * spread / margin**2
+        each = 1.0 if judged.groups is None else judged.n / judged.groups  # examples a draw
+        examples = each * (z + NormalDist().inv_cdf(POWER)) ** 2 * spread / margin**2
         wanted = math.ceil(np.partition(examples, u - 1)[u - 1])
     return SizeVerdict(
         size,
@@ -189,9 +199,12 @@ def _committee_loss(judged: CommitteeEvaluation, figure: str) -> Doubles:
 def _committee_moments(
     judged: CommitteeEvaluation, figure: str, rows: NDArray[np.intp]
 ) -> DifferenceMoments:
-    difference_moments: DifferenceMoments = (
-        judged.nll_loss if figure == "nll" else judged.brier_loss
-    )
+    difference_moments = {
+        "accuracy": judged.accuracy_loss,
+        "nll": judged.nll_loss,
+        "brier": judged.brier_loss,
+    }[figure]
+    assert difference_moments is not None, "independent examples are counted"
     each = (
         difference_moments.mean,
         difference_moments.variance,
@@ -199,7 +212,7 @@ def _committee_moments(
         difference_moments.largest,
     )
     return DifferenceMoments(
-        judged.n, *(np.broadcast_to(moment, judged.size.shape)[rows] for moment in each)
+        difference_moments.n, *(np.broadcast_to(moment, judged.size.shape)[rows] for moment in each)
     )
 
 
@@ -207,25 +220,31 @@ def _committee_loss_interval(
     judged: CommitteeEvaluation, figure: str, rows: NDArray[np.intp], alpha: float
 ) -> tuple[Any, Any]:
     """Both ends of the losses of some committees, each wrong with probability `alpha`."""
-    if figure == "accuracy":
+    if figure == "accuracy" and judged.groups is None:
         lost, won = judged.lost[rows], judged.won[rows]
         return difference_interval(lost, won, judged.n, 1 - 2 * alpha)
-    # A Brier score is bounded, the log of a probability is not.
     return moments_interval(
-        _committee_moments(judged, figure, rows), alpha, bounded=figure == "brier"
+        _committee_moments(judged, figure, rows), alpha, bounded=_is_loss_bounded(judged, figure)
     )
+
+
+def _is_loss_bounded(judged: CommitteeEvaluation, figure: str) -> bool:
+    """Whether a draw's loss has a bound: a Brier score has one, an NLL or a group's sum none."""
+    return figure == "brier" and judged.groups is None
 
 
 def _committee_loss_variance(
     judged: CommitteeEvaluation, figure: str, rows: NDArray[np.intp], alpha: float
 ) -> Doubles:
-    """How much the loss varies from example to example, unseen ones counted as intervals do."""
-    n = judged.n
-    if figure == "accuracy":
+    """How much the loss varies from draw to draw, unseen ones counted as intervals do.
+
+    A draw is an example, or a group.
+    """
+    if figure == "accuracy" and judged.groups is None:
         differ = (judged.won + judged.lost)[rows]
-        spread: Doubles = (differ + 2) / n - _committee_loss(judged, figure)[rows] ** 2
+        spread: Doubles = (differ + 2) / judged.n - _committee_loss(judged, figure)[rows] ** 2
         return spread
     moments = _committee_moments(judged, figure, rows)
-    _, high = moments_interval(moments, alpha, bounded=figure == "brier")
+    _, high = moments_interval(moments, alpha, bounded=_is_loss_bounded(judged, figure))
     half: Doubles = (high - moments.mean) / NormalDist().inv_cdf(1 - alpha)
-    return n * half * half
+    return moments.n * half * half

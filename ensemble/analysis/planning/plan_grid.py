@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.image_groups import Groups
 from ensemble.analysis.planning.committee_scores import MAX_MEMBERS_EXACT_PLANS, CommitteeScores
 
 Doubles = NDArray[np.float64]
@@ -40,6 +41,8 @@ class PlanGrid:
         committees of a size, of every example.
       member_scores: of both, (E, K, M): the mean over the committees that each member is in, and
         over all examples.
+      groups: (N,), numbers from 0, of examples that belong together; None where all are
+        independent.
     """
 
     members: int
@@ -47,6 +50,7 @@ class PlanGrid:
     sizes: NDArray[np.int64]
     scores: dict[str, NDArray[np.float32]]
     member_scores: dict[str, Doubles]
+    groups: Groups | None = None
 
     @property
     def n(self) -> int:
@@ -115,12 +119,15 @@ class PlanGrid:
         return apart
 
 
-def build_plan_grid(epochs: Sequence[int], scores: Sequence[CommitteeScores]) -> PlanGrid:
+def build_plan_grid(
+    epochs: Sequence[int], scores: Sequence[CommitteeScores], groups: Groups | None = None
+) -> PlanGrid:
     """The map of the same members after several epochs, judged on the same examples.
 
     Args:
       epochs: (E,), rising.
       scores: of each of them.
+      groups: (N,), numbers from 0, of examples that belong together.
 
     Raises:
       ValueError: there is none, or they are not of the same members and examples.
@@ -141,4 +148,5 @@ def build_plan_grid(epochs: Sequence[int], scores: Sequence[CommitteeScores]) ->
             "nll": np.stack([score.member_nll for score in scores]),
             "accuracy": np.stack([score.member_right for score in scores]),
         },
+        groups,
     )

@@ -12,7 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
 
-from ensemble.analysis.inference.paired_intervals import DifferenceMoments, moments_interval
+from ensemble.analysis.inference.image_groups import (
+    Groups,
+    collapse_groups,
+    grouped_mean_interval,
+)
 from ensemble.analysis.planning.plan_grid import LOWER_IS_BETTER, EnsemblePlan, PlanGrid
 
 Doubles = NDArray[np.float64]
@@ -73,10 +77,10 @@ def estimate_plan(plan_grid: PlanGrid, plan: EnsemblePlan, figure: str) -> PlanE
     """
     values = plan_grid.example_scores(plan, figure)
     share, df = _member_variance([plan_grid.member_influence(plan, figure)])
-    low, high = _plan_mean_intervals(values[None], np.array([share]), df, LEVEL, figure)
+    low, high = _plan_mean_interval(values, share, df, LEVEL, figure, plan_grid.groups)
     if figure == "accuracy":
-        low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)
-    return PlanEstimate(float(values.mean()), max(0.0, float(low[0])), float(high[0]))
+        high = min(high, 1.0)
+    return PlanEstimate(float(values.mean()), max(0.0, low), high)
 
 
 def compute_plan_losses(
@@ -166,16 +170,11 @@ def _compute_plan_loss(
     share, df = _member_variance(
         [plan_influence, its_members] if apart else [plan_influence - its_members]
     )
-    low, high = _plan_mean_intervals(values[None], np.array([share]), df, level, figure)
-    return PlanLoss(
-        plan,
-        against,
-        float(values.mean()),
-        float(low[0]),
-        float(high[0]),
-        float(values.var()) / len(values),
-        share,
-    )
+    groups = plan_grid.groups
+    low, high = _plan_mean_interval(values, share, df, level, figure, groups)
+    draws = values if groups is None else collapse_groups(values, groups)
+    by_examples = float(draws.var()) / len(draws)
+    return PlanLoss(plan, against, float(values.mean()), low, high, by_examples, share)
 
 
 def _member_variance(influences: Sequence[Doubles]) -> tuple[float, float]:
@@ -191,17 +190,17 @@ def _member_variance(influences: Sequence[Doubles]) -> tuple[float, float]:
     return total, total**2 / sum(variance**2 / df for variance, df in parts)
 
 
-def _plan_mean_intervals(
-    values: Doubles, by_members: Doubles, df: float, level: float, figure: str
-) -> tuple[Doubles, Doubles]:
-    """Both ends (S,) of the means of S rows (S, N)."""
-    alpha, bounded = (1 - level) / 2, figure == "accuracy"
-    mean = values.mean(axis=1)
-    gap = values - mean[:, None]
-    square = gap * gap
-    largest = np.ones(len(values)) if bounded else np.abs(gap).max(axis=1)
-    third = (square * gap).mean(axis=1)
-    moments = DifferenceMoments(values.shape[1], mean, square.mean(axis=1), third, largest)
-    low, high = moments_interval(moments, alpha, bounded)
-    half = t.isf(alpha, df) * np.sqrt(by_members)
-    return mean - np.hypot(mean - low, half), mean + np.hypot(high - mean, half)
+def _plan_mean_interval(
+    values: Doubles,
+    by_members: float,
+    df: float,
+    level: float,
+    figure: str,
+    groups: Groups | None,
+) -> tuple[float, float]:
+    """Both ends of the mean of (N,) values, over draws of examples (or groups) and of members."""
+    bound = 1.0 if figure == "accuracy" else None
+    mean = float(values.mean())
+    low, high = grouped_mean_interval(values, groups, level, bound)
+    half = float(t.isf((1 - level) / 2, df)) * math.sqrt(by_members)
+    return mean - math.hypot(mean - low, half), mean + math.hypot(high - mean, half)

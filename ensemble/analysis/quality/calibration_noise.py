@@ -1,10 +1,12 @@
 """What chance alone makes of the expected calibration error (ECE), and how well it is known."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.image_groups import Groups, estimate_design_effect
 from ensemble.analysis.inference.poisson_binomial import poisson_binomial_distribution
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.predictions import EnsemblePredictions
@@ -43,7 +45,11 @@ class CalibrationErrorEstimate:
 
 
 def estimate_calibration_error(
-    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS, seed: int = 0
+    confidence: Floats,
+    right: NDArray[np.bool_],
+    bins: int = BINS,
+    seed: int = 0,
+    groups: Groups | None = None,
 ) -> CalibrationErrorEstimate:
     """The ECE with its 95 % interval, and beside it what chance alone gives.
 
@@ -61,11 +67,15 @@ def estimate_calibration_error(
       the true gaps, which are no matter of chance. The end of such a sum of independent shares is
       put together of their own Wilson intervals, in quadrature.
 
+    Where answers belong together there are as many as the groups are worth: each bin's noise grows
+    by the root of the design effect of the answers right, around the accuracy of their bin.
+
     Args:
       confidence: (N,), in [0, 1].
       right: (N,), where the answer was right.
       bins: B, at least 1.
       seed: of the simulated draws.
+      groups: (N,), which answers belong together; None where all are independent.
 
     Raises:
       ValueError: there is no example, or the shapes differ.
@@ -76,17 +86,21 @@ def estimate_calibration_error(
     bias in calibration error estimation", AISTATS 2022.
     """
     reliability = reliability_bins(confidence, right, bins)
-    by_chance = simulate_chance_calibration_errors(confidence, bins, seed)
-    noise = max(
-        np.quantile(by_chance, 0.975), np.quantile(_simulate_bin_noise(reliability, seed), 0.975)
-    )
+    effect = 1.0
+    if groups is not None:
+        within = _assign_confidence_bins(confidence, bins)
+        effect = estimate_design_effect(right, reliability.accuracy[within], groups)
+    widening = math.sqrt(effect)
+    by_chance = widening * simulate_chance_calibration_errors(confidence, bins, seed)
+    as_measured = widening * _simulate_bin_noise(reliability, seed)
+    noise = max(np.quantile(by_chance, 0.975), np.quantile(as_measured, 0.975))
     ece = expected_calibration_error(confidence, right, bins)
     ends = np.quantile(by_chance, [0.025, 0.975])
     return CalibrationErrorEstimate(
         n=len(confidence),
         ece=ece,
         low=max(0.0, float(ece - noise)),
-        high=min(1.0, ece + _upper_error_margin(reliability)),
+        high=min(1.0, ece + _upper_error_margin(reliability, effect)),
         chance=float(by_chance.mean()),
         chance_low=float(ends[0]),
         chance_high=float(ends[1]),
@@ -97,7 +111,11 @@ def estimate_ensemble_calibration_error(
     ensemble_predictions: EnsemblePredictions,
 ) -> CalibrationErrorEstimate:
     """The ensemble's ECE, its interval, and what chance alone gives."""
-    return estimate_calibration_error(ensemble_predictions.confidence, ensemble_predictions.right)
+    return estimate_calibration_error(
+        ensemble_predictions.confidence,
+        ensemble_predictions.right,
+        groups=ensemble_predictions.groups,
+    )
 
 
 def simulate_chance_calibration_errors(
@@ -143,11 +161,11 @@ def _simulate_bin_noise(bins: ReliabilityBins, seed: int) -> NDArray[np.float64]
     return np.asarray(np.abs(drawn - count * likely).sum(axis=1) / count.sum())
 
 
-def _upper_error_margin(bins: ReliabilityBins) -> float:
+def _upper_error_margin(bins: ReliabilityBins, effect: float) -> float:
     """How far Σ_b ± n_b / N · accuracy_b may lie above what was measured, whatever the signs."""
     count, hits = _nonempty_bin_counts(bins)
-    ends = np.array([wilson_interval(int(h), int(n)) for h, n in zip(hits, count, strict=True)])
-    share = hits / count
+    share, worth = hits / count, np.maximum(1.0, count / effect)
+    ends = np.array([wilson_interval(p * n, n) for p, n in zip(share, worth, strict=True)])
     half = np.maximum(ends[:, 1] - share, share - ends[:, 0])
     return float(np.sqrt(((count * half) ** 2).sum()) / count.sum())
 

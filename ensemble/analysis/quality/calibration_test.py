@@ -2,12 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
+from ensemble.analysis.inference.image_groups import estimate_design_effect
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.inference.poisson_binomial import poisson_binomial_p_value
 from ensemble.analysis.quality.averaging import Floats, Ints
@@ -16,8 +15,6 @@ from ensemble.analysis.quality.calibration import BINS, bin_by_confidence
 # Two questions, one verdict: together they are wrong of at most 5 % of what is calibrated.
 OVERALL_LEVEL = 0.04
 BINS_LEVEL = 0.01
-MIN_VARIED_GROUPS = 30  # groups with a wrong answer, below which their spread is not known
-TAIL = OVERALL_LEVEL / 2
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ def calibration_test(
       right: (N,), where the answer was right.
       bins: B, at least 1.
       groups: (N,), which answers belong together, so that they are not independent: p is then the
-        exact one of as many answers as these are worth (`_estimate_design_effect`), as sure as
+        exact one of as many answers as these are worth (`estimate_design_effect`), as sure as
         these and as far from it. None where all are independent.
 
     Raises:
@@ -116,7 +113,9 @@ def calibration_test(
     bin_by_confidence(confidence, right, edges)  # refuses what does not fit together
     sure = np.clip(confidence.astype(np.float64), 0.0, 1.0)  # a sum of shares may round above 1
     within = np.searchsorted(edges[1:-1], confidence, side="left")
-    effect = 1.0 if groups is None else _estimate_design_effect(sure, right, groups)
+    effect = 1.0
+    if groups is not None:
+        effect = estimate_design_effect(right, sure, groups, 1 - OVERALL_LEVEL)
     count = None if groups is None else int(groups.max()) + 1
     each = [
         _test_bin(sure[within == b], right[within == b], edges[b], edges[b + 1], effect, count)
@@ -126,26 +125,6 @@ def calibration_test(
     return CalibrationTest(
         _test_bin(sure, right, 0, 1, effect, count), tuple(each), tuple(corrected.tolist())
     )
-
-
-def _estimate_design_effect(
-    sure: NDArray[np.float64], right: NDArray[np.bool_], groups: Ints
-) -> float:
-    """By how much groups raise the variance of the number of right answers: at least 1.
-
-    Their squared sums of right less confidence, in multiples of what independent answers would
-    give, brought from normal to Student's quantiles. Where few groups have a wrong answer, or only
-    a few have a right one, that is not known: then all answers of a group count as one.
-    """
-    sizes = np.bincount(groups)
-    most = float((sizes.astype(np.float64) ** 2).sum() / len(groups))
-    varied = min(len(np.unique(groups[~right])), len(np.unique(groups[right])))
-    alone = float((sure * (1 - sure)).sum())
-    if varied < MIN_VARIED_GROUPS or not alone:
-        return most
-    sums = np.bincount(groups, right - sure)
-    student = float(stdtrit(len(sizes) - 1, TAIL)) / NormalDist().inv_cdf(TAIL)
-    return max(1.0, float((sums**2).sum()) / alone * student**2)
 
 
 def _test_bin(

@@ -8,7 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from ensemble.analysis.inference.paired_intervals import mean_interval
+from ensemble.analysis.inference.image_groups import (
+    MIN_VARIED_GROUPS,
+    Groups,
+    grouped_mean_interval,
+)
 from ensemble.analysis.quality.averaging import Floats
 
 HALVINGS = 50  # of an interval of 1: what is left is below a double's rounding
@@ -56,7 +60,9 @@ class ConfidenceGap:
         return int(self.low > 0) - int(self.high < 0)
 
 
-def estimate_auroc(positives: Floats, negatives: Floats, level: float = 0.95) -> AurocEstimate:
+def estimate_auroc(
+    positives: Floats, negatives: Floats, level: float = 0.95, effect: float = 1.0
+) -> AurocEstimate:
     """The AUROC of a score with its interval: Newcombe's method 5, a score interval.
 
     Its ends are the values that a test would just not reject, with the variance that each would
@@ -66,6 +72,7 @@ def estimate_auroc(positives: Floats, negatives: Floats, level: float = 0.95) ->
       positives: (P,), scores that should be high.
       negatives: (N,), scores that should be low.
       level: of the interval, in (0, 1).
+      effect: by how much its variance is larger than of independent examples, at least 1.
 
     Raises:
       ValueError: there are fewer than two of either.
@@ -85,7 +92,7 @@ def estimate_auroc(positives: Floats, negatives: Floats, level: float = 0.95) ->
 
     def is_compatible(truth: float) -> bool:
         within = average * ((1 - truth) / (2 - truth) + truth / (1 + truth))
-        variance = truth * (1 - truth) * (1 + within) / (P * N)
+        variance = effect * truth * (1 - truth) * (1 + within) / (P * N)
         return abs(value - truth) <= z * math.sqrt(variance)
 
     ends = []
@@ -101,22 +108,58 @@ def estimate_auroc(positives: Floats, negatives: Floats, level: float = 0.95) ->
     return AurocEstimate(value, ends[0], ends[1], P, N)
 
 
-def estimate_error_detection(uncertainty: Floats, right: NDArray[np.bool_]) -> AurocEstimate | None:
+def estimate_error_detection(
+    uncertainty: Floats, right: NDArray[np.bool_], groups: Groups | None = None
+) -> AurocEstimate | None:
     """How well an uncertainty (N,) tells wrong answers from right ones.
 
-    None where fewer than two are wrong, or right: then nothing can be said of it.
+    None where fewer than two are wrong, or right: then nothing can be said of it. `groups`, (N,)
+    numbers from 0, are of answers that belong together; None where all are independent.
     """
     wrong = uncertainty[~right]
     if min(len(wrong), int(right.sum())) < MIN_ANSWERS:
         return None
-    return estimate_auroc(wrong, uncertainty[right])
+    effect = 1.0 if groups is None else _estimate_auroc_effect(uncertainty, right, groups)
+    return estimate_auroc(wrong, uncertainty[right], effect=effect)
 
 
-def estimate_confidence_gap(confidence: Floats, right: NDArray[np.bool_]) -> ConfidenceGap:
+def _estimate_auroc_effect(uncertainty: Floats, right: NDArray[np.bool_], groups: Groups) -> float:
+    """By how much groups raise the variance of an AUROC: at least 1.
+
+    The cluster-robust variance of its placements in multiples of the independent one. Where few
+    groups have a wrong answer, or a right one, it is not known: all answers of a group that are
+    wrong then count as one, and so do those that are right.
+
+    Source: N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53
+    (1997), 567-578.
+    """
+    wrong_groups, right_groups = groups[~right], groups[right]
+    if min(len(np.unique(wrong_groups)), len(np.unique(right_groups))) < MIN_VARIED_GROUPS:
+        sizes = (np.bincount(side).astype(np.float64) for side in (wrong_groups, right_groups))
+        return max(float((count**2).sum() / count.sum()) for count in sizes)
+    # Of each answer the share of the other side that it stands on the due side of.
+    ranks = rankdata(uncertainty)
+    influence = np.empty(len(right))
+    for side, sign in ((~right, 1), (right, -1)):
+        placements = sign * (ranks[side] - rankdata(uncertainty[side]))
+        influence[side] = (placements - placements.mean()) / (side.sum() * (~side).sum())
+    count = int(groups.max()) + 1
+    sums = np.bincount(groups, influence)
+    clustered = count / (count - 1) * float((sums**2).sum())
+    alone = float((influence**2).sum())
+    return max(1.0, clustered / alone) if alone else 1.0
+
+
+def estimate_confidence_gap(
+    confidence: Floats, right: NDArray[np.bool_], groups: Groups | None = None
+) -> ConfidenceGap:
     """How much surer than right the answers (N,) are, with an interval.
+
+    `groups`, (N,) numbers from 0, are of answers that belong together.
 
     Raises:
       ValueError: there is no example.
     """
-    low, high = mean_interval(confidence.astype(np.float64) - right, bound=1.0)
+    gap = confidence.astype(np.float64) - right
+    low, high = grouped_mean_interval(gap, groups, bound=1.0)
     return ConfidenceGap(float(confidence.mean()), float(right.mean()), low, high)

@@ -274,7 +274,9 @@ def describe_answered_errors(
     text = f"The threshold that lets {rate} errors through on the {pluralize_noun(noun)} as they"
     if not answered:
         return f"{text} are answers none of these."
-    low, high = (formats.format_percent(end, answered) for end in wilson_interval(wrong, answered))
+    # Results of earlier versions have no interval of their own.
+    ends = worst.get("answered_error") or wilson_interval(wrong, answered)
+    low, high = (formats.format_percent(end, answered) for end in ends)
     return (
         f"{text} are answers {formats.format_percent(answered / n, n)} of these, "
         f"{formats.format_percent(wrong / answered, answered)} of them wrongly ({low} to {high})."

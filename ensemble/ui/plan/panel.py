@@ -17,7 +17,7 @@ from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import escaping
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.verdicts import plan as words
-from ensemble.wording.verdicts.ensemble_gain import describe_ungrouped_images
+from ensemble.wording.verdicts.ensemble_gain import describe_image_dependence
 
 DETAIL_LABELS = {"losses": "What the others lose", "two": "Two plans", "cheaper": "Cheaper members"}
 
@@ -61,8 +61,10 @@ def show_plan_verdict(
     if second:
         st.caption(second)
     notes = [words.CAUTIONS[name] for name in list_plan_cautions(run, maps, plan_choice.best)]
-    if loaders.load_run_test_set(run).groups is not None:
-        notes.append(escaping.escape_markdown(describe_ungrouped_images(run.data.noun)))
+    found = loaders.load_run_test_set(run).test_groups
+    if found.groups is not None:
+        sentence = describe_image_dependence(found.named, found.copies, n, run.data.noun)
+        notes.append(escaping.escape_markdown(sentence))
     for note in (*notes, *map(escaping.escape_markdown, maps.left_out)):
         st.caption(note)
 

@@ -97,7 +97,10 @@ def describe_enough_evidence(sufficient_size: SufficientSize, noun: str) -> str:
         )
         if size_verdict
     ]
-    return " ".join([*parts, "Each claim is wrong at most 5 % of the time."])
+    each = "Each claim is wrong at most 5 % of the time"
+    groups = sufficient_size.groups
+    each += f"; each of {groups:,} groups counts as one draw." if groups else "."
+    return " ".join([*parts, each])
 
 
 def describe_loss_bound(size_verdict: SizeVerdict, figure: str) -> str:

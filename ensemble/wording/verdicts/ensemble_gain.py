@@ -299,12 +299,20 @@ def describe_image_dependence(named: int, copies: int, n: int, noun: str) -> str
     return " ".join(sentences) or f"Intervals and tests take the {nouns} as independent."
 
 
-def describe_ungrouped_images(noun: str) -> str:
-    """What is to be said where images that belong together are not counted together."""
-    return (
-        f"The {pluralize_noun(noun)} of one group, and copies, count one by one here: what is "
-        "shown is less sure than it says."
-    )
+def describe_shift_groups(groups: int | None, noun: str) -> str:
+    """Whether figures under shift count images that belong together as one.
+
+    Args:
+      groups: as how many groups; None where an earlier version measured them.
+      noun: what an image is called.
+    """
+    nouns = pluralize_noun(noun)
+    if groups is None:
+        return (
+            f"When this was measured, the {nouns} of one group, and copies, counted one by one: "
+            "what is shown is less sure than it says. Measure again to count them together."
+        )
+    return f"Intervals count the {nouns} of one group, or copies, together: {groups:,} groups."
 
 
 def describe_training_copies(copies: int | None, n: int, noun: str) -> str:

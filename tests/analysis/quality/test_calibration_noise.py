@@ -63,6 +63,28 @@ def test_the_interval_holds_the_error_that_no_chance_is_in(n: int, shift: float)
     assert all(one.low <= one.ece <= one.high for one in found)
 
 
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_where_answers_belong_together_each_group_is_one_draw(shift: float) -> None:
+    """100 groups of 10 answers, half of which are decided by their group's luck."""
+    rng, draws, groups = np.random.default_rng(4), 60, np.arange(100).repeat(10)
+    confidence = sure(100, 4).repeat(10)  # as sure of all of a group
+    odds = confidence / (1 - confidence) * np.exp(-shift)
+    truth = odds / (1 + odds)
+    bins = reliability_bins(confidence, np.ones(1_000, bool))
+    true = np.bincount(np.digitize(confidence, bins.edges[1:-1], right=True), truth, 15)
+    error = np.abs(true - np.nan_to_num(bins.confidence * bins.count)).sum() / 1_000
+    missed = {"grouped": 0, "independent": 0}
+    for seed in range(draws):
+        luck = np.where(rng.random(1_000) < 0.5, rng.random(100)[groups], rng.random(1_000))
+        for name, index in (("grouped", groups), ("independent", None)):
+            found = estimate_calibration_error(confidence, luck < truth, seed=seed, groups=index)
+            missed[name] += not found.low - 1e-12 <= error <= found.high
+    most = draws * 0.05 + 3 * np.sqrt(draws * 0.05)
+    assert missed["grouped"] <= most
+    if not shift:  # Without groups, calibrated answers are said to be off too often.
+        assert missed["independent"] > most
+
+
 def test_a_bootstrap_over_the_answers_would_miss_it() -> None:
     """Why it is none: of calibrated answers most of its intervals leave the true 0 out."""
     confidence, rng = sure(500, 4), np.random.default_rng(3)

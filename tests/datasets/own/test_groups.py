@@ -14,6 +14,7 @@ from ensemble.datasets.own import custom_registry
 from ensemble.datasets.split import select_validation_indices
 from ensemble.engine import Trainer
 from ensemble.errors import DataError
+from ensemble.planning.plan_grids import load_plan_grids
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.registry import VIEWS
 from ensemble.views.summary import summarize_view
@@ -57,9 +58,12 @@ def test_whole_groups_become_the_test_set_and_count_once(tmp_path, add):
     assert f"count the images of one group together: {len(once)} groups." in evidence
     classes = summarize_view(VIEWS["confusion"], epoch)
     assert "group of images" in " ".join(one.text for one in classes.paragraphs)
-    # Where they are not counted together, that is said.
     committee = summarize_view(VIEWS["committee"], epoch)
-    assert "count one by one here" in " ".join(one.text for one in committee.paragraphs)
+    enough = " ".join(one.text for one in committee.paragraphs)
+    assert f"each of {len(once)} groups counts as one draw" in enough
+    maps = load_plan_grids(runs.find_run(run.id))
+    assert maps.test.groups is not None
+    assert maps.test.groups.tolist() == epoch.predictions.groups.tolist()
     assert runs.find_run(run.id).id == run.id
 
 

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from ensemble import runs
@@ -83,9 +81,10 @@ def _load_cached_losses(
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _compute_cached_best_value(
-    run_id: str, epoch: int, values: tuple[float, ...], on: str, _each: NDArray[np.float64]
+    run_id: str, epoch: int, values: tuple[float, ...], on: str, _losses: FinalLosses
 ) -> BestValue:
-    return estimate_best_value(values, _each)
+    assert _losses.per_image_loss is not None
+    return estimate_best_value(values, _losses.per_image_loss, _losses.groups)
 
 
 # Drawn once for each epoch and look: a run that trains is looked at every second.
@@ -114,9 +113,7 @@ def show_best_value_figure(
         best = None
     else:
         own = tuple(values[m] for m in losses.members)
-        best = _compute_cached_best_value(
-            run.id, losses.epoch, own, losses.split, losses.per_image_loss
-        )
+        best = _compute_cached_best_value(run.id, losses.epoch, own, losses.split, losses)
         above.markdown(
             f"#### "
             f"{escaping.escape_markdown(words.describe_best_value(best, setting, not run.active))}"
