@@ -89,7 +89,7 @@ RUN_COLUMNS: dict[str, RunColumn] = {
         format_signed_gain,
     ),
     "state": RunColumn("State", width=78),
-    "name": RunColumn("Name", width=184),
+    "name": RunColumn("Name", width=250),
     "best": RunColumn(
         "Best",
         "number",
