@@ -31,6 +31,7 @@ from ensemble.cluster.kubernetes import KubernetesConfig
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.own.request import PreparationSettings
+from ensemble.pictures.files.picture import open_picture
 from ensemble.pictures.preparation import prepare_picture
 from ensemble.race import Race
 from ensemble.race.settings import RaceConfig
@@ -431,6 +432,7 @@ def test_every_field_of_a_prediction_is_documented(
         run_id="a-run",
         epoch=1,
         class_names=NAMES,
+        open_picture=open_picture,
         prepare_picture=prepare_picture,
         read_marks=lambda marks, refuse: Reading((digit,) * len(marks), "1", 0.9, ""),
     )

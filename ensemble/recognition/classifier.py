@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from ensemble import datasets
 from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.own.recorded_levels import load_dataset_levels
 from ensemble.datasets.registry import find_dataset_entry as find_dataset
 from ensemble.errors import ConfigError
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.pictures.files.picture import Picture
+from ensemble.pictures.files.picture import Picture, open_picture
 from ensemble.pictures.ink.extraction import PictureOptions
 from ensemble.pictures.preparation import (
     AUTOMATIC_OPTIONS,
@@ -112,6 +113,17 @@ class Classifier:
             self.class_names,
             self._judge.measure_names,
         )
+
+    def open_picture(self, content: bytes) -> Picture:
+        """A person's picture, its numbers read as those of the dataset were when it was added.
+
+        Args:
+          content: the bytes of a file, as of `pictures.files.picture.open_picture`.
+
+        Raises:
+          ImageError: it cannot be read.
+        """
+        return open_picture(content, load_dataset_levels(self.dataset, self._fingerprint))
 
     def prepare_picture(
         self, picture: Picture, choices: PictureOptions = AUTOMATIC_OPTIONS

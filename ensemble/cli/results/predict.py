@@ -14,7 +14,6 @@ import click
 from ensemble.cli.output import print_line
 from ensemble.errors import EnsembleError, ImageError
 from ensemble.pictures.files.decoding import MAX_BYTES
-from ensemble.pictures.files.picture import open_picture
 from ensemble.recognition.classifier import DEFAULT_REFUSE, Classifier, Digit, open_classifier
 from ensemble.storage.plain_files import open_plain_file
 from ensemble.wording import formats
@@ -60,7 +59,7 @@ def predict_pictures(
 
     Args:
       run_id: whose ensemble.
-      paths: files of any format that `open_picture` knows.
+      paths: files of any format that `Classifier.open_picture` knows.
       epoch: after how many epochs; None for that of `select_default_epoch`.
       refuse: the share of real digits that may be rejected, in (0, 1).
 
@@ -93,7 +92,7 @@ def predict_picture(classifier: Classifier, content: bytes, refuse: float) -> di
     Raises:
       ImageError: it is no picture that can be read.
     """
-    prepared = classifier.prepare_picture(open_picture(content))
+    prepared = classifier.prepare_picture(classifier.open_picture(content))
     reading = classifier.read_marks(prepared.marks, refuse)
     digits = [
         {

@@ -53,6 +53,9 @@ class CustomDatasetNote:
       said: what was left out or stood out when it was added, a sentence each.
       whole_groups: whether runs hold whole groups of training images out; where groups are not
         known, and in datasets of earlier versions, they hold images of each class out.
+      levels: what is black and white, by `recorded_levels`; {} in datasets of earlier versions.
+      ground: what stands behind transparent pictures, as `PictureLevels` has it.
+      tree: how folders were understood, a line for each.
     """
 
     format: int
@@ -71,6 +74,9 @@ class CustomDatasetNote:
     added: float = 0.0
     said: list[str] = field(default_factory=list)
     whole_groups: bool = False
+    levels: dict[str, list[float]] = field(default_factory=dict)
+    ground: str = ""
+    tree: list[str] = field(default_factory=list)
 
 
 def custom_datasets_folder() -> Path:

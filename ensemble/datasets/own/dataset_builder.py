@@ -18,6 +18,7 @@ from ensemble.datasets.duplicates import (
 )
 from ensemble.datasets.own import arrays, custom_registry, staging
 from ensemble.datasets.own.picture_copy import SPLITS, CopyProgress, CopyResult, copy_pictures
+from ensemble.datasets.own.recorded_levels import serialize_levels
 from ensemble.datasets.own.report import (
     PreparationReport,
     count_duplicate_images,
@@ -146,6 +147,9 @@ def _build_staged_dataset(
         added=time.time(),
         said=sentences,
         whole_groups=len(set(copied.groups["train"])) > 1,
+        levels=serialize_levels(survey.levels),
+        ground=survey.levels.ground,
+        tree=survey.tree,
     )
     # Last: a folder without it is no dataset.
     write_json(folder / custom_registry.NOTE_FILE, vars(note), durable=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ensemble.datasets.own.request import MAX_NAME_LENGTH, sanitize_text
 from ensemble.errors import DataError
+from ensemble.pictures.files.levels import STANDARD_LEVELS, PictureLevels
 
 Pixels = NDArray[np.uint8]
 Size = tuple[int, int]  # height and width, as shown
@@ -23,6 +24,7 @@ SPLIT_NAMES = {
     "val": "val",
     "valid": "val",
     "validation": "val",
+    "dev": "val",
 }
 # What arrays and columns are called that say which pictures belong together.
 GROUP_NAMES = frozenset({"groups", "group", "writer_id", "patient_id", "video_id"})
@@ -30,6 +32,8 @@ VALIDATION_TRAINED_NOTE = (
     "The validation images become training images: `train --validation 0.1` holds out a share "
     "of all of them."
 )
+VALIDATION_ONLY_NOTE = "There are no training images: the validation images become training images."
+TEST_ONLY_NOTE = "There are no training images: the test images become training images."
 VALIDATION_TESTED_NOTE = "There are no test images: the validation images become the test set."
 
 
@@ -80,10 +84,14 @@ class PictureSurvey:
     Attributes:
       sizes: how many there are of each.
       grey: whether all are.
+      levels: what is black and white in them, and stands behind transparent ones.
+      tree: how folders were understood, a line for each; none where there are none.
     """
 
     sizes: Counter[Size] = field(default_factory=Counter)
     grey: bool = True
+    levels: PictureLevels = STANDARD_LEVELS
+    tree: list[str] = field(default_factory=list)
 
 
 class PictureSource(Protocol):

@@ -6,12 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ensemble.pictures.files import working_image
+from ensemble.pictures.files import transparency, working_image
 from ensemble.pictures.files.decoding import (
     MAX_FRAMES,
     DecodedPicture,
     open_decoded_picture,
     silence_decoder_warnings,
+)
+from ensemble.pictures.files.levels import (
+    STANDARD_LEVELS,
+    Levels,
+    PictureLevels,
+    describe_levels,
+    is_deep_image,
 )
 
 # The longest side kept, in pixels. Tiny digits ask for many: a digit of 1/60 of the width of a
@@ -42,7 +49,7 @@ class Picture:
     notes: tuple[str, ...] = ()
 
 
-def open_picture(content: bytes) -> Picture:
+def open_picture(content: bytes, levels: PictureLevels = STANDARD_LEVELS) -> Picture:
     """Decodes a picture, makes it small enough to work on, turns it upright.
 
     Transparent parts become white paper, or black where the drawing is in white ink. Of
@@ -57,25 +64,34 @@ def open_picture(content: bytes) -> Picture:
 
     Args:
       content: the bytes of a file of `formats.FORMATS`, at most `decoding.MAX_BYTES`.
+      levels: what is black and white in the dataset that the networks have learnt, and what stands
+        behind its transparent pictures.
 
     Raises:
       ImageError: it cannot be read; one sentence says why, and what to do.
     """
     with open_decoded_picture(content) as decoded_picture:
         orientation = read_picture_orientation(decoded_picture.image)
-        working = working_image.convert_to_working_size(
-            decoded_picture.image, WORKING_SIDE, decoded_picture.deadline.check_deadline
+        span = working_image.find_value_span(decoded_picture.image, levels)
+        notes = describe_extra_frames(decoded_picture) + describe_value_span(
+            decoded_picture.image, span
         )
-        working, on_black = working_image.flatten_transparency(working)
+        working = working_image.convert_to_working_size(
+            decoded_picture.image, WORKING_SIDE, decoded_picture.deadline.check_deadline, span
+        )
+        working, on_black = transparency.flatten_transparency(working, levels.ground)
         working = working_image.orient_image_upright(working, orientation)
     size = (
         (decoded_picture.size[1], decoded_picture.size[0])
         if orientation >= 5
         else decoded_picture.size
     )
-    notes = describe_extra_frames(decoded_picture)
     if on_black:
-        notes += ("Light ink on a transparent background: shown on black.",)
+        notes += (
+            "Transparent, as pictures of the dataset that are shown on black: shown on black."
+            if levels.ground == transparency.BLACK
+            else "Light ink on a transparent background: shown on black.",
+        )
     scale = max(size) / max(working.size)
     return Picture(np.asarray(working), scale, size, decoded_picture.format, notes)
 
@@ -89,6 +105,14 @@ def describe_extra_frames(decoded_picture: DecodedPicture) -> tuple[str, ...]:
         "more than 1,000" if decoded_picture.frames >= MAX_FRAMES else str(decoded_picture.frames)
     )
     return (f"First of {some} {unit}.",)
+
+
+def describe_value_span(image: Image.Image, span: Levels | None) -> tuple[str, ...]:
+    """A sentence on what is black and white, where that is not what the file's type holds."""
+    full = (0.0, 1.0) if image.mode == "F" else (0.0, 65535.0)
+    if not span or not span[1] or (is_deep_image(image) and span == full):
+        return ()
+    return (f"Of its numbers {describe_levels(span)}.",)
 
 
 def read_picture_orientation(image: Image.Image) -> int:

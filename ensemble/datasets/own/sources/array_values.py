@@ -1,8 +1,9 @@
 """Arrays of others as pictures and labels: which numbers they may hold, and what becomes of them.
 
-Images: uint8 as they are; floats or integers within [0, 1] times 255, rounded; those within
-[0, 255] rounded; others have been normalised and are refused. Of four channels the last is
-transparency, put on white.
+Images: what is black and white is decided by the largest number of all arrays of a dataset, as it
+is in pictures (`pictures.files.levels`): uint8 as they are; floats or integers within [0, 1] times
+255, rounded; those within [0, 255] rounded; those of 10 to 16 bits brought to 8. Numbers below 0
+have been normalised and are refused. Of four channels the last is transparency.
 """
 
 from collections.abc import Mapping
@@ -24,6 +25,7 @@ from ensemble.datasets.own.source import (
 )
 from ensemble.datasets.own.sources import picture_decoding
 from ensemble.errors import DataError
+from ensemble.pictures.files import levels
 
 Labels = NDArray[np.int32]
 MOST_IMAGES = 20_000_000
@@ -96,23 +98,27 @@ def update_value_range(block: NDArray[np.generic], low: float, high: float) -> t
     return min(low, least), max(high, most)
 
 
-def choose_byte_scale(name: str, low: float, high: float) -> float:
-    """What to multiply with for 0 to 255; DataError where the numbers have another range."""
-    if low >= 0 and high <= 1:
-        return 255.0
-    if low >= 0 and high <= 255:
-        return 1.0
-    raise DataError(
-        f"{name} has numbers from {low:.3g} to {high:.3g}: give the images as uint8 from 0 to 255, "
-        "or as floats from 0 to 1."
-    )
+def choose_byte_scale(name: str, low: float, high: float, *, whole: bool = True) -> float:
+    """What to multiply with for 0 to 255, by `levels.choose_levels`.
+
+    Raises:
+      DataError: the numbers are below 0, or above 16 bits.
+    """
+    if low < 0 or high > levels.MAX_LEVEL:
+        raise DataError(
+            f"{name} has numbers from {low:.3g} to {high:.3g}: give the images as uint8 from 0 to "
+            "255, or as floats from 0 to 1."
+        )
+    return 255 / levels.choose_levels(low, high, whole=whole)[1]
 
 
 def scale_to_bytes(block: NDArray[np.generic], times: float | None) -> Pixels:
     """Numbers as uint8, by `choose_byte_scale`; None leaves them as they are."""
     if times is None:
         return np.asarray(block, np.uint8)
-    return np.rint(np.asarray(block, np.float64) * times).astype(np.uint8)
+    if block.dtype.kind in "iu" and times < 1:
+        return levels.scale_levels(block, (0.0, float(round(255 / times))))
+    return np.minimum(np.rint(np.asarray(block, np.float64) * times), 255).astype(np.uint8)
 
 
 def parse_image_layout(shape: tuple[int, ...], name: str) -> tuple[int, int, int, int]:
@@ -134,14 +140,17 @@ def parse_image_layout(shape: tuple[int, ...], name: str) -> tuple[int, int, int
     )
 
 
-def fit_array_to_format(pixels: Pixels, form: DatasetImageFormat) -> Pixels | UnreadablePicture:
-    """A picture (H, W, 1, 3 or 4) in the form of all."""
+def fit_array_to_format(
+    pixels: Pixels, form: DatasetImageFormat, ground: str = ""
+) -> Pixels | UnreadablePicture:
+    """A picture (H, W, 1, 3 or 4) in the form of all, on the ground of all."""
     if pixels.shape == form.shape:
         return pixels
     image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
     try:
+        opaque = picture_decoding.normalize_picture(image, levels.PictureLevels(ground=ground))
         return picture_decoding.fit_image_to_format(
-            picture_decoding.convert_to_channels(image, form.channels), form
+            picture_decoding.convert_to_channels(opaque, form.channels), form
         )
     except picture_decoding.UnreadablePictureError as error:
         return UnreadablePicture("an image of the arrays", str(error))

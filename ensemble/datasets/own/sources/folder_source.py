@@ -20,14 +20,14 @@ from ensemble.datasets.own.source import (
     DatasetImageFormat,
     PictureSurvey,
     Pixels,
-    Size,
     UnreadablePicture,
     format_class_names,
     format_name_list,
     sort_class_names,
 )
-from ensemble.datasets.own.sources import folder_walk, group_table, picture_decoding
+from ensemble.datasets.own.sources import folder_walk, group_table, picture_decoding, picture_survey
 from ensemble.errors import DataError
+from ensemble.pictures.files.levels import STANDARD_LEVELS
 
 BATCH = 256  # pictures that are decoded ahead
 ORDER_STREAM = 0x0DE5  # tells this draw from any other by the same seed
@@ -60,6 +60,7 @@ class FolderSource:
             self.notes.append(
                 f"Folders without a picture are not used as classes: {format_name_list(empty)}."
             )
+        self._levels = STANDARD_LEVELS
         numbers = {name: number for number, name in enumerate(names)}
         self._files: dict[str, list[Path]] = {}
         self.labels: dict[str, NDArray[np.int32]] = {}
@@ -92,18 +93,14 @@ class FolderSource:
         return self._walk.root / names[0] if names else None
 
     def survey(self) -> PictureSurvey:
-        """The sizes and colours that the files' headers tell; unreadable ones are passed over."""
-        survey = PictureSurvey()
+        """The sizes and colours that headers tell, and what is black and white in all pictures."""
+        paths = [path for files in self._files.values() for path in files]
         with (
             picture_decoding.silence_pillow_warnings(),
             ThreadPoolExecutor(count_decoder_threads()) as pool,
         ):
-            for files in self._files.values():
-                for start in range(0, len(files), BATCH):
-                    for header in pool.map(try_picture_header, files[start : start + BATCH]):
-                        if header:
-                            survey.sizes[header[0]] += 1
-                            survey.grey &= header[1]
+            survey = picture_survey.survey_picture_files(paths, pool, self.notes)
+        self._levels = survey.levels
         return survey
 
     def iterate_pictures(
@@ -114,7 +111,7 @@ class FolderSource:
 
         def read_picture(path: Path) -> Pixels | UnreadablePicture:
             try:
-                return picture_decoding.read_picture_pixels(path, form)
+                return picture_decoding.read_picture_pixels(path, form, self._levels)
             except picture_decoding.UnreadablePictureError as error:
                 return UnreadablePicture(self._walk.relative_path(path), str(error))
 
@@ -204,14 +201,6 @@ class FolderSource:
         order = np.argsort(drawn, kind="stable")
         self._files[split] = [pairs[place][0] for place in order]
         self.labels[split] = np.array([pairs[place][1] for place in order], np.int32)
-
-
-def try_picture_header(path: Path) -> tuple[Size, bool] | None:
-    """`picture_decoding.read_picture_header`, or None if there is none to be read."""
-    try:
-        return picture_decoding.read_picture_header(path)
-    except picture_decoding.UnreadablePictureError:
-        return None
 
 
 def count_decoder_threads() -> int:

@@ -21,6 +21,7 @@ from ensemble.datasets.own.source import (
     UnreadablePicture,
 )
 from ensemble.datasets.own.sources import array_values
+from ensemble.datasets.own.sources.array_levels import ArrayLevelSurvey
 from ensemble.datasets.own.sources.npz import read_exact_bytes
 from ensemble.errors import DataError
 from ensemble.storage.arrays.damaged_file import DamagedFileError
@@ -46,6 +47,7 @@ class IdxSource:
         self.notes = list[str]()
         self.groups: dict[str, NDArray[np.int64]] = {}
         self.origin = f"IDX files of the folder {folder.name}"
+        self._scales, self._ground = dict[str, float](), ""
         self._files = find_idx_files(folder)
         if ("train", "images") not in self._files or len(self._files) % 2:
             raise DataError(
@@ -63,8 +65,8 @@ class IdxSource:
         )
 
     def survey(self) -> PictureSurvey:
-        """The files' shapes."""
-        survey = PictureSurvey()
+        """The files' shapes, and whether their numbers are those of dark pictures all over."""
+        survey, level_survey = PictureSurvey(), ArrayLevelSurvey()
         for split in self.labels:
             shape = self._shapes[split, "images"]
             count, height, width, channels = array_values.parse_image_layout(
@@ -72,12 +74,22 @@ class IdxSource:
             )
             survey.sizes[height, width] += count
             survey.grey &= channels == 1
+            name = self._files[split, "images"].name
+            level_survey.add(name, self._iterate_blocks(split), count, channels)
+        self._scales, survey.levels = level_survey.choose_levels(self.notes)
+        self._ground = survey.levels.ground
         return survey
 
     def iterate_pictures(
         self, split: str, form: DatasetImageFormat
     ) -> Iterator[Pixels | UnreadablePicture]:
         """Each picture of a split, unpacked a few at a time."""
+        scale = self._scales.get(self._files[split, "images"].name)
+        for block in self._iterate_blocks(split):
+            for pixels in array_values.scale_to_bytes(block, scale):
+                yield array_values.fit_array_to_format(pixels, form, self._ground)
+
+    def _iterate_blocks(self, split: str) -> Iterator[Pixels]:
         path = self._files[split, "images"]
         count, *shape = array_values.parse_image_layout(self._shapes[split, "images"], path.name)
         row = int(np.prod(shape))
@@ -85,8 +97,7 @@ class IdxSource:
         with open_idx_file(path) as (file, _):
             for start in range(0, count, rows):
                 some = min(rows, count - start)
-                for pixels in read_exact_bytes(file, some * row).reshape(some, *shape):
-                    yield array_values.fit_array_to_format(pixels, form)
+                yield read_exact_bytes(file, some * row).reshape(some, *shape)
             if file.read(1):
                 raise DataError(f"{path.name} is longer than its header says: use another copy.")
 

@@ -24,6 +24,7 @@ from ensemble.datasets.own.source import (
     format_name_list,
 )
 from ensemble.datasets.own.sources import array_values
+from ensemble.datasets.own.sources.array_levels import ArrayLevelSurvey
 from ensemble.errors import DataError
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ArrayHeader, read_header
@@ -80,21 +81,20 @@ class NpzSource:
         self._check_counts()
         self._merge_validation()
         self._scales: dict[str, float] = {}
+        self._ground = ""
 
     def survey(self) -> PictureSurvey:
-        """The arrays' shapes; numbers other than uint8 are read once to learn their range."""
-        survey = PictureSurvey()
+        """The arrays' shapes; their numbers are read for their range, as far as need be."""
+        survey, level_survey = PictureSurvey(), ArrayLevelSurvey()
         for name in (name for names in self._images.values() for name in names):
             count, height, width, channels = array_values.parse_image_layout(
                 self._headers[name].shape, name
             )
             survey.sizes[height, width] += count
             survey.grey &= channels == 1
-            if self._headers[name].dtype != np.uint8:
-                low, high = np.inf, -np.inf
-                for block in self._iterate_blocks(name):
-                    low, high = array_values.update_value_range(block, low, high)
-                self._scales[name] = array_values.choose_byte_scale(name, low, high)
+            level_survey.add(name, self._iterate_blocks(name), count, channels)
+        self._scales, survey.levels = level_survey.choose_levels(self.notes)
+        self._ground = survey.levels.ground
         return survey
 
     def iterate_pictures(
@@ -105,7 +105,9 @@ class NpzSource:
             shape = array_values.parse_image_layout(self._headers[name].shape, name)[1:]
             for block in self._iterate_blocks(name):
                 for pixels in array_values.scale_to_bytes(block, self._scales.get(name)):
-                    yield array_values.fit_array_to_format(pixels.reshape(shape), form)
+                    yield array_values.fit_array_to_format(
+                        pixels.reshape(shape), form, self._ground
+                    )
 
     def _assign_roles(self, names: list[str]) -> dict[str, dict[str, str]]:
         """The arrays of each split by what they are; under "" that of the classes' names."""

@@ -1,8 +1,10 @@
 """A picture's file to the pixels that are learnt from, by rules that are said.
 
 - A camera's orientation (EXIF) is followed; of several frames or pages the first is taken.
-- Transparency is put on white. 16 bits keep their upper eight. A palette becomes its colours.
-- Grey stays one channel where all pictures of a dataset are grey; else all have three.
+- Which numbers are black and white, and what stands behind transparency, is one for all pictures
+  of a dataset (`picture_survey`), by the rules of `pictures.files`, which read for Classify too.
+- A palette becomes its colours. Grey stays one channel where all pictures of a dataset are grey;
+  else all have three.
 - Pictures of more pixels than `MOST_PIXELS` are refused by their header.
 """
 
@@ -11,12 +13,22 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from PIL import Image
 
 from ensemble.datasets.own.source import DatasetImageFormat, Pixels, Size
+from ensemble.errors import ImageError
+from ensemble.pictures.files import formats, heif, transparency, working_image
+from ensemble.pictures.files.levels import (
+    STANDARD_LEVELS,
+    PictureLevels,
+    is_deep_image,
+    scale_levels,
+)
 from ensemble.storage.plain_files import open_plain_file
 
 # Not all that Pillow knows: some of its formats start other programs. JPEG's opens MPO too.
@@ -39,6 +51,9 @@ SUFFIXES = frozenset(
         ".pbm",
         ".pnm",
         ".avif",
+        ".heic",
+        ".heif",
+        ".hif",
     )
 )
 MOST_PIXELS = 89_478_485  # Pillow's own limit
@@ -48,78 +63,141 @@ LARGE_PICTURE_PIXELS = (
 )  # pixels from which pictures are decoded one at a time: each may take over 1 GB
 LARGE_PICTURE_LOCK = threading.Lock()
 ORIENTATION = 0x0112  # EXIF
-ORIENTATION_TRANSPOSES = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
 SIDEWAYS_ORIENTATIONS = (5, 6, 7, 8)  # of the orientations: height and width change places
 Image.init()  # else most of them are not looked for where formats are named
 DAMAGED_MESSAGE = "it is damaged, truncated or not a picture"
+MISSING_HEIF = "HEIC is read where pillow-heif is installed"
+HEAD_BYTES = 256  # of a file, by which HEIC is told from AVIF
 
 
 class UnreadablePictureError(Exception):
     """A picture cannot be taken. The message says why, in a few words."""
 
 
+@dataclass(frozen=True)
+class PictureTraits:
+    """What a picture's header says of it.
+
+    Attributes:
+      size: (height, width) as shown.
+      grey: whether it has no colours.
+      depth: "shallow" of 8 bits, "deep" of more, or "fraction".
+      clear: whether parts of it may be transparent.
+    """
+
+    size: Size
+    grey: bool
+    depth: str
+    clear: bool
+
+
 def read_picture_header(path: Path) -> tuple[Size, bool]:
     """A picture's (height, width) as shown, and whether it is grey, without reading its pixels.
 
     Raises:
-      UnreadableError: it is no picture, or too large.
+      UnreadablePictureError: it is no picture, or too large.
+    """
+    traits = read_picture_traits(path)
+    return traits.size, traits.grey
+
+
+def read_picture_traits(path: Path) -> PictureTraits:
+    """What a picture's header says, without reading its pixels.
+
+    Raises:
+      UnreadablePictureError: it is no picture, or too large.
     """
     with open_picture_file(path) as image:
         width, height = image.size
         if read_exif_orientation(image) in SIDEWAYS_ORIENTATIONS:
             width, height = height, width
-        return (height, width), is_gray_image(image)
+        depth = "fraction" if image.mode == "F" else "deep" if is_deep_image(image) else "shallow"
+        clear = transparency.has_transparency(image)
+        return PictureTraits((height, width), is_gray_image(image), depth, clear)
 
 
-def read_picture_pixels(path: Path, form: DatasetImageFormat) -> Pixels:
+def read_picture_pixels(
+    path: Path, form: DatasetImageFormat, levels: PictureLevels = STANDARD_LEVELS
+) -> Pixels:
     """The picture in this form: uint8 (H, W, channels).
 
+    Args:
+      path: of its file.
+      form: of all pictures of the dataset.
+      levels: what is black and white in the dataset, and stands behind transparent pictures.
+
     Raises:
-      UnreadableError: it is damaged, too large, or of another size than all are said to have.
+      UnreadablePictureError: it is damaged, too large, or of another size than all are said to
+        have.
     """
     with open_picture_file(path) as image:
-        turn = ORIENTATION_TRANSPOSES.get(read_exif_orientation(image))
+        orientation = read_exif_orientation(image)
         if form.resize:
             # A photograph is decoded at a half, a quarter or an eighth where that is enough.
             scale = 2 * max(form.height, form.width) / max(image.size)
             image.draft(None, (round(image.width * scale), round(image.height * scale)))
-        with (
-            LARGE_PICTURE_LOCK
-            if image.width * image.height > LARGE_PICTURE_PIXELS
-            else nullcontext()
-        ):
-            plain = convert_to_channels(image, form.channels)
-            return fit_image_to_format(plain if turn is None else plain.transpose(turn), form)
+        with limit_large_decoding(image):
+            plain = convert_to_channels(normalize_picture(image, levels), form.channels)
+            plain = working_image.orient_image_upright(plain, orientation)
+            return fit_image_to_format(plain, form)
+
+
+@contextmanager
+def limit_large_decoding(image: Image.Image) -> Iterator[None]:
+    """Large pictures are decoded one at a time."""
+    large = image.width * image.height > LARGE_PICTURE_PIXELS
+    with LARGE_PICTURE_LOCK if large else nullcontext():
+        yield
 
 
 @contextmanager
 def open_picture_file(path: Path) -> Iterator[Image.Image]:
-    """A picture's file, opened; whatever its decoder raises is an UnreadableError."""
+    """A picture's file, opened; whatever its decoder raises is an UnreadablePictureError."""
+    with (
+        convert_decoder_errors(),
+        open_plain_file(path) as file,
+        open_picture_stream(file, os.fstat(file.fileno()).st_size) as image,
+    ):
+        yield image
+
+
+@contextmanager
+def open_picture_stream(file: BinaryIO, size: int) -> Iterator[Image.Image]:
+    """A picture in a file, or in memory, of so many bytes, opened; errors as in a file."""
+    with convert_decoder_errors():
+        if not size:
+            raise UnreadablePictureError("it is empty")
+        if size > MOST_FILE:
+            raise UnreadablePictureError(f"its file is larger than {MOST_FILE // 2**20} MB")
+        with open_image(file) as image:
+            if image.width * image.height > MOST_PIXELS:
+                raise UnreadablePictureError(f"it has {image.width:,}×{image.height:,} pixels")
+            yield image
+
+
+def open_image(file: BinaryIO) -> Image.Image:
+    """A picture by its first bytes: Pillow's formats and HEIC; whatever a decoder raises."""
+    head = file.read(HEAD_BYTES)
+    file.seek(0)
+    if head[4:8] == b"ftyp" and formats.recognize_heif_format(head) == "HEIC":
+        return heif.load_heif_opener()(file)
+    return Image.open(file, formats=FORMATS)
+
+
+@contextmanager
+def convert_decoder_errors() -> Iterator[None]:
+    """Whatever is raised while a picture is read is an UnreadablePictureError."""
     try:
-        with open_plain_file(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            if not size:
-                raise UnreadablePictureError("it is empty")
-            if size > MOST_FILE:
-                raise UnreadablePictureError(f"its file is larger than {MOST_FILE // 2**20} MB")
-            with Image.open(file, formats=FORMATS) as image:
-                if image.width * image.height > MOST_PIXELS:
-                    raise UnreadablePictureError(f"it has {image.width:,}×{image.height:,} pixels")
-                yield image
+        yield
     except UnreadablePictureError:
         raise
     except Image.DecompressionBombError as error:
         raise UnreadablePictureError("it has too many pixels") from error
     except PermissionError as error:
         raise UnreadablePictureError("it may not be read") from error
+    except ImageError as error:
+        missing = str(error) == heif.MISSING_HEIF_MESSAGE
+        raise UnreadablePictureError(MISSING_HEIF if missing else DAMAGED_MESSAGE) from error
     except Exception as error:  # decoders meet damaged bytes with exceptions of every kind
         raise UnreadablePictureError(DAMAGED_MESSAGE) from error
 
@@ -128,7 +206,7 @@ def open_picture_file(path: Path) -> Iterator[Image.Image]:
 def silence_pillow_warnings() -> Iterator[None]:
     """No warnings of the decoders' own, which speak of single files; for all threads at once."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module=r"PIL\.")
+        warnings.filterwarnings("ignore", module=r"PIL\.|pillow_heif")
         yield
 
 
@@ -154,37 +232,29 @@ def is_gray_image(image: Image.Image) -> bool:
     return image.mode in ("1", "L", "LA", "La", "I", "F") or image.mode.startswith("I;16")
 
 
-def convert_to_channels(image: Image.Image, channels: int) -> Image.Image:
-    """The picture in 8 bits, grey ("L") or red, green and blue ("RGB"), on white.
-
-    Raises:
-      UnreadableError: its numbers have no range that is known.
-    """
-    mode = "L" if channels == 1 else "RGB"
-    if image.mode == "F":
-        raise UnreadablePictureError("its pixels are fractions of unknown range")
-    if image.mode == "I" or image.mode.startswith("I;"):
-        image = convert_to_eight_bits(image)
-    if image.mode in ("LA", "La", "PA", "RGBA", "RGBa") or "transparency" in image.info:
+def normalize_picture(image: Image.Image, levels: PictureLevels) -> Image.Image:
+    """The picture in 8 bits and opaque, by the levels and the ground of its dataset."""
+    if transparency.has_transparency(image):
         clear = image.convert("RGBA")
-        ground = Image.new("RGBA", clear.size, (255, 255, 255, 255))
-        image = Image.alpha_composite(ground, clear)
-    return image.convert(mode)
+        if levels.ground in (transparency.BLACK, transparency.MIXED):
+            return transparency.flatten_transparency(clear, levels.ground)[0]
+        return transparency.put_on_ground(clear, black=False)
+    span = working_image.find_value_span(image, levels)
+    return Image.fromarray(scale_levels(np.asarray(image), span)) if span else image
 
 
-def convert_to_eight_bits(image: Image.Image) -> Image.Image:
-    """A picture of 16 bits by its upper eight."""
-    values = np.asarray(image)
-    if values.min() < 0 or values.max() > 0xFFFF:
-        raise UnreadablePictureError("its pixels have 32 bits and an unknown range")
-    return Image.fromarray((values >> 8).astype(np.uint8))
+def convert_to_channels(image: Image.Image, channels: int) -> Image.Image:
+    """A picture of 8 bits as grey ("L"), or as red, green and blue ("RGB"); on white."""
+    if transparency.has_transparency(image):
+        image = transparency.put_on_ground(image.convert("RGBA"), black=False)
+    return image.convert("L" if channels == 1 else "RGB")
 
 
 def fit_image_to_format(image: Image.Image, form: DatasetImageFormat) -> Pixels:
     """A picture that lies right, "L" or "RGB", as uint8 (H, W, channels).
 
     Raises:
-      UnreadableError: it is of another size, and none is brought to this one.
+      UnreadablePictureError: it is of another size, and none is brought to this one.
     """
     if (image.height, image.width) != (form.height, form.width):
         if not form.resize:

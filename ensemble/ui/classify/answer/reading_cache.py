@@ -75,10 +75,8 @@ def prepare_input_picture(
     classifier: Classifier, content: bytes, overrule: PreparationOverrides
 ) -> PreparationResult:
     """The picture opened and prepared, without being kept."""
-    from ensemble.pictures.files.picture import open_picture
-
     try:
-        picture = open_picture(content)
+        picture = classifier.open_picture(content)
         return PreparationResult(
             picture, classifier.prepare_picture(picture, overrule.to_choices())
         )
