@@ -52,6 +52,14 @@ def run_data_prepare_command(name: str) -> None:
 @click.argument("name")
 @click.argument("source")
 @add_settings_options(PreparationSettings)
+@click.option(
+    "--merge-classes/--keep-classes",
+    default=None,
+    help=(
+        "Whether folders whose names differ only in capitals, spaces or underscores are one "
+        "class; to be said where there are such."
+    ),
+)
 @click.option("--noun", default="image", help="Noun for one image: leaf.")
 @click.option("--title", default="", help="Title of the dataset; by default its name.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
@@ -60,8 +68,9 @@ def run_data_add_command(
 ) -> None:
     """Add your own images as dataset NAME, to be trained on by --dataset NAME.
 
-    SOURCE is a folder with one folder of pictures for each class, perhaps within train/ and test/;
-    an .npz with train_images and train_labels; a folder of IDX files; or tfds:NAME.
+    SOURCE is a folder with one folder of pictures for each class, perhaps within folders of splits
+    (train and test, as people call them); an .npz with train_images and train_labels; a folder of
+    IDX files; or tfds:NAME.
     """
     # Late: it is a while to decoders.
     from ensemble.datasets.own import dataset_builder, source_lookup
@@ -78,7 +87,7 @@ def run_data_add_command(
         click.echo(json.dumps(in_json(report)))
         return
     note = report.note
-    for sentence in [note.prepared, *note.said]:
+    for sentence in [*note.tree, note.prepared, *note.said]:
         print_line(sentence, err=True)
     smaller = format_batch_size_option(note.train_size)
     print_line(

@@ -3,7 +3,9 @@
 import io
 import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,15 +45,17 @@ def png(image: np.ndarray) -> bytes:
     return file.getvalue()
 
 
-def packed(more: dict[str, bytes] | None = None) -> bytes:
+def packed(
+    more: dict[str, bytes] | None = None, rename: Callable[[str], str] = lambda name: name
+) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, content in {**{n: png(i) for n, i in IMAGES.items()}, **(more or {})}.items():
-            archive.writestr(name, content)
+            archive.writestr(rename(name), content)
     return file.getvalue()
 
 
-def read_through(content: bytes, file: str = "My leaves.zip", **how: float) -> UploadJob:
+def read_through(content: bytes, file: str = "My leaves.zip", **how: Any) -> UploadJob:
     """An upload once its worker has ended."""
     job = dataset_upload.receive_upload(io.BytesIO(content), UploadRequest(file, **how))
     return worked(job)
@@ -115,6 +119,18 @@ def test_what_is_refused_says_why_in_words_of_the_page(folder: Path) -> None:
     assert str(folder) not in job.message
     assert job.message.startswith("c")
     assert list(folder.rglob("*.part")) == []
+
+
+def test_classes_spelt_almost_alike_are_asked_about_in_words_of_the_page(folder: Path) -> None:
+    content = packed({"a.txt": b""}, lambda name: name.replace("test/oak", "test/Oak"))
+    job = read_through(content)
+    assert job.state == "failed"
+    assert "“Oak” and “oak” differ" in job.message
+    assert job.message.endswith("say whether they are one class with “Similar classes” below.")
+    merged = read_through(content, merge_classes=True)
+    note = upload_preview.load_preview(merged.path).note
+    assert (note.class_names, note.test_size) == (["maple", "oak"], 4)
+    assert note.tree[1] == "├── train → 8 training images"
 
 
 def test_too_many_unreadable_files_are_named_and_can_be_let_pass(folder: Path) -> None:

@@ -163,6 +163,26 @@ def test_what_another_setting_would_mend_can_be_set_there() -> None:
     assert not at.button(key="data_reread").disabled
 
 
+def test_how_the_folders_were_understood_is_shown_before_it_is_added() -> None:
+    tree = ("leaves", "├── train → 24 training images", "└── pred → left out, 3 without a class")
+    at = opened(page="data", upload=uploads.read_through(tree=tree).id)
+    assert [one.value for one in at.code] == ["\n".join(tree)]
+
+
+def test_classes_spelt_almost_alike_are_one_or_not_as_chosen_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = uploads.upload(
+        "failed", "“Cat” and “cat” differ: say whether they are one with “Similar classes” below."
+    )
+    asked: list[dataset_upload.UploadJob] = []
+    monkeypatch.setattr(dataset_upload, "start_worker", asked.append)
+    at = opened(page="data", upload=job.id)
+    at.button_group(key=f"data_merge_{job.id}").set_value(True).run()
+    press(at, "data_reread")
+    assert [one.request.merge_classes for one in asked] == [True]
+
+
 def test_an_upload_that_is_read_can_be_stopped() -> None:
     job = uploads.upload("running", "Unpacking: 64 files")
     at = opened(page="data", upload=job.id)

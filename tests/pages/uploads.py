@@ -20,7 +20,10 @@ NAMES = ("maple", "oak", "elm")
 
 
 def prepared(
-    folder: Path, names: Sequence[str] = NAMES, said: Sequence[str] = ()
+    folder: Path,
+    names: Sequence[str] = NAMES,
+    said: Sequence[str] = (),
+    tree: Sequence[str] = (),
 ) -> CustomDatasetNote:
     """A dataset of 16×16 colour images in a folder: 8 to learn from and 2 to test of each class."""
     folder.mkdir(parents=True)
@@ -46,6 +49,7 @@ def prepared(
         source="leaves.zip",
         prepared="All are 16×16 and stay unchanged.",
         said=list(said),
+        tree=list(tree),
     )
     write_json(folder / custom_registry.NOTE_FILE, dataclasses.asdict(note))
     return note
@@ -64,12 +68,15 @@ def upload(state: str, message: str = "", file: str = "leaves.zip") -> UploadJob
 
 
 def read_through(
-    file: str = "leaves.zip", names: Sequence[str] = NAMES, said: Sequence[str] = ()
+    file: str = "leaves.zip",
+    names: Sequence[str] = NAMES,
+    said: Sequence[str] = (),
+    tree: Sequence[str] = (),
 ) -> UploadJob:
     """An upload that was read to its end."""
     job = upload("done", file=file)
     custom_registry.custom_datasets_folder().mkdir(exist_ok=True)
-    prepared(job.path / upload_preview.PREPARED_FOLDER, names, said)
+    prepared(job.path / upload_preview.PREPARED_FOLDER, names, said, tree)
     unreadable = [f"{number}.png: it is damaged" for number in range(2)] if said else []
     found = upload_preview.UploadFindings(["16×16: 30"], unreadable, len(unreadable))
     write_json(job.path / upload_preview.FINDINGS_FILE, dataclasses.asdict(found))

@@ -17,6 +17,7 @@ from ensemble.datasets.duplicates import (
     load_training_copies,
 )
 from ensemble.datasets.own import arrays, custom_registry, staging
+from ensemble.datasets.own.class_spelling import resolve_class_spelling
 from ensemble.datasets.own.picture_copy import SPLITS, CopyProgress, CopyResult, copy_pictures
 from ensemble.datasets.own.recorded_levels import serialize_levels
 from ensemble.datasets.own.report import (
@@ -109,6 +110,7 @@ def _build_staged_dataset(
     called: DatasetNaming,
     progress: Progress | None,
 ) -> PreparationReport:
+    source = resolve_class_spelling(source, how.merge_classes)
     if progress:
         progress(0.0, f"Looking at the pictures of {called.title}")
     survey = source.survey()

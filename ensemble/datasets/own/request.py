@@ -10,6 +10,8 @@ from ensemble.settings import Settings, declare_setting
 DEFAULT_SIDE = 28
 LEAST_SIDE = 4
 MAX_NAME_LENGTH = 80  # characters of a title, a noun, a class's name
+# What says whether classes that are spelt almost alike are one, in `PreparationSettings` and here.
+CHOICE_OPTIONS = "--merge-classes or --keep-classes"
 # What names something else: problems of the regression, out-of-distribution images.
 RESERVED_NAMES = ("digits", "mnist", "fashion_mnist", "kmnist", "synthetic", "noise", "scrambled")
 
@@ -17,6 +19,10 @@ RESERVED_NAMES = ("digits", "mnist", "fashion_mnist", "kmnist", "synthetic", "no
 @dataclass(frozen=True)
 class PreparationSettings(Settings):
     """How pictures become a dataset, checked when made.
+
+    Attributes:
+      merge_classes: whether classes whose names differ only in capitals, spaces or underscores are
+        one; None where nobody has said: such classes are then refused.
 
     Raises:
       ConfigError: a value of the wrong type or out of its range, named with that range.
@@ -47,9 +53,12 @@ class PreparationSettings(Settings):
         low=0.0,
         high=1.0,
     )
+    merge_classes: bool | None = None
 
     def __post_init__(self) -> None:
         self.check()
+        if self.merge_classes not in (True, False, None):
+            raise ConfigError("merge_classes has to be true, false or left out.")
         if 0 < self.size < LEAST_SIDE:
             raise ConfigError(
                 f"size is {self.size}: it has to be from {LEAST_SIDE} to "

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from ensemble.datasets.own.request import PreparationSettings
+from ensemble.datasets.own.request import CHOICE_OPTIONS, PreparationSettings
 from ensemble.datasets.progress import Progress
 from ensemble.errors import DataError
 from ensemble.storage.archives.unpacking import unpack_archive
@@ -18,6 +18,7 @@ PAGE_FIELD_NAMES = {
     "--size": "Size",
     "--test-share": "Test share",
     "--max-unreadable": "Unreadable",
+    CHOICE_OPTIONS: "Similar classes",
 }
 
 
@@ -27,19 +28,23 @@ class UploadRequest:
 
     Attributes:
       file: its name, as the browser said it; only to be shown.
-      size, test_share, max_unreadable: as of `PreparationSettings`.
+      size, test_share, max_unreadable, merge_classes: as of `PreparationSettings`.
     """
 
     file: str
     size: int = 0
     test_share: float = 0.2
     max_unreadable: float = 0.01
+    merge_classes: bool | None = None
 
     @property
     def preparation(self) -> PreparationSettings:
         """How it is to be prepared; ConfigError where that cannot be."""
         return PreparationSettings(
-            size=self.size, test_share=self.test_share, max_unreadable=self.max_unreadable
+            size=self.size,
+            test_share=self.test_share,
+            max_unreadable=self.max_unreadable,
+            merge_classes=self.merge_classes,
         )
 
     @property

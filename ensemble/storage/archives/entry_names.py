@@ -18,7 +18,20 @@ DRIVE = re.compile(r"[A-Za-z]:")
 # What Windows takes for a device, with any ending.
 DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 # Beside the pictures lies what systems put there for themselves.
-SYSTEM_NAMES = {"__macosx", "thumbs.db", "desktop.ini", "$recycle.bin"}
+SYSTEM_NAMES = {
+    "__macosx",
+    "thumbs.db",
+    "ehthumbs.db",
+    "desktop.ini",
+    "$recycle.bin",
+    "system volume information",
+    "lost+found",
+    "@eadir",
+    "@tmp",
+    "#recycle",
+    "#snapshot",
+    "__pycache__",
+}
 
 
 def decode_entry_name(info: zipfile.ZipInfo) -> str:
@@ -81,7 +94,12 @@ def parse_entry_path(name: str, windows: bool = os.name == "nt") -> tuple[str, .
 
 def is_system_entry(parts: tuple[str, ...]) -> bool:
     """Whether it is hidden, or a system's own, as `__MACOSX` and Thumbs.db are."""
-    return any(part.startswith(".") or part.lower() in SYSTEM_NAMES for part in parts)
+    return any(map(is_system_name, parts))
+
+
+def is_system_name(name: str) -> bool:
+    """Whether a file or folder of that name is hidden, or put there by a system for itself."""
+    return name.startswith(".") or name.strip().lower() in SYSTEM_NAMES
 
 
 class EntryTree:

@@ -21,6 +21,7 @@ from ensemble.wording import formats
 UNREADABLE_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 TEST_SHARES = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 MAX_SIDE_PX = 256
+SIMILAR_CLASS_TITLES = {True: "Make them one", False: "Keep them apart"}
 
 
 def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
@@ -51,7 +52,7 @@ def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
         help="In the singular: leaf, cell, digit.",
         persist_state="session",
     )
-    with st.expander("Size, test share, unreadable files"):
+    with st.expander("Size, test share, unreadable files, similar classes"):
         other = show_preparation_controls(job)
     changed = other != job.request
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -74,7 +75,7 @@ def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
             **rights.build_control_arguments(Action.ADD_DATA),
         )
     if changed:
-        st.caption("Size or share was changed: read the file again to see the result first.")
+        st.caption("Something was changed: read the file again to see the result first.")
 
 
 def show_preparation_controls(job: UploadJob) -> UploadRequest:
@@ -107,7 +108,16 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         format_func=lambda fraction: formats.format_percent(fraction, figures=2),
         help="Share of the files that may be unreadable: they are left out, and listed.",
     )
-    other = UploadRequest(now.file, int(size), float(share), float(bad))
+    merge = st.segmented_control(
+        "Similar classes",
+        list(SIMILAR_CLASS_TITLES),
+        default=now.merge_classes,
+        key=build_upload_field_key(job, "merge"),
+        persist_state="session",
+        format_func=lambda choice: SIMILAR_CLASS_TITLES[choice],
+        help="Classes whose names differ only in capitals, spaces or underscores.",
+    )
+    other = UploadRequest(now.file, int(size), float(share), float(bad), merge)
     st.button(
         "Read it again",
         icon=":material/refresh:",

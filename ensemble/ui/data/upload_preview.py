@@ -13,6 +13,7 @@ from ensemble.ui.shared import figure_panel, theme
 from ensemble.wording import escaping, formats
 
 MAX_LISTED_SIZES = 4  # that are said
+MAX_OPEN_LINES = 20  # of a tree that is shown without a click
 MAX_SHOWN_CLASSES, EXAMPLES_PER_CLASS = (
     12,
     5,
@@ -33,6 +34,9 @@ def show_upload_preview(job: UploadJob) -> None:
     )
     st.markdown(f"#### {describe_upload_contents(preview)}")
     st.markdown(describe_upload_split(preview))
+    if tree := preview.note.tree:
+        with st.expander("How the folders were understood", expanded=len(tree) <= MAX_OPEN_LINES):
+            st.code("\n".join(tree), language=None)
     if sentences := preview.note.said:
         with st.container(border=True, key="data_said"):
             st.markdown(

@@ -6,9 +6,9 @@ from pathlib import Path
 from ensemble.datasets.own.source import format_name_list
 from ensemble.datasets.own.sources.picture_decoding import SUFFIXES
 from ensemble.errors import DataError
+from ensemble.storage.archives.entry_names import is_system_name
 from ensemble.storage.disk_errors import describe_error_with_path
 
-IGNORED_NAMES = {"__macosx", "thumbs.db", "desktop.ini", "$recycle.bin"}
 MOST_PICTURES = 5_000_000
 MAX_DEPTH = 32  # folders within one another
 
@@ -48,7 +48,7 @@ class FolderWalk:
                 "readable for you, or give another."
             ) from error
         for entry in every:
-            if entry.name.startswith(".") or entry.name.lower() in IGNORED_NAMES:
+            if is_system_name(entry.name):
                 continue
             if entry.is_symlink() and not self._is_within_root(entry):
                 self._record_path(self.skipped_links, entry.path)

@@ -1,0 +1,88 @@
+"""How a folder of pictures was understood, drawn as a tree in lines of text."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ensemble.datasets.own.request import MAX_NAME_LENGTH, sanitize_text
+from ensemble.datasets.own.source import sort_class_names
+
+MAX_CLASSES = 12  # of a split that are drawn
+MAX_BRANCHES = 20  # splits, and what is left out, that are drawn
+
+Files = Mapping[str, Sequence[Path]]
+
+
+class FolderTree:
+    """Branches, one below the other, each perhaps with twigs.
+
+    Args:
+      name: of the folder.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = sanitize_text(name)
+        self._branches: list[tuple[str, list[str]]] = []
+
+    def add_split(self, name: str, title: str, files: Files) -> None:
+        """A folder that is a split, and its classes."""
+        count = sum(map(len, files.values()))
+        twigs = [f"{format_name(each)}: {len(files[each]):,}" for each in list_classes(files)]
+        self._branches.append(
+            (f"{format_name(name)} → {count:,} {title} {format_images(count)}", shorten(twigs))
+        )
+
+    def add_left_out(self, name: str, count: int | None) -> None:
+        """A folder that is left out; how many pictures, or None where nobody has looked."""
+        pictures = "" if count is None else f", {count:,} without a class"
+        self._branches.append((f"{format_name(name)} → left out{pictures}", []))
+
+    def add_classes(self, splits: Mapping[str, Files], titles: Mapping[str, str]) -> None:
+        """Folders that are classes, with their pictures in each split."""
+        merged = {name: paths for files in splits.values() for name, paths in files.items()}
+        for name in list_classes(merged):
+            counts = {split: len(files.get(name, ())) for split, files in splits.items()}
+            said = (
+                ", ".join(
+                    f"{count:,} {titles[split]} {format_images(count)}"
+                    for split, count in counts.items()
+                )
+                if len(splits) > 1
+                else f"{sum(counts.values()):,} {format_images(sum(counts.values()))}"
+            )
+            self._branches.append((f"{format_name(name)}: {said}", []))
+
+    @property
+    def lines(self) -> list[str]:
+        """The tree, a line for each folder."""
+        shown = self._branches[:MAX_BRANCHES]
+        if (more := len(self._branches) - MAX_BRANCHES) > 0:
+            shown = [*shown, (f"and {more:,} more", [])]
+        lines = [self._name]
+        for number, (text, twigs) in enumerate(shown):
+            last = number == len(shown) - 1
+            lines.append(f"{'└──' if last else '├──'} {text}")
+            for place, twig in enumerate(twigs):
+                mark = "└──" if place == len(twigs) - 1 else "├──"
+                lines.append(f"{'    ' if last else '│   '}{mark} {twig}")
+        return lines
+
+
+def list_classes(files: Files) -> list[str]:
+    """The classes that have pictures, in order."""
+    return sort_class_names(name for name, paths in files.items() if paths)
+
+
+def shorten(twigs: list[str]) -> list[str]:
+    """The first twigs, and how many there are more."""
+    more = len(twigs) - MAX_CLASSES
+    return [*twigs[:MAX_CLASSES], f"and {more:,} more classes"] if more > 1 else twigs
+
+
+def format_name(name: str) -> str:
+    """A folder's name in one line, not too long."""
+    return sanitize_text(name)[:MAX_NAME_LENGTH]
+
+
+def format_images(count: int) -> str:
+    """ "image" or "images"."""
+    return "image" if count == 1 else "images"

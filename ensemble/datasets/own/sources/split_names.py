@@ -1,0 +1,127 @@
+"""What folders of splits are called: train, seg_train, X_train, "MNIST - JPG - training"."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from ensemble.datasets.own.source import SPLIT_NAMES
+
+UNLABELLED = "unlabelled"  # a split whose pictures have no class
+SPLIT_WORDS = {
+    **SPLIT_NAMES,
+    "trains": "train",
+    "trn": "train",
+    "tests": "test",
+    "tst": "test",
+    "evaluation": "test",
+    "eval": "test",
+    "holdout": "test",
+    "validate": "val",
+    "valids": "val",
+    "development": "val",
+    "pred": UNLABELLED,
+    "predict": UNLABELLED,
+    "prediction": UNLABELLED,
+    "unlabeled": UNLABELLED,
+    "unlabelled": UNLABELLED,
+    "submission": UNLABELLED,
+}
+# What says nothing of its own beside such a word.
+FILLER_WORDS = frozenset(
+    {
+        "set",
+        "sets",
+        "data",
+        "dataset",
+        "datasets",
+        "split",
+        "image",
+        "images",
+        "img",
+        "imgs",
+        "picture",
+        "pictures",
+        "pics",
+        "photo",
+        "photos",
+        "x",
+        "seg",
+        "jpg",
+        "jpeg",
+        "png",
+        "bmp",
+        "tiff",
+        "raw",
+        "folder",
+        "dir",
+        "part",
+        "final",
+        "resized",
+        "original",
+        "the",
+        "my",
+        "all",
+    }
+)
+GLUED_NAME = re.compile(
+    r"x?(train|training|test|testing|val|valid|validation|dev)"
+    r"(set|sets|data|dataset|img|imgs|images|pics|pictures|folder|dir|)"
+)
+FOLD_NAME = re.compile(r"(fold|part|batch|chunk|shard|session|data batch) ?\d+")
+
+
+@dataclass(frozen=True)
+class SplitName:
+    """A folder's name as that of a split.
+
+    Attributes:
+      split: "train", "val", "test" or `UNLABELLED`.
+      rest: the words besides, in lower case: those of a dataset, mostly.
+    """
+
+    split: str
+    rest: str
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the name says nothing else."""
+        return not self.rest
+
+
+def parse_split_folder(name: str) -> SplitName | None:
+    """What a folder's name says of its split; None where it names none, or two."""
+    words, splits = list[str](), set[str]()
+    for word in list_name_words(name):
+        glued = GLUED_NAME.fullmatch(word)
+        if split := SPLIT_WORDS.get(glued[1] if glued else word):
+            splits.add(split)
+        elif word not in FILLER_WORDS and not word.isdigit():
+            words.append(word)
+    return SplitName(splits.pop(), " ".join(words)) if len(splits) == 1 else None
+
+
+def is_wrapper_name(name: str, around: str) -> bool:
+    """Whether a folder that is alone in another stands for it: train/train, train/images."""
+    words = list_name_words(name)
+    said = parse_split_folder(name)
+    return (
+        normalize_name(name) == normalize_name(around)
+        or all(word in FILLER_WORDS for word in words)
+        or (said is not None and said.is_plain)
+    )
+
+
+def is_fold_name(name: str) -> bool:
+    """Whether a folder is a numbered part of the whole: fold_1, batch2."""
+    return FOLD_NAME.fullmatch(" ".join(list_name_words(name))) is not None
+
+
+def list_name_words(name: str) -> list[str]:
+    """The words of a name in lower case, parted where case or anything but letters parts them."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[a-zA-Z])(?=\d)", " ", normalize_name(name))
+    return re.findall(r"[^\W_]+", parted.lower())
+
+
+def normalize_name(name: str) -> str:
+    """A name in the one Unicode form (NFC) of all that look like it."""
+    return unicodedata.normalize("NFC", name)
