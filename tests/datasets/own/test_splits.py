@@ -88,6 +88,43 @@ def test_splits_within_classes_are_those_of_all(draw, add):
     ]
 
 
+@pytest.mark.parametrize("form", ["{}_{}", "{}-{}", "{} {}"])
+def test_folders_that_name_a_class_and_a_split_are_both(form, draw, add):
+    names = {"Golden_Retriever": 4, "cat": 3}
+    for split, fewer in (("train", 0), ("test", 1)):
+        root = draw({form.format(name, split): many - fewer for name, many in names.items()})
+    report = add(root)
+    assert report.note.class_names == ["Golden_Retriever", "cat"]
+    assert report.counts == {"train": [4, 3], "test": [3, 2]}
+    assert any("read as a class and a split" in one for one in report.note.said)
+
+
+def test_a_test_folder_beside_the_classes_is_no_class(draw, add):
+    root = draw({**CLASSES, "test": 4})
+    report = add(root)
+    assert report.note.class_names == ["cat", "dog"]
+    assert any("test has 4 pictures without a class" in one for one in report.note.said)
+    shutil.rmtree(root)
+    draw(CLASSES, "test")
+    report = add(draw({"cat": 5, "dog": 5}), "labelled")
+    assert report.counts == {"train": [5, 5], "test": [3, 3]}
+    shutil.rmtree(root)
+    draw(CLASSES, "pictures")
+    report = add(draw(CLASSES), "copied")  # as malaria's cell_images/cell_images
+    assert (report.note.class_names, report.note.train_size) == (["cat", "dog"], 5)
+    assert any("perhaps a copy: it is left out" in one for one in report.note.said)
+
+
+def test_splits_are_found_beside_other_folders(draw, add):
+    draw(CLASSES, "data/train")
+    draw(CLASSES, "data/test")
+    report = add(draw({"docs": 0}))
+    assert report.counts == {"train": [3, 3], "test": [3, 3]}
+    report = add(draw({"extra": 2}), "extra")
+    assert report.counts == {"train": [3, 3], "test": [3, 3]}
+    assert any("holds splits, are left out: docs, extra" in one for one in report.note.said)
+
+
 def test_other_folders_within_classes_are_taken_together_and_said(draw, add):
     draw({"indoor": 3, "outdoor": 2}, "cat")
     note = add(draw({"indoor": 3, "outdoor": 2}, "dog")).note

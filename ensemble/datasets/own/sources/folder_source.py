@@ -30,6 +30,7 @@ from ensemble.datasets.own.sources import (
     picture_decoding,
     picture_survey,
 )
+from ensemble.datasets.own.sources.layout_reading import ClassFiles
 from ensemble.errors import DataError
 from ensemble.pictures.files.levels import STANDARD_LEVELS
 
@@ -129,8 +130,8 @@ class FolderSource:
                 yield from pool.map(read_picture, files[start : start + BATCH])
 
     def _check_splits(
-        self, splits: dict[str, folder_layout.ClassFiles], top: Path
-    ) -> tuple[dict[str, folder_layout.ClassFiles], list[str]]:
+        self, splits: dict[str, ClassFiles], top: Path
+    ) -> tuple[dict[str, ClassFiles], list[str]]:
         every = {name for files in splits.values() for name in files}
         full = {name for files in splits.values() for name, paths in files.items() if paths}
         if len(full) < 2:
@@ -146,7 +147,7 @@ class FolderSource:
         return kept, sorted(every - full)
 
     def _shuffle_split(
-        self, split: str, files: folder_layout.ClassFiles, numbers: dict[str, int], seed: int
+        self, split: str, files: ClassFiles, numbers: dict[str, int], seed: int
     ) -> None:
         """The pictures of a split in an order drawn by the seed: the first are of all classes."""
         pairs = [(path, numbers[name]) for name in sorted(files) for path in files[name]]

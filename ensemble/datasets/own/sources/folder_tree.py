@@ -31,25 +31,24 @@ class FolderTree:
             (f"{format_name(name)} → {count:,} {title} {format_images(count)}", shorten(twigs))
         )
 
-    def add_left_out(self, name: str, count: int | None) -> None:
-        """A folder that is left out; how many pictures, or None where nobody has looked."""
-        pictures = "" if count is None else f", {count:,} without a class"
+    def add_left_out(self, name: str, count: int = 0) -> None:
+        """A folder that is left out, and how many pictures without a class it has."""
+        pictures = f", {count:,} without a class" if count else ""
         self._branches.append((f"{format_name(name)} → left out{pictures}", []))
 
     def add_classes(self, splits: Mapping[str, Files], titles: Mapping[str, str]) -> None:
         """Folders that are classes, with their pictures in each split."""
         merged = {name: paths for files in splits.values() for name, paths in files.items()}
         for name in list_classes(merged):
-            counts = {split: len(files.get(name, ())) for split, files in splits.items()}
-            said = (
-                ", ".join(
-                    f"{count:,} {titles[split]} {format_images(count)}"
-                    for split, count in counts.items()
-                )
-                if len(splits) > 1
-                else f"{sum(counts.values()):,} {format_images(sum(counts.values()))}"
-            )
-            self._branches.append((f"{format_name(name)}: {said}", []))
+            counts: dict[str, int] = {}
+            for split, files in splits.items():
+                title = titles[split] if len(splits) > 1 else ""
+                counts[title] = counts.get(title, 0) + len(files.get(name, ()))
+            words = [
+                " ".join(filter(None, (f"{count:,}", title, format_images(count))))
+                for title, count in counts.items()
+            ]
+            self._branches.append((f"{format_name(name)}: {', '.join(words)}", []))
 
     @property
     def lines(self) -> list[str]:

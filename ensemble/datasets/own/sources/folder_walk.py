@@ -75,6 +75,16 @@ class FolderWalk:
                 pictures += self.list_pictures(inner, depth + 1)
         return pictures
 
+    def has_pictures(self, folder: Path, depth: int = 0) -> bool:
+        """Whether there is a picture in a folder or within it.
+
+        Raises:
+          DataError: one cannot be read.
+        """
+        folders, pictures = self.list_folder(folder)
+        below = depth < MAX_DEPTH and any(self.has_pictures(one, depth + 1) for one in folders)
+        return bool(pictures) or below
+
     def describe_skipped(self) -> list[str]:
         """What was passed over, a sentence each."""
         sentences = []

@@ -19,6 +19,13 @@ SPLIT_WORDS = {
     "validate": "val",
     "valids": "val",
     "development": "val",
+    "entrenamiento": "train",
+    "treino": "train",
+    "entrainement": "train",
+    "prueba": "test",
+    "teste": "test",
+    "validacion": "val",
+    "validacao": "val",
     "pred": UNLABELLED,
     "predict": UNLABELLED,
     "prediction": UNLABELLED,
@@ -76,11 +83,13 @@ class SplitName:
 
     Attributes:
       split: "train", "val", "test" or `UNLABELLED`.
-      rest: the words besides, in lower case: those of a dataset, mostly.
+      rest: the words besides, in lower case: those of a dataset or of a class.
+      outside: what stands before and after the word of the split, as it is spelt.
     """
 
     split: str
     rest: str
+    outside: str = ""
 
     @property
     def is_plain(self) -> bool:
@@ -90,14 +99,17 @@ class SplitName:
 
 def parse_split_folder(name: str) -> SplitName | None:
     """What a folder's name says of its split; None where it names none, or two."""
-    words, splits = list[str](), set[str]()
+    words, splits, outside = list[str](), set[str](), normalize_name(name)
     for word in list_name_words(name):
         glued = GLUED_NAME.fullmatch(word)
         if split := SPLIT_WORDS.get(glued[1] if glued else word):
             splits.add(split)
+            outside = re.sub(re.escape(word), "", outside, count=1, flags=re.IGNORECASE)
         elif word not in FILLER_WORDS and not word.isdigit():
             words.append(word)
-    return SplitName(splits.pop(), " ".join(words)) if len(splits) == 1 else None
+    if len(splits) != 1:
+        return None
+    return SplitName(splits.pop(), " ".join(words), outside.strip(" _-."))
 
 
 def is_wrapper_name(name: str, around: str) -> bool:
@@ -119,7 +131,13 @@ def is_fold_name(name: str) -> bool:
 def list_name_words(name: str) -> list[str]:
     """The words of a name in lower case, parted where case or anything but letters parts them."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[a-zA-Z])(?=\d)", " ", normalize_name(name))
-    return re.findall(r"[^\W_]+", parted.lower())
+    return re.findall(r"[^\W_]+", strip_accents(parted.lower()))
+
+
+def strip_accents(text: str) -> str:
+    """Letters without what stands above or below them: "entraînement" is "entrainement"."""
+    letters = unicodedata.normalize("NFD", text)
+    return unicodedata.normalize("NFC", "".join(c for c in letters if not unicodedata.combining(c)))
 
 
 def normalize_name(name: str) -> str:
