@@ -60,6 +60,14 @@ def run_data_prepare_command(name: str) -> None:
         "class; to be said where there are such."
     ),
 )
+@click.option(
+    "--class-pattern",
+    default="",
+    help=(
+        "Where the class stands in a picture's name without its ending: {class}_# for cat_12.jpg; "
+        "# stands for digits, * for anything. By default folders or a table say the class."
+    ),
+)
 @click.option("--noun", default="image", help="Noun for one image: leaf.")
 @click.option("--title", default="", help="Title of the dataset; by default its name.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
@@ -69,8 +77,9 @@ def run_data_add_command(
     """Add your own images as dataset NAME, to be trained on by --dataset NAME.
 
     SOURCE is a folder with one folder of pictures for each class, perhaps within folders of splits
-    (train and test, as people call them); an .npz with train_images and train_labels; a folder of
-    IDX files; or tfds:NAME.
+    (train and test, as people call them), or with pictures and a table labels.csv; a folder or file
+    of Parquet or WebDataset; an .npz with train_images and train_labels; a folder of IDX files; or
+    tfds:NAME.
     """
     # Late: it is a while to decoders.
     from ensemble.datasets.own import dataset_builder, source_lookup
@@ -81,7 +90,10 @@ def run_data_add_command(
     with ProgressLine(name) as line:
         tell = None if as_json else line.show_fraction
         report = dataset_builder.add_custom_dataset(
-            source_lookup.open_picture_source(source, how.seed), how, called, tell
+            source_lookup.open_picture_source(source, how.seed, how.class_pattern),
+            how,
+            called,
+            tell,
         )
     if as_json:
         click.echo(json.dumps(in_json(report)))

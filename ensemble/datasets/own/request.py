@@ -12,6 +12,7 @@ LEAST_SIDE = 4
 MAX_NAME_LENGTH = 80  # characters of a title, a noun, a class's name
 # What says whether classes that are spelt almost alike are one, in `PreparationSettings` and here.
 CHOICE_OPTIONS = "--merge-classes or --keep-classes"
+CLASS_PATTERN_OPTION = "--class-pattern"
 # What names something else: problems of the regression, out-of-distribution images.
 RESERVED_NAMES = ("digits", "mnist", "fashion_mnist", "kmnist", "synthetic", "noise", "scrambled")
 
@@ -23,6 +24,8 @@ class PreparationSettings(Settings):
     Attributes:
       merge_classes: whether classes whose names differ only in capitals, spaces or underscores are
         one; None where nobody has said: such classes are then refused.
+      class_pattern: where the class stands in a picture's name, as in "{class}_#"; "" where the
+        folder or a table says it.
 
     Raises:
       ConfigError: a value of the wrong type or out of its range, named with that range.
@@ -54,6 +57,7 @@ class PreparationSettings(Settings):
         high=1.0,
     )
     merge_classes: bool | None = None
+    class_pattern: str = ""
 
     def __post_init__(self) -> None:
         self.check()

@@ -1,13 +1,18 @@
 """Where pictures come from, as it is named on the command line, to a `source.PictureSource`."""
 
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
+from ensemble.datasets.own.request import CLASS_PATTERN_OPTION
 from ensemble.datasets.own.source import PictureSource
 from ensemble.datasets.own.sources.folder_source import FolderSource
+from ensemble.datasets.own.sources.folder_walk import FolderWalk
 from ensemble.datasets.own.sources.idx_files import IdxSource, find_idx_files
 from ensemble.datasets.own.sources.npz import NpzSource
-from ensemble.errors import DataError
+from ensemble.datasets.own.sources.picture_shards import list_shards
+from ensemble.datasets.own.sources.webdataset import WebDatasetSource, is_webdataset
+from ensemble.errors import ConfigError, DataError
 
 TFDS_PREFIX = "tfds:"
 ACCEPTED_SOURCES = (
@@ -16,15 +21,17 @@ ACCEPTED_SOURCES = (
 )
 
 
-def open_picture_source(named: str, seed: int = 0) -> PictureSource:
+def open_picture_source(named: str, seed: int = 0, class_pattern: str = "") -> PictureSource:
     """The source that a person names.
 
     Args:
       named: a folder, an .npz file, or `tfds:NAME`.
       seed: of the order in which a folder's pictures are kept.
+      class_pattern: where the class stands in the name of a folder's picture; "" where it does not.
 
     Raises:
       DataError: there is none, or it is none that can be read.
+      ConfigError: the pattern is none, or the source no folder of pictures.
     """
     if named.startswith(TFDS_PREFIX):
         from ensemble.datasets.own.sources.tfds import (
@@ -34,11 +41,46 @@ def open_picture_source(named: str, seed: int = 0) -> PictureSource:
         return TfdsSource(named.removeprefix(TFDS_PREFIX))
     path = Path(named).expanduser()
     if path.is_dir():
-        return IdxSource(path) if find_idx_files(path) else FolderSource(path, seed)
+        if class_pattern:
+            return FolderSource(path, seed, class_pattern)
+        return open_folder_source(path, seed)
+    if class_pattern:
+        raise ConfigError(f"{CLASS_PATTERN_OPTION} is of pictures' names: give their folder.")
     if not path.is_file():
         raise DataError(f"There is no file or folder {named!r:.200}: {ACCEPTED_SOURCES}.")
     if path.suffix.lower() == ".npz":
         return NpzSource(path)
+    if path.suffix.lower() == ".parquet":
+        return open_parquet_source([path], path)
+    if path.suffix.lower() == ".tar" and is_webdataset(path):
+        return WebDatasetSource([path], path, seed)
     if zipfile.is_zipfile(path) or path.name.lower().endswith((".tar", ".tgz", ".tar.gz", ".7z")):
         raise DataError(f"{path.name} is an archive: unpack it and give the folder.")
     raise DataError(f"{path.name} is not a supported kind of file: {ACCEPTED_SOURCES}.")
+
+
+def open_folder_source(path: Path, seed: int) -> PictureSource:
+    """The source in a folder: by the files that it holds, else by its folders.
+
+    Raises:
+      DataError: it cannot be read, or is none.
+    """
+    if find_idx_files(path):
+        return IdxSource(path)
+    # A folder of pictures is known by the first of them, before all files are looked through.
+    if not FolderWalk(path).has_pictures(path):
+        if shards := list_shards(path, ".parquet"):
+            return open_parquet_source(shards, path)
+        shards = list_shards(path, ".tar")
+        if shards and is_webdataset(shards[0]):
+            return WebDatasetSource(shards, path, seed)
+    return FolderSource(path, seed)
+
+
+def open_parquet_source(paths: Sequence[Path], root: Path) -> PictureSource:
+    """The source in Parquet files; DataError where they are none."""
+    from ensemble.datasets.own.sources.parquet_pictures import (
+        ParquetSource,
+    )  # late: Arrow takes a while
+
+    return ParquetSource(paths, root)

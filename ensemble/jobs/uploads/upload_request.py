@@ -6,7 +6,11 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from ensemble.datasets.own.request import CHOICE_OPTIONS, PreparationSettings
+from ensemble.datasets.own.request import (
+    CHOICE_OPTIONS,
+    CLASS_PATTERN_OPTION,
+    PreparationSettings,
+)
 from ensemble.datasets.progress import Progress
 from ensemble.errors import DataError
 from ensemble.storage.archives.unpacking import unpack_archive
@@ -19,6 +23,7 @@ PAGE_FIELD_NAMES = {
     "--test-share": "Test share",
     "--max-unreadable": "Unreadable",
     CHOICE_OPTIONS: "Similar classes",
+    CLASS_PATTERN_OPTION: "Class in the name",
 }
 
 
@@ -28,7 +33,7 @@ class UploadRequest:
 
     Attributes:
       file: its name, as the browser said it; only to be shown.
-      size, test_share, max_unreadable, merge_classes: as of `PreparationSettings`.
+      size, test_share, max_unreadable, merge_classes, class_pattern: as of `PreparationSettings`.
     """
 
     file: str
@@ -36,6 +41,7 @@ class UploadRequest:
     test_share: float = 0.2
     max_unreadable: float = 0.01
     merge_classes: bool | None = None
+    class_pattern: str = ""
 
     @property
     def preparation(self) -> PreparationSettings:
@@ -45,6 +51,7 @@ class UploadRequest:
             test_share=self.test_share,
             max_unreadable=self.max_unreadable,
             merge_classes=self.merge_classes,
+            class_pattern=self.class_pattern,
         )
 
     @property

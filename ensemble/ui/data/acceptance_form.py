@@ -52,7 +52,7 @@ def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
         help="In the singular: leaf, cell, digit.",
         persist_state="session",
     )
-    with st.expander("Size, test share, unreadable files, similar classes"):
+    with st.expander("Size, test share, unreadable files, classes"):
         other = show_preparation_controls(job)
     changed = other != job.request
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -117,7 +117,17 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         format_func=lambda choice: SIMILAR_CLASS_TITLES[choice],
         help="Classes whose names differ only in capitals, spaces or underscores.",
     )
-    other = UploadRequest(now.file, int(size), float(share), float(bad), merge)
+    pattern = st.text_input(
+        "Class in the name",
+        now.class_pattern,
+        key=build_upload_field_key(job, "pattern"),
+        persist_state="session",
+        max_chars=100,
+        placeholder="{class}_#",
+        help="Where pictures' names hold the class: {class}_# for cat_12.jpg; # stands for digits, "
+        "* for anything.",
+    )
+    other = UploadRequest(now.file, int(size), float(share), float(bad), merge, pattern.strip())
     st.button(
         "Read it again",
         icon=":material/refresh:",

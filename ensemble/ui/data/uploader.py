@@ -24,6 +24,8 @@ ACCEPTED_FORMATS = """\
 - A **.zip** with one folder of pictures for each class (maple, oak, …). These may lie in folders of
   splits (`train` and `test`, `training_set`, `val`, …); if they do not, a part of each class is
   held out to test with. How the folders were understood is drawn as a tree.
+- Or pictures with a table beside them (`labels.csv`, with the columns `file` and `label`), Parquet
+  shards of Hugging Face, or WebDataset tars, packed as a **.zip**.
 - Pictures that belong together (one writer, patient, video): a `groups.csv` beside the folders,
   with the columns `file` and `group`. Whole groups are tested on, and each counts once.
 - From a program: an **.npz** of `train_images` (N, H, W) or (N, H, W, 3) and `train_labels` (N,),

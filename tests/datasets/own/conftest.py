@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,10 +46,12 @@ def add() -> Callable[..., PreparationReport]:
     """Adds a source under a name: `add(path, "pets", size=16)`."""
 
     def added(
-        path: Path | str, name: str = "pets", noun: str = "image", **how: float
+        path: Path | str, name: str = "pets", noun: str = "image", **how: Any
     ) -> PreparationReport:
         preparation = PreparationSettings(**how)
-        source = source_lookup.open_picture_source(str(path), preparation.seed)
+        source = source_lookup.open_picture_source(
+            str(path), preparation.seed, preparation.class_pattern
+        )
         return dataset_builder.add_custom_dataset(
             source, preparation, DatasetNaming(name, noun=noun)
         )

@@ -84,7 +84,7 @@ def test_large_pictures_are_decoded_one_at_a_time(draw, add, monkeypatch):
 
     monkeypatch.setattr(picture_decoding, "convert_to_channels", watched)
     monkeypatch.setattr(
-        "ensemble.datasets.own.sources.folder_source.count_decoder_threads", lambda: 4
+        "ensemble.datasets.own.sources.encoded_pictures.count_decoder_threads", lambda: 4
     )
     add(draw({"a": 8, "b": 8}), "small")
     assert most > 1

@@ -29,12 +29,14 @@ class FolderLayout:
         a picture too.
       notes: what was assumed, a sentence each.
       tree: how it was understood, a line for each.
+      groups: the group of each picture; None where nothing is known of them.
     """
 
     top: Path
     splits: dict[str, ClassFiles]
     notes: list[str]
     tree: list[str]
+    groups: dict[Path, str] | None = None
 
 
 class LayoutReading:
@@ -74,19 +76,9 @@ class LayoutReading:
         return name
 
     def assign_roles(self, found: set[str]) -> dict[str, str]:
-        """What each split that was found becomes: "train" or "test"."""
-        roles = {split: split for split in found}
-        if "val" in found and "train" in found:
-            roles["val"] = "train" if "test" in found else "test"
-            self.notes.append(
-                VALIDATION_TRAINED_NOTE if "test" in found else VALIDATION_TESTED_NOTE
-            )
-        elif "val" in found:
-            roles["val"] = "train"
-            self.notes.append(VALIDATION_ONLY_NOTE)
-        elif found == {"test"}:
-            roles["test"] = "train"
-            self.notes.append(TEST_ONLY_NOTE)
+        """What each split that was found becomes: "train" or "test"; it is noted."""
+        roles, notes = assign_split_roles(found)
+        self.notes += notes
         return roles
 
     def build_layout(self, by_split: dict[str, ClassFiles], roles: dict[str, str]) -> FolderLayout:
@@ -101,6 +93,21 @@ class LayoutReading:
             )
         ordered = sorted(splits.items(), key=lambda item: item[0] != "train")
         return FolderLayout(self.top, dict(ordered), self.notes, self.tree.lines)
+
+
+def assign_split_roles(found: set[str]) -> tuple[dict[str, str], list[str]]:
+    """What each split that was found becomes, "train" or "test", and what is to be said of it."""
+    roles, notes = {split: split for split in found}, list[str]()
+    if "val" in found and "train" in found:
+        roles["val"] = "train" if "test" in found else "test"
+        notes.append(VALIDATION_TRAINED_NOTE if "test" in found else VALIDATION_TESTED_NOTE)
+    elif "val" in found:
+        roles["val"] = "train"
+        notes.append(VALIDATION_ONLY_NOTE)
+    elif found == {"test"}:
+        roles["test"] = "train"
+        notes.append(TEST_ONLY_NOTE)
+    return roles, notes
 
 
 def merge_class_files(into: ClassFiles, files: ClassFiles) -> None:

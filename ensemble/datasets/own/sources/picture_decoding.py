@@ -8,6 +8,7 @@
 - Pictures of more pixels than `MOST_PIXELS` are refused by their header.
 """
 
+import io
 import os
 import threading
 import warnings
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import numpy as np
 from PIL import Image
@@ -70,6 +71,17 @@ MISSING_HEIF = "HEIC is read where pillow-heif is installed"
 HEAD_BYTES = 256  # of a file, by which HEIC is told from AVIF
 
 
+class PictureFile(Protocol):
+    """A picture as encoded bytes: a file, or a part of one."""
+
+    @property
+    def name(self) -> str:
+        """What it is called, for people."""
+
+    def read_bytes(self) -> bytes:
+        """All of it."""
+
+
 class UnreadablePictureError(Exception):
     """A picture cannot be taken. The message says why, in a few words."""
 
@@ -91,7 +103,7 @@ class PictureTraits:
     clear: bool
 
 
-def read_picture_header(path: Path) -> tuple[Size, bool]:
+def read_picture_header(path: PictureFile) -> tuple[Size, bool]:
     """A picture's (height, width) as shown, and whether it is grey, without reading its pixels.
 
     Raises:
@@ -101,7 +113,7 @@ def read_picture_header(path: Path) -> tuple[Size, bool]:
     return traits.size, traits.grey
 
 
-def read_picture_traits(path: Path) -> PictureTraits:
+def read_picture_traits(path: PictureFile) -> PictureTraits:
     """What a picture's header says, without reading its pixels.
 
     Raises:
@@ -117,7 +129,7 @@ def read_picture_traits(path: Path) -> PictureTraits:
 
 
 def read_picture_pixels(
-    path: Path, form: DatasetImageFormat, levels: PictureLevels = STANDARD_LEVELS
+    path: PictureFile, form: DatasetImageFormat, levels: PictureLevels = STANDARD_LEVELS
 ) -> Pixels:
     """The picture in this form: uint8 (H, W, channels).
 
@@ -151,8 +163,14 @@ def limit_large_decoding(image: Image.Image) -> Iterator[None]:
 
 
 @contextmanager
-def open_picture_file(path: Path) -> Iterator[Image.Image]:
+def open_picture_file(path: PictureFile) -> Iterator[Image.Image]:
     """A picture's file, opened; whatever its decoder raises is an UnreadablePictureError."""
+    if not isinstance(path, Path):
+        with convert_decoder_errors():
+            content = path.read_bytes()
+        with open_picture_stream(io.BytesIO(content), len(content)) as image:
+            yield image
+        return
     with (
         convert_decoder_errors(),
         open_plain_file(path) as file,

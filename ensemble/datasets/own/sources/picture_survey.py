@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import TypeVar
 
 from ensemble.datasets.own.source import PictureSurvey
 from ensemble.datasets.own.sources import picture_decoding
+from ensemble.datasets.own.sources.picture_decoding import PictureFile
 from ensemble.pictures.files import transparency, working_image
 from ensemble.pictures.files.levels import (
     MAX_LEVEL,
@@ -32,7 +32,9 @@ MAX_CLEAR_PICTURES = 512  # transparent ones that are looked at, evenly chosen
 DRAFT_SIDE = 64  # a JPEG's largest number is looked for at this size
 
 
-def survey_picture_files(paths: Sequence[Path], pool: Executor, notes: list[str]) -> PictureSurvey:
+def survey_picture_files(
+    paths: Sequence[PictureFile], pool: Executor, notes: list[str]
+) -> PictureSurvey:
     """Sizes and colours of picture files, and what is black and white in them.
 
     Args:
@@ -41,7 +43,7 @@ def survey_picture_files(paths: Sequence[Path], pool: Executor, notes: list[str]
       notes: what was assumed is added to them.
     """
     survey = PictureSurvey()
-    by_depth: dict[str, list[Path]] = {"shallow": [], "deep": [], "fraction": []}
+    by_depth: dict[str, list[PictureFile]] = {"shallow": [], "deep": [], "fraction": []}
     clear = []
     for path, traits in zip(paths, _map_batches(try_picture_traits, paths, pool), strict=True):
         if traits:
@@ -88,7 +90,7 @@ def describe_small_levels(what: str, found: NumberRange) -> str:
     )
 
 
-def try_picture_traits(path: Path) -> picture_decoding.PictureTraits | None:
+def try_picture_traits(path: PictureFile) -> picture_decoding.PictureTraits | None:
     """`picture_decoding.read_picture_traits`, or None if there is none to be read."""
     try:
         return picture_decoding.read_picture_traits(path)
@@ -97,7 +99,10 @@ def try_picture_traits(path: Path) -> picture_decoding.PictureTraits | None:
 
 
 def _map_batches(
-    function: Callable[[Path], Found], paths: Sequence[Path], pool: Executor, first: int = BATCH
+    function: Callable[[PictureFile], Found],
+    paths: Sequence[PictureFile],
+    pool: Executor,
+    first: int = BATCH,
 ) -> Iterator[Found]:
     """The function of each path, in order, a batch ahead."""
     start, size = 0, first
@@ -106,10 +111,10 @@ def _map_batches(
         start, size = start + size, BATCH
 
 
-def _find_range(paths: Sequence[Path], pool: Executor) -> NumberRange:
+def _find_range(paths: Sequence[PictureFile], pool: Executor) -> NumberRange:
     """The range of the numbers of deep pictures, until no other can change the levels."""
 
-    def read_range(path: Path) -> NumberRange:
+    def read_range(path: PictureFile) -> NumberRange:
         with (
             picture_decoding.open_picture_file(path) as image,
             picture_decoding.limit_large_decoding(image),
@@ -119,10 +124,10 @@ def _find_range(paths: Sequence[Path], pool: Executor) -> NumberRange:
     return _join_ranges(_map_batches(_skip_unreadable(read_range), paths, pool, FIRST_BATCH), None)
 
 
-def _find_shallow_range(paths: Sequence[Path], pool: Executor) -> NumberRange:
+def _find_shallow_range(paths: Sequence[PictureFile], pool: Executor) -> NumberRange:
     """The range of the numbers of pictures of 8 bits, until one is not nearly black."""
 
-    def read_range(path: Path) -> NumberRange:
+    def read_range(path: PictureFile) -> NumberRange:
         found = NumberRange()
         with picture_decoding.open_picture_file(path) as image:
             image.draft(None, (DRAFT_SIDE, DRAFT_SIDE))
@@ -139,8 +144,10 @@ def _find_shallow_range(paths: Sequence[Path], pool: Executor) -> NumberRange:
     return _join_ranges(ranges, MAX_SMALL_LEVEL)
 
 
-def _skip_unreadable(read: Callable[[Path], NumberRange]) -> Callable[[Path], NumberRange]:
-    def read_or_skip(path: Path) -> NumberRange:
+def _skip_unreadable(
+    read: Callable[[PictureFile], NumberRange],
+) -> Callable[[PictureFile], NumberRange]:
+    def read_or_skip(path: PictureFile) -> NumberRange:
         try:
             return read(path)
         except picture_decoding.UnreadablePictureError:
@@ -159,12 +166,12 @@ def _join_ranges(ranges: Iterator[NumberRange], enough: float | None) -> NumberR
     return found
 
 
-def _choose_ground(clear: Sequence[Path], pool: Executor, notes: list[str]) -> str:
+def _choose_ground(clear: Sequence[PictureFile], pool: Executor, notes: list[str]) -> str:
     """What stands behind transparent pictures, by some of them."""
     step = max(1, -(-len(clear) // MAX_CLEAR_PICTURES))
     scan = transparency.GroundScan()
 
-    def read_scan(path: Path) -> transparency.GroundScan:
+    def read_scan(path: PictureFile) -> transparency.GroundScan:
         each = transparency.GroundScan()
         try:
             with (

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from ensemble.datasets.own.source import SPLIT_NAMES
 
@@ -110,6 +111,15 @@ def parse_split_folder(name: str) -> SplitName | None:
     if len(splits) != 1:
         return None
     return SplitName(splits.pop(), " ".join(words), outside.strip(" _-."))
+
+
+def parse_split_location(path: PurePath) -> str:
+    """The split that one of a picture's folders is named as, of the outermost; "" where none is."""
+    for part in path.parts[:-1]:
+        said = parse_split_folder(part)
+        if said and said.is_plain:
+            return said.split
+    return ""
 
 
 def is_wrapper_name(name: str, around: str) -> bool:

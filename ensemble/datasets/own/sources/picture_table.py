@@ -1,0 +1,177 @@
+"""A table beside pictures, a row a picture: CSV, TSV or JSON lines; columns are found by name."""
+
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ensemble.errors import DataError
+from ensemble.storage.disk_errors import describe_error_with_path
+from ensemble.storage.plain_files import open_plain_file
+
+MAX_TABLE_BYTES = 2**28
+MAX_LINE_CHARACTERS = 100_000
+MAX_COLUMNS = 1_100  # a class each, and a few besides
+TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl")
+# What columns are called that say which picture a row is of, as `normalize_column_name` has them.
+FILE_COLUMNS = (
+    "file",
+    "file_name",
+    "filename",
+    "filenames",
+    "filepath",
+    "filepaths",
+    "file_path",
+    "path",
+    "paths",
+    "image",
+    "images",
+    "image_name",
+    "image_path",
+    "image_file",
+    "image_id",
+    "imageid",
+    "img",
+    "img_name",
+    "img_id",
+    "id",
+    "id_code",
+    "name",
+)
+
+
+@dataclass(frozen=True)
+class PictureTable:
+    """A table as it stands in its file.
+
+    Attributes:
+      path: of the file.
+      names: of the columns, in lower case with underscores.
+      rows: the cells of each row, as many as there are columns; in JSON lines a value that is not
+        there is "".
+      lines: the number of each row's line, from 1.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    rows: list[list[str]]
+    lines: list[int]
+
+    def list_cells(self, column: int) -> list[str]:
+        """The cells of a column, without blanks around them."""
+        return [row[column].strip() for row in self.rows]
+
+    def find_columns(self, names: Iterable[str]) -> list[int]:
+        """Which columns have one of these names, those named first in front."""
+        return [self.names.index(name) for name in names if name in self.names]
+
+
+def read_picture_table(path: Path) -> PictureTable:
+    """The table in a file.
+
+    Args:
+      path: UTF-8; CSV whose columns are divided by commas, semicolons, tabs or bars, or one JSON
+        object a line.
+
+    Raises:
+      DataError: it cannot be read, or is no table.
+    """
+    lines = read_table_lines(path)
+    if path.suffix.lower() == ".jsonl":
+        return _parse_json_lines(path, lines)
+    first = 0
+    delimiter = ""
+    if lines[0].lower().startswith("sep=") and len(lines[0]) == len("sep=,"):
+        first, delimiter = 1, lines[0][-1]
+    if len(lines) <= first:
+        raise DataError(f"{path.name} is no table of lines.")
+    delimiter = delimiter or max(",;\t|", key=lines[first].count)
+    try:
+        # As no path has a line break, a quote that is not closed cannot swallow further lines.
+        header, *rows = [
+            next(csv.reader([line], delimiter=delimiter), []) for line in lines[first:]
+        ]
+    except csv.Error as error:
+        raise DataError(f"{path.name} is no CSV ({error}): save it again as CSV.") from error
+    names = tuple(map(normalize_column_name, header))
+    _check_names(path, names)
+    kept, numbers = [], []
+    for number, row in enumerate(rows, start=first + 2):
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) != len(names):
+            raise DataError(
+                f"Line {number:,} of {path.name} has {len(row)} columns, its head {len(names)}."
+            )
+        kept.append(row)
+        numbers.append(number)
+    return PictureTable(path, names, kept, numbers)
+
+
+def read_table_lines(path: Path) -> list[str]:
+    """The lines of a text file.
+
+    Raises:
+      DataError: it cannot be read, is too large, empty or no text of lines.
+    """
+    try:
+        with open_plain_file(path) as file:
+            content = file.read(MAX_TABLE_BYTES + 1)
+    except OSError as error:
+        raise DataError(
+            f"{path.name} cannot be read ({describe_error_with_path(error)}): make it readable "
+            "for you, or take it out of the folder."
+        ) from error
+    if len(content) > MAX_TABLE_BYTES:
+        raise DataError(f"{path.name} is larger than {MAX_TABLE_BYTES / 2**20:.0f} MB.")
+    try:
+        lines = content.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path.name} is not UTF-8: save it as CSV in UTF-8.") from error
+    if not lines or max(map(len, lines)) > MAX_LINE_CHARACTERS:
+        raise DataError(f"{path.name} is no table of lines.")
+    return lines
+
+
+def normalize_column_name(name: str) -> str:
+    """A column's name as it is compared: "Class ID" and "class-id" are "class_id"."""
+    return "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
+
+
+def normalize_file_path(text: str) -> str:
+    """A path as it is compared: with slashes, without a leading "./"."""
+    return text.strip().replace("\\", "/").removeprefix("./")
+
+
+def _parse_json_lines(path: Path, lines: Sequence[str]) -> PictureTable:
+    """Hugging Face's metadata.jsonl: an object a line, whose values are text or numbers."""
+    objects, numbers = [], []
+    columns: dict[str, None] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"Line {number:,} of {path.name} is no JSON: repair it.") from error
+        if not isinstance(values, dict):
+            raise DataError(f"Line {number:,} of {path.name} is no JSON object: repair it.")
+        cells = {
+            normalize_column_name(name): str(value)
+            for name, value in values.items()
+            if isinstance(value, str | int | float)
+        }
+        columns |= dict.fromkeys(cells)
+        objects.append(cells)
+        numbers.append(number)
+        _check_names(path, tuple(columns))
+    names = tuple(columns)
+    return PictureTable(
+        path, names, [[cells.get(name, "") for name in names] for cells in objects], numbers
+    )
+
+
+def _check_names(path: Path, names: Sequence[str]) -> None:
+    if len(names) > MAX_COLUMNS:
+        raise DataError(f"{path.name} has {len(names):,} columns, more than {MAX_COLUMNS:,}.")

@@ -1,0 +1,210 @@
+"""Parquet of encoded pictures and WebDataset tars, as others write them, against what went in."""
+
+import io
+import json
+import tarfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from ensemble.datasets import load_dataset
+from ensemble.datasets.own import source_lookup
+from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, UnreadablePicture
+from ensemble.errors import DataError
+
+FORM = DatasetImageFormat(6, 5, 3, resize=False)
+DRAW = np.random.default_rng(0)
+PIXELS = DRAW.integers(0, 256, (12, 6, 5, 3), np.uint8)
+BYTES = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+
+
+def encode_png(pixels: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def write_shard(
+    path: Path,
+    numbers: Sequence[int],
+    labels: Sequence[Any],
+    names: Sequence[str] | None = None,
+    column: str = "label",
+    **more: Sequence[Any],
+) -> None:
+    """A shard as the library datasets writes it: a struct of bytes, ClassLabel in its metadata."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pictures = [{"bytes": encode_png(PIXELS[n]), "path": f"{n}.png"} for n in numbers]
+    arrays = {"image": pa.array(pictures, BYTES), column: pa.array(labels)}
+    table = pa.table({**arrays, **{name: pa.array(each) for name, each in more.items()}})
+    if names:
+        features = {
+            "image": {"_type": "Image"},
+            column: {"names": list(names), "_type": "ClassLabel"},
+        }
+        info = json.dumps({"info": {"features": features}}).encode()
+        table = table.replace_schema_metadata({b"huggingface": info})
+    pq.write_table(table, path, row_group_size=2)
+
+
+def add_file(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    archive.addfile(member, io.BytesIO(content))
+
+
+def write_tar(path: Path, pictures: Mapping[int, Mapping[str, bytes]]) -> None:
+    """A shard of pictures by number, each with members beside it by their ending."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w") as archive:
+        for number, beside in pictures.items():
+            add_file(archive, f"s{number:04}.png", encode_png(PIXELS[number]))
+            for ending, content in beside.items():
+                add_file(archive, f"s{number:04}{ending}", content)
+
+
+def read_numbers(source: PictureSource) -> dict[str, dict[int, str]]:
+    """The class of each picture by its number, in each split; pixels have to be as they were."""
+    found: dict[str, dict[int, str]] = {}
+    source.survey()
+    for split, labels in source.labels.items():
+        pictures = source.iterate_pictures(split, FORM)
+        for label, picture in zip(labels, pictures, strict=True):
+            assert not isinstance(picture, UnreadablePicture)
+            (number,) = np.flatnonzero((picture == PIXELS).all(axis=(1, 2, 3)))
+            found.setdefault(split, {})[int(number)] = source.class_names[label]
+    return found
+
+
+def test_shards_of_hugging_face_are_read_with_the_names_of_their_classes(
+    tmp_path: Path, add: Callable[..., Any]
+) -> None:
+    root = tmp_path / "data" / "pets"
+    names = ("cat", "dog", "none of them")
+    write_shard(
+        root / "data" / "train-00000-of-00002-0a1b2c3d4e5f.parquet",
+        range(5),
+        [0, 1] * 2 + [0],
+        names,
+    )
+    write_shard(root / "data" / "train-00001-of-00002-0a1b2c3d4e5f.parquet", [5], [1], names)
+    write_shard(root / "data" / "validation-00000-of-00001.parquet", [6, 7], [0, 0], names)
+    write_shard(root / "data" / "test-00000-of-00001.parquet", [8, 9, 10], [1, 0, -1], names)
+    source = source_lookup.open_picture_source(str(root))
+    assert read_numbers(source) == {
+        "train": {0: "cat", 1: "dog", 2: "cat", 3: "dog", 4: "cat", 5: "dog", 6: "cat", 7: "cat"},
+        "test": {8: "dog", 9: "cat"},
+    }
+    said = " ".join(source.notes)
+    assert "Classes are read from the column label, pictures from image." in said
+    assert "validation images become training images" in said
+    assert "1 pictures have no class and are left out." in said
+    add(root)
+    data = load_dataset("pets")
+    assert data.class_names == ("cat", "dog")
+    np.testing.assert_array_equal(data.test_images, PIXELS[[8, 9]])
+
+
+def test_one_file_of_bytes_with_classes_that_are_text_and_groups(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "png": pa.array([encode_png(PIXELS[n]) for n in range(4)]),
+            "Class": pa.array(["b", "a", "b", "a"]).dictionary_encode(),
+            "patient_id": pa.array([7, 7, 9, 9]),
+            "caption": pa.array(["x"] * 4),
+        }
+    )
+    pq.write_table(table, tmp_path / "all.parquet")
+    source = source_lookup.open_picture_source(str(tmp_path / "all.parquet"))
+    assert read_numbers(source) == {"train": {0: "b", 1: "a", 2: "b", 3: "a"}}
+    assert source.groups["train"].tolist() == [0, 0, 1, 1]
+
+
+def test_fine_classes_are_taken_where_there_are_coarse_ones_too(tmp_path: Path) -> None:
+    write_shard(
+        tmp_path / "train.parquet",
+        range(4),
+        [0, 1, 2, 0],
+        ("apple", "ant", "pear"),
+        "fine_label",
+        coarse_label=[0, 1, 0, 0],
+    )
+    source = source_lookup.open_picture_source(str(tmp_path / "train.parquet"))
+    assert source.class_names == ("apple", "ant", "pear")
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"text": ["a", "b"], "label": [0, 1]}, "no column of encoded pictures"),
+        ({"image": [b"1", b"2"], "caption": [1.5, 2.5]}, "none of which is called label"),
+        (
+            {"image": pa.array([{"bytes": None, "path": "a"}] * 2, BYTES), "label": [0, 1]},
+            "holds the paths of pictures",
+        ),
+        ({"image": [b"1", b"2"], "label": [0, 0]}, "holds pictures of 1 classes"),
+    ],
+)
+def test_parquet_without_pictures_or_classes_is_refused(
+    tmp_path: Path, columns: dict[str, Any], said: str
+) -> None:
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    with pytest.raises(DataError, match=said):
+        source_lookup.open_picture_source(str(tmp_path / "x.parquet"))
+
+
+def test_damaged_and_other_shards_are_refused(tmp_path: Path) -> None:
+    write_shard(tmp_path / "train-0.parquet", range(4), [0, 1, 0, 1], ("a", "b"))
+    write_shard(tmp_path / "train-1.parquet", range(2), [0, 1], ("a", "c"))
+    with pytest.raises(DataError, match=r"train-1\.parquet has other columns or classes than"):
+        source_lookup.open_picture_source(str(tmp_path))
+    (tmp_path / "train-1.parquet").write_bytes(b"PAR1 and nothing else PAR1")
+    with pytest.raises(DataError, match=r"train-1\.parquet is no Parquet file, or damaged"):
+        source_lookup.open_picture_source(str(tmp_path))
+
+
+def test_tars_of_pictures_and_classes_are_read_where_they_lie(tmp_path: Path) -> None:
+    root = tmp_path / "wds"
+    for split, numbers in (("train", range(6)), ("test", range(6, 9))):
+        write_tar(root / split / "0.tar", {n: {".cls": b"%d\n" % (n % 3)} for n in numbers})
+    (root / "classnames.txt").write_text("zebra\nant\nyak\n")
+    source = source_lookup.open_picture_source(str(root))
+    names = ("zebra", "ant", "yak")
+    assert source.class_names == names
+    assert read_numbers(source) == {
+        "train": {n: names[n % 3] for n in range(6)},
+        "test": {n: names[n % 3] for n in range(6, 9)},
+    }
+    assert "lines of the list of names" in " ".join(source.notes)
+
+
+def test_the_class_in_json_and_pictures_without_one(tmp_path: Path) -> None:
+    members = {n: {".json": json.dumps({"label": "ab"[n % 2]}).encode()} for n in range(4)}
+    members[0][".txt"] = b"a photograph"
+    members[4] = {".txt2": b""}
+    write_tar(tmp_path / "pets-train-000000.tar", members)
+    source = source_lookup.open_picture_source(str(tmp_path / "pets-train-000000.tar"))
+    assert read_numbers(source)["train"] == {0: "a", 1: "b", 2: "a", 3: "b"}
+    assert "1 pictures have no class" in " ".join(source.notes)
+
+
+def test_tars_that_are_none_or_have_no_classes_are_refused(tmp_path: Path) -> None:
+    write_tar(tmp_path / "a.tar", {0: {}, 1: {}})
+    with pytest.raises(DataError, match="is an archive: unpack it"):
+        source_lookup.open_picture_source(str(tmp_path / "a.tar"))
+    write_tar(tmp_path / "b.tar", {n: {".cls": b"5"} for n in range(3)})
+    with pytest.raises(DataError, match="holds pictures of 1 class, but at least 2"):
+        source_lookup.open_picture_source(str(tmp_path / "b.tar"))
+    content = (tmp_path / "b.tar").read_bytes()
+    (tmp_path / "c.tar").write_bytes(content[:700] + b"\xff" * 900)
+    with pytest.raises(DataError):
+        source_lookup.open_picture_source(str(tmp_path / "c.tar"))
+    (tmp_path / "d.tar").symlink_to("/etc/passwd")
+    with pytest.raises(DataError):
+        source_lookup.open_picture_source(str(tmp_path / "d.tar"))
