@@ -196,7 +196,7 @@ def test_names_are_asked_about_and_read_by_the_pattern(grow: Grow) -> None:
     root = grow(*(f"train/{name}" for name in names), "test1/1.png", "test1/2.png")
     (root / "test1" / "1.png").rename(root / "test1" / "cat.9.png")
     # As Dogs vs. Cats is packed: these are no classes "train" and "test1".
-    with pytest.raises(DataError, match=r'cat 3, dog 3.*say --class-pattern "\{class\}\.#"'):
+    with pytest.raises(DataError, match=r"cat 3, dog 3.*set --class-pattern to \{class\}\.#\."):
         source_lookup.open_picture_source(str(root))
     source = source_lookup.open_picture_source(str(root), class_pattern="{class}.#")
     assert read_by_class(source) == {

@@ -121,6 +121,6 @@ def propose_class_pattern(walk: FolderWalk) -> str:
             classes = [f"{name} {count:,}" for name, count in counts.most_common()]
             return (
                 f" Their names look as if they held the class ({format_name_list(classes)}): if "
-                f'that is so, say --class-pattern "{pattern}".'
+                f"that is so, set --class-pattern to {pattern}."
             )
     return ""
