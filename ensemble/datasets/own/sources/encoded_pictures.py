@@ -1,6 +1,5 @@
 """Pictures to be decoded, each a file or as many bytes within a larger one, with their labels."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
@@ -15,10 +14,10 @@ from ensemble.datasets.own.source import (
     UnreadablePicture,
 )
 from ensemble.datasets.own.sources import picture_decoding, picture_survey
+from ensemble.datasets.own.sources.parallel_reading import count_decoder_threads, map_files
 from ensemble.datasets.own.sources.picture_decoding import PictureFile
 from ensemble.pictures.files.levels import STANDARD_LEVELS
 
-BATCH = 256  # pictures that are decoded ahead
 ORDER_STREAM = 0x0DE5  # tells this draw from any other by the same seed
 
 File = TypeVar("File", bound=PictureFile)
@@ -88,10 +87,4 @@ class EncodedPictures(Generic[File]):
             picture_decoding.silence_pillow_warnings(),
             ThreadPoolExecutor(count_decoder_threads()) as pool,
         ):
-            for start in range(0, len(files), BATCH):
-                yield from pool.map(read_picture, files[start : start + BATCH])
-
-
-def count_decoder_threads() -> int:
-    """How many pictures are decoded at once."""
-    return min(8, os.cpu_count() or 1)
+            yield from map_files(read_picture, files, pool)

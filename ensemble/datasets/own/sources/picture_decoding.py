@@ -22,8 +22,9 @@ import numpy as np
 from PIL import Image
 
 from ensemble.datasets.own.source import DatasetImageFormat, Pixels, Size
-from ensemble.errors import ImageError
+from ensemble.errors import DataError, ImageError
 from ensemble.pictures.files import formats, heif, transparency, working_image
+from ensemble.pictures.files.jpeg_header import read_jpeg_header
 from ensemble.pictures.files.levels import (
     STANDARD_LEVELS,
     PictureLevels,
@@ -68,6 +69,7 @@ SIDEWAYS_ORIENTATIONS = (5, 6, 7, 8)  # of the orientations: height and width ch
 Image.init()  # else most of them are not looked for where formats are named
 DAMAGED_MESSAGE = "it is damaged, truncated or not a picture"
 MISSING_HEIF = "HEIC is read where pillow-heif is installed"
+JPEG_HEAD_BYTES = 4096  # of a JPEG, in which its frame mostly begins
 HEAD_BYTES = 256  # of a file, by which HEIC is told from AVIF
 
 
@@ -119,6 +121,8 @@ def read_picture_traits(path: PictureFile) -> PictureTraits:
     Raises:
       UnreadablePictureError: it is no picture, or too large.
     """
+    if traits := _read_jpeg_traits(path):
+        return traits
     with open_picture_file(path) as image:
         width, height = image.size
         if read_exif_orientation(image) in SIDEWAYS_ORIENTATIONS:
@@ -126,6 +130,25 @@ def read_picture_traits(path: PictureFile) -> PictureTraits:
         depth = "fraction" if image.mode == "F" else "deep" if is_deep_image(image) else "shallow"
         clear = transparency.has_transparency(image)
         return PictureTraits((height, width), is_gray_image(image), depth, clear)
+
+
+def _read_jpeg_traits(path: PictureFile) -> PictureTraits | None:
+    """The traits of an ordinary JPEG; None where a decoder has to be asked, for a refusal too."""
+    try:
+        if isinstance(path, Path):
+            with open_plain_file(path) as file:
+                header = read_jpeg_header(file.read(JPEG_HEAD_BYTES))
+                size = os.fstat(file.fileno()).st_size
+        else:
+            content = path.read_bytes()
+            header, size = read_jpeg_header(content[:JPEG_HEAD_BYTES]), len(content)
+    except (OSError, DataError):
+        return None
+    if header is None or size > MOST_FILE or header.width * header.height > MOST_PIXELS:
+        return None
+    return PictureTraits(
+        (header.height, header.width), header.components == 1, "shallow", clear=False
+    )
 
 
 def read_picture_pixels(
@@ -232,9 +255,11 @@ def read_exif_orientation(image: Image.Image) -> int:
     """EXIF's word for how a picture lies; 1 where it says nothing that can be read.
 
     A PNG is asked for what stands before its pixels, so that they need not be decoded for it; a
-    TIFF is turned by Pillow itself.
+    TIFF is turned by Pillow itself; a JPEG mostly has nothing to be asked for.
     """
     try:
+        if image.format in ("JPEG", "MPO") and not image.info.keys() & {"exif", "xmp"}:
+            return 1
         if image.format == "TIFF" or (image.format == "PNG" and "exif" not in image.info):
             return 1
         return int(image.getexif().get(ORIENTATION, 1))
@@ -265,7 +290,8 @@ def convert_to_channels(image: Image.Image, channels: int) -> Image.Image:
     """A picture of 8 bits as grey ("L"), or as red, green and blue ("RGB"); on white."""
     if transparency.has_transparency(image):
         image = transparency.put_on_ground(image.convert("RGBA"), black=False)
-    return image.convert("L" if channels == 1 else "RGB")
+    mode = "L" if channels == 1 else "RGB"
+    return image if image.mode == mode else image.convert(mode)
 
 
 def fit_image_to_format(image: Image.Image, form: DatasetImageFormat) -> Pixels:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import chain
-from typing import TypeVar
 
 from ensemble.datasets.own.source import PictureSurvey
 from ensemble.datasets.own.sources import picture_decoding
+from ensemble.datasets.own.sources.parallel_reading import map_files
 from ensemble.datasets.own.sources.picture_decoding import PictureFile
 from ensemble.pictures.files import transparency, working_image
 from ensemble.pictures.files.levels import (
@@ -24,9 +24,6 @@ from ensemble.pictures.files.levels import (
     format_level,
 )
 
-Found = TypeVar("Found")
-
-BATCH = 256  # pictures that are looked at together
 FIRST_BATCH = 16
 MAX_CLEAR_PICTURES = 512  # transparent ones that are looked at, evenly chosen
 DRAFT_SIDE = 64  # a JPEG's largest number is looked for at this size
@@ -45,7 +42,7 @@ def survey_picture_files(
     survey = PictureSurvey()
     by_depth: dict[str, list[PictureFile]] = {"shallow": [], "deep": [], "fraction": []}
     clear = []
-    for path, traits in zip(paths, _map_batches(try_picture_traits, paths, pool), strict=True):
+    for path, traits in zip(paths, map_files(try_picture_traits, paths, pool), strict=True):
         if traits:
             survey.sizes[traits.size] += 1
             survey.grey &= traits.grey
@@ -98,19 +95,6 @@ def try_picture_traits(path: PictureFile) -> picture_decoding.PictureTraits | No
         return None
 
 
-def _map_batches(
-    function: Callable[[PictureFile], Found],
-    paths: Sequence[PictureFile],
-    pool: Executor,
-    first: int = BATCH,
-) -> Iterator[Found]:
-    """The function of each path, in order, a batch ahead."""
-    start, size = 0, first
-    while start < len(paths):
-        yield from pool.map(function, paths[start : start + size])
-        start, size = start + size, BATCH
-
-
 def _find_range(paths: Sequence[PictureFile], pool: Executor) -> NumberRange:
     """The range of the numbers of deep pictures, until no other can change the levels."""
 
@@ -121,7 +105,7 @@ def _find_range(paths: Sequence[PictureFile], pool: Executor) -> NumberRange:
         ):
             return working_image.find_number_range(image)
 
-    return _join_ranges(_map_batches(_skip_unreadable(read_range), paths, pool, FIRST_BATCH), None)
+    return _join_ranges(map_files(_skip_unreadable(read_range), paths, pool, FIRST_BATCH), None)
 
 
 def _find_shallow_range(paths: Sequence[PictureFile], pool: Executor) -> NumberRange:
@@ -140,7 +124,7 @@ def _find_shallow_range(paths: Sequence[PictureFile], pool: Executor) -> NumberR
         return found
 
     read = _skip_unreadable(read_range)
-    ranges = chain(map(read, paths[:1]), _map_batches(read, paths[1:], pool, FIRST_BATCH))
+    ranges = chain(map(read, paths[:1]), map_files(read, paths[1:], pool, FIRST_BATCH))
     return _join_ranges(ranges, MAX_SMALL_LEVEL)
 
 
@@ -183,7 +167,7 @@ def _choose_ground(clear: Sequence[PictureFile], pool: Executor, notes: list[str
             pass
         return each
 
-    for each in _map_batches(read_scan, clear[::step], pool):
+    for each in map_files(read_scan, clear[::step], pool):
         scan.join(each)
     notes += scan.describe_ground()
     return scan.ground
