@@ -7,12 +7,12 @@ from ensemble.pictures.files.levels import BYTE_LEVELS, STANDARD_LEVELS, Levels,
 def serialize_levels(levels: PictureLevels) -> dict[str, list[float]]:
     """The levels by the kind of numbers, black and white of each; the ground is kept beside them.
 
-    A kind is left out where it is not of the dataset, or as it is.
+    A kind is left out where the dataset has none of it, and 8 bits where they are as they are.
     """
-    kept = {"shallow": levels.shallow, "deep": levels.deep, "fraction": levels.fraction}
-    return {
-        kind: list(each) for kind, each in kept.items() if each is not None and each != BYTE_LEVELS
-    }
+    kept = {"deep": levels.deep, "fraction": levels.fraction}
+    if levels.shallow != BYTE_LEVELS:
+        kept["shallow"] = levels.shallow
+    return {kind: list(each) for kind, each in kept.items() if each is not None}
 
 
 def load_dataset_levels(name: str, fingerprint: str) -> PictureLevels:

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from ensemble.pictures.files.transparency import has_transparency
+
 Levels = tuple[float, float]  # the numbers that are black and white
 
 BYTE_LEVELS: Levels = (0.0, 255.0)
@@ -138,6 +140,12 @@ def scale_levels(values: NDArray[Any], levels: Levels) -> NDArray[np.uint8]:
 def is_deep_image(image: Image.Image) -> bool:
     """Whether a picture has one channel of more than 8 bits, or of fractions."""
     return image.mode in DEEP_MODES or image.mode.startswith("I;")
+
+
+def expand_small_levels(image: Image.Image, levels: PictureLevels) -> Image.Image:
+    """A picture whose numbers can be seen: where those of 8 bits are scaled, of L or RGB."""
+    as_it_is = levels.shallow == BYTE_LEVELS or is_deep_image(image) or image.mode in ("L", "RGB")
+    return image if as_it_is or has_transparency(image) else image.convert("RGB")
 
 
 def select_image_levels(

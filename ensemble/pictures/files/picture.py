@@ -18,6 +18,7 @@ from ensemble.pictures.files.levels import (
     Levels,
     PictureLevels,
     describe_levels,
+    expand_small_levels,
     is_deep_image,
 )
 
@@ -72,12 +73,11 @@ def open_picture(content: bytes, levels: PictureLevels = STANDARD_LEVELS) -> Pic
     """
     with open_decoded_picture(content) as decoded_picture:
         orientation = read_picture_orientation(decoded_picture.image)
-        span = working_image.find_value_span(decoded_picture.image, levels)
-        notes = describe_extra_frames(decoded_picture) + describe_value_span(
-            decoded_picture.image, span
-        )
+        image = expand_small_levels(decoded_picture.image, levels)
+        span = working_image.find_value_span(image, levels)
+        notes = describe_extra_frames(decoded_picture) + describe_value_span(image, span)
         working = working_image.convert_to_working_size(
-            decoded_picture.image, WORKING_SIDE, decoded_picture.deadline.check_deadline, span
+            image, WORKING_SIDE, decoded_picture.deadline.check_deadline, span
         )
         working, on_black = transparency.flatten_transparency(working, levels.ground)
         working = working_image.orient_image_upright(working, orientation)

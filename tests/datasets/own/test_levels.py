@@ -93,9 +93,11 @@ def test_the_range_is_of_all_arrays_together(tmp_path, add):
     assert datasets.load_dataset("pets").test_images.max() == 16
 
 
-def test_pictures_of_few_levels_are_not_nearly_black(tmp_path, add):
+@pytest.mark.parametrize("mode", ["L", "P"])
+def test_pictures_of_few_levels_are_not_nearly_black(mode, tmp_path, add):
     numbers = np.rint(SHARES * 16).astype(np.uint8)
-    root = write_folder(tmp_path / "marks", map(Image.fromarray, numbers))
+    pictures = (Image.fromarray(one).convert(mode) for one in numbers)
+    root = write_folder(tmp_path / "marks", pictures)
     assert any("16 of 255" in one for one in add(root).note.said)
     assert kept_pictures() == expected_bytes(numbers, 16) == predicted(root)
     # Another picture, of more levels, is not of this kind.
@@ -110,6 +112,20 @@ def test_a_dark_picture_among_others_stays_dark(tmp_path, add):
     note = add(write_folder(tmp_path / "night", map(Image.fromarray, numbers))).note
     assert kept_pictures() == sorted(one.tobytes() for one in numbers)
     assert (note.levels, "white" in " ".join(note.said)) == ({}, False)
+
+
+def test_a_dark_picture_is_read_by_the_range_of_its_dataset(tmp_path, add):
+    # By itself, as `predict` has no more of it, it would be taken for one of 8 bits, or of 0 to 1.
+    for name, kind, white, suffix in (
+        ("deep", np.uint16, 4095, "png"),
+        ("eight", np.uint16, 255, "png"),
+        ("shares", np.float32, 255, "tiff"),
+    ):
+        numbers = np.rint(SHARES * white).astype(kind)
+        numbers[5] = np.minimum(numbers[5], 1)
+        root = write_folder(tmp_path / name, map(Image.fromarray, numbers), suffix)
+        add(root, name)
+        assert kept_pictures(name) == expected_bytes(numbers, white) == predicted(root, name)
 
 
 def test_fractions_are_read_by_their_range(tmp_path, add):

@@ -28,6 +28,7 @@ from ensemble.pictures.files.jpeg_header import read_jpeg_header
 from ensemble.pictures.files.levels import (
     STANDARD_LEVELS,
     PictureLevels,
+    expand_small_levels,
     is_deep_image,
     scale_levels,
 )
@@ -282,6 +283,7 @@ def normalize_picture(image: Image.Image, levels: PictureLevels) -> Image.Image:
         if levels.ground in (transparency.BLACK, transparency.MIXED):
             return transparency.flatten_transparency(clear, levels.ground)[0]
         return transparency.put_on_ground(clear, black=False)
+    image = expand_small_levels(image, levels)
     span = working_image.find_value_span(image, levels)
     return Image.fromarray(scale_levels(np.asarray(image), span)) if span else image
 
