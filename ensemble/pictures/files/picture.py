@@ -88,7 +88,7 @@ def open_picture(content: bytes, levels: PictureLevels = STANDARD_LEVELS) -> Pic
     )
     if on_black:
         notes += (
-            "Transparent, as pictures of the dataset that are shown on black: shown on black."
+            "Put on black, as the transparent pictures of the dataset are."
             if levels.ground == transparency.BLACK
             else "Light ink on a transparent background: shown on black.",
         )
@@ -112,7 +112,7 @@ def describe_value_span(image: Image.Image, span: Levels | None) -> tuple[str, .
     full = (0.0, 1.0) if image.mode == "F" else (0.0, 65535.0)
     if not span or not span[1] or (is_deep_image(image) and span == full):
         return ()
-    return (f"Of its numbers {describe_levels(span)}.",)
+    return (f"Its numbers: {describe_levels(span)}.",)
 
 
 def read_picture_orientation(image: Image.Image) -> int:

@@ -74,7 +74,7 @@ def find_splits_in_names(reading: LayoutReading, folders: Sequence[Path]) -> dic
     said = {folder: parse_split_folder(folder.name) for folder in folders}
     rests: dict[str, set[str]] = {}
     for name in said.values():
-        if name is None or name.is_plain or name.split == UNLABELLED or not name.outside:
+        if name is None or name.is_plain or name.split == UNLABELLED or not name.remainder:
             return {}
         rests.setdefault(name.rest, set()).add(name.split)
     if len(rests) < 2 or any(len(splits) < 2 for splits in rests.values()):
@@ -82,7 +82,7 @@ def find_splits_in_names(reading: LayoutReading, folders: Sequence[Path]) -> dic
     by_split: dict[str, ClassFiles] = {}
     for folder, name in said.items():
         if name is not None:
-            files = {normalize_name(name.outside): reading.walk.list_pictures(folder)}
+            files = {normalize_name(name.remainder): reading.walk.list_pictures(folder)}
             merge_class_files(by_split.setdefault(name.split, {}), files)
     return {split: by_split[split] for split in SPLIT_TITLES if split in by_split}
 

@@ -85,12 +85,12 @@ class SplitName:
     Attributes:
       split: "train", "val", "test" or `UNLABELLED`.
       rest: the words besides, in lower case: those of a dataset or of a class.
-      outside: what stands before and after the word of the split, as it is spelt.
+      remainder: what stands before and after the word of the split, as it is spelt.
     """
 
     split: str
     rest: str
-    outside: str = ""
+    remainder: str = ""
 
     @property
     def is_plain(self) -> bool:
@@ -100,17 +100,17 @@ class SplitName:
 
 def parse_split_folder(name: str) -> SplitName | None:
     """What a folder's name says of its split; None where it names none, or two."""
-    words, splits, outside = list[str](), set[str](), normalize_name(name)
+    words, splits, remainder = list[str](), set[str](), normalize_name(name)
     for word in list_name_words(name):
         glued = GLUED_NAME.fullmatch(word)
         if split := SPLIT_WORDS.get(glued[1] if glued else word):
             splits.add(split)
-            outside = re.sub(re.escape(word), "", outside, count=1, flags=re.IGNORECASE)
+            remainder = re.sub(re.escape(word), "", remainder, count=1, flags=re.IGNORECASE)
         elif word not in FILLER_WORDS and not word.isdigit():
             words.append(word)
     if len(splits) != 1:
         return None
-    return SplitName(splits.pop(), " ".join(words), outside.strip(" _-."))
+    return SplitName(splits.pop(), " ".join(words), remainder.strip(" _-."))
 
 
 def parse_split_location(path: PurePath) -> str:
