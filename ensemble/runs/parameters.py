@@ -75,7 +75,8 @@ def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
         members and their network.
     """
     run = find_run(run_id)
-    shapes = load_run_network(run).shapes
+    network = load_run_network(run)
+    shapes = network.shapes
     expected = {
         name: ExpectedArray((run.config.members, *shape.shape)) for name, shape in shapes.items()
     }
@@ -86,7 +87,7 @@ def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
         if not (np.isfinite(array.min()) and np.isfinite(array.max())):
             why = f"{name} holds a number that is not finite"
             raise build_damaged_epoch_error(run.path, "parameters", epoch, why)
-    return _unflatten_tree(
+    return network.nest_arrays(
         {name: array.astype(shapes[name].dtype) for name, array in arrays.items()}
     )
 
@@ -144,14 +145,3 @@ def _flatten_tree(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[s
             yield from _flatten_tree(value, f"{prefix}{name}/")
         else:
             yield f"{prefix}{name}", value
-
-
-def _unflatten_tree(flat: dict[str, NDArray[np.float32]]) -> dict[str, Any]:
-    tree: dict[str, Any] = {}
-    for name, array in flat.items():
-        *above, leaf = name.split("/")
-        place = tree
-        for step in above:
-            place = place.setdefault(step, {})
-        place[leaf] = array
-    return tree

@@ -1,38 +1,41 @@
-"""A network of a person's own: any Linen module, named `package.module:Factory`.
+"""A network of a person's own: a Flax module, Linen or NNX, named `package.module:Factory`.
 
     class Leaves(nn.Module):
-        classes: int
+        num_classes: int
 
         @nn.compact
         def __call__(self, x, train):       # x (B, H, W, channels) in [0, 1]; `train` if it likes
             ...
-            return nn.Dense(self.classes)(x)    # logits (B, C)
+            return nn.Dense(self.num_classes)(x)    # logits (B, C)
 
 `Factory` may be such a class, a function that returns a module, or a module itself. It is given
-the number of classes where it takes one argument, or one called `classes`. Importing runs the
-module's code: only where `architectures.list_allowed_networks` names it.
+the number of classes by name (custom_factory.py). Importing runs the module's code: only where
+`architectures.list_allowed_networks` names it.
 """
 
 import importlib
-import inspect
 import os
 import sys
-import traceback
-from collections.abc import Callable
+from collections import Counter
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from flax import errors as flax_errors
 from flax import linen as nn
 from jax import Array
 
 from ensemble import architectures
-from ensemble.engine.networks.arithmetic import Arithmetic
-from ensemble.engine.networks.network import ModuleFactory, Network
+from ensemble.engine.networks import linen_calls
+from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic
+from ensemble.engine.networks.custom_factory import (
+    build_custom_module,
+    describe_custom_code_error,
+)
+from ensemble.engine.networks.network import ModuleFactory, Network, join_tree_path
 from ensemble.errors import ConfigError
 
-CLASS_COUNT_ARGUMENTS = ("classes", "num_classes", "n_classes")
-IGNORED_ARGUMENTS = ("parent", "name")  # which every Linen module has
+UNBOUND_AXIS_WORDS = "unbound axis name"
 
 
 def load_custom_network(name: str) -> ModuleFactory:
@@ -53,59 +56,9 @@ def load_custom_network(name: str) -> ModuleFactory:
         ) from error
 
     def create_module(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
-        return set_module_precision(name, create_custom_module(name, factory, classes), arithmetic)
+        return build_custom_module(name, factory, classes, arithmetic)
 
     return create_module
-
-
-def create_custom_module(name: str, factory: Any, classes: int) -> nn.Module:
-    """The module that `factory` is, or makes for so many classes."""
-    if isinstance(factory, nn.Module):
-        return factory
-    if not callable(factory):
-        raise ConfigError(f"{name} is neither a Flax Linen module nor a function that returns one.")
-    try:
-        module = factory(**build_factory_arguments(name, factory, classes))
-    except ConfigError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise ConfigError(
-            f"The network {name} cannot be created: {describe_custom_code_error(error)}."
-        ) from error
-    if not isinstance(module, nn.Module):
-        raise ConfigError(
-            f"{name} returns {type(module).__name__}: it has to return a flax.linen.Module."
-        )
-    return module
-
-
-def build_factory_arguments(name: str, factory: Callable[..., Any], classes: int) -> dict[str, Any]:
-    """The arguments to give to a factory: the number of classes where it takes one."""
-    parameters = {
-        key: parameter
-        for key, parameter in inspect.signature(factory).parameters.items()
-        if key not in IGNORED_ARGUMENTS
-        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-    }
-    needed = [key for key, parameter in parameters.items() if parameter.default is parameter.empty]
-    if len(needed) > 1:
-        raise ConfigError(
-            f"{name} needs {', '.join(needed)}: give every argument except the number of "
-            "classes a default."
-        )
-    named = needed or [key for key in CLASS_COUNT_ARGUMENTS if key in parameters]
-    return dict.fromkeys(named[:1], classes)
-
-
-def set_module_precision(name: str, module: nn.Module, arithmetic: Arithmetic) -> nn.Module:
-    """The module with its products in that precision."""
-    if arithmetic.precision == "float32":
-        return module
-    if not hasattr(module, "dtype"):
-        raise ConfigError(
-            f"{name} has no field dtype to set bfloat16 with: give it one, or choose float32."
-        )
-    return module.clone(dtype=arithmetic.dtype)
 
 
 def check_custom_network(network: Network) -> None:
@@ -118,12 +71,14 @@ def check_custom_network(network: Network) -> None:
     name, batch = network.name, 2
     images = jax.ShapeDtypeStruct((batch, *network.image_shape), jnp.float32)
     try:
+        _check_call_arguments(network)
         jax.eval_shape(
             lambda key: _check_leaves(name, network.init_variables(key)), jax.random.key(0)
         )
         params = jax.eval_shape(network.init, jax.random.key(0))
         _check_trained(network, params)
         logits = jax.eval_shape(network.apply, params, images)
+        _check_output_shape(network, logits, batch)
         key = jax.random.key(0)
 
         def run_training_pass(params: Any, images: Array) -> Any:
@@ -132,26 +87,64 @@ def check_custom_network(network: Network) -> None:
             return learnt, {**trained, **after}
 
         learnt, after = jax.eval_shape(run_training_pass, params, images)
+        _check_output_shape(network, learnt, batch)
     except ConfigError:
         raise
     except (Exception, SystemExit) as error:
-        height, width, channels = network.image_shape
-        raise ConfigError(
-            f"The network {name} does not take images ({height}, {width}, {channels}): "
-            f"{describe_custom_code_error(error)}."
-        ) from error
-    wanted = (batch, network.classes)
-    for output in (logits, learnt):
-        if getattr(output, "shape", None) != wanted:
-            shape = getattr(output, "shape", type(output).__name__)
-            raise ConfigError(
-                f"The network {name} gives {shape} for {batch} images of {network.classes} "
-                f"classes: it has to give logits {wanted}."
-            )
+        raise ConfigError(_describe_failed_pass(network, error)) from error
     if _describe_leaves(after) != _describe_leaves(params):
         raise ConfigError(
             f"The network {name} carries something whose shape or type changes during a step: "
             "its collections have to keep their shapes and types."
+        )
+
+
+def _check_call_arguments(network: Network) -> None:
+    """See that nothing has to be said in a call but what is said in each."""
+    module = network.create_module(network.classes, network.width, DEFAULT_ARITHMETIC)
+    said = linen_calls.build_mode_arguments(module, train=True)
+    others = [*linen_calls.list_call_parameters(module).values()][2:]
+    needed = [
+        parameter.name
+        for parameter in others
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        and parameter.name not in said
+    ]
+    if needed:
+        known = (*linen_calls.TRAINING_ARGUMENTS, *linen_calls.EVALUATION_ARGUMENTS)
+        raise ConfigError(
+            f"The __call__ of the network {network.name} needs {', '.join(needed)}, which it is "
+            f"not given: only images are, and {', '.join(known[:-1])} or {known[-1]} where it "
+            "takes one of them. Give everything else a default."
+        )
+
+
+def _describe_failed_pass(network: Network, error: BaseException) -> str:
+    """Why a pass through a network came to no end, and what to do."""
+    begin = f"The network {network.name}"
+    words = describe_custom_code_error(error)
+    if UNBOUND_AXIS_WORDS in str(error):
+        axis = str(error).split(UNBOUND_AXIS_WORDS)[1].lstrip(": ").split()[0].strip("\"'.,")
+        return (
+            f"{begin} uses the axis “{axis}”, as axis_name of BatchNorm or a pmean does, which "
+            "nobody binds: each member is trained whole on one device. Leave the axis name out."
+        )
+    if isinstance(error, flax_errors.InvalidRngError):
+        return (
+            f"{begin} draws random numbers where nothing may be drawn, while it is judged: let it "
+            f"draw only where train is true, as Dropout(deterministic=not train) does ({words})."
+        )
+    height, width, channels = network.image_shape
+    return f"{begin} does not take images ({height}, {width}, {channels}): {words}."
+
+
+def _check_output_shape(network: Network, output: Any, batch: int) -> None:
+    wanted = (batch, network.classes)
+    if output.shape != wanted:
+        raise ConfigError(
+            f"The network {network.name} gives {output.shape} for {batch} images of "
+            f"{network.classes} classes: it has to give logits {wanted}."
         )
 
 
@@ -164,11 +157,17 @@ def _check_trained(network: Network, params: Any) -> None:
             f"The network {name} has parameters that are not floating-point numbers: keep "
             "those in a separate collection."
         )
+    paths = [join_tree_path(path) for path, _ in jax.tree_util.tree_leaves_with_path(params)]
+    if twice := [path for path, count in Counter(paths).items() if count > 1]:
+        raise ConfigError(
+            f"The network {name} has two arrays at {twice[0]}, one by a name with “/” in it: "
+            "rename a layer."
+        )
 
 
 def _check_leaves(name: str, variables: Any) -> None:
     for path, leaf in jax.tree_util.tree_leaves_with_path(variables):
-        where = "/".join(str(getattr(step, "key", step)) for step in path)
+        where = join_tree_path(path)
         named = all(isinstance(step, jax.tree_util.DictKey) for step in path)
         if not named or not hasattr(leaf, "dtype"):
             raise ConfigError(
@@ -184,22 +183,3 @@ def _check_leaves(name: str, variables: Any) -> None:
 
 def _describe_leaves(tree: Any) -> Any:
     return jax.tree.map(lambda leaf: (tuple(leaf.shape), str(leaf.dtype)), tree)
-
-
-def describe_custom_code_error(error: BaseException) -> str:
-    """An error of other people's code in one line: its kind, its first words, and where."""
-    words = str(error).strip().split("\n")[0].rstrip(".")[:300]
-    frames = traceback.extract_tb(error.__traceback__)
-    custom_frames = [
-        frame
-        for frame in frames
-        if "site-packages" not in frame.filename
-        and os.path.dirname(__file__) not in frame.filename
-        and "<frozen" not in frame.filename
-    ]
-    where = (
-        f" ({os.path.basename(custom_frames[-1].filename)}, line {custom_frames[-1].lineno})"
-        if custom_frames
-        else ""
-    )
-    return f"{type(error).__name__}: {words}{where}" if words else f"{type(error).__name__}{where}"

@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 from flax import errors as flax_errors
 from flax import linen as nn
-from flax import traverse_util
 from jax import Array
 
 from ensemble import architectures
-from ensemble.engine.networks import flops, linen_calls
+from ensemble.engine.networks import flops, linen_calls, nnx_modules
 from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic
 from ensemble.engine.networks.patch_convolution import convolve_by_patches
 from ensemble.engine.networks.stock_convolution import use_convolution, use_fast_convolutions
@@ -55,9 +54,12 @@ class Network:
         return architectures.is_custom_network(self.name)
 
     def init(self, key: Array) -> Params:
-        """One member's parameters, drawn as `module.init(key, images)` draws them."""
+        """One member's parameters, drawn as `module.init(key, images)` draws them.
+
+        Those of fewer bits are kept in float32: a step is mostly too small for bfloat16.
+        """
         variables = self.init_variables(key)
-        trained = variables.pop("params", {})
+        trained = jax.tree.map(_widen_parameter, variables.pop("params", {}))
         if both := sorted(set(trained) & set(variables)):
             raise ConfigError(
                 f"The network {self.name} has a layer and a collection called {both[0]}: "
@@ -73,7 +75,7 @@ class Network:
             logits = linen_calls.apply_for_evaluation(
                 self._build_module(arithmetic), self._pack_variables(params), images
             )
-        return logits.astype(jnp.float32)
+        return convert_logits(self.name, logits)
 
     def apply_in_training(
         self,
@@ -96,7 +98,7 @@ class Network:
             logits, rest = linen_calls.apply_for_training(
                 self._build_module(arithmetic), {"params": trained, **rest}, images, key
             )
-        return logits.astype(jnp.float32), rest
+        return convert_logits(self.name, logits), rest
 
     def compute_features(self, params: Params, images: Array) -> tuple[Array, Array]:
         """Logits (B, C), and what the last dense layer sees of each image, (B, F).
@@ -122,7 +124,10 @@ class Network:
     @functools.cached_property
     def is_stochastic(self) -> bool:
         """Whether its training pass draws random numbers, as dropout does."""
-        params = jax.eval_shape(self.init, jax.random.key(0))
+        module = self._build_module(DEFAULT_ARITHMETIC)
+        if nnx_modules.is_bridged_module(module):  # which draws without a key, the same each time
+            return nnx_modules.draws_random_numbers(module)
+        params = self._abstract_params
         images = jax.ShapeDtypeStruct((2, *self.image_shape), jnp.float32)
         try:
             jax.eval_shape(
@@ -134,9 +139,33 @@ class Network:
 
     @functools.cached_property
     def shapes(self) -> dict[str, jax.ShapeDtypeStruct]:
-        """Shape and type of each of a member's arrays by its path: `Conv_0/kernel`."""
-        params = jax.eval_shape(self.init, jax.random.key(0))
-        return traverse_util.flatten_dict(params, sep="/")
+        """Shape and type of each of a member's arrays by its path: `Conv_0/kernel`.
+
+        A layer's own name may have a `/` in it (`nn.WeightNorm`): only `nest_arrays` knows where
+        a path is divided.
+        """
+        return {
+            join_tree_path(path): leaf
+            for path, leaf in jax.tree_util.tree_leaves_with_path(self._abstract_params)
+        }
+
+    def nest_arrays(self, arrays: Mapping[str, Any]) -> Params:
+        """One member's parameters, or (M, …) of several, from their arrays by path as in `shapes`.
+
+        Raises:
+          KeyError: one of them is not there.
+        """
+
+        def find_array(path: Any, leaf: Any) -> Any:
+            return arrays[join_tree_path(path)]
+
+        params: Params = jax.tree_util.tree_map_with_path(find_array, self._abstract_params)
+        return params
+
+    @functools.cached_property
+    def _abstract_params(self) -> Any:
+        """What `init` gives, without the numbers."""
+        return jax.eval_shape(self.init, jax.random.key(0))
 
     @functools.cached_property
     def parameters(self) -> int:
@@ -196,6 +225,50 @@ class Network:
     def _pack_variables(self, params: Params) -> Params:
         trained, rest = self.split_params(params)
         return {"params": trained, **rest}
+
+
+def convert_logits(name: str, output: Any) -> Array:
+    """What a network's call gives, as float32 logits.
+
+    Raises:
+      ConfigError: it is no array of floating-point numbers.
+    """
+    if not hasattr(output, "dtype") or not hasattr(output, "astype"):
+        raise ConfigError(
+            f"The network {name} gives {describe_output(output)}: its __call__ has to return the "
+            "logits alone, an array (B, C)."
+        )
+    if not jnp.issubdtype(output.dtype, jnp.floating):
+        raise ConfigError(
+            f"The network {name} gives numbers of type {output.dtype}: it has to give logits, "
+            "floating-point numbers (B, C), not the class that it chooses."
+        )
+    logits: Array = output.astype(jnp.float32)
+    return logits
+
+
+def describe_output(output: Any) -> str:
+    """What something is that is no array: "a dict with logits"."""
+    if output is None:
+        return "None"
+    kind = type(output).__name__
+    if isinstance(output, Mapping):
+        return f"a {kind} with {', '.join(map(str, output)):.80}"
+    if isinstance(output, tuple) and hasattr(output, "_fields"):
+        return f"a {kind} with {', '.join(output._fields):.80}"
+    if isinstance(output, tuple | list):
+        return f"a {kind} of {len(output)} things"
+    return f"a {kind}"
+
+
+def join_tree_path(path: Any) -> str:
+    """The path of an array in nested dicts: `Conv_0/kernel`."""
+    return "/".join(str(getattr(step, "key", step)) for step in path)
+
+
+def _widen_parameter(parameter: Array) -> Array:
+    is_narrow = jnp.issubdtype(parameter.dtype, jnp.floating) and parameter.dtype.itemsize < 4
+    return parameter.astype(jnp.float32) if is_narrow else parameter
 
 
 def choose_convolutions(execution: str, training: bool) -> contextlib.AbstractContextManager[None]:

@@ -3,6 +3,7 @@
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+from flax import nnx
 
 from ensemble.engine.networks.resnet import ResNet
 
@@ -113,3 +114,149 @@ class Poisoned(nn.Module):
 
 
 number = 7
+
+
+class Slashed(nn.Module):
+    """A layer's name with “/” in it, among parameters and in another collection."""
+
+    classes: int
+
+    @nn.compact
+    def __call__(self, x, train):
+        x = nn.relu(nn.WeightNorm(nn.Dense(8))(x.reshape(len(x), -1)))
+        return nn.SpectralNorm(nn.Dense(self.classes))(x, update_stats=train)
+
+
+class Twice(nn.Module):
+    """Two arrays at the same path."""
+
+    @nn.compact
+    def __call__(self, x):
+        x = nn.Dense(4, name="a")(x.reshape(len(x), -1))
+        return x + self.param("a/bias", nn.initializers.zeros, (4,))
+
+
+class Narrow(nn.Module):
+    """Parameters of bfloat16."""
+
+    classes: int
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(self.classes, param_dtype=jnp.bfloat16)(x.reshape(len(x), -1))
+
+
+class Hidden(nn.Module):
+    """The first field is not the number of classes, and has no default."""
+
+    hidden: int
+    num_classes: int = 10
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(self.num_classes)(nn.Dense(self.hidden)(x.reshape(len(x), -1)))
+
+
+class Unnamed(nn.Module):
+    """None of its fields is the number of classes by its name."""
+
+    size: int
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(self.size)(x.reshape(len(x), -1))
+
+
+class Titled(nn.Module):
+    """The number of classes stands last, has a default, and another name."""
+
+    hidden: int = 8
+    NumClasses: int = 7
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(self.NumClasses)(nn.Dense(self.hidden)(x.reshape(len(x), -1)))
+
+
+class Named(nn.Module):
+    """Gives a dictionary."""
+
+    @nn.compact
+    def __call__(self, x):
+        return {"logits": nn.Dense(4)(x.reshape(len(x), -1))}
+
+
+class Pair(nn.Module):
+    """Gives two arrays."""
+
+    @nn.compact
+    def __call__(self, x):
+        x = x.reshape(len(x), -1)
+        return nn.Dense(4)(x), x
+
+
+class Decided(nn.Module):
+    """Gives the class itself."""
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(4)(x.reshape(len(x), -1)).argmax(-1)
+
+
+class Synced(nn.Module):
+    """Batch statistics over an axis that nobody binds."""
+
+    @nn.compact
+    def __call__(self, x, train):
+        x = nn.BatchNorm(use_running_average=not train, axis_name="devices")(x)
+        return nn.Dense(4)(x.reshape(len(x), -1))
+
+
+class Moded(nn.Module):
+    """Needs a word that nobody says."""
+
+    @nn.compact
+    def __call__(self, x, mode):
+        return nn.Dense(4)(x.reshape(len(x), -1))
+
+
+class AlwaysDropping(nn.Module):
+    """Draws while it is judged."""
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(4)(nn.Dropout(0.5, deterministic=False)(x.reshape(len(x), -1)))
+
+
+class Bridged(nnx.Module):
+    """An NNX module: layers in a list, batch statistics, dropout."""
+
+    def __init__(self, num_classes: int, *, rngs: nnx.Rngs):
+        self.layers = nnx.List([nnx.Linear(128, 8, rngs=rngs), nnx.Linear(8, 8, rngs=rngs)])
+        self.norm = nnx.BatchNorm(8, momentum=0.9, rngs=rngs)
+        self.dropout = nnx.Dropout(0.3, rngs=rngs)
+        self.out = nnx.Linear(8, num_classes, rngs=rngs)
+
+    def __call__(self, x):
+        x = x.reshape(len(x), -1)
+        for layer in self.layers:
+            x = nnx.relu(layer(x))
+        return self.out(self.dropout(self.norm(x)))
+
+
+class BridgedPlain(nnx.Module):
+    """An NNX module without anything that has to be told of training."""
+
+    def __init__(self, in_features: int = 128, num_classes: int = 3, *, rngs: nnx.Rngs):
+        self.out = nnx.Linear(in_features, num_classes, rngs=rngs)
+
+    def __call__(self, x):
+        return self.out(x.reshape(len(x), -1))
+
+
+def bridged_by_hand(num_classes):
+    return nnx.bridge.to_linen(Bridged, num_classes)
+
+
+def drawn_already(num_classes):
+    return Bridged(num_classes, rngs=nnx.Rngs(0))

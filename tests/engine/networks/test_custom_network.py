@@ -4,10 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import nnx
 
 from ensemble import architectures
 from ensemble.config import EnsembleConfig
 from ensemble.engine import build_network
+from ensemble.engine.networks.network import join_tree_path
 from ensemble.engine.networks.registry import bind_network
 from ensemble.errors import ConfigError
 from tests.engine.networks import modules
@@ -36,6 +38,12 @@ def allow(monkeypatch):
         ("small_resnet", ("batch_stats",), False, True, 16),
         ("Pooled", (), False, True, 4),
         ("Transposed", (), False, False, 4),
+        ("Slashed", ("batch_stats",), False, True, 8),
+        ("Narrow", (), False, True, 128),
+        ("Titled", (), False, True, 8),
+        ("Bridged", ("batch_stats",), True, True, 4),
+        ("bridged_by_hand", ("batch_stats",), True, True, 4),
+        ("BridgedPlain", (), False, True, 4),
     ],
 )
 def test_any_linen_module_can_be_brought(factory, collections, random, loops, features, allow):
@@ -73,11 +81,25 @@ def test_any_linen_module_can_be_brought(factory, collections, random, loops, fe
         ("Failing", "does not take images (8, 8, 2): RuntimeError: no such luck (modules.py, "),
         (
             "choosy",
-            "needs classes, depth: give every argument except the number of classes a default.",
+            "needs depth: give every argument except the number of classes (classes) a default.",
         ),
-        ("nothing", "returns str: it has to return a flax.linen.Module."),
-        ("number", "is neither a Flax Linen module nor a function that returns one."),
+        ("nothing", "returns str: it has to return a flax.linen.Module, or be the class of a "),
+        ("number", "is neither a Flax module nor a function that returns one."),
         ("Missing", "cannot be imported: AttributeError: module"),
+        (
+            "Hidden",
+            "needs hidden: give every argument except the number of classes (num_classes) a "
+            "default.",
+        ),
+        ("Unnamed", "needs size, and none of its arguments is called num_classes: "),
+        ("Named", "gives a dict with logits: its __call__ has to return the logits alone"),
+        ("Pair", "gives a tuple of 2 things: its __call__ has to return the logits alone"),
+        ("Decided", "gives numbers of type int32: it has to give logits"),
+        ("Synced", "uses the axis “devices”, as axis_name of BatchNorm or a pmean does"),
+        ("Moded", "needs mode, which it is not given: only images are, and train, training, "),
+        ("AlwaysDropping", "draws random numbers where nothing may be drawn, while it is judged"),
+        ("Twice", "has two arrays at a/bias, one by a name with “/” in it: rename a layer."),
+        ("drawn_already", "is an NNX module whose parameters are drawn already, so that all "),
     ],
 )
 def test_what_is_amiss_is_said_in_one_sentence(factory, said, allow):
@@ -151,6 +173,51 @@ def test_a_file_of_another_form_is_said_and_settings_go_on(text, monkeypatch, tm
 )
 def test_other_names_are_no_networks(given):
     assert not architectures.is_custom_network(given)
+
+
+def test_parameters_are_told_apart_by_the_network_and_not_by_the_slashes_in_their_names(allow):
+    allow(name("Slashed"))
+    network = bind_network(name("Slashed"), SHAPE, 4)
+    params = network.init(jax.random.key(0))
+    assert "Dense_0/kernel/scale" in params["WeightNorm_0"]
+    leaves = jax.tree_util.tree_leaves_with_path(params)
+    arrays = {join_tree_path(path): leaf for path, leaf in leaves}
+    assert set(arrays) == set(network.shapes)
+    again = network.nest_arrays(arrays)
+    assert jax.tree.structure(again) == jax.tree.structure(params)
+    jax.tree.map(np.testing.assert_array_equal, again, params)
+
+
+def test_narrow_parameters_are_kept_in_float32_with_the_values_that_were_drawn(allow):
+    allow(name("Narrow"))
+    network = bind_network(name("Narrow"), SHAPE, 4)
+    key = jax.random.key(3)
+    kernel = network.init(key)["Dense_0"]["kernel"]
+    drawn = network.init_variables(key)["params"]["Dense_0"]["kernel"]
+    assert (kernel.dtype, drawn.dtype) == (jnp.float32, jnp.bfloat16)
+    np.testing.assert_array_equal(kernel, np.asarray(drawn, np.float32))
+
+
+def test_an_nnx_module_is_trained_and_judged_as_flax_does_it_itself(allow):
+    allow(name("Bridged"))
+    network = bind_network(name("Bridged"), SHAPE, 4)
+    params = network.init(jax.random.key(0))
+    x = jax.random.uniform(jax.random.key(1), (6, *SHAPE))
+    trained, rest = network.split_params(params)
+    own = modules.Bridged(4, rngs=nnx.Rngs(0))
+    for place, layer in enumerate((*own.layers, own.out)):
+        given = params["layers"][str(place)] if place < 2 else params["out"]
+        layer.kernel[...], layer.bias[...] = given["kernel"], given["bias"]
+    own.eval()
+    np.testing.assert_allclose(network.apply(params, x), own(x), atol=1e-6)
+    own.train()
+    own(x)
+    first, after = network.apply_in_training(trained, rest, x, jax.random.key(2))
+    second, _ = network.apply_in_training(trained, rest, x, jax.random.key(5))
+    assert not np.allclose(first, second)  # dropout has another key
+    mean = after["batch_stats"]["norm"]["mean"]
+    np.testing.assert_allclose(mean, own.norm.mean[...], atol=1e-6)
+    assert np.any(mean)
 
 
 def network_shapes(network):
