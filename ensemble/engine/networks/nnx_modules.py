@@ -1,41 +1,56 @@
 """Flax NNX modules, which Flax's own bridge makes Linen modules of.
 
 A Linen module is told by a word of its call which pass it is; an NNX module by `train()` and
-`eval()`, which set `deterministic` and `use_running_average` of all layers in it.
+`eval()`, which set `deterministic` and `use_running_average` of all layers in it. NNX takes a while
+to import: what is asked here of any network imports nothing.
 """
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Mapping
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import jax
-from flax import nnx
-from flax.nnx import bridge
 from jax import Array
 
+if TYPE_CHECKING:
+    from flax import nnx
+    from flax.nnx import bridge
+
+NNX_PACKAGE, BRIDGE_PACKAGE = "flax.nnx", "flax.nnx.bridge"
 RNG_ARGUMENT = "rngs"
 
 
 def is_nnx_factory(factory: Any) -> bool:
     """Whether it makes an NNX module: a class of them, or a function that is given `rngs`."""
     if isinstance(factory, type):
-        return issubclass(factory, nnx.Module)
-    return not isinstance(factory, nnx.Module) and RNG_ARGUMENT in list_parameters(factory)
+        return _is_nnx_class(factory)
+    return not is_nnx_module(factory) and RNG_ARGUMENT in list_parameters(factory)
 
 
 def is_nnx_module(module: Any) -> bool:
     """Whether it is an NNX module with its parameters in it."""
-    return isinstance(module, nnx.Module)
+    return _is_nnx_class(type(module))
 
 
-def is_bridged_module(module: Any) -> TypeGuard[bridge.ToLinen]:
+def is_bridged_module(module: Any) -> "TypeGuard[bridge.ToLinen]":
     """Whether it is a Linen module that stands for an NNX module."""
-    return isinstance(module, bridge.ToLinen)
+    package = sys.modules.get(BRIDGE_PACKAGE)  # else nobody can have made one
+    return package is not None and isinstance(module, package.ToLinen)
 
 
-def bridge_nnx_factory(factory: Callable[..., Any], arguments: Mapping[str, Any]) -> bridge.ToLinen:
+def _is_nnx_class(kind: type) -> bool:
+    package = sys.modules.get(NNX_PACKAGE)
+    return package is not None and issubclass(kind, package.Module)
+
+
+def bridge_nnx_factory(
+    factory: Callable[..., Any], arguments: Mapping[str, Any]
+) -> "bridge.ToLinen":
     """The Linen module of what `factory` makes with these arguments."""
+    from flax.nnx import bridge
+
     takes_rngs = RNG_ARGUMENT in list_parameters(factory)
     return bridge.to_linen(factory, skip_rng=not takes_rngs, **arguments)
 
@@ -43,7 +58,7 @@ def bridge_nnx_factory(factory: Callable[..., Any], arguments: Mapping[str, Any]
 def list_parameters(factory: Any) -> Mapping[str, inspect.Parameter]:
     """A factory's parameters by name; none of one that does not say which it takes."""
     try:
-        if isinstance(factory, type) and issubclass(factory, nnx.Module):
+        if isinstance(factory, type) and _is_nnx_class(factory):
             # Of the class itself Python sees no more than that its metaclass takes anything.
             _, *parameters = inspect.signature(factory.__init__).parameters.values()
             return {parameter.name: parameter for parameter in parameters}
@@ -52,21 +67,21 @@ def list_parameters(factory: Any) -> Mapping[str, inspect.Parameter]:
         return {}
 
 
-def set_bridged_mode(module: bridge.ToLinen, train: bool) -> bridge.ToLinen:
+def set_bridged_mode(module: "bridge.ToLinen", train: bool) -> "bridge.ToLinen":
     """The same module in training, or as it is judged."""
     create = functools.partial(_create_in_mode, module.nnx_class, train)
     return module.clone(nnx_class=create)
 
 
 def _create_in_mode(
-    nnx_class: Callable[..., nnx.Module], train: bool, *args: Any, **kwargs: Any
-) -> nnx.Module:
+    nnx_class: "Callable[..., nnx.Module]", train: bool, *args: Any, **kwargs: Any
+) -> "nnx.Module":
     module = nnx_class(*args, **kwargs)
     module.train() if train else module.eval()
     return module
 
 
-def find_bridged_call(module: bridge.ToLinen) -> Any:
+def find_bridged_call(module: "bridge.ToLinen") -> Any:
     """What is called with images: the `__call__` of a class; None of another factory."""
     return module.nnx_class.__call__ if isinstance(module.nnx_class, type) else None
 
@@ -76,8 +91,9 @@ def list_bridged_rngs(key: Array) -> dict[str, Array]:
     return {"params": key, "default": jax.random.fold_in(key, 1)}
 
 
-def draws_random_numbers(module: bridge.ToLinen) -> bool:
+def draws_random_numbers(module: "bridge.ToLinen") -> bool:
     """Whether the module keeps a stream of random numbers, as dropout does."""
+    from flax import nnx
 
     def create_random_state(key: Array) -> Any:
         rngs = {} if module.skip_rng else {RNG_ARGUMENT: nnx.Rngs(key)}
