@@ -14,6 +14,7 @@ from pathlib import Path
 from ensemble.access.owners import MAX_ADDRESS_LETTERS
 from ensemble.access.people import Role
 from ensemble.errors import ConfigError
+from ensemble.storage.folders import expand_home_path
 
 LIST_VARIABLE, FILE_VARIABLE = "ENSEMBLE_ALLOW", "ENSEMBLE_ALLOW_FILE"
 ANYBODY = "*"
@@ -111,6 +112,7 @@ def load_allow_list() -> AllowList:
     if not path:
         return _parse_variable(text)
     try:
+        path = str(expand_home_path(path))
         file_status = Path(path).stat()
         return _parse_variable_and_file(
             text, path, (file_status.st_mtime_ns, file_status.st_size, file_status.st_ino)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from ensemble.access.server_access import SHARE_VARIABLE
+from ensemble.cli.server_port import check_server_port
 from ensemble.errors import StorageError
 from ensemble.machine.python_command import build_python_command
 from ensemble.storage.folders import cache_folder, home_folder
@@ -37,6 +38,7 @@ def run_app_command(share: bool, options: tuple[str, ...]) -> None:
     if share:
         os.environ[SHARE_VARIABLE] = "1"
         options = (*build_server_options(options), *options)
+    check_server_port(options)
     command = build_python_command("run", str(find_app_script()), *options, module="streamlit")
     # In this process's place: Ctrl-C and a manager of processes reach Streamlit itself.
     os.execve(command[0], command, build_app_environment())

@@ -14,6 +14,7 @@ from ensemble.cli.output import print_line
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import find_dataset_entry
 from ensemble.errors import ConfigError
+from ensemble.machine.jax_environment import check_jax_environment
 
 
 @click.command(name="network")
@@ -74,6 +75,7 @@ def summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
         architectures.allow_network(name)
     config = EnsembleConfig(network=name, dataset=dataset, width=width)
     os.environ["JAX_PLATFORMS"] = "cpu"  # Nothing is computed: an accelerator is left alone.
+    check_jax_environment()
     from ensemble.engine import build_network
 
     network = build_network(config)

@@ -13,8 +13,9 @@ import click
 
 from ensemble import __version__
 from ensemble.cli.output import print_line
-from ensemble.errors import EnsembleError
+from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.kinds import KINDS, JobKind, load_entry_point
+from ensemble.machine.jax_environment import describe_jax_start_error
 from ensemble.storage.disk_errors import describe_disk_error
 
 # Which module of this package has a command: the others, and what they need, stay on the disk.
@@ -123,6 +124,11 @@ class EnsembleGroup(click.Group):
                 raise
             print_line(f"Error: {disk_error}", err=True)
             ctx.exit(EnsembleError.exit_code)
+        except (RuntimeError, ValueError) as error:
+            if (start_error := describe_jax_start_error(error)) is None:
+                raise
+            print_line(f"Error: {start_error}", err=True)
+            ctx.exit(ConfigError.exit_code)
 
 
 def open_closed_streams() -> None:

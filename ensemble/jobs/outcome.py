@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job
 from ensemble.jobs.status import StatusWriter
+from ensemble.machine.jax_environment import describe_jax_start_error
 from ensemble.storage.atomic_files import DISK_FULL
 from ensemble.storage.disk_errors import (
     describe_disk_error,
@@ -100,6 +101,10 @@ def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
     except MemoryError:
         traceback.print_exc()
         return Outcome("failed", f"Out of memory: {kind.memory_advice}.")
+    except (RuntimeError, ValueError) as error:
+        if (start_error := describe_jax_start_error(error)) is None:
+            raise
+        return Outcome("failed", start_error)
 
 
 @contextmanager

@@ -32,6 +32,7 @@ from ensemble.jobs.launch import start_worker
 from ensemble.jobs.placement import Placement, write_placement
 from ensemble.jobs.queue import exclude_worker, list_active_run_jobs, list_run_jobs, prepare_requeue
 from ensemble.jobs.status import JobStatus, StoredStatus, write_status
+from ensemble.machine.jax_environment import check_jax_environment
 from ensemble.storage.folder_index import INDEXED_FILES, FolderIndex
 
 JobT = TypeVar("JobT", bound="StoredJob")
@@ -248,6 +249,8 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         placement: Placement | None,
         prepare_folder: Callable[[Path], None] = lambda folder: None,
     ) -> JobT:
+        if placement is None:
+            check_jax_environment()  # before there is a job that could only fail
         config = self.complete_config(config)
         with create_run_folder(self.id_prefix(config), time.time()) as folder:
             prepare_folder(folder)

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from ensemble.machine.jax_environment import CHECKED_FLAGS_VARIABLE, check_jax_environment
 from ensemble.storage.folders import data_folder, is_utf8_path
 
 COMPILE_CACHE_BYTES = 512 * 1024 * 1024
@@ -74,7 +75,12 @@ def merge_xla_flags(flags: str, wanted: dict[str, str]) -> str:
 
 
 def prepare_jax() -> None:
-    """Set what the engine needs of JAX: devices on a CPU, and a cache of compiled programs."""
+    """Set what the engine needs of JAX: devices on a CPU, and a cache of compiled programs.
+
+    Raises:
+      ConfigError: JAX cannot start with what the environment says.
+    """
+    check_jax_environment()
     if DEVICE_COUNT_FLAG not in os.environ.get("XLA_FLAGS", ""):
         # A CPU is one device to JAX. Inside a compiled loop XLA uses one core per device, so
         # members train on all cores only when each core is a device of its own.
@@ -83,6 +89,7 @@ def prepare_jax() -> None:
         flags = merge_xla_flags(os.environ.get("XLA_FLAGS", ""), XLA_CPU_FLAGS)
         if flags != os.environ.get("XLA_FLAGS"):
             _set_variable("XLA_FLAGS", flags)
+            os.environ[CHECKED_FLAGS_VARIABLE] = flags  # of which those of a person were tried
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
     cache = data_folder() / "compiled"
     bound = COMPILE_CACHE_BYTES if has_user_name() else UNBOUNDED_CACHE_SIZE

@@ -22,6 +22,7 @@ from ensemble.errors import StorageError
 from ensemble.pictures.files.decoding import silence_decoder_warnings
 from ensemble.storage import csv_format
 from ensemble.storage.atomic_files import open_atomic_write
+from ensemble.storage.folders import expand_home_path
 
 TEXT_FIELDS = ("said", "run_id", "epoch")
 MAX_FILE = 1_000_000  # bytes; a digit has about 600, 224×224 in colour up to 150,000
@@ -56,7 +57,7 @@ class Correction:
 def find_corrections_folder() -> Path | None:
     """Where corrections are kept; None if they are not."""
     chosen = os.environ.get("ENSEMBLE_CORRECTIONS")
-    return Path(chosen).absolute() if chosen else None
+    return expand_home_path(chosen).absolute() if chosen else None
 
 
 def save_correction(

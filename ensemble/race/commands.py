@@ -17,6 +17,7 @@ from ensemble.jobs.queue import prepare_requeue
 from ensemble.jobs.remote.task_record import find_placement, set_placement
 from ensemble.jobs.status import write_status
 from ensemble.jobs.worker import ReportStatus
+from ensemble.machine.jax_environment import check_jax_environment
 from ensemble.race.race_runner import RaceRunner
 from ensemble.race.settings import RaceConfig
 from ensemble.race.status import RaceJob, RaceStatus, read_race_job
@@ -36,6 +37,7 @@ def start_race(config: RaceConfig, placement: Placement | None = None) -> RaceJo
 
     Raises:
       AccessError: whoever asks may launch nothing.
+      ConfigError: JAX cannot start with what the environment says.
       RunError: a race is on already, or its folder cannot be written.
     """
     job = queue_race(config, placement)
@@ -46,6 +48,8 @@ def start_race(config: RaceConfig, placement: Placement | None = None) -> RaceJo
 def queue_race(config: RaceConfig, placement: Placement | None = None) -> RaceJob:
     """Put a race into state `queued`, without a worker; for errors see `start_race`."""
     check_permission(Action.LAUNCH)
+    if placement is None:
+        check_jax_environment()  # each of its processes would end by it
     busy = "This machine is being measured already: let that end, or stop it."
     if (there := read_race_job()) and there.active:
         raise RunError(busy)

@@ -19,7 +19,7 @@ def runs_folder() -> Path:
     Raises:
       RunError: it is not a folder and cannot become one, or its name is not UTF-8.
     """
-    named = Path(os.environ.get("ENSEMBLE_RUNS") or "runs")
+    named = expand_home_path(os.environ.get("ENSEMBLE_RUNS") or "runs")
     try:
         path = named.absolute()
     except FileNotFoundError as error:
@@ -60,8 +60,17 @@ def data_folder() -> Path:
       StorageError: see `cache_folder`.
     """
     if chosen := os.environ.get("ENSEMBLE_DATA"):
-        return Path(chosen).absolute()
+        return expand_home_path(chosen).absolute()
     return cache_folder() / "ensemble"
+
+
+def expand_home_path(text: str) -> Path:
+    """The path that a variable of the environment names: `~` at its beginning is a home folder.
+
+    A shell puts that in only where nothing but `=` stands before it: not between quotes, nor in a
+    `.env` file or a service's settings. One that nobody has stays as it is.
+    """
+    return Path(os.path.expanduser(text))
 
 
 def home_folder() -> Path | None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.settings import Settings, StoredChoice, declare_setting, list_setting_fields
+from ensemble.storage.folders import expand_home_path
 from ensemble.sweeps.search_space import (
     SPACE_FORM,
     Axis,
@@ -210,6 +211,13 @@ def read_storage_kind() -> str:
             "postgresql+psycopg://user@host/name."
         )
     return "database"
+
+
+def read_storage_address() -> str:
+    """The address of the database for trials, "" if none is set; `~` in a file's is the home."""
+    stated = os.environ.get(STORAGE_VARIABLE, "")
+    scheme, found, path = stated.partition(":///")
+    return f"{scheme}:///{expand_home_path(path)}" if found and path[:1] == "~" else stated
 
 
 @functools.lru_cache(maxsize=256)

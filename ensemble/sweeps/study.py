@@ -7,7 +7,6 @@ heartbeat works with its own loop alone, and its journal has none: see `claims` 
 
 import contextlib
 import math
-import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -27,7 +26,7 @@ from ensemble.errors import RunError
 from ensemble.jobs.folders import change_job_files
 from ensemble.storage.file_lock import try_lock
 from ensemble.sweeps import search_space
-from ensemble.sweeps.settings import OBJECTIVES, STORAGE_VARIABLE, SweepConfig
+from ensemble.sweeps.settings import OBJECTIVES, SweepConfig, read_storage_address
 from ensemble.sweeps.storages import (
     describe_damaged_trials,
     describe_lost_trials,
@@ -55,7 +54,7 @@ class SweepStudy:
     def __init__(self, sweep_id: str, folder: Path, config: SweepConfig) -> None:
         self._id, self._folder, self.config = sweep_id, folder, config
         with translate_read_errors(sweep_id, config.storage):
-            address = os.environ.get(STORAGE_VARIABLE, "")
+            address = read_storage_address()
             self.storage = open_trial_storage(sweep_id, folder, config.storage, address)
             self.study = self._load_study()
 
@@ -67,7 +66,7 @@ class SweepStudy:
           RunError: the storage cannot be reached.
         """
         with translate_storage_errors(sweep_id, config.storage):
-            address = os.environ.get(STORAGE_VARIABLE, "")
+            address = read_storage_address()
             storage = open_trial_storage(sweep_id, folder, config.storage, address, new=True)
             study = optuna.create_study(
                 study_name=config.study or sweep_id,

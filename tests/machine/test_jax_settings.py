@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ensemble.jobs.launch import build_worker_environment
+from ensemble.machine import jax_environment
 from ensemble.machine.jax_settings import (
     XLA_CPU_FLAGS,
     can_use_cache_folder,
@@ -63,6 +64,7 @@ def test_a_worker_gets_what_a_person_has_said_and_nothing_that_this_process_set(
 
 
 def test_an_accelerator_gets_none_of_them(flags: pytest.MonkeyPatch) -> None:
+    flags.setattr(jax_environment, "list_platform_plugins", lambda: ("xla_cuda13",))
     flags.setenv("JAX_PLATFORMS", "cuda")
     prepare_jax()
     assert not any(name in os.environ.get("XLA_FLAGS", "") for name in XLA_CPU_FLAGS)

@@ -60,7 +60,9 @@ def list_parameters(factory: Any) -> Mapping[str, inspect.Parameter]:
     try:
         if isinstance(factory, type) and _is_nnx_class(factory):
             # Of the class itself Python sees no more than that its metaclass takes anything.
-            _, *parameters = inspect.signature(factory.__init__).parameters.values()
+            _, *parameters = inspect.signature(
+                factory.__init__  # type: ignore[misc]
+            ).parameters.values()
             return {parameter.name: parameter for parameter in parameters}
         return inspect.signature(factory).parameters
     except (TypeError, ValueError):
