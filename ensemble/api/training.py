@@ -1,9 +1,12 @@
 """Training from Python: as the page does it, in a process of its own."""
 
+import warnings
+
 from ensemble import datasets, runs
 from ensemble.api.run import Run
 from ensemble.api.run_progress import Progress, wait_for_run
 from ensemble.config import EnsembleConfig
+from ensemble.jobs.network_probe import check_own_network
 from ensemble.runs.annotations.names import normalize_run_name
 
 
@@ -24,6 +27,7 @@ def train(
         nothing. What it raises comes out of here, and the run goes on.
 
     Raises:
+      ConfigError: a network of one's own does not fit, in a sentence; no run is made.
       NotPreparedError: the dataset has not been fetched; no run is made.
       RunError: the run could not be made, or failed; the message says what to do.
     """
@@ -31,6 +35,8 @@ def train(
     if not datasets.is_dataset_prepared(config.dataset):
         datasets.load_dataset(config.dataset)  # says what to do
     name = normalize_run_name(name)
+    for note in check_own_network(config):
+        warnings.warn(note, stacklevel=2)
     run = runs.launch_run(config)
     if name:
         runs.rename_run(run.id, name)

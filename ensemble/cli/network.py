@@ -77,6 +77,7 @@ def summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
     os.environ["JAX_PLATFORMS"] = "cpu"  # Nothing is computed: an accelerator is left alone.
     check_jax_environment()
     from ensemble.engine import build_network
+    from ensemble.engine.networks.network_advice import list_network_advice, list_network_notes
 
     network = build_network(config)
     return {
@@ -96,6 +97,8 @@ def summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
         "collections": network.collections,
         "dropout": network.is_stochastic,
         "bfloat16": can_use_bfloat16(network),
+        "notes": list_network_notes(network) if network.is_custom else (),
+        "advice": list_network_advice(network) if network.is_custom else (),
     }
 
 
@@ -135,4 +138,4 @@ def format_network_summary(summary: dict[str, Any]) -> list[str]:
         lines.append("It draws random numbers during training, as dropout does.")
     if not summary["bfloat16"]:
         lines.append("It trains in float32 only: it has no field dtype to set bfloat16 with.")
-    return lines
+    return [*lines, *summary["notes"], *summary["advice"]]

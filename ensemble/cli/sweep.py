@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from ensemble.cli.placement import add_one_node_options, parse_placement_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.train import summarize_run
 from ensemble.config import EnsembleConfig
+from ensemble.jobs.network_probe import check_own_network
 from ensemble.settings import list_setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig, Trial
 from ensemble.sweeps.best_trials import (
@@ -21,6 +23,7 @@ from ensemble.sweeps.best_trials import (
     list_edge_settings,
 )
 from ensemble.sweeps.enlargement import add_trials
+from ensemble.sweeps.search_space import ValueList
 from ensemble.sweeps.selected_members import list_member_sources
 from ensemble.sweeps.selection import create_hyper_deep_ensemble
 from ensemble.sweeps.settings import DEFAULT_VALIDATION
@@ -133,7 +136,22 @@ def run_sweep_command(
             raise click.UsageError("--enlarge needs the number of trials to add: give --trials.")
         return run_sweep_enlargement(target_id, more, as_json)
     place = parse_placement_options(chosen)
-    return run_queued_sweep(sweeps.create_sweep(build_sweep_config(chosen), place), as_json)
+    config = build_sweep_config(chosen)
+    check_sweep_networks(config)
+    return run_queued_sweep(sweeps.create_sweep(config, place), as_json)
+
+
+def check_sweep_networks(config: SweepConfig) -> None:
+    """See that each network of one's own in a sweep fits, and say what should be known of it.
+
+    Raises:
+      ConfigError: one does not.
+    """
+    axis = config.search_axes.get("network")
+    names = axis.values if isinstance(axis, ValueList) else (config.base.network,)
+    for name in filter(architectures.is_custom_network, map(str, names)):
+        for note in check_own_network(replace(config.base, network=name, width=0)):
+            print_line(f"{name}: {note}", err=True)
 
 
 def check_no_other_options(chosen: dict[str, Any], what: str) -> None:

@@ -13,6 +13,7 @@ from ensemble.cli.placement import add_placement_options, parse_placement_option
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
+from ensemble.jobs.network_probe import check_own_network
 from ensemble.jobs.placement import Placement
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance_level
@@ -69,13 +70,19 @@ def train_or_resume_run(
     tags: tuple[str, ...] = (),
 ) -> runs.Run:
     """The run, new or gone on with, once it has ended."""
-    run = (
-        runs.requeue_run(resume)
-        if resume
-        else runs.create_run(EnsembleConfig(**chosen), place, tags)
-    )
+    run = runs.requeue_run(resume) if resume else create_checked_run(chosen, place, tags)
     with ProgressLine(run.id) as line:
         return runs.execute_run(run.id, line.show_run)
+
+
+def create_checked_run(
+    chosen: dict[str, Any], place: Placement | None, tags: tuple[str, ...]
+) -> runs.Run:
+    """A new run, once a network of one's own is known to fit; what it should know is said."""
+    config = EnsembleConfig(**chosen)
+    for note in check_own_network(config):
+        print_line(note, err=True)
+    return runs.create_run(config, place, tags)
 
 
 def train_distributed_run(

@@ -25,6 +25,7 @@ from ensemble.jobs.folders import (
 )
 from ensemble.jobs.kinds import GROUP, IMPORTED, STRESS, TRAINING, JobKind
 from ensemble.jobs.launch import build_worker_environment, track_child
+from ensemble.jobs.network_probe import write_network_advice
 from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
 from ensemble.jobs.placement import Placement, read_place_name
 from ensemble.jobs.store import JobStore, StoredJob
@@ -183,6 +184,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
         self, folder: Path, config: EnsembleConfig, placement: Placement | None
     ) -> None:
         """Write what the folder of a new one holds."""
+        write_network_advice(folder, config)
         write_run_folder(folder, config, placement)
 
     def create(

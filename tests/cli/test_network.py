@@ -86,6 +86,60 @@ def test_naming_a_network_to_train_is_to_allow_it() -> None:
     architectures.check_network_allowed("looked_at:Leaves")
 
 
+WRONG = """
+import flax.linen as nn
+
+
+class Wrong(nn.Module):
+    hidden: int
+    num_classes: int = 10
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(self.num_classes)(nn.Dense(self.hidden)(x.reshape(len(x), -1)))
+
+
+class Soft(nn.Module):
+    num_classes: int
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.softmax(nn.Dense(self.num_classes)(x.reshape(len(x), -1) / 255))
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("train",), ("sweep", "--trials", "1", "--space", "momentum=0..0.9")],
+    ids=["train", "sweep"],
+)
+def test_a_network_that_does_not_fit_is_refused_before_anything_is_made(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_RUNS", "runs")
+    Path("amiss.py").write_text(WRONG)
+    refused = call(*words, "--network", "amiss:Wrong", "--epochs", "1")
+    assert refused.exit_code == 2
+    assert "amiss:Wrong needs hidden: give every argument" in refused.stderr
+    assert not list(Path().glob("runs/*"))
+
+
+def test_what_harms_a_network_is_said_before_it_is_trained_and_named_at_chance_level(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_RUNS", "runs")
+    Path("amiss.py").write_text(WRONG)
+    options = ("--members", "2", "--epochs", "1", "--batch-size", "500")
+    done = call("train", "--network", "amiss:Soft", *options, "--learning-rate", "0.00001")
+    assert done.exit_code == 0, done.output
+    first, second = done.stderr.splitlines()[:2]
+    assert first.startswith("It gives probabilities, which sum to 1")
+    assert second.startswith("It first makes numbers from 0 to 0.00392 of an image")
+    assert json.loads(done.stdout)["at_chance"]
+    last = done.stderr.splitlines()[-1]
+    assert last.endswith(f"The likely cause is its network. {first} {second}")
+
+
 def test_the_network_of_the_documentation_is_one() -> None:
     page = (REPO / "docs" / "bring_your_own.md").read_text("utf-8").split("\n## Networks\n")[1]
     Path("documented.py").write_text(page.split("```python\n")[1].split("```")[0])

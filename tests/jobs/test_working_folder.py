@@ -13,12 +13,12 @@ from ensemble import architectures, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import warm_worker
 from ensemble.jobs.launch import build_worker_environment
+from ensemble.jobs.network_probe import NetworkProbe
 from ensemble.machine.python_command import build_python_command
 from ensemble.race.competitor_process import CompetitorLostError, CompetitorProcess
 from ensemble.race.settings import RaceConfig
 from ensemble.regression import regression_samples
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui.train.network_probe import NetworkProbe
 from tests.workers import PATIENCE_SECONDS, wait_for_end
 
 REPO = Path(__file__).resolve().parents[2]
@@ -116,5 +116,9 @@ def test_all_processes_are_started_by_that_one_command() -> None:
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Attribute) and node.attr == "executable"
     }
-    # Samples are drawn by a few lines of code, in a worker's environment.
-    assert starts == {"machine/python_command.py", "regression/regression_samples.py"}
+    # Samples are drawn, and XLA's flags tried, by a few lines of code.
+    assert starts == {
+        "machine/jax_environment.py",
+        "machine/python_command.py",
+        "regression/regression_samples.py",
+    }

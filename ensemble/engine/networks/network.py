@@ -200,18 +200,18 @@ class Network:
         if self.tower:
             return True
         with use_fast_convolutions():
-            return not flops.has_stock_convolution(self._trace_forward())
+            return not flops.has_stock_convolution(self.trace_forward().jaxpr)
 
     @functools.cached_property
     def _forward_jaxpr(self) -> Any:
-        return self._trace_forward()
+        return self.trace_forward().jaxpr
 
-    def _trace_forward(self) -> Any:
-        """What JAX traces of one image's logits by stock layers."""
-        params = jax.eval_shape(self.init, jax.random.key(0))
+    def trace_forward(self) -> Any:
+        """What JAX traces of one image's logits by stock layers: of parameters, then the image."""
+        params = self._abstract_params
         image = jax.ShapeDtypeStruct((1, *self.image_shape), jnp.float32)
         stock = Arithmetic("grouped")
-        return jax.make_jaxpr(lambda p, x: self.apply(p, x, stock))(params, image).jaxpr
+        return jax.make_jaxpr(lambda p, x: self.apply(p, x, stock))(params, image)
 
     def _build_module(self, arithmetic: Arithmetic) -> nn.Module:
         return self.create_module(self.classes, self.width, arithmetic)

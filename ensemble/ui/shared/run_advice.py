@@ -52,9 +52,7 @@ def show_chance_warning(run: runs.Run) -> None:
         st.warning(escaping.escape_markdown(warning), icon=":material/casino:")
         if (config := run.training_config) is None:
             return
-        st.caption(
-            escaping.escape_markdown(chance_level.explain_chance_level(config, run.status.step))
-        )
+        st.caption(escaping.escape_markdown(chance_level.explain_run_chance_level(run, config)))
         if rate := chance_level.suggest_learning_rate(config, run.status.step):
             show_other_rate_button(config, rate)
 

@@ -7,11 +7,11 @@ from ensemble.architectures import ARCHITECTURES
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
 from ensemble.errors import ConfigError
+from ensemble.jobs.network_probe import ProbeResult, describe_unfit_precision
 from ensemble.machine import network_cost
 from ensemble.settings import SETTINGS_FILE_NAME
 from ensemble.ui.shared import settings
 from ensemble.ui.train import network_probe
-from ensemble.ui.train.network_probe import ProbeResult
 from ensemble.wording import escaping
 from ensemble.wording.runs import networks as networks_words
 
@@ -85,6 +85,8 @@ def show_network_facts(name: str, info: DatasetInfo, width: int, was_waiting: bo
         f"{networks_words.describe_network_source(name)} {describe_probed_cost(network)}".rstrip()
     )
     st.caption(escaping.escape_markdown(text), help=networks_words.FLOPS_GLOSS)
+    for note in (*network.notes, *network.advice):
+        st.caption(f":material/warning: {escaping.escape_markdown(note)}")
 
 
 def describe_probed_cost(probe_result: ProbeResult) -> str:
@@ -134,12 +136,7 @@ def describe_unfit_network(config: EnsembleConfig, probe_result: ProbeResult) ->
         return f"Inspecting {config.network}: a few seconds."
     if probe_result.problem:
         return probe_result.problem
-    if config.precision != "float32" and not probe_result.bfloat16:
-        return (
-            f"{config.network} has no field dtype, which {config.precision} needs: choose float32, "
-            "or give it one."
-        )
-    return ""
+    return describe_unfit_precision(config, probe_result)
 
 
 def reset_removed_network() -> None:

@@ -7,6 +7,7 @@ from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import DatasetEntry, find_dataset_entry
 from ensemble.errors import ConfigError
+from ensemble.jobs.network_probe import read_network_advice
 from ensemble.optimizers import OPTIMIZERS, SGD
 from ensemble.runs import Run
 from ensemble.wording import formats
@@ -68,7 +69,7 @@ def describe_chance_level(run: Run) -> str:
     sentence = describe_guessing(run)
     if not sentence or run.training_config is None:
         return sentence
-    return f"{sentence} {explain_chance_level(run.training_config, run.status.step)}"
+    return f"{sentence} {explain_run_chance_level(run, run.training_config)}"
 
 
 def describe_guessing(run: Run) -> str:
@@ -84,6 +85,13 @@ def describe_guessing(run: Run) -> str:
     if len(members) == 1:
         return f"Member {members[0]} is at chance level: {shares[0]} right, {guess}"
     return f"Members {join_items(members)} are at chance level: {join_items(shares)} right, {guess}"
+
+
+def explain_run_chance_level(run: Run, config: EnsembleConfig) -> str:
+    """The likely cause: what harms its network where something was seen, else its settings."""
+    if advice := read_network_advice(run.path):
+        return f"The likely cause is its network. {' '.join(advice)}"
+    return explain_chance_level(config, run.status.step)
 
 
 def explain_chance_level(config: EnsembleConfig, steps: int) -> str:

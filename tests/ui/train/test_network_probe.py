@@ -7,13 +7,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ensemble.jobs import network_probe
+from ensemble.jobs.network_probe import NetworkProbe, ProbeResult
 from ensemble.machine.network_cost import NetworkCost
-from ensemble.ui.train import network_probe
-from ensemble.ui.train.network_probe import NetworkProbe, ProbeResult
 
 GOOD = (
     'import json; print(json.dumps({"parameters": 7, "flops": 12, "carried": 2, "outputs": 3, '
-    '"bfloat16": False, "name": "leaves:Leaves"}))'
+    '"bfloat16": False, "notes": [], "advice": ["Mind it."], "name": "leaves:Leaves"}))'
 )
 
 
@@ -26,7 +26,7 @@ def answer(code: str, patience: float = 30.0) -> ProbeResult:
 
 
 def test_an_answer_is_its_last_line_whatever_was_printed_before() -> None:
-    expected = ProbeResult(NetworkCost(7, 12, 2, 3), bfloat16=False)
+    expected = ProbeResult(NetworkCost(7, 12, 2, 3), bfloat16=False, advice=("Mind it.",))
     assert answer(f"print('{{}} of mine'); {GOOD}") == expected
     assert not expected.is_pending
 
