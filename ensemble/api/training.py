@@ -1,6 +1,9 @@
 """Training from Python: as the page does it, in a process of its own."""
 
 import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from ensemble import datasets, runs
 from ensemble.api.run import Run
@@ -8,10 +11,15 @@ from ensemble.api.run_progress import Progress, wait_for_run
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.network_probe import check_own_network
 from ensemble.runs.annotations.names import normalize_run_name
+from ensemble.runs.start_weights import load_start_weights
 
 
 def train(
-    config: EnsembleConfig | None = None, *, name: str = "", progress: Progress | bool = True
+    config: EnsembleConfig | None = None,
+    *,
+    name: str = "",
+    progress: Progress | bool = True,
+    start_from: str | Path | Mapping[str, Any] | None = None,
 ) -> Run:
     """Train an ensemble and wait for it; the run is on the screens as well meanwhile.
 
@@ -25,9 +33,13 @@ def train(
       name: what to call the run.
       progress: called with each new `ensemble.runs.Status`; True prints a line an epoch, False
         nothing. What it raises comes out of here, and the run goes on.
+      start_from: weights to start from: an .npz or .safetensors file, or arrays by the names of
+        the network's own (nested or as `Conv_0/kernel`); (M, …) for a set for each member, or one
+        set for all. What is not among them is drawn as usual; that, and what else was made of
+        them, is a warning.
 
     Raises:
-      ConfigError: a network of one's own does not fit, in a sentence; no run is made.
+      ConfigError: a network of one's own, or the weights, do not fit; no run is made.
       NotPreparedError: the dataset has not been fetched; no run is made.
       RunError: the run could not be made, or failed; the message says what to do.
     """
@@ -37,7 +49,10 @@ def train(
     name = normalize_run_name(name)
     for note in check_own_network(config):
         warnings.warn(note, stacklevel=2)
-    run = runs.launch_run(config)
+    start = None if start_from is None else load_start_weights(start_from, config)
+    for note in start.notes if start else ():
+        warnings.warn(note, stacklevel=2)
+    run = runs.launch_run(config, start=start)
     if name:
         runs.rename_run(run.id, name)
     wait_for_run(run.id, progress)

@@ -15,6 +15,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.network_probe import check_own_network
 from ensemble.jobs.placement import Placement
+from ensemble.runs.start_weights import load_start_weights
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance_level
 from ensemble.wording.verdicts import selection_basis as chosen_words
@@ -34,6 +35,13 @@ from ensemble.wording.verdicts import selection_basis as chosen_words
     help="Tag to find and compare the run by; can be repeated.",
 )
 @click.option(
+    "--from",
+    "start_from",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Weights to start from: an .npz or .safetensors of arrays by the network's names.",
+)
+@click.option(
     "--distributed",
     is_flag=True,
     help=(
@@ -43,20 +51,24 @@ from ensemble.wording.verdicts import selection_basis as chosen_words
     ),
 )
 def run_train_command(
-    resume: str | None, tags: tuple[str, ...], distributed: bool, **chosen: Any
+    resume: str | None,
+    tags: tuple[str, ...],
+    start_from: str | None,
+    distributed: bool,
+    **chosen: Any,
 ) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    if resume and (chosen or tags):
+    if resume and (chosen or tags or start_from):
         raise click.UsageError("--resume uses the run's own settings: leave out the other options.")
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
     see = partial(check_distributed_config, chosen) if distributed else None
     place = parse_placement_options(chosen, see)
     if distributed and not place:
-        run = train_distributed_run(resume, chosen, tags)
+        run = train_distributed_run(resume, chosen, tags, start_from)
     else:
-        run = train_or_resume_run(resume, chosen, place, tags)
+        run = train_or_resume_run(resume, chosen, place, tags, start_from)
     if sentence := describe_best_epoch(run):
         print_line(sentence, err=True)
     sentence = " ".join(filter(None, (run.message, chance_level.describe_chance_level(run))))
@@ -68,25 +80,37 @@ def train_or_resume_run(
     chosen: dict[str, Any],
     place: Placement | None = None,
     tags: tuple[str, ...] = (),
+    start_from: str | None = None,
 ) -> runs.Run:
     """The run, new or gone on with, once it has ended."""
-    run = runs.requeue_run(resume) if resume else create_checked_run(chosen, place, tags)
+    run = (
+        runs.requeue_run(resume) if resume else create_checked_run(chosen, place, tags, start_from)
+    )
     with ProgressLine(run.id) as line:
         return runs.execute_run(run.id, line.show_run)
 
 
 def create_checked_run(
-    chosen: dict[str, Any], place: Placement | None, tags: tuple[str, ...]
+    chosen: dict[str, Any],
+    place: Placement | None,
+    tags: tuple[str, ...],
+    start_from: str | None = None,
 ) -> runs.Run:
-    """A new run, once a network of one's own is known to fit; what it should know is said."""
+    """A new run, once its network and weights are known to fit; what should be known is said."""
     config = EnsembleConfig(**chosen)
     for note in check_own_network(config):
         print_line(note, err=True)
-    return runs.create_run(config, place, tags)
+    start = load_start_weights(start_from, config) if start_from else None
+    for note in start.notes if start else ():
+        print_line(note, err=True)
+    return runs.create_run(config, place, tags, start)
 
 
 def train_distributed_run(
-    resume: str | None, chosen: dict[str, Any], tags: tuple[str, ...] = ()
+    resume: str | None,
+    chosen: dict[str, Any],
+    tags: tuple[str, ...] = (),
+    start_from: str | None = None,
 ) -> runs.Run:
     """`train_or_resume_run` as one of several processes; those that only follow end here."""
     check_distributed_config(chosen)
@@ -97,12 +121,12 @@ def train_distributed_run(
         )
     with hosts.join_process_group() as company:
         if company is None:
-            return train_or_resume_run(resume, chosen, tags=tags)
+            return train_or_resume_run(resume, chosen, None, tags, start_from)
         # Its modules start JAX, which is told of the others by now.
         from ensemble.runs.training.distributed import train_across_hosts
 
         outcome, run = train_across_hosts(
-            company, lambda: train_or_resume_run(resume, chosen, tags=tags)
+            company, lambda: train_or_resume_run(resume, chosen, None, tags, start_from)
         )
     if run is None:
         sys.exit(EXIT_STATUSES.get(outcome.state, 1))

@@ -1,8 +1,8 @@
 """One member, one step: written for one network, mapped over members and devices elsewhere."""
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,11 +11,12 @@ import optax
 from jax import Array
 from jax.typing import ArrayLike
 
+from ensemble.config import EnsembleConfig
 from ensemble.engine.draws import random_keys
 from ensemble.engine.draws.augmentation import NO_AUGMENTATION, Augmentation, augment_images
 from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic, scale_to_unit
 from ensemble.engine.networks.compiler_options import choose_compiler_options
-from ensemble.engine.networks.network import Network, Params
+from ensemble.engine.networks.network import Network, Params, join_tree_path
 from ensemble.engine.optimizer import PLAIN_SGD as PLAIN_SGD
 from ensemble.engine.optimizer import (
     Hyperparameters,
@@ -25,7 +26,7 @@ from ensemble.engine.optimizer import (
     init_optimizer_state,
 )
 from ensemble.engine.trace_cache import cache_trace, register_serialization
-from ensemble.optimizers import SGD, Optimizer
+from ensemble.optimizers import OPTIMIZERS, SGD, Optimizer
 
 
 @register_serialization
@@ -99,6 +100,41 @@ def create_members(
             if np.any(leaf):  # Pages of zeros that nothing is written to take no memory.
                 room[place] = leaf
     return every
+
+
+def create_members_from(
+    network: Network,
+    config: EnsembleConfig,
+    numbers: Sequence[int],
+    arrays: Mapping[str, np.ndarray],
+) -> MemberState:
+    """Members before their first step, leaves (M, …), some of whose arrays are given.
+
+    Args:
+      network: what they are.
+      config: of the run.
+      numbers: which of its members, from 0.
+      arrays: by the names of `network.shapes`, (…) for all members alike or with an axis of all
+        the run's members before it; what is not among them is drawn as usual.
+
+    Raises:
+      ValueError: one has another shape.
+    """
+    optimizer, which = OPTIMIZERS[config.optimizer], np.asarray(numbers, int)
+    drawn = create_members(network, config.seed, config.members, numbers, optimizer)
+
+    def choose_array(path: Any, leaf: np.ndarray) -> np.ndarray:
+        given = arrays.get(join_tree_path(path))
+        if given is None:
+            return leaf
+        own = given[which] if given.ndim == leaf.ndim else given
+        return np.array(np.broadcast_to(own, leaf.shape), leaf.dtype)
+
+    params = jax.tree_util.tree_map_with_path(choose_array, drawn.params)
+    # An optimizer may remember where it began.
+    trained, _ = network.split_params(params)
+    opt_state = jax.vmap(functools.partial(init_optimizer_state, optimizer))(trained)
+    return MemberState(params, jax.tree.map(np.asarray, opt_state))
 
 
 @functools.partial(jax.jit, static_argnums=1)

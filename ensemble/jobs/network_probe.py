@@ -34,6 +34,13 @@ ADVICE_FILE = "network_advice.json"  # in the folder of a run
 OOM_SCORE = "1000"  # where memory runs out, the kernel ends this process before the server
 
 
+class ProbedLayer(TypedDict):
+    """One of a network's arrays: its path, and its shape."""
+
+    path: str
+    shape: list[Count]
+
+
 class ProbeAnswer(TypedDict):
     """What is read of what `network NAME --json` prints."""
 
@@ -41,6 +48,7 @@ class ProbeAnswer(TypedDict):
     flops: Count
     carried: Count
     outputs: Count
+    layers: list[ProbedLayer]
     bfloat16: bool
     notes: list[str]
     advice: list[str]
@@ -72,6 +80,7 @@ class ProbeResult:
       bfloat16: whether it can be told to multiply so.
       notes: what is done with it otherwise than it says, a sentence each.
       advice: what harms it, though it can be trained so; likewise.
+      layers: the path and the shape of each of its arrays.
     """
 
     cost: NetworkCost | None = None
@@ -79,6 +88,7 @@ class ProbeResult:
     bfloat16: bool = True
     notes: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+    layers: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def is_pending(self) -> bool:
@@ -90,10 +100,11 @@ class NetworkProbe:
     """One question, asked when made.
 
     Args:
-      name: of a network of one's own, that is allowed here.
+      name: of a network, if one's own, one that is allowed here.
       dataset: whose images it would learn.
       command: what to ask instead.
       patience: seconds until it has to have answered.
+      width: of its layers, where it is built in.
     """
 
     def __init__(
@@ -102,8 +113,9 @@ class NetworkProbe:
         dataset: str,
         command: tuple[str, ...] = (),
         patience: float = PROBE_TIMEOUT_S,
+        width: int = 0,
     ) -> None:
-        words = ("network", name, "--dataset", dataset, "--json")
+        words = ("network", name, "--dataset", dataset, "--width", str(width), "--json")
         self.name, self._dataset, self._known = name, dataset, ProbeResult()
         self._until = time.monotonic() + patience
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 (read when the process has ended)
@@ -186,6 +198,7 @@ def parse_probe_output(name: str, output: bytes, status: int) -> ProbeResult:
         bfloat16=probe_answer["bfloat16"],
         notes=_shorten_sentences(probe_answer["notes"]),
         advice=_shorten_sentences(probe_answer["advice"]),
+        layers=tuple((layer["path"], tuple(layer["shape"])) for layer in probe_answer["layers"]),
     )
 
 

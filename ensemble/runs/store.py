@@ -35,6 +35,7 @@ from ensemble.runs.annotations.baseline import forget_baseline
 from ensemble.runs.annotations.tags import TAGS_FILE as TAGS
 from ensemble.runs.annotations.tags import normalize_tags, read_tags, write_tags_file
 from ensemble.runs.run_folder import write_run_folder
+from ensemble.runs.start_weights import StartWeights, write_start_weights
 from ensemble.runs.status import RESUMABLE, Status, list_remaining_members, read_run_status
 from ensemble.storage.folder_index import INDEXED_FILES
 from ensemble.storage.plain_files import open_plain_append
@@ -192,6 +193,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
         config: EnsembleConfig,
         placement: Placement | None = None,
         tags: Iterable[str] = (),
+        start: StartWeights | None = None,
     ) -> Run:
         """A new run's folder, state `queued`; nothing works on it yet.
 
@@ -199,13 +201,31 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
           config: its settings.
           placement: where it is to be trained; by default on this machine.
           tags: words to find it by.
+          start: what its members start from; by default what they draw.
 
         Raises:
           AccessError: whoever asks may not, or has enough of them.
           RunError: the folder cannot be written, or a tag is too long.
         """
         tags = normalize_tags(tags)
-        return self._create_job(config, placement, lambda folder: write_tags_file(folder, tags))
+
+        def prepare_folder(folder: Path) -> None:
+            write_tags_file(folder, tags)
+            if start:
+                write_start_weights(folder, start)
+
+        return self._create_job(config, placement, prepare_folder)
+
+    def launch(
+        self,
+        config: EnsembleConfig,
+        placement: Placement | None = None,
+        start: StartWeights | None = None,
+    ) -> Run:
+        """Make a run and start its worker, which waits in the queue; otherwise as `create`."""
+        run = self.create(config, placement, start=start)
+        self.start_worker(run)
+        return run
 
     def start_worker(self, job: Run) -> None:
         """Start its worker: the one that waits for it, where there is one."""

@@ -21,6 +21,7 @@ from ensemble.runs.test_set import load_run_dataset
 from ensemble.runs.training.host_snapshot import HostSnapshot
 from ensemble.runs.training.progress import evaluate_splits
 from ensemble.runs.training.run_recorder import RunRecorder, TrainingTask
+from ensemble.runs.training.start_state import create_start_state
 from ensemble.storage.atomic_files import read_json
 from ensemble.storage.records.field_checks import NumberRange, parse_dataclass
 
@@ -92,7 +93,10 @@ class TrainingSession:
         """Take up the last checkpoint, or the beginning, while training is compiled."""
         states = [record.restore_checkpoint() for record in self._live]
         began = time.perf_counter()
-        self._state = self._trainer.start(states[0])
+        state = states[0]
+        if state is None and self._alone:
+            state = create_start_state(self._live[0].run, self._trainer)
+        self._state = self._trainer.start(state)
         self._record_compile_time(time.perf_counter() - began)
         yield from self._apply_to_runs(RunRecorder.start_recording)
 

@@ -13,7 +13,8 @@ from ensemble.machine.network_cost import NetworkCost
 
 GOOD = (
     'import json; print(json.dumps({"parameters": 7, "flops": 12, "carried": 2, "outputs": 3, '
-    '"bfloat16": False, "notes": [], "advice": ["Mind it."], "name": "leaves:Leaves"}))'
+    '"bfloat16": False, "notes": [], "layers": [{"path": "a", "shape": [7]}], '
+    '"advice": ["Mind it."], "name": "leaves:Leaves"}))'
 )
 
 
@@ -26,7 +27,9 @@ def answer(code: str, patience: float = 30.0) -> ProbeResult:
 
 
 def test_an_answer_is_its_last_line_whatever_was_printed_before() -> None:
-    expected = ProbeResult(NetworkCost(7, 12, 2, 3), bfloat16=False, advice=("Mind it.",))
+    expected = ProbeResult(
+        NetworkCost(7, 12, 2, 3), bfloat16=False, advice=("Mind it.",), layers=(("a", (7,)),)
+    )
     assert answer(f"print('{{}} of mine'); {GOOD}") == expected
     assert not expected.is_pending
 
