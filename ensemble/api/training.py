@@ -1,17 +1,23 @@
 """Training from Python: as the page does it, in a process of its own."""
 
+import shutil
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ensemble import datasets, runs
 from ensemble.api.run import Run
 from ensemble.api.run_progress import Progress, wait_for_run
+from ensemble.api.session_networks import find_session_file, name_network
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.network_probe import check_own_network
 from ensemble.runs.annotations.names import normalize_run_name
 from ensemble.runs.start_weights import load_start_weights
+
+NETWORK_COPY = "network.py"  # in a run's folder
 
 
 def train(
@@ -20,6 +26,7 @@ def train(
     name: str = "",
     progress: Progress | bool = True,
     start_from: str | Path | Mapping[str, Any] | None = None,
+    network: Any = None,
 ) -> Run:
     """Train an ensemble and wait for it; the run is on the screens as well meanwhile.
 
@@ -37,6 +44,9 @@ def train(
         the network's own (nested or as `Conv_0/kernel`); (M, …) for a set for each member, or one
         set for all. What is not among them is drawn as usual; that, and what else was made of
         them, is a warning.
+      network: a network of one's own in place of the settings': the class of a Flax module, or a
+        function that makes one. One that was defined in this session (a notebook's cell, a script)
+        is written to a file in `session_networks/` of the working folder, and lies with the run.
 
     Raises:
       ConfigError: a network of one's own, or the weights, do not fit; no run is made.
@@ -44,6 +54,8 @@ def train(
       RunError: the run could not be made, or failed; the message says what to do.
     """
     config = EnsembleConfig() if config is None else config
+    if network is not None:
+        config = replace(config, network=name_network(network), width=0)
     if not datasets.is_dataset_prepared(config.dataset):
         datasets.load_dataset(config.dataset)  # says what to do
     name = normalize_run_name(name)
@@ -53,6 +65,9 @@ def train(
     for note in start.notes if start else ():
         warnings.warn(note, stacklevel=2)
     run = runs.launch_run(config, start=start)
+    if (source := find_session_file(str(config.network))) and source.exists():
+        with suppress(OSError):  # it is there for people: what trains it is the one it came from
+            shutil.copyfile(source, run.path / NETWORK_COPY)
     if name:
         runs.rename_run(run.id, name)
     wait_for_run(run.id, progress)

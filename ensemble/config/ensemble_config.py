@@ -206,6 +206,11 @@ class EnsembleConfig(Settings):
         } | member_values.parse_member_values(self.vary, self.members)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.network, str) and callable(self.network):
+            raise ConfigError(
+                "network is a class or a function: give its name package.module:Factory, or train "
+                "it with ensemble.train(config, network=…)."
+            )
         if not isinstance(self.network, StoredChoice) and architectures.is_custom_network(
             str(self.network)
         ):
