@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from ensemble.errors import ConfigError
-from ensemble.settings import SETTINGS_FILE_NAME, read_settings_file
+from ensemble.settings import SETTINGS_FILE_NAME, StoredChoice, read_settings_file
 
 NETWORKS_VARIABLE = "ENSEMBLE_NETWORKS"
 CUSTOM_NETWORK_PATTERN = re.compile(r"(?!\d)\w+(\.(?!\d)\w+)*:(?!\d)\w+", re.ASCII)
@@ -160,6 +160,21 @@ def check_network_allowed(name: str) -> None:
             f"networks of {SETTINGS_FILE_NAME} in the working folder, or in the environment "
             f"variable {NETWORKS_VARIABLE}."
         )
+
+
+def check_network_form(name: str) -> None:
+    """See that a name is one of a network: a word, or `package.module:Factory`.
+
+    Raises:
+      ConfigError: it is written as one's own networks are not: a path, or with a dot for the colon.
+    """
+    is_stored = isinstance(name, StoredChoice) or not isinstance(name, str)
+    if is_stored or is_custom_network(name) or not set(name) & set("./:\\"):
+        return
+    raise ConfigError(
+        f"network is {name!r:.60}: one of your own is called {CUSTOM_NETWORK_EXAMPLE}, such as "
+        "my_networks:Net for the class Net of my_networks.py in the working folder."
+    )
 
 
 def allow_network(name: str) -> None:

@@ -215,6 +215,7 @@ class EnsembleConfig(Settings):
             str(self.network)
         ):
             architectures.check_network_allowed(self.network)
+        architectures.check_network_form(self.network)
         self.check()
         if self.warmup_epochs > self.epochs:
             raise ConfigError(

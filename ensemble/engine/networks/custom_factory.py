@@ -1,5 +1,6 @@
 """From a person's own class, function or module to the Linen module of so many classes."""
 
+import importlib
 import inspect
 import os
 import re
@@ -151,6 +152,7 @@ def describe_custom_code_error(error: BaseException) -> str:
         if "site-packages" not in frame.filename
         and os.path.dirname(__file__) not in frame.filename
         and "<frozen" not in frame.filename
+        and frame.filename != importlib.__file__
     ]
     where = (
         f" ({os.path.basename(custom_frames[-1].filename)}, line {custom_frames[-1].lineno})"

@@ -51,8 +51,11 @@ def load_custom_network(name: str) -> ModuleFactory:
     try:
         factory = getattr(importlib.import_module(module), attribute)
     except (Exception, SystemExit) as error:
+        hint = ""
+        if isinstance(error, ModuleNotFoundError) and module.endswith(".py"):
+            hint = f" Leave .py out: {module.removesuffix('.py')}:{attribute}."
         raise ConfigError(
-            f"The network {name} cannot be imported: {describe_custom_code_error(error)}."
+            f"The network {name} cannot be imported: {describe_custom_code_error(error)}.{hint}"
         ) from error
 
     def create_module(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:

@@ -24,6 +24,8 @@ RNG_ARGUMENT = "rngs"
 
 def is_nnx_factory(factory: Any) -> bool:
     """Whether it makes an NNX module: a class of them, or a function that is given `rngs`."""
+    if isinstance(factory, functools.partial):
+        return is_nnx_factory(factory.func)
     if isinstance(factory, type):
         return _is_nnx_class(factory)
     return not is_nnx_module(factory) and RNG_ARGUMENT in list_parameters(factory)
@@ -57,13 +59,16 @@ def bridge_nnx_factory(
 
 def list_parameters(factory: Any) -> Mapping[str, inspect.Parameter]:
     """A factory's parameters by name; none of one that does not say which it takes."""
+    if isinstance(factory, functools.partial):
+        parameters = list(list_parameters(factory.func).values())[len(factory.args) :]
+        return {each.name: each for each in parameters if each.name not in factory.keywords}
     try:
         if isinstance(factory, type) and _is_nnx_class(factory):
             # Of the class itself Python sees no more than that its metaclass takes anything.
-            _, *parameters = inspect.signature(
+            _, *others = inspect.signature(
                 factory.__init__  # type: ignore[misc]
             ).parameters.values()
-            return {parameter.name: parameter for parameter in parameters}
+            return {parameter.name: parameter for parameter in others}
         return inspect.signature(factory).parameters
     except (TypeError, ValueError):
         return {}

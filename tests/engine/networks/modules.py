@@ -1,5 +1,7 @@
 """Modules as a person may bring them: right ones, and ones with something amiss."""
 
+import functools
+
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -256,6 +258,9 @@ class BridgedPlain(nnx.Module):
 
 def bridged_by_hand(num_classes):
     return nnx.bridge.to_linen(Bridged, num_classes)
+
+
+bridged_partly = functools.partial(BridgedPlain, 128)
 
 
 def drawn_already(num_classes):

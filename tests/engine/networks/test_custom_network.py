@@ -44,6 +44,7 @@ def allow(monkeypatch):
         ("Bridged", ("batch_stats",), True, True, 4),
         ("bridged_by_hand", ("batch_stats",), True, True, 4),
         ("BridgedPlain", (), False, True, 4),
+        ("bridged_partly", (), False, True, 4),
     ],
 )
 def test_any_linen_module_can_be_brought(factory, collections, random, loops, features, allow):
@@ -218,6 +219,20 @@ def test_an_nnx_module_is_trained_and_judged_as_flax_does_it_itself(allow):
     mean = after["batch_stats"]["norm"]["mean"]
     np.testing.assert_allclose(mean, own.norm.mean[...], atol=1e-6)
     assert np.any(mean)
+
+
+@pytest.mark.parametrize(
+    "text", ["modules.Plain", "modules/plain.py", "a\\\\b:C", "modules:", "modules.py"]
+)
+def test_a_name_of_another_form_is_told_the_right_one(text):
+    with pytest.raises(ConfigError, match=r"is called package.module:Factory, such as my_net"):
+        EnsembleConfig(network=text)
+
+
+def test_a_file_s_name_in_place_of_a_module_s_is_told_the_right_one(allow):
+    allow("nowhere.py:Net")
+    with pytest.raises(ConfigError, match=r"No module named 'nowhere'. Leave .py out: nowhere:Net"):
+        bind_network("nowhere.py:Net", SHAPE, 4)
 
 
 def network_shapes(network):
