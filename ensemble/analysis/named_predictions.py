@@ -16,12 +16,16 @@ class NamedPredictions(EnsemblePredictions):
       member_names: what the M members are called.
       noun: what one example is called, in the singular.
       source: whose they are, for titles: "three sizes · epoch 4"; "" where nobody said.
+      notes: what was assumed as they were read, a sentence each.
+      example_names: what the N examples are called; none where nobody said.
     """
 
     class_names: tuple[str, ...]
     member_names: tuple[str, ...]
     noun: str
     source: str
+    notes: tuple[str, ...] = ()
+    example_names: tuple[str, ...] = ()
 
     @classmethod
     def from_predictions(

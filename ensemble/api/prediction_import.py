@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
+from ensemble.api.predictions import warn_of_notes
 from ensemble.api.run import Run
 from ensemble.exchange import import_run
 from ensemble.exchange.array_input import convert_arrays_to_outputs
@@ -20,11 +21,13 @@ def import_predictions(
     member_names: Sequence[str] | None = None,
     split: str = "test",
     groups: ArrayLike | None = None,
+    labels_as: str = "",
+    example_names: Sequence[str] | None = None,
 ) -> Run:
     """Keep predictions of members from anywhere as a run, in state "imported".
 
-    What was assumed of the arrays stands in the run's note. `python -m ensemble import` does the
-    same for files.
+    What was assumed of the arrays stands in the run's note, and is said once as a warning.
+    `python -m ensemble import` does the same for files.
 
     >>> import ensemble
     >>> run = ensemble.import_predictions(
@@ -46,6 +49,9 @@ def import_predictions(
       split: what the examples are of.
       groups: (N,), which writer, patient or video each example is of: intervals and tests count
         those of one together. None where all are independent.
+      labels_as: "names", "positions" or "from-1", where labels could be read several ways; "" for
+        what names and predictions say.
+      example_names: N of them, what the examples are called.
 
     Raises:
       PredictionsError: these are no such predictions; the message names the entry.
@@ -60,5 +66,8 @@ def import_predictions(
         member_names=member_names,
         split=split,
         groups=groups,
+        labels_as=labels_as,
+        example_names=example_names,
     )
+    warn_of_notes(outputs.assumptions, stacklevel=3)
     return Run(import_run(outputs, name, "arrays in Python").id)

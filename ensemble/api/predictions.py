@@ -1,7 +1,9 @@
 """Predictions in a notebook: their figures in numbers, in one table, in a file to keep."""
 
 import os
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -60,6 +62,8 @@ class Predictions(NamedPredictions):
         noun: str = "example",
         source: str = "",
         groups: ArrayLike | None = None,
+        labels_as: str = "",
+        example_names: Sequence[str] | None = None,
     ) -> Self:
         """Predictions of any model from anywhere, no run needed.
 
@@ -74,6 +78,11 @@ class Predictions(NamedPredictions):
           source: whose predictions these are, for the titles of figures.
           groups: (N,), which writer, patient or video each example is of: intervals and tests
             count those of one together. None where all are independent.
+          labels_as: "names", "positions" or "from-1", where labels could be read several ways; ""
+            for what names and predictions say.
+          example_names: N of them, what the examples are called.
+
+        What was assumed of them stands in `notes`, and is said once as a warning.
 
         Raises:
           PredictionsError: these are no such predictions; the message names the entry.
@@ -86,6 +95,8 @@ class Predictions(NamedPredictions):
                 class_names=class_names,
                 member_names=member_names,
                 groups=groups,
+                labels_as=labels_as,
+                example_names=example_names,
             ),
             noun,
             source,
@@ -93,7 +104,11 @@ class Predictions(NamedPredictions):
 
     @classmethod
     def from_files(
-        cls, *files: str | os.PathLike[str], noun: str = "example", source: str = ""
+        cls,
+        *files: str | os.PathLike[str],
+        noun: str = "example",
+        source: str = "",
+        labels_as: str = "",
     ) -> Self:
         """Predictions in a .npz, CSV or Parquet file, or in several with a member each.
 
@@ -101,12 +116,15 @@ class Predictions(NamedPredictions):
           files: what `to_npz` and `python -m ensemble export` write, or other tools do.
           noun: what one example is called, in the singular.
           source: whose predictions these are, for the titles of figures.
+          labels_as: as of `from_arrays`; what was assumed stands in `notes` too.
 
         Raises:
           PredictionsError: they cannot be taken; the message names the file and the entry.
         """
         return cls._from_outputs(
-            read_prediction_files([Path(file) for file in files]), noun, source
+            read_prediction_files([Path(file) for file in files], labels_as=labels_as),
+            noun,
+            source,
         )
 
     @classmethod
@@ -117,9 +135,11 @@ class Predictions(NamedPredictions):
                 "one, or make a run of all with ensemble.import_predictions."
             )
         predictions = evaluate_predictions(outputs.probabilities[0], outputs.labels, outputs.groups)
-        return cls.from_predictions(
+        warn_of_notes(outputs.assumptions, stacklevel=4)
+        named = cls.from_predictions(
             predictions, outputs.class_names, outputs.member_names, noun, source
         )
+        return replace(named, notes=outputs.notes, example_names=outputs.details.names)
 
     @cached_property
     def qualities(self) -> EnsembleQualities:
@@ -206,6 +226,8 @@ class Predictions(NamedPredictions):
             "class_names": np.array(self.class_names),
             "member_names": np.array(self.member_names),
         }
+        if self.example_names:
+            arrays["example_names"] = np.array(self.example_names)
         try:
             write_arrays(target, arrays)
         except OSError as error:
@@ -258,6 +280,12 @@ class Predictions(NamedPredictions):
             ("gain", gained),
             ("disagreement", f"{differ} of pairs of members"),
         ]
+
+
+def warn_of_notes(notes: Sequence[str], stacklevel: int) -> None:
+    """Say what was assumed of predictions, once; `stacklevel` as of `warnings.warn`."""
+    if notes:
+        warnings.warn(f"Assumed as predictions were read: {' '.join(notes)}", stacklevel=stacklevel)
 
 
 def _format_accuracy_interval(quality: Quality) -> str:

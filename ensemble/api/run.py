@@ -1,5 +1,6 @@
 """A run in a notebook: its settings, its history, its predictions after any epoch."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -138,7 +139,7 @@ class Run:
           RunError: there are none, or none after that epoch, or they cannot be read.
         """
         run, at = self.stored, self._resolve_epoch(epoch)
-        groups = None
+        groups, example_names = None, tuple[str, ...]()
         if split == "validation":
             probabilities = runs.read_validation_predictions(run.id, at)
             dataset = load_run_dataset(run)
@@ -148,7 +149,7 @@ class Run:
         else:
             test = runs.load_test_set(run)
             probabilities = runs.read_run_predictions(run.id, at)
-            labels, groups = test.labels, test.groups
+            labels, groups, example_names = test.labels, test.groups, test.details.names
         try:
             run_predictions = evaluate_predictions(probabilities, labels, groups)
         except ValueError as error:
@@ -156,13 +157,14 @@ class Run:
                 f"The predictions of epoch {at} of “{run.id}” cannot be read: the file is "
                 "damaged, or belongs to other images. Choose another epoch."
             ) from error
-        return Predictions.from_predictions(
+        predictions = Predictions.from_predictions(
             run_predictions,
             run.data.class_names,
             list_run_member_names(run, at),
             run.data.noun,
             f"{format_run_name(run)} · epoch {at}",
         )
+        return replace(predictions, example_names=example_names)
 
     def view(
         self, name: str, epoch: int | Literal["best"] | None = None, **choices: object

@@ -11,6 +11,7 @@ from ensemble.exchange.capsule.capsule_summary import (
     describe_report_file,
     find_report_capsules,
 )
+from ensemble.exchange.checks.label_readings import LABEL_READINGS, LabelReadingError
 from ensemble.exchange.checks.limits import MAX_UNPACK_RATIO, check_import_size, max_import_bytes
 from ensemble.exchange.member_outputs import MemberOutputs
 from ensemble.exchange.prediction_export import ExportedPredictions, export_run
@@ -19,11 +20,13 @@ from ensemble.exchange.run_import import import_run
 from ensemble.exchange.snippets import SNIPPETS, Snippet
 
 __all__ = [
+    "LABEL_READINGS",
     "MAX_UNPACK_RATIO",
     "SNIPPETS",
     "Capsule",
     "ExportedPredictions",
     "File",
+    "LabelReadingError",
     "MemberOutputs",
     "Snippet",
     "check_import_size",

@@ -6,13 +6,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails, clean_details
 from ensemble.errors import PredictionsError
+from ensemble.exchange.array_conversion import (
+    convert_numbers,
+    convert_to_array,
+    get_mask,
+    list_column_names,
+    refuse_mask,
+)
 from ensemble.exchange.checks import names
 from ensemble.exchange.checks.images import convert_images_to_uint8
 from ensemble.exchange.checks.labels import flatten_labels
-from ensemble.exchange.files.file_predictions import FilePredictions
+from ensemble.exchange.files.file_predictions import FilePredictions, NamedFilePredictions
 from ensemble.exchange.member_outputs import MemberOutputs
-from ensemble.exchange.prediction_merge import NamedFilePredictions, merge_predictions
+from ensemble.exchange.prediction_merge import merge_predictions
 
 BLOCK = 2**20  # numbers that are looked at together
 ARRAYS_LABEL = "The arrays"  # what stands for a file's name, until it is taken off again
@@ -28,6 +36,8 @@ def convert_arrays_to_outputs(
     member_names: Sequence[str] | None = None,
     split: str = "test",
     groups: ArrayLike | None = None,
+    labels_as: str = "",
+    example_names: Sequence[str] | None = None,
 ) -> MemberOutputs:
     """Members' outputs of arrays, or of whatever NumPy makes an array of; they are copied.
 
@@ -41,20 +51,27 @@ def convert_arrays_to_outputs(
       split: what the examples are of.
       groups: (N,), names or numbers of the writer, patient or video that each is of: those of one
         count together. None where all are independent.
+      labels_as: "names", "positions" or "from-1", where labels could be read several ways; "" for
+        what names and predictions say.
+      example_names: N of them, what the examples are called.
 
     Raises:
       PredictionsError: they cannot be taken; the entry and what to do are named.
     """
     kind = "logits" if logits else "probabilities"
-    number_array = _check_number_array(kind, values)
-    flat_labels, notes = flatten_labels(_convert_to_array("labels", labels))
-    pictures = None if images is None else _check_number_array("images", images)
+    if class_names is None:
+        class_names = list_column_names(values)
+    number_array = convert_numbers(kind, values)
+    label_array = convert_to_array("labels", labels)
+    flat_labels, notes = flatten_labels(np.asarray(label_array))
+    pictures = None if images is None else refuse_mask("images", convert_numbers("images", images))
 
     def iterate_row_blocks(columns: int) -> Iterator[NDArray[Any]]:
-        rows = number_array.reshape(-1, columns)
+        rows = plain_numbers.reshape(-1, columns)
         each = max(1, BLOCK // columns)
         return (rows[start : start + each] for start in range(0, len(rows), each))
 
+    plain_numbers, unlabelled = _fill_masked_examples(number_array, label_array, len(flat_labels))
     part = FilePredictions(
         kind,
         number_array.shape,
@@ -64,12 +81,16 @@ def convert_arrays_to_outputs(
         member_names=_convert_array_names("member_names", member_names),
         split=names.parse_split_label(np.array(split)),
         notes=notes,
-        groups=None if groups is None else _convert_to_array("groups", groups),
+        groups=None
+        if groups is None
+        else refuse_mask("groups", convert_to_array("groups", groups)),
         images=None if pictures is None else lambda n: _convert_array_images(pictures, n),
         image_bytes=0 if pictures is None else pictures.size,
+        details=_convert_example_names(example_names, len(flat_labels)),
+        unlabelled=unlabelled,
     )
     try:
-        return merge_predictions([NamedFilePredictions(ARRAYS_LABEL, part)])
+        return merge_predictions([NamedFilePredictions(ARRAYS_LABEL, part)], labels_as=labels_as)
     except PredictionsError as error:
         message = str(error).removeprefix(f"{ARRAYS_LABEL}: ")
         raise PredictionsError(message[:1].upper() + message[1:]) from error
@@ -81,28 +102,45 @@ def _convert_array_images(
     return convert_images_to_uint8(array.shape, lambda: iter([array.reshape(-1)]), examples)
 
 
-def _check_number_array(field: str, values: ArrayLike) -> NDArray[Any]:
-    array = _convert_to_array(field, values)
-    if array.dtype.kind not in "biuf":
-        raise PredictionsError(f"`{field}` are of type {array.dtype}: give real numbers.")
-    return array
+def _fill_masked_examples(
+    numbers: NDArray[Any], labels: NDArray[Any], examples: int
+) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Numbers without a mask, and which examples (N,) have a masked label or number.
+
+    In place of a masked number stands one that is taken: its example is left out.
+    """
+    left_out = np.zeros(examples, np.bool_)
+    label_mask, mask = get_mask(labels), get_mask(numbers)
+    if label_mask is not None:
+        left_out |= label_mask.reshape(examples, -1).any(axis=1)
+    if mask is None:
+        return np.asarray(numbers), left_out if label_mask is not None else None
+    axis = numbers.ndim - 2 if examples in numbers.shape[-2:-1] else numbers.ndim - 1
+    if numbers.shape[axis] == examples:
+        left_out |= mask.any(axis=tuple(at for at in range(numbers.ndim) if at != axis))
+    classes = numbers.shape[-1] if axis == numbers.ndim - 2 else 2
+    filled = np.array(np.ma.getdata(numbers))
+    place = tuple(left_out if at == axis else slice(None) for at in range(numbers.ndim))
+    if numbers.shape[axis] == examples:
+        filled[place] = 1 / classes
+    return filled, left_out
 
 
-def _convert_to_array(field: str, values: ArrayLike) -> NDArray[Any]:
-    try:
-        array = np.asarray(values)
-    except (ValueError, TypeError) as error:
+def _convert_example_names(values: ArrayLike | None, examples: int) -> ExampleDetails:
+    if values is None:
+        return NO_DETAILS
+    texts = convert_to_array("example_names", values).astype(str)
+    if texts.shape != (examples,):
         raise PredictionsError(
-            f"`{field}` has parts of different lengths ({error!s:.120}): give one array."
-        ) from error
-    if array.dtype.kind in "OS":  # such as pandas' text
-        array = array.astype(str)
-    return array
+            f"`example_names` has the shape {texts.shape}, and there are {examples:,} examples: "
+            "give one name for each."
+        )
+    return clean_details(texts.tolist(), {})[0]
 
 
 def _convert_array_names(field: str, name_list: Sequence[str] | None) -> tuple[str, ...] | None:
     return (
         None
         if name_list is None
-        else names.parse_name_array(field, _convert_to_array(field, list(name_list)))
+        else names.parse_name_array(field, convert_to_array(field, list(name_list)))
     )

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
+
+GROUPS_NOTE = "Examples of one group count together: "  # which is no assumption
+
 
 @dataclass(frozen=True, eq=False)
 class MemberOutputs:
@@ -20,6 +24,10 @@ class MemberOutputs:
       split: what the examples are of: "test", where the file does not say.
       notes: what was assumed or converted, a sentence each.
       groups: int64 (N,), numbers of the groups of examples that belong together, or None.
+      label_reading: how the labels were read where they fit several ways, one of
+        `checks.label_readings.LABEL_READINGS`; else "".
+      label_options: the ways in which they can be read.
+      details: what the examples are called, and what else is known of each.
     """
 
     probabilities: NDArray[np.float32]
@@ -30,6 +38,14 @@ class MemberOutputs:
     split: str = "test"
     notes: tuple[str, ...] = ()
     groups: NDArray[np.int64] | None = None
+    label_reading: str = ""
+    label_options: tuple[str, ...] = ()
+    details: ExampleDetails = NO_DETAILS
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """The notes of what could have been meant otherwise."""
+        return tuple(note for note in self.notes if not note.startswith(GROUPS_NOTE))
 
     @property
     def epochs(self) -> int:

@@ -11,6 +11,7 @@ from ensemble import runs
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import check_free_memory
 from ensemble.exchange.checks.names import generate_default_names
+from ensemble.exchange.files.npz_predictions import COLUMN_PREFIX
 from ensemble.exchange.run_import import find_run_split
 from ensemble.storage.arrays.npz import Arrays, write_arrays
 from ensemble.storage.disk_errors import describe_os_error, describe_remedy
@@ -105,6 +106,10 @@ def collect_export_arrays(
     }
     if test.group_column is not None:
         arrays["groups"] = test.group_column
+    if test.details.names:
+        arrays["example_names"] = np.array(test.details.names)
+    for column, values in test.details.columns.items():
+        arrays[f"{COLUMN_PREFIX}{column.replace('/', '_')}"] = np.array(values)
     if images and test.images is not None:
         arrays["images"] = test.images
     return arrays

@@ -8,17 +8,17 @@ from typing import BinaryIO
 
 from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule.script_element import is_web_page
-from ensemble.exchange.files.file_predictions import FilePredictions
+from ensemble.exchange.files.file_predictions import (
+    FilePredictions,
+    NamedFilePredictions,
+    name_file_in_errors,
+)
 from ensemble.exchange.files.npz_archive import InMemoryFile
 from ensemble.exchange.files.npz_archive import open_prediction_archive as archive_of
 from ensemble.exchange.files.npz_predictions import read_npz_predictions
 from ensemble.exchange.files.tables import read_csv_predictions, read_parquet_predictions
 from ensemble.exchange.member_outputs import MemberOutputs
-from ensemble.exchange.prediction_merge import (
-    NamedFilePredictions,
-    merge_predictions,
-    name_file_in_errors,
-)
+from ensemble.exchange.prediction_merge import merge_predictions
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
 
@@ -38,13 +38,17 @@ PREFIX_BYTES = 64  # bytes, by which a web page is told: blanks may stand first
 WEB_PAGE_MESSAGE = "it is a web page: import reports separately from files of predictions."
 
 
-def read_prediction_files(files: Sequence[File], most_bytes: int | None = None) -> MemberOutputs:
+def read_prediction_files(
+    files: Sequence[File], most_bytes: int | None = None, labels_as: str = ""
+) -> MemberOutputs:
     """What one file holds, or several with a member each (or more).
 
     Args:
       files: .npz, CSV or Parquet, told by what they begin with: paths, or what was uploaded,
         which has a `name`.
       most_bytes: of memory that may be taken; None for as much as there is.
+      labels_as: "names", "positions" or "from-1", where labels could be read several ways; "" for
+        what names and predictions say.
 
     Returns:
       The outputs as float32 probabilities; their memory is nearly all that is taken.
@@ -57,7 +61,7 @@ def read_prediction_files(files: Sequence[File], most_bytes: int | None = None) 
     each = None if most_bytes is None else most_bytes // len(files)
     with ExitStack() as held:
         return merge_predictions(
-            [_read_named_predictions(file, held, each) for file in files], most_bytes
+            [_read_named_predictions(file, held, each) for file in files], most_bytes, labels_as
         )
 
 

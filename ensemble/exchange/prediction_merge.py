@@ -1,19 +1,29 @@
 """What several files hold, put together: their labels, classes and epochs agree, or it is said."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import number_groups
+from ensemble.analysis.quality.averaging import average_probabilities
+from ensemble.datasets.example_details import NO_DETAILS
 from ensemble.errors import PredictionsError
+from ensemble.exchange.binary_columns import turn_member_columns
 from ensemble.exchange.checks import names
 from ensemble.exchange.checks.axes import OutputAxes, parse_output_axes
-from ensemble.exchange.checks.labels import has_two_classes, parse_class_numbers
+from ensemble.exchange.checks.label_readings import (
+    LabelReading,
+    LabelReadingError,
+    choose_label_reading,
+)
+from ensemble.exchange.checks.labels import (
+    check_labels_are_classes,
+    describe_labels_from_1,
+    find_unlabelled,
+    has_two_classes,
+    list_label_readings,
+)
 from ensemble.exchange.checks.limits import (
     Shape,
     allocate_probabilities,
@@ -22,40 +32,33 @@ from ensemble.exchange.checks.limits import (
     estimate_import_bytes,
 )
 from ensemble.exchange.checks.probability_values import ProbabilityConverter
-from ensemble.exchange.files.file_predictions import FilePredictions
-from ensemble.exchange.member_outputs import MemberOutputs
-
-
-@dataclass(frozen=True, eq=False)
-class NamedFilePredictions:
-    """A file by its name, and what it holds."""
-
-    name: str
-    predictions: FilePredictions
-
-
-@contextmanager
-def name_file_in_errors(name: str) -> Iterator[None]:
-    """Gives a refusal the name of the file that it is of."""
-    try:
-        yield
-    except PredictionsError as error:
-        raise PredictionsError(f"{name}: {error}") from error
+from ensemble.exchange.files.file_predictions import NamedFilePredictions, name_file_in_errors
+from ensemble.exchange.member_outputs import GROUPS_NOTE, MemberOutputs
+from ensemble.exchange.merged_parts import (
+    load_first_images,
+    merge_class_names,
+    merge_member_names,
+    number_first_groups,
+)
 
 
 def merge_predictions(
-    files: list[NamedFilePredictions], most_bytes: int | None = None
+    files: list[NamedFilePredictions], most_bytes: int | None = None, labels_as: str = ""
 ) -> MemberOutputs:
     """The members of all files, in the files' order, with one set of labels.
 
     Args:
       files: the files.
       most_bytes: of memory that may be taken; None for as much as there is.
+      labels_as: one of `checks.label_readings.LABEL_READINGS`; "" for what the names and the
+        predictions say.
 
     Raises:
       PredictionsError: they do not fit together, or what one holds is not as it has to be.
     """
+    files = align_examples(files)
     first, labels = _find_common_labels(files)
+    files = [_turn_named_columns(file, labels) for file in files]
     axes = [_parse_file_axes(file, labels) for file in files]
     shape = _compute_merged_shape(files, axes)
     with name_file_in_errors(files[0].name):
@@ -63,22 +66,35 @@ def merge_predictions(
         nbytes = estimate_import_bytes(shape, max(file.predictions.image_bytes for file in files))
         check_free_memory(nbytes, most_bytes)
         probabilities = allocate_probabilities(shape)
-    class_names = _merge_class_names(files, shape[3])
+    class_names = merge_class_names(files, shape[3])
+    kept = _find_kept_examples(files, first, labels, shape[3], class_names)
     with name_file_in_errors(first):
-        class_numbers = parse_class_numbers(labels, shape[3], class_names)
-    notes = [
-        *_fill_probabilities(files, axes, probabilities),
-        *_describe_zero_probabilities(probabilities[-1], class_numbers),
-    ]
-    images, image_notes = _load_first_images(files, len(labels))
-    groups = _number_first_groups(files, len(labels))
+        readings, notes = list_label_readings(labels[kept], shape[3], class_names)
+        if not labels_as and list(readings) == ["from-1"]:
+            message = describe_labels_from_1(readings["from-1"], shape[3])
+            raise LabelReadingError(message, ("from-1",))
+    notes += _fill_probabilities(files, axes, probabilities)
+    images, image_notes = load_first_images(files, len(labels))
+    groups = number_first_groups(files, len(labels))
+    details = next((file.predictions.details for file in files if file.predictions.details), None)
+    if left_out := len(labels) - len(kept):
+        check_free_memory(nbytes, most_bytes)
+        probabilities = np.ascontiguousarray(probabilities[:, :, kept])
+        images = None if images is None else images[kept]
+        groups = None if groups is None else groups[kept]
+        details = None if details is None else details.take(kept)
+        notes.append(_describe_left_out(left_out, len(labels)))
+    with name_file_in_errors(first):
+        reading = _read_labels(readings, probabilities, shape[3], labels_as)
+    notes += [*reading.notes, *_describe_zero_probabilities(probabilities[-1], reading.labels)]
     if groups is not None:
-        notes.append(f"Examples of one group count together: {int(groups.max()) + 1:,} groups.")
+        groups = number_groups(groups).astype(np.int64)
+        notes.append(f"{GROUPS_NOTE}{int(groups.max()) + 1:,} groups.")
     return MemberOutputs(
         probabilities=probabilities,
-        labels=class_numbers,
+        labels=reading.labels,
         class_names=class_names or names.generate_default_names(shape[3]),
-        member_names=_merge_member_names(files, axes),
+        member_names=merge_member_names(files, axes),
         images=images,
         groups=groups,
         split=next((file.predictions.split for file in files if file.predictions.split), "test"),
@@ -87,29 +103,79 @@ def merge_predictions(
                 [*(n for file in files for n in file.predictions.notes), *notes, *image_notes]
             )
         ),
+        label_reading=reading.name,
+        label_options=reading.options,
+        details=details or NO_DETAILS,
     )
 
 
-def _number_first_groups(
-    files: list[NamedFilePredictions], examples: int
-) -> NDArray[np.int64] | None:
-    """The groups of the first file that has any, as numbers."""
+def align_examples(files: list[NamedFilePredictions]) -> list[NamedFilePredictions]:
+    """The files with their named examples in one order, that of the first which names them.
+
+    Raises:
+      PredictionsError: two files have other examples.
+    """
+    first = next((file for file in files if file.predictions.examples is not None), None)
+    if first is None or first.predictions.examples is None:
+        return files
+    wanted = first.predictions.examples
+    aligned = []
     for file in files:
-        groups = file.predictions.groups
-        if groups is not None:
-            if groups.shape != (examples,):
+        there = file.predictions.examples
+        if there is not None and there != wanted:
+            if file.predictions.reorder is None or set(there) != set(wanted):
                 raise PredictionsError(
-                    f"{file.name}: its `groups` have shape {groups.shape}, and there are "
-                    f"{examples:,} examples: give one for each."
+                    f"{file.name}: its examples have other names than in {first.name}: give every "
+                    "file the same examples."
                 )
-            if groups.dtype.kind == "f" and not np.isfinite(groups).all():
-                place = int(np.argmin(np.isfinite(groups)))
-                raise PredictionsError(
-                    f"{file.name}: its `groups[{place}]` is {groups[place]}: give every "
-                    "example one."
-                )
-            return number_groups(groups).astype(np.int64)
-    return None
+            places = {name: place for place, name in enumerate(there)}
+            order = np.array([places[name] for name in wanted])
+            file = NamedFilePredictions(file.name, file.predictions.reorder(order))
+        aligned.append(file)
+    return aligned
+
+
+def _turn_named_columns(file: NamedFilePredictions, labels: NDArray[Any]) -> NamedFilePredictions:
+    with name_file_in_errors(file.name):
+        return NamedFilePredictions(file.name, turn_member_columns(file.predictions, labels))
+
+
+def _find_kept_examples(
+    files: list[NamedFilePredictions],
+    first: str,
+    labels: NDArray[Any],
+    classes: int,
+    class_names: tuple[str, ...] | None,
+) -> NDArray[np.int64]:
+    """The examples that have a label, and no value that a mask leaves out."""
+    left_out = find_unlabelled(labels, classes, class_names)
+    for file in files:
+        if file.predictions.unlabelled is not None:
+            left_out |= file.predictions.unlabelled
+    if left_out.all():
+        raise PredictionsError(
+            f"{first}: none of its {len(labels):,} examples has a label: give some."
+        )
+    return np.flatnonzero(~left_out)
+
+
+def _describe_left_out(count: int, examples: int) -> str:
+    return (
+        f"{count:,} of {examples:,} examples were left out: they have no label (−1), or are masked."
+    )
+
+
+def _read_labels(
+    readings: dict[str, NDArray[np.int32]],
+    probabilities: NDArray[np.float32],
+    classes: int,
+    labels_as: str,
+) -> LabelReading:
+    """The reading that fits the last epoch's predictions; nothing is averaged where it is clear."""
+    if len(readings) == 1 and (not labels_as or labels_as in readings):
+        return LabelReading("", next(iter(readings.values())))
+    predicted = average_probabilities(probabilities[-1]).argmax(axis=1)
+    return choose_label_reading(readings, predicted, classes, labels_as)
 
 
 def _find_common_labels(files: list[NamedFilePredictions]) -> tuple[str, NDArray[Any]]:
@@ -128,12 +194,8 @@ def _find_common_labels(files: list[NamedFilePredictions]) -> tuple[str, NDArray
     for other, its in having[1:]:
         with name_file_in_errors(other.name):
             _check_equal_labels(first.name, labels, its)
-    for file in files:
-        if file.predictions.examples not in (None, first.predictions.examples):
-            raise PredictionsError(
-                f"{file.name}: its examples have other names than in {first.name}: give every "
-                "file the same examples."
-            )
+    with name_file_in_errors(first.name):
+        check_labels_are_classes(labels)
     return first.name, labels
 
 
@@ -156,7 +218,11 @@ def _check_equal_labels(first: str, here: NDArray[Any], there: NDArray[Any]) -> 
 def _parse_file_axes(file: NamedFilePredictions, labels: NDArray[Any]) -> OutputAxes:
     with name_file_in_errors(file.name):
         return parse_output_axes(
-            file.predictions.kind, file.predictions.shape, len(labels), has_two_classes(labels)
+            file.predictions.kind,
+            file.predictions.shape,
+            len(labels),
+            has_two_classes(labels),
+            0 if labels.dtype.kind == "U" else len(np.unique(labels)),
         )
 
 
@@ -205,49 +271,3 @@ def _describe_zero_probabilities(
         f"{zero:,} {phrase} a probability of 0: each adds 87 nats to its NLL, which would "
         "otherwise be infinite."
     ]
-
-
-def _merge_class_names(files: list[NamedFilePredictions], classes: int) -> tuple[str, ...] | None:
-    """What the files call their classes, all the same; None if none of them says."""
-    first, class_names = "", None
-    for file in files:
-        if file.predictions.class_names is None:
-            continue
-        with name_file_in_errors(file.name):
-            checked_names = names.check_name_count(
-                "class_names", file.predictions.class_names, classes, "classes"
-            )
-        if class_names not in (None, checked_names):
-            raise PredictionsError(
-                f"{file.name}: its classes have other names, or another order, than in {first}: "
-                "give every file the same."
-            )
-        first, class_names = file.name, checked_names
-    return class_names
-
-
-def _merge_member_names(
-    files: list[NamedFilePredictions], axes: list[OutputAxes]
-) -> tuple[str, ...]:
-    member_names: list[str] = []
-    for file, its in zip(files, axes, strict=True):
-        members, text = its.shape[1], file.predictions.member_names
-        if text:
-            with name_file_in_errors(file.name):
-                member_names += names.check_name_count("member_names", text, members, "members")
-        elif len(files) == 1:
-            member_names += names.generate_default_names(members, "member")
-        else:
-            stem = names.sanitize_name(Path(file.name).stem)[: names.MOST_LETTERS - 12] or "member"
-            member_names += [stem] if members == 1 else names.generate_default_names(members, stem)
-    return names.number_duplicate_names(member_names)
-
-
-def _load_first_images(
-    files: list[NamedFilePredictions], examples: int
-) -> tuple[NDArray[np.uint8] | None, list[str]]:
-    for file in files:
-        if file.predictions.images is not None:
-            with name_file_in_errors(file.name):
-                return file.predictions.images(examples)
-    return None, []

@@ -35,6 +35,7 @@ def import_run(outputs: MemberOutputs, name: str = "", source: str = "") -> runs
         images=outputs.images,
         member_names=outputs.member_names,
         groups=outputs.groups,
+        details=outputs.details,
     )
     parts = [f"Imported from {source}."] if source else []
     if note := "\n\n".join([*parts, *outputs.notes]):

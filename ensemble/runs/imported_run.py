@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.config import ImportedConfig
+from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails, write_details
 from ensemble.datasets.record import serialize_dataset_entry
 from ensemble.datasets.registry import DatasetEntry
 from ensemble.jobs.folders import SCHEMA, change_job_files, create_run_folder
@@ -19,7 +20,7 @@ from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
 from ensemble.runs.status import Status, build_epoch_status_fields
 from ensemble.runs.store import Run, find_run
-from ensemble.runs.test_set import GROUPS_FILE, IMAGES_FILE, LABELS_FILE
+from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE, IMAGES_FILE, LABELS_FILE
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.atomic_files import open_atomic_write, write_bytes, write_json
 from ensemble.storage.records.json_lines import Line, append_line, convert_to_json
@@ -34,6 +35,7 @@ def create_imported_run(
     images: NDArray[np.uint8] | None = None,
     member_names: Sequence[str] = (),
     groups: Ints | None = None,
+    details: ExampleDetails = NO_DETAILS,
 ) -> Run:
     """A new run, state `imported`, of predictions that were made elsewhere.
 
@@ -46,6 +48,7 @@ def create_imported_run(
       images: uint8 (N, H, W, channels), where there are any.
       member_names: M of them, or none.
       groups: (N,), which examples belong together, where that is known.
+      details: what the examples are called, where that is known.
 
     Raises:
       RunError: the folder cannot be written. What was begun is removed.
@@ -59,6 +62,8 @@ def create_imported_run(
             write_image_array(folder / IMAGES_FILE, images)
         if groups is not None:
             write_arrays(folder / GROUPS_FILE, {"groups": np.asarray(groups, np.int64)})
+        if details:
+            write_details(folder / DETAILS_FILE, details)
         count = 0
         for count, probabilities in enumerate(epochs, 1):
             members = len(probabilities)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ensemble import datasets
 from ensemble.analysis.inference.image_groups import Groups
 from ensemble.datasets import Dataset
+from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails, read_details
 from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import ConfigError, NotPreparedError, RunError
 from ensemble.runs.store import Run, require_training_config
@@ -22,6 +23,7 @@ from ensemble.storage.arrays.npz import read_arrays
 # Of a run that was imported, or came in a report, in its folder.
 LABELS_FILE, IMAGES_FILE = "test_labels.npz", "test_images.npy"
 GROUPS_FILE = "test_groups.npz"
+DETAILS_FILE = "test_examples.npz"
 TILE_SIZE = 28
 
 
@@ -34,6 +36,7 @@ class TestSet:
       labels: int32 (N,), each an index into `class_names`.
       images: uint8 (N, H, W, channels); None if only the predictions were brought.
       group_column: (N,), numbers of the groups that came with the images; None without any.
+      details: what the examples are called, and what else is known of each.
       train_images: uint8 (T, H, W, channels), what the run learnt from; None where it is not here.
     """
 
@@ -44,6 +47,7 @@ class TestSet:
     images: NDArray[np.uint8] | None
     group_column: NDArray[np.int64] | None = None
     train_images: NDArray[np.uint8] | None = None
+    details: ExampleDetails = NO_DETAILS
 
     @cached_property
     def test_groups(self) -> TestGroups:
@@ -178,7 +182,24 @@ def _load_imported_test_set(run: Run) -> TestSet:
             "it again."
         ) from error
     labels.setflags(write=False)
-    return TestSet(run.data, labels, images, _load_group_column(run, size))
+    return TestSet(
+        run.data,
+        labels,
+        images,
+        _load_group_column(run, size),
+        details=_load_example_details(run, size),
+    )
+
+
+def _load_example_details(run: Run, size: int) -> ExampleDetails:
+    """What the examples are called; nothing where that was not imported."""
+    try:
+        return read_details(run.path / DETAILS_FILE, size)
+    except (OSError, DamagedFileError) as error:
+        raise RunError(
+            f"The names of the examples of the run “{run.id}” cannot be read ({DETAILS_FILE}): "
+            "import it again."
+        ) from error
 
 
 def _load_group_column(run: Run, size: int) -> NDArray[np.int64] | None:

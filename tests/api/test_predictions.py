@@ -94,7 +94,7 @@ def spoilt(value: float) -> np.ndarray:
         ([P[0].tolist(), P[1, :5].tolist()], LABELS, "parts of different lengths"),
         (P, LABELS[:-1], "there are 59 labels"),
         (P, [], "`labels` has the shape (0,)"),
-        (P, np.where(np.arange(60) == 5, -1, LABELS), "`labels[5]` is -1"),
+        (P, np.where(np.arange(60) == 5, -2, LABELS), "`labels[5]` is -2"),
         (P, LABELS + 0.5, "`labels[0]` is "),
         (P, ["cat"] * 60, "the classes have no names"),
     ],

@@ -62,7 +62,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "complex": ({"probabilities": P.astype(complex)}, "not a readable array of numbers.*astype"),
     "from 1": ({"labels": np.where(LABELS == 0, C, LABELS)}, "begins at 1.*subtract 1"),
     "too high": ({"labels": changed((7,), 4, LABELS)}, r"labels\[7\]` is 4, but there are 4"),
-    "below 0": ({"labels": changed((7,), -1, LABELS)}, r"labels\[7\]` is -1"),
+    "below 0": ({"labels": changed((7,), -2, LABELS)}, r"labels\[7\]` is -2"),
     "between": ({"labels": changed((3,), 0.5, LABELS.astype(float))}, r"labels\[3\]` is 0.5"),
     "shares": ({"labels": P[0]}, r"row 0 is not one 1.*argmax"),
     "unknown name": (

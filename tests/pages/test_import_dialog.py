@@ -80,3 +80,23 @@ def test_the_lines_for_a_library_are_shown(library: str) -> None:
     at.button(key="import_open").click().run()
     at.segmented_control(key="import_library").set_value(library).run()
     assert "np.savez" in at.code[0].value
+
+
+def test_labels_that_fit_two_readings_are_said_and_can_be_read_the_other_way() -> None:
+    answers = PROBABILITIES.mean(axis=0).argmax(axis=1)
+    content = packed(logits=LOGITS, labels=answers, class_names=np.array([3, 2, 1, 0]))
+    at = handed_in(content)
+    assert "as names of classes" in said(at)
+    (control,) = [one for one in at.segmented_control if one.label == "Read labels as"]
+    assert control.value == "positions"
+    control.set_value("names").run()
+    assert not at.exception
+    (control,) = [one for one in at.segmented_control if one.label == "Read labels as"]
+    assert control.value == "names"
+    assert "Labels were read as names of classes" in said(at)
+    refused = handed_in(packed(logits=LOGITS, labels=answers + 1), "from_1.npz")
+    assert "begins at 1" in said(refused)
+    (control,) = [one for one in refused.segmented_control if one.label == "Read labels as"]
+    control.set_value("from-1").run()
+    assert "100" in said(refused)
+    assert [one for one in refused.button if one.key == "import_keep"]

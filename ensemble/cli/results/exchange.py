@@ -20,7 +20,15 @@ from ensemble.cli.train import summarize_run
     default="",
     help=("Import only this run from a report of several."),
 )
-def run_import_command(files: tuple[Path, ...], name: str, run_id: str) -> None:
+@click.option(
+    "--labels",
+    "labels_as",
+    type=click.Choice(list(exchange.LABEL_READINGS)),
+    help="What labels are that could be several: class names, or positions from 0 or 1.",
+)
+def run_import_command(
+    files: tuple[Path, ...], name: str, run_id: str, labels_as: str | None
+) -> None:
     """Make a run of predictions from elsewhere, or every run of a report.
 
     Predictions are .npz, CSV or Parquet, one file or one a member: docs/bring_your_own.md says what
@@ -28,11 +36,13 @@ def run_import_command(files: tuple[Path, ...], name: str, run_id: str) -> None:
     stdout is one JSON object.
     """
     if all(exchange.is_report_file(file) for file in files):
+        if labels_as:
+            raise click.UsageError("--labels is for files of predictions: a report says it.")
         import_report_runs(files, name, run_id)
         return
     if run_id:
         raise click.UsageError("--run is for reports: files of predictions are one run.")
-    outputs = exchange.read_prediction_files(files)
+    outputs = exchange.read_prediction_files(files, labels_as=labels_as or "")
     source = ", ".join(escape_path_surrogates(Path(file.name)) for file in files)
     run = exchange.import_run(outputs, name, source[:200])
     for note in outputs.notes:
@@ -43,6 +53,7 @@ def run_import_command(files: tuple[Path, ...], name: str, run_id: str) -> None:
         "examples": outputs.examples,
         "classes": outputs.classes,
         "images": outputs.images is not None,
+        "label_reading": outputs.label_reading or None,
     }
     click.echo(json.dumps({**summarize_run(run), **counts, "notes": list(outputs.notes)}))
 

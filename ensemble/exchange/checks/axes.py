@@ -49,7 +49,9 @@ class OutputAxes:
                 )
 
 
-def parse_output_axes(kind: str, shape: tuple[int, ...], examples: int, two: bool) -> OutputAxes:
+def parse_output_axes(
+    kind: str, shape: tuple[int, ...], examples: int, two: bool, values: int = 0
+) -> OutputAxes:
     """The axes of an array of outputs.
 
     Args:
@@ -58,6 +60,7 @@ def parse_output_axes(kind: str, shape: tuple[int, ...], examples: int, two: boo
         have one number, or be left out: (M, N), (N,).
       examples: N, as many as there are labels.
       two: whether all labels are 0 or 1.
+      values: how many different labels there are, where they are numbers; 0 where they are text.
 
     Raises:
       PredictionsError: the shape does not fit the labels; the message names the fix.
@@ -65,6 +68,12 @@ def parse_output_axes(kind: str, shape: tuple[int, ...], examples: int, two: boo
     if 0 in shape:
         raise PredictionsError(f"`{kind}` is empty: it has the shape {shape}.")
     full = _match_output_shape(shape, examples, two)
+    if full is None and values > max(2, shape[0]) and examples == shape[-1] and len(shape) < 3:
+        raise PredictionsError(
+            f"`{kind}` has one number for each example (its shape is {shape}), and there are "
+            f"{values:,} different labels: these look like numbers to predict (regression), not "
+            "classes, or the axis of classes is missing: give (members, examples, classes)."
+        )
     if full is None:
         raise PredictionsError(_describe_shape_mismatch(kind, shape, examples))
     epochs, members, _, columns = full

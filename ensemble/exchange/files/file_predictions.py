@@ -1,11 +1,16 @@
 """What one file holds, as far as it is known before its numbers are read."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
+from ensemble.errors import PredictionsError
+from ensemble.exchange.checks.label_readings import LabelReadingError
 
 Blocks = Callable[[int], Iterator[NDArray[Any]]]
 
@@ -27,6 +32,11 @@ class FilePredictions:
       image_bytes: what they take once they are uint8.
       notes: what was assumed so far.
       groups: names or numbers of each example's group, (N,), or None.
+      details: what the examples are called, and what else is known of each.
+      reorder: gives the same with its examples in another order, (N,) of their numbers; None where
+        they have no names to be ordered by.
+      unlabelled: (N,), which examples are to be left out beside those without a label; None for
+        none.
     """
 
     kind: str
@@ -41,3 +51,25 @@ class FilePredictions:
     image_bytes: int = 0
     notes: list[str] = field(default_factory=list)
     groups: NDArray[Any] | None = None
+    details: ExampleDetails = NO_DETAILS
+    reorder: "Callable[[NDArray[np.int64]], FilePredictions] | None" = None
+    unlabelled: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class NamedFilePredictions:
+    """A file by its name, and what it holds."""
+
+    name: str
+    predictions: FilePredictions
+
+
+@contextmanager
+def name_file_in_errors(name: str) -> Iterator[None]:
+    """Gives a refusal the name of the file that it is of."""
+    try:
+        yield
+    except LabelReadingError as error:
+        raise LabelReadingError(f"{name}: {error}", error.options) from error
+    except PredictionsError as error:
+        raise PredictionsError(f"{name}: {error}") from error

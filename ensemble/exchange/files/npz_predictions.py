@@ -20,6 +20,7 @@ from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.npz_archive import NpzArchive
 
 # The name that is documented, and others that stand for nothing else.
+COLUMN_PREFIX = "example_"  # of an array that says one thing of each example
 ARRAY_NAMES = {
     "probabilities": ("probabilities", "probs", "proba", "y_proba", "y_prob"),
     "logits": ("logits",),

@@ -16,7 +16,7 @@ from ensemble.ui.classify.state import InputPicture, PreparationOverrides, Readi
 
 if TYPE_CHECKING:
     from ensemble.analysis.quality.averaging import Ints
-    from ensemble.exchange import Capsule, MemberOutputs
+    from ensemble.exchange import Capsule, LabelReadingError, MemberOutputs
 
 T = TypeVar("T")
 
@@ -137,10 +137,10 @@ class Tab:
     # Runs.
     # Whether predictions are being handed in.
     import_dialog_open = TabValue[bool]("importing", False)
-    # The uploaded files that were read last, by their ids, and what they hold or why they cannot
-    # be taken.
+    # The uploaded files that were read last, by their ids and how labels were to be read, and what
+    # they hold or why they cannot be taken.
     import_contents: TabValue[
-        tuple[tuple[str, ...], MemberOutputs | list[Capsule] | str] | None
+        tuple[tuple[str, ...], MemberOutputs | list[Capsule] | LabelReadingError | str] | None
     ] = TabValue("import_read", None)
 
     # Predictions, Inspect and Classify.

@@ -9,9 +9,9 @@ import streamlit as st
 from ensemble import exchange
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
-from ensemble.exchange import Capsule, MemberOutputs
+from ensemble.exchange import Capsule, LabelReadingError, MemberOutputs
 from ensemble.ui.runs.imports import predictions, report
-from ensemble.ui.shared import address, loaders
+from ensemble.ui.shared import address, loaders, widget_state
 from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
@@ -77,36 +77,52 @@ def show_import_dialog_body() -> None:
         if not files:
             del tab.import_contents
             return
-        import_files, names = load_import_files(files), [file.name for file in files]
-        if isinstance(import_files, str):
-            st.warning(escaping.escape_markdown(import_files), icon=":material/error:")
+        labels_key = f"import_labels_{files[0].file_id}"
+        import_files = load_import_files(
+            files, widget_state.get_widget_value(labels_key, None) or ""
+        )
+        names = [file.name for file in files]
+        if isinstance(import_files, (str, LabelReadingError)):
+            st.warning(escaping.escape_markdown(str(import_files)), icon=":material/error:")
+            if isinstance(import_files, LabelReadingError):
+                predictions.select_label_reading(import_files.options, None, labels_key)
         elif isinstance(import_files, list):
             report.show_report_runs(import_files, names, finish_import)
         else:
             predictions.show_import_preview(import_files)
+            if len(import_files.label_options) > 1:
+                predictions.select_label_reading(
+                    import_files.label_options, import_files.label_reading, labels_key
+                )
             predictions.show_import_form(
                 import_files, names, functools.partial(finish_import, view=VIEW_OF_PREDICTIONS)
             )
 
 
-def load_import_files(files: Sequence[Any]) -> MemberOutputs | list[Capsule] | str:
-    """What the files hold, or why they cannot be taken; read once."""
-    file_ids = tuple(file.file_id for file in files)
+def load_import_files(
+    files: Sequence[Any], labels_as: str
+) -> MemberOutputs | list[Capsule] | LabelReadingError | str:
+    """What the files hold, or why they cannot be taken; read once for each reading of labels."""
+    file_ids = (*(file.file_id for file in files), labels_as)
     if tab.import_contents is None or tab.import_contents[0] != file_ids:
         del tab.import_contents
         with st.spinner("Reading …"):
-            tab.import_contents = file_ids, parse_import_files(files)
+            tab.import_contents = file_ids, parse_import_files(files, labels_as)
     return tab.import_contents[1]
 
 
-def parse_import_files(files: Sequence[Any]) -> MemberOutputs | list[Capsule] | str:
+def parse_import_files(
+    files: Sequence[Any], labels_as: str = ""
+) -> MemberOutputs | list[Capsule] | LabelReadingError | str:
     """As `load_import_files`, anew."""
     try:
         exchange.check_import_size(sum(file.size for file in files))
         most = exchange.MAX_UNPACK_RATIO * exchange.max_import_bytes()
         if all(exchange.is_report_file(file) for file in files):
             return exchange.read_reports(list(files), most)
-        return exchange.read_prediction_files(list(files), most)
+        return exchange.read_prediction_files(list(files), most, labels_as)
+    except LabelReadingError as error:
+        return error
     except EnsembleError as error:
         return str(error)
 

@@ -8,7 +8,7 @@ from ensemble import exchange
 from ensemble.access import Action
 from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.errors import EnsembleError
-from ensemble.exchange import SNIPPETS, MemberOutputs, Snippet
+from ensemble.exchange import LABEL_READINGS, SNIPPETS, MemberOutputs, Snippet
 from ensemble.jobs.folders import MAX_NAME_LENGTH
 from ensemble.ui.shared import guard, widget_state
 from ensemble.ui.sign_in import rights
@@ -66,6 +66,18 @@ def show_import_preview(member_outputs: MemberOutputs) -> None:
     st.markdown(f"{text}{escaping.escape_markdown(names)}{more}.")
     for note in member_outputs.notes:
         st.caption(escaping.escape_markdown(note))
+
+
+def select_label_reading(options: Sequence[str], taken: str | None, key: str) -> None:
+    """A choice among the ways in which the labels can be read; the files are read again with it."""
+    st.segmented_control(
+        "Read labels as",
+        options,
+        default=taken,
+        key=key,
+        format_func=LABEL_READINGS.__getitem__,
+        help="Numbers can be names of classes, or count them. What was taken is said above.",
+    )
 
 
 def show_import_form(
