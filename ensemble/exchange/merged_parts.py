@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import number_groups
+from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks import names
 from ensemble.exchange.checks.axes import OutputAxes
@@ -80,3 +81,19 @@ def load_first_images(
             with name_file_in_errors(file.name):
                 return file.predictions.images(examples)
     return None, []
+
+
+def find_first_details(files: list[NamedFilePredictions], examples: int) -> ExampleDetails:
+    """What the first file that says it calls the examples, and says of them; PredictionsError."""
+    for file in files:
+        details = file.predictions.details
+        every = {"example_names": details.names, **details.columns}
+        for field, values in every.items():
+            if values and len(values) != examples:
+                raise PredictionsError(
+                    f"{file.name}: its `{field:.60}` has {len(values):,} entries, and there are "
+                    f"{examples:,} examples: give one for each, or leave it out."
+                )
+        if details:
+            return details
+    return NO_DETAILS

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import number_groups
 from ensemble.analysis.quality.averaging import average_probabilities
-from ensemble.datasets.example_details import NO_DETAILS
 from ensemble.errors import PredictionsError
 from ensemble.exchange.binary_columns import turn_member_columns
 from ensemble.exchange.checks import names
@@ -35,6 +34,7 @@ from ensemble.exchange.checks.probability_values import ProbabilityConverter
 from ensemble.exchange.files.file_predictions import NamedFilePredictions, name_file_in_errors
 from ensemble.exchange.member_outputs import GROUPS_NOTE, MemberOutputs
 from ensemble.exchange.merged_parts import (
+    find_first_details,
     load_first_images,
     merge_class_names,
     merge_member_names,
@@ -76,13 +76,13 @@ def merge_predictions(
     notes += _fill_probabilities(files, axes, probabilities)
     images, image_notes = load_first_images(files, len(labels))
     groups = number_first_groups(files, len(labels))
-    details = next((file.predictions.details for file in files if file.predictions.details), None)
+    details = find_first_details(files, len(labels))
     if left_out := len(labels) - len(kept):
         check_free_memory(nbytes, most_bytes)
         probabilities = np.ascontiguousarray(probabilities[:, :, kept])
         images = None if images is None else images[kept]
         groups = None if groups is None else groups[kept]
-        details = None if details is None else details.take(kept)
+        details = details.take(kept)
         notes.append(_describe_left_out(left_out, len(labels)))
     with name_file_in_errors(first):
         reading = _read_labels(readings, probabilities, shape[3], labels_as)
@@ -105,7 +105,7 @@ def merge_predictions(
         ),
         label_reading=reading.name,
         label_options=reading.options,
-        details=details or NO_DETAILS,
+        details=details,
     )
 
 

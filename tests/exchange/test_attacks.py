@@ -63,8 +63,8 @@ def test_a_small_parquet_is_not_made_a_large_one(
             "“label” has a text of 2,000 bytes",
         ),
         (
-            csv_of(COLUMNS, [[row[0], place, *row[2:]] for place, row in enumerate(ROWS)]),
-            "members has 120 different values, but at most 64",
+            csv_of(COLUMNS, [[row[0], n, *row[2:]] for n, row in enumerate(ROWS * 3)]),
+            "members has 360 different values, but at most 256",
         ),
         (csv_of(COLUMNS, ROWS).replace("\n", "\r"), "first row cannot be read .* line ends"),
     ],

@@ -70,7 +70,11 @@ def test_what_pandas_writes_of_any_types_is_read(tmp_path: Path, kind: str) -> N
     assert found.class_names == NAMES
     assert found.member_names == ("forest", "boosted", "net")
     assert found.split == "validation"
-    assert found.notes == ("Columns that were ignored: “prediction”.",)
+    rows = int((PROBABILITIES.argmax(axis=2) != 0).sum())  # "ant" is class 0
+    assert found.notes == (
+        f"In {rows} of {M * N} rows “prediction” is not the likeliest class: the columns of the "
+        "classes were taken.",
+    )
 
 
 def test_parquet_keeps_float32_and_logits_their_softmax(tmp_path: Path) -> None:
@@ -86,17 +90,21 @@ def test_parquet_keeps_float32_and_logits_their_softmax(tmp_path: Path) -> None:
 
 
 def test_a_table_a_member_with_labels_in_one_of_them(tmp_path: Path) -> None:
-    files = []
+    files, draw, first = [], np.random.default_rng(1), np.arange(N)
     for m in range(M):
         rows = [[f"photo-{n:03}", *PROBABILITIES[m, n].tolist()] for n in range(N)]
         columns = ["id", *NAMES]
         if m == 1:
             rows = [[*row, NAMES[LABELS[n]]] for n, row in enumerate(rows)]
             columns.append("label")
-        files.append(written(tmp_path, csv_of(columns, shuffled(rows)), f"net {m}.csv"))
+        order = draw.permutation(N)
+        first = order if m == 0 else first
+        text = csv_of(columns, [rows[at] for at in order])
+        files.append(written(tmp_path, text, f"net {m}.csv"))
     found = exchange.read_prediction_files(files)
-    assert_array_equal(found.probabilities[0], PROBABILITIES)
-    assert_array_equal(found.labels, LABELS)
+    assert_array_equal(found.probabilities[0], PROBABILITIES[:, first])
+    assert_array_equal(found.labels, LABELS[first])
+    assert found.details.names == tuple(f"photo-{n:03}" for n in first)
     assert found.member_names == ("net 0", "net 1", "net 2")
     other = csv_of(
         ["id", *NAMES], [[f"photo-{n + 1:03}", *row[3:]] for n, row in enumerate(ROWS[:N])]
@@ -151,9 +159,12 @@ def put(row: int, column: int, value: Any) -> str:
         (
             csv_of(
                 ["example", "member", "label", "file", "b", "c", "d"],
-                [[*row[:3], "a.png", *row[4:]] for row in ROWS],
+                [
+                    [*row[:4], "a.png" if at == 3 else row[4], *row[5:]]
+                    for at, row in enumerate(ROWS)
+                ],
             ),
-            "“file” has “a.png” in line 2",
+            "“b” has “a.png” in line 5",
         ),
         (csv_of(COLUMNS, [[*row[:2], row[2] + 1, *row[3:]] for row in ROWS]), "begins at 1"),
     ],

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ensemble.errors import ConfigError, PredictionsError
 
 MOST_EPOCHS = 1000
-MOST_MEMBERS = 64
-FEWEST_CLASSES, MOST_CLASSES = 2, 1000
-MOST_EXAMPLES = 50_000
+MOST_MEMBERS = 256
+FEWEST_CLASSES, MOST_CLASSES = 2, 2000
+MOST_EXAMPLES = 200_000
 MOST_SIDE = 1024  # pixels of an image
 MOST_UPLOAD_MB = 500  # without ENSEMBLE_MAX_IMPORT_MB
 MAX_UNPACK_RATIO = 8  # times as much as may be uploaded is taken of it, once it is unpacked

@@ -1,44 +1,83 @@
-"""Which column of a table is what: example, member, epoch, label, and the classes.
+"""Which column of a table is what: example, member, epoch, label, the classes, and what is beside.
 
 Classes are columns `p_NAME` or `logit_NAME`; a table without any has one column a class, named as
-the class is, and nothing else but the columns listed here.
+the class is. What is neither those nor listed here is kept beside the examples.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ensemble.errors import PredictionsError
 
 # What a column is, by the names that people give it; the first is the one that is documented.
 KEY_NAMES = {
-    "example": ("example", "example_id", "id"),
-    "member": ("member", "model", "member_id", "model_id"),
+    "example": ("example", "example_id", "id", "sample_id", "sample", "image_id", "uid", "case_id"),
+    "member": ("member", "model", "member_id", "model_id", "network", "estimator", "learner"),
     "epoch": ("epoch",),
-    "label": ("label", "labels", "y_true", "target", "true_label"),
+    "label": (
+        "label",
+        "labels",
+        "y_true",
+        "target",
+        "true_label",
+        "ground_truth",
+        "groundtruth",
+        "true_class",
+        "y_test",
+        "class",
+        "targets",
+        "truth",
+        "label_id",
+        "gt",
+        "y",
+    ),
     "split": ("split",),
     "group": ("group", "groups", "group_id", "writer_id", "patient_id", "video_id"),
 }
+# Columns that may name examples, where there is none of those above and no name is there twice.
+WEAK_EXAMPLE_NAMES = (
+    *("filename", "file_name", "file", "filepath", "file_path", "path"),
+    *("image", "image_path", "img", "name", "url"),
+)
+# Columns that tell members apart, alone or beside `member`, where each has all examples; and else
+# say something of the examples. They are never classes.
+MEMBER_PARTS = (
+    *("seed", "random_seed", "random_state", "fold", "cv_fold", "run", "run_id"),
+    *("replicate", "repeat", "trial", "checkpoint"),
+)
 # A table's own numbers of its rows, of which nothing need be said.
 ROW_NUMBERS = {"__index_level_0__", "unnamed: 0", ""}
+PREDICTION_NAMES = (
+    *("prediction", "predicted", "pred", "y_pred", "predicted_class", "predicted_label"),
+    *("pred_class", "pred_label", "y_hat", "yhat"),
+)
+CONFIDENCE_NAMES = (
+    *("confidence", "conf", "p_max", "prob_max", "max_p", "max_prob", "max_probability"),
+    *("probability_max", "p_pred", "prob_pred", "predicted_probability"),
+)
 # What stands beside the classes and is none.
-IGNORED_COLUMNS = ROW_NUMBERS | {
-    "prediction",
-    "predicted",
-    "pred",
-    "y_pred",
-    "confidence",
-    "correct",
-    "index",
-    "row",
-}
+IGNORED_COLUMNS = (
+    ROW_NUMBERS | set(PREDICTION_NAMES) | set(CONFIDENCE_NAMES) | {"correct", "index", "row"}
+)
 PROBABILITY_PREFIX = "(?:p|prob|proba|probability)"
 PREFIXES = {
     "probabilities": re.compile(rf"{PROBABILITY_PREFIX}[_ ]?(\d+)|{PROBABILITY_PREFIX}_(.+)"),
     "logits": re.compile(r"logits?[_ ]?(\d+)|logits?_(.+)"),
 }
-SINGLE_COLUMNS = {"p": "probabilities", "probability": "probabilities", "logit": "logits"}
-MOST_COLUMNS = 1100
+SINGLE_COLUMNS = {
+    "p": "probabilities",
+    "probability": "probabilities",
+    "prob": "probabilities",
+    "proba": "probabilities",
+    "y_prob": "probabilities",
+    "y_proba": "probabilities",
+    "y_score": "probabilities",
+    "score": "probabilities",
+    "logit": "logits",
+}
+MOST_COLUMNS = 2200
+CLASSES_HINT = "name them p_0, p_1 … (or p_NAME), logits logit_0 …"
 
 
 @dataclass(frozen=True)
@@ -46,23 +85,42 @@ class TableColumns:
     """Where in a table what stands.
 
     Attributes:
-      key_columns: the column of "example", "member", "epoch", "label", "split" and "group", where
-        there is one.
+      key_columns: the column of "example", "member", "epoch", "label", "split", "group",
+        "prediction" and "confidence", where there is one.
       kind: "probabilities" or "logits".
-      class_columns: the columns of the classes, in the classes' order.
+      class_columns: the columns of the classes, in the classes' order; of tables without prefixes
+        also numbers that may turn out to be none.
       class_names: of the classes; None if they are numbered, or one column stands for two.
       ignored: columns that nothing is made of.
+      member_parts: columns that may tell members apart.
+      attributes: other columns, which say something of the examples.
     """
 
     key_columns: dict[str, str]
     kind: str
     class_columns: tuple[str, ...]
     class_names: tuple[str, ...] | None
-    ignored: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
+    member_parts: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def text_columns(self) -> list[str]:
+        """The columns that are read as text, each once."""
+        return list(
+            dict.fromkeys([*self.key_columns.values(), *self.member_parts, *self.attributes])
+        )
 
 
-def parse_table_columns(columns: Sequence[str]) -> TableColumns:
+def parse_table_columns(
+    columns: Sequence[str], text_columns: Collection[str] = (), targets: bool = False
+) -> TableColumns:
     """What each column of a table is.
+
+    Args:
+      columns: their names.
+      text_columns: those that hold no numbers, as far as that is known.
+      targets: whether the labels are no whole numbers, for the refusal.
 
     Raises:
       PredictionsError: there are no columns of classes, or two of one name, or both probabilities
@@ -73,61 +131,115 @@ def parse_table_columns(columns: Sequence[str]) -> TableColumns:
         raise PredictionsError(f"its column “{twice:.60}” appears twice: keep one of them.")
     if len(columns) > MOST_COLUMNS:
         raise PredictionsError(
-            f"it has {len(columns):,} columns: give one for each of at most 1,000 classes."
+            f"it has {len(columns):,} columns: give one for each of at most 2,000 classes."
         )
     keys = _match_key_columns(columns)
     rest = [column for column in columns if column not in keys.values()]
+    kind, class_columns, names = _find_class_columns(rest, keys, text_columns)
+    if not class_columns:
+        raise PredictionsError(_describe_missing_classes(keys, targets))
+    parts, attributes, ignored = [], [], []
+    for column in rest:
+        word = _fold_name(column)
+        if column in class_columns:
+            continue
+        if word in IGNORED_COLUMNS:
+            ignored.append(column)
+        elif word in MEMBER_PARTS:
+            parts.append(column)
+        else:
+            attributes.append(column)
+    return TableColumns(
+        keys, kind, class_columns, names, tuple(ignored), tuple(parts), tuple(attributes)
+    )
+
+
+def _find_class_columns(
+    rest: Sequence[str], keys: dict[str, str], text_columns: Collection[str]
+) -> tuple[str, tuple[str, ...], tuple[str, ...] | None]:
+    """What the classes' numbers are, their columns and names; no columns where there are none."""
     prefixed = {
         kind: prefixed_columns
         for kind, pattern in PREFIXES.items()
-        if (prefixed_columns := _match_prefixed_columns(rest, pattern))
+        if (prefixed_columns := _match_prefixed_columns(rest, pattern, text_columns))
     }
     if len(prefixed) > 1:
         raise PredictionsError("it has columns of probabilities and of logits: keep one of them.")
     for kind, prefixed_columns in prefixed.items():
-        order, names = _sort_class_columns(prefixed_columns)
-        aside = tuple(column for column in rest if column not in prefixed_columns)
-        return TableColumns(keys, kind, order, names, aside)
+        return kind, *_sort_class_columns(prefixed_columns)
+    confidence = [column for column in rest if _fold_name(column) in CONFIDENCE_NAMES]
     for candidate in rest:
-        if candidate.lower() in SINGLE_COLUMNS:
-            aside = tuple(other for other in rest if other != candidate)
-            return TableColumns(keys, SINGLE_COLUMNS[candidate.lower()], (candidate,), None, aside)
-    reserved_names = IGNORED_COLUMNS.union(*KEY_NAMES.values())
-    aside = tuple(column for column in rest if column.strip().lower() in reserved_names)
-    named = tuple(column for column in rest if column not in aside)
-    if len(named) < 2:
-        raise PredictionsError(
-            "it has no columns of classes: name them p_0, p_1 … (or p_NAME), logits logit_0 …."
-        )
-    return TableColumns(keys, "probabilities", named, tuple(map(str.strip, named)), aside)
+        if (word := _fold_name(candidate)) in SINGLE_COLUMNS:
+            return SINGLE_COLUMNS[word], (candidate,), None
+    named = tuple(
+        column
+        for column in rest
+        if column not in text_columns
+        and _fold_name(column) not in {*IGNORED_COLUMNS, *MEMBER_PARTS}
+        and not any(_fold_name(column) in KEY_NAMES[key] for key in ("example", "member", "epoch"))
+    )
+    if len(named) >= 2:
+        return "probabilities", named, tuple(map(str.strip, named))
+    if confidence and "prediction" in keys:
+        return "probabilities", (confidence[0],), None
+    return "probabilities", (), None
 
 
 def _match_key_columns(columns: Sequence[str]) -> dict[str, str]:
     key_columns: dict[str, str] = {}
-    for key, names in KEY_NAMES.items():
-        for name in names:
+    names = {**KEY_NAMES, "prediction": PREDICTION_NAMES}
+    for key, aliases in names.items():
+        for name in aliases:
             for column in columns:
-                if key not in key_columns and column.strip().lower() == name:
+                if key not in key_columns and _fold_name(column) == name:
                     key_columns[key] = column
     return key_columns
 
 
-def _match_prefixed_columns(columns: Sequence[str], pattern: "re.Pattern[str]") -> dict[str, str]:
+def _match_prefixed_columns(
+    columns: Sequence[str], pattern: "re.Pattern[str]", text_columns: Collection[str]
+) -> dict[str, str]:
     """Columns with the prefix, each with the class that it is of."""
-    matches = {column: pattern.fullmatch(column.strip()) for column in columns}
-    return {column: match[1] or match[2] for column, match in matches.items() if match}
+    matches = {
+        column: match
+        for column in columns
+        if column not in text_columns and (match := pattern.fullmatch(column.strip()))
+    }
+    return {column: match[1] or match[2] for column, match in matches.items()}
 
 
 def _sort_class_columns(
     class_columns: dict[str, str],
 ) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """The columns in the classes' order, and the classes' names, None for plain numbers."""
-    if len(class_columns) > 1 and all(
-        name.isascii() and name.isdigit() for name in class_columns.values()
-    ):
-        numbers = sorted((int(name[:9]), column) for column, name in class_columns.items())
-        if [number for number, _ in numbers] == list(range(len(numbers))):
-            return tuple(column for _, column in numbers), None
+    digits = {
+        column: name for column, name in class_columns.items() if name.isascii() and name.isdigit()
+    }
+    if len(digits) > 1 and (
+        len(digits) == len(class_columns)
+        or sorted(int(name[:9]) for name in digits.values()) == list(range(len(digits)))
+    ):  # names beside the numbers 0, 1 … are none of classes
+        numbers = sorted((int(name[:9]), column) for column, name in digits.items())
         order = tuple(column for _, column in numbers)
+        if [number for number, _ in numbers] == list(range(len(numbers))):
+            return order, None
         return order, tuple(str(number) for number, _ in numbers)
     return tuple(class_columns), tuple(class_columns.values()) if len(class_columns) > 1 else None
+
+
+def _describe_missing_classes(keys: dict[str, str], targets: bool) -> str:
+    if targets and "prediction" in keys and "label" in keys:
+        return (
+            f"its columns “{keys['label']}” and “{keys['prediction']}” look like numbers to "
+            "predict (regression), not classes: give the probability of each class."
+        )
+    if "prediction" in keys:
+        return (
+            "it has no columns of classes, only what is predicted "
+            f"(“{keys['prediction']:.60}”): give the probability of each class, and {CLASSES_HINT}."
+        )
+    return f"it has no columns of classes: {CLASSES_HINT}."
+
+
+def _fold_name(column: str) -> str:
+    return column.strip().lower()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.datasets.example_details import ExampleDetails, clean_details
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.images import convert_images_to_uint8
 from ensemble.exchange.checks.labels import flatten_labels
@@ -22,15 +23,21 @@ from ensemble.exchange.files.npz_archive import NpzArchive
 # The name that is documented, and others that stand for nothing else.
 COLUMN_PREFIX = "example_"  # of an array that says one thing of each example
 ARRAY_NAMES = {
-    "probabilities": ("probabilities", "probs", "proba", "y_proba", "y_prob"),
+    "probabilities": ("probabilities", "probs", "proba", "y_proba", "y_prob", "predict_proba"),
     "logits": ("logits",),
-    "labels": ("labels", "label", "y_true", "targets"),
+    "labels": (
+        *("labels", "label", "label_ids", "y_true", "targets", "target", "y_test", "y"),
+        *("ground_truth", "true_labels", "test_labels"),
+    ),
     "images": ("images",),
-    "class_names": ("class_names", "classes"),
+    "class_names": ("class_names", "classes", "classes_", "label_names"),
     "member_names": ("member_names",),
+    "example_names": ("example_names", "example_ids", "ids", "filenames", "file_names"),
     "split": ("split",),
     "groups": ("groups", "group"),
 }
+# Names of probabilities as well as of logits, which their numbers tell apart.
+OUTPUT_NAMES = ("predictions", "preds", "y_pred", "outputs", "y_score", "scores")
 MOST_LABEL_BYTES = MOST_EXAMPLES * MOST_CLASSES * 8  # one-hot in float64
 MAX_TEXT_LENGTH = (
     250  # letters of the longest text of an array, which each of its texts takes room for
@@ -45,8 +52,15 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
       PredictionsError: it has no outputs, or an array is not what its name says.
     """
     array_names, notes = _match_array_names(archive.array_names)
-    kind = _find_output_kind(array_names, archive.array_names)
-    aside = set(archive.array_names) - set(array_names.values())
+    kind = _find_output_kind(archive, array_names, notes)
+    columns = {
+        name.removeprefix(COLUMN_PREFIX): name
+        for name in archive.array_names
+        if name.startswith(COLUMN_PREFIX)
+        and name not in array_names.values()
+        and len(archive.array_header(name).shape) == 1
+    }
+    aside = set(archive.array_names) - {*array_names.values(), *columns.values()}
     if "probabilities" in array_names and "logits" in array_names:
         aside.add(array_names["logits"])
     if aside:
@@ -75,6 +89,7 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
         groups=_load_small_array(archive, array_names["groups"])
         if "groups" in array_names
         else None,
+        details=_read_npz_details(archive, array_names.get("example_names"), columns),
         **_prepare_npz_images(archive, array_names),
     )
 
@@ -90,15 +105,48 @@ def _match_array_names(names: list[str]) -> tuple[dict[str, str], list[str]]:
     return array_names, notes
 
 
-def _find_output_kind(array_names: dict[str, str], names: list[str]) -> str:
+def _find_output_kind(archive: NpzArchive, array_names: dict[str, str], notes: list[str]) -> str:
+    """Whether the outputs are probabilities or logits, by their name or else by their numbers."""
     for kind in ("probabilities", "logits"):
         if kind in array_names:
             return kind
-    listing = ", ".join(f"`{name:.40}`" for name in names[:8])
-    raise PredictionsError(
-        f"it has neither `probabilities` nor `logits`, only {listing}: save them under one of "
-        "these names, np.savez(file, probabilities=…, labels=…)."
-    )
+    name = next((name for name in OUTPUT_NAMES if name in archive.array_names), None)
+    if name is None:
+        listing = ", ".join(f"`{name:.40}`" for name in archive.array_names[:8])
+        raise PredictionsError(
+            f"it has neither `probabilities` nor `logits`, only {listing}: save them under one of "
+            "these names, np.savez(file, probabilities=…, labels=…)."
+        )
+    kind = "probabilities" if _look_like_probabilities(archive, name) else "logits"
+    array_names[kind] = name
+    notes.append(f"`{name}` was read as `{kind}`, which its numbers are.")
+    return kind
+
+
+def _look_like_probabilities(archive: NpzArchive, name: str) -> bool:
+    """Whether the first rows of an array are distributions, in per cent too."""
+    header = archive.array_header(name)
+    if header.dtype.kind == "U" or not header.shape or 0 in header.shape:
+        return True  # which is refused by its shape or type
+    block = next(archive.iterate_blocks(name, header.shape[-1])).astype(np.float64)
+    if len(header.shape) == 1 or header.shape[-1] == 1:
+        return bool((block >= 0).all() and (block <= 1).all())
+    sums = block.sum(axis=1)
+    near = (np.abs(sums - 1) <= 0.05) | (np.abs(sums - 100) <= 5)
+    return bool((block >= 0).all() and near.mean() > 0.5)
+
+
+def _read_npz_details(
+    archive: NpzArchive, names: str | None, columns: dict[str, str]
+) -> ExampleDetails:
+    """What the examples are called, and each array that says one thing of each."""
+    texts = {column: _load_text_list(archive, name) for column, name in columns.items()}
+    return clean_details([] if names is None else _load_text_list(archive, names), texts)[0]
+
+
+def _load_text_list(archive: NpzArchive, name: str) -> list[str]:
+    values = _load_small_array(archive, name, MOST_EXAMPLES * MAX_TEXT_LENGTH * 4).reshape(-1)
+    return [str(value) for value in values.tolist()]
 
 
 def _read_npz_names(

@@ -1,6 +1,7 @@
 """A table's rows, put where they belong: epoch by epoch, member by member, example by example."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,133 +9,92 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
-from ensemble.exchange.checks.limits import (
-    MOST_CLASSES,
-    MOST_EPOCHS,
-    MOST_EXAMPLES,
-    MOST_MEMBERS,
-)
 from ensemble.exchange.checks.names import check_distinct_names, sanitize_name
+from ensemble.exchange.files.class_columns import (
+    check_predictions,
+    resolve_single_column,
+    select_class_columns,
+)
 from ensemble.exchange.files.columns import TableColumns
 from ensemble.exchange.files.file_predictions import FilePredictions
+from ensemble.exchange.files.row_details import collect_details
+from ensemble.exchange.files.row_keys import Codes, RowKeys, Texts, encode_key_column
 from ensemble.storage.arrays.array_digest import CHUNK_BYTES
-
-Codes = NDArray[np.int64]
-# Of how many values a key may be: told before each of them is looked at.
-MAX_KEY_VALUES = {
-    "epoch": MOST_EPOCHS,
-    "member": MOST_MEMBERS,
-    "example": MOST_EXAMPLES,
-    "label": MOST_CLASSES,
-    "group": MOST_EXAMPLES,
-}
 
 
 def arrange_table_rows(
-    columns: TableColumns, values: NDArray[Any], texts: dict[str, pa.ChunkedArray], notes: list[str]
+    columns: TableColumns, values: NDArray[Any], texts: Texts, notes: list[str]
 ) -> FilePredictions:
     """The predictions of a table's rows, which may stand in any order.
 
     Args:
       columns: of the table.
       values: (R, K), the classes' numbers.
-      texts: R of each key that the table has.
+      texts: R of each other column that is read.
       notes: what was assumed so far.
 
     Raises:
       PredictionsError: a row is missing, or there twice, or an example has two labels.
     """
-    rows = len(values)
-    epochs, epoch_names = encode_key_column(texts.get("epoch"), "epoch", rows)
-    members, member_names = encode_key_column(texts.get("member"), "member", rows)
-    series = epochs * len(member_names) + members
-    if "example" in texts:
-        examples, example_names = encode_key_column(
-            texts["example"], "example", rows, in_order=False
-        )
+    columns, values, aside, more = select_class_columns(columns, values, texts)
+    notes = [*notes, *more]
+    names = columns.class_names
+    if len(columns.class_columns) == 1:
+        values, names, more = resolve_single_column(columns, values, texts)
     else:
-        examples, example_names = _count_previous_rows(series), ()
-    shape = len(epoch_names), len(member_names), int(examples.max()) + 1
-    order = _order_table_rows(series * shape[2] + examples, shape, member_names, example_names)
-    if len(epoch_names) > 1 and list(epoch_names) != [str(n + 1) for n in range(shape[0])]:
-        epoch_range = f"{epoch_names[0]:.20} … {epoch_names[-1]:.20}"
-        notes = [*notes, f"Epochs {epoch_range} of the table are numbered 1 to {shape[0]}."]
-    return FilePredictions(
+        shown = names or tuple(map(str, range(len(columns.class_columns))))
+        more = check_predictions(columns, values, texts, shown)
+    notes += more
+    keys = {key: texts[column] for key, column in columns.key_columns.items()}
+    rows = RowKeys.encode(columns, keys, texts, len(values))
+    shape = len(rows.epoch_names), len(rows.member_names), int(rows.examples.max()) + 1
+    order = _order_table_rows(
+        rows.series * shape[2] + rows.examples, shape, rows.member_names, rows.example_names
+    )
+    if len(rows.epoch_names) > 1 and list(rows.epoch_names) != [
+        str(n + 1) for n in range(shape[0])
+    ]:
+        epoch_range = f"{rows.epoch_names[0]:.20} … {rows.epoch_names[-1]:.20}"
+        notes.append(f"Epochs {epoch_range} of the table are numbered 1 to {shape[0]}.")
+    labels, groups = (
+        _parse_example_column(key, keys.get(key), rows.examples, shape[2], rows.example_names)
+        for key in ("label", "group")
+    )
+    details, ignored = collect_details(columns, texts, aside, rows, shape[2])
+    notes += rows.notes
+    if ignored:
+        listing = ", ".join(f"“{column_name:.40}”" for column_name in ignored[:5])
+        more_text = "" if len(ignored) <= 5 else f" and {len(ignored) - 5} more"
+        notes.append(f"Columns that were ignored: {listing}{more_text}.")
+    predictions = FilePredictions(
         kind=columns.kind,
         shape=(*shape, len(columns.class_columns)),
         blocks=lambda columns: _iterate_ordered_blocks(values, order),
-        labels=_parse_example_column(
-            "label", texts.get("label"), examples, shape[2], example_names
-        ),
-        groups=_parse_example_column(
-            "group", texts.get("group"), examples, shape[2], example_names
-        ),
-        class_names=check_distinct_names(
-            "class_names", list(map(sanitize_name, columns.class_names))
-        )
-        if columns.class_names
+        labels=labels,
+        groups=groups,
+        class_names=check_distinct_names("class_names", list(map(sanitize_name, names)))
+        if names
         else None,
-        member_names=_drop_default_names(member_names, bounded=True),
-        split=_parse_split_column(texts.get("split")),
-        examples=_drop_default_names(example_names),
+        member_names=_drop_default_names(rows.member_names, bounded=True),
+        split=_parse_split_column(keys.get("split")),
+        examples=_drop_default_names(rows.example_names),
         notes=notes,
+        details=details,
     )
 
-
-def encode_key_column(
-    column: pa.ChunkedArray | None, name: str, rows: int, in_order: bool = True
-) -> tuple[Codes, tuple[str, ...]]:
-    """Each row's number among the values of a column, and the values.
-
-    Numbers are in their order; text as it comes, or sorted where files are to agree on it.
-
-    Raises:
-      PredictionsError: a cell is empty, or there are too many values.
-    """
-    if column is None:
-        return np.zeros(rows, np.int64), ("",)
-    flat_column = column.combine_chunks()
-    flat_column = flat_column.chunk(0) if isinstance(flat_column, pa.ChunkedArray) else flat_column
-    encoded = flat_column.dictionary_encode()
-    if (many := len(encoded.dictionary)) > MAX_KEY_VALUES[name]:
-        raise PredictionsError(
-            f"its column of {name}s has {many:,} different values, but at most "
-            f"{MAX_KEY_VALUES[name]:,} are accepted: check that it is what its name says."
+    def reorder(wanted: Codes) -> FilePredictions:
+        moved = order.reshape(-1, shape[2])[:, wanted].reshape(-1)
+        return replace(
+            predictions,
+            blocks=lambda columns: _iterate_ordered_blocks(values, moved),
+            labels=None if labels is None else labels[wanted],
+            groups=None if groups is None else groups[wanted],
+            examples=tuple(rows.example_names[n] for n in wanted),
+            details=details.take(wanted),
+            reorder=None,
         )
-    codes = encoded.indices.to_numpy(zero_copy_only=False)
-    values = [sanitize_name(value) for value in encoded.dictionary.to_pylist()]
-    if encoded.null_count or "" in values:
-        empty = flat_column.is_null().to_numpy(zero_copy_only=False) | np.isin(
-            codes, [place for place, value in enumerate(values) if not value]
-        )
-        raise PredictionsError(f"its row {int(np.argmax(empty)) + 1} has no {name}: give it one.")
-    numbers = [number for value in values if (number := _parse_whole_number(value)) is not None]
-    keys: list[str] = values
-    if len(numbers) == len(values):
-        keys, distinct_keys = (
-            [str(whole) for whole in numbers],
-            [str(whole) for whole in sorted(set(numbers))],
-        )
-    else:
-        distinct_keys = list(dict.fromkeys(values)) if in_order else sorted(set(values))
-    place = {key: number for number, key in enumerate(distinct_keys)}
-    return np.array([place[key] for key in keys], np.int64)[codes], tuple(distinct_keys)
 
-
-def _parse_whole_number(text: str) -> int | None:
-    """A whole number, also as "3.0"; None for other text."""
-    whole = text.removesuffix(".0").removeprefix("-")
-    is_whole = whole.isascii() and whole.isdigit() and len(whole) < 18
-    return int(text.removesuffix(".0")) if is_whole else None
-
-
-def _count_previous_rows(series: Codes) -> Codes:
-    """For each row how many of its series came before it."""
-    order = np.argsort(series, kind="stable")
-    starts = np.searchsorted(series[order], series[order])
-    counts = np.empty(len(series), np.int64)
-    counts[order] = np.arange(len(series)) - starts
-    return counts
+    return replace(predictions, reorder=reorder)
 
 
 def _order_table_rows(

@@ -1,10 +1,11 @@
 """CSV and Parquet: a row an example and member, or a table a member, brought to arrays."""
 
-import csv
 import errno
 import io
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -14,47 +15,47 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from ensemble.datasets.example_details import MAX_CELL_LENGTH
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
-from ensemble.exchange.files.columns import ROW_NUMBERS, TableColumns, parse_table_columns
+from ensemble.exchange.files.columns import KEY_NAMES, TableColumns, parse_table_columns
+from ensemble.exchange.files.csv_text import CsvText, is_number, open_csv_rows, read_csv_text
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.parquet_pages import MOST_CELL, check_parquet_pages
 from ensemble.exchange.files.table_rows import arrange_table_rows
 from ensemble.storage.arrays.npy import BoundedReader
 
-MOST_HEADER = 2**17
 CSV_BLOCK_BYTES = 2**22  # bytes of a CSV that are parsed at once; a row has to fit
 PARQUET_BATCH_ROWS = 2**14  # of Parquet that are read at once
+NO_ROWS = "it has no rows: give one for each example and member."
 CELL_ERROR = re.compile(r"In CSV column #(\d+): Row #(\d+): .*invalid value '(.*)'", re.S)
 WIDTH_ERROR = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
 def read_csv_predictions(file: BoundedReader, most_bytes: int | None = None) -> FilePredictions:
-    """The predictions of a CSV: comma, semicolon or tab; UTF-8; the first row names the columns.
+    """The predictions of a CSV: comma, semicolon, bar or tab; its first row names the columns.
 
     Raises:
       PredictionsError: it is none, or its columns, rows or cells do not fit; names the row.
     """
-    names, delimiter, decimal = _read_csv_header(file)
-    columns = parse_table_columns(names)
-    types = {name: pa.string() for name in columns.key_columns.values()}
+    text = read_csv_text(file)
+    columns = parse_table_columns(text.names, text.list_text_columns(), _has_csv_targets(text))
+    types = {name: pa.string() for name in columns.text_columns}
     types |= {name: pa.float64() for name in columns.class_columns}
-    raw = _unwrap_raw_file(file)
-    raw.seek(0)
     try:
         reader = pa.csv.open_csv(
-            pa.PythonFile(raw, mode="r"),
+            pa.PythonFile(open_csv_rows(_unwrap_raw_file(file), text), mode="r"),
             pa.csv.ReadOptions(
-                use_threads=False, block_size=CSV_BLOCK_BYTES, column_names=names, skip_rows=1
+                use_threads=False, block_size=CSV_BLOCK_BYTES, column_names=text.names
             ),
-            pa.csv.ParseOptions(delimiter=delimiter),
+            pa.csv.ParseOptions(delimiter=text.delimiter),
             pa.csv.ConvertOptions(
-                column_types=types, include_columns=list(types), decimal_point=decimal
+                column_types=types, include_columns=list(types), decimal_point=text.decimal
             ),
         )
-        return _collect_table_batches(columns, reader, most_bytes)
+        return _collect_table_batches(columns, reader, most_bytes, text.notes)
     except pa.ArrowInvalid as error:
-        raise PredictionsError(_describe_csv_error(str(error), list(types))) from error
+        raise PredictionsError(_describe_csv_error(str(error), text)) from error
 
 
 def read_parquet_predictions(file: BoundedReader, most_bytes: int | None = None) -> FilePredictions:
@@ -67,8 +68,8 @@ def read_parquet_predictions(file: BoundedReader, most_bytes: int | None = None)
         raw = _unwrap_raw_file(file)
         metadata = pa.parquet.read_metadata(pa.PythonFile(raw, mode="r"))
         schema = metadata.schema.to_arrow_schema()
-        columns = parse_table_columns(schema.names)
-        keys = list(columns.key_columns.values())
+        columns = _parse_parquet_columns(schema, metadata)
+        keys = columns.text_columns
         wanted = [*keys, *columns.class_columns]
         _check_flat_columns(schema, wanted)
         _check_row_count(metadata.num_rows, columns, most_bytes)
@@ -94,32 +95,84 @@ def _unwrap_raw_file(file: BoundedReader) -> io.RawIOBase:
 
 
 def _collect_table_batches(
-    columns: TableColumns, batches: Iterator[pa.RecordBatch], most_bytes: int | None
+    columns: TableColumns,
+    batches: Iterator[pa.RecordBatch],
+    most_bytes: int | None,
+    notes: Sequence[str] = (),
 ) -> FilePredictions:
     dtype = np.float32 if columns.kind == "probabilities" else np.float64
     blocks: list[NDArray[Any]] = []
-    keys: dict[str, list[pa.Array]] = {key: [] for key in columns.key_columns}
+    texts: dict[str, list[pa.Array]] = {column: [] for column in columns.text_columns}
+    keys = set(columns.key_columns.values())
     rows = 0
     for batch in batches:
         rows += batch.num_rows
         _check_row_count(rows, columns, most_bytes)
         blocks.append(_extract_class_values(batch, columns.class_columns, dtype))
-        for key, column in columns.key_columns.items():
-            keys[key].append(_convert_key_texts(batch.column(column), column))
+        for column, chunks in texts.items():
+            if column in keys:
+                chunks.append(_convert_key_texts(batch.column(column), column))
+            else:
+                chunks.append(_convert_attribute_texts(batch.column(column)))
     if not rows:
-        raise PredictionsError("it has no rows: give one for each example and member.")
-    texts = {key: pa.chunked_array(chunks, pa.string()) for key, chunks in keys.items()}
+        raise PredictionsError(NO_ROWS)
+    joined = {column: pa.chunked_array(chunks, pa.string()) for column, chunks in texts.items()}
     check_free_memory(2 * rows * len(columns.class_columns) * np.dtype(dtype).itemsize, most_bytes)
-    notes = []
-    if aside := [
-        column_name
-        for column_name in columns.ignored
-        if column_name.strip().lower() not in ROW_NUMBERS
-    ]:
-        listing = ", ".join(f"“{column_name:.40}”" for column_name in aside[:5])
-        more = "" if len(aside) <= 5 else f" and {len(aside) - 5} more"
-        notes = [f"Columns that were ignored: {listing}{more}."]
-    return arrange_table_rows(columns, np.concatenate(blocks), texts, notes)
+    return arrange_table_rows(columns, np.concatenate(blocks), joined, list(notes))
+
+
+def _has_csv_targets(text: CsvText) -> bool:
+    """Whether a column that is called as labels are holds numbers that are not whole."""
+    label = next((name for name in text.names if name.strip().lower() in KEY_NAMES["label"]), None)
+    cells = [] if label is None else text.list_cells(label)
+    numbers = [
+        float(cell.replace(text.decimal, ".")) for cell in cells if is_number(cell, text.decimal)
+    ]
+    return bool(numbers) and 2 * sum(not number.is_integer() for number in numbers) > len(cells)
+
+
+def _parse_parquet_columns(schema: pa.Schema, metadata: Any) -> TableColumns:
+    """What each column is; those beside the examples only where they are plain and not large."""
+    texts = {
+        field.name
+        for field in schema
+        if not (
+            pa.types.is_integer(field.type)
+            or pa.types.is_floating(field.type)
+            or pa.types.is_decimal(field.type)
+            or pa.types.is_nested(field.type)
+        )
+    }
+    targets = any(
+        pa.types.is_floating(field.type) and field.name.strip().lower() in KEY_NAMES["label"]
+        for field in schema
+    )
+    columns = parse_table_columns(schema.names, texts, targets)
+    large = _list_large_columns(metadata)
+    aside = [
+        name
+        for name in (*columns.attributes, *columns.member_parts)
+        if pa.types.is_nested(kind := schema.field(name).type)
+        or pa.types.is_binary(kind)
+        or name in large
+    ]
+    return replace(
+        columns,
+        attributes=tuple(name for name in columns.attributes if name not in aside),
+        member_parts=tuple(name for name in columns.member_parts if name not in aside),
+        ignored=(*columns.ignored, *aside),
+    )
+
+
+def _list_large_columns(metadata: Any) -> set[str]:
+    """Columns that take more than a cell may, on average."""
+    sizes: Counter[str] = Counter()
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for place in range(group.num_columns):
+            column = group.column(place)
+            sizes[column.path_in_schema] += column.total_uncompressed_size
+    return {name for name, size in sizes.items() if size > 2**16 + MOST_CELL * metadata.num_rows}
 
 
 def _check_flat_columns(schema: pa.Schema, wanted: list[str]) -> None:
@@ -133,7 +186,8 @@ def _check_flat_columns(schema: pa.Schema, wanted: list[str]) -> None:
 
 
 def _check_row_count(rows: int, columns: TableColumns, most_bytes: int | None) -> None:
-    most = MOST_EXAMPLES * (MOST_MEMBERS if "member" in columns.key_columns else 1)
+    several = "member" in columns.key_columns or columns.member_parts
+    most = MOST_EXAMPLES * (MOST_MEMBERS if several else 1)
     if "epoch" not in columns.key_columns and rows > most:
         raise PredictionsError(f"it has more than {most:,} rows: take a sample of the examples.")
     check_free_memory(
@@ -179,44 +233,34 @@ def _convert_key_texts(column: pa.Array, name: str) -> pa.Array:
         ) from error
 
 
-def _read_csv_header(file: BoundedReader) -> tuple[list[str], str, str]:
-    """The columns' names, what parts them, and the decimal point."""
-    first = file.readline(MOST_HEADER)
-    second = file.readline(MOST_HEADER)
+def _convert_attribute_texts(column: pa.Array) -> pa.Array:
+    """What stands beside an example, as text of which the beginning is kept."""
+    if pa.types.is_boolean(column.type):
+        return pa.compute.if_else(column, "True", "False")
+    if pa.types.is_dictionary(column.type):  # the texts first: they may be long, and repeat
+        texts = _convert_attribute_texts(column.dictionary)
+        return pa.DictionaryArray.from_arrays(column.indices, texts).cast(pa.string())
     try:
-        text, row = first.decode("utf-8-sig"), second.decode()
-    except UnicodeDecodeError as error:
-        raise PredictionsError(
-            "it is neither .npz, Parquet nor a table in UTF-8: save it as one of them."
-        ) from error
-    if len(first) == MOST_HEADER or "\0" in text or not text.strip():
-        raise PredictionsError(
-            "it is neither .npz, Parquet nor a table whose first row names its columns: save it as "
-            "one of them."
-        )
-    delimiter = max(",;\t", key=text.count)
-    try:
-        names = next(csv.reader([text.rstrip("\r\n")], delimiter=delimiter))
-    except csv.Error as error:
-        raise PredictionsError(
-            f"its first row cannot be read ({error!s:.60}): save it with ordinary line ends, and "
-            "quotes around names that hold the delimiter."
-        ) from error
-    return names, delimiter, "," if delimiter == ";" and "," in row else "."
+        texts = column.cast(pa.string())
+    except pa.ArrowException:
+        return pa.nulls(len(column), pa.string())
+    return pa.compute.utf8_slice_codeunits(texts, 0, MAX_CELL_LENGTH)
 
 
-def _describe_csv_error(message: str, columns: list[str]) -> str:
+def _describe_csv_error(message: str, text: CsvText) -> str:
     if match := CELL_ERROR.search(message):
-        # Among the columns that are read; numbered from 0.
-        place = int(match[1])
-        name = columns[place] if place < len(columns) else match[1]
+        place = int(match[1])  # among all columns of the file, from 0
+        name = text.names[place] if place < len(text.names) else match[1]
         return (
-            f"its column “{name:.60}” has “{match[3]:.40}” in line {int(match[2])}: give a number "
-            "there, or name the columns of classes p_0, p_1 …."
+            f"its column “{name:.60}” has “{match[3]:.40}” in line "
+            f"{int(match[2]) + text.first_line}: give a number there, or name the columns of "
+            "classes p_0, p_1 …."
         )
     if match := WIDTH_ERROR.search(message):
         return (
-            f"its line {int(match[1])} has {match[3]} cells, and the first names {match[2]}: save "
-            "it again, with quotes around text that holds the delimiter."
+            f"its line {int(match[1]) + text.first_line} has {match[3]} cells, and the first "
+            f"names {match[2]}: save it again, with quotes around text that holds the delimiter."
         )
+    if "Empty CSV" in message:
+        return NO_ROWS
     return "it is not a readable table (its rows are uneven, or not text): save it again."
