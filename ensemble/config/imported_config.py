@@ -14,7 +14,7 @@ class ImportedConfig(Settings):
       ConfigError: a value of the wrong type or out of its range, named with that range.
     """
 
-    members: int = declare_setting(1, "How many members it has.", low=1, high=64)
+    members: int = declare_setting(1, "How many members it has.", low=1, high=256)
     epochs: int = declare_setting(1, "Epochs that it has predictions of.", low=1, high=1000)
 
     # As in a run that holds nothing out; its settings are not known.

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from ensemble.datasets.registry import DatasetEntry
 from ensemble.storage.records.field_checks import Count, NumberRange, parse_dataclass
 
-LEAST_CLASSES, MOST_CLASSES = 2, 1000
+LEAST_CLASSES, MOST_CLASSES = 2, 2000
 Side = Annotated[int, NumberRange(0, 2**16)]
 
 

@@ -32,7 +32,7 @@ from ensemble.exchange.checks.limits import (
 )
 from ensemble.exchange.checks.probability_values import ProbabilityConverter
 from ensemble.exchange.files.file_predictions import NamedFilePredictions, name_file_in_errors
-from ensemble.exchange.member_outputs import GROUPS_NOTE, MemberOutputs
+from ensemble.exchange.member_outputs import GROUPS_NOTE, ZERO_NOTE, MemberOutputs
 from ensemble.exchange.merged_parts import (
     find_first_details,
     load_first_images,
@@ -267,7 +267,4 @@ def _describe_zero_probabilities(
     phrase = (
         f"of {probabilities.shape[0] * len(labels):,} times a member gives an example's own class"
     )
-    return [
-        f"{zero:,} {phrase} a probability of 0: each adds 87 nats to its NLL, which would "
-        "otherwise be infinite."
-    ]
+    return [f"{zero:,} {phrase} {ZERO_NOTE}"]

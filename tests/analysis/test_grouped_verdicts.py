@@ -50,6 +50,18 @@ def test_moments_of_every_committee_are_those_of_its_collapsed_losses(
             assert_row_is(found, row, expected, bound)
 
 
+def test_moments_of_more_than_64_members_are_the_same() -> None:
+    probabilities, labels = distributions(70, 120, 3, seed=3), np.arange(120) % 3
+    groups = np.arange(120) // 4
+    judged = evaluate_committees(probabilities, labels, groups=groups)
+    whole = measure_losses(average_probabilities(probabilities), labels)[2]
+    for row in range(0, len(judged.masks) - 1, 97):
+        chosen = list(members_of_mask(judged.masks[row]))
+        own = measure_losses(average_probabilities(probabilities[chosen]), labels)[2]
+        expected = compute_moments(collapse_groups(own - whole, groups))
+        assert_row_is(judged.brier_loss, row, expected, BOUNDS[2])
+
+
 def assert_row_is(
     found: DifferenceMoments, row: int, expected: DifferenceMoments, bound: float
 ) -> None:

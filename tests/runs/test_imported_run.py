@@ -86,5 +86,5 @@ def test_one_that_was_tampered_with_is_refused_in_a_sentence() -> None:
     config = json.loads((run.path / "config.json").read_text())
     config["dataset"]["class_names"] = ["one"]
     write_json(run.path / "config.json", config)
-    with pytest.raises(RunError, match="1 classes are not 2 to 1,000"):
+    with pytest.raises(RunError, match="1 classes are not 2 to 2,000"):
         runs.find_run(run.id)

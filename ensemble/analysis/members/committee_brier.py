@@ -16,6 +16,7 @@ from ensemble.analysis.quality.averaging import Floats, Ints
 
 Doubles = NDArray[np.float64]
 
+MAX_MEMBERS_BY_PAIRS = 64  # of more, two pairs each are more than all averages
 MAX_BRIER_SCORE = 2.0  # no two Brier scores of one example are farther apart
 
 
@@ -52,6 +53,14 @@ def committee_brier_scores(
     """
     M, n, C = probabilities.shape
     weights = held / held.sum(axis=1, keepdims=True)
+    if M > MAX_MEMBERS_BY_PAIRS:
+        scores = _score_averages(probabilities, labels, weights, block)
+        if groups is None:
+            return scores
+        losses = np.asarray(scores.loss.mean)
+        return scores._replace(
+            loss=_measure_grouped_losses(probabilities, labels, weights, losses, groups)
+        )
     pairs = np.triu_indices(M)
     products, squares = [], np.zeros((M + len(pairs[0]),) * 2)
     for number in range(block.max() + 1):
@@ -72,13 +81,11 @@ def committee_brier_scores(
     )
     mean = each.sum(axis=1) / n
     loss = mean - mean[-1]
-    twice = np.where(pairs[0] == pairs[1], 1.0, 2.0)
-    by = np.concatenate([weights, weights[:, pairs[0]] * weights[:, pairs[1]] * twice], axis=1)
-    by = by.astype(np.float32)
     if groups is not None:
         return CommitteeBrierScores(
-            mean, _measure_grouped_losses(probabilities, labels, by, loss, groups), each
+            mean, _measure_grouped_losses(probabilities, labels, weights, loss, groups), each
         )
+    by = _weigh_pairs(weights, pairs)
     square = np.einsum("sp,sp->s", by @ squares.astype(np.float32), by, dtype=np.float64) / n
     variance = np.maximum(square - loss * loss, 0)
     variance[-1] = 0  # the whole is no distance from itself, whatever rounding says
@@ -88,43 +95,83 @@ def committee_brier_scores(
 
 
 def _measure_grouped_losses(
-    probabilities: Floats, labels: Ints, by: NDArray[np.float32], loss: Doubles, groups: Ints
+    probabilities: Floats, labels: Ints, weights: Doubles, loss: Doubles, groups: Ints
 ) -> DifferenceMoments:
     """The moments over G groups of what S committees lose, by `collapse_groups`.
 
     Args:
       probabilities: (M, N, C).
       labels: (N,).
-      by: (S, M + P), what each committee makes of the terms of `_brier_loss_terms`.
+      weights: (S, M), of the members of each committee.
       loss: (S,), the mean losses.
       groups: (N,).
     """
     M, n, C = probabilities.shape
-    pairs = np.triu_indices(M)
+    by_pairs = M <= MAX_MEMBERS_BY_PAIRS
+    pairs = np.triu_indices(M if by_pairs else 1)
+    by = _weigh_pairs(weights, pairs)
     order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
     ends, G = np.cumsum(sizes), len(sizes)
     scale = G / n * np.sqrt(G / max(1, G - 1))
-    moments, largest = np.zeros((2, len(by))), np.zeros(len(by))
+    moments, largest = np.zeros((2, len(weights))), np.zeros(len(weights))
+    room = max(1, SUM_BLOCK_SIZE // max(M * C, by.shape[1] if by_pairs else len(weights) * C))
     first = 0
     while first < G:
         start = ends[first] - sizes[first]
-        room = max(1, SUM_BLOCK_SIZE // max(M * C, by.shape[1]))
         last = max(first + 1, int(np.searchsorted(ends, start + room, side="right")))
         rows = order[start : ends[last - 1]]
         apart = probabilities[:, rows].astype(np.float64)
         apart[:, np.arange(len(rows)), labels[rows]] -= 1
         starts = ends[first:last] - sizes[first:last] - start
-        sums = np.add.reduceat(_brier_loss_terms(apart, pairs), starts)
-        for part in iterate_blocks(last - first, len(by), SUM_BLOCK_SIZE):
-            values = (sums[part] @ by.T).astype(np.float64)
-            values = scale * (values - sizes[first:last][part, None] * loss)
-            values[:, -1] = 0  # the whole, from itself
-            square = values * values
-            moments += [square.sum(axis=0), (square * values).sum(axis=0)]
-            largest = np.maximum(largest, np.sqrt(square.max(axis=0)))
+        if by_pairs:
+            sums = np.add.reduceat(_brier_loss_terms(apart, pairs), starts) @ by.T
+        else:
+            averages = (weights @ apart.reshape(M, -1)).reshape(len(weights), len(rows), C)
+            scores = np.einsum("snc,snc->ns", averages, averages)
+            sums = np.add.reduceat(scores - scores[:, -1:], starts)
+        values = scale * (sums.astype(np.float64) - sizes[first:last, None] * loss)
+        values[:, -1] = 0  # the whole, from itself
+        square = values * values
+        moments += [square.sum(axis=0), (square * values).sum(axis=0)]
+        largest = np.maximum(largest, np.sqrt(square.max(axis=0)))
         first = last
     largest = np.maximum(largest, MAX_BRIER_SCORE)  # which the next group may lose as a whole
     return DifferenceMoments(G, loss, moments[0] / G, moments[1] / G, largest)
+
+
+def _weigh_pairs(weights: Doubles, pairs: tuple[Ints, Ints]) -> NDArray[np.float32]:
+    """(S, M + P), what each committee makes of the terms of `_brier_loss_terms`."""
+    twice = np.where(pairs[0] == pairs[1], 1.0, 2.0)
+    by = np.concatenate([weights, weights[:, pairs[0]] * weights[:, pairs[1]] * twice], axis=1)
+    return by.astype(np.float32)
+
+
+def _score_averages(
+    probabilities: Floats, labels: Ints, weights: Doubles, block: Ints
+) -> CommitteeBrierScores:
+    """The same from each committee's own average, some examples at a time."""
+    n, C = probabilities.shape[1:]
+    committees = len(weights)
+    loss, square = np.zeros(committees), np.zeros(committees)
+    blocks = np.zeros((committees, int(block.max()) + 1))
+    for rows in iterate_blocks(n, committees * C, SUM_BLOCK_SIZE):
+        part = np.arange(n)[rows]
+        flat = probabilities[:, part].astype(np.float64).reshape(len(probabilities), -1)
+        averages = (weights @ flat).reshape(committees, len(part), C)
+        averages[:, np.arange(len(part)), labels[part]] -= 1
+        scores = np.einsum("snc,snc->sn", averages, averages)
+        differences = scores - scores[-1]
+        loss += differences.sum(axis=1)
+        square += (differences**2).sum(axis=1)
+        for number in np.unique(block[part]):
+            blocks[:, number] += scores[:, block[part] == number].sum(axis=1)
+    loss /= n
+    variance = np.maximum(square / n - loss * loss, 0)
+    return CommitteeBrierScores(
+        blocks.sum(axis=1) / n,
+        DifferenceMoments(n, loss, variance, np.zeros_like(loss), MAX_BRIER_SCORE),
+        blocks,
+    )
 
 
 def _brier_loss_terms(apart: Doubles, pairs: tuple[Ints, Ints]) -> NDArray[np.float32]:

@@ -123,7 +123,7 @@ def evaluate_committees(
     bit, ties included.
 
     Args:
-      probabilities: (M, N, C), each row of C a distribution; M at most 64.
+      probabilities: (M, N, C), each row of C a distribution; M at most 256.
       labels: (N,), class numbers in [0, C).
       seed: of the draw, see `list_subset_masks.subsets`.
       threads: how many work at it; None for one a processor. It does not change the figures.
@@ -269,7 +269,7 @@ def best_committees_by_size(
     Only what the label was given counts, so it takes a hundredth of the time.
 
     Args:
-      probabilities: (M, N, C), each row of C a distribution; M at most 64.
+      probabilities: (M, N, C), each row of C a distribution; M at most 256.
       labels: (N,), class numbers in [0, C).
       seed: of the draw, as for `evaluate_committees`.
     """

@@ -16,7 +16,7 @@ from ensemble.analysis.members.committees import (
     average_by_size,
     committee_curve,
 )
-from ensemble.analysis.members.subsets import MAX_MEMBERS, membership_matrix
+from ensemble.analysis.members.subsets import MAX_TRAINED_MEMBERS, membership_matrix
 
 Doubles = NDArray[np.float64]
 
@@ -70,7 +70,7 @@ def extrapolate_committee_curve(judged: CommitteeEvaluation, figure: str) -> Ext
     variance", Annals of Statistics 9 (1981), 586-596.
     """
     M = judged.members
-    size = np.arange(M + 1, min(2 * M, MAX_MEMBERS) + 1)
+    size = np.arange(M + 1, min(2 * M, MAX_TRAINED_MEMBERS) + 1)
     if (
         figure not in EXTRAPOLATED_METRICS
         or M < MIN_MEMBERS

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 MAX_MEMBERS_EXACT = 12
 MAX_DRAWN_OF_SIZE = 300  # of a size, and
 MAX_DRAWN_TOTAL = 6_000  # of all sizes together: with 64 members 98 of each
-MAX_MEMBERS = 64  # members: a mask is a uint64
+MAX_MEMBERS = 256  # of an ensemble; a run that is trained here has at most:
+MAX_TRAINED_MEMBERS = 64
+MASK_BITS = 64  # of a uint64; of more members masks are Python's integers
 
-Masks = NDArray[np.uint64]
+Masks = NDArray[np.uint64] | NDArray[np.object_]
 
 
 def list_subset_masks(members: int, seed: int = 0) -> Masks:
@@ -23,11 +25,11 @@ def list_subset_masks(members: int, seed: int = 0) -> Masks:
     likely: a mean over those of one size estimates the mean over all of that size without bias.
 
     Args:
-      members: M, from 1 to 64.
+      members: M, from 1 to 256.
       seed: of the draws; the same seed draws the same.
 
     Returns:
-      (S,), bit m of a mask is set where member m is in.
+      (S,), bit m of a mask is set where member m is in: uint64, of more than 64 members objects.
 
     Raises:
       ValueError: M is out of its range.
@@ -58,7 +60,12 @@ def members_of_mask(mask: int | np.uint64) -> tuple[int, ...]:
 
 def membership_matrix(masks: Masks, members: int) -> NDArray[np.bool_]:
     """(S, M), where a subset has a member."""
-    return (masks[:, None] >> np.arange(members, dtype=np.uint64) & np.uint64(1)).astype(bool)
+    if masks.dtype == np.uint64:
+        return (masks[:, None] >> np.arange(members, dtype=np.uint64) & np.uint64(1)).astype(bool)
+    held = np.zeros((len(masks), members), np.bool_)
+    for row, mask in enumerate(masks.tolist()):
+        held[row, list(members_of_mask(mask))] = True
+    return held
 
 
 def prefix_sums(
@@ -101,7 +108,9 @@ def _masks_of_size(members: int, size: int, seed: int) -> Masks:
         # Repeats are drawn again, so that every set of as many subsets is equally likely.
         while len(masks) < wanted:
             masks.add(_encode_mask(draws.permutation(members)[:size].tolist()))
-    return np.array(sorted(masks), np.uint64)
+    if members <= MASK_BITS:
+        return np.array(sorted(masks), np.uint64)
+    return np.array(sorted(masks), np.object_)
 
 
 def _encode_mask(subset: Sequence[int]) -> int:

@@ -22,7 +22,7 @@ Subset = tuple[int, ...]
 MAX_MEMBERS_EXACT_PLANS = 10  # members: 1,023 committees
 DRAWN_PER_SIZE = 64  # of a size, about, of more members
 MAX_MEMBERS_ALL_SIZES = 16  # members; of more these sizes alone:
-SELECTED_SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64)
+SELECTED_SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64, 96, 128, 192)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ def list_committees(members: int, seed: int = 0) -> list[Subset]:
     sizes 1, M − 1 and M.
 
     Args:
-      members: M, from 1 to 64.
+      members: M, from 1 to 256.
       seed: of the draw.
 
     Raises:
@@ -92,7 +92,7 @@ def score_committees(probabilities: Floats, labels: Ints, seed: int = 0) -> Comm
     A committee is right where `averaging.average_probabilities` over it is, ties included.
 
     Args:
-      probabilities: (M, N, C), each row of C a distribution; M at most 64.
+      probabilities: (M, N, C), each row of C a distribution; M at most 256.
       labels: (N,), class numbers in [0, C).
       seed: of the draw of committees, see `list_committees`.
 

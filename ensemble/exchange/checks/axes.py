@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
-from ensemble.exchange.checks.limits import ROW_SUM_TOLERANCE, Shape
+from ensemble.exchange.checks.limits import Shape
 
 AXIS_ORDER = "(members, examples, classes), with an axis of epochs in front if there are several"
+ROUNDED_SUM_TOLERANCE = 0.011  # of two numbers that were rounded to two digits
 BINARY_NOTE = "One number for each example was read as the {noun} of class 1; class 0 has the rest."
 
 
@@ -42,7 +43,7 @@ class OutputAxes:
         """
         if self.columns == 1 and len(shape) == 2 and shape[0] == 2:
             sums = own[0, :, :, 1].sum(axis=0)
-            if (np.abs(sums - 1) <= ROW_SUM_TOLERANCE).all():
+            if (np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all():
                 raise PredictionsError(
                     f"`{kind}` looks like (classes, examples): its two rows sum to 1; give "
                     f"(examples, classes), {kind}.T."

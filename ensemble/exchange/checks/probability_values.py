@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import ROW_SUM_TOLERANCE
+from ensemble.exchange.checks.rounding import RoundingDetector
+from ensemble.exchange.member_outputs import UNCHANGED_NOTE
 
 LOGARITHM_NOTE = "The values are logarithms of probabilities and were read as such."
 # What float16 rounds to 0 is below half of its least number above 0.
@@ -20,6 +22,8 @@ FLOAT16_NOTE = (
     f"The probabilities are float16, whose 0 is anything below {FLOAT16_ZERO:.0e}: that is taken "
     f"in its place, so that no example costs more than {-np.log(FLOAT16_ZERO):.1f} nats."
 )
+ROUNDED_TOLERANCE = 0.05  # of rows that are distributions, however they were rounded
+ROWS_AT_ONCE = 2**14
 ZERO_BASED_NOTE = "(all counted from 0)"
 
 
@@ -51,6 +55,7 @@ class ProbabilityConverter:
         self._logarithms = False
         self._row = 0  # of the next block: they are numbered over epochs, members, examples
         self._worst, self._clipped, self._raised = WorstRowSum(), False, False
+        self._rounding, self._divided = RoundingDetector(), ""
         self._probabilities_all_along = True
 
     def convert_blocks(
@@ -74,7 +79,10 @@ class ProbabilityConverter:
                 done, at, self._row = done + len(rows), at + len(rows), self._row + len(rows)
                 if at == len(targets[epoch]):
                     epoch, at = epoch + 1, 0
-        self._check_row_sums()
+        self._check_row_sums(targets[0].shape[1])
+        if self._divided:
+            for target in targets:
+                _divide_by_sums(target)
 
     def notes(self) -> list[str]:
         """What is to be said of what was taken in."""
@@ -85,11 +93,13 @@ class ProbabilityConverter:
             )
         if self._raised:
             sentences.append(FLOAT16_NOTE)
-        if self._worst.deviation > 1e-5:
+        if self._divided:
             sentences.append(
-                f"Rows sum to 1 within {self._worst.deviation:.1g} (rounding) and are left "
-                "unchanged."
+                f"Probabilities are {self._divided}: rows sum to 1 within "
+                f"{self._worst.deviation:.1g} and were divided by their sums."
             )
+        elif self._worst.deviation > 1e-5:
+            sentences.append(f"Rows sum to 1 within {self._worst.deviation:.1g} {UNCHANGED_NOTE}")
         return sentences
 
     @np.errstate(invalid="ignore", over="ignore")  # what is not finite is refused by its place
@@ -114,6 +124,7 @@ class ProbabilityConverter:
         if block.max(initial=0) > 1 + ROW_SUM_TOLERANCE and not abs(sums.mean() - 100) < 1:
             self._raise_for_first(block, block > 1 + ROW_SUM_TOLERANCE)
         self._worst.update(sums, self._row)
+        self._rounding.update(block)
         rows[:] = block
         if least < 0:
             self._clipped = True
@@ -137,7 +148,7 @@ class ProbabilityConverter:
         wide /= wide.sum(axis=1, keepdims=True)
         rows[:] = wide
 
-    def _check_row_sums(self) -> None:
+    def _check_row_sums(self, classes: int) -> None:
         if self.kind == "logits":
             if self._probabilities_all_along:
                 raise PredictionsError(
@@ -145,7 +156,11 @@ class ProbabilityConverter:
                     "`probabilities`."
                 )
             return
-        if self._worst.count:
+        if self._worst.count and self._worst.deviation <= (
+            self._rounding.compute_tolerance(classes) + 1e-6
+        ):
+            self._divided = self._rounding.describe(classes)
+        elif self._worst.count:
             raise PredictionsError(self._describe_wrong_sum())
 
     def _describe_wrong_sum(self) -> str:
@@ -185,6 +200,13 @@ class ProbabilityConverter:
         return f"epoch {epoch}, {text}" if epoch else text
 
 
+def _divide_by_sums(rows: NDArray[np.float32]) -> None:
+    """Make each row (…, C) sum to 1, some rows at a time."""
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = rows[start : start + ROWS_AT_ONCE]
+        part /= part.sum(axis=1, dtype=np.float64, keepdims=True)
+
+
 def _are_logarithms(block: NDArray[Any]) -> bool:
     """Whether rows (R, C) are the logarithms of distributions."""
     if block.shape[1] < 2 or block.dtype.kind != "f" or not block.max() <= 0:
@@ -195,4 +217,4 @@ def _are_logarithms(block: NDArray[Any]) -> bool:
 
 def _are_probabilities(block: NDArray[np.float64]) -> bool:
     """Whether rows (R, C) are distributions as they stand."""
-    return bool(block.min() >= 0 and (np.abs(block.sum(axis=1) - 1) <= ROW_SUM_TOLERANCE).all())
+    return bool(block.min() >= 0 and (np.abs(block.sum(axis=1) - 1) <= ROUNDED_TOLERANCE).all())

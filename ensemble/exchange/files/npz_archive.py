@@ -18,7 +18,13 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import check_free_memory
 from ensemble.storage.arrays.array_digest import CHUNK_BYTES
 from ensemble.storage.arrays.damaged_file import DamagedFileError
-from ensemble.storage.arrays.npy import PICKLED_MESSAGE, ArrayHeader, BoundedReader, read_header
+from ensemble.storage.arrays.npy import (
+    BFLOAT16,
+    PICKLED_MESSAGE,
+    ArrayHeader,
+    BoundedReader,
+    read_header,
+)
 from ensemble.storage.arrays.npz import HARMLESS_FLAGS, MAX_ENTRIES, ZIP_ERRORS, ZIP_METHODS
 
 DAMAGED_MESSAGE = "it is damaged and cannot be read completely: save it again."
@@ -62,7 +68,7 @@ class NpzArchive:
         info = self._entries[name]
         with self._archive.open(info) as file:
             try:
-                header = read_header(cast(BinaryIO, file))
+                header = read_header(cast(BinaryIO, file), bfloat16=True)
             except DamagedFileError as error:
                 if str(error) == PICKLED_MESSAGE:
                     raise PredictionsError(
@@ -89,7 +95,7 @@ class NpzArchive:
         content = np.empty(header.nbytes, np.uint8)
         with self._open_array_data(name, header) as file:
             _read_into_buffer(file, content)
-        return header.view_as_array(content)
+        return _widen_bfloat16(header.view_as_array(content))
 
     def iterate_blocks(self, name: str, columns: int) -> Iterator[NDArray[Any]]:
         """The numbers of an array in C order, (R, columns) at a time."""
@@ -104,7 +110,7 @@ class NpzArchive:
             for left in range(header.nbytes, 0, -rows * row):
                 content = np.empty(min(rows * row, left), np.uint8)
                 _read_into_buffer(file, content)
-                yield content.view(header.dtype).reshape(-1, columns)
+                yield _widen_bfloat16(content.view(header.dtype).reshape(-1, columns))
 
     @contextmanager
     def _open_array_data(self, name: str, header: ArrayHeader) -> Iterator[io.BufferedIOBase]:
@@ -157,6 +163,13 @@ def _find_array_entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
                 "np.savez_compressed."
             )
     return entries
+
+
+def _widen_bfloat16(array: NDArray[Any]) -> NDArray[Any]:
+    """bfloat16 as float32, of which it is the upper half; other arrays as they are."""
+    if array.dtype != BFLOAT16:
+        return array
+    return (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
 
 
 def _read_into_buffer(file: io.BufferedIOBase, content: NDArray[np.uint8]) -> None:

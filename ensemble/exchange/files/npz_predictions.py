@@ -19,6 +19,7 @@ from ensemble.exchange.checks.names import (
 )
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.npz_archive import NpzArchive
+from ensemble.storage.arrays.npy import BFLOAT16
 
 # The name that is documented, and others that stand for nothing else.
 COLUMN_PREFIX = "example_"  # of an array that says one thing of each example
@@ -69,6 +70,8 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
     header = archive.array_header(array_names[kind])
     if header.dtype.kind == "U":
         raise PredictionsError(f"`{kind}` holds text: save it as numbers, .astype('float32').")
+    if header.dtype == BFLOAT16:
+        notes.append(f"`{array_names[kind]:.40}` was read as bfloat16.")
     labels = None
     if "labels" in array_names:
         labels, more = flatten_labels(

@@ -29,6 +29,7 @@ from ensemble.storage.plain_files import open_plain_file as plain_file
 DTYPE_KINDS = "biufU"  # of types: numbers and text; never objects, which are pickled, nor records
 MAX_HEADER_BYTES = 4096  # NumPy's own takes 128, with a few axes
 MAX_READ_BYTES = 2**17  # bytes that a file may have us read in one go
+BFLOAT16 = np.dtype("V2")  # what NumPy writes of a type that it does not know
 PICKLED_MESSAGE = "an array holds Python objects, which are not unpickled"
 HEADER_LENGTH_FORMATS = {b"\1\0": "<H", b"\2\0": "<I", b"\3\0": "<I"}  # of the header, by version
 HEADER_PATTERN = re.compile(
@@ -141,8 +142,12 @@ def open_bounded_file(path: Path) -> Iterator[BoundedReader]:
         yield file
 
 
-def read_header(file: BinaryIO) -> ArrayHeader:
+def read_header(file: BinaryIO, *, bfloat16: bool = False) -> ArrayHeader:
     """The header of the array at the beginning of a file; the place after that is its data's.
+
+    Args:
+      file: from its beginning.
+      bfloat16: whether two bytes without a type, as which bfloat16 is saved, are taken.
 
     Raises:
       DamagedFileError: there is none, or one of an array that is no numbers; the message is
@@ -161,7 +166,8 @@ def read_header(file: BinaryIO) -> ArrayHeader:
         raise DamagedFileError("an array's header cannot be read")
     descr, order, lengths = match.groups()
     shape = tuple(int(dimension) for dimension in lengths.split(",") if dimension)
-    return ArrayHeader(_parse_dtype(descr), shape, order == "True", 8 + len(size) + length)
+    dtype = BFLOAT16 if bfloat16 and descr[1:] == "V2" else _parse_dtype(descr)
+    return ArrayHeader(dtype, shape, order == "True", 8 + len(size) + length)
 
 
 def map_npy(path: Path, expected: ExpectedArray) -> NDArray[Any]:

@@ -215,7 +215,7 @@ def tabulate_best_committees(
 def find_committee_row(judged: CommitteeEvaluation, who: tuple[int, ...]) -> int:
     """Where the committee of these members stands."""
     mask = sum(1 << member for member in who)
-    return int(np.flatnonzero(judged.masks == np.uint64(mask))[0])
+    return int(np.flatnonzero(judged.masks == mask)[0])
 
 
 def format_committee_members(who: tuple[int, ...], members: int) -> str:
