@@ -175,3 +175,66 @@ def test_idx_files_of_any_size_come_out_as_they_went_in(names, zipped, tmp_path,
     with pytest.raises(DataError, match="damaged or truncated"):
         add(folder, "again")
     assert datasets.registry.list_dataset_names()[4:] == ("pets",)
+
+
+@pytest.mark.parametrize(
+    ("names", "labels", "note"),
+    [
+        ([1, 2, 3], LABELS % 2 + 1, "read as the class_names"),
+        ([3, 2, 1, 0], 3 - LABELS, "read as the class_names"),
+        ([1.0, 2.0, 3.0], LABELS + 1.0, "read as the class_names"),
+        (["7", "5", "3"], 7 - 2 * LABELS, "read as the class_names"),
+        (["a", "b", "c"], LABELS, ""),
+    ],
+)
+def test_labels_that_stand_among_the_names_are_names(saved, add, names, labels, note):
+    report = add(saved(images=GREY, labels=labels, class_names=np.array(names)))
+    found = datasets.load_dataset("pets")
+    assert found.class_names == tuple(str(name).removesuffix(".0") for name in names)
+    expected = {
+        bytes(image): str(int(label)) if note else names[label]
+        for image, label in zip(GREY, labels, strict=True)
+    }
+    for images, numbers in (
+        (found.train_images, found.train_labels),
+        (found.test_images, found.test_labels),
+    ):
+        for image, number in zip(images, numbers, strict=True):
+            assert found.class_names[number] == expected[bytes(image[..., 0])]
+    assert (
+        any(note in text for text in report.note.said)
+        if note
+        else not any("labels" in text.lower() for text in report.note.said)
+    )
+
+
+def test_labels_that_seem_to_count_from_1_are_said(saved, add):
+    names = np.array(["disc", "square", "cross"])
+    report = add(saved(images=GREY, labels=LABELS % 2 + 1, class_names=names))
+    assert any("No image is labelled 0 (“disc”)" in note for note in report.note.said)
+    with pytest.raises(DataError, match="labels from 1 to 3: subtract 1"):
+        add(saved(images=GREY, labels=LABELS + 1, class_names=names))
+
+
+@pytest.mark.parametrize("names", [None, ["disc", "square", "cross"]])
+def test_minus_one_is_no_class_and_its_images_are_left_out(saved, add, names, monkeypatch):
+    monkeypatch.setattr(npz, "BLOCK", 100)
+    labels = np.where(np.arange(30) % 5 == 3, -1, LABELS)
+    more = {} if names is None else {"class_names": np.array(names)}
+    report = add(
+        saved(
+            train_images=GREY,
+            train_labels=labels,
+            test_images=GREY[:9],
+            test_labels=labels[:9],
+            train_groups=np.arange(30),
+            test_groups=np.arange(9) + 40,
+            **more,
+        )
+    )
+    found = datasets.load_dataset("pets")
+    assert (found.train_images[..., 0] == GREY[labels >= 0]).all()
+    assert (found.train_labels == labels[labels >= 0]).all()
+    assert len(found.test_images) == 7
+    assert found.class_names == tuple(names or "012")
+    assert "8 images of arrays.npz have no label (−1) and were left out." in report.note.said

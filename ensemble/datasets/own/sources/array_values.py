@@ -6,7 +6,7 @@ is in pictures (`pictures.files.levels`): uint8 as they are; floats or integers 
 have been normalised and are refused. Of four channels the last is transparency.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from ensemble.errors import DataError
 from ensemble.pictures.files import levels
 
 Labels = NDArray[np.int32]
+UNLABELLED = -1
 MOST_IMAGES = 20_000_000
 MOST_PIXELS = 2**24  # of an image: one is turned into bytes as a whole
 
@@ -36,13 +37,20 @@ def map_class_labels(
     labels_by_split: Mapping[str, NDArray[np.generic]],
     class_names: NDArray[np.generic] | None,
     where: str,
+    notes: list[str] | None = None,
 ) -> tuple[tuple[str, ...], dict[str, Labels]]:
     """One list of classes over all splits, and each split's labels as numbers into it.
 
     Args:
       labels_by_split: of each split labels (N,), (N, 1) or one-hot (N, C): whole numbers or text.
       class_names: the classes' names in the order of the labels, (C,); None if labels name them.
+        Labels that all stand among them are names, also where they are numbers.
       where: what they are of, for the refusal.
+      notes: what was assumed is added to it. Without it −1 is a label as any other.
+
+    Returns:
+      The classes' names, and int32 (N,) of each split: −1 for an image without a label, as −1
+      among labels from 0 says where no class is called so.
 
     Raises:
       DataError: they are no labels, or fewer than 2 classes or more than 1,000.
@@ -56,31 +64,82 @@ def map_class_labels(
         split: _flatten_source_labels(labels, where) for split, labels in labels_by_split.items()
     }
     every = list({label for labels in flat.values() for label in np.unique(labels).tolist()})
+    given = [] if class_names is None else _format_given_names(class_names)
+    if notes is not None and _marks_unlabelled(every, given):
+        every.remove(UNLABELLED)
+        count = sum(int((labels == UNLABELLED).sum()) for labels in flat.values())
+        notes.append(f"{count:,} images of {where} have no label (−1) and were left out.")
     _check_class_count(
         len(every) if class_names is None or not class_names.size else class_names.size, where
     )
     if class_names is not None and class_names.size:
-        names = [
-            name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
-            for name in class_names.reshape(-1).tolist()
-        ]
-        if all(isinstance(label, str) for label in every) and set(every) <= set(names):
-            order: list[object] = list(names)
-        elif all(isinstance(label, int) and 0 <= label < len(names) for label in every):
-            order = list(range(len(names)))
-        else:
-            raise DataError(
-                f"{where} has labels outside its {len(names):,} class_names: number labels "
-                f"from 0 to {len(names) - 1:,}."
-            )
+        names = given
+        order = _order_by_names(every, names, where, notes)
     else:
         names = sort_class_names(map(str, every))
         are_numbers = all(isinstance(label, int) for label in every)
-        order = [int(name) for name in names] if are_numbers else list(names)
-    places = {label: place for place, label in enumerate(order)}
+        order = {int(name) if are_numbers else name: place for place, name in enumerate(names)}
+    places = {**order, UNLABELLED: order.get(UNLABELLED, -1)}
     return format_class_names(names), {
         split: _index_class_labels(labels, places) for split, labels in flat.items()
     }
+
+
+def _format_given_names(class_names: NDArray[np.generic]) -> list[str]:
+    """Names as text; a whole number without a point, as labels are."""
+    names = []
+    for name in class_names.reshape(-1).tolist():
+        if isinstance(name, float) and name.is_integer():
+            name = int(name)
+        names.append(name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name))
+    return names
+
+
+def _marks_unlabelled(labels: Sequence[object], names: Sequence[str]) -> bool:
+    """Whether −1 among the labels is none: beside others from 0, and no class is called so."""
+    rest = [label for label in labels if label != UNLABELLED]
+    return (
+        len(rest) < len(labels)
+        and str(UNLABELLED) not in names
+        and len(rest) > 1
+        and all(isinstance(label, int) and label >= 0 for label in rest)
+    )
+
+
+def _order_by_names(
+    labels: Sequence[object], names: list[str], where: str, notes: list[str] | None
+) -> dict[object, int]:
+    """The class of each label: by its name where all are names, else by its position.
+
+    Raises:
+      DataError: one is neither.
+    """
+    said = [] if notes is None else notes
+    places = {name: place for place, name in enumerate(names)}
+    by_name = all(str(label) in places for label in labels)
+    by_place = all(isinstance(label, int) and 0 <= label < len(names) for label in labels)
+    if by_name:
+        order: dict[object, int] = {label: places[str(label)] for label in labels}
+        if any(isinstance(label, int) and order[label] != label for label in labels):
+            said.append("Labels that are numbers were read as the class_names that they are.")
+        return order
+    if by_place:
+        if 0 not in labels:
+            said.append(
+                f"No image is labelled 0 (“{names[0]:.40}”): if labels count from 1, subtract 1 "
+                "and add it again."
+            )
+        return {place: place for place in range(len(names))}
+    numbers = [label for label in labels if isinstance(label, int)]
+    if len(numbers) == len(labels) and min(numbers) == 1 and max(numbers) == len(names):
+        raise DataError(
+            f"{where} has labels from 1 to {len(names):,}: subtract 1, so that they number its "
+            "class_names from 0."
+        )
+    raise DataError(
+        f"{where} has labels outside its {len(names):,} class_names: number labels "
+        f"from 0 to {len(names) - 1:,}."
+    )
 
 
 def _check_class_count(classes: int, where: str) -> None:

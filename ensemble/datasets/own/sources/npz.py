@@ -75,10 +75,11 @@ class NpzSource:
             }
         self._images = {split: [part["images"]] for split, part in roles.items()}
         self.class_names, self.labels = array_values.map_class_labels(
-            labels_by_split, class_names, path.name
+            labels_by_split, class_names, path.name, self.notes
         )
         self.groups = self._number_groups(groups_by_split)
         self._check_counts()
+        self._kept = self._leave_out_unlabelled()
         self._merge_validation()
         self._scales: dict[str, float] = {}
         self._ground = ""
@@ -90,7 +91,7 @@ class NpzSource:
             count, height, width, channels = array_values.parse_image_layout(
                 self._headers[name].shape, name
             )
-            survey.sizes[height, width] += count
+            survey.sizes[height, width] += int(self._kept[name].sum())
             survey.grey &= channels == 1
             level_survey.add(name, self._iterate_blocks(name), count, channels)
         self._scales, survey.levels = level_survey.choose_levels(self.notes)
@@ -103,8 +104,11 @@ class NpzSource:
         """Each picture of a split, unpacked a few at a time."""
         for name in self._images[split]:
             shape = array_values.parse_image_layout(self._headers[name].shape, name)[1:]
+            first = 0
             for block in self._iterate_blocks(name):
-                for pixels in array_values.scale_to_bytes(block, self._scales.get(name)):
+                kept = self._kept[name][first : first + len(block)]
+                first += len(block)
+                for pixels in array_values.scale_to_bytes(block[kept], self._scales.get(name)):
                     yield array_values.fit_array_to_format(
                         pixels.reshape(shape), form, self._ground
                     )
@@ -162,6 +166,17 @@ class NpzSource:
                     f"{self._path.name} has {images[0]:,} {split} images and {labels[0]:,} labels: "
                     "give each image one label."
                 )
+
+    def _leave_out_unlabelled(self) -> dict[str, NDArray[np.bool_]]:
+        """Which rows of each array of images have a label; others leave labels and groups."""
+        kept = {}
+        for split, (name,) in self._images.items():
+            rows = self.labels[split] >= 0
+            kept[name] = rows
+            self.labels[split] = self.labels[split][rows]
+            if split in self.groups:
+                self.groups[split] = self.groups[split][rows]
+        return kept
 
     def _merge_validation(self) -> None:
         if "val" not in self._images:
