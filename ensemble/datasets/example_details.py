@@ -83,8 +83,13 @@ def clean_details(
 
 def write_details(path: Path, details: ExampleDetails) -> None:
     """Write a file of details; OSError where it cannot be written."""
-    text = json.dumps({"names": details.names, "columns": dict(details.columns)})
-    write_arrays(path, {"content": np.frombuffer(text.encode(), np.uint8)})
+    content = np.frombuffer(serialize_details(details).encode(), np.uint8)
+    write_arrays(path, {"content": content})
+
+
+def serialize_details(details: ExampleDetails) -> str:
+    """The details as JSON, which `parse_details` reads."""
+    return json.dumps({"names": details.names, "columns": dict(details.columns)})
 
 
 def read_details(path: Path, examples: int) -> ExampleDetails:
@@ -101,8 +106,17 @@ def read_details(path: Path, examples: int) -> ExampleDetails:
     if not path.exists():
         return NO_DETAILS
     content = read_arrays(path, {"content": CONTENT}, MOST_BYTES)["content"]
+    return parse_details(content.tobytes(), examples)
+
+
+def parse_details(content: bytes, examples: int) -> ExampleDetails:
+    """The details of N examples in the bytes of `serialize_details`, from whomever.
+
+    Raises:
+      DamagedFileError: they are something else, or of another number of examples.
+    """
     try:
-        values = json.loads(content.tobytes())
+        values = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise DamagedFileError("it is no JSON") from error
     if not isinstance(values, dict) or not isinstance(columns := values.get("columns"), dict):

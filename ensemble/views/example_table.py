@@ -10,23 +10,31 @@ from numpy.typing import NDArray
 from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Ints
+from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 
 MAX_PROBABILITIES = 2_000_000  # probabilities in a table: of more, a spreadsheet opens none
 LISTED_CLASSES = 5
 
 
 def tabulate_examples(
-    predictions: EnsemblePredictions, numbers: Ints, names: Sequence[str]
+    predictions: EnsemblePredictions,
+    numbers: Ints,
+    names: Sequence[str],
+    details: ExampleDetails = NO_DETAILS,
 ) -> pd.DataFrame:
     """One row for each of the images `numbers`, in that order.
 
-    Columns: number, label, ensemble (names of classes), right, confidence, the share of pairs
-    of members that disagree, the mutual information in nats, each member's vote, the averaged
-    probability of each class; of more than MOST of these, the likeliest classes with theirs.
+    Columns: number, what `details` say of it (its name, and more), label, ensemble (names of
+    classes), right, confidence, the share of pairs of members that disagree, the mutual
+    information in nats, each member's vote, the averaged probability of each class; of more than
+    MOST of these, the likeliest classes with theirs.
     """
     named = np.asarray(names, object)
+    known = details.take(numbers)
     columns = {
         "number": numbers,
+        **({"example": known.names} if known.names else {}),
+        **{f"example_{column}": values for column, values in known.columns.items()},
         "label": named[predictions.labels[numbers]],
         "ensemble": named[predictions.said[numbers]],
         "right": predictions.right[numbers],

@@ -88,7 +88,9 @@ def select_chosen_images(pressed: list[Any], epoch: EvaluatedEpoch) -> Ints:
 
 def tabulate_uncertainties(epoch: EvaluatedEpoch, measures: UncertaintyMeasures) -> pd.DataFrame:
     """Every image with its measures and what is said of it."""
-    frame = tabulate_examples(epoch.predictions, np.arange(epoch.n), epoch.class_names)
+    frame = tabulate_examples(
+        epoch.predictions, np.arange(epoch.n), epoch.class_names, epoch.dataset.details
+    )
     frame = frame.drop(columns="mutual_information_nats")
     frame.insert(5, "predictive_entropy_nats", measures.predictive)
     frame.insert(6, "aleatoric_nats", measures.expected)

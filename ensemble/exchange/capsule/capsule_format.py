@@ -23,7 +23,7 @@ MOST_CAPSULES = 50  # in one file, as many as Compare takes
 MOST_AXES = 8
 
 HISTORY, LABELS, IMAGES, SOURCES = "history", "labels", "images", "sources"
-GROUPS = "groups"
+GROUPS, EXAMPLES = "groups", "examples"
 SHIFT_RESULTS, SHIFT_STATUS = "shift/results", "shift/status"
 SCORES = "shift/scores"
 EPOCH_PATTERN = re.compile(r"(predictions|validation)/epoch-([0-9]{4})")

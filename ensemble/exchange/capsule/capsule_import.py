@@ -7,7 +7,9 @@ from pathlib import Path
 
 from ensemble import runs
 from ensemble.config import ImportedConfig
+from ensemble.datasets.example_details import ExampleDetails, parse_details, write_details
 from ensemble.datasets.record import serialize_dataset_entry
+from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule import capsule_format
 from ensemble.exchange.capsule.capsule_reader import Capsule
 from ensemble.exchange.capsule.part_values import (
@@ -26,9 +28,10 @@ from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.runs.history import PREDICTION_FOLDERS, write_predictions
 from ensemble.runs.imported_run import write_image_array
 from ensemble.runs.run_folder import SOURCES_FILE
-from ensemble.runs.test_set import GROUPS_FILE, IMAGES_FILE, LABELS_FILE
+from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE, IMAGES_FILE, LABELS_FILE
 from ensemble.shift.results import SCORE_ARRAYS, write_ood_scores, write_stress_results
 from ensemble.shift.status import stress_folder
+from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.atomic_files import write_bytes, write_json
 
@@ -97,6 +100,8 @@ def _write_capsule_parts(folder: Path, capsule: Capsule) -> None:
         write_arrays(folder / LABELS_FILE, {"labels": capsule.load_part(capsule_format.LABELS)})
     if capsule_format.GROUPS in there:
         write_arrays(folder / GROUPS_FILE, {"groups": capsule.load_part(capsule_format.GROUPS)})
+    if capsule_format.EXAMPLES in there:
+        write_details(folder / DETAILS_FILE, parse_capsule_details(capsule))
     if capsule_format.IMAGES in there:
         write_image_array(folder / IMAGES_FILE, capsule.load_part(capsule_format.IMAGES))
     for what in PREDICTION_FOLDERS.values():
@@ -109,6 +114,17 @@ def _write_capsule_parts(folder: Path, capsule: Capsule) -> None:
             )
     _write_capsule_members(folder, capsule)
     _write_capsule_shift(folder, capsule)
+
+
+def parse_capsule_details(capsule: Capsule) -> ExampleDetails:
+    """What the examples are called; PredictionsError where that is not one text for each."""
+    content = capsule.load_part(capsule_format.EXAMPLES)
+    try:
+        return parse_details(content.tobytes(), capsule.run.data.test_size)
+    except DamagedFileError as error:
+        raise PredictionsError(
+            f"its part “{capsule_format.EXAMPLES}” cannot be used ({error}): save the report again."
+        ) from error
 
 
 def _write_capsule_members(folder: Path, capsule: Capsule) -> None:

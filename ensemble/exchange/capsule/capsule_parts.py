@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import __version__, runs
+from ensemble.datasets.example_details import serialize_details
 from ensemble.datasets.record import serialize_dataset_entry
 from ensemble.errors import DataError, RunError
 from ensemble.exchange.capsule import capsule_format
@@ -108,6 +109,8 @@ def _iterate_test_parts(run: runs.Run) -> Iterator[Part]:
     yield capsule_format.LABELS, np.asarray(test.labels, np.int32)
     if test.group_column is not None:
         yield capsule_format.GROUPS, np.asarray(test.group_column, np.int64)
+    if test.details:
+        yield capsule_format.EXAMPLES, _encode_text(serialize_details(test.details))
     if run.data.own and test.images is not None and test.images.size <= MOST_IMAGE_BYTES:
         yield capsule_format.IMAGES, np.asarray(test.images)
 

@@ -185,6 +185,7 @@ def _find_expected_array(name: str, about: CapsuleRun) -> tuple[str, Axes] | Non
     if name in (
         capsule_format.HISTORY,
         capsule_format.SOURCES,
+        capsule_format.EXAMPLES,
         capsule_format.SHIFT_RESULTS,
         capsule_format.SHIFT_STATUS,
     ):

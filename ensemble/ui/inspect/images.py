@@ -50,6 +50,7 @@ def show_image_page(
         lambda number: open_pressed_image(key, number),
         key=key,
         under=under,
+        details=shared_epoch.dataset.details,
     )
     if count > 1:
         show_image_pager(key, place, size, len(numbers))

@@ -57,7 +57,13 @@ def show_image_gallery(
         st.caption(f"No images were imported: a blank tile stands for each {noun}.")
     images = dataset.tiles[page]
     image_grid.show_image_grid(
-        images, ensemble_predictions, page, dataset.class_names, noun, open_gallery_image
+        images,
+        ensemble_predictions,
+        page,
+        dataset.class_names,
+        noun,
+        open_gallery_image,
+        details=dataset.details,
     )
     show_gallery_downloads(run, epoch, ensemble_predictions, dataset, numbers, page, noun)
     return numbers
@@ -134,7 +140,9 @@ def show_gallery_downloads(
         st.download_button(
             f"These {len(numbers):,} (CSV)" if len(numbers) > 1 else "This one (CSV)",
             lambda: downloads.encode_table_csv(
-                example_table.tabulate_examples(ensemble_predictions, numbers, names)
+                example_table.tabulate_examples(
+                    ensemble_predictions, numbers, names, dataset.details
+                )
             ),
             f"{stem}.csv",
             "text/csv",

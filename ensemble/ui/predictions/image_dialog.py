@@ -7,6 +7,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Ints
+from ensemble.datasets.example_details import ExampleDetails
 from ensemble.figures import probability_bars, thumbnails
 from ensemble.ui.predictions import conformal_sets, downloads, predictions_view
 from ensemble.ui.predictions.validation_source import ValidationSource
@@ -67,6 +68,7 @@ def show_image_dialog_body(image_dialog_context: ImageDialogContext) -> None:
         return
     with guard_page():
         show_image_summary(image_dialog_context, number)
+        show_example_columns(image_dialog_context.dataset.details, number)
         show_image_probabilities(image_dialog_context, number)
         show_image_footer(image_dialog_context, number)
 
@@ -87,7 +89,9 @@ def show_image_summary(image_dialog_context: ImageDialogContext, number: int) ->
             f"{images_words.format_true_class(names[label], names)}",
         )
         with st.container(width=420):
-            st.subheader(f"{mark} · #{number}", anchor=False)
+            name = image_dialog_context.dataset.details.describe_example(number)
+            called = f" · {escaping.escape_markdown(name)}" if name else ""
+            st.subheader(f"{mark} · #{number}{called}", anchor=False)
             st.markdown(
                 escaping.escape_markdown(
                     images_words.describe_image_prediction(
@@ -107,6 +111,12 @@ def show_image_summary(image_dialog_context: ImageDialogContext, number: int) ->
                         image_dialog_context.validation_source
                     ),
                 )
+
+
+def show_example_columns(details: ExampleDetails, number: int) -> None:
+    """What else was imported of the example."""
+    if texts := details.describe_columns(number):
+        st.caption(escaping.escape_markdown(" · ".join(texts)))
 
 
 def show_image_probabilities(image_dialog_context: ImageDialogContext, number: int) -> None:

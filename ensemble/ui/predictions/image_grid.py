@@ -14,6 +14,7 @@ import streamlit as st
 
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Ints
+from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 from ensemble.figures import palette, thumbnails
 from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.tab import tab
@@ -22,6 +23,7 @@ from ensemble.wording import images as images_words
 from ensemble.wording.formats import pluralize_noun
 
 GRID_KEY = "digits_grid"
+MAX_TILE_NAME = 24  # letters
 MIN_PAGE_IMAGES, MAX_PAGE_IMAGES, PAGE_ROWS = 24, 60, 5
 
 
@@ -51,6 +53,7 @@ def show_image_grid(
     on_open: Callable[[int], None],
     key: str = GRID_KEY,
     under: Callable[[int], Sequence[str]] | None = None,
+    details: ExampleDetails = NO_DETAILS,
 ) -> None:
     """Draw the images of one page.
 
@@ -63,6 +66,7 @@ def show_image_grid(
       on_open: called with an image's number when it is pressed.
       key: tells this grid from others on the screen.
       under: the lines under an image, from its number; None for the members' votes.
+      details: what the images are called, where that is known: it stands under them too.
     """
     register_image_grid()(
         data={
@@ -73,7 +77,9 @@ def show_image_grid(
             "wide": max(map(len, names)) > 1,
             "colors": {"right": palette.RIGHT_COLOR, "wrong": palette.WRONG_COLOR},
             "tiles": [
-                build_image_tile(ensemble_predictions, number, names, noun)
+                build_image_tile(
+                    ensemble_predictions, number, names, noun, details.describe_example(int(number))
+                )
                 | (build_tile_lines(under(int(number))) if under else {})
                 for number in numbers
             ],
@@ -103,9 +109,14 @@ def compute_tile_layout(shape: Sequence[int]) -> dict[str, Any]:
 
 
 def build_image_tile(
-    ensemble_predictions: EnsemblePredictions, number: int, names: Sequence[str], noun: str
+    ensemble_predictions: EnsemblePredictions,
+    number: int,
+    names: Sequence[str],
+    noun: str,
+    example_name: str = "",
 ) -> dict[str, Any]:
-    """One image's words for the component."""
+    """One image's words for the component; `example_name` is what it is called, if anything."""
+    called = f", {example_name}" if example_name else ""
     sure = formats.format_probability(ensemble_predictions.confidence[number])
     return {
         "number": int(number),
@@ -114,9 +125,15 @@ def build_image_tile(
         "sure": sure,
         "listed": images_words.can_list_votes(ensemble_predictions, names),
         "votes": list_tile_votes(ensemble_predictions, number, names),
-        "alt": f"Test {noun} {number}. "
+        "name": shorten_example_name(example_name),
+        "alt": f"Test {noun} {number}{called}. "
         f"{images_words.describe_image_prediction(ensemble_predictions, number, names)}",
     }
+
+
+def shorten_example_name(name: str) -> str:
+    """A name as it fits under a tile: the end of it, which tells files of one folder apart."""
+    return name if len(name) <= MAX_TILE_NAME else f"…{name[1 - MAX_TILE_NAME :]}"
 
 
 def build_tile_lines(texts: Sequence[str]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ function tileOf(tile, place, data) {
   image.style.borderBottomColor = tile.right ? data.colors.right : data.colors.wrong
   const under = document.createElement('div')
   under.className = 'words'
+  words(under, 'name', tile.name)
   words(under, 'verdict', tile.verdict)
   words(under, 'sure', tile.sure)
   if (tile.listed) votes(under, tile.votes)
