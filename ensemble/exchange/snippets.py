@@ -83,8 +83,8 @@ np.savez("ensemble.npz", logits=logits, labels=labels)
         """\
 import numpy as np
 probabilities = np.stack([model.predict_proba(X) for model in models])
-names = models[0].classes_
-labels = np.searchsorted(names, y)
+names = models[0].classes_.astype(str)
+labels = np.asarray(y).astype(str)
 np.savez("ensemble.npz", probabilities=probabilities, labels=labels, class_names=names)
 """,
     ),

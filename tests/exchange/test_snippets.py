@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -29,14 +30,20 @@ def run(snippet: Snippet, folder: Path, **given: Any) -> exchange.MemberOutputs:
     return exchange.read_prediction_files([folder / "ensemble.npz"])
 
 
-def test_a_forest_of_scikit_learn_is_taken_as_it_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["text", "objects", "numbers", "floats"])
+def test_a_forest_of_scikit_learn_is_taken_as_it_is(tmp_path: Path, kind: str) -> None:
     data = load_iris()
-    names = data.target_names[data.target]
+    words = data.target_names if kind in ("text", "objects") else np.array([2, 3, 5])
+    names = words[data.target]
+    if kind == "objects":  # as pandas has text
+        names = pd.Series(names, dtype=object)
+    elif kind == "floats":
+        names = names.astype(float)
     forests = [RandomForestClassifier(5, random_state=m).fit(data.data, names) for m in range(3)]
     found = run(ALL["sklearn"], tmp_path, models=forests, X=data.data, y=names)
     wanted = np.stack([forest.predict_proba(data.data) for forest in forests])
     np.testing.assert_array_equal(found.probabilities[0], wanted.astype(np.float32))
-    assert found.class_names == tuple(data.target_names)
+    assert found.class_names == tuple(map(str, forests[0].classes_))
     np.testing.assert_array_equal(found.labels, data.target)
 
 

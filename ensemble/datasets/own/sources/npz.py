@@ -79,7 +79,7 @@ class NpzSource:
         )
         self.groups = self._number_groups(groups_by_split)
         self._check_counts()
-        self._kept = self._leave_out_unlabelled()
+        self._labelled_rows = self._leave_out_unlabelled()
         self._merge_validation()
         self._scales: dict[str, float] = {}
         self._ground = ""
@@ -91,7 +91,7 @@ class NpzSource:
             count, height, width, channels = array_values.parse_image_layout(
                 self._headers[name].shape, name
             )
-            survey.sizes[height, width] += int(self._kept[name].sum())
+            survey.sizes[height, width] += int(self._labelled_rows[name].sum())
             survey.grey &= channels == 1
             level_survey.add(name, self._iterate_blocks(name), count, channels)
         self._scales, survey.levels = level_survey.choose_levels(self.notes)
@@ -106,7 +106,7 @@ class NpzSource:
             shape = array_values.parse_image_layout(self._headers[name].shape, name)[1:]
             first = 0
             for block in self._iterate_blocks(name):
-                kept = self._kept[name][first : first + len(block)]
+                kept = self._labelled_rows[name][first : first + len(block)]
                 first += len(block)
                 for pixels in array_values.scale_to_bytes(block[kept], self._scales.get(name)):
                     yield array_values.fit_array_to_format(
