@@ -79,6 +79,15 @@ def test_arrays_that_run_to_less_are_not_nearly_black(white, kind, tmp_path, add
     assert any(f"run from 0 to {white}: 0 is taken as black" in one for one in note.said)
 
 
+def test_idx_files_of_marks_are_not_nearly_black(tmp_path, add):
+    marks = (SHARES > 0.5).astype(np.uint8)
+    for name, values in (("images-idx3", marks), ("labels-idx1", LABELS.astype(np.uint8))):
+        header = bytes([0, 0, 8, values.ndim]) + np.array(values.shape, ">u4").tobytes()
+        (tmp_path / f"train-{name}-ubyte").write_bytes(header + values.tobytes())
+    assert any("0 is taken as black and 1 as white" in one for one in add(tmp_path).note.said)
+    assert kept_pictures() == expected_bytes(marks, 1)
+
+
 def test_the_range_is_of_all_arrays_together(tmp_path, add):
     numbers = np.rint(SHARES * 16)
     dark = np.minimum(numbers[:4], 1)

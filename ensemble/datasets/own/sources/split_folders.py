@@ -72,7 +72,7 @@ def find_split_folders(reading: LayoutReading, folders: Sequence[Path]) -> list[
     sure = (
         (len(named) > 1 and (same_rest or len(plain) > 1))
         or (alike and all(folder in holders for folder in named))
-        or (bool(plain) and not any(map(reading.walk.list_pictures, others)))
+        or (bool(plain) and not any(map(reading.walk.has_pictures, others)))
     )
     if not sure:
         return []
