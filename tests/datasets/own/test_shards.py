@@ -16,6 +16,7 @@ from PIL import Image
 from ensemble.datasets import load_dataset
 from ensemble.datasets.own import source_lookup
 from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, UnreadablePicture
+from ensemble.datasets.own.sources import parquet_pictures
 from ensemble.errors import DataError
 
 FORM = DatasetImageFormat(6, 5, 3, resize=False)
@@ -157,6 +158,23 @@ def test_parquet_without_pictures_or_classes_is_refused(
     pq.write_table(pa.table(columns), tmp_path / "x.parquet")
     with pytest.raises(DataError, match=said):
         source_lookup.open_picture_source(str(tmp_path / "x.parquet"))
+
+
+def test_a_small_parquet_is_not_made_a_large_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_pictures, "MAX_GROUP_BYTES", 2**16)
+    columns = {"image": pa.array([bytes(2**18), b"1"]), "label": [0, 1]}
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet", compression="zstd")
+    assert (tmp_path / "x.parquet").stat().st_size < 2**14
+    before = pa.total_allocated_bytes()
+    with pytest.raises(DataError, match="save it with smaller ones"):
+        source_lookup.open_picture_source(str(tmp_path / "x.parquet"))
+    assert pa.total_allocated_bytes() - before < 2**17
+    labels = pa.array(["y" * 2**12] * 50 + ["z"])
+    pq.write_table(pa.table({"image": [b"1"] * 51, "label": labels}), tmp_path / "y.parquet")
+    with pytest.raises(DataError, match="has a text of more than 1,000 characters in label"):
+        source_lookup.open_picture_source(str(tmp_path / "y.parquet"))
 
 
 def test_damaged_and_other_shards_are_refused(tmp_path: Path) -> None:

@@ -31,11 +31,13 @@ from ensemble.datasets.own.sources.parquet_columns import (
 from ensemble.datasets.own.sources.picture_shards import assign_shard_splits
 from ensemble.datasets.own.sources.split_names import normalize_name
 from ensemble.errors import DataError
+from ensemble.storage.arrays.parquet_page_sizes import iterate_page_sizes
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 
-MAX_GROUP_BYTES = 2**31  # of a row group's pictures, which are unpacked together
+MAX_GROUP_BYTES = 2**30  # of a row group's pictures, which are unpacked together
 CACHED_GROUPS = 2
+MAX_TEXT = 1_000  # characters of a class's or group's name
 Labels = list[str | None]
 
 
@@ -54,7 +56,7 @@ class PictureShard:
         with self._open() as file:
             self._metadata = file.metadata
             self.columns = find_shard_columns(path, file.schema_arrow)
-        self._check_sizes(self._metadata)
+        self._check_sizes()
         self.starts = [0]
         for number in range(self._metadata.num_row_groups):
             self.starts.append(self.starts[-1] + self._metadata.row_group(number).num_rows)
@@ -115,43 +117,60 @@ class PictureShard:
 
     def _read_column(self, name: str) -> list[Any]:
         values: list[Any] = []
-        with self._open() as file:
+        with self._open(name) as file:
             for batch in file.iter_batches(2**14, columns=[name]):
                 column = batch.column(0)
-                if pa.types.is_dictionary(column.type):
-                    column = column.dictionary_decode()
-                values += column.to_pylist()
+                if not pa.types.is_dictionary(column.type):
+                    values += column.to_pylist()
+                    continue
+                # A text that stands in many rows is there once.
+                texts = column.dictionary.to_pylist()
+                if any(isinstance(text, str) and len(text) > MAX_TEXT for text in texts):
+                    raise DataError(
+                        f"{self.path.name} has a text of more than {MAX_TEXT:,} characters in "
+                        f"{name}: a class or group has a short name."
+                    )
+                values += [None if at is None else texts[at] for at in column.indices.to_pylist()]
         return values
 
     @contextmanager
-    def _open(self) -> Iterator[Any]:
-        """The file, open while it is read: of thousands of shards few are at once."""
+    def _open(self, *texts: str) -> Iterator[Any]:
+        """The file, open while it is read: of thousands of shards few are at once.
+
+        Args:
+          texts: columns of which each text is kept once, if they are of text.
+        """
         try:
             with open_plain_file(self.path) as file:
-                yield pa.parquet.ParquetFile(file, metadata=self._metadata)
+                yield pa.parquet.ParquetFile(
+                    file, metadata=self._metadata, read_dictionary=list(texts)
+                )
         except (pa.ArrowException, ValueError, OSError) as error:
             raise self._convert(error) from error
 
-    def _check_sizes(self, metadata: Any) -> None:
-        for number in range(metadata.num_row_groups):
-            group = metadata.row_group(number)
-            for place in range(group.num_columns):
-                column = group.column(place)
-                counts = column.statistics
-                if (
-                    column.path_in_schema == self._picture_path()
-                    and counts is not None
-                    and counts.null_count == group.num_rows > 0
-                ):
-                    raise DataError(
-                        f"{self.path.name} holds the paths of pictures, not the pictures: save it "
-                        "with their bytes."
-                    )
-                if column.total_uncompressed_size > MAX_GROUP_BYTES:
-                    raise DataError(
-                        f"{self.path.name} has row groups of more than "
-                        f"{MAX_GROUP_BYTES / 2**30:.0f} GB: save it with smaller ones."
-                    )
+    def _check_sizes(self) -> None:
+        """Refuse pictures that are none, and pages that ask for more memory than is given."""
+        wanted = (self._picture_path(), self.columns.labels, self.columns.groups)
+        without = []
+        with self._open() as file, open_plain_file(self.path) as raw:
+            for number in range(file.metadata.num_row_groups):
+                group = file.metadata.row_group(number)
+                for place in range(group.num_columns):
+                    column = group.column(place)
+                    if column.path_in_schema not in wanted:
+                        continue
+                    if sum(iterate_page_sizes(raw, column)) > MAX_GROUP_BYTES:
+                        raise DataError(
+                            f"{self.path.name} has row groups of more than "
+                            f"{MAX_GROUP_BYTES / 2**30:.0f} GB: save it with smaller ones."
+                        )
+                    if column.path_in_schema == wanted[0] and column.statistics:
+                        without.append(column.statistics.null_count == group.num_rows)
+        if without and all(without):
+            raise DataError(
+                f"{self.path.name} holds the paths of pictures, not the pictures: save it with "
+                "their bytes."
+            )
 
     def _convert(self, error: Exception) -> DataError:
         if isinstance(error, DataError):
