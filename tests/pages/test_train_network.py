@@ -165,6 +165,17 @@ def test_a_network_of_ones_own_is_asked_elsewhere_and_says_what_it_takes(
     assert "has no field dtype, which bfloat16 needs" in said(at)
 
 
+def test_what_harms_a_network_is_said_under_the_control_and_it_may_be_launched(
+    train: Open, own: str
+) -> None:
+    ending = "nn.softmax(nn.Dense(self.classes)(x.reshape(len(x), -1)))"
+    code = LEAVES.replace("nn.Dense(self.classes)(x.reshape(len(x), -1))", ending)
+    Path("my_leaves.py").write_text(code)
+    at = answered(chosen(train(), network=own))
+    assert "It gives probabilities, which sum to 1" in said(at)
+    assert launchable(at)
+
+
 def test_a_network_that_is_named_no_longer_is_left_with_a_word(train: Open, own: str) -> None:
     at = chosen(train())
     Path("ensemble.toml").unlink()

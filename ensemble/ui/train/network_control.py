@@ -30,13 +30,18 @@ def show_network_control() -> None:
 
 
 def show_network_advice() -> None:
-    """What suits the images better, and what is amiss with the file of one's own networks."""
+    """What suits the images better, what harms a network, what is amiss with one's own's file."""
     name, info = (
         settings.get_run_setting("network"),
         datasets.find_dataset_info(settings.get_run_setting("dataset")),
     )
     if text := networks_words.recommend_network(name, info):
         st.caption(escaping.escape_markdown(text))
+    probed = probe_network(name, info, settings.get_run_setting("width"))
+    for note in probed.notes:
+        st.caption(escaping.escape_markdown(note))
+    for note in probed.advice:
+        st.caption(f":material/warning: {escaping.escape_markdown(note)}")
     show_network_file_problem()
 
 
@@ -85,8 +90,6 @@ def show_network_facts(name: str, info: DatasetInfo, width: int, was_waiting: bo
         f"{networks_words.describe_network_source(name)} {describe_probed_cost(network)}".rstrip()
     )
     st.caption(escaping.escape_markdown(text), help=networks_words.FLOPS_GLOSS)
-    for note in (*network.notes, *network.advice):
-        st.caption(f":material/warning: {escaping.escape_markdown(note)}")
 
 
 def describe_probed_cost(probe_result: ProbeResult) -> str:
