@@ -12,6 +12,7 @@ from ensemble.exchange.binary_columns import turn_member_columns
 from ensemble.exchange.checks import names
 from ensemble.exchange.checks.axes import OutputAxes, parse_output_axes
 from ensemble.exchange.checks.label_readings import (
+    LABEL_READINGS,
     LabelReading,
     LabelReadingError,
     choose_label_reading,
@@ -56,6 +57,11 @@ def merge_predictions(
     Raises:
       PredictionsError: they do not fit together, or what one holds is not as it has to be.
     """
+    if labels_as not in ("", *LABEL_READINGS):
+        raise PredictionsError(
+            f"`labels_as` is {labels_as!r:.40}: choose {', '.join(map(repr, LABEL_READINGS))}, or "
+            "leave it out."
+        )
     files = align_examples(files)
     first, labels = _find_common_labels(files)
     files = [_turn_named_columns(file, labels) for file in files]

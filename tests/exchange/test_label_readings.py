@@ -24,6 +24,7 @@ CASES: dict[str, tuple[list[Any] | None, list[Any], str]] = {
     "numbers from 1, the last not there": ([1, 2, 3, 4], [1, 2, 3], "names"),
     "numbers backwards": ([3, 2, 1, 0], [3, 2, 1, 0], "names"),
     "backwards, though labels are positions": ([3, 2, 1, 0], [0, 1, 2, 3], "positions"),
+    "numbers with zeros before them": (["01", "02", "03"], [1, 2, 3], ""),
     "odd numbers": ([3, 5, 7, 9], [3, 5, 7, 9], ""),
     "floats": ([3.0, 5.0, 7.0, 9.0], [3.0, 5.0, 7.0, 9.0], ""),
     "minus one is a class": ([-1, 0, 1], [-1, 0, 1], ""),
@@ -98,6 +99,8 @@ def test_labels_to_the_number_of_classes_are_refused_until_asked_for(tmp_path: P
         exchange.read_prediction_files([path])
     found = exchange.read_prediction_files([path], labels_as="from-1")
     np.testing.assert_array_equal(found.labels, truth)
+    with pytest.raises(PredictionsError, match="`labels_as` is 'numbers': choose 'names'"):
+        exchange.read_prediction_files([path], labels_as="numbers")
     with pytest.raises(PredictionsError, match="cannot be read as names of classes"):
         exchange.read_prediction_files([path], labels_as="names")
 

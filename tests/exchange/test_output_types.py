@@ -140,6 +140,12 @@ def test_keras_and_hugging_face_call_them_otherwise(tmp_path: Path, name: str, l
         assert f"`{name}` was read as `{kind}`, which its numbers are." in found.notes
 
 
+def test_predicted_classes_alone_are_told_as_such(tmp_path: Path) -> None:
+    path = saved(tmp_path, y_pred=PROBABILITIES[0].argmax(axis=1), y_true=LABELS)
+    with pytest.raises(PredictionsError, match="`y_pred` holds the predicted classes alone"):
+        exchange.read_prediction_files([path])
+
+
 def test_text_as_python_objects_is_read_in_python_and_in_a_table_never_from_a_file(
     tmp_path: Path,
 ) -> None:

@@ -85,6 +85,21 @@ def test_a_column_of_numbers_is_no_class_where_rows_sum_to_1_without_it(
     assert any(f"“{column}”" in note for note in found.notes)
 
 
+def test_several_columns_of_numbers_are_told_by_the_names_of_the_labels(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    more = {"loss": draw.exponential(size=N), "margin": draw.random(N), "weight": 1.0}
+    found = read(tmp_path, build_frame()[:N].assign(**more))
+    assert found.class_names == NAMES
+    assert set(found.details.columns) == set(more)
+
+
+def test_classes_that_are_letters_may_be_called_p(tmp_path: Path) -> None:
+    frame = pd.DataFrame(PROBABILITIES[0], columns=list("mnop"))
+    found = read(tmp_path, frame.assign(label=np.array(list("mnop"))[LABELS]))
+    assert found.class_names == tuple("mnop")
+    np.testing.assert_array_equal(found.labels, LABELS)
+
+
 def test_a_class_that_is_never_likely_stays_one(tmp_path: Path) -> None:
     frame = build_frame(yak=0.0)
     assert read(tmp_path, frame.assign(member=MEMBERS)).class_names == (*NAMES, "yak")

@@ -215,9 +215,10 @@ def _list_doubtful_sets(
     }
     largest = largest if len(largest) == 1 else set()
     whole = {n for n in free if bool((np.floor(finite[:, n]) == finite[:, n]).all())}
-    sets = [outside, outside | largest, outside | largest | whole]
+    sets = [outside, outside | largest, set(free), outside | largest | whole]
     if len(free) <= MOST_SINGLE_TRIES:
         sets += [outside | {n} for n in free]
+        sets += [outside | whole | {n} for n in free]
     return [chosen for chosen in sets if chosen]
 
 

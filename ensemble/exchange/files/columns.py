@@ -167,10 +167,6 @@ def _find_class_columns(
         raise PredictionsError("it has columns of probabilities and of logits: keep one of them.")
     for kind, prefixed_columns in prefixed.items():
         return kind, *_sort_class_columns(prefixed_columns)
-    confidence = [column for column in rest if _fold_name(column) in CONFIDENCE_NAMES]
-    for candidate in rest:
-        if (word := _fold_name(candidate)) in SINGLE_COLUMNS:
-            return SINGLE_COLUMNS[word], (candidate,), None
     named = tuple(
         column
         for column in rest
@@ -178,8 +174,13 @@ def _find_class_columns(
         and _fold_name(column) not in {*IGNORED_COLUMNS, *MEMBER_PARTS}
         and not any(_fold_name(column) in KEY_NAMES[key] for key in ("example", "member", "epoch"))
     )
+    letters = len(named) > 2 and all(len(column.strip()) == 1 for column in named)
+    for candidate in () if letters else rest:  # a class of letters is called p too
+        if (word := _fold_name(candidate)) in SINGLE_COLUMNS:
+            return SINGLE_COLUMNS[word], (candidate,), None
     if len(named) >= 2:
         return "probabilities", named, tuple(map(str.strip, named))
+    confidence = [column for column in rest if _fold_name(column) in CONFIDENCE_NAMES]
     if confidence and "prediction" in keys:
         return "probabilities", (confidence[0],), None
     return "probabilities", (), None

@@ -132,6 +132,11 @@ def _look_like_probabilities(archive: NpzArchive, name: str) -> bool:
     if header.dtype.kind == "U" or not header.shape or 0 in header.shape:
         return True  # which is refused by its shape or type
     block = next(archive.iterate_blocks(name, header.shape[-1])).astype(np.float64)
+    if len(header.shape) == 1 and (np.floor(block) == block).all() and len(np.unique(block)) > 1:
+        raise PredictionsError(
+            f"`{name}` holds the predicted classes alone: save the probabilities of all classes as "
+            "`probabilities`, (members, examples, classes)."
+        )
     if len(header.shape) == 1 or header.shape[-1] == 1:
         return bool((block >= 0).all() and (block <= 1).all())
     sums = block.sum(axis=1)
