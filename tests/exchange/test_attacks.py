@@ -55,6 +55,25 @@ def test_a_small_parquet_is_not_made_a_large_one(
     assert pa.total_allocated_bytes() - before < 2**22
 
 
+def test_a_long_text_beside_every_example_stands_there_once(tmp_path: Path) -> None:
+    rows = 40_000
+    columns = repeated("1", rows)
+    note = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), ["x" * 2**15])
+    path = tmp_path / "a.parquet"
+    pa.parquet.write_table(pa.table({**columns, "note": note}), path, compression="zstd")
+    before = pa.total_allocated_bytes()
+    found = exchange.read_prediction_files([path])
+    assert pa.total_allocated_bytes() - before < 2**25
+    assert set(map(len, found.details.columns["note"])) == {200}
+
+
+def test_a_line_without_an_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("label,p_0,p_1\n".encode("utf-16") + ("1" * 2**23).encode("utf-16-le"))
+    with pytest.raises(PredictionsError, match="a line of more than 4,194,304 letters"):
+        exchange.read_prediction_files([path])
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

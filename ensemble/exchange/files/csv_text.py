@@ -17,6 +17,7 @@ from ensemble.storage.arrays.npy import MAX_READ_BYTES, BoundedReader
 MOST_HEADER = 2**18
 SAMPLE_BYTES = 2**19  # of the beginning, by which columns are told
 SAMPLE_ROWS = 200
+MOST_LINE = 2**22  # letters, as much as is parsed at once
 COMMENT = "#"
 SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 DELIMITERS = ",;\t|"
@@ -244,6 +245,11 @@ def _iterate_decoded_lines(raw: io.RawIOBase, encoding: str) -> Iterator[str]:
     left = ""
     while piece := raw.read(MAX_READ_BYTES):
         *lines, left = (left + decoder.decode(piece)).split("\n")
+        if len(left) > MOST_LINE:
+            raise PredictionsError(
+                f"it has a line of more than {MOST_LINE:,} letters: save it with ordinary line "
+                "ends."
+            )
         yield from (line + "\n" for line in lines)
     left += decoder.decode(b"", final=True)
     if left:

@@ -27,6 +27,7 @@ from ensemble.storage.arrays.npy import BoundedReader
 
 CSV_BLOCK_BYTES = 2**22  # bytes of a CSV that are parsed at once; a row has to fit
 PARQUET_BATCH_ROWS = 2**14  # of Parquet that are read at once
+TEXT_TYPE = pa.dictionary(pa.int32(), pa.string())
 NO_ROWS = "it has no rows: give one for each example and member."
 CELL_ERROR = re.compile(r"In CSV column #(\d+): Row #(\d+): .*invalid value '(.*)'", re.S)
 WIDTH_ERROR = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
@@ -111,12 +112,16 @@ def _collect_table_batches(
         blocks.append(_extract_class_values(batch, columns.class_columns, dtype))
         for column, chunks in texts.items():
             if column in keys:
-                chunks.append(_convert_key_texts(batch.column(column), column))
+                chunk = _convert_key_texts(batch.column(column), column)
             else:
-                chunks.append(_convert_attribute_texts(batch.column(column)))
+                chunk = _convert_attribute_texts(batch.column(column))
+            chunks.append(chunk.dictionary_encode())  # a text in many rows stands there once
     if not rows:
         raise PredictionsError(NO_ROWS)
-    joined = {column: pa.chunked_array(chunks, pa.string()) for column, chunks in texts.items()}
+    joined = {
+        column: pa.chunked_array(chunks, TEXT_TYPE).unify_dictionaries()
+        for column, chunks in texts.items()
+    }
     check_free_memory(2 * rows * len(columns.class_columns) * np.dtype(dtype).itemsize, most_bytes)
     return arrange_table_rows(columns, np.concatenate(blocks), joined, list(notes))
 
@@ -190,9 +195,8 @@ def _check_row_count(rows: int, columns: TableColumns, most_bytes: int | None) -
     most = MOST_EXAMPLES * (MOST_MEMBERS if several else 1)
     if "epoch" not in columns.key_columns and rows > most:
         raise PredictionsError(f"it has more than {most:,} rows: take a sample of the examples.")
-    check_free_memory(
-        2 * rows * len(columns.class_columns) * np.dtype(np.float32).itemsize, most_bytes
-    )
+    cells = len(columns.class_columns) + len(columns.member_parts) + len(columns.attributes)
+    check_free_memory(2 * rows * cells * np.dtype(np.float32).itemsize, most_bytes)
 
 
 def _extract_class_values(
