@@ -36,7 +36,11 @@ CLASS_COUNT_ARGUMENTS = (
     "output_size",
     "out_size",
     "dout",
+    "num_class",
+    "n_class",
 )
+# What the only argument without a default may be called, as in networks of earlier versions.
+SHORT_COUNT_ARGUMENTS = ("outputs", "labels", "out", "n", "k", "c")
 LISTED_ARGUMENTS = "num_classes, classes, n_classes, num_labels or out_features"
 IGNORED_ARGUMENTS = ("parent", "name", nnx_modules.RNG_ARGUMENT)  # which every module may have
 
@@ -104,6 +108,8 @@ def build_factory_arguments(name: str, factory: Any, classes: int) -> dict[str, 
         for key, parameter in parameters.items()
         if parameter.default is parameter.empty and key != count_argument
     ]
+    if count_argument is None and len(needed) == 1 and needed[0] in SHORT_COUNT_ARGUMENTS:
+        return {needed[0]: classes}
     if needed and count_argument is None:
         raise ConfigError(
             f"{name} needs {', '.join(needed)}, and none of its arguments is called "

@@ -9,6 +9,7 @@ from flax import nnx
 from ensemble import architectures
 from ensemble.config import EnsembleConfig
 from ensemble.engine import build_network
+from ensemble.engine.networks.custom_factory import build_factory_arguments
 from ensemble.engine.networks.network import join_tree_path
 from ensemble.engine.networks.registry import bind_network
 from ensemble.errors import ConfigError
@@ -256,3 +257,11 @@ def test_trained_from_the_command_line_stopped_by_its_first_nan(monkeypatch, tmp
     assert "Member 1's very first loss is not a number" in said.output + said.stderr
     assert '"state": "diverged"' in said.stdout
     assert "Traceback" not in said.output + said.stderr
+
+
+def test_a_sole_argument_as_short_as_earlier_versions_took_it_is_the_number_of_classes() -> None:
+    def build_short(n, k=3):
+        """Only the argument without a default is meant, whatever the others are called."""
+
+    assert build_factory_arguments("short", build_short, 7) == {"n": 7}
+    assert build_factory_arguments("kernels", lambda k=3: k, 7) == {}
