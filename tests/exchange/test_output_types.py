@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,14 +71,14 @@ def test_a_row_that_rounding_cannot_explain_is_refused(tmp_path: Path) -> None:
 
 
 def test_bfloat16_is_taken_from_a_file_and_from_python(tmp_path: Path) -> None:
-    logits = (np.log(WIDE) + 3).astype(ml_dtypes.bfloat16)
+    logits = (np.log(WIDE) + 3).astype(jnp.bfloat16)
     expected = scipy.special.softmax(logits.astype(np.float64), axis=-1)
     found = taken(tmp_path, logits=logits, labels=WIDE_LABELS)
     np.testing.assert_allclose(found.probabilities[0], expected, atol=1e-6)
     assert "`logits` was read as bfloat16." in found.notes
     made = ensemble.Predictions.from_arrays(logits, WIDE_LABELS, logits=True)
     np.testing.assert_array_equal(made.probabilities, found.probabilities[0])
-    half = WIDE.astype(ml_dtypes.bfloat16)
+    half = WIDE.astype(jnp.bfloat16)
     for given in (half, half.astype(np.float32)):
         found = taken(tmp_path, probabilities=given, labels=WIDE_LABELS)
         wide = half.astype(np.float64)
@@ -108,7 +108,7 @@ class Tensor:
     def numpy(self) -> NDArray[Any]:
         if "grad" in self.state or "cuda" in self.state:
             raise RuntimeError(f"cannot convert: {self.state}")
-        if self.values.dtype == ml_dtypes.bfloat16:
+        if self.values.dtype == jnp.bfloat16:
             raise TypeError("Got unsupported ScalarType BFloat16")
         return self.values
 
@@ -119,7 +119,7 @@ class Tensor:
         return len(self.values)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("dtype", [np.float32, jnp.bfloat16])
 @pytest.mark.parametrize("stacked", [True, False])
 def test_tensors_with_a_gradient_or_on_a_gpu_are_taken(dtype: Any, stacked: bool) -> None:
     logits = LOGITS.astype(dtype)
