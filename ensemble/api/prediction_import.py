@@ -23,6 +23,7 @@ def import_predictions(
     groups: ArrayLike | None = None,
     labels_as: str = "",
     example_names: Sequence[str] | None = None,
+    noun: str = "",
 ) -> Run:
     """Keep predictions of members from anywhere as a run, in state "imported".
 
@@ -52,6 +53,7 @@ def import_predictions(
       labels_as: "names", "positions" or "from-1", where labels could be read several ways; "" for
         what names and predictions say.
       example_names: N of them, what the examples are called.
+      noun: what one example is, in the singular: "leaf", "letter"; by default "image" or "example".
 
     Raises:
       PredictionsError: these are no such predictions; the message names the entry.
@@ -68,6 +70,7 @@ def import_predictions(
         groups=groups,
         labels_as=labels_as,
         example_names=example_names,
+        noun=noun,
     )
     warn_of_notes(outputs.assumptions, stacklevel=3)
     return Run(import_run(outputs, name, "arrays in Python").id)

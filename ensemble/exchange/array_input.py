@@ -38,6 +38,7 @@ def convert_arrays_to_outputs(
     groups: ArrayLike | None = None,
     labels_as: str = "",
     example_names: Sequence[str] | None = None,
+    noun: str = "",
 ) -> MemberOutputs:
     """Members' outputs of arrays, or of whatever NumPy makes an array of; they are copied.
 
@@ -54,6 +55,7 @@ def convert_arrays_to_outputs(
       labels_as: "names", "positions" or "from-1", where labels could be read several ways; "" for
         what names and predictions say.
       example_names: N of them, what the examples are called.
+      noun: what one example is, in the singular; "" where nothing says it.
 
     Raises:
       PredictionsError: they cannot be taken; the entry and what to do are named.
@@ -80,6 +82,7 @@ def convert_arrays_to_outputs(
         class_names=_convert_array_names("class_names", class_names),
         member_names=_convert_array_names("member_names", member_names),
         split=names.parse_split_label(np.array(split)),
+        noun=names.check_noun(noun) if noun.strip() else "",
         notes=notes,
         groups=None
         if groups is None

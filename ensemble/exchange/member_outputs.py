@@ -31,6 +31,7 @@ class MemberOutputs:
         `checks.label_readings.LABEL_READINGS`; else "".
       label_options: the ways in which they can be read.
       details: what the examples are called, and what else is known of each.
+      noun: what one example is, in the singular; "" where nothing says it.
     """
 
     probabilities: NDArray[np.float32]
@@ -44,6 +45,7 @@ class MemberOutputs:
     label_reading: str = ""
     label_options: tuple[str, ...] = ()
     details: ExampleDetails = NO_DETAILS
+    noun: str = ""
 
     @property
     def assumptions(self) -> tuple[str, ...]:

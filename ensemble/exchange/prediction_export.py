@@ -103,6 +103,7 @@ def collect_export_arrays(
         "class_names": np.array(test.class_names),
         "member_names": np.array([every[m] for m in run.remaining_members(max(epochs))]),
         "split": np.array(find_run_split(run)),
+        "noun": np.array(run.data.noun),
     }
     if test.group_column is not None:
         arrays["groups"] = test.group_column

@@ -104,6 +104,7 @@ def merge_predictions(
         images=images,
         groups=groups,
         split=next((file.predictions.split for file in files if file.predictions.split), "test"),
+        noun=next((file.predictions.noun for file in files if file.predictions.noun), ""),
         notes=tuple(
             dict.fromkeys(
                 [*(n for file in files for n in file.predictions.notes), *notes, *image_notes]

@@ -5,6 +5,7 @@ import numpy as np
 from ensemble import runs
 from ensemble.datasets.entry import DatasetEntry
 from ensemble.errors import RunError
+from ensemble.exchange.checks.names import check_noun
 from ensemble.exchange.member_outputs import MemberOutputs
 from ensemble.jobs.folders import MAX_NAME_LENGTH
 from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, write_run_note
@@ -12,7 +13,9 @@ from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, write_run_note
 TITLE_PREFIX = "Imported "  # what stands before the split
 
 
-def import_run(outputs: MemberOutputs, name: str = "", source: str = "") -> runs.Run:
+def import_run(
+    outputs: MemberOutputs, name: str = "", source: str = "", noun: str = ""
+) -> runs.Run:
     """A new run, state `imported`, of what was read.
 
     Args:
@@ -20,9 +23,11 @@ def import_run(outputs: MemberOutputs, name: str = "", source: str = "") -> runs
       name: for people, at most 80 characters; "" for none.
       source: where it comes from, for people: the names of the files. What was assumed of them
         stands below it in the run's note.
+      noun: what one example is, in the singular; "" for what the files say.
 
     Raises:
       RunError: the name is too long, or the folder of runs cannot be written.
+      PredictionsError: the noun is no word.
     """
     name = " ".join(name.split())
     if len(name) > MAX_NAME_LENGTH:
@@ -30,7 +35,7 @@ def import_run(outputs: MemberOutputs, name: str = "", source: str = "") -> runs
     run = runs.create_imported_run(
         outputs.probabilities,
         outputs.labels,
-        build_imported_entry(outputs, source),
+        build_imported_entry(outputs, source, check_noun(noun) if noun.strip() else ""),
         name=name,
         images=outputs.images,
         member_names=outputs.member_names,
@@ -43,9 +48,10 @@ def import_run(outputs: MemberOutputs, name: str = "", source: str = "") -> runs
     return run
 
 
-def build_imported_entry(outputs: MemberOutputs, source: str = "") -> DatasetEntry:
+def build_imported_entry(outputs: MemberOutputs, source: str = "", noun: str = "") -> DatasetEntry:
     """What is known of the examples, in the form that datasets have."""
     images = outputs.images
+    noun = noun or outputs.noun or ("example" if images is None else "image")
     return DatasetEntry(
         name="imported",
         title=f"{TITLE_PREFIX}{outputs.split}",
@@ -56,7 +62,7 @@ def build_imported_entry(outputs: MemberOutputs, source: str = "") -> DatasetEnt
         most_frequent=int(np.bincount(outputs.labels).max()),
         handwritten=False,
         image_shape=(28, 28, 1) if images is None else images.shape[1:],
-        noun="example" if images is None else "image",
+        noun=noun,
         own=True,
     )
 

@@ -123,7 +123,14 @@ def test_every_epoch_goes_out_and_comes_in(tmp_path: Path) -> None:
     made = exchange.export_run(run.id, tmp_path / "a.npz", all_epochs=True, images=False)
     assert (made.epochs, made.shape[:2], made.images) == ((1, 2, 3), (3, 2), False)
     with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
-        assert set(file) == {"probabilities", "labels", "class_names", "member_names", "split"}
+        assert set(file) == {
+            "probabilities",
+            "labels",
+            "class_names",
+            "member_names",
+            "split",
+            "noun",
+        }
         assert str(file["split"]) == "test"
         for epoch in made.epochs:
             wanted = runs.read_run_predictions(run.id, epoch)
@@ -184,3 +191,21 @@ def test_commands_end_with_one_object(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["import", str(tmp_path / "odd")])
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
+
+
+def test_what_an_example_is_called_goes_out_and_comes_in_again(tmp_path: Path) -> None:
+    saved(tmp_path, probabilities=PROBABILITIES, labels=LABELS)
+    call = ["import", str(tmp_path / "a.npz"), "--noun", "review"]
+    done = CliRunner().invoke(main, call, catch_exceptions=False)
+    run = runs.find_run(json.loads(done.output.splitlines()[-1])["run_id"])
+    assert run.data.noun == "review"
+    exchange.export_run(run.id, tmp_path / "b.npz")
+    outputs = exchange.read_prediction_files([tmp_path / "b.npz"])
+    assert outputs.noun == "review"
+    assert exchange.import_run(outputs).data.noun == "review"
+    assert exchange.import_run(outputs, noun="two words").data.noun == "two words"
+    with pytest.raises(PredictionsError, match="is not a word"):
+        exchange.import_run(outputs, noun="<b>")
+    saved(tmp_path, "c.npz", probabilities=PROBABILITIES, labels=LABELS, noun=["a", "b"])
+    with pytest.raises(PredictionsError, match="`noun` is not one word"):
+        exchange.read_prediction_files([tmp_path / "c.npz"])

@@ -26,8 +26,9 @@ from ensemble.cli.train import summarize_run
     type=click.Choice(list(exchange.LABEL_READINGS)),
     help="What labels are that could be several: class names, or positions from 0 or 1.",
 )
+@click.option("--noun", default="", help="Noun for one example: leaf; by default image or example.")
 def run_import_command(
-    files: tuple[Path, ...], name: str, run_id: str, labels_as: str | None
+    files: tuple[Path, ...], name: str, run_id: str, labels_as: str | None, noun: str
 ) -> None:
     """Make a run of predictions from elsewhere, or every run of a report.
 
@@ -36,15 +37,16 @@ def run_import_command(
     stdout is one JSON object.
     """
     if all(exchange.is_report_file(file) for file in files):
-        if labels_as:
-            raise click.UsageError("--labels is for files of predictions: a report says it.")
+        if labels_as or noun:
+            option = "--labels" if labels_as else "--noun"
+            raise click.UsageError(f"{option} is for files of predictions: a report says it.")
         import_report_runs(files, name, run_id)
         return
     if run_id:
         raise click.UsageError("--run is for reports: files of predictions are one run.")
     outputs = exchange.read_prediction_files(files, labels_as=labels_as or "")
     source = ", ".join(escape_path_surrogates(Path(file.name)) for file in files)
-    run = exchange.import_run(outputs, name, source[:200])
+    run = exchange.import_run(outputs, name, source[:200], noun)
     for note in outputs.notes:
         print_line(note, err=True)
     counts = {

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.datasets.entry import sanitize_noun
 from ensemble.datasets.own.request import sanitize_text
 from ensemble.errors import PredictionsError
 
 MOST_LETTERS = 80
+MAX_NOUN_LENGTH = 40
 MOST_BYTES = 2**20  # of an array of names
 
 
@@ -55,6 +57,32 @@ def check_name_count(field: str, names: tuple[str, ...], count: int, noun: str) 
             "leave it out."
         )
     return names
+
+
+def parse_noun(values: NDArray[Any]) -> str:
+    """What an array says that one example is.
+
+    Raises:
+      PredictionsError: it is not one word, or several.
+    """
+    if values.size != 1:
+        raise PredictionsError("`noun` is not one word: give one, such as np.array('leaf').")
+    return check_noun(parse_name_array("noun", values)[0])
+
+
+def check_noun(text: str) -> str:
+    """What one example is called, in the singular, as it is shown.
+
+    Raises:
+      PredictionsError: it is no word, or too long.
+    """
+    noun = " ".join(text.split())
+    if noun != sanitize_noun(noun) or len(noun) > MAX_NOUN_LENGTH:
+        raise PredictionsError(
+            f"The noun {text!r:.60} is not a word: use letters, digits, spaces and hyphens, as in "
+            f"leaf, {MAX_NOUN_LENGTH} at most."
+        )
+    return noun
 
 
 def parse_split_label(values: NDArray[Any]) -> str:

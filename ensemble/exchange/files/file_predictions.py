@@ -27,6 +27,7 @@ class FilePredictions:
       class_names: as the file has them, or None.
       member_names: likewise.
       split: likewise; "" if it does not say.
+      noun: what one example is; "" if it does not say.
       examples: what a table calls its examples, in their order; None if they are numbered.
       images: reads them for N examples; None if there are none.
       image_bytes: what they take once they are uint8.
@@ -46,6 +47,7 @@ class FilePredictions:
     class_names: tuple[str, ...] | None = None
     member_names: tuple[str, ...] | None = None
     split: str = ""
+    noun: str = ""
     examples: tuple[str, ...] | None = None
     images: Callable[[int], tuple[NDArray[np.uint8], list[str]]] | None = None
     image_bytes: int = 0

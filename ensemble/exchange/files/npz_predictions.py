@@ -15,6 +15,7 @@ from ensemble.exchange.checks.names import (
     MOST_BYTES,
     MOST_LETTERS,
     parse_name_array,
+    parse_noun,
     parse_split_label,
 )
 from ensemble.exchange.files.file_predictions import FilePredictions
@@ -35,6 +36,7 @@ ARRAY_NAMES = {
     "member_names": ("member_names",),
     "example_names": ("example_names", "example_ids", "ids", "filenames", "file_names"),
     "split": ("split",),
+    "noun": ("noun",),
     "groups": ("groups", "group"),
 }
 # Names of probabilities as well as of logits, which their numbers tell apart.
@@ -87,6 +89,9 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
         member_names=_read_npz_names(archive, array_names, "member_names"),
         split=parse_split_label(_load_small_array(archive, array_names["split"]))
         if "split" in array_names
+        else "",
+        noun=parse_noun(_load_small_array(archive, array_names["noun"]))
+        if "noun" in array_names
         else "",
         notes=notes,
         groups=_load_small_array(archive, array_names["groups"])

@@ -9,6 +9,7 @@ from ensemble.access import Action
 from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.errors import EnsembleError
 from ensemble.exchange import LABEL_READINGS, SNIPPETS, MemberOutputs, Snippet
+from ensemble.exchange.checks.names import MAX_NOUN_LENGTH
 from ensemble.jobs.folders import MAX_NAME_LENGTH
 from ensemble.ui.shared import guard, widget_state
 from ensemble.ui.sign_in import rights
@@ -86,6 +87,14 @@ def show_import_form(
     """Its name, and the button that keeps it; `then` is told the new run's id."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Name", key="import_name", max_chars=MAX_NAME_LENGTH, placeholder="Name")
+        st.text_input(
+            "One is called",
+            key="import_noun",
+            max_chars=MAX_NOUN_LENGTH,
+            placeholder=member_outputs.noun
+            or ("example" if member_outputs.images is None else "image"),
+            help="In the singular: leaf, cell, letter.",
+        )
         pressed = st.button(
             "Keep it as a run",
             type="primary",
@@ -99,7 +108,10 @@ def show_import_form(
         try:
             source = ", ".join(names)[:200]
             run = exchange.import_run(
-                member_outputs, widget_state.get_widget_value("import_name", ""), source
+                member_outputs,
+                widget_state.get_widget_value("import_name", ""),
+                source,
+                widget_state.get_widget_value("import_noun", ""),
             )
         except EnsembleError as error:
             guard.show_error_message(error)
