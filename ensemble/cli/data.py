@@ -78,8 +78,9 @@ def run_data_add_command(
 
     SOURCE is a folder with one folder of pictures for each class, perhaps within folders of splits
     (train and test, as people call them), or with pictures and a table labels.csv; a folder or file
-    of Parquet or WebDataset; an .npz with train_images and train_labels; a folder of IDX files; or
-    tfds:NAME.
+    of Parquet or WebDataset; an .npz or a folder of .npy with train_images and train_labels; a
+    folder of IDX files or of CIFAR's binary version; SVHN's .mat; a .csv with a label and pixels a
+    row; or tfds:NAME.
     """
     # Late: it is a while to decoders.
     from ensemble.datasets.own import dataset_builder, source_lookup

@@ -1,5 +1,6 @@
 """Uploads from the file to a dataset: what was handed in comes out, or a sentence says why not."""
 
+import gzip
 import io
 import os
 import zipfile
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.io
 from PIL import Image
 
 from ensemble import datasets
@@ -104,6 +106,27 @@ def test_arrays_in_a_file_become_the_dataset(folder: Path) -> None:
     both = np.concatenate([found.train_images, found.test_images])[..., 0]
     assert of_split(both) == of_split(images)
     assert len(found.test_images) == 6
+
+
+@pytest.mark.parametrize("file", ["my.digits.csv", "my.digits.CSV.gz", "digits.mat", "digits.zip"])
+def test_a_data_set_as_it_was_published_becomes_the_dataset(file: str, folder: Path) -> None:
+    images, labels = RANDOM.integers(0, 256, (20, 12, 12), np.uint8), np.arange(20) % 2
+    rows = [[label, *image.ravel()] for label, image in zip(labels, images, strict=True)]
+    names = ["label", *(f"pixel{number}" for number in range(144))]
+    table = "\n".join(",".join(map(str, row)) for row in [names, *rows]).encode()
+    content = io.BytesIO()
+    if file.endswith(".mat"):
+        scipy.io.savemat(content, {"X": images.transpose(1, 2, 0), "y": labels})
+    elif file.endswith(".zip"):
+        with zipfile.ZipFile(content, "w") as archive:
+            archive.writestr("published/train.csv", table)
+    else:
+        content.write(gzip.compress(table) if file.endswith(".gz") else table)
+    job = read_through(content.getvalue(), file)
+    assert (job.state, job.message) == ("done", "Read: check it, then add it.")
+    found = upload_preview.load_preview(job.path).dataset
+    both = np.concatenate([found.train_images, found.test_images])[..., 0]
+    assert of_split(both) == of_split(images)
 
 
 def test_what_is_refused_says_why_in_words_of_the_page(folder: Path) -> None:

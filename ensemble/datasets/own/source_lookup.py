@@ -6,18 +6,26 @@ from pathlib import Path
 
 from ensemble.datasets.own.request import CLASS_PATTERN_OPTION
 from ensemble.datasets.own.source import PictureSource
+from ensemble.datasets.own.sources import (
+    cifar_binary,
+    mat_files,
+    npy_files,
+    pixel_csv,
+    source_folder,
+)
+from ensemble.datasets.own.sources.array_source import ArraySource, NamedArrays
 from ensemble.datasets.own.sources.folder_source import FolderSource
 from ensemble.datasets.own.sources.folder_walk import FolderWalk
 from ensemble.datasets.own.sources.idx_files import IdxSource, find_idx_files
-from ensemble.datasets.own.sources.npz import NpzSource
+from ensemble.datasets.own.sources.npz_archive import NpzArrays
 from ensemble.datasets.own.sources.picture_shards import list_shards
 from ensemble.datasets.own.sources.webdataset import WebDatasetSource, is_webdataset
 from ensemble.errors import ConfigError, DataError
 
 TFDS_PREFIX = "tfds:"
 ACCEPTED_SOURCES = (
-    "give a folder with one folder of pictures for each class, a folder of IDX files, an .npz "
-    "file, or tfds:NAME"
+    "give a folder with one folder of pictures for each class, a folder of IDX, .npy or CIFAR's "
+    "binary files, an .npz or .mat file, a .csv of pixels, or tfds:NAME"
 )
 
 
@@ -25,7 +33,7 @@ def open_picture_source(named: str, seed: int = 0, class_pattern: str = "") -> P
     """The source that a person names.
 
     Args:
-      named: a folder, an .npz file, or `tfds:NAME`.
+      named: a folder, a file of arrays or pixels, or `tfds:NAME`.
       seed: of the order in which a folder's pictures are kept.
       class_pattern: where the class stands in the name of a folder's picture; "" where it does not.
 
@@ -48,8 +56,8 @@ def open_picture_source(named: str, seed: int = 0, class_pattern: str = "") -> P
         raise ConfigError(f"{CLASS_PATTERN_OPTION} is of pictures' names: give their folder.")
     if not path.is_file():
         raise DataError(f"There is no file or folder {named!r:.200}: {ACCEPTED_SOURCES}.")
-    if path.suffix.lower() == ".npz":
-        return NpzSource(path)
+    if arrays := open_file_arrays(path):
+        return ArraySource(arrays)
     if path.suffix.lower() == ".parquet":
         return open_parquet_source([path], path)
     if path.suffix.lower() == ".tar" and is_webdataset(path):
@@ -65,8 +73,11 @@ def open_folder_source(path: Path, seed: int) -> PictureSource:
     Raises:
       DataError: it cannot be read, or is none.
     """
-    if find_idx_files(path):
-        return IdxSource(path)
+    folder = source_folder.list_source_folder(path)
+    if find_idx_files(folder.path):
+        return IdxSource(folder.path)
+    if arrays := find_folder_arrays(folder):
+        return ArraySource(arrays)
     # A folder of pictures is known by the first of them, before all files are looked through.
     if not FolderWalk(path).has_pictures(path):
         if shards := list_shards(path, ".parquet"):
@@ -84,3 +95,39 @@ def open_parquet_source(paths: Sequence[Path], root: Path) -> PictureSource:
     )  # late: Arrow takes a while
 
     return ParquetSource(paths, root)
+
+
+def find_folder_arrays(folder: source_folder.SourceFolder) -> NamedArrays | None:
+    """The arrays that a folder's files are; None where it holds none.
+
+    Raises:
+      DataError: they cannot be read, or are pickled.
+    """
+    if version := cifar_binary.find_cifar_version(folder):
+        return cifar_binary.CifarArrays(folder, version)
+    if files := mat_files.find_mat_files(folder):
+        return mat_files.MatArrays(files, folder.path)
+    if npy_files.has_npy_files(folder):
+        return npy_files.NpyFiles(folder)
+    return pixel_csv.find_pixel_files(folder)
+
+
+def open_file_arrays(path: Path) -> NamedArrays | None:
+    """The arrays in a file; None where its name is none of such a file.
+
+    Raises:
+      DataError: they cannot be read, are pickled, or are only a part.
+    """
+    name = path.name.lower()
+    cifar_binary.check_cifar_file(path)
+    if name.endswith(".npz"):
+        return NpzArrays(path)
+    if name.endswith(mat_files.SUFFIX):
+        return mat_files.MatArrays({"train": [path]}, path)
+    if name.endswith(pixel_csv.SUFFIXES):
+        return pixel_csv.open_pixel_file(path)
+    if name.endswith(npy_files.SUFFIX):
+        raise DataError(
+            f"{path.name} is one array: give the folder in which images.npy and labels.npy lie."
+        )
+    return None

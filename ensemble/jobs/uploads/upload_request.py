@@ -15,7 +15,7 @@ from ensemble.datasets.progress import Progress
 from ensemble.errors import DataError
 from ensemble.storage.archives.unpacking import unpack_archive
 
-SUFFIXES = (".zip", ".npz")
+SUFFIXES = (".zip", ".npz", ".mat", ".csv", ".csv.gz")
 SOURCE_FOLDER, UNPACKED_FOLDER = "source", "unpacked"  # folders within an upload's
 # Options that sentences name, as the page calls them.
 PAGE_FIELD_NAMES = {
@@ -56,20 +56,24 @@ class UploadRequest:
 
     @property
     def suffix(self) -> str:
-        """ ".zip" or ".npz", else DataError."""
-        extension = Path(self.file).suffix.lower()
-        if extension not in SUFFIXES:
+        """The one of `SUFFIXES` that the file's name has; DataError where it has none."""
+        if not (extension := self._find_suffix()):
             raise DataError(
-                f"“{self.file:.60}” is neither a .zip nor an .npz: pack the folder of your images "
-                "as a .zip, or save your arrays with numpy.savez."
+                f"“{self.file:.60}” is neither a .zip nor an .npz, .mat or .csv: pack the folder "
+                "of your images as a .zip, or save your arrays with numpy.savez."
             )
         return extension
 
     @property
     def stem(self) -> str:
         """The file's name without its ending, as any disk takes it: sentences quote it."""
-        plain = re.sub(r"[^\w -]+", " ", Path(self.file).stem)
+        extension = self._find_suffix() or Path(self.file).suffix
+        plain = re.sub(r"[^\w -]+", " ", Path(self.file).name[: -len(extension) or None])
         return " ".join(plain.split())[:60] or "upload"
+
+    def _find_suffix(self) -> str:
+        name = Path(self.file).name.lower()
+        return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
 
 
 def unpack_upload(folder: Path, request: UploadRequest, progress: Progress) -> Path:

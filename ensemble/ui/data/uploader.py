@@ -6,7 +6,7 @@ from streamlit.typing import UploadedFile
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.jobs.uploads import dataset_upload
-from ensemble.jobs.uploads.upload_request import UploadRequest
+from ensemble.jobs.uploads.upload_request import SUFFIXES, UploadRequest
 from ensemble.ui.classify.input.input_methods import MAX_TAB_UPLOAD_BYTES
 from ensemble.ui.shared import address, guard, widget_state
 from ensemble.ui.shared.tab import tab
@@ -29,7 +29,11 @@ ACCEPTED_FORMATS = """\
 - Pictures that belong together (one writer, patient, video): a `groups.csv` beside the folders,
   with the columns `file` and `group`. Whole groups are tested on, and each counts once.
 - From a program: an **.npz** of `train_images` (N, H, W) or (N, H, W, 3) and `train_labels` (N,),
-  and the same of `test`; `class_names` if you like.
+  and the same of `test`; `class_names` if you like. Or a .zip of a folder of `.npy` files with
+  these names.
+- A data set as it was published: a **.csv** with a label and the pixels of an image in each row,
+  SVHN's **.mat**, or a .zip of the files of CIFAR's binary version, of MNIST's (IDX), or of such
+  tables.
 - Grey or colour, of any size; 2 to 1,000 classes. You see what was found before it is added."""
 
 
@@ -42,8 +46,8 @@ def show_dataset_uploader() -> None:
             tab.uploaded_bytes >= MAX_TAB_UPLOAD_BYTES,
         )
         st.file_uploader(
-            "A .zip or .npz with your images",
-            type=["zip", "npz"],
+            "A .zip, .npz, .mat or .csv with your images",
+            type=[suffix.removeprefix(".") for suffix in SUFFIXES],
             key=key,
             on_change=receive_uploaded_dataset,
             args=(key,),

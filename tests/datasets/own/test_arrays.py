@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ensemble import datasets
-from ensemble.datasets.own.sources import npz
+from ensemble.datasets.own.sources import array_files
 from ensemble.errors import DataError
 
 RNG = np.random.default_rng(0)
@@ -38,7 +38,7 @@ def saved(tmp_path):
 def test_arrays_come_out_as_they_went_in(
     train, labels, test, tests, compressed, saved, add, monkeypatch
 ):
-    monkeypatch.setattr(npz, "BLOCK", 500)  # several blocks, the last one shorter
+    monkeypatch.setattr(array_files, "BLOCK", 500)  # several blocks, the last one shorter
     add(
         saved(
             compressed,
@@ -218,7 +218,7 @@ def test_labels_that_seem_to_count_from_1_are_said(saved, add):
 
 @pytest.mark.parametrize("names", [None, ["disc", "square", "cross"]])
 def test_minus_one_is_no_class_and_its_images_are_left_out(saved, add, names, monkeypatch):
-    monkeypatch.setattr(npz, "BLOCK", 100)
+    monkeypatch.setattr(array_files, "BLOCK", 100)
     labels = np.where(np.arange(30) % 5 == 3, -1, LABELS)
     more = {} if names is None else {"class_names": np.array(names)}
     report = add(

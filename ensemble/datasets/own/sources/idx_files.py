@@ -21,8 +21,8 @@ from ensemble.datasets.own.source import (
     UnreadablePicture,
 )
 from ensemble.datasets.own.sources import array_values
+from ensemble.datasets.own.sources.array_files import read_exact_bytes
 from ensemble.datasets.own.sources.array_levels import ArrayLevelSurvey
-from ensemble.datasets.own.sources.npz import read_exact_bytes
 from ensemble.errors import DataError
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.disk_errors import describe_error_with_path

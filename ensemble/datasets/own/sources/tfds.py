@@ -2,27 +2,36 @@
 
 A dataset that lies prepared as array_record in its folder (`TFDS_DATA_DIR`, by default
 `~/tensorflow_datasets`) is read as a data source. One that does not is prepared there, unless its
-builder calls TensorFlow: that is asked first, for it would fail after the download.
+builder calls TensorFlow: that is asked first, for it would fail after the download. The downloader
+opens each address ten times, over three minutes, before it says that there is no network: whether
+one answers is asked first too (`host_check.py`).
 """
 
+import contextlib
+import importlib.util
 import logging
 import re
 import sys
 from collections.abc import Iterator
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.datasets import registry
 from ensemble.datasets.own.source import (
     DatasetImageFormat,
     PictureSurvey,
     Pixels,
     UnreadablePicture,
 )
-from ensemble.datasets.own.sources import array_values
+from ensemble.datasets.own.sources import array_values, host_check
 from ensemble.errors import DataError
 
+# What unpacks archives, with TensorFlow's files.
+UNPACKING_METHODS = {"download_and_extract", "iter_archive"}
+MISSING_PATTERN = re.compile(r"No module named '(\w+)")
 TFDS_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.\-]+)?(:\d+\.\d+\.\d+)?")
 
 
@@ -41,6 +50,11 @@ class TfdsSource:
         if not TFDS_NAME_PATTERN.fullmatch(name):
             raise DataError(
                 f"{name!r:.60} is not a name in TensorFlow Datasets: tfds:beans is one."
+            )
+        if (built_in := re.split("[/:]", name)[0]) in registry.ENTRIES:
+            raise DataError(
+                f"{built_in} is built in and need not be added: train with `--dataset {built_in}`, "
+                f"which fetches it, or fetch it with `python -m ensemble data prepare {built_in}`."
             )
         self.origin, self.notes = f"{name} of TensorFlow Datasets", list[str]()
         self.groups: dict[str, NDArray[np.int64]] = {}
@@ -107,15 +121,23 @@ def prepare_tfds_builder(name: str) -> Any:
         tfds.disable_progress_bar()
         # It tells each of its ten tries of a name that cannot be looked up.
         logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
-        builder = tfds.builder(name, file_format="array_record")
-        if not builder.data_path.exists():
-            if hasattr(sys.modules.get(type(builder).__module__), "tf"):
-                raise DataError(describe_tensorflow_requirement(name))
-            builder.download_and_prepare()
+        # It says on stdout what it does.
+        with contextlib.redirect_stdout(sys.stderr), host_check.require_answers(name):
+            builder = tfds.builder(name, file_format="array_record")
+            if not builder.data_path.exists():
+                if requires_tensorflow(builder) and not importlib.util.find_spec("tensorflow"):
+                    raise DataError(describe_tensorflow_requirement(name))
+                builder.download_and_prepare()
         return builder
     except DataError:
         raise
     except ImportError as error:
+        missing = MISSING_PATTERN.search(str(error))
+        if missing and missing[1] != "tensorflow":
+            raise DataError(
+                f"TensorFlow Datasets prepares {name} with the package {missing[1]}: install it, "
+                "or save the images as an .npz."
+            ) from error
         raise DataError(describe_tensorflow_requirement(name)) from error
     except Exception as error:  # its builders raise what their authors chose
         reason = " ".join(str(error).split()).split(" Available ")[0] or type(error).__name__
@@ -123,6 +145,27 @@ def prepare_tfds_builder(name: str) -> Any:
             f"TensorFlow Datasets cannot provide {name} ({reason:.200}): check its name and your "
             "network, or save the images as an .npz."
         ) from error
+
+
+def requires_tensorflow(builder: Any) -> bool:
+    """Whether a dataset's builder calls TensorFlow, or unpacks archives, which calls it too."""
+    for made in type(builder).__mro__:
+        if made.__module__.startswith(("tensorflow_datasets.core.", "builtins")):
+            continue
+        if hasattr(sys.modules.get(made.__module__), "tf"):
+            return True
+        for name, function in vars(made).items():
+            if isinstance(function, FunctionType):
+                used = _collect_names(function.__code__)
+                if used & UNPACKING_METHODS or (name == "_split_generators" and "extract" in used):
+                    return True
+    return False
+
+
+def _collect_names(code: CodeType) -> set[str]:
+    """The names that a function uses, those within it too."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return set(code.co_names).union(*map(_collect_names, inner))
 
 
 def describe_tensorflow_requirement(name: str) -> str:
