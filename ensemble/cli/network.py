@@ -77,7 +77,10 @@ def summarize_network(name: str, dataset: str, width: int) -> dict[str, Any]:
     os.environ["JAX_PLATFORMS"] = "cpu"  # Nothing is computed: an accelerator is left alone.
     check_jax_environment()
     from ensemble.engine import build_network
-    from ensemble.engine.networks.network_advice import list_network_advice, list_network_notes
+    from ensemble.engine.networks.custom.network_advice import (
+        list_network_advice,
+        list_network_notes,
+    )
 
     network = build_network(config)
     return {

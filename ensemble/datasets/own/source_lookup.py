@@ -6,20 +6,20 @@ from pathlib import Path
 
 from ensemble.datasets.own.request import CLASS_PATTERN_OPTION
 from ensemble.datasets.own.source import PictureSource
-from ensemble.datasets.own.sources import (
+from ensemble.datasets.own.sources import source_folder
+from ensemble.datasets.own.sources.arrays import (
     cifar_binary,
     mat_files,
     npy_files,
-    pixel_csv,
-    source_folder,
 )
-from ensemble.datasets.own.sources.array_source import ArraySource, NamedArrays
-from ensemble.datasets.own.sources.folder_source import FolderSource
-from ensemble.datasets.own.sources.folder_walk import FolderWalk
-from ensemble.datasets.own.sources.idx_files import IdxSource, find_idx_files
-from ensemble.datasets.own.sources.npz_archive import NpzArrays
-from ensemble.datasets.own.sources.picture_shards import list_shards
-from ensemble.datasets.own.sources.webdataset import WebDatasetSource, is_webdataset
+from ensemble.datasets.own.sources.arrays.array_source import ArraySource, NamedArrays
+from ensemble.datasets.own.sources.arrays.idx_files import IdxSource, find_idx_files
+from ensemble.datasets.own.sources.arrays.npz_archive import NpzArrays
+from ensemble.datasets.own.sources.encoded.picture_shards import list_shards
+from ensemble.datasets.own.sources.encoded.webdataset import WebDatasetSource, is_webdataset
+from ensemble.datasets.own.sources.folders.folder_source import FolderSource
+from ensemble.datasets.own.sources.folders.folder_walk import FolderWalk
+from ensemble.datasets.own.sources.tables import pixel_csv
 from ensemble.errors import ConfigError, DataError
 
 TFDS_PREFIX = "tfds:"
@@ -90,7 +90,7 @@ def open_folder_source(path: Path, seed: int) -> PictureSource:
 
 def open_parquet_source(paths: Sequence[Path], root: Path) -> PictureSource:
     """The source in Parquet files; DataError where they are none."""
-    from ensemble.datasets.own.sources.parquet_pictures import (
+    from ensemble.datasets.own.sources.encoded.parquet_pictures import (
         ParquetSource,
     )  # late: Arrow takes a while
 

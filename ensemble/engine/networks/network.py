@@ -14,8 +14,9 @@ from flax import linen as nn
 from jax import Array
 
 from ensemble import architectures
-from ensemble.engine.networks import flops, linen_calls, nnx_modules
+from ensemble.engine.networks import flops
 from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic
+from ensemble.engine.networks.custom import linen_calls, nnx_modules
 from ensemble.engine.networks.patch_convolution import convolve_by_patches
 from ensemble.engine.networks.stock_convolution import use_convolution, use_fast_convolutions
 from ensemble.errors import ConfigError

@@ -10,7 +10,8 @@ from ensemble import architectures
 from ensemble.architectures import BUILTIN_NETWORK_NAMES
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import find_dataset_entry as find_dataset
-from ensemble.engine.networks import cnn, custom_network, lenet5, logistic, mlp, resnet
+from ensemble.engine.networks import cnn, lenet5, logistic, mlp, resnet
+from ensemble.engine.networks.custom import custom_network
 from ensemble.engine.networks.network import ModuleFactory, Network
 from ensemble.errors import ConfigError
 

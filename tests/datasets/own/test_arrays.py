@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ensemble import datasets
-from ensemble.datasets.own.sources import array_files
+from ensemble.datasets.own.sources.arrays import array_files
 from ensemble.errors import DataError
 
 RNG = np.random.default_rng(0)

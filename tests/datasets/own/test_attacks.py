@@ -12,7 +12,7 @@ import pytest
 from ensemble.datasets import registry
 from ensemble.datasets.own import dataset_builder, source_lookup
 from ensemble.datasets.own.request import DatasetNaming, PreparationSettings
-from ensemble.datasets.own.sources import picture_decoding
+from ensemble.datasets.own.sources.encoded import picture_decoding
 from ensemble.datasets.record import parse_dataset_record, serialize_dataset_entry
 from ensemble.errors import ConfigError, DataError
 from tests.storage.arrays.archives import npy
@@ -84,7 +84,7 @@ def test_large_pictures_are_decoded_one_at_a_time(draw, add, monkeypatch):
 
     monkeypatch.setattr(picture_decoding, "convert_to_channels", watched)
     monkeypatch.setattr(
-        "ensemble.datasets.own.sources.encoded_pictures.count_decoder_threads", lambda: 4
+        "ensemble.datasets.own.sources.encoded.encoded_pictures.count_decoder_threads", lambda: 4
     )
     add(draw({"a": 8, "b": 8}), "small")
     assert most > 1

@@ -6,7 +6,7 @@ from PIL import Image, ImageOps
 
 from ensemble import datasets
 from ensemble.datasets.own.source import DatasetImageFormat
-from ensemble.datasets.own.sources import picture_decoding
+from ensemble.datasets.own.sources.encoded import picture_decoding
 from ensemble.errors import DataError
 
 GREY, COLOUR = DatasetImageFormat(6, 4, 1, resize=False), DatasetImageFormat(6, 4, 3, resize=False)

@@ -10,7 +10,11 @@ import pytest
 from scipy import io
 
 from ensemble import datasets
-from ensemble.datasets.own.sources import array_files, cifar_binary, mat_files
+from ensemble.datasets.own.sources.arrays import (
+    array_files,
+    cifar_binary,
+    mat_files,
+)
 from ensemble.errors import DataError
 
 RNG = np.random.default_rng(0)

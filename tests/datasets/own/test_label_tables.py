@@ -11,7 +11,7 @@ from PIL import Image
 
 from ensemble.datasets.own import source_lookup
 from ensemble.datasets.own.source import DatasetImageFormat, PictureSource
-from ensemble.datasets.own.sources.name_layout import compile_class_pattern
+from ensemble.datasets.own.sources.folders.name_layout import compile_class_pattern
 from ensemble.errors import ConfigError, DataError
 
 FORM = DatasetImageFormat(5, 5, 1, resize=False)

@@ -8,7 +8,10 @@ import pandas as pd
 import pytest
 
 from ensemble import datasets
-from ensemble.datasets.own.sources import csv_rows, pixel_table
+from ensemble.datasets.own.sources.tables import (
+    csv_rows,
+    pixel_table,
+)
 from ensemble.errors import DataError
 
 RNG = np.random.default_rng(0)

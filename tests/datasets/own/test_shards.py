@@ -16,7 +16,7 @@ from PIL import Image
 from ensemble.datasets import load_dataset
 from ensemble.datasets.own import source_lookup
 from ensemble.datasets.own.source import DatasetImageFormat, PictureSource, UnreadablePicture
-from ensemble.datasets.own.sources import parquet_pictures
+from ensemble.datasets.own.sources.encoded import parquet_pictures
 from ensemble.errors import DataError
 
 FORM = DatasetImageFormat(6, 5, 3, resize=False)

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from ensemble import datasets
-from ensemble.datasets.own.sources.split_names import parse_split_folder
+from ensemble.datasets.own.sources.folders.split_names import parse_split_folder
 from tests.datasets.own.test_tree import kept_in, pixels_in
 
 CLASSES = {"cat": 3, "dog": 3}

@@ -9,7 +9,7 @@ from flax import nnx
 from ensemble import architectures
 from ensemble.config import EnsembleConfig
 from ensemble.engine import build_network
-from ensemble.engine.networks.custom_factory import build_factory_arguments
+from ensemble.engine.networks.custom.custom_factory import build_factory_arguments
 from ensemble.engine.networks.network import join_tree_path
 from ensemble.engine.networks.registry import bind_network
 from ensemble.errors import ConfigError

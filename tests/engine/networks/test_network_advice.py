@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ensemble import architectures
+from ensemble.engine.networks.custom.network_advice import list_network_advice, list_network_notes
 from ensemble.engine.networks.network import Network
-from ensemble.engine.networks.network_advice import list_network_advice, list_network_notes
 from ensemble.engine.networks.registry import bind_network
 
 SHAPE, CLASSES = (8, 8, 2), 4

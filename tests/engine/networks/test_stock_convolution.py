@@ -12,7 +12,7 @@ import pytest
 from flax import linen as nn
 from jax import Array
 
-from ensemble.engine.networks import linen_calls
+from ensemble.engine.networks.custom import linen_calls
 from ensemble.engine.networks.patch_convolution import convolve_by_patches
 from ensemble.engine.networks.stock_convolution import use_convolution, use_fast_convolutions
 

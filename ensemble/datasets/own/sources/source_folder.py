@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from ensemble.datasets.own.sources.picture_decoding import SUFFIXES
+from ensemble.datasets.own.sources.encoded.picture_decoding import SUFFIXES
 from ensemble.errors import DataError
 from ensemble.storage.archives.entry_names import is_system_name
 from ensemble.storage.disk_errors import describe_error_with_path

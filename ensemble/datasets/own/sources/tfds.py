@@ -26,7 +26,8 @@ from ensemble.datasets.own.source import (
     Pixels,
     UnreadablePicture,
 )
-from ensemble.datasets.own.sources import array_values, host_check
+from ensemble.datasets.own.sources import host_check
+from ensemble.datasets.own.sources.arrays import array_values
 from ensemble.errors import DataError
 
 # What unpacks archives, with TensorFlow's files.

@@ -1,0 +1,1 @@
+"""Arrays of pictures by their names: NumPy's, IDX, CIFAR, MATLAB."""

@@ -1,0 +1,255 @@
+"""Arrays of others as pictures and labels: which numbers they may hold, and what becomes of them.
+
+Images: what is black and white is decided by the largest number of all arrays of a dataset, as it
+is in pictures (`pictures.files.levels`): uint8 as they are; floats or integers within [0, 1] times
+255, rounded; those within [0, 255] rounded; those of 10 to 16 bits brought to 8. Numbers below 0
+have been normalised and are refused. Of four channels the last is transparency.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from ensemble.datasets.own.custom_registry import MOST_CLASSES
+from ensemble.datasets.own.source import (
+    SPLIT_NAMES,
+    VALIDATION_TESTED_NOTE,
+    VALIDATION_TRAINED_NOTE,
+    DatasetImageFormat,
+    Pixels,
+    UnreadablePicture,
+    format_class_names,
+    sort_class_names,
+)
+from ensemble.datasets.own.sources.encoded import picture_decoding
+from ensemble.errors import DataError
+from ensemble.pictures.files import levels
+
+Labels = NDArray[np.int32]
+UNLABELLED = -1
+MOST_IMAGES = 20_000_000
+MOST_PIXELS = 2**24  # of an image: one is turned into bytes as a whole
+
+
+def map_class_labels(
+    labels_by_split: Mapping[str, NDArray[np.generic]],
+    class_names: NDArray[np.generic] | None,
+    where: str,
+    notes: list[str] | None = None,
+) -> tuple[tuple[str, ...], dict[str, Labels]]:
+    """One list of classes over all splits, and each split's labels as numbers into it.
+
+    Args:
+      labels_by_split: of each split labels (N,), (N, 1) or one-hot (N, C): whole numbers or text.
+      class_names: the classes' names in the order of the labels, (C,); None if labels name them.
+        Labels that all stand among them are names, also where they are numbers.
+      where: what they are of, for the refusal.
+      notes: what was assumed is added to it. Without it −1 is a label as any other.
+
+    Returns:
+      The classes' names, and int32 (N,) of each split: −1 for an image without a label, as −1
+      among labels from 0 says where no class is called so.
+
+    Raises:
+      DataError: they are no labels, or fewer than 2 classes or more than 1,000.
+    """
+    if (many := sum(map(len, map(np.atleast_1d, labels_by_split.values())))) > MOST_IMAGES:
+        raise DataError(
+            f"{where} has {many:,} labels, but at most {MOST_IMAGES:,} images are accepted: "
+            "add a part of them."
+        )
+    flat = {
+        split: _flatten_source_labels(labels, where) for split, labels in labels_by_split.items()
+    }
+    every = list({label for labels in flat.values() for label in np.unique(labels).tolist()})
+    given = [] if class_names is None else _format_given_names(class_names)
+    if notes is not None and _marks_unlabelled(every, given):
+        every.remove(UNLABELLED)
+        count = sum(int((labels == UNLABELLED).sum()) for labels in flat.values())
+        notes.append(f"{count:,} images of {where} have no label (−1) and were left out.")
+    _check_class_count(
+        len(every) if class_names is None or not class_names.size else class_names.size, where
+    )
+    if class_names is not None and class_names.size:
+        names = given
+        order = _order_by_names(every, names, where, notes)
+    else:
+        names = sort_class_names(map(str, every))
+        are_numbers = all(isinstance(label, int) for label in every)
+        order = {int(name) if are_numbers else name: place for place, name in enumerate(names)}
+    places = {**order, UNLABELLED: order.get(UNLABELLED, -1)}
+    return format_class_names(names), {
+        split: _index_class_labels(labels, places) for split, labels in flat.items()
+    }
+
+
+def _format_given_names(class_names: NDArray[np.generic]) -> list[str]:
+    """Names as text; a whole number without a point, as labels are."""
+    names = []
+    for name in class_names.reshape(-1).tolist():
+        if isinstance(name, float) and name.is_integer():
+            name = int(name)
+        names.append(name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name))
+    return names
+
+
+def _marks_unlabelled(labels: Sequence[object], names: Sequence[str]) -> bool:
+    """Whether −1 among the labels is none: beside others from 0, and no class is called so."""
+    rest = [label for label in labels if label != UNLABELLED]
+    return (
+        len(rest) < len(labels)
+        and str(UNLABELLED) not in names
+        and len(rest) > 1
+        and all(isinstance(label, int) and label >= 0 for label in rest)
+    )
+
+
+def _order_by_names(
+    labels: Sequence[object], names: list[str], where: str, notes: list[str] | None
+) -> dict[object, int]:
+    """The class of each label: by its name where all are names, else by its position.
+
+    Raises:
+      DataError: one is neither.
+    """
+    said = [] if notes is None else notes
+    places = {name: place for place, name in enumerate(names)}
+    by_name = all(str(label) in places for label in labels)
+    by_place = all(isinstance(label, int) and 0 <= label < len(names) for label in labels)
+    if by_name:
+        order: dict[object, int] = {label: places[str(label)] for label in labels}
+        if any(isinstance(label, int) and order[label] != label for label in labels):
+            said.append("Labels that are numbers were read as the class_names that they are.")
+        return order
+    if by_place:
+        if 0 not in labels:
+            said.append(
+                f"No image is labelled 0 (“{names[0]:.40}”): if labels count from 1, subtract 1 "
+                "and add it again."
+            )
+        return {place: place for place in range(len(names))}
+    numbers = [label for label in labels if isinstance(label, int)]
+    if len(numbers) == len(labels) and min(numbers) == 1 and max(numbers) == len(names):
+        raise DataError(
+            f"{where} has labels from 1 to {len(names):,}: subtract 1, so that they number its "
+            "class_names from 0."
+        )
+    raise DataError(
+        f"{where} has labels outside its {len(names):,} class_names: number labels "
+        f"from 0 to {len(names) - 1:,}."
+    )
+
+
+def _check_class_count(classes: int, where: str) -> None:
+    if not 2 <= classes <= MOST_CLASSES:
+        raise DataError(f"{where} has {classes:,} classes: it has to have 2 to {MOST_CLASSES:,}.")
+
+
+def update_value_range(block: NDArray[np.generic], low: float, high: float) -> tuple[float, float]:
+    """The least and largest number by now; DataError where one is not a number."""
+    if not block.size:
+        return low, high
+    least, most = float(block.min()), float(block.max())
+    if not (np.isfinite(least) and np.isfinite(most)):
+        raise DataError("The images hold NaN or infinite numbers: correct these first.")
+    return min(low, least), max(high, most)
+
+
+def choose_byte_scale(name: str, low: float, high: float, *, whole: bool = True) -> float:
+    """What to multiply with for 0 to 255, by `levels.choose_levels`.
+
+    Raises:
+      DataError: the numbers are below 0, or above 16 bits.
+    """
+    if low < 0 or high > levels.MAX_LEVEL:
+        raise DataError(
+            f"{name} has numbers from {low:.3g} to {high:.3g}: give the images as uint8 from 0 to "
+            "255, or as floats from 0 to 1."
+        )
+    return 255 / levels.choose_levels(low, high, whole=whole)[1]
+
+
+def scale_to_bytes(block: NDArray[np.generic], times: float | None) -> Pixels:
+    """Numbers as uint8, by `choose_byte_scale`; None leaves them as they are."""
+    if times is None:
+        return np.asarray(block, np.uint8)
+    if block.dtype.kind in "iu" and times < 1:
+        return levels.scale_levels(block, (0.0, float(round(255 / times))))
+    return np.minimum(np.rint(np.asarray(block, np.float64) * times), 255).astype(np.uint8)
+
+
+def parse_image_layout(shape: tuple[int, ...], name: str) -> tuple[int, int, int, int]:
+    """The (N, H, W, channels) that an array of this shape has; DataError where it is no images'."""
+    if len(shape) == 3:
+        shape = (*shape, 1)
+    if len(shape) == 4 and shape[3] in (1, 3, 4) and all(shape[1:]):
+        if shape[1] * shape[2] > MOST_PIXELS:
+            raise DataError(
+                f"{name} has images of {shape[2]:,}×{shape[1]:,} pixels, but at most "
+                f"{MOST_PIXELS:,} are accepted: save smaller ones."
+            )
+        return shape[0], shape[1], shape[2], shape[3]
+    first = shape[1] in (1, 3, 4) if len(shape) == 4 else False
+    hint = " (move the channels last: images.transpose(0, 2, 3, 1))" if first else ""
+    raise DataError(
+        f"{name} has shape {shape}: images are (N, H, W) or (N, H, W, channels) with 1, 3 or 4 "
+        f"channels{hint}."
+    )
+
+
+def fit_array_to_format(
+    pixels: Pixels, form: DatasetImageFormat, ground: str = ""
+) -> Pixels | UnreadablePicture:
+    """A picture (H, W, 1, 3 or 4) in the form of all, on the ground of all."""
+    if pixels.shape == form.shape:
+        return pixels
+    image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
+    try:
+        opaque = picture_decoding.normalize_picture(image, levels.PictureLevels(ground=ground))
+        return picture_decoding.fit_image_to_format(
+            picture_decoding.convert_to_channels(opaque, form.channels), form
+        )
+    except picture_decoding.UnreadablePictureError as error:
+        return UnreadablePicture("an image of the arrays", str(error))
+
+
+def parse_split_name(word: str) -> str | None:
+    """Which split a word stands for; None if for none."""
+    return SPLIT_NAMES.get(word.lower())
+
+
+def assign_validation_split(splits: set[str], notes: list[str]) -> str:
+    """Where the images for validation go: to the training images, else they are the test set."""
+    into = "train" if "test" in splits else "test"
+    notes.append(VALIDATION_TRAINED_NOTE if into == "train" else VALIDATION_TESTED_NOTE)
+    return into
+
+
+def _flatten_source_labels(labels: NDArray[np.generic], where: str) -> NDArray[np.generic]:
+    """Labels (N,) as whole numbers or text."""
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim == 2 and labels.dtype.kind in "biuf":  # one-hot
+        hot = (np.isin(labels, (0, 1))).all() and (labels.sum(axis=1) == 1).all()
+        if not hot:
+            raise DataError(
+                f"{where} has labels of shape {labels.shape} that are not one-hot: give each image "
+                "one label, (N,)."
+            )
+        return labels.argmax(axis=1)
+    if labels.ndim != 1 or labels.dtype.kind not in "biufU":
+        raise DataError(f"{where} has labels of shape {labels.shape}: they have to be (N,).")
+    if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
+        raise DataError(f"{where} has labels that are not whole numbers.")
+    if labels.dtype.kind in "uf" and (abs(labels) >= 2.0**63).any():
+        raise DataError(f"{where} has labels of 2⁶³ and more: number the classes from 0.")
+    return labels if labels.dtype.kind == "U" else labels.astype(np.int64)
+
+
+def _index_class_labels(labels: NDArray[np.generic], places: Mapping[object, int]) -> Labels:
+    values, inverse = np.unique(labels, return_inverse=True)
+    return np.array([places[value] for value in values.tolist()], np.int32)[inverse].astype(
+        np.int32
+    )

@@ -1,0 +1,1 @@
+"""Encoded pictures, in files or within larger ones: decoded, surveyed."""

@@ -1,0 +1,219 @@
+"""WebDataset: .tar files whose members share a key: 000.jpg and 000.cls are one picture.
+
+The class is what `.cls` (or `.label`, `.txt`) says, a number or a name, else `label` or `cls` in
+`.json`; `classnames.txt` beside the files names numbers. Nothing is unpacked: a picture is read
+from where it lies.
+"""
+
+import json
+import os
+import tarfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.datasets.own.source import format_class_names, format_name_list, sort_class_names
+from ensemble.datasets.own.sources.encoded.encoded_pictures import EncodedPictures
+from ensemble.datasets.own.sources.encoded.picture_decoding import SUFFIXES
+from ensemble.datasets.own.sources.encoded.picture_shards import (
+    assign_shard_splits,
+    name_number_classes,
+    read_class_list,
+)
+from ensemble.datasets.own.sources.folders.split_names import normalize_name
+from ensemble.errors import DataError
+from ensemble.storage.disk_errors import describe_error_with_path
+from ensemble.storage.plain_files import open_plain_file
+
+LABEL_ENDINGS = (".cls", ".cls.txt", ".label", ".label.txt", ".txt")
+JSON_ENDING = ".json"
+JSON_FIELDS = ("label", "cls", "class", "class_name", "target")
+MAX_LABEL_BYTES = 2**12
+MAX_MEMBERS = 10_000_000
+NEEDED = (
+    "a WebDataset has a picture and its class under one key, such as 000.jpg and 000.cls in a .tar"
+)
+
+
+@dataclass(frozen=True)
+class TarPicture:
+    """A picture within a tar.
+
+    Attributes:
+      path: of the tar.
+      name: of the member.
+      start: where its bytes begin.
+      size: how many there are.
+    """
+
+    path: Path
+    name: str
+    start: int
+    size: int
+
+    def read_bytes(self) -> bytes:
+        """The picture as encoded; OSError where the tar cannot be read."""
+        with open_plain_file(self.path) as file:
+            file.seek(self.start)
+            return file.read(self.size)
+
+
+class WebDatasetSource(EncodedPictures[TarPicture]):
+    """Pictures in .tar files; a `source.PictureSource`.
+
+    Args:
+      paths: of the files, of which at least one holds pictures with classes.
+      root: the folder that was named, or the file.
+      seed: of the order in which pictures are kept.
+
+    Raises:
+      DataError: a file cannot be read, or they are not those of at least two classes.
+    """
+
+    def __init__(self, paths: Sequence[Path], root: Path, seed: int = 0) -> None:
+        super().__init__([])
+        self.origin = f"WebDataset {Path(os.path.abspath(root)).name}"
+        self.groups: dict[str, NDArray[np.int64]] = {}
+        splits, notes = assign_shard_splits(paths, root)
+        by_split: dict[str, dict[str, list[TarPicture]]] = {}
+        without = []
+        for path, split in splits.items():
+            classes = by_split.setdefault(split, {})
+            for picture, label in iterate_tar_pictures(path):
+                if label:
+                    classes.setdefault(label, []).append(picture)
+                else:
+                    without.append(f"{path.name}/{picture.name}")
+        listed = read_class_list(root if root.is_dir() else root.parent)
+        every = {label for classes in by_split.values() for label in classes}
+        names, more = name_number_classes(every, listed)
+        ordered = sort_class_names(names.values())
+        if len(ordered) < 2:
+            raise DataError(
+                f"{root.name} holds pictures of {len(ordered)} class"
+                f"{'' if len(ordered) == 1 else 'es'}, but at least 2 are needed: {NEEDED}."
+            )
+        if listed:
+            ordered.sort(key=lambda name: listed.index(name) if name in listed else len(listed))
+        self.class_names = format_class_names(ordered)
+        self.notes += [*notes, *more]
+        if without:
+            self.notes.append(
+                f"{len(without):,} pictures have no class and are left out: "
+                f"{format_name_list(without)}."
+            )
+        numbers = {name: number for number, name in enumerate(ordered)}
+        for split in sorted(by_split, reverse=True):
+            files: dict[int, list[TarPicture]] = {}
+            for label, pictures in sorted(by_split[split].items()):
+                files.setdefault(numbers[names[label]], []).extend(pictures)
+            self.add_split(split, files, seed)
+
+    def describe_location(self, file: TarPicture) -> str:
+        """The tar and the member."""
+        return f"{file.path.name}/{file.name}"
+
+
+def is_webdataset(path: Path) -> bool:
+    """Whether a tar holds a picture with its class; False where it cannot be read."""
+    try:
+        with open_tar_members(path) as archive:
+            keys: dict[str, set[bool]] = {}
+            for number, member in enumerate(archive):
+                key, ending = split_member_name(member.name)
+                if is_picture_ending(ending):
+                    keys.setdefault(key, set()).add(True)
+                elif ending in (*LABEL_ENDINGS, JSON_ENDING):
+                    keys.setdefault(key, set()).add(False)
+                if len(keys.get(key, ())) == 2:
+                    return True
+                if number > 1_000:
+                    return False
+    except DataError:
+        pass
+    return False
+
+
+def iterate_tar_pictures(path: Path) -> Iterator[tuple[TarPicture, str]]:
+    """Each picture of a tar with its class, "" where it has none.
+
+    Raises:
+      DataError: it cannot be read.
+    """
+    pictures: dict[str, TarPicture] = {}
+    labels: dict[str, str] = {}
+    with open_tar_members(path) as archive, open_plain_file(path) as file:
+        for number, member in enumerate(archive):
+            if number >= MAX_MEMBERS:
+                raise DataError(f"{path.name} has more than {MAX_MEMBERS:,} members.")
+            key, ending = split_member_name(member.name)
+            if is_picture_ending(ending):
+                if key in pictures:
+                    raise DataError(f"{path.name} has two pictures of the key {key!r:.120}.")
+                pictures[key] = TarPicture(path, member.name, member.offset_data, member.size)
+            elif ending in (*LABEL_ENDINGS, JSON_ENDING) and member.size <= MAX_LABEL_BYTES:
+                # `.txt` is a caption where `.cls` says the class.
+                if ending == ".txt" and key in labels:
+                    continue
+                file.seek(member.offset_data)
+                if label := parse_label(file.read(member.size), ending):
+                    labels[key] = label
+    for key, picture in pictures.items():
+        yield picture, labels.get(key, "")
+
+
+@contextmanager
+def open_tar_members(path: Path) -> Iterator[Iterator[tarfile.TarInfo]]:
+    """The plain files of a tar, one after the other; DataError where it cannot be read."""
+    try:
+        with open_plain_file(path) as file, tarfile.open(fileobj=file, mode="r:") as archive:
+            yield _iterate_members(archive)
+    except (tarfile.TarError, EOFError, ValueError) as error:
+        raise DataError(f"{path.name} is no .tar, or damaged: use another copy.") from error
+    except OSError as error:
+        raise DataError(
+            f"{path.name} cannot be read ({describe_error_with_path(error)}): use another."
+        ) from error
+
+
+def _iterate_members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    while (member := archive.next()) is not None:
+        archive.members.clear()  # type: ignore[attr-defined]  # else all of them would be kept
+        if member.isreg():
+            yield member
+
+
+def split_member_name(name: str) -> tuple[str, str]:
+    """A member's key and ending, which begins with the first point of its last part."""
+    folder, _, last = name.rpartition("/")
+    stem, point, ending = last.partition(".")
+    return f"{folder}/{stem}", (point + ending).lower()
+
+
+def is_picture_ending(ending: str) -> bool:
+    """Whether it is that of a picture: ".jpg", also "image.jpg"."""
+    return "." + ending.rpartition(".")[2] in SUFFIXES
+
+
+def parse_label(content: bytes, ending: str) -> str:
+    """The class in a member; "" where it holds none."""
+    text = content.decode("utf-8", "replace").strip()
+    if ending == JSON_ENDING:
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError):
+            return ""
+        found = values if isinstance(values, dict) else {}
+        text = next(
+            (
+                str(found[name])
+                for name in JSON_FIELDS
+                if isinstance(found.get(name), str | int) and not isinstance(found[name], bool)
+            ),
+            "",
+        )
+    return normalize_name(" ".join(text.split()))

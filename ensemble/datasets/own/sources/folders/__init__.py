@@ -1,0 +1,1 @@
+"""Folders of pictures: which folders are splits and classes, tables beside them."""

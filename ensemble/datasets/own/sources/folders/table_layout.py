@@ -1,0 +1,246 @@
+"""Classes that a table beside the pictures names: labels.csv, train.csv, metadata.jsonl.
+
+A row a picture: its file (a path from the table's folder on, a name, or a name without its ending,
+as Kaggle's ids are) and its class. Columns are found by their names; the class may also be the only
+other column, or a column each with a single 1 (one-hot). A column `split` parts training and test
+images, else the table's name, else the picture's folder.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ensemble.datasets.own.source import format_name_list
+from ensemble.datasets.own.sources.folders.folder_walk import MAX_DEPTH, FolderWalk
+from ensemble.datasets.own.sources.folders.label_table import LabelTable, parse_label_table
+from ensemble.datasets.own.sources.folders.layout_reading import (
+    SPLIT_TITLES,
+    ClassFiles,
+    FolderLayout,
+    LayoutReading,
+)
+from ensemble.datasets.own.sources.folders.picture_table import (
+    TABLE_SUFFIXES,
+    PictureTable,
+    normalize_file_path,
+    read_picture_table,
+)
+from ensemble.datasets.own.sources.folders.split_names import (
+    UNLABELLED,
+    normalize_name,
+    parse_split_folder,
+    parse_split_location,
+)
+from ensemble.errors import DataError
+
+GROUP_TABLE = "groups.csv"
+MAX_TABLES = 16
+HELP = "a table of labels needs a head with the columns file and label, and a row for each picture"
+
+
+@dataclass
+class _Matched:
+    """Which pictures the rows of all tables are of."""
+
+    splits: dict[str, ClassFiles] = field(default_factory=dict)
+    groups: dict[Path, str] = field(default_factory=dict)
+    label_of: dict[Path, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    unlabelled: int = 0
+
+
+def read_table_layout(walk: FolderWalk) -> FolderLayout | None:
+    """The layout of pictures whose classes a table names; None where there is no such table.
+
+    Raises:
+      DataError: there is one, and it cannot be read or does not fit the pictures.
+    """
+    top = find_table_folder(walk)
+    if top is None:
+        return None
+    folders, beside = walk.list_folder(top)
+    paths = list_table_paths(walk, [top, *folders])
+    if not paths:
+        return None
+    every = [found for path in paths if (found := parse_label_table(read_picture_table(path)))]
+    tables = [one for one in every if one.labels]
+    if not tables:
+        if not every or has_class_folders(walk, folders):
+            return None
+        raise DataError(every[0].problem)
+    notes = [
+        f"{one.table.path.name} has no column of classes and is left out."
+        for one in every
+        if not one.labels
+    ]
+    pictures = [*beside, *(path for folder in folders for path in walk.list_pictures(folder))]
+    matched = match_rows(walk, top, tables, pictures)
+    if not matched.label_of:
+        if has_class_folders(walk, folders):
+            return None
+        name = tables[0].table.path.name
+        raise DataError(
+            f"No row of {name} is of a picture in the folder (the first is "
+            f"{matched.missing[0]!r:.120}): {HELP}."
+        )
+    for table in tables:
+        walk.skipped_files.remove(walk.relative_path(table.table.path))
+    reading = LayoutReading(walk, top)
+    reading.notes += [*describe_tables(tables, matched, len(pictures)), *notes]
+    roles = reading.assign_roles(set(matched.splits))
+    by_split = {split: matched.splits[split] for split in SPLIT_TITLES if split in matched.splits}
+    for split, files in by_split.items():
+        name = format_name_list([one.table.path.name for one in tables])
+        reading.tree.add_split(name, SPLIT_TITLES[roles[split]], files)
+    if left := len(pictures) - len(matched.label_of):
+        reading.tree.add_left_out("pictures without a class in it", left)
+    layout = reading.build_layout(by_split, roles)
+    layout.groups = matched.groups or None
+    return layout
+
+
+def find_table_folder(walk: FolderWalk) -> Path | None:
+    """The folder with the tables: the root, or the first below it that does not only hold one."""
+    top = walk.root
+    while len(top.parts) <= len(walk.root.parts) + MAX_DEPTH:
+        folders, pictures = walk.list_folder(top)
+        if list_table_paths(walk, [top]) or len(folders) != 1 or pictures:
+            return top
+        top = folders[0]
+    return None
+
+
+def list_table_paths(walk: FolderWalk, folders: Sequence[Path]) -> list[Path]:
+    """The files in some folders that may be tables of labels, the likeliest first."""
+    for folder in folders:
+        walk.list_folder(folder)  # so that what is no picture in it is known
+    inside = {folder: number for number, folder in enumerate(folders)}
+    found = [
+        path
+        for name in walk.skipped_files
+        if (path := walk.root / name).suffix.lower() in TABLE_SUFFIXES
+        and path.parent in inside
+        and path.name.lower() != GROUP_TABLE
+    ]
+    return sorted(found, key=lambda path: (inside[path.parent], path.name))[:MAX_TABLES]
+
+
+def match_rows(
+    walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictures: Sequence[Path]
+) -> _Matched:
+    """Which picture each row is of.
+
+    Raises:
+      DataError: a row's name is that of several pictures, or one has two classes.
+    """
+    matched = _Matched()
+    index = _index_pictures(pictures, top)
+    for label_table in tables:
+        table = label_table.table
+        base = "" if table.path.parent == top else table.path.parent.relative_to(top).as_posix()
+        said = parse_split_folder(table.path.stem)
+        cells = table.list_cells(label_table.files)
+        groups = label_table.groups or [""] * len(cells)
+        for cell, label, split, group, line in zip(
+            cells, label_table.labels, label_table.splits, groups, table.lines, strict=True
+        ):
+            path = _find_picture(
+                index, base, normalize_file_path(cell), said.split if said else "", table, line
+            )
+            if path is None:
+                matched.missing.append(cell)
+                continue
+            if not label:
+                matched.unlabelled += 1
+                continue
+            if matched.label_of.setdefault(path, label) != label:
+                raise DataError(
+                    f"Line {line:,} of {table.path.name} gives {walk.relative_path(path)!r:.120} "
+                    f"the class “{label:.60}”, and another row “{matched.label_of[path]:.60}”: "
+                    "keep one of them."
+                )
+            if group:
+                matched.groups[path] = group
+            where = split or parse_split_location(path.relative_to(top)) or "train"
+            if where != UNLABELLED:
+                matched.splits.setdefault(where, {}).setdefault(label, []).append(path)
+    for files in matched.splits.values():
+        for label, paths in files.items():
+            files[label] = list(dict.fromkeys(paths))  # a row may stand there twice
+    if matched.groups and len(matched.groups) < len(matched.label_of):
+        raise DataError(
+            f"{tables[0].table.path.name} names the group of {len(matched.groups):,} of "
+            f"{len(matched.label_of):,} pictures: name all, or leave the column out."
+        )
+    return matched
+
+
+def describe_tables(tables: Sequence[LabelTable], matched: _Matched, pictures: int) -> list[str]:
+    """What the tables were taken for, a sentence each."""
+    names = format_name_list([one.table.path.name for one in tables])
+    columns = list(dict.fromkeys(one.column for one in tables))
+    sentences = [f"Classes are read from {' and '.join(columns)} of {names}, not from folders."]
+    if matched.unlabelled:
+        rows = "row is" if matched.unlabelled == 1 else "rows are"
+        sentences.append(f"{matched.unlabelled:,} {rows} without a class and left out.")
+    if matched.missing:
+        sentences.append(
+            f"{len(matched.missing):,} row{' is' if len(matched.missing) == 1 else 's are'} of no "
+            "picture that is there: "
+            f"{format_name_list(matched.missing)}."
+        )
+    if left := pictures - len(matched.label_of) - matched.unlabelled:
+        sentences.append(
+            f"{left:,} picture{' has' if left == 1 else 's have'} no row: left out, as nothing "
+            "says what they show."
+        )
+    return sentences
+
+
+def has_class_folders(walk: FolderWalk, folders: Sequence[Path]) -> bool:
+    """Whether two folders or more hold pictures."""
+    return sum(bool(walk.list_pictures(folder)) for folder in folders) > 1
+
+
+def _index_pictures(pictures: Sequence[Path], top: Path) -> Mapping[str, list[Path]]:
+    """The pictures by path, name, and either without its ending."""
+    index: dict[str, list[Path]] = {}
+    for path in pictures:
+        relative = normalize_name(path.relative_to(top).as_posix())
+        name = relative.rpartition("/")[2]
+        keys = (relative, name, relative.rpartition(".")[0], name.rpartition(".")[0])
+        for key in dict.fromkeys(keys):
+            index.setdefault(key, []).append(path)
+    return index
+
+
+def _find_picture(
+    index: Mapping[str, list[Path]],
+    base: str,
+    name: str,
+    split: str,
+    table: PictureTable,
+    line: int,
+) -> Path | None:
+    """The picture that a row names; DataError where several have the name."""
+    name = normalize_name(name)
+    # Paths from elsewhere ("/data/train/1.png") still end in the picture's name.
+    for key in (f"{base}/{name}" if base else name, name, name.rpartition("/")[2]):
+        found = index.get(key, []) if key else []
+        if len(found) > 1 and split:
+            found = [path for path in found if _is_in_split(path, split)] or found
+        if len(found) == 1:
+            return found[0]
+        if found:
+            counts = Counter(path.suffix for path in found)
+            hint = "their endings" if len(counts) == len(found) else "paths"
+            raise DataError(
+                f"Line {line:,} of {table.path.name} names {name!r:.120}, of which there are "
+                f"{len(found)}: give {hint}."
+            )
+    return None
+
+
+def _is_in_split(path: Path, split: str) -> bool:
+    return any((said := parse_split_folder(part)) and said.split == split for part in path.parts)

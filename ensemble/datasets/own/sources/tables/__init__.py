@@ -1,0 +1,1 @@
+"""Tables of pixels, a row a picture."""

@@ -1,0 +1,1 @@
+"""Networks of a person's own: brought to a module, checked, advised against what harms them."""
