@@ -86,8 +86,8 @@ def plain(name: str, members: int, clock: str, _: str | None) -> None:
     import numpy as np
     import optax
 
-    from ensemble.engine.networks import linen_calls
     from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC
+    from ensemble.engine.networks.custom import linen_calls
     from ensemble.engine.networks.registry import bind_network
     from ensemble.race import howto
 
