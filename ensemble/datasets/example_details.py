@@ -47,6 +47,13 @@ class ExampleDetails:
             f"{name}: {values[number]}" for name, values in self.columns.items() if values[number]
         ]
 
+    def describe_tile(self, number: int) -> list[str]:
+        """What stands for an example that has no image: its text or columns, else its name."""
+        if len(self.columns) == 1:
+            (values,) = self.columns.values()
+            return [values[number]] if values[number] else []
+        return self.describe_columns(number) or list(filter(None, [self.describe_example(number)]))
+
     def take(self, numbers: Sequence[int] | NDArray[np.integer]) -> Self:
         """The same of some examples, in this order."""
         chosen = list(map(int, numbers))

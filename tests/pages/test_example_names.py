@@ -19,6 +19,7 @@ from ensemble.views.example_table import tabulate_examples
 from tests.exchange.capsule.pages import taken, with_parts
 from tests.exchange.given import LABELS, PROBABILITIES, N, csv_of, written
 from tests.pages.predictions_screen import opened, tiles
+from tests.pages.stressed import said
 
 NAMES = [f"ward/patient-{n:04}-*of*-the-first-visit.png" for n in range(N)]
 
@@ -46,6 +47,20 @@ def test_a_tile_and_the_opened_example_say_its_name(run: runs.Run) -> None:
     text = " ".join(str(one.value) for one in (*at.subheader, *at.caption))
     assert "patient-0003" in text
     assert "age: 23" in text
+
+
+def test_without_an_image_what_is_known_of_an_example_stands_in_its_place(run: runs.Run) -> None:
+    cards = {one["number"]: one["card"] for one in tiles(opened(run))}
+    assert cards[3] == ["age: 23", "note: =note 3"]
+    assert "a tile has what is known of each example" in said(opened(run))
+    text = ExampleDetails((), {"review": ("good", "")})
+    assert [text.describe_tile(n) for n in (0, 1)] == [["good"], []]
+    assert ExampleDetails(("a", "b")).describe_tile(1) == ["b"]
+    at = opened(run, digit=3)
+    assert not at.get("imgs")
+    walked = opened(run, page="why", image=3)
+    assert "age: 23" in said(walked)
+    assert "blank tile" not in said(walked)
 
 
 def test_its_tables_and_python_have_the_names(run: runs.Run) -> None:

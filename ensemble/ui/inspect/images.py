@@ -51,6 +51,7 @@ def show_image_page(
         key=key,
         under=under,
         details=shared_epoch.dataset.details,
+        has_images=shared_epoch.dataset.images is not None,
     )
     if count > 1:
         show_image_pager(key, place, size, len(numbers))

@@ -54,7 +54,11 @@ def show_image_gallery(
         if len(numbers) > 1:
             st.caption(f"{first + 1:,}–{first + len(page):,} of {len(numbers):,}", width="content")
     if dataset.images is None:
-        st.caption(f"No images were imported: a blank tile stands for each {noun}.")
+        st.caption(
+            f"No images were imported: a tile has what is known of each {noun}."
+            if dataset.details
+            else f"No images were imported: a blank tile stands for each {noun}."
+        )
     images = dataset.tiles[page]
     image_grid.show_image_grid(
         images,
@@ -64,6 +68,7 @@ def show_image_gallery(
         noun,
         open_gallery_image,
         details=dataset.details,
+        has_images=dataset.images is not None,
     )
     show_gallery_downloads(run, epoch, ensemble_predictions, dataset, numbers, page, noun)
     return numbers

@@ -81,15 +81,17 @@ def show_image_summary(image_dialog_context: ImageDialogContext, number: int) ->
     )
     mark = "✓ Right" if image_dialog_context.predictions.right[number] else "✗ Wrong"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        image = image_dialog_context.dataset.tiles[number]
-        st.image(
-            thumbnails.encode_enlarged_image(image, DIALOG_IMAGE_PX),
-            width=thumbnails.compute_display_size(image.shape, DIALOG_IMAGE_PX)[0],
-            alt=f"Test {image_dialog_context.noun} {number}, "
-            f"{images_words.format_true_class(names[label], names)}",
-        )
+        dataset = image_dialog_context.dataset
+        if dataset.images is not None or not dataset.details:
+            image = dataset.tiles[number]
+            st.image(
+                thumbnails.encode_enlarged_image(image, DIALOG_IMAGE_PX),
+                width=thumbnails.compute_display_size(image.shape, DIALOG_IMAGE_PX)[0],
+                alt=f"Test {image_dialog_context.noun} {number}, "
+                f"{images_words.format_true_class(names[label], names)}",
+            )
         with st.container(width=420):
-            name = image_dialog_context.dataset.details.describe_example(number)
+            name = dataset.details.describe_example(number)
             called = f" · {escaping.escape_markdown(name)}" if name else ""
             st.subheader(f"{mark} · #{number}{called}", anchor=False)
             st.markdown(

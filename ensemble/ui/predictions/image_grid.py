@@ -54,6 +54,7 @@ def show_image_grid(
     key: str = GRID_KEY,
     under: Callable[[int], Sequence[str]] | None = None,
     details: ExampleDetails = NO_DETAILS,
+    has_images: bool = True,
 ) -> None:
     """Draw the images of one page.
 
@@ -67,6 +68,7 @@ def show_image_grid(
       key: tells this grid from others on the screen.
       under: the lines under an image, from its number; None for the members' votes.
       details: what the images are called, where that is known: it stands under them too.
+      has_images: whether there are images; else what is known of each stands in its tile.
     """
     register_image_grid()(
         data={
@@ -81,6 +83,7 @@ def show_image_grid(
                     ensemble_predictions, number, names, noun, details.describe_example(int(number))
                 )
                 | (build_tile_lines(under(int(number))) if under else {})
+                | ({} if has_images else {"card": details.describe_tile(int(number))})
                 for number in numbers
             ],
         },

@@ -57,6 +57,12 @@ def show_image_beside(selected_image: SelectedImage) -> DeltaGenerator:
 def show_selected_image(selected_image: SelectedImage) -> None:
     """The image, its pixels as squares."""
     shared_epoch = selected_image.shared_epoch
+    lines = shared_epoch.dataset.details.describe_tile(selected_image.number)
+    if shared_epoch.dataset.images is None and lines:
+        with st.container(border=True, width=IMAGE_SIZE_PX):
+            for line in lines:
+                st.markdown(escaping.escape_markdown(line))
+        return
     tile = shared_epoch.dataset.tiles[selected_image.number]
     st.image(
         thumbnails.encode_enlarged_image(tile, IMAGE_SIZE_PX),

@@ -17,20 +17,25 @@ from ensemble.wording.runs import networks
 # nor on images of colour above the half of it where that was needed.
 SAFE_RATE, SAFE_MOMENTUM = networks.USUAL_RATE, networks.USUAL_MOMENTUM
 MIN_STEPS = 50
+# Of what is to be had above guessing, the share that has to be ruled out: where more is possible,
+# there are too few images to say that a run only guesses.
+MAX_CHANCE_GAIN = 0.25
 # States in which what was reached is what there will be.
 ENDED_STATES = ("finished", "imported")
 
 
 def is_chance_accuracy(share: float | None, data: DatasetEntry) -> bool:
-    """Whether a share of the test images, in [0, 1], is not above what guessing gets.
+    """Whether a share of the test images, in [0, 1], is what guessing gets, or less.
 
-    It is not where its 95 % interval (Wilson) holds the rate of the most frequent test class, or
-    lies below it. What is not known is not at chance.
+    It is where its 95 % interval (Wilson) holds the rate of the most frequent test class or lies
+    below it, and rules out a quarter of what is to be had above that: of few images neither may be
+    shown, and nothing is said. What is not known is not at chance.
     """
     if share is None or not math.isfinite(share):
         return False
-    low, _ = wilson_interval(share * data.test_size, data.test_size)
-    return low <= compute_guessing_rate(data)
+    low, high = wilson_interval(share * data.test_size, data.test_size)
+    guess = compute_guessing_rate(data)
+    return low <= guess and high < guess + MAX_CHANCE_GAIN * (1 - guess)
 
 
 def compute_guessing_rate(data: DatasetEntry) -> float:

@@ -178,3 +178,14 @@ def test_on_colour_no_rate_is_advised_at_which_members_only_guessed(
     assert chance_level.suggest_learning_rate(cnn, 1000) == 0.05
     assert chance_level.suggest_learning_rate(lenet5, 1000) == 0.1
     assert chance_level.suggest_learning_rate(EnsembleConfig(learning_rate=10.0), 1000) == 0.1
+
+
+@pytest.mark.parametrize(
+    ("n", "right", "at_chance"), [(4, 4, False), (20, 4, False), (500, 50, True)]
+)
+def test_few_images_do_not_show_that_a_run_only_guesses(
+    n: int, right: int, at_chance: bool
+) -> None:
+    """All of four right is no better than chance might give, and is not said to be chance."""
+    entry = replace(ENTRIES["digits"], test_size=n, most_frequent=-(-n // 8))
+    assert chance_level.is_chance_accuracy(right / n, entry) is at_chance

@@ -32,9 +32,14 @@ function tileOf(tile, place, data) {
   button.dataset.number = tile.number
   const image = document.createElement('div')
   image.className = 'image'
-  image.style.backgroundImage = `url(${data.strip})`
-  Object.assign(image.style, data.image.style)
-  image.style.backgroundPosition = `${-data.image.step * place}px 0`
+  if (tile.card && tile.card.length) {
+    image.classList.add('card')
+    tile.card.forEach((line) => words(image, 'line', line))
+  } else {
+    image.style.backgroundImage = `url(${data.strip})`
+    Object.assign(image.style, data.image.style)
+    image.style.backgroundPosition = `${-data.image.step * place}px 0`
+  }
   image.style.borderBottomColor = tile.right ? data.colors.right : data.colors.wrong
   const under = document.createElement('div')
   under.className = 'words'
