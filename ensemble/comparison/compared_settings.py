@@ -10,6 +10,7 @@ from ensemble.config import EnsembleConfig, member_values
 from ensemble.datasets import registry
 from ensemble.errors import ConfigError
 from ensemble.optimizers import OPTIMIZERS
+from ensemble.runs.start_weights import identify_start_weights
 from ensemble.runs.store import Run
 from ensemble.settings import list_setting_fields
 
@@ -33,6 +34,7 @@ SETTINGS_ORDER = (
     "batch_size",
 )
 SETTING_NAMES = (*SETTINGS_ORDER, *(name for name in SETTING_FIELDS if name not in SETTINGS_ORDER))
+START_WEIGHTS = "start_weights"  # no field of the settings: which weights members started from
 SIGNIFICANT_DIGITS = 4  # significant ones of a setting in a title
 MAX_LISTED_VALUES = 3  # values of a setting that are named one by one
 
@@ -41,13 +43,15 @@ def collect_run_settings(run: Run) -> dict[str, Value]:
     """The settings of a run by name; of one that was imported no more than is known.
 
     A setting that differs from member to member is a tuple of its values (M,), however `vary`
-    was written.
+    was written. Weights that members were given to start from count as one, by their digest.
     """
     if run.training_config is None:
         return {"members": run.config.members, "epochs": run.config.epochs}
     settings: dict[str, Value] = {
         name: getattr(run.training_config, name) for name in SETTING_NAMES
     }
+    if digest := identify_start_weights(run.path):
+        settings[START_WEIGHTS] = f"given ({digest})"
     own = member_values.parse_member_values(run.training_config.vary, run.training_config.members)
     return (
         settings
@@ -112,6 +116,8 @@ def format_setting_value(name: str, value: Value | None, figures: int = SIGNIFIC
 def format_setting(name: str, value: Value | None, figures: int = SIGNIFICANT_DIGITS) -> str:
     """A setting with its value: "rate 0.1", "4 members", "cosine schedule", "no flip"."""
     value_text = format_setting_value(name, value, figures)
+    if name == START_WEIGHTS:
+        return f"start weights {value or 'drawn'}"
     if value is None:
         return f"{humanize_setting_name(name)} unknown"
     if isinstance(value, bool):
@@ -137,5 +143,7 @@ def find_differing_settings(every: Iterable[Mapping[str, Any]]) -> tuple[str, ..
     """The settings, in their order, that are not the same in all of these."""
     rows = list(every)
     return tuple(
-        name for name in SETTING_NAMES if len({repr(row.get(name, None)) for row in rows}) > 1
+        name
+        for name in (*SETTING_NAMES, START_WEIGHTS)
+        if len({repr(row.get(name, None)) for row in rows}) > 1
     )

@@ -17,6 +17,7 @@ from ensemble.storage.records.field_checks import Count, parse_dataclass
 # In the folder of a run whose members were chosen from others: where each came from. What it keeps
 # of them are their parameters.
 SOURCES_FILE = "members.json"
+NOTE_FILE = "notes.md"  # what a person wrote about it, or was to be said of it
 
 
 class MemberSource(TypedDict):

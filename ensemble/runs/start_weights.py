@@ -5,6 +5,8 @@ network NAME` lists them): (M, …) for a set for each member, or one set for al
 in the run's folder, so that its training needs nothing else.
 """
 
+import functools
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +19,11 @@ from numpy.typing import NDArray
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.jobs.network_probe import NetworkProbe
+from ensemble.runs.run_folder import NOTE_FILE
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
 from ensemble.storage.arrays.safetensors import read_safetensors
+from ensemble.storage.atomic_files import write_bytes
 
 WEIGHTS_FILE = "start_weights.npz"
 SAFETENSORS_SUFFIX = ".safetensors"
@@ -100,8 +104,31 @@ def match_start_weights(
 
 
 def write_start_weights(folder: Path, weights: StartWeights) -> None:
-    """Keep in a new run's folder what its members start from; OSError where that fails."""
+    """Keep in a new run's folder what its members start from; OSError where that fails.
+
+    The run is not its settings alone then: its note says so, in reports too.
+    """
     write_arrays(folder / WEIGHTS_FILE, weights.arrays)
+    write_bytes(folder / NOTE_FILE, "\n\n".join(weights.notes).encode())
+
+
+def identify_start_weights(folder: Path) -> str:
+    """A short digest of the weights that a run's members were given; "" where they were drawn."""
+    path = folder / WEIGHTS_FILE
+    try:
+        stat = path.stat()
+    except OSError:
+        return ""
+    return _digest_file(path, stat.st_mtime_ns, stat.st_size)
+
+
+@functools.lru_cache(maxsize=256)
+def _digest_file(path: Path, *_version: int) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:8]
+    except OSError:
+        return ""
 
 
 def _read_weights_file(path: Path, shapes: Shapes, config: EnsembleConfig) -> Mapping[str, Any]:

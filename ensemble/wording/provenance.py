@@ -13,6 +13,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.jobs.job import Job
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs.run_folder import SOURCES_FILE
+from ensemble.runs.start_weights import WEIGHTS_FILE
 from ensemble.settings import Settings, list_setting_fields
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.wording.escaping import remove_invisible_characters
@@ -65,7 +66,8 @@ def build_rerun_command(run: Job) -> str:
 
     It says every setting that is not the default. Where the run was placed (Slurm), its name and
     its tags change no number and are left out. An imported run was made elsewhere, and one whose
-    members were chosen from others needs those.
+    members were chosen from others needs those. Weights that members were given to start from lie
+    in the run's folder, from which the command is said.
 
     Args:
       run: an ensemble's, a regression or a sweep.
@@ -76,6 +78,8 @@ def build_rerun_command(run: Job) -> str:
         words = (
             [] if made_of_others else ["train", *_iterate_changed_options(config, EnsembleConfig())]
         )
+        if words and (run.path / WEIGHTS_FILE).exists():
+            words += ["--from", WEIGHTS_FILE]
     elif isinstance(config, LbfgsConfig):
         words = ["lbfgs", *_iterate_changed_options(config, LbfgsConfig())]
     elif isinstance(config, SweepConfig):

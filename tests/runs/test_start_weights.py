@@ -10,17 +10,21 @@ import pytest
 
 from ensemble import runs
 from ensemble.cli.program import main
+from ensemble.comparison.run_groups import group_runs
 from ensemble.config import EnsembleConfig
 from ensemble.engine import Trainer
 from ensemble.errors import ConfigError, RunError
+from ensemble.runs.annotations.notes import read_run_note
 from ensemble.runs.groups.group import list_run_groups
 from ensemble.runs.start_weights import (
     WEIGHTS_FILE,
+    identify_start_weights,
     load_start_weights,
     match_start_weights,
 )
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.runs.training.start_state import create_start_state
+from ensemble.wording.provenance import build_rerun_command
 
 SHAPES = {"Dense_0/kernel": (784, 10), "Dense_0/bias": (10,)}
 CONFIG = EnsembleConfig(network="logistic", members=4, epochs=1, batch_size=500)
@@ -129,3 +133,21 @@ def test_from_a_nested_tree_in_python_with_the_names_of_a_probe() -> None:
     weights = load_start_weights(tree, CONFIG)
     np.testing.assert_array_equal(weights.arrays["Dense_0/kernel"], ONE_SET["Dense_0/kernel"])
     assert weights.notes[1] == "Dense_0/bias: not in what was given, and drawn as usual."
+
+
+def test_a_run_that_was_given_weights_is_not_taken_for_its_settings_alone(tmp_path: Path) -> None:
+    drawn = runs.create_run(CONFIG)
+    given = [
+        runs.create_run(CONFIG, start=match_start_weights(sets, SHAPES, CONFIG, "w.npz"))
+        for sets in (ONE_SET, OWN_SETS)
+    ]
+    digests = [identify_start_weights(run.path) for run in (drawn, *given)]
+    assert digests[0] == ""
+    assert len(set(digests)) == 3
+    groups = group_runs([drawn, *given])
+    assert len(groups) == 3
+    titles = " ".join(group.title for group in groups)
+    assert f"start weights given ({digests[1]})" in titles
+    assert "all members from one set" in read_run_note(given[0])
+    assert build_rerun_command(given[0]).endswith(f"--from {WEIGHTS_FILE}")
+    assert "--from" not in build_rerun_command(drawn)

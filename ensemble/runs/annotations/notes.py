@@ -2,11 +2,11 @@
 
 from ensemble.errors import RunError
 from ensemble.jobs.folders import change_job_files, find_run_folder
+from ensemble.runs.run_folder import NOTE_FILE
 from ensemble.runs.store import Run
 from ensemble.storage.atomic_files import write_bytes
 from ensemble.storage.plain_files import read_text_beginning
 
-NOTE_FILE = "notes.md"
 MAX_NOTE_LENGTH = 4000
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from ensemble import runs
+from ensemble.runs.start_weights import identify_start_weights
 from ensemble.runs.store import RUN_STORE
 from ensemble.ui.frame import plain_words, report_download
 from ensemble.ui.jobs import job_picker
@@ -52,7 +53,10 @@ def show_run_header(run: runs.Run) -> None:
     The settings stand behind its "?".
     """
     title = run.data.title
-    text = escaping.escape_markdown(f"{title} · {settings.summarize_run_settings(run.config)}")
+    parts = [title, settings.summarize_run_settings(run.config)]
+    if digest := identify_start_weights(run.path):
+        parts.append(f"start weights given ({digest})")
+    text = escaping.escape_markdown(" · ".join(parts))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_line"):
         show_run_name_and_state(run, loaders.get_displayed_run_state(run))
         which = " · ".join(filter(None, (run.id, describe_run_origin(run))))
