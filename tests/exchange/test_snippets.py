@@ -47,6 +47,23 @@ def test_a_forest_of_scikit_learn_is_taken_as_it_is(tmp_path: Path, kind: str) -
     np.testing.assert_array_equal(found.labels, data.target)
 
 
+def test_boosted_trees_of_xgboost_go_by_the_lines_of_scikit_learn(tmp_path: Path) -> None:
+    if importlib.util.find_spec("xgboost") is None:
+        pytest.skip("XGBoost is not installed: see requirements-frameworks.txt")
+    xgboost = importlib.import_module("xgboost")
+    data = load_iris()
+    models = [
+        xgboost.XGBClassifier(n_estimators=5, subsample=0.5, random_state=m, n_jobs=1).fit(
+            data.data, data.target
+        )
+        for m in range(3)
+    ]
+    found = run(ALL["sklearn"], tmp_path, models=models, X=data.data, y=data.target)
+    wanted = np.stack([model.predict_proba(data.data) for model in models])
+    np.testing.assert_allclose(found.probabilities[0], wanted, rtol=1e-6)
+    np.testing.assert_array_equal(found.labels, data.target)
+
+
 def test_members_of_jax_are_taken_as_they_are(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     images, labels = rng.random((1100, 6)), rng.integers(0, 3, 1100)
