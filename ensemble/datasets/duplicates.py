@@ -5,8 +5,9 @@ no test at all.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,34 @@ MAX_DIFFERENCE = 5.0  # grey levels of 255, root mean square: what saving as JPE
 MAX_RELATIVE_DIFFERENCE = 0.07  # of the image's own standard deviation, so that faint ones differ
 MAX_BYTES = 2 * 2**30  # of images that are looked through: more would take minutes
 MAX_NEIGHBORS = 8  # nearest candidates of each image that are compared with it
-BLOCK = 4096  # images that are averaged, or pairs that are compared, at once
+BLOCK_BYTES = 2**20  # of images that are averaged, or of pairs that are compared, at once
+
+
+class StoredImages:
+    """Images in an .npy file, mapped anew for each look: what was looked at takes no memory.
+
+    Args:
+      path: of the file, uint8 (N, H, W, channels).
+
+    Attributes:
+      shape: of all images.
+      nbytes: that they have.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        images = np.load(path, mmap_mode="r")
+        self.shape: tuple[int, ...] = images.shape
+        self.nbytes: int = images.nbytes
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | NDArray[np.integer]) -> NDArray[np.uint8]:
+        return np.array(np.load(self._path, mmap_mode="r")[rows])
+
+
+Images = NDArray[np.uint8] | StoredImages
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +69,7 @@ class DuplicateImages:
 
 
 def find_duplicate_images(
-    test_images: NDArray[np.uint8], train_images: NDArray[np.uint8] | None = None
+    test_images: Images, train_images: Images | None = None
 ) -> DuplicateImages:
     """Which test images are copies of one another, or of a training image.
 
@@ -100,9 +128,13 @@ def load_training_copies(
         return None
 
 
-def _number_equal_images(images: NDArray[np.uint8]) -> NDArray[np.int64]:
+def _number_equal_images(images: Images) -> NDArray[np.int64]:
     """(N,), numbers from 0, the same for images that are equal to the last pixel."""
-    digests = [hashlib.sha256(np.ascontiguousarray(image).data).digest() for image in images]
+    digests = [
+        hashlib.sha256(np.ascontiguousarray(image).data).digest()
+        for rows in _iterate_image_blocks(images)
+        for image in images[rows]
+    ]
     rows = np.frombuffer(b"".join(digests), "V32")
     return np.unique(rows, return_inverse=True)[1].reshape(-1)
 
@@ -120,30 +152,44 @@ def _find_neighbors(
     return rows, near[rows, columns]
 
 
-def _average_cells(images: NDArray[np.uint8]) -> NDArray[np.float32]:
+def _average_cells(images: Images) -> NDArray[np.float32]:
     """(N, K), the mean grey value of each cell of a coarse grid."""
     height, width = images.shape[1:3]
     rows = np.linspace(0, height, min(SIDE, height) + 1).astype(int)
     columns = np.linspace(0, width, min(SIDE, width) + 1).astype(int)
     sizes = np.diff(rows)[:, None] * np.diff(columns)
     averages = np.empty((len(images), sizes.size), np.float32)
-    for start in range(0, len(images), BLOCK):
-        grey = images[start : start + BLOCK].mean(axis=-1, dtype=np.float32)
+    for block in _iterate_image_blocks(images):
+        grey = _average_channels(images[block])
         sums = np.add.reduceat(np.add.reduceat(grey, rows[:-1], 1), columns[:-1], 2)
-        averages[start : start + BLOCK] = (sums / sizes).reshape(len(grey), -1)
+        averages[block] = (sums / sizes).reshape(len(grey), -1)
     return averages
 
 
+def _average_channels(images: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """(N, H, W), as `mean(axis=-1)` to the bit, several times as fast."""
+    grey = images[..., 0].astype(np.float32)
+    for channel in range(1, images.shape[-1]):
+        grey += images[..., channel]
+    return np.asarray(grey / np.float32(images.shape[-1]))
+
+
+def _iterate_image_blocks(images: Images, count: int | None = None) -> Iterator[slice]:
+    """Slices of so many images, all of them by default, whose pixels fit into a cache."""
+    step = max(1, BLOCK_BYTES // int(np.prod(images.shape[1:])))
+    total = len(images) if count is None else count
+    return (slice(start, start + step) for start in range(0, total, step))
+
+
 def _are_copies(
-    images: NDArray[np.uint8],
+    images: Images,
     places: NDArray[np.integer],
-    others: NDArray[np.uint8],
+    others: Images,
     other_places: NDArray[np.integer],
 ) -> NDArray[np.bool_]:
     """For each pair whether its pixels differ by little enough."""
     copies = np.zeros(len(places), bool)
-    for start in range(0, len(places), BLOCK):
-        at = slice(start, start + BLOCK)
+    for at in _iterate_image_blocks(images, len(places)):
         first = images[places[at]].reshape(len(places[at]), -1).astype(np.float32)
         second = others[other_places[at]].reshape(len(first), -1).astype(np.float32)
         apart = np.sqrt(np.square(first - second).mean(axis=1))

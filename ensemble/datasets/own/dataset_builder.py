@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ensemble.datasets.duplicates import (
     MAX_BYTES,
     DuplicateImages,
+    StoredImages,
     find_duplicate_images,
     load_training_copies,
 )
@@ -173,7 +174,7 @@ def _build_staged_dataset(
 
 def _find_copies(folder: Path) -> DuplicateImages | None:
     """Copies among the pictures as they are stored; None where they are too many to look."""
-    train, test = (np.load(folder / f"{split}_images.npy", mmap_mode="r") for split in SPLITS)
+    train, test = (StoredImages(folder / f"{split}_images.npy") for split in SPLITS)
     if not len(test) or train.nbytes + test.nbytes > MAX_BYTES:
         return None
     return find_duplicate_images(test, train)

@@ -1,7 +1,6 @@
 """Every picture of a source read once, and written to where it belongs as it is read."""
 
 import contextlib
-import hashlib
 import time
 from array import array
 from collections.abc import Iterator
@@ -106,5 +105,5 @@ def _iterate_source_pictures(
 
 
 def _hash_picture(image: Pixels) -> int:
-    digest = hashlib.blake2b(image.tobytes(), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
+    """A number of 64 bits that equal pictures share, within this process."""
+    return hash(image.tobytes()) & 0xFFFF_FFFF_FFFF_FFFF
