@@ -26,6 +26,7 @@ class FolderWalk:
         self.skipped_files: list[str] = []
         self.skipped_links: list[str] = []
         self._seen: set[str] = set()
+        self._listed: dict[Path, tuple[list[Path], list[Path]]] = {}
         self._found = 0
 
     def relative_path(self, path: Path | str) -> str:
@@ -38,6 +39,9 @@ class FolderWalk:
         Raises:
           DataError: it cannot be read.
         """
+        if folder in self._listed:
+            folders, pictures = self._listed[folder]
+            return folders.copy(), pictures.copy()
         folders, pictures = [], []
         try:
             with os.scandir(folder) as inside:
@@ -58,7 +62,9 @@ class FolderWalk:
                 pictures.append(Path(entry.path))
             else:
                 self._record_path(self.skipped_files, entry.path)
-        return folders, pictures
+        self._found += len(pictures)
+        self._listed[folder] = folders, pictures
+        return folders.copy(), pictures.copy()
 
     def list_pictures(self, folder: Path, depth: int = 0) -> list[Path]:
         """All pictures in a folder and those within it.
@@ -67,7 +73,6 @@ class FolderWalk:
           DataError: one cannot be read, or there are too many.
         """
         folders, pictures = self.list_folder(folder)
-        self._found += len(pictures)
         if self._found > MOST_PICTURES:
             raise DataError(f"There are more than {MOST_PICTURES:,} pictures: add a part of them.")
         if depth < MAX_DEPTH:
