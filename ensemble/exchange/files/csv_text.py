@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from ensemble.errors import PredictionsError
 from ensemble.storage.arrays.npy import MAX_READ_BYTES, BoundedReader
+from ensemble.storage.text_encoding import describe_text_encoding, detect_text_encoding
 
 MOST_HEADER = 2**18
 SAMPLE_BYTES = 2**19  # of the beginning, by which columns are told
@@ -21,11 +22,6 @@ MOST_LINE = 2**22  # letters, as much as is parsed at once
 COMMENT = "#"
 SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 DELIMITERS = ",;\t|"
-BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 UNREADABLE_TEXT = (
     "it is neither .npz, Parquet nor a table whose first row names its columns: save it as one of "
     "them, a table in UTF-8."
@@ -113,7 +109,8 @@ def read_csv_text(file: BoundedReader) -> CsvText:
       PredictionsError: it is no table.
     """
     start = _read_start(file)
-    encoding, notes = _detect_encoding(file, start)
+    encoding = detect_text_encoding(start, lambda: _is_utf8(file))
+    notes = list(filter(None, [describe_text_encoding(encoding, "The table")]))
     text = start.decode(encoding, "ignore")
     if not text.strip() or any(letter < " " and letter not in "\t\r\n" for letter in text[:4096]):
         raise PredictionsError(UNREADABLE_TEXT)
@@ -200,18 +197,6 @@ def _read_start(file: BoundedReader) -> bytes:
         pieces.append(piece)
         left -= len(piece)
     return b"".join(pieces)
-
-
-def _detect_encoding(file: BoundedReader, start: bytes) -> tuple[str, list[str]]:
-    for mark, encoding in BYTE_ORDER_MARKS:
-        if start.startswith(mark):
-            return encoding, [] if encoding == "utf-8-sig" else ["The table is UTF-16."]
-    zeros = [start[:400:2].count(0), start[1:400:2].count(0)]
-    if max(zeros) > 0.4 * len(start[:400:2]) and min(zeros) < 0.1 * len(start[:400:2]):
-        return ("utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"), ["The table is UTF-16."]
-    if _is_utf8(file):
-        return "utf-8", []
-    return "cp1252", ["The table is not UTF-8 and was read as cp1252, as Windows writes it."]
 
 
 def _is_utf8(file: BoundedReader) -> bool:

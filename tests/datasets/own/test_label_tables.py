@@ -207,3 +207,22 @@ def test_names_are_asked_about_and_read_by_the_pattern(grow: Grow) -> None:
         source_lookup.open_picture_source(str(root), class_pattern="x{class}")
     with pytest.raises(ConfigError, match="give their folder"):
         source_lookup.open_picture_source(str(root / "train" / names[0]), class_pattern="{class}")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "said"),
+    [
+        ("sep=;\nfile;label\n0.png;Käfer\n1.png;Baum\n", "utf-8-sig", ""),
+        ("# made by hand\nfile\tlabel\n0.png\tKäfer\n1.png\tBaum\n", "utf-16", "is UTF-16."),
+        ("file,label\n0.png,Käfer\n1.png,Baum\n", "cp1252", "was read as cp1252"),
+    ],
+)
+def test_a_table_is_read_as_spreadsheets_write_it(
+    grow: Grow, text: str, encoding: str, said: str
+) -> None:
+    root = grow("0.png", "1.png")
+    (root / "labels.csv").write_bytes(text.encode(encoding))
+    source = source_lookup.open_picture_source(str(root))
+    assert read_by_class(source) == {"train": {"Käfer": [0], "Baum": [1]}}
+    assert said in " ".join(source.notes)
+    assert bool(said) == ("labels.csv is" in " ".join(source.notes))

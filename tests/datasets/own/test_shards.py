@@ -105,7 +105,7 @@ def test_shards_of_hugging_face_are_read_with_the_names_of_their_classes(
     said = " ".join(source.notes)
     assert "Classes are read from the column label, pictures from image." in said
     assert "validation images become training images" in said
-    assert "1 pictures have no class and are left out." in said
+    assert "1 picture has no class and is left out." in said
     add(root)
     data = load_dataset("pets")
     assert data.class_names == ("cat", "dog")
@@ -149,7 +149,7 @@ def test_fine_classes_are_taken_where_there_are_coarse_ones_too(tmp_path: Path) 
             {"image": pa.array([{"bytes": None, "path": "a"}] * 2, BYTES), "label": [0, 1]},
             "holds the paths of pictures",
         ),
-        ({"image": [b"1", b"2"], "label": [0, 0]}, "holds pictures of 1 classes"),
+        ({"image": [b"1", b"2"], "label": [0, 0]}, "holds pictures of 1 class, not of 2"),
     ],
 )
 def test_parquet_without_pictures_or_classes_is_refused(
@@ -209,7 +209,7 @@ def test_the_class_in_json_and_pictures_without_one(tmp_path: Path) -> None:
     write_tar(tmp_path / "pets-train-000000.tar", members)
     source = source_lookup.open_picture_source(str(tmp_path / "pets-train-000000.tar"))
     assert read_numbers(source)["train"] == {0: "a", 1: "b", 2: "a", 3: "b"}
-    assert "1 pictures have no class" in " ".join(source.notes)
+    assert "1 picture has no class and is left out" in " ".join(source.notes)
 
 
 def test_tars_that_are_none_or_have_no_classes_are_refused(tmp_path: Path) -> None:

@@ -27,7 +27,10 @@ from ensemble.datasets.own.sources.encoded.parquet_columns import (
     NEEDED,
     find_shard_columns,
 )
-from ensemble.datasets.own.sources.encoded.picture_shards import assign_shard_splits
+from ensemble.datasets.own.sources.encoded.picture_shards import (
+    assign_shard_splits,
+    describe_unlabelled,
+)
 from ensemble.datasets.own.sources.folders.group_table import number_group_names
 from ensemble.datasets.own.sources.folders.split_names import normalize_name
 from ensemble.errors import DataError
@@ -229,7 +232,8 @@ class ParquetSource(EncodedPictures[ParquetPicture]):
         every = {label for each in labels.values() for label in each if label is not None}
         ordered = [name for name in columns.names or sort_class_names(every) if name in every]
         if len(ordered) < 2:
-            raise DataError(f"{root.name} holds pictures of {len(ordered)} classes: {NEEDED}.")
+            count = f"{len(ordered)} class{'' if len(ordered) == 1 else 'es'}"
+            raise DataError(f"{root.name} holds pictures of {count}, not of 2 or more: {NEEDED}.")
         self.class_names = format_class_names(ordered)
         self.notes.insert(
             0,
@@ -238,7 +242,7 @@ class ParquetSource(EncodedPictures[ParquetPicture]):
         numbers = {name: number for number, name in enumerate(ordered)}
         hidden = sum(label is None for each in labels.values() for label in each)
         if hidden:
-            self.notes.append(f"{hidden:,} pictures have no class and are left out.")
+            self.notes.append(f"{describe_unlabelled(hidden)}.")
         named: dict[str, list[str]] = {}
         for split in sorted(set(splits.values()), reverse=True):
             files, of_files, groups = list[ParquetPicture](), list[int](), list[str]()

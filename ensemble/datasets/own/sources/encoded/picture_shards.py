@@ -79,6 +79,12 @@ def find_shard_split(path: Path) -> str:
     return said.split if said else parse_split_location(path)
 
 
+def describe_unlabelled(count: int) -> str:
+    """How many pictures are left out for want of a class, a clause."""
+    have = "picture has no class and is" if count == 1 else "pictures have no class and are"
+    return f"{count:,} {have} left out"
+
+
 def read_class_list(folder: Path) -> list[str]:
     """The names of classes that a text beside the files lists, a line each; none without one.
 

@@ -21,6 +21,7 @@ from ensemble.datasets.own.sources.encoded.encoded_pictures import EncodedPictur
 from ensemble.datasets.own.sources.encoded.picture_decoding import SUFFIXES
 from ensemble.datasets.own.sources.encoded.picture_shards import (
     assign_shard_splits,
+    describe_unlabelled,
     name_number_classes,
     read_class_list,
 )
@@ -102,10 +103,7 @@ class WebDatasetSource(EncodedPictures[TarPicture]):
         self.class_names = format_class_names(ordered)
         self.notes += [*notes, *more]
         if without:
-            self.notes.append(
-                f"{len(without):,} pictures have no class and are left out: "
-                f"{format_name_list(without)}."
-            )
+            self.notes.append(f"{describe_unlabelled(len(without))}: {format_name_list(without)}.")
         numbers = {name: number for number, name in enumerate(ordered)}
         for split in sorted(by_split, reverse=True):
             files: dict[int, list[TarPicture]] = {}

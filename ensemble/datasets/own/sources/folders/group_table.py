@@ -22,8 +22,8 @@ from ensemble.errors import DataError
 TABLE_NAME = "groups.csv"
 
 
-def read_group_table(path: Path) -> dict[str, str]:
-    """The group of each file that the table names, by its path with slashes.
+def read_group_table(path: Path) -> tuple[dict[str, str], list[str]]:
+    """The group of each file that the table names, by its path with slashes, and what was assumed.
 
     Args:
       path: of the table: see `read_picture_table`.
@@ -41,7 +41,7 @@ def read_group_table(path: Path) -> dict[str, str]:
             raise DataError(f"Line {line:,} of {path.name} has an empty file or group.")
         if groups.setdefault(name, group) != group:
             raise DataError(f"{path.name} puts {name!r:.120} into two groups: keep one row of it.")
-    return groups
+    return groups, table.notes
 
 
 def find_column(table: PictureTable, names: Sequence[str]) -> int:
@@ -78,7 +78,7 @@ def number_picture_groups(
     Raises:
       DataError: as `read_group_table`; a picture has no row; or a name is that of several pictures.
     """
-    groups = read_group_table(table)
+    groups, notes = read_group_table(table)
     paths = {
         split: [path.relative_to(table.parent).as_posix() for path in each]
         for split, each in files.items()
@@ -109,7 +109,7 @@ def number_picture_groups(
         )
 
     named = {split: [find_group(path) for path in each] for split, each in paths.items()}
-    notes = []
+    notes = notes.copy()
     if left := sorted(set(groups) - used):
         notes.append(f"Rows of {table.name} that are of no picture: {format_name_list(left)}.")
     return number_group_names(named), notes

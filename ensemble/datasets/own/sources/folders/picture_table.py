@@ -2,16 +2,19 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ensemble.errors import DataError
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
+from ensemble.storage.text_encoding import describe_text_encoding, detect_text_encoding
 
 MAX_TABLE_BYTES = 2**28
 MAX_LINE_CHARACTERS = 100_000
+SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)  # as Excel begins a file
 MAX_COLUMNS = 1_100  # a class each, and a few besides
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl")
 # What columns are called that say which picture a row is of, as `normalize_column_name` has them.
@@ -51,12 +54,14 @@ class PictureTable:
       rows: the cells of each row, as many as there are columns; in JSON lines a value that is not
         there is "".
       lines: the number of each row's line, from 1.
+      notes: what was assumed of the file, a sentence each.
     """
 
     path: Path
     names: tuple[str, ...]
     rows: list[list[str]]
     lines: list[int]
+    notes: list[str] = field(default_factory=list)
 
     def list_cells(self, column: int) -> list[str]:
         """The cells of a column, without blanks around them."""
@@ -71,19 +76,24 @@ def read_picture_table(path: Path) -> PictureTable:
     """The table in a file.
 
     Args:
-      path: UTF-8; CSV whose columns are divided by commas, semicolons, tabs or bars, or one JSON
-        object a line.
+      path: in UTF-8, UTF-16 or cp1252; CSV whose columns are divided by commas, semicolons, tabs
+        or bars, perhaps below comments and `sep=;`; or one JSON object a line.
 
     Raises:
       DataError: it cannot be read, or is no table.
     """
-    lines = read_table_lines(path)
+    lines, notes = read_table_lines(path)
     if path.suffix.lower() == ".jsonl":
-        return _parse_json_lines(path, lines)
-    first = 0
-    delimiter = ""
-    if lines[0].lower().startswith("sep=") and len(lines[0]) == len("sep=,"):
-        first, delimiter = 1, lines[0][-1]
+        return _parse_json_lines(path, lines, notes)
+    first, delimiter = 0, ""
+    while first < len(lines) and (
+        not lines[first].strip()
+        or lines[first].startswith("#")
+        or SEPARATOR_LINE.fullmatch(lines[first])
+    ):
+        if match := SEPARATOR_LINE.fullmatch(lines[first]):
+            delimiter = match[1]
+        first += 1
     if len(lines) <= first:
         raise DataError(f"{path.name} is no table of lines.")
     delimiter = delimiter or max(",;\t|", key=lines[first].count)
@@ -106,11 +116,11 @@ def read_picture_table(path: Path) -> PictureTable:
             )
         kept.append(row)
         numbers.append(number)
-    return PictureTable(path, names, kept, numbers)
+    return PictureTable(path, names, kept, numbers, notes)
 
 
-def read_table_lines(path: Path) -> list[str]:
-    """The lines of a text file.
+def read_table_lines(path: Path) -> tuple[list[str], list[str]]:
+    """The lines of a text file, and what was assumed of its encoding.
 
     Raises:
       DataError: it cannot be read, is too large, empty or no text of lines.
@@ -125,13 +135,19 @@ def read_table_lines(path: Path) -> list[str]:
         ) from error
     if len(content) > MAX_TABLE_BYTES:
         raise DataError(f"{path.name} is larger than {MAX_TABLE_BYTES / 2**20:.0f} MB.")
-    try:
-        lines = content.decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path.name} is not UTF-8: save it as CSV in UTF-8.") from error
+    encoding = detect_text_encoding(content, lambda: _is_utf8(content))
+    lines = content.decode(encoding, "replace").splitlines()
     if not lines or max(map(len, lines)) > MAX_LINE_CHARACTERS:
         raise DataError(f"{path.name} is no table of lines.")
-    return lines
+    return lines, list(filter(None, [describe_text_encoding(encoding, path.name)]))
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def normalize_column_name(name: str) -> str:
@@ -144,7 +160,7 @@ def normalize_file_path(text: str) -> str:
     return text.strip().replace("\\", "/").removeprefix("./")
 
 
-def _parse_json_lines(path: Path, lines: Sequence[str]) -> PictureTable:
+def _parse_json_lines(path: Path, lines: Sequence[str], notes: list[str]) -> PictureTable:
     """Hugging Face's metadata.jsonl: an object a line, whose values are text or numbers."""
     objects, numbers = [], []
     columns: dict[str, None] = {}
@@ -168,7 +184,7 @@ def _parse_json_lines(path: Path, lines: Sequence[str]) -> PictureTable:
         _check_names(path, tuple(columns))
     names = tuple(columns)
     return PictureTable(
-        path, names, [[cells.get(name, "") for name in names] for cells in objects], numbers
+        path, names, [[cells.get(name, "") for name in names] for cells in objects], numbers, notes
     )
 
 

@@ -87,14 +87,15 @@ def read_table_layout(walk: FolderWalk) -> FolderLayout | None:
     for table in tables:
         walk.skipped_files.remove(walk.relative_path(table.table.path))
     reading = LayoutReading(walk, top)
-    reading.notes += [*describe_tables(tables, matched, len(pictures)), *notes]
+    assumed = [note for one in tables for note in one.table.notes]
+    reading.notes += [*describe_tables(tables, matched, len(pictures)), *assumed, *notes]
     roles = reading.assign_roles(set(matched.splits))
     by_split = {split: matched.splits[split] for split in SPLIT_TITLES if split in matched.splits}
     for split, files in by_split.items():
         name = format_name_list([one.table.path.name for one in tables])
         reading.tree.add_split(name, SPLIT_TITLES[roles[split]], files)
     if left := len(pictures) - len(matched.label_of):
-        reading.tree.add_left_out("pictures without a class in it", left)
+        reading.tree.add_left_out("other pictures", left)
     layout = reading.build_layout(by_split, roles)
     layout.groups = matched.groups or None
     return layout
