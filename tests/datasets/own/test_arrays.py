@@ -238,3 +238,14 @@ def test_minus_one_is_no_class_and_its_images_are_left_out(saved, add, names, mo
     assert len(found.test_images) == 7
     assert found.class_names == tuple(names or "012")
     assert "8 images of arrays.npz have no label (−1) and were left out." in report.note.said
+
+
+def test_numbers_in_one_split_and_the_same_as_text_in_another_are_the_same_classes(saved, add):
+    images, labels = GREY[:12], LABELS[:12]
+    path = saved(
+        train_images=images, train_labels=labels, test_images=images, test_labels=labels.astype(str)
+    )
+    add(path)
+    found = datasets.load_dataset("pets")
+    assert found.class_names == ("0", "1", "2")
+    np.testing.assert_array_equal(found.train_labels, found.test_labels)

@@ -63,6 +63,8 @@ def map_class_labels(
     flat = {
         split: _flatten_source_labels(labels, where) for split, labels in labels_by_split.items()
     }
+    if len({labels.dtype.kind == "U" for labels in flat.values()}) > 1:
+        flat = {split: labels.astype(str) for split, labels in flat.items()}  # 0 and "0" are one
     every = list({label for labels in flat.values() for label in np.unique(labels).tolist()})
     given = [] if class_names is None else _format_given_names(class_names)
     if notes is not None and _marks_unlabelled(every, given):
