@@ -150,6 +150,14 @@ def test_svhn_comes_out_as_it_went_in(tmp_path, add, monkeypatch):
     ]
 
 
+def test_without_a_label_10_nothing_is_said_of_the_digit_0(tmp_path, add):
+    labels = (np.arange(len(COLOUR)) % 3 + 1).astype(np.uint8)
+    write_svhn(tmp_path / "train_32x32.mat", COLOUR, labels)
+    report = add(tmp_path)
+    assert report.note.class_names == ["1", "2", "3"]
+    assert not [note for note in report.note.said if "digit 0" in note]
+
+
 def test_one_mat_file_of_other_images_keeps_its_labels(tmp_path, add):
     labels = np.arange(30) % 3 * 5.0
     io.savemat(tmp_path / "a.mat", {"X": GREY.transpose(1, 2, 0) / 255, "y": labels})
