@@ -4,11 +4,11 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 from ensemble import datasets
 from ensemble.analysis.predictions import evaluate_predictions
-from tests.browser.conftest import App, drawn
+from tests.browser.conftest import AT_REST, App, drawn
 from tests.pages.ensembles import probabilities, trained
 
 
@@ -41,6 +41,35 @@ def test_an_image_opens_at_a_press_and_its_neighbours_at_a_key(app: App) -> None
     expect(opened(app.page)).to_have_count(0)
     app.settle()
     assert "digit=" not in app.page.url
+
+
+def test_what_the_grid_asks_by_itself_takes_nobody_back_who_has_gone_elsewhere(app: App) -> None:
+    """The server's words are held back while a link is pressed and the grid becomes narrower."""
+    page, held = app.page.context.new_page(), list[bytes | str]()
+    routes, holds = list[WebSocketRoute](), False
+
+    def follow(browser: WebSocketRoute) -> None:
+        server = browser.connect_to_server()
+        server.on_message(lambda words: held.append(words) if holds else browser.send(words))
+        routes.append(browser)
+
+    page.route_web_socket(re.compile("/_stcore/"), follow)
+    page.goto(f"{app.server.url}/predictions?run={trained().id}")
+    grid = page.locator(".digits")
+    expect(grid).to_have_attribute("data-columns", re.compile(r"\d"))
+    page.wait_for_selector(AT_REST)
+    columns = grid.get_attribute("data-columns")
+    holds = True
+    page.get_by_role("link", name="Classify", exact=True).click()
+    page.set_viewport_size({"width": 900, "height": 900})
+    expect(grid).not_to_have_attribute("data-columns", str(columns))
+    holds = False
+    for words in held:
+        routes[-1].send(words)
+    page.wait_for_url(re.compile("/classify"))
+    page.wait_for_selector(AT_REST)
+    expect(page.locator(".st-key-page_title h2")).to_have_text("Classify")
+    assert "/classify" in page.url
 
 
 def test_the_keyboard_reaches_every_image(app: App) -> None:

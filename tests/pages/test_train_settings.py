@@ -11,6 +11,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs.store import RUN_STORE
 from ensemble.ui.shared import loaders, settings
+from ensemble.ui.shared.tab import Tab
 from ensemble.ui.train import number_fields
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import APP, opened
@@ -133,36 +134,44 @@ def test_what_is_no_such_message_changes_nothing(text: Any, state: dict[str, Any
     state[number_fields.KEY] = {"edited": text, "restored": text}
     number_fields.apply_edited_numbers()
     number_fields.restore_kept_settings()
-    assert set(state) <= {number_fields.KEY}
+    assert set(state) <= {number_fields.KEY, Tab.settings_restorable.key}
 
 
 def test_what_a_tab_kept_is_set_again_where_it_fits(state: dict[str, Any]) -> None:
     kept = EnsembleConfig(members=9, momentum=0.5, validation=0.1).as_dict()
-    state[number_fields.KEY] = {"restored": json.dumps(kept)}
-    number_fields.restore_kept_settings()
+    send_kept(state, kept, {})
     assert state["set_members"] == 9
     assert state["set_validation"] == 0.1
-    state.clear()
-    edited = json.dumps({"number": 1, "values": {"members": 2}})
-    state[number_fields.KEY] = {"restored": json.dumps(kept), "edited": edited}
+    state["set_members"] = 3  # a preset, meanwhile
     number_fields.restore_kept_settings()
+    assert state["set_members"] == 3, "what is given twice is taken once"
+    send_kept(state, kept, {"members": 2})
     assert (state["set_members"], state["set_momentum"]) == (2, 0.5), "what was typed is newer"
+    send_kept(state, kept | {"members": 10**6}, {})
+    assert set(state) == {number_fields.KEY, Tab.settings_restorable.key}
+
+
+def send_kept(state: dict[str, Any], kept: dict[str, Any], edits: dict[str, Any]) -> None:
+    """What a browser sends in a new visit."""
     state.clear()
-    state[number_fields.KEY] = {"restored": json.dumps(kept | {"members": 10**6})}
+    state[Tab.settings_restorable.key] = True
+    state[number_fields.KEY] = {"restored": json.dumps({"settings": kept, "edits": edits})}
     number_fields.restore_kept_settings()
-    assert set(state) == {number_fields.KEY}
 
 
 def test_what_a_tab_kept_comes_back_where_nothing_was_chosen_in_this_visit() -> None:
     run = trained()
     at = opened(run, "train")
-    assert form_of(at)["fresh"]
+    assert form_of(at)["restorable"]
     assert form_of(at)["all"]["members"] == 4
-    assert not form_of(at.run())["fresh"], "once drawn, it is this visit that counts"
+    visit = form_of(at)["visit"]
+    assert form_of(at.run())["restorable"], "the first drawing may not have reached the browser"
+    assert form_of(at)["visit"] == visit
     other = AppTest.from_file(str(APP), default_timeout=60)
     other.session_state["set_dataset"] = "digits"  # as a press on Data does
     other.switch_page("pages/train.py").run()
-    assert not form_of(other)["fresh"]
+    assert not form_of(other)["restorable"]
+    assert form_of(other)["visit"] not in ("", visit)
 
 
 def test_seeds_that_cannot_be_launched_are_said_and_the_first_run_goes_on(

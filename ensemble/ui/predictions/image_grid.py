@@ -16,6 +16,7 @@ from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 from ensemble.figures import palette, thumbnails
+from ensemble.ui.frame.chart_component import read_shared_script
 from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import formats
@@ -184,5 +185,5 @@ def register_image_grid() -> Any:
         "ensemble_digits_grid",
         html='<div class="digits" role="group"></div>',
         css=(folder / "grid.css").read_text(),
-        js=(folder / "grid.js").read_text(),
+        js=f"{read_shared_script('rest.js')}\n{(folder / 'grid.js').read_text('utf-8')}",
     )

@@ -156,6 +156,7 @@ def fill_run_settings(config: EnsembleConfig, origin: str = "the settings copied
       origin: what they are from; what is changed afterwards is marked, and can be put back.
     """
     tab.settings_origin = origin, config.as_dict()
+    tab.settings_restorable = False
     for name, value in config.as_dict().items():
         widget_state.set_widget_value(format_setting_key(name), value)
 

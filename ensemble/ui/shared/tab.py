@@ -125,6 +125,10 @@ class Tab:
     # Train.
     # The number of the last change of the settings that the browser sent.
     settings_edit_number = TabValue[int]("settings_edit", 0)
+    # Tells this visit from the one before the page was loaded again or the server began anew, once
+    # the settings are drawn; and whether those that the browser kept are still to be set again.
+    settings_visit = TabValue[str]("settings_visit", "")
+    settings_restorable = TabValue[bool]("settings_restorable", False)
     # What the settings were last filled from, and the values that it filled in.
     settings_origin = TabValue[tuple[str, Mapping[str, Any]]](
         "settings_from", ("the default settings", {})

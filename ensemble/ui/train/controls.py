@@ -1,5 +1,6 @@
 """Train's settings: dataset, network and five numbers in one glance, all else under More."""
 
+import secrets
 from collections.abc import Sequence
 
 import streamlit as st
@@ -11,6 +12,7 @@ from ensemble.jobs import dataset_fetch
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared import settings
 from ensemble.ui.shared.guard import guard_page
+from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.ui.train import (
     network_control,
@@ -51,7 +53,7 @@ SEARCH_KEY = "settings_search"
 
 def show_main_settings() -> None:
     """Dataset, network and the five numbers, the same beside a run as on the first visit."""
-    is_untouched = not settings.has_run_settings()
+    begin_visit()
     differ = varied.list_chosen_variations()
     reset_removed_dataset()
     network_control.reset_removed_network()
@@ -59,12 +61,22 @@ def show_main_settings() -> None:
     with st.container(gap="xsmall", key="first_settings"):
         show_dataset_control()
         network_control.show_network_control()
-        number_fields.show_number_fields(settings.PRIMARY_FIELDS, differ, is_untouched)
+        number_fields.show_number_fields(settings.PRIMARY_FIELDS, differ)
     network_control.show_network_advice()
     network_control.show_rate_warning()
     chosen = datasets.find_dataset_info(settings.get_run_setting("dataset"))
     if not chosen.prepared:
         show_fetch_panel(chosen)
+
+
+def begin_visit() -> None:
+    """At the first drawing: note whether what the browser kept of an earlier visit is set again.
+
+    It is not where a setting was filled in on the way here.
+    """
+    if not tab.settings_visit:
+        tab.settings_visit = secrets.token_hex(8)
+        tab.settings_restorable = not settings.has_run_settings()
 
 
 def show_more_settings(run: runs.Run | None) -> None:

@@ -5,7 +5,6 @@ and two widgets that follow each other undo one another where a rerun is slow. I
 is not as it was filled in, and keeps all settings for a page that is loaded again.
 """
 
-import contextlib
 import functools
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -25,14 +24,12 @@ MAX_TEXT = 20_000  # characters that a browser may send
 VARIED_HELP = "Differs by member: see “Differ by member” under More."
 
 
-def show_number_fields(names: Sequence[str], varied: Collection[str], is_untouched: bool) -> None:
+def show_number_fields(names: Sequence[str], varied: Collection[str]) -> None:
     """Draw the lines; what is changed in them is in the settings before the page is drawn again.
 
     Args:
       names: of the settings.
       varied: those among them that differ by member: they cannot be set meanwhile.
-      is_untouched: whether no setting was drawn or filled in yet in this visit: then what this
-        browser tab kept of an earlier one is set again.
     """
     for name in names:
         key = settings.format_setting_key(name)
@@ -41,7 +38,8 @@ def show_number_fields(names: Sequence[str], varied: Collection[str], is_untouch
         "fields": [describe_number_field(name, name in varied) for name in names],
         "number": tab.settings_edit_number,
         "all": {name: settings.get_run_setting(name) for name in settings.RUN_FIELDS},
-        "fresh": is_untouched,
+        "visit": tab.settings_visit,
+        "restorable": tab.settings_restorable,
     }
     register_number_fields()(
         # As text: Streamlit imports pandas to find tables in anything else.
@@ -95,15 +93,17 @@ def restore_kept_settings() -> None:
     """Callback: the settings as they stood before the page was loaded again, where they fit."""
     try:
         sent = parse_sent_json("restored")
-        config = EnsembleConfig.from_dict(sent)
-    except (TypeError, ValueError, ConfigError):
+        config, edits = EnsembleConfig.from_dict(sent["settings"]), dict(sent["edits"])
+    except (KeyError, TypeError, ValueError, ConfigError):
+        tab.settings_restorable = False
+        return
+    if not tab.settings_restorable:  # Given twice, as the answer was late.
         return
     origin = tab.settings_origin
     settings.fill_run_settings(config)
     tab.settings_origin = origin
     # What was changed while these were on their way is newer.
-    with contextlib.suppress(KeyError, TypeError, ValueError):
-        set_sent_numbers(parse_sent_json("edited")["values"])
+    set_sent_numbers(edits)
 
 
 def parse_sent_json(name: str) -> dict[str, Any]:
@@ -141,5 +141,11 @@ def register_number_fields() -> Any:
         "ensemble_number_fields",
         html='<div class="fields"></div>',
         css=(folder / "fields.css").read_text("utf-8"),
-        js=f"{read_shared_script('dom.js')}\n{(folder / 'fields.js').read_text('utf-8')}",
+        js="\n".join(
+            [
+                read_shared_script("dom.js"),
+                read_shared_script("rest.js"),
+                (folder / "fields.js").read_text("utf-8"),
+            ]
+        ),
     )

@@ -76,14 +76,17 @@ function reach(tiles, place) {
 // nothing would have all of it drawn again. A scroll bar that comes or goes with the page's length
 // must not start a game of back and forth: widths that differ by less than one are the same.
 function measure(root, seen, setStateValue) {
+  seen.hold?.()
   const width = root.clientWidth
   if (!width || Math.abs(width - seen.width) < 24) return
   seen.width = width
   const columns = columnsOf(root)
   root.dataset.columns = columns
   if (columns === (seen.columns || seen.assumed)) return
-  seen.columns = columns
-  setStateValue('columns', columns)
+  seen.hold = sendAtRest(() => {
+    seen.columns = columns
+    setStateValue('columns', columns)
+  })
 }
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
@@ -117,6 +120,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   }
   return () => {
     clearTimeout(seen.timer)
+    seen.hold?.()
     seen.observer.disconnect()
     state.delete(parentElement)
   }

@@ -110,9 +110,37 @@ function give(form, attempt) {
   clearTimeout(form.again)
   if (attempt < ATTEMPTS) {
     form.again = setTimeout(() => {
-      if (changes.answered < changes.number) give(form, attempt + 1)
+      form.hold = sendAtRest(() => {
+        if (changes.answered < changes.number) give(form, attempt + 1)
+      })
     }, PATIENCE)
   }
+}
+
+// A page that was loaded again, or a server that began anew, has forgotten what was set; its tab
+// has not. Until that has been set again, nothing else is kept.
+function restore(form, data) {
+  const kept = readFromTab(STORED)
+  const differs = Object.keys(kept).length && JSON.stringify(kept) !== JSON.stringify(data.all)
+  if (!data.restorable || !differs || changes.restored === data.visit) {
+    changes.restored = data.visit
+    form.stopRestoring?.()
+    writeToTab(STORED, data.all)
+    return
+  }
+  if (form.stopRestoring) return
+  let timer, hold
+  form.stopRestoring = () => {
+    clearTimeout(timer)
+    hold?.()
+  }
+  const ask = (attempt) => {
+    const edits = { ...changes.values, ...changes.edits }
+    form.give('restored', JSON.stringify({ settings: kept, edits, attempt }))
+    if (attempt === ATTEMPTS) changes.restored = data.visit
+    else timer = setTimeout(() => { hold = sendAtRest(() => ask(attempt + 1)) }, PATIENCE)
+  }
+  ask(0)
 }
 
 function draw(field) {
@@ -139,7 +167,16 @@ function draw(field) {
   back.setAttribute('aria-label', `${about.label}: back to ${shown(about.usual)}, as in ${about.origin}`)
 }
 
+// Another session knows of no change: what an earlier one has answered is not news to it.
+function beginVisit(visit) {
+  for (const [name, number] of Object.entries(changes.sent)) {
+    if (number <= changes.answered) delete changes.sent[name]
+  }
+  changes.visit = visit
+}
+
 function update(form, data) {
+  if (changes.visit !== data.visit) beginVisit(data.visit)
   changes.answered = data.number
   for (const about of data.fields) {
     const field = (form.fields[about.name] ??= makeField(form, about.name))
@@ -167,19 +204,17 @@ export default function ({ data: { form: words }, parentElement, setStateValue }
     form = { root, fields: {} }
     forms.set(root, form)
   }
-  const first = !form.give
+  const begins = !form.give || changes.visit !== data.visit
   form.give = setStateValue
   changes.number = Math.max(changes.number, data.number)
   update(form, data)
-  if (first && changes.answered < changes.number) give(form, 0)
-  // A page that was loaded again has forgotten what was set; its tab has not.
-  const all = JSON.stringify(data.all)
-  const before = data.fresh && first ? JSON.stringify(readFromTab(STORED)) : '{}'
-  if (before !== '{}' && before !== all) form.give('restored', before)
-  else writeToTab(STORED, data.all)
+  if (begins && Object.keys(changes.values).length && changes.answered < changes.number) give(form, 0)
+  restore(form, data)
   return () => {
     send(form)
     clearTimeout(form.again)
+    form.hold?.()
+    form.stopRestoring?.()
     forms.delete(root)
   }
 }
