@@ -59,6 +59,23 @@ def start(folder: Path, program: Sequence[str], cwd: Path, path: str = "") -> Se
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    return start_on_port(port, folder, program, cwd, path)
+
+
+def restart(server: Server) -> Server:
+    """Kills a server of the clone and starts it anew where it was; returns once it answers."""
+    server.process.kill()
+    server.process.wait()
+    port = int(server.url.rpartition(":")[2])
+    running = start_on_port(port, server.log.parent, OF_THE_CLONE, REPO)
+    wait_until_healthy(running)
+    return running
+
+
+def start_on_port(
+    port: int, folder: Path, program: Sequence[str], cwd: Path, path: str = ""
+) -> Server:
+    """Starts Streamlit on a port that is free."""
     options = {"port": port, "headless": "true", "fileWatcherType": "none"}
     command = [*program, *(f"--server.{name}={value}" for name, value in options.items())]
     log, runs = folder / "server.log", folder / "runs"

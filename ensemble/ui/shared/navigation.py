@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from ensemble.figures.palette import DARK, LIGHT
-from ensemble.ui.frame import drawer, figure_menu, logo, page_sharing
+from ensemble.ui.frame import drawer, figure_menu, logo, page_sharing, reconnection
 from ensemble.ui.shared import address, theme, widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import startup_check
@@ -138,6 +138,7 @@ def draw_page(page: str, main: Callable[[], None]) -> None:
         del tab.current_page
     show_page_title(page)
     drawer.close_drawer_after_use(page)
+    reconnection.redraw_after_reconnection()
     figure_menu.install_figure_menus(
         theme.build_page_palette(LIGHT), theme.build_page_palette(DARK)
     )
