@@ -134,6 +134,29 @@ def test_what_is_pasted_is_read_and_a_part_of_it_alone(app: App, run: Run) -> No
     assert all(content[:64] not in path.read_bytes() for path in written), "nothing on the disk"
 
 
+def test_what_is_drawn_in_a_slow_browser_is_read_by_what_the_program_finds(
+    app: App, run: Run
+) -> None:
+    """A script that is run again before the browser has drawn its widgets takes no value away."""
+    page = app.page
+    app.open("classify", run=run.id, input="draw")
+    page.locator(".sheet canvas").wait_for()
+    throttle = page.context.new_cdp_session(page)
+    throttle.send("Emulation.setCPUThrottlingRate", {"rate": 6})
+    try:
+        for shape in (SEVEN, ONE):
+            draw(page, shape)
+            expect(boxes(page)).to_have_count(1, timeout=PATIENCE)
+            page.get_by_role("button", name="Clear").click()
+            expect(boxes(page)).to_have_count(0)
+    finally:
+        throttle.send("Emulation.setCPUThrottlingRate", {"rate": 1})
+        throttle.detach()
+    draw(page, SEVEN)
+    expect(page.get_by_role("radio", name="Auto")).to_be_checked()
+    expect(page.get_by_text("not None")).to_have_count(0)
+
+
 def test_a_drawing_is_read_undone_and_kept_on_a_narrow_screen(app: App, run: Run) -> None:
     page = app.page
     page.set_viewport_size({"width": 400, "height": 900})

@@ -1,9 +1,12 @@
 """A sweep as a person meets it: set up, launched, stopped, resumed, its best settings launched."""
 
-from playwright.sync_api import Page, expect
+import re
+
+from playwright.sync_api import Page, WebSocketRoute, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from ensemble import runs, sweeps
-from tests.browser.conftest import App, stop_button
+from tests.browser.conftest import AT_REST, App, stop_button
 
 
 def tick(page: Page, key: str, words: str) -> None:
@@ -39,6 +42,41 @@ def set_up(app: App) -> None:
     app.settle()
 
 
+def leave_while_a_timer_asks(page: Page, address: str) -> None:
+    """A button leads to Train; Tune asks for its figures once more before it hears of that."""
+    held = list[bytes | str]()
+    routes, timers, holds = list[WebSocketRoute](), list[bytes](), False
+
+    def ask(words: bytes | str) -> None:
+        message = BackMsg.FromString(words if isinstance(words, bytes) else b"")
+        if message.rerun_script.is_auto_rerun and isinstance(words, bytes):
+            timers.append(words)
+        routes[-2].send(words)
+
+    def follow(browser: WebSocketRoute) -> None:
+        server = browser.connect_to_server()
+        server.on_message(lambda words: held.append(words) if holds else browser.send(words))
+        browser.on_message(ask)
+        routes.extend([server, browser])
+
+    page.route_web_socket(re.compile("/_stcore/"), follow)
+    page.goto(address)
+    button = page.get_by_role("button", name="Launch with the best settings")
+    button.wait_for()
+    page.wait_for_selector(AT_REST)
+    holds = True
+    button.click()
+    before = len(timers)
+    while len(timers) == before:
+        page.wait_for_timeout(100)
+    holds = False
+    for words in held:
+        routes[-1].send(words)
+    page.wait_for_url("**/train?run=*")
+    expect(page.get_by_text("Same settings as the run shown.")).to_be_visible()
+    page.close()
+
+
 def test_a_sweep_is_launched_watched_stopped_resumed_and_its_best_launched(app: App) -> None:
     page = app.page
     app.open("tune")
@@ -70,6 +108,14 @@ def test_a_sweep_is_launched_watched_stopped_resumed_and_its_best_launched(app: 
     assert len({one.run_id for one in trials}) == 3, "each trial has a run, and only one"
     found = sweeps.find_best_trial(sweep, trials)
     assert found
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_label("How many more")).to_have_value("3")
+    page.get_by_role("button", name="Train it with 5 more seeds").wait_for()
+    app.settle()
+    expect(page.get_by_label("How many more")).to_have_value("3")
+    expect(page.get_by_role("button", name="Add 3 trials")).to_be_visible()
+    page.keyboard.press("Escape")
+    leave_while_a_timer_asks(page.context.new_page(), page.url)
     page.get_by_role("button", name="Launch with the best settings").click()
     page.wait_for_url("**/train?run=*")
     expect(page.get_by_text("Same settings as the run shown.")).to_be_visible()

@@ -43,12 +43,12 @@ def select_several_options(
     show_address_widget(
         f"compare_{word.name}_{hash_options([*options, *options.values()])}",
         list(value),
-        lambda key: st.multiselect(
+        lambda key: widget_state.draw_widget(
+            st.multiselect,
             label,
             list(options),
             format_func=options.__getitem__,
             key=key,
-            default=widget_state.get_widget_default(key),
             on_change=update_options_address,
             args=(word, key, tuple(default)),
             **more,
@@ -80,12 +80,12 @@ def select_option_pills(
     show_address_widget(
         f"compare_{word.name}_{hash_options(options)}",
         list(value),
-        lambda key: st.pills(
+        lambda key: widget_state.draw_widget(
+            st.pills,
             label,
             list(options),
             selection_mode="multi",
             key=key,
-            default=widget_state.get_widget_default(key),
             on_change=update_options_address,
             format_func=lambda option: escaping.escape_markdown(options[option]),
             args=(word, key, tuple(default), nothing),
@@ -106,7 +106,8 @@ def select_one_option(
     show_address_widget(
         f"compare_{word.name}_{hash_options([*options, *options.values()])}",
         value,
-        lambda key: st.selectbox(
+        lambda key: widget_state.draw_widget(
+            st.selectbox,
             label,
             list(options),
             format_func=options.__getitem__,

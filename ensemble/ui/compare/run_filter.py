@@ -94,7 +94,8 @@ def show_top_control() -> None:
     address.show_address_widget(
         f"compare_top_{hash_options(options)}",
         top,
-        lambda key: st.selectbox(
+        lambda key: widget_state.draw_widget(
+            st.selectbox,
             "Show",
             sorted(options, reverse=True),
             format_func=options.__getitem__,

@@ -50,13 +50,13 @@ def show_run_choices(selection: SelectedRuns) -> None:
     address.show_address_widget(
         f"compare_runs_{hash_options(names.values())}",
         ids,
-        lambda key: st.multiselect(
+        lambda key: widget_state.draw_widget(
+            st.multiselect,
             "Runs",
             list(names),
             format_func=names.__getitem__,
             key=key,
             max_selections=MAX_RUNS,
-            default=widget_state.get_widget_default(key),
             placeholder="Name, rate, dataset",
             on_change=compare_picked_runs,
             args=(key,),
@@ -95,7 +95,8 @@ def show_tag_choice(word: address.TextParameter, label: str, options: Mapping[st
     address.show_address_widget(
         f"compare_{word.name}_{hash_options(options.values())}",
         chosen,
-        lambda key: st.selectbox(
+        lambda key: widget_state.draw_widget(
+            st.selectbox,
             label,
             list(options),
             index=None,

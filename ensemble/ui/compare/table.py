@@ -13,7 +13,7 @@ from ensemble.runs.annotations.baseline import read_baselines
 from ensemble.ui.compare import comparison_cache, controls
 from ensemble.ui.compare.controls import ControlPlaces
 from ensemble.ui.render import render_view
-from ensemble.ui.shared import address, seed_launch
+from ensemble.ui.shared import address, seed_launch, widget_state
 from ensemble.views.side_by_side import side_by_side_view
 from ensemble.wording.run_names import format_creation_time, format_unique_run_name
 
@@ -88,7 +88,8 @@ def select_comparison_baseline(groups: Sequence[RunGroup]) -> str | None:
     address.show_address_widget(
         key,
         value,
-        lambda key: st.selectbox(
+        lambda key: widget_state.draw_widget(
+            st.selectbox,
             "Baseline",
             list(options),
             format_func=options.__getitem__,

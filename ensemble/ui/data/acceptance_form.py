@@ -27,7 +27,8 @@ SIMILAR_CLASS_TITLES = {True: "Make them one", False: "Keep them apart"}
 def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
     """The fields; what was typed stays until it is added."""
     stem = job.request.file.rpartition(".")[0]
-    st.text_input(
+    widget_state.draw_widget(
+        st.text_input,
         "Title",
         stem[:MAX_NAME_LENGTH],
         max_chars=MAX_NAME_LENGTH,
@@ -81,7 +82,8 @@ def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
 def show_preparation_controls(job: UploadJob) -> UploadRequest:
     """Size and share as they stand in their controls; a button reads the upload again so."""
     now = job.request
-    size = st.number_input(
+    size = widget_state.draw_widget(
+        st.number_input,
         "Size in pixels",
         0,
         MAX_SIDE_PX,
@@ -90,7 +92,8 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         persist_state="session",
         help="0 leaves images as they are where all are of one size, and brings others to 28×28.",
     )
-    share = st.select_slider(
+    share = widget_state.draw_widget(
+        st.select_slider,
         "Test share",
         sorted({*TEST_SHARES, now.test_share}),
         now.test_share,
@@ -99,7 +102,8 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         persist_state="session",
         help="Of each class alike; where the upload has test images of its own, these are taken.",
     )
-    bad = st.select_slider(
+    bad = widget_state.draw_widget(
+        st.select_slider,
         "Unreadable",
         sorted({*UNREADABLE_SHARES, now.max_unreadable}),
         now.max_unreadable,
@@ -108,7 +112,8 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         format_func=lambda fraction: formats.format_percent(fraction, figures=2),
         help="Share of the files that may be unreadable: they are left out, and listed.",
     )
-    merge = st.segmented_control(
+    merge = widget_state.draw_widget(
+        st.segmented_control,
         "Similar classes",
         list(SIMILAR_CLASS_TITLES),
         default=now.merge_classes,
@@ -117,7 +122,8 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         format_func=lambda choice: SIMILAR_CLASS_TITLES[choice],
         help="Classes whose names differ only in capitals, spaces or underscores.",
     )
-    pattern = st.text_input(
+    pattern = widget_state.draw_widget(
+        st.text_input,
         "Class in the name",
         now.class_pattern,
         key=build_upload_field_key(job, "pattern"),

@@ -43,7 +43,8 @@ def select_placement(key: str, help: str, before: Placement | None = None) -> st
     names = [partition.name for partition in scheduler_snapshot.partitions if partition.up]
     names = names or [load_scheduler_settings(scheduler_snapshot.scheduler).partition]
     there = [f"{scheduler_snapshot.scheduler.name}:{name}" for name in names]
-    chosen: str = st.selectbox(
+    chosen: str = widget_state.draw_widget(
+        st.selectbox,
         "Where",
         list(dict.fromkeys([THIS_MACHINE, *there, first, held])),
         format_func=describe_placement_choice,

@@ -125,7 +125,8 @@ def show_race_button(again: bool) -> None:
             ),
         )
         if emulates:
-            st.toggle(
+            widget_state.draw_widget(
+                st.toggle,
                 "bfloat16 too",
                 key=EMULATED_KEY,
                 help="Without bfloat16 units, as here, it is a little slower than float32.",

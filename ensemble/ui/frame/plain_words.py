@@ -25,7 +25,8 @@ def show_terms_control() -> None:
         address.show_address_widget(
             KEY,
             is_plain_wording_on(),
-            lambda key: st.toggle(
+            lambda key: widget_state.draw_widget(
+                st.toggle,
                 "Plain words",
                 key=key,
                 on_change=update_plain_wording,

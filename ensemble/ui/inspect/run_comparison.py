@@ -167,7 +167,8 @@ def select_other_run(run: runs.Run, other_runs: Sequence[runs.Run]) -> tuple[run
         address.show_address_widget(
             f"compare_with_{controls.hash_options(names.values())}",
             chosen,
-            lambda key: st.selectbox(
+            lambda key: widget_state.draw_widget(
+                st.selectbox,
                 "Compare with",
                 list(names),
                 format_func=names.__getitem__,
@@ -182,7 +183,8 @@ def select_other_run(run: runs.Run, other_runs: Sequence[runs.Run]) -> tuple[run
             address.show_address_widget(
                 f"compare_epoch_{controls.hash_options(epochs)}",
                 epoch,
-                lambda key: st.select_slider(
+                lambda key: widget_state.draw_widget(
+                    st.select_slider,
                     "Its epoch",
                     epochs,
                     key=key,

@@ -86,7 +86,8 @@ def show_view_group(place: int, question: str, views: dict[str, str], value: str
     address.show_address_widget(
         f"address_view_{place}",
         chosen,
-        lambda key: st.segmented_control(
+        lambda key: widget_state.draw_widget(
+            st.segmented_control,
             question,
             list(views),
             key=key,

@@ -134,7 +134,8 @@ def show_job_picker(screen: JobScreen[J], job: J) -> None:
         for listed_job in (*screen.list_jobs(), job)
     }
     widget_state.set_widget_value(key := f"{screen.word.name}_picker_{job.id}", job.id)
-    st.selectbox(
+    widget_state.draw_widget(
+        st.selectbox,
         screen.noun.capitalize(),
         list(names),
         format_func=names.__getitem__,

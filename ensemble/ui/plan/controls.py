@@ -36,7 +36,8 @@ def select_metric_and_budget(plan_grid: PlanGrid, costs: PlanCosts) -> tuple[str
             address.show_address_widget(
                 f"plan_budget_{hash_options(options)}",
                 budget,
-                lambda key: st.select_slider(
+                lambda key: widget_state.draw_widget(
+                    st.select_slider,
                     "Budget",
                     options,
                     key=key,
@@ -66,7 +67,8 @@ def select_plan(
     address.show_address_widget(
         f"plan_{word.name}_{hash_options(options)}",
         value,
-        lambda key: st.selectbox(
+        lambda key: widget_state.draw_widget(
+            st.selectbox,
             label,
             list(options),
             key=key,
@@ -105,7 +107,8 @@ def select_second_run(run: runs.Run) -> runs.Run | None:
     address.show_address_widget(
         f"plan_with_{hash_options(names.values())}",
         value,
-        lambda key: st.selectbox(
+        lambda key: widget_state.draw_widget(
+            st.selectbox,
             "The second is of",
             list(names),
             key=key,

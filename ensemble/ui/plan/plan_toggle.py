@@ -15,7 +15,8 @@ def show_plan_toggle(run: runs.Run) -> None:
     address.show_address_widget(
         "plan_offer",
         address.CHEAPER.read() == "yes",
-        lambda key: st.toggle(
+        lambda key: widget_state.draw_widget(
+            st.toggle,
             "Would fewer members or epochs have done?",
             key=key,
             on_change=update_plan_toggle_address,

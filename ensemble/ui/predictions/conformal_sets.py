@@ -46,12 +46,12 @@ def show_conformal_controls(noun: str, key: str) -> None:
         address.show_address_widget(
             miss.key,
             word,
-            lambda key: st.select_slider(
+            lambda key: widget_state.draw_widget(
+                st.select_slider,
                 miss.label,
                 list(miss.values),
                 key=key,
                 width=miss.width or "stretch",
-                value=widget_state.get_widget_default(key),
                 on_change=address.update_address,
                 args=(address.MISS, key, miss.default),
                 format_func=miss.values.__getitem__,

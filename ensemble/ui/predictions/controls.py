@@ -56,7 +56,8 @@ def show_predictions_epoch_slider(epochs: Sequence[int], epoch: int, run: runs.R
     show_address_widget(
         f"digits_epoch_{hash_options(epochs)}",
         epoch,
-        lambda key: st.select_slider(
+        lambda key: widget_state.draw_widget(
+            st.select_slider,
             "Epoch",
             epochs,
             key=key,
@@ -117,7 +118,8 @@ def show_image_filters(
         show_address_widget(
             f"digits_show_{hash_options(counts.values())}",
             view.show,
-            lambda key: st.segmented_control(
+            lambda key: widget_state.draw_widget(
+                st.segmented_control,
                 "Show",
                 shows,
                 key=key,
@@ -131,7 +133,8 @@ def show_image_filters(
         show_address_widget(
             f"digits_class_{hash_options(names)}",
             label,
-            lambda key: st.selectbox(
+            lambda key: widget_state.draw_widget(
+                st.selectbox,
                 "Class",
                 [EVERY_CLASS, *range(len(names))],
                 key=key,
@@ -145,7 +148,8 @@ def show_image_filters(
         show_address_widget(
             f"digits_order_{len(orders)}",
             view.order,
-            lambda key: st.selectbox(
+            lambda key: widget_state.draw_widget(
+                st.selectbox,
                 "Order",
                 orders,
                 key=key,
@@ -169,7 +173,8 @@ def select_gallery_page(total: int, size: int, first: int) -> int:
         show_address_widget(
             f"digits_page_{count}",
             page,
-            lambda key: st.selectbox(
+            lambda key: widget_state.draw_widget(
+                st.selectbox,
                 "Page",
                 range(count),
                 key=key,
@@ -201,7 +206,8 @@ def show_image_number_input(total: int, noun: str) -> None:
     show_address_widget(
         f"digits_number_{total}",
         None,
-        lambda key: st.number_input(
+        lambda key: widget_state.draw_widget(
+            st.number_input,
             f"Open test {noun} number",
             0,
             total - 1,

@@ -184,13 +184,13 @@ def show_column_picker(names: list[str]) -> None:
             wanted
         ):  # else what is pressed now would come back
             widget_state.set_widget_value(COLUMNS_KEY, wanted)
-        st.pills(
+        widget_state.draw_widget(
+            st.pills,
             "Columns of the table",
             [name for name in list_available_columns() if name != NAME_COLUMN],
             selection_mode="multi",
             format_func=lambda name: RUN_COLUMNS[name].title,
             key=COLUMNS_KEY,
-            default=widget_state.get_widget_default(COLUMNS_KEY),
             on_change=save_column_choice,
             help="Kept in this tab, and in the address for a link.",
         )

@@ -44,7 +44,8 @@ def select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], boo
     learners = {run.training_config.network for run in every if run.training_config}
     tags = sorted({tag for run in every for tag in run.tags})
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = st.text_input(
+        text = widget_state.draw_widget(
+            st.text_input,
             "Find",
             key="runs_text",
             width=220,
@@ -99,7 +100,8 @@ def select_filter_values(
     widget_state.sync_widget_value(
         key, [option for option in widget_state.get_widget_value(key, []) if option in options]
     )
-    return st.multiselect(
+    return widget_state.draw_widget(
+        st.multiselect,
         label,
         list(options),
         format_func=options.__getitem__,
@@ -115,7 +117,8 @@ def select_trials_shown(trials: Mapping[str, str]) -> bool:
     sweeps = formats.format_count(len(set(trials.values())), "sweep")
     value = address.TRIALS.read() == "shown"
     widget_state.sync_widget_value(SHOW_TRIALS_KEY, value)
-    return st.toggle(
+    return widget_state.draw_widget(
+        st.toggle,
         f"Show {formats.format_count(len(trials), 'trial')} of {sweeps}",
         key=SHOW_TRIALS_KEY,
         on_change=update_trials_address,

@@ -7,6 +7,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.errors import EnsembleError
 from ensemble.ui.jobs import job_panel
+from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
 from ensemble.wording.runs import groups as words
@@ -42,7 +43,9 @@ def show_run_groups(run: runs.Run, prefix: str = "") -> None:
                 st.caption(lines, width="stretch")
             is_open = not few and show_groups_fold(run, every, prefix)
             st.space("stretch")  # What changes with each look does not push the toggle about.
-            wanted = st.toggle("The end of a group's log", key=f"{prefix}groups_log")
+            wanted = widget_state.draw_widget(
+                st.toggle, "The end of a group's log", key=f"{prefix}groups_log"
+            )
         if is_open:
             show_groups_table(every)
         if wanted:
@@ -96,7 +99,8 @@ def show_group_log(every: Sequence[GroupStanding], prefix: str) -> None:
     # One that failed is what is looked for.
     order = sorted(every, key=lambda standing: standing.activity != "failed")
     titles = {standing.group.number: words.format_group_name(standing.group) for standing in order}
-    chosen = st.selectbox(
+    chosen = widget_state.draw_widget(
+        st.selectbox,
         "Group",
         list(titles),
         format_func=titles.__getitem__,

@@ -38,7 +38,8 @@ def show_tag_editor(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> No
         help_text += (
             " A tag that you add goes to all of them; one that you remove is removed from all."
         )
-    st.multiselect(
+    widget_state.draw_widget(
+        st.multiselect,
         "Tags",
         options,
         list(counts),

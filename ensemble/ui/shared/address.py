@@ -270,12 +270,12 @@ def select_address_option(
     show_address_widget(
         f"address_{word.name}_{len(options)}",
         value,
-        lambda key: st.segmented_control(
+        lambda key: widget_state.draw_widget(
+            st.segmented_control,
             label,
             list(options),
             key=key,
             required=True,
-            default=widget_state.get_widget_default(key),
             format_func=lambda option: escaping.escape_markdown(options[option]),
             args=(word, key, default),
             **more,

@@ -52,17 +52,19 @@ def draw_field_control(
     about = {"key": key, "help": field.metadata["help"], "persist_state": "session", **more}
     if listed := choices or list_setting_choices(field):
         if buttons:
-            return st.segmented_control(label, listed, required=True, **about)
-        return st.selectbox(label, listed, **about)
+            return widget_state.draw_widget(
+                st.segmented_control, label, listed, required=True, **about
+            )
+        return widget_state.draw_widget(st.selectbox, label, listed, **about)
     if isinstance(field.default, bool):
-        return st.toggle(label, **about)
+        return widget_state.draw_widget(st.toggle, label, **about)
     if steps:
-        return st.select_slider(label, sorted({*steps, now}), **about)
+        return widget_state.draw_widget(st.select_slider, label, sorted({*steps, now}), **about)
     if field.metadata["form"]:
-        return st.text_input(label, **about)
+        return widget_state.draw_widget(st.text_input, label, **about)
     kind: type[int] | type[float] = int if isinstance(field.default, int) else float
     low, high = kind(field.metadata["low"]), kind(field.metadata["high"])
     width = kind(step or (1 if kind is int else FRACTION_STEP))
     if typed or high > MAX_SLIDER_VALUE:
-        return st.number_input(label, low, high, step=width, **about)
-    return st.slider(label, low, high, step=width, **about)
+        return widget_state.draw_widget(st.number_input, label, low, high, step=width, **about)
+    return widget_state.draw_widget(st.slider, label, low, high, step=width, **about)

@@ -29,6 +29,7 @@ from ensemble.jobs.queue import list_queued_jobs
 from ensemble.machine import open_files
 from ensemble.machine.jax_settings import is_cpu_only
 from ensemble.ui.frame.page_style import PageStyleMiddleware
+from ensemble.ui.shared.stale_reruns import StaleRerunMiddleware
 from ensemble.ui.sign_in import startup_check
 from ensemble.ui.sign_in.middleware import SignInMiddleware
 
@@ -70,6 +71,7 @@ def build_middleware() -> list[Middleware]:
         Middleware(SecurityMiddleware),
         Middleware(SignInMiddleware),
         Middleware(PageStyleMiddleware),
+        Middleware(StaleRerunMiddleware),
     ]
 
 

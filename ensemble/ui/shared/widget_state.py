@@ -1,5 +1,7 @@
 """The values of widgets, by their keys: read in a callback, set before the widget is made."""
 
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -40,16 +42,54 @@ def sync_widget_value(key: str, value: Any) -> None:
         set_widget_value(key, value)
 
 
-def get_widget_default(key: str) -> Any:
-    """What a widget is given as its default: what it holds; None where that was put just now.
-
-    A browser is told once of a value that was put. Where it does not draw the widget then, as in
-    a popover that is closed, and the page is drawn again, it is told of the default alone: none
-    of its buttons would be pressed, and the first press would take all others back.
-    """
-    return None if key in st.session_state.get(_PENDING_KEYS, ()) else get_widget_value(key, None)
-
-
 def clear_pending_values() -> None:
     """The page has been drawn to its end: what was put is no longer new."""
     st.session_state.pop(_PENDING_KEYS, None)
+
+
+def draw_widget(widget: Callable[..., Any], *arguments: Any, key: str, **options: Any) -> Any:
+    """Draw a widget of Streamlit's whose default is what it holds: `draw_widget(st.toggle, …)`.
+
+    A browser is told once of a value that was put. Where it does not draw the widget then, as in
+    a popover that is closed, or where a rerun begins before it has, it is told of the default
+    alone: the least number, no button pressed; and the first press would send that back.
+
+    Args:
+      widget: a function of Streamlit's.
+      *arguments: for it, its label first.
+      key: of the widget.
+      **options: for it; a default that is among them stays.
+    """
+    parameters = inspect.signature(widget).parameters
+    name = next(word for word in ("value", "default", "index") if word in parameters)
+    given = dict(zip(parameters, arguments, strict=False)) | options
+    if name not in given and key in st.session_state and not is_pending(key):
+        held = get_widget_value(key)
+        if can_hold(held, given):
+            options[name] = find_option_index(held, given) if name == "index" else held
+    return widget(*arguments, key=key, **options)
+
+
+def is_pending(key: str) -> bool:
+    """Whether a widget's value was put since a page was last drawn to its end."""
+    return key in st.session_state.get(_PENDING_KEYS, ())
+
+
+def can_hold(held: Any, given: Mapping[str, Any]) -> bool:
+    """Whether a widget with these arguments can show the value."""
+    if held is None:
+        return False
+    given = {**given, "options": list(given["options"])} if "options" in given else given
+    several = held if isinstance(held, (list, tuple)) else [held]
+    if "options" in given:
+        return given.get("accept_new_options", False) or all(
+            one in given["options"] for one in several
+        )
+    low, high = given.get("min_value"), given.get("max_value")
+    return all((low is None or one >= low) and (high is None or one <= high) for one in several)
+
+
+def find_option_index(held: Any, given: Mapping[str, Any]) -> int:
+    """The place of what is chosen among the options; 0 where it was typed by hand."""
+    options = list(given["options"])
+    return options.index(held) if held in options else 0

@@ -10,7 +10,7 @@ from ensemble.access import Action
 from ensemble.datasets import DatasetInfo, registry
 from ensemble.jobs import dataset_fetch
 from ensemble.ui.jobs import job_panel
-from ensemble.ui.shared import settings
+from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
@@ -110,7 +110,8 @@ def show_other_settings() -> None:
             st.caption(f"Also: {changed_run_controls}.")
         return
     with more:
-        sought = st.text_input(
+        sought = widget_state.draw_widget(
+            st.text_input,
             "Find a setting",
             key=SEARCH_KEY,
             placeholder="Find a setting",

@@ -214,7 +214,8 @@ def show_seed_count() -> None:
     widget_state.initialize_widget(SEED_COUNT_KEY, SEED_COUNTS[0])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="seed_row"):
         st.caption("Seeds", help=SEEDS_HELP, width="content")
-        st.segmented_control(
+        widget_state.draw_widget(
+            st.segmented_control,
             "Seeds",
             SEED_COUNTS,
             key=SEED_COUNT_KEY,

@@ -13,7 +13,7 @@ from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.storage import csv_format
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.runs import groups
-from ensemble.ui.shared import loaders, run_advice, run_metrics, settings
+from ensemble.ui.shared import loaders, run_advice, run_metrics, settings, widget_state
 from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.shared.tab import allow_script_stop, tab
 from ensemble.ui.train import disagreement_backfill, disputed_images, history, run_verdict
@@ -179,7 +179,8 @@ def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="curve_row"):
         run_advice.show_predictions_link(run)
         with st.popover("Axes", type="tertiary", width="content", key="curve_axes"):
-            scale = st.segmented_control(
+            scale = widget_state.draw_widget(
+                st.segmented_control,
                 "Axes",
                 ["Linear", "Log"],
                 default="Log",
@@ -187,7 +188,8 @@ def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
                 key="curves_scale",
                 persist_state="session",
             )
-            smoothing = st.slider(
+            smoothing = widget_state.draw_widget(
+                st.slider,
                 "Smoothing of training curves",
                 0.0,
                 0.99,

@@ -131,7 +131,9 @@ def launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
 def show_more_trials(sweep: Sweep) -> None:
     """So many trials more."""
     widget_state.initialize_widget(MORE_TRIALS_KEY, sweep.config.trials)
-    count = st.number_input("How many more", 1, MAX_MORE_TRIALS, key=MORE_TRIALS_KEY)
+    count = widget_state.draw_widget(
+        st.number_input, "How many more", 1, MAX_MORE_TRIALS, key=MORE_TRIALS_KEY
+    )
     st.button(
         f"Add {formats.format_count(count, 'trial')}",
         key="tune_enlarge",

@@ -28,8 +28,10 @@ def show_hyper_deep_builder(sweep: Sweep, trials: Sequence[Trial], attempt: Atte
         return
     st.markdown("**Hyper-deep ensemble**", help=HYPER_DEEP_HELP)
     widget_state.initialize_widget(SIZE_KEY, DEFAULT_SIZE)
-    size = st.number_input("Members", 1, MAX_MEMBERS, key=SIZE_KEY)
-    again = st.toggle("A member may be taken more than once", key=REPEATS_KEY)
+    size = widget_state.draw_widget(st.number_input, "Members", 1, MAX_MEMBERS, key=SIZE_KEY)
+    again = widget_state.draw_widget(
+        st.toggle, "A member may be taken more than once", key=REPEATS_KEY
+    )
     st.button(
         f"Build it of {formats.format_count(size, 'member')}",
         key="tune_build",

@@ -87,7 +87,8 @@ def show_repeats_control() -> None:
         horizontal=True, vertical_alignment="center", gap="small", key="tune_seeds_row"
     ):
         st.caption(label, help=SWEEP_FIELDS["repeats"].metadata["help"], width="content")
-        st.segmented_control(
+        widget_state.draw_widget(
+            st.segmented_control,
             label,
             sorted({*REPEAT_COUNTS, held}),
             key=key,
@@ -101,7 +102,8 @@ def show_other_sweep_controls() -> None:
     """Who searches and for what, on which images, and how it is done."""
     show_sweep_setting("sampler", "Sampler", format_func=SAMPLER_LABELS.__getitem__)
     widget_state.initialize_widget(format_sweep_key("objectives"), ["nll"])
-    st.multiselect(
+    widget_state.draw_widget(
+        st.multiselect,
         "Chosen by",
         list(OBJECTIVES),
         format_func=OBJECTIVE_LABELS.__getitem__,

@@ -89,7 +89,8 @@ def show_search_row(name: str, on_grid: bool) -> None:
     searched = name in list_searched_settings()
     widget_state.sync_widget_value(key := format_space_key("tick", name), searched)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.checkbox(
+        widget_state.draw_widget(
+            st.checkbox,
             settings.format_setting_title(name),
             key=key,
             on_change=update_searched_setting,
@@ -119,7 +120,8 @@ def show_setting_picker() -> None:
     names = [name for name in SEARCHABLE_SETTINGS if name not in list_listed_settings()]
     titles = {name: settings.format_setting_title(name) for name in names}
     widget_state.sync_widget_value(PICKER_KEY, None)
-    st.selectbox(
+    widget_state.draw_widget(
+        st.selectbox,
         "Another setting",
         names,
         format_func=titles.__getitem__,
@@ -143,7 +145,8 @@ def show_option_control(name: str, field: "Field[Any]") -> None:
     count = len(widget_state.get_widget_value(held))
     label = f"all {len(options)}" if count == len(options) else f"{count} of {len(options)}"
     with st.popover(label, type="tertiary", key=format_space_key("options", name)):
-        st.multiselect(
+        widget_state.draw_widget(
+            st.multiselect,
             settings.format_setting_title(name),
             options,
             key=held,
@@ -164,7 +167,8 @@ def show_spread_control(name: str, field: "Field[Any]", on_grid: bool) -> None:
     listed = widget_state.get_widget_value(kind) == LIST
     label = "list" if listed else "all" if on_grid and whole else "log" if log else "even"
     with st.popover(label, type="tertiary", key=format_space_key("spread", name)):
-        st.segmented_control(
+        widget_state.draw_widget(
+            st.segmented_control,
             settings.format_setting_title(name),
             [RANGE, LIST],
             key=kind,
@@ -179,9 +183,12 @@ def show_spread_control(name: str, field: "Field[Any]", on_grid: bool) -> None:
             widget_state.initialize_widget(
                 held := format_space_key("values", name), GRID_VALUE_COUNT
             )
-            st.number_input("Values", 2, 100, key=held, persist_state="session")
+            widget_state.draw_widget(
+                st.number_input, "Values", 2, 100, key=held, persist_state="session"
+            )
         if not (on_grid and whole):
-            st.toggle(
+            widget_state.draw_widget(
+                st.toggle,
                 "Log: by the same factor",
                 key=format_space_key("log", name),
                 persist_state="session",
@@ -194,7 +201,8 @@ def show_value_inputs(name: str, field: "Field[Any]") -> None:
     title = settings.format_setting_title(name)
     if widget_state.get_widget_value(format_space_key("kind", name)) == LIST:
         widget_state.initialize_widget(held := format_space_key("list", name), "")
-        st.text_input(
+        widget_state.draw_widget(
+            st.text_input,
             f"Values of {humanize_setting_name(name)}",
             key=held,
             placeholder="0.8, 0.9",

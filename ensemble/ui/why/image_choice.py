@@ -45,7 +45,8 @@ def show_image_choice(shared_epoch: SharedEpoch, number: int) -> None:
     address.show_address_widget(
         f"why_number_{shared_epoch.n}",
         number,
-        lambda key: st.number_input(
+        lambda key: widget_state.draw_widget(
+            st.number_input,
             f"Test {shared_epoch.noun} number",
             0,
             shared_epoch.n - 1,
@@ -55,7 +56,6 @@ def show_image_choice(shared_epoch: SharedEpoch, number: int) -> None:
             args=(key,),
             label_visibility="collapsed",
             help=f"Any of 0 to {shared_epoch.n - 1:,}",
-            value=widget_state.get_widget_default(key),
         ),
     )
 

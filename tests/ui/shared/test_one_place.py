@@ -19,10 +19,19 @@ NEEDED = {
         "streamlit.proto.ForwardMsg_pb2.ForwardMsg",
         "streamlit.proto.BackMsg_pb2.BackMsg",
     },
+    "ensemble/ui/shared/stale_reruns.py": {  # sees which page a tab asks for, and stands on
+        "streamlit.proto.ForwardMsg_pb2.ForwardMsg",
+        "streamlit.proto.BackMsg_pb2.BackMsg",
+    },
     "ensemble/ui/sign_in/uploads.py": {"streamlit.runtime"},  # counts what it holds in memory
 }
 # What Streamlit's reference does not list; its names may change with any version.
 INTERNAL = {"commands", "elements", "proto", "runtime", "testing", "util", "web"}
+
+WIDGETS = {
+    *("checkbox", "multiselect", "number_input", "pills", "radio", "segmented_control"),
+    *("select_slider", "selectbox", "slider", "text_area", "text_input", "toggle"),
+}
 
 
 @cache
@@ -72,6 +81,29 @@ def internals(source: str) -> set[str]:
         for name in own
         if name.split(".")[1] in INTERNAL or any(part.startswith("_") for part in name.split("."))
     }
+
+
+def widgets_called(source: str) -> set[str]:
+    """The widgets with a value that the source draws by itself."""
+    return {
+        node.func.attr
+        for node in nodes_of(source)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and is_of_st(node.func)
+        and node.func.attr in WIDGETS
+    }
+
+
+def test_every_widget_with_a_value_is_drawn_in_one_way() -> None:
+    """By `draw_widget`, which tells a browser that missed it what the widget holds."""
+    found = {
+        path.relative_to(REPO).as_posix(): widgets_called(path.read_text("utf-8"))
+        for path in SOURCES
+    }
+    assert not {path: names for path, names in found.items() if names}
+    assert widgets_called("st.toggle('On', key='on')") == {"toggle"}
+    assert not widgets_called("draw_widget(st.toggle, 'On', key='on')")
 
 
 @pytest.mark.parametrize("store", ALLOWED)

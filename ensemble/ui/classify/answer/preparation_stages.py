@@ -85,7 +85,8 @@ def show_ink_control(ident: str, chosen: PreparationOverrides, prepared: Segment
     show_address_widget(
         f"classify_ink_{ident}",
         chosen.ink,
-        lambda key: st.segmented_control(
+        lambda key: widget_state.draw_widget(
+            st.segmented_control,
             f"{what} is",
             list(INK_LABELS),
             key=key,
@@ -103,7 +104,8 @@ def show_fit_control(ident: str, chosen: PreparationOverrides) -> None:
     show_address_widget(
         f"classify_fit_{ident}",
         chosen.fit,
-        lambda key: st.segmented_control(
+        lambda key: widget_state.draw_widget(
+            st.segmented_control,
             "Take",
             list(FIT_LABELS),
             key=key,
@@ -122,7 +124,8 @@ def show_ink_strength_control(ident: str, chosen: PreparationOverrides) -> None:
     show_address_widget(
         f"classify_threshold_{ident}",
         chosen.threshold,
-        lambda key: st.slider(
+        lambda key: widget_state.draw_widget(
+            st.slider,
             "Strength of ink",
             -1.0,
             1.0,
@@ -149,7 +152,9 @@ def show_crop_control(ident: str, chosen: PreparationOverrides) -> None:
     ):
         key = f"classify_{name}_{ident}"
         widget_state.sync_widget_value(key, (low, high))
-        st.slider(label, 0, 100, key=key, on_change=apply_crop_sliders, args=(ident,))
+        widget_state.draw_widget(
+            st.slider, label, 0, 100, key=key, on_change=apply_crop_sliders, args=(ident,)
+        )
     st.button(
         "Whole picture",
         key="classify_whole",
@@ -161,8 +166,9 @@ def show_crop_control(ident: str, chosen: PreparationOverrides) -> None:
 
 
 def apply_override_control(key: str, ident: str, field: str) -> None:
-    """Callback: overrule what the control says."""
-    overrides.update_overrides(ident, **{field: widget_state.get_widget_value(key)})
+    """Callback: overrule what the control says; nothing where it was drawn without a choice."""
+    if (chosen := widget_state.get_widget_value(key)) is not None:
+        overrides.update_overrides(ident, **{field: chosen})
 
 
 def apply_crop_sliders(ident: str) -> None:

@@ -149,7 +149,8 @@ def select_other_classifier(
         address.show_address_widget(
             f"classify_with_{controls.hash_options(names.values())}",
             chosen,
-            lambda key: st.selectbox(
+            lambda key: widget_state.draw_widget(
+                st.selectbox,
                 "Compare with",
                 list(names),
                 format_func=names.__getitem__,
@@ -170,7 +171,8 @@ def show_other_epoch_slider(epochs: Sequence[int], epoch: int, usual: int) -> No
         address.show_address_widget(
             f"classify_with_epoch_{controls.hash_options(epochs)}",
             epoch,
-            lambda key: st.select_slider(
+            lambda key: widget_state.draw_widget(
+                st.select_slider,
                 "Its epoch",
                 epochs,
                 key=key,

@@ -62,7 +62,8 @@ def show_correction_control(classified_mark: ClassifiedMark, key: str, kept: int
         address.show_address_widget(
             key,
             kept,
-            lambda key: st.pills(
+            lambda key: widget_state.draw_widget(
+                st.pills,
                 "What it was",
                 each,
                 key=key,
@@ -75,7 +76,8 @@ def show_correction_control(classified_mark: ClassifiedMark, key: str, kept: int
         address.show_address_widget(
             key,
             kept,
-            lambda key: st.selectbox(
+            lambda key: widget_state.draw_widget(
+                st.selectbox,
                 "What it was",
                 each,
                 index=None,

@@ -7,7 +7,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.ui.classify.input import classifier_loader
 from ensemble.ui.predictions import controls, epoch_availability
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, widget_state
 from ensemble.wording import escaping
 from ensemble.wording.marks import select_article
 from ensemble.wording.run_names import format_run_name
@@ -58,7 +58,8 @@ def show_classifier_epoch_slider(epochs: Sequence[int], epoch: int, run: runs.Ru
     address.show_address_widget(
         f"classify_epoch_{controls.hash_options(epochs)}",
         epoch,
-        lambda key: st.select_slider(
+        lambda key: widget_state.draw_widget(
+            st.select_slider,
             "Epoch",
             epochs,
             key=key,

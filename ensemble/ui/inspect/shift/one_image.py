@@ -71,7 +71,8 @@ def select_corruption(shared_epoch: SharedEpoch, number: int) -> Corruption:
         address.show_address_widget(
             "stress_number",
             number,
-            lambda key: st.number_input(
+            lambda key: widget_state.draw_widget(
+                st.number_input,
                 f"Test {shared_epoch.noun}",
                 0,
                 shared_epoch.n - 1,
@@ -117,7 +118,8 @@ def select_corruption_amount(kind: Corruption, corruption_answers: CorruptionAns
     address.show_address_widget(
         f"stress_amount_{kind.name}",
         word,
-        lambda key: st.select_slider(
+        lambda key: widget_state.draw_widget(
+            st.select_slider,
             kind.title,
             list(words),
             key=key,

@@ -21,7 +21,8 @@ MAX_CLASS_NAMES = 8  # names of classes
 def show_save_instructions() -> None:
     """Five lines for each library; none of them needs anything of ours."""
     libraries = {snippet.library: snippet for snippet in SNIPPETS}
-    chosen = st.segmented_control(
+    chosen = widget_state.draw_widget(
+        st.segmented_control,
         "How to save them",
         list(libraries),
         key="import_library",
@@ -71,7 +72,8 @@ def show_import_preview(member_outputs: MemberOutputs) -> None:
 
 def select_label_reading(options: Sequence[str], taken: str | None, key: str) -> None:
     """A choice among the ways in which the labels can be read; the files are read again with it."""
-    st.segmented_control(
+    widget_state.draw_widget(
+        st.segmented_control,
         "Read labels as",
         options,
         default=taken,
@@ -86,8 +88,11 @@ def show_import_form(
 ) -> None:
     """Its name, and the button that keeps it; `then` is told the new run's id."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Name", key="import_name", max_chars=MAX_NAME_LENGTH, placeholder="Name")
-        st.text_input(
+        widget_state.draw_widget(
+            st.text_input, "Name", key="import_name", max_chars=MAX_NAME_LENGTH, placeholder="Name"
+        )
+        widget_state.draw_widget(
+            st.text_input,
             "One is called",
             key="import_noun",
             max_chars=MAX_NOUN_LENGTH,

@@ -59,7 +59,8 @@ def select_report_runs(capsules: Sequence[Capsule]) -> list[Capsule]:
     if len(capsules) == 1:
         return list(capsules)
     places = {str(place): capsule for place, capsule in enumerate(capsules)}
-    st.multiselect(
+    widget_state.draw_widget(
+        st.multiselect,
         "Runs to keep",
         list(places),
         default=list(places),

@@ -12,7 +12,7 @@ from ensemble.errors import EnsembleError
 from ensemble.figures.palette import Palette
 from ensemble.runs.final_losses import FinalLosses, load_final_losses
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.ui.shared import loaders, theme
+from ensemble.ui.shared import loaders, theme, widget_state
 from ensemble.ui.train import history
 from ensemble.views.loss_by_value import build_losses_figure
 from ensemble.wording import escaping
@@ -40,7 +40,8 @@ def show_best_value(run: runs.Run, rows: list[dict[str, Any]], above: DeltaGener
         return
     setting = several[0]
     if len(several) > 1:
-        setting = st.segmented_control(
+        setting = widget_state.draw_widget(
+            st.segmented_control,
             "Loss over",
             several,
             default=member_settings.select_main_setting(varied_settings),

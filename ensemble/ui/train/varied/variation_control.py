@@ -66,7 +66,8 @@ def show_variation_control() -> None:
     variation_form = get_variation_form(settings.get_run_setting("vary"))
     for part, value in variation_form._asdict().items():
         widget_state.sync_widget_value(WIDGET_KEYS[part], value)
-    st.selectbox(
+    widget_state.draw_widget(
+        st.selectbox,
         "Differ by member",
         list(VARIATION_LABELS),
         key=WIDGET_KEYS["which"],
@@ -77,7 +78,8 @@ def show_variation_control() -> None:
     if variation_form.which == NO_VARIATION:
         return
     if variation_form.which == AS_TEXT:
-        st.text_input(
+        widget_state.draw_widget(
+            st.text_input,
             "Settings and their values",
             key=WIDGET_KEYS["text"],
             on_change=save_variation_text,
@@ -98,7 +100,8 @@ def show_variation_control() -> None:
 
 def show_variation_values(variation_form: VariationForm) -> None:
     """From where to where, or which values."""
-    st.segmented_control(
+    widget_state.draw_widget(
+        st.segmented_control,
         "Spread",
         [LOG, EVEN, LIST],
         key=WIDGET_KEYS["how"],
@@ -108,7 +111,8 @@ def show_variation_values(variation_form: VariationForm) -> None:
         label_visibility="collapsed",
     )
     if variation_form.how == LIST:
-        st.text_input(
+        widget_state.draw_widget(
+            st.text_input,
             "Values",
             key=WIDGET_KEYS["values"],
             on_change=save_variation_text,
@@ -116,8 +120,12 @@ def show_variation_values(variation_form: VariationForm) -> None:
         )
         return
     with st.container(horizontal=True, gap="small"):
-        st.text_input("From", key=WIDGET_KEYS["low"], on_change=save_variation_text)
-        st.text_input("To", key=WIDGET_KEYS["high"], on_change=save_variation_text)
+        widget_state.draw_widget(
+            st.text_input, "From", key=WIDGET_KEYS["low"], on_change=save_variation_text
+        )
+        widget_state.draw_widget(
+            st.text_input, "To", key=WIDGET_KEYS["high"], on_change=save_variation_text
+        )
 
 
 def update_varied_setting() -> None:
