@@ -4,9 +4,11 @@ import re
 
 from playwright.sync_api import Page, WebSocketRoute, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from ensemble import runs, sweeps
-from tests.browser.conftest import AT_REST, App, stop_button
+from tests.browser.conftest import App, stop_button
+from tests.browser.traffic import Traffic
 
 
 def tick(page: Page, key: str, words: str) -> None:
@@ -43,37 +45,49 @@ def set_up(app: App) -> None:
 
 
 def leave_while_a_timer_asks(page: Page, address: str) -> None:
-    """A button leads to Train; Tune asks for its figures once more before it hears of that."""
-    held = list[bytes | str]()
-    routes, timers, holds = list[WebSocketRoute](), list[bytes](), False
+    """A button leads to Train; Tune asks for its figures while Train is being drawn."""
+    routes, timers, parts = list[WebSocketRoute](), list[bytes](), list[str]()
+    is_leaving = False
 
-    def ask(words: bytes | str) -> None:
+    def hear_browser(words: bytes | str) -> None:
         message = BackMsg.FromString(words if isinstance(words, bytes) else b"")
         if message.rerun_script.is_auto_rerun and isinstance(words, bytes):
             timers.append(words)
-        routes[-2].send(words)
+        routes[-1].send(words)
+
+    def hear_server(browser: WebSocketRoute, words: bytes | str) -> None:
+        nonlocal is_leaving
+        message = ForwardMsg.FromString(words if isinstance(words, bytes) else b"")
+        browser.send(words)
+        if message.HasField("new_session"):
+            parts.extend(message.metadata.run.fragment_ids)
+            if is_leaving and not message.metadata.run.fragment_ids:
+                is_leaving = False
+                parts.clear()
+                routes[-1].send(timers[-1])
 
     def follow(browser: WebSocketRoute) -> None:
-        server = browser.connect_to_server()
-        server.on_message(lambda words: held.append(words) if holds else browser.send(words))
-        browser.on_message(ask)
-        routes.extend([server, browser])
+        routes.append(server := browser.connect_to_server())
+        server.on_message(lambda words: hear_server(browser, words))
+        browser.on_message(hear_browser)
 
     page.route_web_socket(re.compile("/_stcore/"), follow)
+    traffic = Traffic(page)
     page.goto(address)
     button = page.get_by_role("button", name="Launch with the best settings")
     button.wait_for()
-    page.wait_for_selector(AT_REST)
-    holds = True
-    button.click()
-    before = len(timers)
-    while len(timers) == before:
+    while not timers or traffic.waiting:
         page.wait_for_timeout(100)
-    holds = False
-    for words in held:
-        routes[-1].send(words)
+    is_leaving = True
+    button.click()
     page.wait_for_url("**/train?run=*")
+    while is_leaving or traffic.waiting:
+        page.wait_for_timeout(100)
     expect(page.get_by_text("Same settings as the run shown.")).to_be_visible()
+    page.get_by_text("More settings").first.click()  # is answered after what was asked before
+    expect(page.get_by_placeholder("Find a setting")).to_be_visible()
+    asked = BackMsg.FromString(timers[-1]).rerun_script.fragment_id
+    assert asked not in parts, "a part of Tune is drawn on Train"
     page.close()
 
 
