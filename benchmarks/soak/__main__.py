@@ -16,6 +16,7 @@ from benchmarks.soak.full_disk import full_disk
 from benchmarks.soak.kills import kills
 from benchmarks.soak.launches import launches
 from benchmarks.soak.place import Place, temporary
+from benchmarks.soak.restarts import restarts
 from benchmarks.soak.rows import Row, say, table
 from benchmarks.soak.sessions import sessions
 from benchmarks.soak.uploads import uploads
@@ -29,6 +30,7 @@ PARTS: dict[str, tuple[Part, int, int]] = {
     "launches": (launches, 20, 5),
     "disk": (full_disk, 3, 1),
     "clocks": (clocks, 18, 3),
+    "restarts": (restarts, 10, 2),
 }
 
 

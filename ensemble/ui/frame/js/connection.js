@@ -1,9 +1,11 @@
 // Where the server is lost, Streamlit asks whether it was stopped by accident. What a person wants
-// to know is what becomes of their runs, which `text` says, and what to do.
+// to know is what becomes of their runs, which `text` says, and what to do. A server that began
+// anew knows of no button until it has drawn the page: a press waits until then.
 function watchConnection(text) {
   if (window.ensembleConnection) return
   window.ensembleConnection = true
   const TITLE = 'The server cannot be reached'
+  const PATIENCE = 10000 // ms after which a press is let through, whatever the server does
 
   function reword(dialog) {
     const title = dialog.querySelector('h2')
@@ -20,4 +22,38 @@ function watchConnection(text) {
   new MutationObserver(() => {
     document.querySelectorAll('[data-testid="stDialog"] [role="dialog"]').forEach(reword)
   }).observe(document.body, { childList: true, subtree: true })
+
+  const app = document.querySelector('[data-testid="stApp"]')
+  if (!app) return
+  const drawing = { lost: false, begun: false, pressed: null, timer: 0 }
+
+  function follow() {
+    const { testConnectionState: connection, testScriptState: script } = app.dataset
+    if (connection !== 'CONNECTED') {
+      clearTimeout(drawing.timer)
+      Object.assign(drawing, { lost: true, begun: false, timer: 0 })
+    } else if (drawing.lost) {
+      drawing.timer ||= setTimeout(end, PATIENCE)
+      if (script !== 'notRunning') drawing.begun = true
+      else if (drawing.begun) end()
+    }
+  }
+
+  function end() {
+    clearTimeout(drawing.timer)
+    const { pressed } = drawing
+    Object.assign(drawing, { lost: false, begun: false, pressed: null, timer: 0 })
+    if (pressed?.isConnected) pressed.click()
+  }
+
+  new MutationObserver(follow).observe(app, {
+    attributeFilter: ['data-test-connection-state', 'data-test-script-state'],
+  })
+  document.addEventListener('click', (event) => {
+    const button = event.target.closest?.('button')
+    if (!drawing.lost || !button) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+    drawing.pressed = button
+  }, true)
 }
