@@ -8,7 +8,7 @@ import click
 from ensemble.access.server_access import SHARE_VARIABLE
 from ensemble.cli.server_port import check_server_port
 from ensemble.errors import StorageError
-from ensemble.machine.python_command import build_python_command
+from ensemble.machine.python_command import build_python_command, build_python_environment
 from ensemble.storage.folders import cache_folder, home_folder
 
 ALL_ADDRESSES_OPTION = ("--server.address=0.0.0.0",)
@@ -60,12 +60,8 @@ def find_app_script() -> Path:
 
 
 def build_app_environment() -> dict[str, str]:
-    """This process's, so that the server and its workers import this package and no other.
-
-    Python may look in the working folder first, which may hold anything: a clone, say, of
-    another version.
-    """
-    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+    """This process's, so that the server and its workers import this package and no other."""
+    environment = build_python_environment(os.environ)
     if home_folder() is None:  # Streamlit does not start without one.
         own = str(cache_folder())
         environment |= {"HOME": own, "XDG_CACHE_HOME": own}

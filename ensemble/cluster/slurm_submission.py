@@ -19,15 +19,13 @@ from ensemble.cluster.command import Command
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.cluster.slurm_commands import clear_slurm_cache, raise_slurm_refusal
 from ensemble.errors import ClusterError, ConfigError
-from ensemble.machine.python_command import PYTHON_COMMAND, build_python_command
+from ensemble.machine.python_command import PYTHON_COMMAND, SAFE_PATH_LINES, build_python_command
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.private_folder import create_private_folder
 
 MAX_TIMEOUTS = 1000  # ends of its time after which a task still goes on in another
 WARNING_SECONDS = 120  # before the end of its time that a task is warned, or a quarter of it
 PROGRAM = build_python_command()
-# Behind a person's own lines of the task's script: see `build_worker_environment` of the jobs.
-SAFE_PATH_LINE = "export PYTHONSAFEPATH=1"
 MAX_ARRAY_SIZE = 1000  # tasks in one array: Slurm takes 1,000 unless it was set up otherwise
 
 # Submitting changes this process's environment for a moment.
@@ -47,7 +45,7 @@ def submit_slurm_tasks(
     """Hand commands to Slurm, each as a task that is requeued until its command has ended.
 
     Args:
-      commands: of each task the words behind `python -m ensemble`.
+      commands: of each task the words behind `ensemble`.
       folder: where the tasks' logs go, `ID_0_log.out` and `.err`; on a disk that the nodes share.
         It is made, and closed to other users.
       config: what each task asks for.
@@ -148,7 +146,7 @@ def build_submitit_parameters(
         "signal_delay_s": warning,
         "stderr_to_stdout": True,
         "srun_args": ["--input=none"],
-        "setup": [*setup, SAFE_PATH_LINE],
+        "setup": [*setup, *SAFE_PATH_LINES],
         "additional_parameters": more,
     }
     for setting in ("partition", "account"):

@@ -1,6 +1,5 @@
 """From a click to a worker: processes of their own that outlive whoever started them."""
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import TRIAL_FILE, Job
 from ensemble.jobs.queue import iterate_jobs
 from ensemble.machine.jax_settings import restore_user_environment
-from ensemble.machine.python_command import build_python_command
+from ensemble.machine.python_command import build_python_command, build_python_environment
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.plain_files import open_plain_append
 
@@ -22,16 +21,11 @@ _children: list["subprocess.Popen[bytes]"] = []
 def build_worker_environment() -> dict[str, str]:
     """The environment for a worker: as it was given to this process, folders made absolute.
 
-    No Python in it looks in the working folder first, which may hold anything: a `random.py` or
-    `queue.py` of a person's own. An empty entry of PYTHONPATH would mean that folder, too.
+    No Python in it looks in the working folder first: see `build_python_environment`.
     """
-    user_environment = restore_user_environment()
-    if paths := [path for path in user_environment.pop("PYTHONPATH", "").split(os.pathsep) if path]:
-        user_environment["PYTHONPATH"] = os.pathsep.join(paths)
     return {
-        **user_environment,
+        **build_python_environment(restore_user_environment()),
         "ENSEMBLE_RUNS": str(runs_folder()),
-        "PYTHONSAFEPATH": "1",
         "PYTHONUNBUFFERED": "1",
     }
 
@@ -42,7 +36,7 @@ def start_worker(job: Job) -> None:
 
 
 def start_command_process(log: Path, *words: str) -> None:
-    """`python -m ensemble` with these words: it outlives this process and writes to `log`.
+    """`ensemble` with these words: it outlives this process and writes to `log`.
 
     Raises:
       AccessError: whoever asks may launch nothing.

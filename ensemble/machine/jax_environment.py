@@ -15,6 +15,7 @@ import sys
 from collections.abc import Mapping
 
 from ensemble.errors import ConfigError
+from ensemble.machine.python_command import build_python_environment
 
 PLATFORMS_VARIABLE, DEVICE_COUNT_VARIABLE = "JAX_PLATFORMS", "JAX_NUM_CPU_DEVICES"
 PRNG_VARIABLE, PRNG = "JAX_DEFAULT_PRNG_IMPL", "threefry2x32"
@@ -134,7 +135,7 @@ def find_flags_problem(flags: str) -> str:
     try:
         trial = subprocess.run(
             [sys.executable, "-P", "-c", FLAGS_PROGRAM],
-            env={**os.environ, FLAGS_VARIABLE: flags},
+            env={**build_python_environment(os.environ), FLAGS_VARIABLE: flags},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

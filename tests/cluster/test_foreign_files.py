@@ -1,6 +1,7 @@
-"""Files of a run that somebody else made: nothing in them is executed, or cancels what is mine."""
+"""Files that others made, of a run or beside it: none is executed, or cancels what is mine."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,14 @@ from ensemble import runs
 from ensemble.cluster import SlurmConfig, slurm_commands
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
+from ensemble.jobs.launch import build_worker_environment
 from ensemble.jobs.placement import Placement, create_scheduler_backend, read_placement
+from ensemble.machine.python_command import build_python_command
 from ensemble.runs.groups.group import create_group_folders, list_run_groups
 from ensemble.runs.groups.task_placement import create_group_tasks
 from ensemble.runs.groups.tasks import read_group_tasks
 from tests.cluster.test_slurm import commands_that
+from tests.jobs.working_folder import hostile_folder
 
 HERE = Placement("slurm", SlurmConfig(partition="gpu").as_dict())
 
@@ -108,3 +112,24 @@ def test_a_placement_that_cannot_be_told_is_said_with_what_to_do(text: str, run)
     (run.path / "placement.json").write_text(text)
     with pytest.raises(RunError, match=r"placement\.json back, or remove it to train here"):
         create_group_tasks(runs.find_run(run.id))
+
+
+@pytest.mark.usefixtures("slurm")
+def test_tasks_of_slurm_do_not_import_what_lies_where_they_were_submitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "1")
+    settings = ("--members=4", "--network=logistic", "--epochs=1", "--batch-size=512")
+    place = ("--groups=2", "--on=slurm", "--time=5", "--cpus=1")
+    with hostile_folder(tmp_path, monkeypatch):
+        # What submits is this program's own process, and Slurm passes PYTHONPATH on.
+        environment = {**build_worker_environment(), "SBATCH_EXPORT": "ALL,PYTHONPATH=:"}
+        ended = subprocess.run(
+            build_python_command("train", *settings, *place),
+            env=environment,
+            timeout=120,
+            capture_output=True,
+            text=True,
+        )
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout.splitlines()[-1])["state"] == "finished"

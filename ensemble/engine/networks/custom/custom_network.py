@@ -14,8 +14,6 @@ the number of classes by name (custom_factory.py). Importing runs the module's c
 """
 
 import importlib
-import os
-import sys
 from collections import Counter
 from typing import Any
 
@@ -32,6 +30,7 @@ from ensemble.engine.networks.custom.custom_factory import (
     build_custom_module,
     describe_custom_code_error,
 )
+from ensemble.engine.networks.custom.folder_finder import find_modules_in_working_folder
 from ensemble.engine.networks.network import ModuleFactory, Network, join_tree_path
 from ensemble.errors import ConfigError
 
@@ -46,8 +45,7 @@ def load_custom_network(name: str) -> ModuleFactory:
     """
     architectures.check_network_allowed(name)
     module, _, attribute = name.partition(":")
-    if (here := os.getcwd()) not in sys.path:
-        sys.path.append(here)
+    find_modules_in_working_folder()
     try:
         factory = getattr(importlib.import_module(module), attribute)
     except (Exception, SystemExit) as error:
