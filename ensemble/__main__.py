@@ -1,6 +1,6 @@
-"""The command line, as `python -m ensemble`. Its commands are in `ensemble.cli`."""
+"""The command line, as `ensemble`. Its commands are in `ensemble.cli`."""
 
 from ensemble.cli.program import main
 
 if __name__ == "__main__":
-    main(prog_name="python -m ensemble")
+    main(prog_name="ensemble")

@@ -16,7 +16,8 @@ ARCHITECTURE = REPO / "docs" / "architecture.md"
 # What a run's folder or a person's holds, and names that other libraries have given.
 WRITTEN_FILES = {"config.json", "ensemble.toml", "history.jsonl", "placement.json", "status.json"}
 OTHERS_NAMES = {"pmap", "Page", "st", "SLURM_JOB_ID"}
-READERS_FILES = {"my_networks.py"}  # that a person writes
+# That a person writes.
+READERS_FILES = {"my_networks.py", "random.py", "types.py", "ensemble.py"}
 # What stands in a copy of the program for what a recipe has added; asked once for all of them.
 QUESTIONS = """
 import json, sys

@@ -1,6 +1,6 @@
 """What a group's task costs besides its training: starting, compiling, checkpoints, files.
 
-A task is a process that does what `python -m ensemble work-group` does, and notes when it comes
+A task is a process that does what `ensemble work-group` does, and notes when it comes
 to what, in seconds of the processor. The first has nothing compiled; those after it have what it
 compiled, as all groups of a run have that share a data folder.
 """

@@ -111,7 +111,7 @@ def train_examples() -> list[str]:
 
 
 def run_command(words: list[str]) -> None:
-    """`python -m ensemble` with these words, to its end."""
+    """`ensemble` with these words, to its end."""
     subprocess.run([sys.executable, "-m", "ensemble", *words], check=True, cwd=common.ROOT)
 
 

@@ -142,7 +142,7 @@ def put(name: str, value: str | None) -> None:
 
 
 def start(*words: str) -> "subprocess.Popen[str]":
-    """`python -m ensemble` with these words, going on beside, as the pages start it."""
+    """`ensemble` with these words, going on beside, as the pages start it."""
     return python(*build_python_command(*words)[1:])
 
 
@@ -159,7 +159,7 @@ def python(*words: str, stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[st
 
 
 def call(*words: str) -> Ended:
-    """`python -m ensemble` with these words, to its end."""
+    """`ensemble` with these words, to its end."""
     return ended(start(*words))
 
 

@@ -1,6 +1,6 @@
 """What a person waits for, in `python -m benchmarks.speed`: seconds to 99 %, and a worker's memory.
 
-Both are of `python -m ensemble train` on MNIST, a process of its own from start to end.
+Both are of `ensemble train` on MNIST, a process of its own from start to end.
 """
 
 import os

@@ -14,7 +14,7 @@ from benchmarks import common
 
 
 def train(*words: str) -> tuple[dict[str, Any], float]:
-    """The result of `python -m ensemble train …`, and the peak memory of its process in MB."""
+    """The result of `ensemble train …`, and the peak memory of its process in MB."""
     child = subprocess.Popen(
         [sys.executable, "-m", "ensemble", "train", "--dataset", "mnist", *words],
         stdout=subprocess.PIPE,

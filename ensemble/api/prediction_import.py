@@ -28,7 +28,7 @@ def import_predictions(
     """Keep predictions of members from anywhere as a run, in state "imported".
 
     What was assumed of the arrays stands in the run's note, and is said once as a warning.
-    `python -m ensemble import` does the same for files.
+    `ensemble import` does the same for files.
 
     >>> import ensemble
     >>> run = ensemble.import_predictions(

@@ -113,7 +113,7 @@ class Predictions(NamedPredictions):
         """Predictions in a .npz, CSV or Parquet file, or in several with a member each.
 
         Args:
-          files: what `to_npz` and `python -m ensemble export` write, or other tools do.
+          files: what `to_npz` and `ensemble export` write, or other tools do.
           noun: what one example is called, in the singular.
           source: whose predictions these are, for the titles of figures.
           labels_as: as of `from_arrays`; what was assumed stands in `notes` too.

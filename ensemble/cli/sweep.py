@@ -110,9 +110,7 @@ def run_sweep_command(
     if select is not None:
         check_no_other_options(chosen, "--select")
         if not sweep_id:
-            raise click.UsageError(
-                "--select takes a sweep: python -m ensemble sweep SWEEP --select K."
-            )
+            raise click.UsageError("--select takes a sweep: ensemble sweep SWEEP --select K.")
         return run_sweep_selection(sweep_id, select, name or "", again)
     if every:
         check_no_other_options(chosen, "--list")

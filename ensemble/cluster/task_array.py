@@ -48,7 +48,7 @@ class TaskBackend(Protocol):
         environment: Mapping[str, str],
         logs: Sequence[Path] | None,
     ) -> list[str]:
-        """Take `python -m ensemble` with these words, each as a task; returns a word for each."""
+        """Take `ensemble` with these words, each as a task; returns a word for each."""
 
     def queue(self) -> Mapping[str, QueueEntry]:
         """The tasks that it knows of by these words, also those of others."""
@@ -163,7 +163,7 @@ class TaskArray:
         """Have tasks for those of these commands that have none which waits or works.
 
         Args:
-          commands: the words behind `python -m ensemble`, by the tasks' numbers.
+          commands: the words behind `ensemble`, by the tasks' numbers.
           environment: variables that the commands need.
           logs: files at whose ends goes what they write, if not where the scheduler puts it.
 

@@ -18,7 +18,7 @@ def describe_unprepared_dataset(entry: DatasetEntry, torn: str | None = None) ->
     """Says how to prepare `entry`; `torn` is what is amiss with what is there."""
     what = f"is damaged on disk: {torn}" if torn else "has not been fetched yet"
     return (
-        f"{entry.title} {what}. Run `python -m ensemble data prepare {entry.name}` or press "
+        f"{entry.title} {what}. Run `ensemble data prepare {entry.name}` or press "
         f"its button on the Train screen; {FALLBACK_HINT}."
     )
 

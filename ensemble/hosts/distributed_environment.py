@@ -16,9 +16,7 @@ ADDRESS_VARIABLE, COUNT_VARIABLE, INDEX_VARIABLE = (
     "ENSEMBLE_NUM_PROCESSES",
     "ENSEMBLE_PROCESS_ID",
 )
-START_COMMAND = (
-    "srun --ntasks-per-node=1 --kill-on-bad-exit=1 python -m ensemble train --distributed"
-)
+START_COMMAND = "srun --ntasks-per-node=1 --kill-on-bad-exit=1 ensemble train --distributed"
 START_INSTRUCTIONS = (
     f"Start it once on each host, under Slurm with `{START_COMMAND} …`; elsewhere set "
     f"{ADDRESS_VARIABLE} to the first host and a free port (node1:7000), {COUNT_VARIABLE} to "

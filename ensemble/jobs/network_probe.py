@@ -208,7 +208,7 @@ def _shorten_sentences(sentences: list[str]) -> tuple[str, ...]:
 
 def describe_silent_network(name: str, what: str) -> str:
     """A network that gave no answer, and how to see why."""
-    return f"{name} {what}: `python -m ensemble network {name}` shows why."
+    return f"{name} {what}: `ensemble network {name}` shows why."
 
 
 def list_code_versions(name: str) -> tuple[tuple[str, int, int], ...]:

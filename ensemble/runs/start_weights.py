@@ -1,6 +1,6 @@
 """Weights that members start from, in place of what they would draw: `train --from FILE`.
 
-A file is an .npz or .safetensors of arrays by the names of the network's own (`python -m ensemble
+A file is an .npz or .safetensors of arrays by the names of the network's own (`ensemble
 network NAME` lists them): (M, …) for a set for each member, or one set for all. What was taken lies
 in the run's folder, so that its training needs nothing else.
 """
@@ -203,7 +203,7 @@ def _describe_strange_names(
         return f"{title} holds no arrays."
     sentence = (
         f"No array of {title} ({_list_names(list(given))}) has a name of this network's "
-        f"({_list_names(list(shapes))}): `python -m ensemble network {config.network}` lists them."
+        f"({_list_names(list(shapes))}): `ensemble network {config.network}` lists them."
     )
     if any(re.search(r"\.(weight|running_mean)$", name) for name in given):
         sentence += (

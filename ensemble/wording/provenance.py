@@ -19,7 +19,7 @@ from ensemble.sweeps.settings import SweepConfig
 from ensemble.wording.escaping import remove_invisible_characters
 from ensemble.wording.run_names import format_run_name, read_run_settings
 
-PROGRAM = "python -m ensemble"
+PROGRAM = "ensemble"
 PROGRAM_TITLE = "ensemble: a dashboard for deep ensembles"
 AUTHORS = "The maintainers of ensemble"
 MONTHS = (

@@ -66,6 +66,6 @@ def test_the_line_of_progress_says_what_groups_wait_for() -> None:
 def test_runs_show_has_the_command_that_makes_the_run_again_and_how_to_cite_it() -> None:
     run = trained(members=2)
     found = shown(run.id)
-    assert found["command"].startswith("python -m ensemble train --members 2")
+    assert found["command"].startswith("ensemble train --members 2")
     assert run.id in found["citation"]
     assert found["bibtex"].startswith(f"@software{{{run.id},")

@@ -70,7 +70,7 @@ def test_the_dashboard_says_that_the_folder_it_was_started_in_is_gone(
 
 
 def test_the_program_lives_in_its_folder_alone() -> None:
-    """`python -m ensemble` answers help from any folder when the package can be found."""
+    """`ensemble` answers help from any folder when the package can be found."""
     done = subprocess.run(
         [sys.executable, "-m", "ensemble", "runs", "--help"],
         cwd="/",

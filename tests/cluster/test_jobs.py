@@ -31,7 +31,7 @@ def one_device_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @contextmanager
 def at_work(*words: str) -> Iterator["subprocess.Popen[str]"]:
-    """`python -m ensemble` with these words."""
+    """`ensemble` with these words."""
     command = [sys.executable, "-m", "ensemble", *words]
     child = subprocess.Popen(
         command,

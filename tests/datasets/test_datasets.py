@@ -63,7 +63,7 @@ def test_digits_need_no_preparing(folder):
 
 @pytest.mark.parametrize("name", FETCHED)
 def test_loading_what_is_not_there_says_how_to_get_it(name, folder):
-    with pytest.raises(NotPreparedError, match=f"`python -m ensemble data prepare {name}`"):
+    with pytest.raises(NotPreparedError, match=f"`ensemble data prepare {name}`"):
         datasets.load_dataset(name)
     assert not folder.exists()
 

@@ -91,8 +91,8 @@ def configs(kind: type[Any], wanted: int, **more: Callable[[random.Random], Any]
 
 def said(command: str, of: click.Command) -> dict[str, Any]:
     """What the program's own parser makes of a command line."""
-    first, second, third, name, *words = shlex.split(command)
-    assert (first, second, third, name) == ("python", "-m", "ensemble", of.name)
+    program, name, *words = shlex.split(command)
+    assert (program, name) == ("ensemble", of.name)
     params = of.make_context(name, list(words)).params
     flags = {
         key: f"--{'' if value else 'no-'}{key.replace('_', '-')}"
@@ -133,7 +133,7 @@ def test_the_command_launches_the_same_run(monkeypatch: pytest.MonkeyPatch) -> N
     config = EnsembleConfig(members=3, learning_rate=1e-05, vary="momentum=0.8,0.9", flip=True)
     run = runs.create_run(config)
     monkeypatch.setattr(train_command.runs, "execute_run", lambda run_id, _: runs.find_run(run_id))
-    CliRunner().invoke(main, shlex.split(build_rerun_command(run))[3:], catch_exceptions=False)
+    CliRunner().invoke(main, shlex.split(build_rerun_command(run))[1:], catch_exceptions=False)
     assert [one.config for one in runs.list_runs()[:2]] == [config, config]
 
 
@@ -145,7 +145,7 @@ def test_a_shell_reads_the_command_as_it_is_meant() -> None:
         text=True,
         check=True,
     ).stdout.splitlines()
-    assert words[3:] == ["train", "--vary", "learning_rate=0.01..1:log"]
+    assert words[1:] == ["train", "--vary", "learning_rate=0.01..1:log"]
 
 
 def test_what_no_command_makes_again_has_none() -> None:

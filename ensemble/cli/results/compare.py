@@ -79,7 +79,7 @@ def find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> li
         raise ConfigError(
             f"{formats.format_count(len(runs_by_id), 'run')} cannot be compared: name "
             f"{MIN_COMPARED_RUNS} to {MAX_COMPARED_RUNS}, or choose them by --tag or --sweep. "
-            "`python -m ensemble runs list` shows all of them."
+            "`ensemble runs list` shows all of them."
         )
     return list(runs_by_id.values())
 

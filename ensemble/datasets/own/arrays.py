@@ -47,7 +47,7 @@ def load_custom_dataset(entry: DatasetEntry) -> Dataset:
 def describe_damaged_dataset(entry: DatasetEntry, what: str) -> str:
     """What to say of one that cannot be read."""
     return (
-        f"{entry.title} cannot be read ({what}): remove it with `python -m ensemble data remove "
+        f"{entry.title} cannot be read ({what}): remove it with `ensemble data remove "
         f"{entry.name}`, then add it again."
     )
 

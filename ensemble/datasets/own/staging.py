@@ -82,7 +82,7 @@ def describe_taken_name(name: str) -> str:
     """What to say where there is a dataset of this name."""
     return (
         f"A dataset {name} already exists: choose another name, or remove that one first with "
-        f"`python -m ensemble data remove {name}`."
+        f"`ensemble data remove {name}`."
     )
 
 

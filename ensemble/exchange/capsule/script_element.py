@@ -68,7 +68,7 @@ def find_capsule_elements(page: bytes) -> list[CapsuleElement]:
     if not elements:
         raise PredictionsError(
             "it is a web page without the data of a run: choose a complete report written by "
-            "`python -m ensemble report` or “Save report”."
+            "`ensemble report` or “Save report”."
         )
     return elements
 

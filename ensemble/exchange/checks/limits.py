@@ -46,7 +46,7 @@ def check_import_size(nbytes: int) -> None:
     if nbytes > (most := max_import_bytes()):
         raise PredictionsError(
             f"This has {format_megabytes(nbytes)}, but an upload may have at most "
-            f"{format_megabytes(most)}: use `python -m ensemble import` on the machine that "
+            f"{format_megabytes(most)}: use `ensemble import` on the machine that "
             "serves this page, or raise ENSEMBLE_MAX_IMPORT_MB."
         )
 
@@ -88,7 +88,7 @@ def check_free_memory(nbytes: int, most: int | None = None) -> None:
     if most is not None and nbytes > most:
         raise PredictionsError(
             f"unpacked, it takes {format_megabytes(nbytes)}, but an upload may take at "
-            f"most {format_megabytes(most)}: use `python -m ensemble import` on the "
+            f"most {format_megabytes(most)}: use `ensemble import` on the "
             "machine that serves this page, or give fewer epochs, members or examples."
         )
     free = psutil.virtual_memory().available

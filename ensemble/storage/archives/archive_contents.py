@@ -71,7 +71,7 @@ def too_many_files_error(limits: ArchiveLimits) -> DataError:
     """What to say of an archive with too many entries."""
     return DataError(
         f"The archive holds more than {limits.files:,} files: add the unpacked folder with "
-        "`python -m ensemble data add` instead, or take fewer images."
+        "`ensemble data add` instead, or take fewer images."
     )
 
 

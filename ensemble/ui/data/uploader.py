@@ -55,7 +55,7 @@ def show_dataset_uploader() -> None:
                 Action.ADD_DATA,
                 disabled=full,
                 help="It is opened by a process of its own, and kept on this server for a day at "
-                "most unless you add it. Larger ones: `python -m ensemble data add` on its "
+                "most unless you add it. Larger ones: `ensemble data add` on its "
                 "machine.",
             ),
         )

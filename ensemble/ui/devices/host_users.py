@@ -29,9 +29,7 @@ def show_audit_log() -> None:
             alt="Who did what, newest first",
         )
         st.caption(
-            escaping.escape_markdown(
-                f"The last {len(last):,} lines; all of them: python -m ensemble audit."
-            )
+            escaping.escape_markdown(f"The last {len(last):,} lines; all of them: ensemble audit.")
         )
 
 

@@ -72,7 +72,7 @@ class ProbeOutput(TypedDict):
 
 
 def parse_device_inventory(answer: Any) -> DeviceInventory:
-    """A Machine from the JSON that `python -m ensemble devices --json` prints.
+    """A Machine from the JSON that `ensemble devices --json` prints.
 
     Raises:
       ValueError: it is something else.

@@ -129,7 +129,7 @@ def show_no_comparable_run(shared_epoch: SharedEpoch) -> None:
         st.info(
             f"There is no other run on the same {escaping.escape_markdown(same)} in the same "
             "order. Import another model's predictions of them, and they can be compared here; "
-            "`python -m ensemble export` writes the test images of a run that was trained "
+            "`ensemble export` writes the test images of a run that was trained "
             "here.",
             icon=":material/compare_arrows:",
         )
@@ -138,7 +138,7 @@ def show_no_comparable_run(shared_epoch: SharedEpoch) -> None:
     st.info(
         f"There is no other run on {title} with predictions. Train a second one, with other "
         "settings or another seed, or import what another model says of the images that "
-        "`python -m ensemble export` writes, and it can be compared here.",
+        "`ensemble export` writes, and it can be compared here.",
         icon=":material/compare_arrows:",
     )
     st.page_link(

@@ -54,7 +54,7 @@ def test_one_that_ends_the_process_is_a_sentence_with_the_way_to_see_why(
 ) -> None:
     said = answer(code).problem
     assert how in said
-    assert said.endswith("`python -m ensemble network leaves:Leaves` shows why.")
+    assert said.endswith("`ensemble network leaves:Leaves` shows why.")
 
 
 def test_one_that_never_returns_is_ended_with_all_that_it_has_started(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ class TfdsSource:
         if (built_in := re.split("[/:]", name)[0]) in registry.ENTRIES:
             raise DataError(
                 f"{built_in} is built in and need not be added: train with `--dataset {built_in}`, "
-                f"which fetches it, or fetch it with `python -m ensemble data prepare {built_in}`."
+                f"which fetches it, or fetch it with `ensemble data prepare {built_in}`."
             )
         self.origin, self.notes = f"{name} of TensorFlow Datasets", list[str]()
         self.groups: dict[str, NDArray[np.int64]] = {}
