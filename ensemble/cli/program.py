@@ -16,6 +16,7 @@ from ensemble.cli.output import print_line
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.kinds import KINDS, JobKind, load_entry_point
 from ensemble.machine.jax_environment import describe_jax_start_error
+from ensemble.machine.memory_errors import is_memory_error
 from ensemble.storage.disk_errors import describe_disk_error
 
 # Which module of this package has a command: the others, and what they need, stay on the disk.
@@ -47,6 +48,11 @@ COMMAND_MODULES = {
 }
 # Listed under a heading of their own: what to train, by what it costs (docs/budget.md).
 SIZE_COMMANDS = ("plan", "budget", "worth")
+
+MEMORY_SENTENCE = (
+    "Memory ran out: close other programs, or ask for less at once: fewer members or images, or a "
+    "smaller batch."
+)
 
 # What the pages start, a word a kind of job.
 WORKER_KINDS = {kind.command: kind for kind in KINDS}
@@ -120,11 +126,17 @@ class EnsembleGroup(click.Group):
             print_line(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
         except OSError as error:
+            if is_memory_error(error):
+                print_line(f"Error: {MEMORY_SENTENCE}", err=True)
+                ctx.exit(EnsembleError.exit_code)
             if (disk_error := describe_disk_error(error)) is None:
                 raise
             print_line(f"Error: {disk_error}", err=True)
             ctx.exit(EnsembleError.exit_code)
-        except (RuntimeError, ValueError) as error:
+        except (MemoryError, RuntimeError, ValueError) as error:
+            if is_memory_error(error):
+                print_line(f"Error: {MEMORY_SENTENCE}", err=True)
+                ctx.exit(EnsembleError.exit_code)
             if (start_error := describe_jax_start_error(error)) is None:
                 raise
             print_line(f"Error: {start_error}", err=True)

@@ -7,6 +7,7 @@ from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.kinds import JobKind
 from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
 from ensemble.jobs.status import JobStatus, is_worker_alive
+from ensemble.jobs.worker_death import describe_worker_death
 from ensemble.storage.atomic_files import read_json
 from ensemble.storage.file_lock import is_locked
 
@@ -85,7 +86,9 @@ class Job:
     @property
     def message(self) -> str:
         """One or two sentences on the state, possibly empty."""
-        return self.kind.describe_death(self.path) if self.has_died else self.status.message
+        if not self.has_died:
+            return self.status.message
+        return describe_worker_death(self.path, self.kind, self.status.share)
 
 
 def request_job_stop(job: Job) -> bool:

@@ -13,6 +13,8 @@ STARTING_STATES = ("queued", "starting")
 ENDED_STATES = ("finished", "stopped", "failed")
 # `kind` in the config.json of a run that was trained elsewhere: no worker ever ran it.
 IMPORTED = "imported"
+# How a worker died, where nothing more is known.
+UNKNOWN_DEATH = "it was killed, or the machine restarted"
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,10 @@ class JobKind:
       resumable: states from which its work continues where it stopped.
       resume_advice: what to do once there is room on the disk again.
       activity, kept_clause: what an unexpected error ended, and what is kept.
-      death_message: what to say where its worker exited unexpectedly.
+      death_clause: that its worker exited unexpectedly; how it died comes behind a colon.
+      death_advice: what is kept then, and what to do.
       saved_progress_entry: a function of the job's folder, as "module:function": a sentence on how
-        far it is kept. Without one `kept_clause` and `death_message` say it, whatever lies there.
+        far it is kept. Without one `kept_clause` and `death_advice` say it, whatever lies there.
       memory_advice: what to do where memory ran out.
       stop_help, stopping_help: what Stop keeps, and when it comes to pass.
       preload: modules that a warm worker imports beforehand.
@@ -58,10 +61,11 @@ class JobKind:
     resume_advice: str
     activity: str
     kept_clause: str
-    death_message: str
+    death_clause: str
     memory_advice: str
     stop_help: str
     stopping_help: str
+    death_advice: str = ""
     takes_turns: bool = True
     one_task: bool = True
     nice: bool = False
@@ -87,13 +91,15 @@ class JobKind:
             return str(load_entry_point(self.saved_progress_entry)(folder))
         return f"{self.kept_clause[0].upper()}{self.kept_clause[1:]}."
 
-    def describe_death(self, folder: Path) -> str:
-        """What to say of a job whose worker exited unexpectedly."""
-        return (
-            f"{self.death_message} {self.describe_kept_work(folder)}"
-            if self.saved_progress_entry
-            else self.death_message
-        )
+    def describe_death(self, folder: Path, reason: str = UNKNOWN_DEATH) -> str:
+        """What to say of a job whose worker exited unexpectedly.
+
+        Args:
+          folder: the job's.
+          reason: how it died, as it stands behind a colon.
+        """
+        kept = self.describe_kept_work(folder) if self.saved_progress_entry else self.death_advice
+        return f"{self.death_clause}: {reason}. {kept}"
 
     def compute_share(self, status: Any) -> float:
         """How much is done, in [0, 1], as a status of this kind (or its JSON) says it."""
@@ -122,9 +128,7 @@ TRAINING = JobKind(
     resume_advice="resume",
     activity="the training",
     kept_clause="what was trained so far is kept",
-    death_message=(
-        "The training process exited unexpectedly: it was killed, or the machine restarted."
-    ),
+    death_clause="The training process exited unexpectedly",
     memory_advice="try fewer members or a smaller batch",
     stop_help="What has been learnt so far is kept, and the run can be resumed.",
     stopping_help="After the current chunk of steps",
@@ -149,7 +153,7 @@ GROUP = JobKind(
     resume_advice="resume",
     activity="the training of this group",
     kept_clause="what was trained so far is kept",
-    death_message="Its process exited unexpectedly: it was killed, or its machine restarted.",
+    death_clause="Its process exited unexpectedly",
     memory_advice="try more groups or a smaller batch",
     stop_help="What has been learnt so far is kept, and the run can be resumed.",
     stopping_help="After the current chunk of steps",
@@ -173,10 +177,8 @@ STRESS = JobKind(
     resume_advice="start it again",
     activity="the measuring",
     kept_clause="what was measured so far is kept",
-    death_message=(
-        "The process exited unexpectedly: it was killed, or the machine restarted. What it "
-        "had measured is kept; start it again to continue from there."
-    ),
+    death_clause="The process exited unexpectedly",
+    death_advice="What it had measured is kept; start it again to continue from there.",
     memory_advice="limit it to fewer test images, or close other programs",
     stop_help="What has been measured so far is kept.",
     stopping_help="Within a second or two",
@@ -195,10 +197,8 @@ REGRESSION = JobKind(
     resume_advice="launch it again",
     activity="the regression",
     kept_clause="what was measured so far is kept",
-    death_message=(
-        "The process exited unexpectedly: it was killed, or the machine restarted. What it "
-        "had measured is kept; launch it again to measure the rest."
-    ),
+    death_clause="The process exited unexpectedly",
+    death_advice="What it had measured is kept; launch it again to measure the rest.",
     memory_advice="take fewer samples or features",
     stop_help="What has been measured so far is kept.",
     stopping_help="After the current iteration",
@@ -217,10 +217,8 @@ RACE = JobKind(
     resume_advice="start it again",
     activity="the measuring",
     kept_clause="results of earlier races are kept",
-    death_message=(
-        "The process exited unexpectedly: it was killed, or the machine restarted. Results of "
-        "earlier races are kept; start it again."
-    ),
+    death_clause="The process exited unexpectedly",
+    death_advice="Results of earlier races are kept; start it again.",
     memory_advice="race with fewer members",
     stop_help="Results of earlier races are kept.",
     stopping_help="Within a second",
@@ -239,9 +237,8 @@ FETCH = JobKind(
     resume_advice="fetch it again",
     activity="the fetching",
     kept_clause="what has arrived is kept",
-    death_message=(
-        "The download was interrupted. Press the button to continue; what has arrived is kept."
-    ),
+    death_clause="The download was interrupted",
+    death_advice="Press the button to continue; what has arrived is kept.",
     memory_advice="close other programs, then fetch it again",
     stop_help="What has arrived is kept.",
     stopping_help="Within a second or two",
@@ -262,10 +259,8 @@ UPLOAD = JobKind(
     resume_advice="upload it again",
     activity="the reading",
     kept_clause="nothing was added to your datasets",
-    death_message=(
-        "Reading the upload was interrupted: its process was killed, or the machine "
-        "restarted. Upload the file again; nothing was added."
-    ),
+    death_clause="Reading the upload was interrupted",
+    death_advice="Upload the file again; nothing was added.",
     memory_advice="choose a smaller size, or take fewer images",
     stop_help="Nothing is added.",
     stopping_help="Within a second or two",
@@ -287,10 +282,8 @@ SWEEP = JobKind(
     resume_advice="resume it",
     activity="the search",
     kept_clause="every trial is kept",
-    death_message=(
-        "The process of the sweep exited unexpectedly: it was killed, or the machine "
-        "restarted. Every trial is kept; resume the sweep to continue."
-    ),
+    death_clause="The process of the sweep exited unexpectedly",
+    death_advice="Every trial is kept; resume the sweep to continue.",
     memory_advice="search fewer members or a smaller batch",
     stop_help="Every trial is kept, and the sweep can be resumed.",
     stopping_help="After the current chunk of steps",

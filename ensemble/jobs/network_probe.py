@@ -19,6 +19,7 @@ from ensemble import architectures
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.jobs.launch import build_worker_environment
+from ensemble.jobs.worker_death import format_exit_status
 from ensemble.machine.network_cost import NetworkCost
 from ensemble.machine.python_command import build_python_command
 from ensemble.storage.atomic_files import read_json, write_json
@@ -181,12 +182,8 @@ def parse_probe_output(name: str, output: bytes, status: int) -> ProbeResult:
             return ProbeResult(problem=refusal["error"])
         probe_answer: ProbeAnswer = check_json_value(ProbeAnswer, answer, "answer")
     except ValueError:
-        ended = f"signal {-status}" if status < 0 else f"exit status {status}"
-        return ProbeResult(
-            problem=describe_silent_network(
-                name, f"crashed the process that inspected it ({ended})"
-            )
-        )
+        what = f"crashed the process that inspected it ({format_exit_status(status)})"
+        return ProbeResult(problem=describe_silent_network(name, what))
     cost = NetworkCost(
         probe_answer["parameters"],
         probe_answer["flops"],
@@ -224,24 +221,34 @@ def list_code_versions(name: str) -> tuple[tuple[str, int, int], ...]:
 
 
 def check_own_network(config: EnsembleConfig) -> tuple[str, ...]:
+    """What the author of a network of one's own should know, a sentence each; () of a built-in one.
+
+    Raises:
+      ConfigError: it cannot be imported or trained, or not in this precision.
+    """
+    result = ask_own_network(config)
+    return (*result.notes, *result.advice)
+
+
+def ask_own_network(config: EnsembleConfig) -> ProbeResult:
     """See that a network of one's own can be trained so, before there is a run of it.
 
     Args:
       config: of the run; nothing is asked where its network is built in.
 
     Returns:
-      What its author should know, a sentence each.
+      What it said; nothing of a built-in one.
 
     Raises:
       ConfigError: it cannot be imported or trained, or not in this precision.
     """
     name = str(config.network)
     if not architectures.is_custom_network(name):
-        return ()
+        return ProbeResult()
     result = NetworkProbe(name, str(config.dataset)).wait()
     if problem := result.problem or describe_unfit_precision(config, result):
         raise ConfigError(problem)
-    return (*result.notes, *result.advice)
+    return result
 
 
 def describe_unfit_precision(config: EnsembleConfig, result: ProbeResult) -> str:

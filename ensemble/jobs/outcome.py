@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job
+from ensemble.jobs.kinds import JobKind
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_environment import describe_jax_start_error
+from ensemble.machine.memory_errors import is_memory_error
 from ensemble.storage.atomic_files import DISK_FULL
 from ensemble.storage.disk_errors import (
     describe_disk_error,
@@ -85,6 +87,8 @@ def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
     except EnsembleError as error:
         return Outcome("failed", str(error))
     except OSError as error:
+        if is_memory_error(error):
+            return _end_without_memory(kind, error)
         # A full disk, or a folder that was deleted, is nobody's bug: no traceback tells more than
         # the sentence does.
         if error.errno not in DISK_FULL and describe_disk_error(error) is None:
@@ -98,13 +102,18 @@ def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
         if kind.saved_progress_entry:
             sentence += f" {kind.describe_kept_work(job.path)}"
         return Outcome("failed", sentence)
-    except MemoryError:
-        traceback.print_exc()
-        return Outcome("failed", f"Out of memory: {kind.memory_advice}.")
-    except (RuntimeError, ValueError) as error:
+    except (MemoryError, RuntimeError, ValueError) as error:
+        if is_memory_error(error):
+            return _end_without_memory(kind, error)
         if (start_error := describe_jax_start_error(error)) is None:
             raise
         return Outcome("failed", start_error)
+
+
+def _end_without_memory(kind: JobKind, error: BaseException) -> Outcome:
+    """What a job comes to for which there is not enough memory; nobody's bug, so no traceback."""
+    print(f"Memory ran out: {' '.join(str(error).split()):.500}", flush=True)
+    return Outcome("failed", f"Out of memory: {kind.memory_advice}.")
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import psutil
 
 from ensemble.jobs.kinds import JobKind
+from ensemble.jobs.worker_death import forget_crash
 from ensemble.storage.atomic_files import DISK_FULL, overwrite_json, write_json
 from ensemble.storage.records.field_checks import (
     Count,
@@ -210,6 +211,7 @@ class StatusWriter(Generic[AnyStatus]):
         """
         self._lock.acquire()
         self._write_changes(changes)
+        forget_crash(self._file.parent)
 
     def _write_changes(self, changes: dict[str, Any]) -> None:
         changes = {"updated": time.time(), "seconds_left": self._compute_seconds_left(), **changes}

@@ -11,6 +11,7 @@ from ensemble.jobs.outcome import Outcome, StopRequest, record_unexpected_error,
 from ensemble.jobs.queue import acquire_worker_lock, list_jobs_ahead, wait_for_turn
 from ensemble.jobs.remote import task_process
 from ensemble.jobs.status import StatusWriter
+from ensemble.jobs.worker_death import CrashRecord
 
 NICENESS = 10
 
@@ -76,6 +77,7 @@ def hold_job(job: Job) -> Iterator[StatusWriter[Any]]:
     )
     with (
         hand,
+        CrashRecord(task_process.locate_worker_folder(job), job.kind, job.status.share),
         StatusWriter(
             task_process.locate_status_file(job), task_process.build_first_status(job)
         ) as status,

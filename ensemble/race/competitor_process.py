@@ -8,11 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ensemble.jobs.launch import build_worker_environment
+from ensemble.jobs.worker_death import format_exit_status
 from ensemble.machine.python_command import build_python_command
 from ensemble.race.settings import RaceConfig
 
 ANSWER_TIMEOUT_S = 180.0  # longer than any compiling takes; XLA itself gives up after 40 s
 POLL_INTERVAL_S = 0.2
+END_TIMEOUT_S = 5.0
 
 
 class CompetitorLostError(Exception):
@@ -57,7 +59,7 @@ class CompetitorProcess:
         try:
             self._child.stdin.write(json.dumps(request).encode() + b"\n")
         except OSError as error:
-            raise CompetitorLostError("Its process has ended; the log says more.") from error
+            raise self._build_lost_error() from error
 
     def receive_answer(self) -> dict[str, Any]:
         """The answer, once it is there.
@@ -76,6 +78,13 @@ class CompetitorProcess:
                 raise CompetitorLostError("It did not answer any more.")
         line = self._child.stdout.readline()
         if not line.endswith(b"\n"):
-            raise CompetitorLostError("Its process has ended; the log says more.")
+            raise self._build_lost_error()
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+    def _build_lost_error(self) -> CompetitorLostError:
+        try:
+            how = f" ({format_exit_status(self._child.wait(END_TIMEOUT_S))})"
+        except subprocess.TimeoutExpired:  # It has closed its output, and goes on.
+            how = ""
+        return CompetitorLostError(f"Its process has ended{how}; the log says more.")

@@ -1,14 +1,20 @@
 """Values at the edge of what an option takes: refused before anything is opened."""
 
+import errno
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner, Result
 
+from ensemble import runs
 from ensemble.access import Action, Person, Role, audit_log
+from ensemble.cli import train
 from ensemble.cli.program import main
 from ensemble.cli.results.audit import TimeSpanType
+from ensemble.machine import machine_info
+from ensemble.machine.memory_errors import is_memory_error
 
 ANN = Person("ann@example.org", Role.MEMBER)
 
@@ -63,3 +69,41 @@ def test_of_a_week_there_is_what_is_not_older(monkeypatch: pytest.MonkeyPatch) -
     assert said() == ["old", "new", "now"]
     assert said("--since", "1w") == said("--since", "7d") == ["new", "now"]
     assert said("--since", "1h") == ["now"]
+
+
+def test_a_run_that_memory_cannot_hold_is_refused_before_it_is_made() -> None:
+    words = ("train", "--members=64", "--network=mlp", "--width=1024", "--batch-size=4096")
+    before = runs.list_runs()
+    with pytest.MonkeyPatch.context() as patch:
+        small = replace(machine_info.read_machine_info(), memory_bytes=2 * 10**9)
+        patch.setattr(train, "read_machine_info", lambda: small)
+        done = call(*words)
+    assert done.exit_code == 2
+    assert "of memory, more than the 2.0 GB here: choose fewer members" in done.stderr
+    assert runs.list_runs() == before
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("Unable to allocate 72.8 TiB"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 4000 bytes."),
+    ],
+    ids=["numpy", "system", "jax"],
+)
+def test_a_command_without_memory_ends_with_a_sentence(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(runs, "list_runs", fail)
+    done = call("runs", "list")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: Memory ran out: close other programs, or ask for less")
+
+
+def test_a_full_disk_is_not_taken_for_full_memory() -> None:
+    assert not is_memory_error(RuntimeError("RESOURCE_EXHAUSTED: Error writing: No space left"))
+    assert not is_memory_error(OSError(errno.ENOSPC, "No space left on device"))

@@ -108,7 +108,9 @@ def test_after_a_fetch_was_killed_a_press_begins_anew(held: ExitStack) -> None:
     os.kill(int(first.status.pid or 0), signal.SIGKILL)
     cut = wait("mnist")
     assert cut is not None
-    assert (cut.state, cut.message) == ("failed", FETCH.death_message)
+    assert cut.state == "failed"
+    assert cut.message.startswith("The download was interrupted: it was killed (SIGKILL) by ")
+    assert cut.message.endswith("what has arrived is kept.")
     dataset_fetch.start_fetch("mnist")
     second = waiting_its_turn()
     assert second.state == "running"
@@ -163,7 +165,7 @@ def test_a_process_that_is_gone_reads_as_cut_off() -> None:
     note(begun(gone.pid))
     found = dataset_fetch.read_fetch_job("mnist")
     assert found is not None
-    assert (found.state, found.message) == ("failed", FETCH.death_message)
+    assert (found.state, found.message) == ("failed", FETCH.describe_death(found.path))
 
 
 def test_a_number_that_another_process_has_now_reads_as_cut_off() -> None:

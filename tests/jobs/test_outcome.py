@@ -23,6 +23,13 @@ def failing(error: Exception):
     return work
 
 
+def fill_memory(*_: object) -> outcome.Outcome:
+    import jax
+
+    jax.numpy.zeros((10**6, 10**7)).block_until_ready()
+    raise AssertionError("there was room for 40 TB")
+
+
 @pytest.mark.parametrize(
     ("error", "advice"),
     [
@@ -44,8 +51,22 @@ def test_a_run_that_does_not_fit_ends_as_failed_with_advice(
     run = runs.execute_run(runs.create_run(EnsembleConfig()).id, said.append)
     assert (run.state, run.message) == ("failed", advice)
     assert (said[-1].state, said[-1].message) == ("failed", advice)
-    # A full disk is nobody's bug; of all else the log has where it happened.
-    assert ("Traceback" in capsys.readouterr().err) == (error is not FULL)
+    # A full disk or memory is nobody's bug; of all else the log has where it happened.
+    assert ("Traceback" in capsys.readouterr().err) == (error is READ_ONLY)
+
+
+def test_where_jax_finds_no_memory_it_is_said_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr(worker, "_start_run_training", fill_memory)
+    run = runs.execute_run(runs.create_run(EnsembleConfig()).id)
+    assert (run.state, run.message) == (
+        "failed",
+        "Out of memory: try fewer members or a smaller batch.",
+    )
+    said = capfd.readouterr()
+    assert "Memory ran out: RESOURCE_EXHAUSTED: Out of memory allocating " in said.out
+    assert "Traceback" not in said.out + said.err
 
 
 def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(

@@ -21,6 +21,7 @@ from ensemble.jobs import worker
 from ensemble.jobs.outcome import Outcome, record_unexpected_error, run_to_outcome
 from ensemble.jobs.worker import ReportStatus
 from ensemble.machine.jax_settings import prepare_jax
+from ensemble.machine.memory_errors import is_memory_error
 from ensemble.runs.checkpoints.folders import list_checkpoint_ticks
 from ensemble.runs.store import Run, find_run, require_training_config
 
@@ -51,7 +52,9 @@ def train_packed_runs(
         try:
             if parts:
                 _train_in_one_program(parts, ended)
-        except (EnsembleError, OSError, MemoryError) as error:
+        except (EnsembleError, OSError, MemoryError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and not is_memory_error(error):
+                raise
             for part in parts:
                 part.end_run(partial(_raise_error, error), ended)
     held = {packed_run.run.id for packed_run in parts}

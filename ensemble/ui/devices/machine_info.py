@@ -41,7 +41,11 @@ def refresh_machine_header(was_waiting: bool) -> None:
     with st.container(horizontal=True, gap="medium", key="machine_figures"):
         for label, value, help in (
             ("Processor cores", f"{processor.cores:,}", "Shared by a CPU's devices."),
-            ("Memory", f"{processor.memory_bytes / 2**30:,.0f} GB", "All of the machine's."),
+            (
+                "Memory",
+                f"{processor.memory_bytes / 2**30:,.0f} GB",
+                "The machine's, or what a container may use of it.",
+            ),
             (
                 "bfloat16",
                 describe_bfloat16_speed(here.platform if here else ""),

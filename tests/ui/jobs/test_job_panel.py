@@ -135,8 +135,11 @@ def test_why_a_job_cannot_be_asked_to_stop_is_said_letter_by_letter(
 def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log(job: Job) -> None:
     (job.path / "log.txt").write_text("\n".join(f"line {number}" for number in range(100)))
     at = tab(written(job, state=job.kind.working_state, pid=2**22 + 1))
-    kept = " No checkpoint has been written yet: resume starts from the beginning."
-    said = job.kind.death_message + (kept if job.kind is TRAINING else "")
+    said = job.kind.describe_death(job.path)
+    if job.kind is TRAINING:
+        assert said.endswith(
+            "No checkpoint has been written yet: resume starts from the beginning."
+        )
     assert [one.value for one in at.error] == [said]
     (log,) = at.code
     assert log.value.splitlines()[0] == "line 60"
