@@ -27,6 +27,7 @@ from ensemble.cli.results import predict
 from ensemble.cli.stress_and_regression import summarize_regression, summarize_stress
 from ensemble.cli.sweep import summarize_sweep
 from ensemble.cli.train import summarize_run
+from ensemble.cluster.array_scripts import ArrayConfig
 from ensemble.cluster.kubernetes import KubernetesConfig
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.config import EnsembleConfig
@@ -80,7 +81,10 @@ SETTINGS_COMMANDS: list[tuple[type[Settings], str]] = [
     (RaceConfig, "race"),
     (PreparationSettings, "data"),
     (KubernetesConfig, "manifest"),
+    (ArrayConfig, "manifest --for pbs"),
 ]
+# The pages of those whose options stand on pages of their own.
+OPTION_PAGES = {"manifest": "kubernetes.md", "manifest --for pbs": "schedulers.md"}
 # Settings that are said by something else than an option of their name.
 SAID_BY = {"objectives": "--objective", "storage": "ENSEMBLE_STORAGE"}
 
@@ -132,6 +136,8 @@ def read_command_text(section: str) -> str:
 
 def read_options_text(section: str) -> str:
     """Where the options of a command have to stand."""
+    if section in OPTION_PAGES and section not in OPTIONS_ELSEWHERE:
+        return (REPO / "docs" / OPTION_PAGES[section]).read_text("utf-8")
     return read_command_text(section) if section in OPTIONS_ELSEWHERE else SECTIONS[section]
 
 
@@ -320,13 +326,17 @@ def test_every_kind_of_settings_is_held() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "section"),
-    [one for one in SETTINGS_COMMANDS if one[1] in ("train", "sweep", "lbfgs", "manifest")],
+    [
+        one
+        for one in SETTINGS_COMMANDS
+        if one[1] in ("train", "sweep", "lbfgs") or one[1] in OPTION_PAGES
+    ],
 )
 def test_ranges_choices_and_defaults_are_those_of_the_settings(
     settings: type[Settings], section: str
 ) -> None:
-    page = REPO / "docs" / "kubernetes.md" if section == "manifest" else REFERENCE
-    text = page.read_text("utf-8") if section == "manifest" else SECTIONS[section]
+    page = OPTION_PAGES.get(section)
+    text = (REPO / "docs" / page).read_text("utf-8") if page else SECTIONS[section]
     rows = {row[0].strip("`"): row[2:] for row in list_table_rows(text) if len(row) == 4}
     expected = {
         "--" + field.name.replace("_", "-"): described

@@ -1,4 +1,4 @@
-"""The commands for Kubernetes: one prints a manifest, one is what its pods run."""
+"""The commands for places that start tasks themselves: one prints what they take, one is a task."""
 
 import dataclasses
 import os
@@ -6,19 +6,23 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
 from ensemble import architectures
 from ensemble.cli.options import Command, add_settings_options, build_setting_option
+from ensemble.cluster.array_scripts import RENDERERS, ArrayConfig, ArrayTask
 from ensemble.cluster.kubernetes import KubernetesConfig, TrainingSpec
 from ensemble.cluster.kubernetes import render_manifest as as_manifest
 from ensemble.cluster.kubernetes.training import SUBMISSION_VARIABLE
+from ensemble.cluster.schedulers import EXTERNAL_TARGETS, HTCONDOR, KUBERNETES
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import RUN_ID, RUN_ID_LENGTH
+from ensemble.machine.python_command import build_python_command
+from ensemble.storage.folders import data_folder, runs_folder
 
 COMPLETION_INDEX_VARIABLE = "JOB_COMPLETION_INDEX"  # which Kubernetes sets, from 0
 REQUIRED_FIELD_METAVARS = {
@@ -35,6 +39,25 @@ FIELD_METAVARS = {
 }
 
 
+# What is asked of any of the places, a field an option.
+PLACEMENT_FIELDS = tuple(
+    dict.fromkeys(
+        field.name for kind in (KubernetesConfig, ArrayConfig) for field in dataclasses.fields(kind)
+    )
+)
+NOT_ASKED_OF = {HTCONDOR.name: {"time", "queue"}}  # which has neither
+# Besides the folders, what tasks of an array need to know of the environment that prints it.
+ARRAY_VARIABLES = ("ENSEMBLE_NETWORKS",)
+
+
+def add_array_options(command: Command) -> Command:
+    """Gives a command one option for every field of `ArrayConfig` that Kubernetes has not."""
+    own = {field.name for field in dataclasses.fields(KubernetesConfig)}
+    for field in reversed(dataclasses.fields(ArrayConfig)):
+        command = command if field.name in own else build_setting_option(field)(command)
+    return command
+
+
 def add_kubernetes_options(command: Command) -> Command:
     """Gives a command one option for every field of `KubernetesConfig`."""
     for field in reversed(dataclasses.fields(KubernetesConfig)):
@@ -49,7 +72,6 @@ def add_kubernetes_options(command: Command) -> Command:
 def _build_kubernetes_option(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:
     return click.option(
         "--" + field.name.replace("_", "-"),
-        required=field.name in REQUIRED_FIELD_METAVARS,
         default=None,
         multiple=isinstance(field.default, tuple),
         metavar=FIELD_METAVARS[field.name],
@@ -58,27 +80,62 @@ def _build_kubernetes_option(field: "dataclasses.Field[Any]") -> Callable[[Comma
 
 
 @click.command(name="manifest")
+@click.option(
+    "--for",
+    "place",
+    type=click.Choice(list(EXTERNAL_TARGETS)),
+    default=KUBERNETES.name,
+    help="What is to start the tasks.",
+)
 @add_settings_options(EnsembleConfig)
 @add_kubernetes_options
+@add_array_options
 @click.option("--run-id", metavar="RUN", help="Id of the run; a new one by default.")
-def run_manifest_command(run_id: str | None, **chosen: Any) -> None:
+def run_manifest_command(place: str, run_id: str | None, **chosen: Any) -> None:
     """Print what trains an ensemble on Kubernetes, and its dashboard, for kubectl apply -f -.
 
     One pod a group of members, which go on where they were if their node is lost. Nothing is
-    started here, and no cluster is asked.
+    started here, and no cluster is asked. With --for pbs, lsf or htcondor it is the script of an
+    array, a task a group.
     """
-    settings = {name: value for name, value in chosen.items() if value is not None}
-    pod_fields = {field.name for field in dataclasses.fields(KubernetesConfig)}
-    pods = KubernetesConfig(
-        **{name: value for name, value in settings.items() if name in pod_fields}
-    )
-    config = build_pod_config(
-        {name: value for name, value in settings.items() if name not in pod_fields}
-    )
-    training = TrainingSpec(
-        resolve_run_id(run_id, config), config.groups, tuple(format_config_options(config))
-    )
-    click.echo(as_manifest(pods, training), nl=False)
+    settings = {name: value for name, value in chosen.items() if value not in (None, ())}
+    placement = {name: settings.pop(name) for name in PLACEMENT_FIELDS if name in settings}
+    check_placement_options(place, placement)
+    config = build_pod_config(settings)
+    run_id = resolve_run_id(run_id, config)
+    words = tuple(format_config_options(config))
+    if place == KUBERNETES.name:
+        pods = KubernetesConfig(**placement)
+        manifest = as_manifest(pods, TrainingSpec(run_id, config.groups, words))
+    else:
+        command = build_python_command("work-pod", "--for", place, run_id, *words)
+        task = ArrayTask(run_id, config.groups, command, collect_array_environment())
+        manifest = RENDERERS[place](ArrayConfig(**placement), task)
+    click.echo(manifest, nl=False)
+
+
+def check_placement_options(place: str, placement: Mapping[str, Any]) -> None:
+    """See that what is asked of a place is what it can be asked for, and all that it has to be.
+
+    Raises:
+      UsageError: it is not.
+    """
+    kind = KubernetesConfig if place == KUBERNETES.name else ArrayConfig
+    known = {field.name for field in dataclasses.fields(kind)} - NOT_ASKED_OF.get(place, set())
+    flags = {name: f"--{name.replace('_', '-')}" for name in PLACEMENT_FIELDS}
+    for name in placement:
+        if name not in known:
+            raise click.UsageError(f"{flags[name]} does not go with --for {place}: leave it out.")
+    if place == KUBERNETES.name:
+        for name in REQUIRED_FIELD_METAVARS:
+            if name not in placement:
+                raise click.UsageError(f"Missing option '{flags[name]}'.")
+
+
+def collect_array_environment() -> dict[str, str]:
+    """The variables of this program that the tasks of an array are given."""
+    own = {name: value for name, value in os.environ.items() if name in ARRAY_VARIABLES}
+    return {**own, "ENSEMBLE_RUNS": str(runs_folder()), "ENSEMBLE_DATA": str(data_folder())}
 
 
 def resolve_run_id(run_id: str | None, config: EnsembleConfig) -> str:
@@ -99,9 +156,10 @@ def resolve_run_id(run_id: str | None, config: EnsembleConfig) -> str:
 
 
 @click.command(name="work-pod", hidden=True)
+@click.option("--for", "place", type=click.Choice(list(EXTERNAL_TARGETS)), default=KUBERNETES.name)
 @click.argument("run_id", metavar="RUN")
 @add_settings_options(EnsembleConfig)
-def run_work_pod_command(run_id: str, **chosen: Any) -> None:
+def run_work_pod_command(place: str, run_id: str, **chosen: Any) -> None:
     """Be a pod of the Job of `run_manifest_command`: train the group of its completion index."""
     from ensemble.runs.groups import pod
 
@@ -109,12 +167,13 @@ def run_work_pod_command(run_id: str, **chosen: Any) -> None:
     if not re.fullmatch("[0-9]{1,4}", index):
         raise ConfigError(
             f"{COMPLETION_INDEX_VARIABLE} is {index!r:.60}: it has to be the number of a group, "
-            "from 0. Kubernetes sets it in the pods of a Job whose completionMode is Indexed, as "
-            "manifest prints it."
+            "from 0. Kubernetes sets it in the pods of a Job whose completionMode is Indexed, and "
+            "the scripts of arrays do, as manifest prints them."
         )
     config = build_pod_config({name: value for name, value in chosen.items() if value is not None})
     submission = os.environ.get(SUBMISSION_VARIABLE, "")
-    sys.exit(pod.execute_pod(resolve_run_id(run_id, config), config, int(index), submission))
+    run_id = resolve_run_id(run_id, config)
+    sys.exit(pod.execute_pod(run_id, config, int(index), submission, place))
 
 
 def build_pod_config(chosen: dict[str, Any]) -> EnsembleConfig:

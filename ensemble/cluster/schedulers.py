@@ -21,8 +21,15 @@ SLURM = Scheduler(
 # Its tasks are pods, which begin and end without being asked from here.
 KUBERNETES = ExecutionTarget("kubernetes", "Kubernetes")
 
+# Their tasks are arrays that a person hands in.
+PBS = ExecutionTarget("pbs", "PBS")
+LSF = ExecutionTarget("lsf", "LSF")
+HTCONDOR = ExecutionTarget("htcondor", "HTCondor")
+
+# Places that start tasks without being asked from here.
+EXTERNAL_TARGETS = {target.name: target for target in (KUBERNETES, PBS, LSF, HTCONDOR)}
 SCHEDULERS = {scheduler.name: scheduler for scheduler in (SLURM,)}
-EXECUTION_TARGETS: dict[str, ExecutionTarget] = {**SCHEDULERS, KUBERNETES.name: KUBERNETES}
+EXECUTION_TARGETS: dict[str, ExecutionTarget] = {**SCHEDULERS, **EXTERNAL_TARGETS}
 
 
 def find_scheduler(name: str) -> Scheduler:

@@ -6,6 +6,7 @@ They do not end with the process that follows them, which may be started again a
 import time
 from collections.abc import Mapping, Sequence
 
+from ensemble.cluster.schedulers import KUBERNETES
 from ensemble.jobs.job import is_stop_requested
 from ensemble.jobs.outcome import Outcome
 from ensemble.runs.groups.coordinator import GroupCoordinator
@@ -49,7 +50,7 @@ class ExternalTasks:
         self._taken_back = True
 
     def kill_task(self, group: Group) -> None:
-        """Nothing: they are Kubernetes' own."""
+        """Nothing: they are the scheduler's own."""
 
     def _build_task_status(self, group: Group) -> TaskStatus:
         if self._hearing.is_alive(group):
@@ -59,6 +60,16 @@ class ExternalTasks:
         silent = time.monotonic() - self._since[group.number] > TASK_LOST_SECONDS
         lost = silent and group.state == "failed"
         return TaskStatus("ended" if over or lost or self._taken_back else "waiting")
+
+
+def describe_restart(place: str) -> str:
+    """What brings a process back that merges groups, and was told to end."""
+    if place == KUBERNETES.title:
+        return (
+            f"{place} starts it again, unless its Job was deleted: then apply the manifest again "
+            "to continue."
+        )
+    return f"Where {place} does not start it again, submit its script again to continue."
 
 
 class ExternalTaskCoordinator(GroupCoordinator):
@@ -83,8 +94,7 @@ class ExternalTaskCoordinator(GroupCoordinator):
             return Outcome(
                 "stopped",
                 "The process that merges the groups was told to end. "
-                f"{self._tasks.place_title} starts it again, unless its Job was deleted: then "
-                "apply the manifest again to continue.",
+                f"{describe_restart(self._tasks.place_title)}",
             )
         return super()._build_outcome()
 

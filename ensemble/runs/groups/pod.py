@@ -1,4 +1,7 @@
-"""One pod of a run on Kubernetes: it trains a group, and the first merges what all have written."""
+"""One pod of a run on Kubernetes, or a task of an array elsewhere.
+
+It trains a group, and the first of them merges what all have written.
+"""
 
 import os
 import subprocess
@@ -27,7 +30,13 @@ EXIT_DONE, EXIT_DIVERGED, EXIT_FAILED, EXIT_RESTART = 0, 3, 1, 75
 JobFinder = Callable[[], Job]
 
 
-def execute_pod(run_id: str, config: EnsembleConfig, index: int, submission: str) -> int:
+def execute_pod(
+    run_id: str,
+    config: EnsembleConfig,
+    index: int,
+    submission: str,
+    on: str = KUBERNETES.name,
+) -> int:
     """Train the group of this pod to its end, as far as it comes.
 
     Args:
@@ -35,6 +44,7 @@ def execute_pod(run_id: str, config: EnsembleConfig, index: int, submission: str
       config: its settings.
       index: of the pod, from 0: that of its group.
       submission: a number that all pods of one Job have, and no others.
+      on: the place that starts it, one of `EXTERNAL_TARGETS`.
 
     Returns:
       The exit status: 0 finished, or stopped by a person; 3 diverged; 75 told to end, 1 failed: it
@@ -50,9 +60,7 @@ def execute_pod(run_id: str, config: EnsembleConfig, index: int, submission: str
             "0: apply the manifest unchanged."
         )
     with _EndSignal() as ending:
-        run = take_up_submission(
-            create_run_once(run_id, config, Placement(KUBERNETES.name)), submission
-        )
+        run = take_up_submission(create_run_once(run_id, config, Placement(on)), submission)
         works: list[JobFinder] = [lambda: find_group(f"{run_id}:{index + 1}")]
         if index == 0:
             works.append(lambda: find_run(run_id))

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from ensemble.cluster.schedulers import KUBERNETES
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, UnknownRunError
 from ensemble.jobs.folders import build_unwritable_error, change_job_files
@@ -104,7 +103,7 @@ def take_up_submission(run: Run, submission: str) -> Run:
             if before is not None:
                 run = _wait_for_run_end(run)
                 if run.state in RESUMABLE:
-                    requeue_run(run.id, on=KUBERNETES.name)
+                    requeue_run(run.id, on=read_place_name(run.path))
                 for group in groups:
                     clear_stop_request(group.path)
             write_json(run.path / GROUPS_FOLDER / SUBMISSION_FILE, {"id": submission})
