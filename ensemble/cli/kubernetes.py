@@ -36,6 +36,11 @@ FIELD_METAVARS = {
     "pull_secret": "SECRET",
     "node_selector": "KEY=VALUE",
     "toleration": "TAINT",
+    "label": "KEY=VALUE",
+    "annotation": "KEY=VALUE",
+    "priority_class": "CLASS",
+    "storage_class": "CLASS",
+    "gpu_resource": "RESOURCE",
 }
 
 
@@ -46,8 +51,6 @@ PLACEMENT_FIELDS = tuple(
     )
 )
 NOT_ASKED_OF = {HTCONDOR.name: {"time", "queue"}}  # which has neither
-# Besides the folders, what tasks of an array need to know of the environment that prints it.
-ARRAY_VARIABLES = ("ENSEMBLE_NETWORKS",)
 
 
 def add_array_options(command: Command) -> Command:
@@ -106,7 +109,9 @@ def run_manifest_command(place: str, run_id: str | None, **chosen: Any) -> None:
     words = tuple(format_config_options(config))
     if place == KUBERNETES.name:
         pods = KubernetesConfig(**placement)
-        manifest = as_manifest(pods, TrainingSpec(run_id, config.groups, words))
+        manifest = as_manifest(
+            pods, TrainingSpec(run_id, config.groups, words, join_allowed_networks())
+        )
     else:
         command = build_python_command("work-pod", "--for", place, run_id, *words)
         task = ArrayTask(run_id, config.groups, command, collect_array_environment())
@@ -132,9 +137,19 @@ def check_placement_options(place: str, placement: Mapping[str, Any]) -> None:
                 raise click.UsageError(f"Missing option '{flags[name]}'.")
 
 
+def join_allowed_networks() -> str:
+    """The networks of a person's own whose code pods may import, separated by commas: as here.
+
+    Raises:
+      ConfigError: `ensemble.toml` cannot be read.
+    """
+    return ",".join(sorted(architectures.list_allowed_networks()))
+
+
 def collect_array_environment() -> dict[str, str]:
     """The variables of this program that the tasks of an array are given."""
-    own = {name: value for name, value in os.environ.items() if name in ARRAY_VARIABLES}
+    networks = join_allowed_networks()
+    own = {architectures.NETWORKS_VARIABLE: networks} if networks else {}
     return {**own, "ENSEMBLE_RUNS": str(runs_folder()), "ENSEMBLE_DATA": str(data_folder())}
 
 

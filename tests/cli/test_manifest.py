@@ -42,6 +42,13 @@ RICH = {
     "--learning-rate": "1e-05",
     "--node-selector": "cloud.example.org/pool=1e5",
     "--toleration": "nvidia.com/gpu=yes:NoExecute",
+    "--gpu-resource": "amd.com/gpu",
+    "--ephemeral-storage": "20",
+    "--label": "kueue.x-k8s.io/queue-name=team",
+    "--annotation": 'example.org/why=the third try: 100 %, "yes"',
+    "--priority-class": "low",
+    "--volume-size": "50",
+    "--storage-class": "shared-files",
 }
 # What YAML, of one version or the other, takes for something else than a string.
 ODD = ["1e5", "0x1f", "1_000", "yes", "n", "null", "true", "1.5", "007", "inf", ""]
@@ -67,7 +74,10 @@ def pod_of(resource: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("version", ["1.29", "1.37"])
 @pytest.mark.parametrize("options", [{}, RICH], ids=["bare", "rich"])
 def test_kubernetes_takes_every_field(options, version):
-    for resource in printed(**{name[2:]: value for name, value in options.items()}):
+    result = call(**{name[2:]: value for name, value in options.items()})
+    resources = list(yaml.safe_load_all(result.stdout))
+    assert len(resources) == (4 if options else 2)
+    for resource in resources:
         assert kubernetes_validate.validate(resource, version, strict=True) == version
 
 
@@ -136,6 +146,46 @@ def test_a_pod_has_what_was_asked_for_and_makes_devices_of_no_other_cores():
         {"key": "a/c", "operator": "Exists"},
         {"key": "d", "operator": "Equal", "value": "", "effect": "NoExecute"},
     ]
+
+
+def test_what_a_cluster_asks_of_its_jobs_stands_in_the_job_and_its_pods():
+    pairs = ("--label", "kueue.x-k8s.io/queue-name=team", "--annotation", "a/b=c: d")
+    job, dashboard = printed(*pairs, "--priority-class", "low", "--ephemeral-storage", "20")
+    for metadata in (job["metadata"], job["spec"]["template"]["metadata"]):
+        assert metadata["labels"]["kueue.x-k8s.io/queue-name"] == "team"
+        assert metadata["labels"]["app.kubernetes.io/component"] == "training"
+        assert metadata["annotations"] == {"a/b": "c: d"}
+    assert pod_of(job)["priorityClassName"] == "low"
+    (container,) = pod_of(job)["containers"]
+    assert container["resources"]["limits"]["ephemeral-storage"] == "20Gi"
+    assert "kueue" not in str(dashboard)
+    job, _ = printed("--gpus", "2", "--gpu-resource", "amd.com/gpu")
+    assert pod_of(job)["containers"][0]["resources"]["limits"]["amd.com/gpu"] == "2"
+    assert "nvidia" not in str(job)
+
+
+def test_the_claims_are_printed_for_who_wants_them():
+    result = call("--volume-size", "50", "--storage-class", "files")
+    runs, data, job, _ = yaml.safe_load_all(result.stdout)
+    assert [one["metadata"]["name"] for one in (runs, data)] == ["runs", "data"]
+    for claim in (runs, data):
+        assert claim["spec"] == {
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": "files",
+            "resources": {"requests": {"storage": "50Gi"}},
+        }
+    assert job["kind"] == "Job"
+
+
+def test_pods_may_import_the_networks_that_are_allowed_here(monkeypatch):
+    monkeypatch.setenv("ENSEMBLE_NETWORKS", "mine:Net")
+    resources = printed("--network", "other:Net")
+    for resource in resources:
+        (container,) = pod_of(resource)["containers"]
+        values = {one["name"]: one.get("value") for one in container["env"]}
+        assert values["ENSEMBLE_NETWORKS"] == "mine:Net,other:Net"
+    monkeypatch.delenv("ENSEMBLE_NETWORKS")
+    assert "ENSEMBLE_NETWORKS" not in str(printed())
 
 
 def test_the_pods_are_told_every_setting_so_that_they_make_the_same_run():
@@ -225,6 +275,15 @@ def test_a_long_name_is_judged_at_once():
         ("node_selector", "a=b=c"),
         ("node_selector", f"a={'b' * 64}"),
         ("node_selector", "/a=b"),
+        ("label", "queue"),
+        ("label", "a=b c"),
+        ("label", "app.kubernetes.io/name=other"),
+        ("annotation", "=x"),
+        ("annotation", "a=b\nkind: Secret"),
+        ("annotation", f"a={'b' * 4097}"),
+        ("priority_class", "Low"),
+        ("gpu_resource", "gpu"),
+        ("storage_class", "files"),
         ("toleration", ""),
         ("toleration", "a:Never"),
         ("toleration", "a: NoSchedule"),

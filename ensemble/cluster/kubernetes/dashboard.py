@@ -20,8 +20,13 @@ HEALTH_SCRIPT = (
 )
 
 
-def build_dashboard_deployment(config: KubernetesConfig) -> Resource:
-    """The Deployment: one pod, and never two at once."""
+def build_dashboard_deployment(config: KubernetesConfig, networks: str = "") -> Resource:
+    """The Deployment: one pod, and never two at once.
+
+    Args:
+      config: what is asked for.
+      networks: of a person's own, whose code it may import, separated by commas.
+    """
     marks = build_component_labels(config, "dashboard")
     return {
         "apiVersion": "apps/v1",
@@ -33,7 +38,7 @@ def build_dashboard_deployment(config: KubernetesConfig) -> Resource:
             "selector": {"matchLabels": marks},
             "template": {
                 "metadata": {"labels": marks},
-                "spec": build_pod_spec(config, _build_dashboard_container()),
+                "spec": build_pod_spec(config, _build_dashboard_container(networks)),
             },
         },
     }
@@ -44,7 +49,7 @@ def build_health_command(port: int = DASHBOARD_PORT) -> list[str]:
     return ["python", "-c", HEALTH_SCRIPT.format(port=port)]
 
 
-def _build_dashboard_container() -> Resource:
+def _build_dashboard_container(networks: str) -> Resource:
     probe = {"exec": {"command": build_health_command()}, "timeoutSeconds": 10, "periodSeconds": 15}
     return {
         "command": [
@@ -60,7 +65,7 @@ def _build_dashboard_container() -> Resource:
         ],
         # What is launched on its pages works in this pod: no process waits for that.
         "env": [
-            *build_container_environment(DASHBOARD_CORES),
+            *build_container_environment(DASHBOARD_CORES, networks),
             {"name": "ENSEMBLE_WARM_WORKER", "value": "0"},
         ],
         # No liveness probe: a server that is slow for a while is not killed, nor what it works on.

@@ -8,6 +8,7 @@ from ensemble.cluster.kubernetes.dashboard import DASHBOARD_PORT, build_dashboar
 from ensemble.cluster.kubernetes.pods import Resource
 from ensemble.cluster.kubernetes.settings import KubernetesConfig
 from ensemble.cluster.kubernetes.training import TrainingSpec, build_training_job
+from ensemble.cluster.kubernetes.volumes import build_volume_claims
 
 # What every reader of YAML, of whatever version, takes for a string without quotes.
 PLAIN_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9/]*([.-][A-Za-z0-9/]+)*")
@@ -36,12 +37,16 @@ _QuotingDumper.add_representer(str, _represent_string)
 
 
 def build_manifest_resources(config: KubernetesConfig, training: TrainingSpec) -> list[Resource]:
-    """What the manifest asks Kubernetes for: a Job and a Deployment."""
-    return [build_training_job(config, training), build_dashboard_deployment(config)]
+    """What the manifest asks Kubernetes for: claims if they are wanted, a Job and a Deployment."""
+    return [
+        *build_volume_claims(config),
+        build_training_job(config, training),
+        build_dashboard_deployment(config, training.networks),
+    ]
 
 
 def render_manifest(config: KubernetesConfig, training: TrainingSpec) -> str:
-    """The manifest of a run's training and of a dashboard: two YAML documents with comments."""
+    """The manifest of a run's training and of a dashboard: YAML documents with comments."""
     parts = zip(
         _render_comments(config, training), build_manifest_resources(config, training), strict=True
     )
@@ -56,12 +61,21 @@ def _render_yaml(resource: Resource) -> str:
     )
 
 
-def _render_comments(config: KubernetesConfig, training: TrainingSpec) -> tuple[str, str]:
+def _render_comments(config: KubernetesConfig, training: TrainingSpec) -> tuple[str, ...]:
+    size = config.volume_size
+    claims: tuple[str, ...] = ()
+    if size:
+        claims = (
+            f"# The runs, {size} GiB. Whoever deletes a claim may delete what is in its volume.\n",
+            f"# Datasets and compiled programs, {size} GiB.\n",
+        )
     groups = f"each of its {training.groups} groups" if training.groups > 1 else "all its members"
     return (
+        *claims,
         f"# Trains the run {training.run_id}, with one pod for {groups}:\n"
         "#   kubectl apply -f FILE\n"
-        "# These claims have to exist, as ReadWriteMany if pods run on several nodes:\n"
+        f"# These claims {'are above' if size else 'have to exist'}, "
+        f"{'as ReadWriteMany' if size else 'as ReadWriteMany if pods run on several nodes'}:\n"
         f"#   {config.runs_claim}\n#   {config.data_claim}\n"
         "# After a stop or a failure, this continues from the last checkpoint:\n"
         f"#   kubectl delete job {config.name}; kubectl apply -f FILE\n"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ensemble.architectures import NETWORKS_VARIABLE
 from ensemble.cluster.kubernetes.settings import KubernetesConfig
 
 Resource = dict[str, Any]
@@ -50,12 +51,13 @@ def build_pod_spec(config: KubernetesConfig, container: Resource) -> Resource:
     }
 
 
-def build_container_environment(cores: int) -> list[Resource]:
+def build_container_environment(cores: int, networks: str = "") -> list[Resource]:
     """The variables of every container.
 
     Args:
       cores: that it may use. A limit of Kubernetes leaves all of the node's in sight, and JAX
         would make a device of each.
+      networks: of a person's own, whose code it may import, separated by commas.
     """
     values = {
         "ENSEMBLE_RUNS": RUNS_MOUNT,
@@ -63,6 +65,7 @@ def build_container_environment(cores: int) -> list[Resource]:
         "HOME": TEMPORARY_MOUNT,
         "XDG_CACHE_HOME": f"{TEMPORARY_MOUNT}/cache",
         "JAX_NUM_CPU_DEVICES": str(cores),
+        **({NETWORKS_VARIABLE: networks} if networks else {}),
     }
     return [{"name": name, "value": value} for name, value in values.items()]
 

@@ -8,9 +8,10 @@ import dataclasses
 from dataclasses import dataclass
 
 from ensemble.cluster.kubernetes.value_formats import (
+    OWN_LABEL_PREFIX,
     VALUE_FORMATS,
     Toleration,
-    parse_node_label,
+    parse_pair,
     parse_toleration,
 )
 from ensemble.errors import ConfigError
@@ -36,7 +37,14 @@ class KubernetesConfig(Settings):
     pull_secret: str = declare_setting("", "The Secret that opens the image's registry.")
     cpus: int = declare_setting(2, "Processor cores of each group's pod.", low=1, high=1024)
     memory: int = declare_setting(4, "Memory of each group's pod, in GiB.", low=1, high=16384)
-    gpus: int = declare_setting(0, "NVIDIA cards of each group's pod.", low=0, high=64)
+    gpus: int = declare_setting(0, "Cards of each group's pod.", low=0, high=64)
+    gpu_resource: str = declare_setting("nvidia.com/gpu", "What the cluster calls a card.")
+    ephemeral_storage: int = declare_setting(
+        0,
+        "Room of each group's pod on its node's disk, in GiB; 0 asks for none.",
+        low=0,
+        high=16384,
+    )
     retries: int = declare_setting(
         20,
         "How often a failed group is started again, besides restarts for a lost node.",
@@ -58,6 +66,19 @@ class KubernetesConfig(Settings):
     toleration: tuple[str, ...] = declare_setting(
         (), "KEY[=VALUE][:EFFECT]: also nodes with this taint; can be repeated."
     )
+    label: tuple[str, ...] = declare_setting(
+        (), "KEY=VALUE: a label of the Job and its pods; can be repeated."
+    )
+    annotation: tuple[str, ...] = declare_setting(
+        (), "KEY=VALUE: an annotation of the Job and its pods; can be repeated."
+    )
+    priority_class: str = declare_setting("", "The PriorityClass of the groups' pods.")
+    volume_size: int = declare_setting(
+        0, "Print the two claims as well, of so many GiB each; 0 prints none.", low=0, high=1048576
+    )
+    storage_class: str = declare_setting(
+        "", "The StorageClass of the claims that are printed; the cluster's default if left out."
+    )
 
     def __post_init__(self) -> None:
         self.check()
@@ -75,17 +96,39 @@ class KubernetesConfig(Settings):
                 f"runs-claim and data-claim are both {self.runs_claim}: files among the runs "
                 "would be mistaken for runs. Name a separate claim for the data."
             )
-        keys = [parse_node_label(label)[0] for label in self.node_selector]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise ConfigError(f"node-selector names {key} twice: give each label once.")
+        for option, pairs in (
+            ("node-selector", self.node_selector),
+            ("label", self.label),
+            ("annotation", self.annotation),
+        ):
+            keys = [parse_pair(option, pair)[0] for pair in pairs]
+            for key in keys:
+                if keys.count(key) > 1:
+                    raise ConfigError(f"{option} names {key} twice: give each once.")
+                if option == "label" and key.startswith(OWN_LABEL_PREFIX):
+                    raise ConfigError(f"label names {key}, which this program sets: leave it out.")
+        if self.storage_class and not self.volume_size:
+            raise ConfigError(
+                "storage-class is of the claims that are printed: give their size with "
+                "--volume-size, or leave it out."
+            )
         for taint_text in self.toleration:
             parse_toleration(taint_text)
 
     @property
     def node_labels(self) -> dict[str, str]:
         """The labels that a node has to have for the groups' pods."""
-        return dict(parse_node_label(label) for label in self.node_selector)
+        return dict(parse_pair("node-selector", label) for label in self.node_selector)
+
+    @property
+    def job_labels(self) -> dict[str, str]:
+        """The labels that a person gives the Job and its pods."""
+        return dict(parse_pair("label", label) for label in self.label)
+
+    @property
+    def job_annotations(self) -> dict[str, str]:
+        """The annotations that a person gives them."""
+        return dict(parse_pair("annotation", annotation) for annotation in self.annotation)
 
     @property
     def tolerations(self) -> list[Toleration]:

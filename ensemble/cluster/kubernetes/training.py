@@ -27,20 +27,25 @@ class TrainingSpec:
       run_id: of the run, which the first pod makes.
       groups: how many groups of members it has.
       arguments: its settings, as words of the command line.
+      networks: of a person's own, whose code the pods may import, separated by commas.
     """
 
     run_id: str
     groups: int
     arguments: tuple[str, ...]
+    networks: str = ""
 
 
 def build_training_job(config: KubernetesConfig, training: TrainingSpec) -> Resource:
     """The Job; fields as of batch/v1 from Kubernetes 1.29 on."""
-    marks = build_component_labels(config, "training")
+    marks = {**config.job_labels, **build_component_labels(config, "training")}
+    metadata: Resource = {"labels": marks}
+    if config.annotation:
+        metadata["annotations"] = config.job_annotations
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": config.name, "labels": marks},
+        "metadata": {"name": config.name, **metadata},
         "spec": {
             "completionMode": "Indexed",
             "completions": training.groups,
@@ -52,13 +57,18 @@ def build_training_job(config: KubernetesConfig, training: TrainingSpec) -> Reso
             "podReplacementPolicy": "Failed",
             "podFailurePolicy": {"rules": _build_failure_rules()},
             "template": {
-                "metadata": {"labels": marks},
+                "metadata": metadata,
                 "spec": {
                     # A policy for failures asks for it: a new pod each time, on any node.
                     "restartPolicy": "Never",
                     "terminationGracePeriodSeconds": config.grace,
                     **({"nodeSelector": config.node_labels} if config.node_selector else {}),
                     **({"tolerations": config.tolerations} if config.toleration else {}),
+                    **(
+                        {"priorityClassName": config.priority_class}
+                        if config.priority_class
+                        else {}
+                    ),
                     **build_pod_spec(config, _build_training_container(config, training)),
                 },
             },
@@ -93,9 +103,11 @@ def _build_failure_rules() -> list[Resource]:
 
 
 def _build_training_container(config: KubernetesConfig, training: TrainingSpec) -> Resource:
-    cards = {"nvidia.com/gpu": str(config.gpus)} if config.gpus else {}
+    cards = {config.gpu_resource: str(config.gpus)} if config.gpus else {}
+    disk = config.ephemeral_storage
+    room = {"ephemeral-storage": f"{disk}Gi"} if disk else {}
     # As much as at most: whoever gets cores of their own has members pinned to them.
-    resources = {"cpu": str(config.cpus), "memory": f"{config.memory}Gi", **cards}
+    resources = {"cpu": str(config.cpus), "memory": f"{config.memory}Gi", **cards, **room}
     submission = {
         "name": SUBMISSION_VARIABLE,
         "valueFrom": {"fieldRef": {"fieldPath": SUBMISSION_LABEL}},
@@ -110,6 +122,6 @@ def _build_training_container(config: KubernetesConfig, training: TrainingSpec) 
             training.run_id,
             *training.arguments,
         ],
-        "env": [*build_container_environment(config.cpus), submission],
+        "env": [*build_container_environment(config.cpus, training.networks), submission],
         "resources": {"requests": resources, "limits": resources},
     }

@@ -64,20 +64,43 @@ VALUE_FORMATS = {
     "runs_claim": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM),
     "data_claim": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM),
     "pull_secret": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
+    "priority_class": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
+    "storage_class": ValueFormat(re.compile(_SUBDOMAIN), 253, _CLAIM, optional=True),
+    "gpu_resource": ValueFormat(
+        re.compile(rf"{_SUBDOMAIN}/{_WORD}"),
+        317,
+        "a resource of Kubernetes, such as nvidia.com/gpu or amd.com/gpu",
+    ),
 }
 
 
-def parse_node_label(text: str) -> tuple[str, str]:
-    """A node's label and its value from "KEY=VALUE".
+# What a pair of each option is, with an example.
+_PAIRS = {
+    "node-selector": "a label of a node such as cloud.example.org/pool=gpu",
+    "label": "a label such as kueue.x-k8s.io/queue-name=team",
+    "annotation": "an annotation such as kueue.x-k8s.io/queue-name=team, at most 4,096 characters",
+}
+OWN_LABEL_PREFIX = "app.kubernetes.io/"
+MAX_ANNOTATION_LENGTH = 4096
+
+
+def parse_pair(option: str, text: str) -> tuple[str, str]:
+    """A label or an annotation and its value from "KEY=VALUE".
+
+    Args:
+      option: which takes it: node-selector, label or annotation.
+      text: what was given.
 
     Raises:
       ConfigError: it is not of that form.
     """
     key, between, value = text.partition("=")
-    if not between or not _is_label_key(key) or not _is_label_value(value):
+    fits = _is_label_value(value)
+    if option == "annotation":
+        fits = value.isprintable() and len(value) <= MAX_ANNOTATION_LENGTH
+    if not between or not _is_label_key(key) or not fits:
         raise ConfigError(
-            f"node-selector is {_format_value(text)}: it has to be KEY=VALUE, a label of a node "
-            "such as cloud.example.org/pool=gpu."
+            f"{option} is {_format_value(text)}: it has to be KEY=VALUE, {_PAIRS[option]}."
         )
     return key, value
 
