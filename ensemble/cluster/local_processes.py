@@ -84,6 +84,10 @@ class LocalProcesses:
             elif task_id in self._at_work:
                 self._at_work[task_id][1].kill()
 
+    def read_end_word(self, task_id: str, word: str) -> str:
+        """The word as it is: nobody else says how a process ended."""
+        return word
+
     def _record_state(self, task_id: str, state: TaskState, process: str) -> None:
         self._entries[task_id] = replace(self._entries[task_id], state=state, id=process)
 

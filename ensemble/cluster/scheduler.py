@@ -46,9 +46,10 @@ class QueueEntry:
       id: "1234", or "1234_0" of an array.
       state: whether it waits, also for its turn to be started again; works; or has ended. Ended
         ones are forgotten after some minutes.
-      reason: why it waits, in words; else "".
+      reason: why it waits, or does not work though it has begun, in words; else "".
       nodes: where it works, as the scheduler writes it: "node7", "node[1-4]"; "" if it does not.
       name: what it was called when it was submitted.
+      word: the scheduler's own for how it ended, as `task_ends` has them; "" if it has not.
     """
 
     id: str
@@ -56,6 +57,7 @@ class QueueEntry:
     reason: str
     nodes: str
     name: str
+    word: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class Scheduler(ExecutionTarget):
       submit: hand in commands, each as a task that is put back until its command has ended; as
         `submission.submit`.
       cancel: end tasks by their ids: a waiting one at once, a working one after it was asked.
+      end_word: of a task's log and the word for its end in the queue: a more exact one, if any.
       log_file: where what a task prints goes, of the folder of a job's tasks and the task's id.
     """
 
@@ -98,4 +101,5 @@ class Scheduler(ExecutionTarget):
     check: Callable[[SlurmConfig], None]
     submit: Callable[..., list[str]]
     cancel: Callable[[Iterable[str]], None]
+    end_word: Callable[[Path, str], str]
     log_file: Callable[[Path, str], Path]

@@ -16,6 +16,7 @@ SLURM = Scheduler(
     check=slurm_submission.check_slurm_config,
     submit=slurm_submission.submit_slurm_tasks,
     cancel=slurm.cancel_slurm_tasks,
+    end_word=slurm.read_slurm_end_word,
     log_file=slurm_submission.locate_slurm_log,
 )
 # Its tasks are pods, which begin and end without being asked from here.

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from ensemble.cluster.scheduler import Partition, QueueEntry, TaskState
 from ensemble.cluster.slurm_commands import (
@@ -15,8 +16,9 @@ from ensemble.cluster.slurm_commands import (
     query_slurm,
     query_slurm_cached,
 )
-from ensemble.cluster.slurm_reasons import describe_wait_reason
+from ensemble.cluster.slurm_reasons import PAUSE_REASONS, describe_wait_reason
 from ensemble.errors import ClusterError
+from ensemble.storage.plain_files import open_plain_file
 
 MAX_IDS_PER_COMMAND = 500  # tasks named in one command
 SLURM_PROGRAMS = ("sinfo", "squeue", "sbatch", "scancel")
@@ -32,6 +34,11 @@ SINFO_COLUMNS = (
     "GresUsed",
 )
 SINFO_FORMAT = ",".join(f"{column}:256|" for column in SINFO_COLUMNS)
+# What slurmstepd writes into the log of a task that had too little memory.
+OUT_OF_MEMORY_PATTERN = re.compile(
+    r"slurmstepd.*(exceeded (job |step )?memory limit|oom[-_ ]kill)", re.IGNORECASE
+)
+LOG_BYTES = 8_000  # of a log's end that are read
 TASK_ID_PATTERN = re.compile(r"[0-9]+(_[0-9]+)?")
 # Slurm's word for how a task stands: what it is to this program. Any other is an end.
 SLURM_STATES: dict[str, TaskState] = {
@@ -116,6 +123,23 @@ def cancel_slurm_tasks(ids: Iterable[str]) -> None:
     clear_slurm_cache()
 
 
+def read_slurm_end_word(log: Path, word: str) -> str:
+    """The word for how a task ended: where its own says too little, as its log has it.
+
+    Memory that ran out is a failure like any other where Slurm watches it without cgroups
+    (OverMemoryKill): then only the log names it.
+    """
+    if word not in ("FAILED", "COMPLETED"):
+        return word
+    try:
+        with open_plain_file(log) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
+            tail = file.read().decode(errors="replace")
+    except OSError:
+        return word
+    return "OUT_OF_MEMORY" if OUT_OF_MEMORY_PATTERN.search(tail) else word
+
+
 def split_into_batches(items: Sequence[str], most: int) -> Iterator[Sequence[str]]:
     """The items in order, so many at a time."""
     return (items[at : at + most] for at in range(0, len(items), most))
@@ -126,7 +150,9 @@ def _parse_queue_entry(line: str) -> QueueEntry:
     state = SLURM_STATES.get(word, "ended")
     if state == "waiting":
         return QueueEntry(task_id, state, describe_wait_reason(why), "", name)
-    return QueueEntry(task_id, state, "", nodes, name)
+    if state == "running":
+        return QueueEntry(task_id, state, PAUSE_REASONS.get(word, ""), nodes, name)
+    return QueueEntry(task_id, state, "", nodes, name, word)
 
 
 def _parse_partition(row: dict[str, str]) -> Partition:

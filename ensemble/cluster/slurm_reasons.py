@@ -35,6 +35,12 @@ WAIT_REASONS = {
     ): "nodes that it needs are down, or reserved for others",
 }
 
+# Slurm's word for a task that has a node and does nothing: what it means.
+PAUSE_REASONS = {
+    "SUSPENDED": "suspended by Slurm: scontrol resume lets it go on",
+    "STOPPED": "stopped by Slurm: scancel --signal=CONT lets it go on",
+}
+
 # What stands in a refusal: what to do.
 REFUSAL_REMEDIES = {
     "Invalid partition": "Choose a partition that sinfo names.",

@@ -25,13 +25,16 @@ class TaskStatus:
       state: "waiting" for a place, "running", or "ended", however.
       id: a scheduler's word for it; of a process of this machine its number.
       node: the machine, where a scheduler chose one.
-      reason: why it waits, in a scheduler's words.
+      reason: why it waits, or stands still, in a scheduler's words.
+      word: a scheduler's own for how it ended, as `task_ends` has them; "" where it has not, or
+        nobody says.
     """
 
     state: TaskState
     id: str = ""
     node: str = ""
     reason: str = ""
+    word: str = ""
 
 
 class TaskBackend(Protocol):
@@ -55,6 +58,9 @@ class TaskBackend(Protocol):
 
     def cancel(self, ids: Iterable[str]) -> None:
         """End tasks by these words: at once where they wait."""
+
+    def read_end_word(self, task_id: str, word: str) -> str:
+        """The word for how a task ended, more exactly than its list has it, where that is known."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,10 @@ class SchedulerBackend:
     def cancel(self, ids: Iterable[str]) -> None:
         """End tasks."""
         self.scheduler.cancel(ids)
+
+    def read_end_word(self, task_id: str, word: str) -> str:
+        """As `TaskBackend` has it."""
+        return self.scheduler.end_word(self.log_file(task_id), word)
 
     def log_file(self, task_id: str) -> Path:
         """Where a task writes what it prints."""
@@ -243,8 +253,9 @@ class TaskArray:
             self._record_entry(number, entry)
             return
         self._gone[number] = self._gone.get(number, 0) + 1
-        if task.state == "ended" or self._gone[number] >= self._sure:
-            self.tasks[number] = TaskStatus("ended", task.id, task.node)
+        if task.state != "ended" and self._gone[number] >= self._sure:
+            word = self._backend.read_end_word(task.id, entry.word if entry else "")
+            self.tasks[number] = TaskStatus("ended", task.id, task.node, word=word)
 
     def _record_entry(self, number: int, entry: QueueEntry) -> None:
         self._ids[number] = self._ids[number] or entry.id

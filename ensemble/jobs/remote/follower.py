@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ensemble.cluster.task_array import SchedulerBackend
+from ensemble.cluster.task_ends import describe_task_end, find_task_end
 from ensemble.errors import RunError
 from ensemble.jobs.job import STATUS_FILE, Job
 from ensemble.jobs.outcome import Outcome
@@ -120,6 +121,11 @@ class TaskFollower:
         if now - ended < GRACE_SECONDS:
             return None
         kept = self._job.kind.describe_kept_work(self._job.path)
+        word = self._task.record.word
+        if find_task_end(word).cancelled:
+            return Outcome("stopped", f"Its task was cancelled in {self._where}. {kept}")
+        if sentence := describe_task_end(word, self._where, self._task.memory):
+            return Outcome("failed", f"{sentence[0].upper()}{sentence[1:]} {kept}")
         if job_status and job_status.state == "stopped":
             return Outcome(
                 "stopped",
@@ -144,7 +150,9 @@ class TaskFollower:
             # A node that died is noticed late, and its task is put back: its last words are old.
             fresh = time.monotonic() - self._beat[1] < 3 * HEARTBEAT_SECONDS
             if fresh or state != "waiting":
-                return mirror_status_fields(job_status)
+                fields = mirror_status_fields(job_status)
+                paused = self._task.record.reason if state == "running" else ""
+                return {**fields, "message": f"Its task is {paused}."} if paused else fields
         elif job_status is None and state != "waiting":
             return {"state": "starting", "message": f"Its task is starting{self._node_suffix}."}
         why = f" ({self._task.record.reason})" if self._task.record.reason else ""

@@ -44,6 +44,12 @@ class TaskSubmission:
         self.cancelled = False
 
     @property
+    def memory(self) -> int:
+        """GB that the task asks for; 0 where it asks for none, or nobody can tell."""
+        memory = self._settings.get("memory")
+        return memory if isinstance(memory, int) else 0
+
+    @property
     def refusal(self) -> str:
         """Why nothing was heard at the last look; "" if something was."""
         return self._tasks.refusal
@@ -125,7 +131,12 @@ class TaskSubmission:
     def _record_task(self, task: TaskStatus) -> None:
         node = task.node or self.record.node
         now = dataclasses.replace(
-            self.record, id=task.id, state=task.state, node=node, reason=task.reason
+            self.record,
+            id=task.id,
+            state=task.state,
+            node=node,
+            reason=task.reason,
+            word=task.word,
         )
         if now != self.record:
             self.record = now

@@ -27,7 +27,7 @@ class TaskRecord:
       id: the scheduler's word for it; "" while it is being submitted.
       asked: what the job asks for, as `JobStatus.asked` has it.
       settings: what the scheduler was asked for.
-      state, node, reason: as of a `TaskStatus`; the node is kept where it waits again.
+      state, node, reason, word: as of a `TaskStatus`; the node is kept where it waits again.
     """
 
     name: str
@@ -37,11 +37,12 @@ class TaskRecord:
     state: TaskState = "waiting"
     node: str = ""
     reason: str = ""
+    word: str = ""
 
     @property
     def task_status(self) -> TaskStatus:
         """What a `TaskArray` knows of it."""
-        return TaskStatus(self.state, self.id, self.node, self.reason)
+        return TaskStatus(self.state, self.id, self.node, self.reason, self.word)
 
 
 def read_task_record(job_folder: Path) -> TaskRecord | None:

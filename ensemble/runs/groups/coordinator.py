@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ensemble.cluster.task_ends import describe_task_end, find_task_end
 from ensemble.errors import RunError
 from ensemble.jobs.job import STOP_FILE, clear_stop_request
 from ensemble.jobs.outcome import Outcome
@@ -17,7 +18,9 @@ from ensemble.runs.groups.tasks import (
     LOCAL_TITLE,
     GroupTaskControl,
     TaskStatus,
+    describe_cancelled_groups,
     describe_lost_task,
+    describe_paused_groups,
     describe_waiting_groups,
     mark_completed_tasks,
     write_group_tasks,
@@ -57,7 +60,9 @@ class GroupCoordinator:
     ) -> None:
         self._run, self._config = run, require_training_config(run)
         self._status, self._stop, self._report, self._tasks = status, stop, report, tasks
+        # How often a group's task was started again since it last came further, and how far it was.
         self._starts: dict[int, int] = {}
+        self._reached: dict[int, int] = {}
         self._told: tuple[Any, ...] = ()
         self._noted: Mapping[int, TaskStatus] = {}
         self._stopping, self._unread = False, 0
@@ -72,6 +77,7 @@ class GroupCoordinator:
           RunError: a group is missing, or its files belong to another run or are damaged.
         """
         self._groups = create_group_folders(self._run)
+        self._reached = {group.number: group.status.step for group in self._groups}
         self._merger = GroupMerger(self._run, self._groups)
         try:
             self._start_missing_tasks()
@@ -125,12 +131,12 @@ class GroupCoordinator:
         self._groups = self._read_groups()
         self._hearing.update(self._groups)
         before, self._looked = self._looked, time.monotonic()
-        if any(run_group.status.state == "training" for run_group in self._working_groups):
-            self._seconds += self._looked - before
         tasks = mark_completed_tasks(self._tasks.poll_tasks(), self._groups)
         if tasks != self._noted:
             write_group_tasks(self._run.path, tasks)
             self._noted = dict(tasks)
+        if any(run_group.status.state == "training" for run_group in self._working_groups):
+            self._seconds += self._looked - before
         self._merger.merge_groups()
         self._update_status()
         if not self._stopping and (
@@ -146,7 +152,7 @@ class GroupCoordinator:
     def _is_group_over(self, group: Group, tasks: Mapping[int, TaskStatus]) -> bool:
         """Whether nothing is at a group any more; a task that was lost is started again."""
         task = tasks.get(group.number)
-        if self._hearing.is_alive(group):
+        if self._is_group_alive(group):
             return False
         if group.status.state in COMPLETED_STATES or (task and task.state != "ended"):
             return (
@@ -156,19 +162,42 @@ class GroupCoordinator:
             return True
         # Whoever looked at the file before the task ended has not seen its last word.
         group = self._read_groups()[group.number - 1]
-        if group.status.state in ENDED_STATES or self._hearing.is_alive(group):
+        if group.status.state in ENDED_STATES or self._is_group_alive(group):
             return group.status.state in ENDED_STATES
-        times = self._starts.get(group.number, 0)
-        if times >= MAX_RESTARTS:
-            return True
-        self._starts[group.number] = times + 1
-        print(f"{group.title}: its task exited unexpectedly; it is started again.", flush=True)
+        return not self._restart_task(group, task.word if task else "")
+
+    def _restart_task(self, group: Group, word: str) -> bool:
+        """Start a group's task again, if that may go better; whether it was."""
+        retry, number = find_task_end(word).retry, group.number
+        further = group.status.step > self._reached.get(number, 0)
+        if further:
+            self._reached[number], self._starts[number] = group.status.step, 0
+        if retry == "never" or (retry == "progress" and not further):
+            return False
+        if self._starts.get(number, 0) >= MAX_RESTARTS:
+            return False
+        self._starts[number] = self._starts.get(number, 0) + 1
+        what = describe_task_end(word, self._tasks.place_title) or "its task exited unexpectedly."
+        print(f"{group.title}: {what} It is started again.", flush=True)
         self._tasks.start_tasks([group])
-        return False
+        return True
+
+    def _is_group_alive(self, group: Group) -> bool:
+        """Whether a process is at a group: none is whose task the scheduler says has ended."""
+        task = self._noted.get(group.number)
+        if task and task.state == "ended" and task.word:
+            return False
+        return self._hearing.is_alive(group)
+
+    def _get_end_word(self, group: Group) -> str:
+        """The scheduler's word for the end of a group's task, where the group said none itself."""
+        task = self._noted.get(group.number)
+        said = group.status.state in ENDED_STATES or task is None or task.state != "ended"
+        return "" if said or task is None else task.word
 
     @property
     def _working_groups(self) -> list[Group]:
-        return [group for group in self._groups if self._hearing.is_alive(group)]
+        return [group for group in self._groups if self._is_group_alive(group)]
 
     @property
     def _has_diverged_group(self) -> bool:
@@ -190,21 +219,32 @@ class GroupCoordinator:
             return Outcome(
                 "finished", describe_early_stop(self._merger.status, self._config, epochs)
             )
+        cancelled = [
+            group for group in groups if find_task_end(self._get_end_word(group)).cancelled
+        ]
+        numbers = {group.number for group in cancelled}
         for state in ("diverged", "failed"):
             for group in groups:
-                if group.state == state and (state == "diverged" or not self._stop()):
+                if group.number in numbers or group.state != state:
+                    continue
+                if state == "diverged" or not self._stop():
                     return Outcome(state, self._describe_group_end(group))
         if self._stop():
             return Outcome("stopped", "Stopped. Resume continues from here.")
         for group in groups:
-            if group.status.state != "finished":
+            if group.status.state != "finished" and group.number not in numbers:
                 return Outcome("failed", self._describe_group_end(group))
+        if cancelled:
+            sentence = describe_cancelled_groups(cancelled, self._tasks.place_title)
+            return Outcome("stopped", sentence)
         return Outcome("failed", self._merger.describe_missing_epoch())
 
     def _describe_group_end(self, group: Group) -> str:
         if group.status.state == "diverged":
             return group.message
-        sentence = (
+        sentence = describe_task_end(
+            self._get_end_word(group), self._tasks.place_title, self._tasks.memory
+        ) or (
             group.message
             if group.state == "failed"
             else describe_lost_task(self._tasks.place_title)
@@ -269,7 +309,8 @@ class GroupCoordinator:
     def _describe_wait(self) -> str:
         """What holds groups up: the wait of their tasks for a place, or that they are stopped."""
         for group in filter(self._hearing.is_stale, self._groups):
-            if self._noted.get(group.number, TaskStatus("running")).state == "running":
+            task = self._noted.get(group.number, TaskStatus("running"))
+            if task.state == "running" and not task.reason:
                 return describe_stale_group(group)
         # A node that is cut off goes on at what waits for another.
         busy = {
@@ -279,5 +320,6 @@ class GroupCoordinator:
         tasks = [task for number, task in self._noted.items() if number not in busy]
         waiting = [task for task in tasks if task.state == "waiting"]
         if not waiting or self._stopping:
-            return ""
+            paused = [task for task in self._noted.values() if task.state == "running"]
+            return "" if self._stopping else describe_paused_groups(paused, len(self._groups))
         return describe_waiting_groups(waiting, len(self._groups), self._tasks.place_title)

@@ -29,7 +29,7 @@ class ExternalTasks:
     """
 
     def __init__(self, run: Run, place: str) -> None:
-        self.place_title = place
+        self.place_title, self.memory = place, 0
         self._run = run
         self._since = dict.fromkeys(range(1, len(list_run_groups(run)) + 1), time.monotonic())
         self._taken_back = False

@@ -26,6 +26,8 @@ class GroupTaskControl(Protocol):
 
     place_title: str
     """What people call the place: "this machine", "Slurm"."""
+    memory: int
+    """GB that each task asks for; 0 where it asks for none."""
 
     def start_tasks(self, groups: Sequence[Group]) -> None:
         """See to it that these groups, which have no task, get one as soon as there is room."""
@@ -46,10 +48,12 @@ class GroupTasks:
     Args:
       array: of the run.
       folder: the run's.
+      memory: GB that each asks for; 0 where it asks for none.
     """
 
-    def __init__(self, array: TaskArray, folder: Path) -> None:
+    def __init__(self, array: TaskArray, folder: Path, memory: int = 0) -> None:
         self._array, self._folder, self.place_title = array, folder, array.title
+        self.memory = memory
         self._killed: set[str] = set()
 
     def start_tasks(self, groups: Sequence[Group]) -> None:
@@ -102,7 +106,8 @@ def create_scheduler_tasks(run: Run, backend: SchedulerBackend) -> GroupTasks:
     tasks_by_number = {
         number: task for number, task in read_group_tasks(run.path).items() if task.id
     }
-    return GroupTasks(TaskArray(backend, run.id, tasks_by_number), run.path)
+    array = TaskArray(backend, run.id, tasks_by_number)
+    return GroupTasks(array, run.path, backend.config.memory)
 
 
 def mark_completed_tasks(
@@ -142,6 +147,34 @@ def describe_lost_task(where: str) -> str:
         f"its task on {where} exited unexpectedly. Check that the folder of runs is on a disk "
         "that all machines share and has free space, and read the logs."
     )
+
+
+def describe_cancelled_groups(cancelled: Sequence[Group], where: str) -> str:
+    """What is to be said of a run some of whose groups' tasks somebody took back there."""
+    total = cancelled[0].group_count
+    if len(cancelled) == total:
+        tasks = "Its task was" if total == 1 else "Its tasks were"
+    else:
+        tasks = f"The task of group {cancelled[0].number} was"
+        if len(cancelled) > 1:
+            numbers = ", ".join(str(group.number) for group in cancelled)
+            tasks = f"The tasks of groups {numbers} were"
+    return f"{tasks} cancelled in {where}. Resume continues from the last checkpoint."
+
+
+def describe_paused_groups(running: Sequence[TaskStatus], total: int) -> str:
+    """Of so many of a run's groups that have a node and stand still; "" if none does."""
+    paused = [task for task in running if task.reason]
+    if not paused:
+        return ""
+    reasons = ", ".join(sorted({task.reason for task in paused}))
+    count = len(paused)
+    who = (
+        "The run's task is"
+        if total == 1
+        else f"{count} of {total} groups {'is' if count == 1 else 'are'}"
+    )
+    return f"{who} {reasons}."
 
 
 def describe_waiting_groups(waiting: Sequence[TaskStatus], total: int, where: str) -> str:

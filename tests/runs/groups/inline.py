@@ -25,7 +25,7 @@ CLOCKS = ("seconds", "img_member_per_s")
 class InlineTasks:
     """Tasks that are over when they have been started."""
 
-    place_title = "this test"
+    place_title, memory = "this test", 0
 
     def __init__(self) -> None:
         self.started: list[int] = []

@@ -92,7 +92,7 @@ def test_a_group_that_has_ended_is_not_silent(monkeypatch: pytest.MonkeyPatch) -
 class Submitted:
     """Tasks that somebody has started, as Slurm tells of them, until they are killed."""
 
-    place_title = "Slurm"
+    place_title, memory = "Slurm", 0
 
     def __init__(self, run: Run, state: str) -> None:
         self._run, self.state = run, state

@@ -13,7 +13,7 @@ from tests.pages.grouped import SLURM, in_groups
 class FullCluster:
     """Takes every task, and has no place for any until they are taken back."""
 
-    place_title = "Slurm"
+    place_title, memory = "Slurm", 0
 
     def __init__(self) -> None:
         self._found: dict[int, TaskStatus] = {}

@@ -1,0 +1,72 @@
+"""What a scheduler's own word for how a task ended means, and whether another try may go better."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+# "always": the task itself did nothing wrong. "progress": only if it came further than before.
+# "unknown": nobody says what went wrong. "never": it would end alike, or nobody wants it.
+Retry = Literal["always", "progress", "unknown", "never"]
+
+
+@dataclass(frozen=True)
+class TaskEnd:
+    """What a word for the end of a task means.
+
+    Attributes:
+      sentence: what became of the task, to go behind "its task on Slurm"; "" if that is not known.
+      remedy: what to do, as a sentence; "" if there is nothing.
+      retry: whether it is submitted again without being asked for.
+      cancelled: whether somebody took it back.
+    """
+
+    sentence: str = ""
+    remedy: str = ""
+    retry: Retry = "unknown"
+    cancelled: bool = False
+
+
+UNKNOWN_END = TaskEnd()
+TASK_ENDS = {
+    "CANCELLED": TaskEnd("was cancelled there", retry="never", cancelled=True),
+    "OUT_OF_MEMORY": TaskEnd(
+        "ran out of memory",
+        "Give each task more with --memory; a smaller batch or more groups need less.",
+        "never",
+    ),
+    "TIMEOUT": TaskEnd(
+        "was ended by its time limit before it could stop",
+        "Give each task more minutes with --time.",
+        "progress",
+    ),
+    "DEADLINE": TaskEnd(
+        "was ended by its deadline", "Submit it without a deadline, or with a later one.", "never"
+    ),
+    "PREEMPTED": TaskEnd("was ended to make room for other tasks", retry="always"),
+    "NODE_FAIL": TaskEnd("lost its node", retry="always"),
+    "BOOT_FAIL": TaskEnd("was given a node that did not start", retry="always"),
+    "REVOKED": TaskEnd("was moved to another cluster", retry="always"),
+    "FAILED": TaskEnd("failed"),
+}
+
+
+def find_task_end(word: str) -> TaskEnd:
+    """What a scheduler's word for an end means; a word that is not known here says nothing."""
+    return TASK_ENDS.get(word, UNKNOWN_END)
+
+
+def describe_task_end(word: str, where: str, memory: int = 0) -> str:
+    """What became of a task, and what to do: "its task on Slurm ran out of memory …".
+
+    Args:
+      word: a scheduler's own.
+      where: what people call the scheduler.
+      memory: GB that the task had asked for; 0 where it asked for none.
+
+    Returns:
+      A sentence that begins with "its task on", with its remedy; "" where the word says nothing.
+    """
+    end = find_task_end(word)
+    if not end.sentence:
+        return ""
+    had = f" of {memory} GB" if memory and word == "OUT_OF_MEMORY" else ""
+    return f"its task on {where} {end.sentence}{had} ({word}). {end.remedy}".rstrip()
