@@ -10,8 +10,15 @@ from typing import Any, ClassVar, Self
 from ensemble.errors import ConfigError
 from ensemble.settings import SETTINGS_FILE_NAME, Settings, declare_setting, read_settings_file
 
+LATER_FIELDS = ("constraint", "gres", "qos")
 MAX_SETUP_LINES, MAX_LINE_LENGTH = 50, 1000
 NAME_FORM = (r"(?!-)[\w.,@+-]{0,100}", "a name of letters, digits and . , @ + _ -")
+
+EXPRESSION_FORM = (
+    r"(?!-)[\w.,:@+*&|()\[\]-]{0,200}",
+    "features, combined by & | * ( ) [ ]",
+)
+GRES_FORM = (r"(?!-)[\w.,:@+/=-]{0,200}", "names with a type and a count, as gpu:a100:2")
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,15 @@ class SlurmConfig(Settings):
         low=0,
         high=65_536,
     )
+    constraint: str = declare_setting(
+        "", "Features that a node must have, as sbatch takes them.", form=EXPRESSION_FORM
+    )
+    gres: str = declare_setting(
+        "", "Generic resources of a task on each of its nodes, as gpu:a100:2.", form=GRES_FORM
+    )
+    qos: str = declare_setting(
+        "", "Slurm's quality of service; your default if left out.", form=NAME_FORM
+    )
     setup: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -57,10 +73,14 @@ class SlurmConfig(Settings):
         super().check()
 
     def as_dict(self) -> dict[str, Any]:
-        """All but the lines by name, ready for JSON."""
+        """All but the lines by name, ready for JSON.
+
+        What earlier versions did not know is left out where it is not asked for: a task that one
+        submitted is then known to be the one that is asked for now.
+        """
         values = super().as_dict()
         del values["setup"]
-        return values
+        return {name: value for name, value in values.items() if value or name not in LATER_FIELDS}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:

@@ -6,9 +6,11 @@ tasks read it: what came of a task is read from the files that the task's comman
 
 import math
 import os
+import re
 import shlex
+import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
@@ -27,6 +29,36 @@ MAX_TIMEOUTS = 1000  # ends of its time after which a task still goes on in anot
 WARNING_SECONDS = 120  # before the end of its time that a task is warned, or a quarter of it
 PROGRAM = build_python_command()
 MAX_ARRAY_SIZE = 1000  # tasks in one array: Slurm takes 1,000 unless it was set up otherwise
+
+# What sbatch would take from its environment before what is asked for under this name.
+SBATCH_VARIABLES = {
+    "time": ("SBATCH_TIMELIMIT",),
+    "partition": ("SBATCH_PARTITION",),
+    "account": ("SBATCH_ACCOUNT",),
+    "constraint": ("SBATCH_CONSTRAINT",),
+    "gres": ("SBATCH_GRES",),
+    "qos": ("SBATCH_QOS",),
+    "gpus_per_node": ("SBATCH_GPUS", "SBATCH_GPUS_PER_NODE", "SBATCH_GPUS_PER_TASK"),
+    "mem": ("SBATCH_MEM_PER_NODE", "SBATCH_MEM_PER_CPU", "SBATCH_MEM_PER_GPU"),
+    "cpus_per_task": ("SBATCH_CPUS_PER_TASK", "SBATCH_CPUS_PER_GPU"),
+}
+# What the tasks stand on, whatever is asked for: their names, logs, signals and way back.
+ALWAYS_SETTLED = (
+    "SBATCH_ARRAY_INX",
+    "SBATCH_ERROR",
+    "SBATCH_INPUT",
+    "SBATCH_JOB_NAME",
+    "SBATCH_NO_REQUEUE",
+    "SBATCH_NTASKS_PER_NODE",
+    "SBATCH_OPEN_MODE",
+    "SBATCH_OUTPUT",
+    "SBATCH_REQUEUE",
+    "SBATCH_SIGNAL",
+    "SBATCH_WAIT",
+)
+ID_READER = "_get_job_id_from_submission_command"
+SUBMITTED_PATTERN = re.compile(r"\bjob (\d+)")
+BARE_ID_PATTERN = re.compile(r"^\s*(\d+)(?:;\S*)?\s*$", re.MULTILINE)
 
 # Submitting changes this process's environment for a moment.
 _submission_lock = threading.Lock()
@@ -149,7 +181,7 @@ def build_submitit_parameters(
         "setup": [*setup, *SAFE_PATH_LINES],
         "additional_parameters": more,
     }
-    for setting in ("partition", "account"):
+    for setting in ("partition", "account", "constraint", "gres", "qos"):
         if value := getattr(config, setting):
             parameters[setting] = value
     if config.gpus:
@@ -177,10 +209,12 @@ def _submit_task_array(
     if alone:
         # In a shell's place: the warning then reaches the task, not the shell that waits for it.
         python = f"exec {python}"
+    # An array is submitted by an executor of submitit's own class, whatever this one is.
+    setattr(SlurmExecutor, ID_READER, staticmethod(read_submitted_id))
     executor = SlurmExecutor(folder, max_num_timeout=MAX_TIMEOUTS, python=python)
     executor.update_parameters(**parameters)
     try:
-        with _submission_lock, hide_slurm_environment():
+        with _submission_lock, hide_slurm_environment(), hide_overruling_variables(parameters):
             jobs = executor.submit_array(tasks)
     except (FailedJobError, FailedSubmissionError) as error:
         raise_slurm_refusal("sbatch", str(error))
@@ -188,15 +222,67 @@ def _submit_task_array(
     return [str(job.job_id) for job in jobs]
 
 
+def read_submitted_id(output: str | bytes) -> str:
+    """The id in what sbatch, or a site's wrapper of it, printed when it took a task.
+
+    Its last line is "Submitted batch job 17", perhaps with more behind it, or the bare id, with or
+    without the cluster's name ("17;long"), as with `--parsable`.
+
+    Raises:
+      FailedSubmissionError: there is none in it.
+    """
+    from submitit.core.utils import FailedSubmissionError
+
+    text = output if isinstance(output, str) else output.decode(errors="replace")
+    matches = SUBMITTED_PATTERN.findall(text) or BARE_ID_PATTERN.findall(text)
+    if not matches:
+        raise FailedSubmissionError(
+            f"it printed no id of a task ({text.strip()[-200:]!r}), and may have taken it: look "
+            "into squeue"
+        )
+    return str(matches[-1])
+
+
 @contextmanager
 def hide_slurm_environment() -> Iterator[None]:
     """As if this process were not in a task of Slurm's itself, whose limits would be inherited."""
     own = ("SLURM_", "SLURMD_", "SRUN_", "SUBMITIT_")
-    hidden = {
-        name: os.environ.pop(name)
-        for name in list(os.environ)
-        if name.startswith(own) and name != "SLURM_CONF"
+    with _hide_variables(
+        name for name in os.environ if name.startswith(own) and name != "SLURM_CONF"
+    ):
+        yield
+
+
+@contextmanager
+def hide_overruling_variables(parameters: Mapping[str, Any]) -> Iterator[None]:
+    """Without the variables of sbatch that would win over what is asked for; the others are said.
+
+    sbatch takes its variables before the lines of a script, in which submitit says everything.
+
+    Args:
+      parameters: what submitit is asked for.
+    """
+    settled = {
+        variable
+        for name, variables in SBATCH_VARIABLES.items()
+        if name in parameters
+        for variable in variables
     }
+    settled.update(ALWAYS_SETTLED)
+    left = sorted(
+        f"{name}={value}"
+        for name, value in os.environ.items()
+        if name.startswith("SBATCH_") and name not in settled
+    )
+    if left:
+        print(f"From the environment Slurm also takes {', '.join(left)}.", file=sys.stderr)
+    with _hide_variables(settled):
+        yield
+
+
+@contextmanager
+def _hide_variables(names: Iterable[str]) -> Iterator[None]:
+    hidden = {name: os.environ.pop(name) for name in list(names) if name in os.environ}
     try:
         yield
     finally:

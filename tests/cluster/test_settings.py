@@ -65,7 +65,7 @@ def test_the_table_is_the_default_and_its_lines_stay_out_of_a_jobs_folder(here) 
         (
             "[slurm]\nqueue = 'x'",
             "In ensemble.toml, table [slurm]: No such setting: queue. There "
-            "are: account, cpus, gpus, memory, nodes, partition, time.",
+            "are: account, constraint, cpus, gpus, gres, memory, nodes, partition, qos, time.",
         ),
         (
             "[slurm]\nsetup = 'module load cuda'",

@@ -1,6 +1,7 @@
 """Tasks on a real Slurm: each command runs, is told to stop, and goes on where it can."""
 
 import os
+import shutil
 import stat
 import sys
 from pathlib import Path
@@ -16,7 +17,11 @@ from ensemble.cluster import (
     slurm_commands,
     submit_slurm_tasks,
 )
-from ensemble.cluster.slurm_submission import build_submitit_parameters, hide_slurm_environment
+from ensemble.cluster.slurm_submission import (
+    build_submitit_parameters,
+    hide_slurm_environment,
+    read_submitted_id,
+)
 from ensemble.errors import ConfigError
 from tests.cluster.test_slurm import commands_that, rows
 
@@ -227,3 +232,65 @@ def test_a_partition_that_is_not_there_is_said_and_nothing_is_left(slurm, tmp_pa
     with pytest.raises(ConfigError, match="has 3 nodes, but 4 are asked for"):
         check_slurm_config(SlurmConfig(nodes=4))
     assert not (tmp_path / "tasks").exists()
+
+
+def test_options_win_over_variables_of_sbatch_and_what_is_left_to_these_is_said(
+    slurm, tmp_path, monkeypatch, capsys
+) -> None:
+    asked = {
+        "SBATCH_PARTITION": "short",
+        "SBATCH_TIMELIMIT": "3",
+        "SBATCH_JOB_NAME": "another",
+        "SBATCH_SIGNAL": "USR1@10",
+        "SBATCH_MEM_PER_NODE": "100",
+        "SBATCH_COMMENT": "for the site",
+    }
+    for name, value in asked.items():
+        monkeypatch.setenv(name, value)
+    config = SlurmConfig(partition="main", time=5, memory=1, cpus=1)
+    words = [[str(tmp_path / "a"), "100"]]
+    (task,) = submit_slurm_tasks(words, tmp_path / "tasks", config, "a run", {}, program=PROGRAM)
+    line = slurm.run("squeue", "-h", "-j", task, "-o", "%P|%l|%m|%j").strip()
+    assert line == "main|5:00|1G|a run"
+    said = capsys.readouterr().err
+    assert said == "From the environment Slurm also takes SBATCH_COMMENT=for the site.\n"
+    assert all(os.environ[name] == value for name, value in asked.items())
+
+
+def test_features_resources_and_quality_of_service_are_asked_for_as_slurm_takes_them() -> None:
+    config = SlurmConfig(constraint="[a100|v100]&ib*2", gres="gpu:a100:2,lscratch:10", qos="long")
+    asked = build_submitit_parameters(config, "a run", 1, ())
+    assert asked["constraint"] == "[a100|v100]&ib*2"
+    assert (asked["gres"], asked["qos"]) == ("gpu:a100:2,lscratch:10", "long")
+    for wrong in ({"constraint": "a; rm"}, {"gres": "$(x)"}, {"qos": "-x"}, {"gres": "a\nb"}):
+        with pytest.raises(ConfigError, match="it has to be"):
+            SlurmConfig(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("printed", "task"),
+    [
+        ("Submitted batch job 17\n", "17"),
+        ("Submitted batch job 17 on cluster long\n", "17"),
+        ("15786755\n", "15786755"),
+        (b"17;long\n", "17"),
+        ("Welcome to the cluster.\nYou have 3 jobs.\n 17 \n", "17"),
+    ],
+)
+def test_the_id_is_read_of_what_sbatch_or_a_wrapper_of_it_prints(printed, task) -> None:
+    assert read_submitted_id(printed) == task
+
+
+def test_a_site_whose_sbatch_prints_the_bare_id_takes_arrays_and_single_tasks(
+    slurm, tmp_path, monkeypatch
+) -> None:
+    wrapper = tmp_path / "bin" / "sbatch"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("sbatch")} --parsable "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+    (single,) = start(tmp_path, "a")
+    first, second = start(tmp_path, "b", "c")
+    assert single.isdigit()
+    assert (first, second) == (f"{int(single) + 1}_0", f"{int(single) + 1}_1")
+    slurm.wait(lambda: said(tmp_path, "c") == ["began"])
