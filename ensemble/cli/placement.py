@@ -9,7 +9,7 @@ import click
 
 from ensemble.cli.options import Command, build_setting_option
 from ensemble.cluster.schedulers import SCHEDULERS
-from ensemble.jobs.placement import Placement
+from ensemble.jobs.placement import KEEP_PLACEMENT, NewPlacement, Placement
 from ensemble.jobs.remote.task_record import find_placement, read_task_record
 from ensemble.settings import list_setting_fields
 
@@ -19,10 +19,12 @@ TASK_FIELDS = {
     for scheduler in reversed(SCHEDULERS.values())
     for field in list_setting_fields(scheduler.settings)
 }
+PLACEMENT_OPTIONS = {"on", *TASK_FIELDS}  # by their names in a command
+HERE = "here"
 ON_OPTION = click.option(
     "--on",
-    type=click.Choice(list(SCHEDULERS)),
-    help=("The cluster to run on, instead of this machine."),
+    type=click.Choice([*SCHEDULERS, HERE]),
+    help=("The cluster to run on, instead of this machine (here)."),
 )
 
 
@@ -56,14 +58,9 @@ def parse_placement_options(
       ClusterError: the scheduler is not here, or does not answer.
       ConfigError: what it is asked for is out of range, or the cluster has it not.
     """
-    on = chosen.pop("on", None)
-    task_settings = {name: chosen.pop(name, None) for name in TASK_FIELDS}
-    task_settings = {name: value for name, value in task_settings.items() if value is not None}
+    on, task_settings = _pop_task_options(chosen)
     if on is None:
-        if task_settings:
-            raise click.UsageError(
-                f"--{min(task_settings)} goes with --on {next(iter(SCHEDULERS))}: add it."
-            )
+        _refuse_task_settings(task_settings)
         return None
     scheduler = SCHEDULERS[on]
     config = replace(
@@ -78,6 +75,55 @@ def parse_placement_options(
         )
     scheduler.check(config)
     return Placement(on, config.as_dict())
+
+
+def parse_resumed_placement(chosen: dict[str, Any], before: Placement | None) -> NewPlacement:
+    """Where a run goes on: where it was, with whatever is now asked for instead.
+
+    Args:
+      chosen: as `parse_placement_options` takes it, and leaves it.
+      before: where it was.
+
+    Raises:
+      UsageError, ClusterError, ConfigError: as `parse_placement_options`.
+    """
+    goes_on = before.on if before else None
+    on, task_settings = _pop_task_options(chosen, goes_on if goes_on in SCHEDULERS else None)
+    if on is None:
+        _refuse_task_settings(task_settings)
+        return None if before else KEEP_PLACEMENT
+    if before and on == before.on and not task_settings:
+        return KEEP_PLACEMENT
+    scheduler = SCHEDULERS[on]
+    if before and on == before.on:
+        base, nodes = scheduler.settings.from_dict(before.settings), None
+    else:
+        base, nodes = scheduler.settings.from_toml(), {"nodes": 1}
+    config = replace(base, **(nodes or {}) | task_settings)
+    if (config.nodes > 1) != (base.nodes > 1 and nodes is None):
+        raise click.UsageError(
+            "A run in groups has one node for each, one that was launched with --distributed "
+            "several: leave out --nodes."
+        )
+    scheduler.check(config)
+    return Placement(on, config.as_dict())
+
+
+def _pop_task_options(
+    chosen: dict[str, Any], default: str | None = None
+) -> tuple[str | None, dict[str, Any]]:
+    """Take what says where out of a command's options: a scheduler's name or None, its settings."""
+    on = chosen.pop("on", None) or default
+    settings = {name: chosen.pop(name, None) for name in TASK_FIELDS}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    return (None if on == HERE else on), settings
+
+
+def _refuse_task_settings(settings: dict[str, Any]) -> None:
+    if settings:
+        raise click.UsageError(
+            f"--{min(settings)} goes with --on {next(iter(SCHEDULERS))}: add it."
+        )
 
 
 def summarize_task(job_folder: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The command that trains an ensemble."""
 
 import sys
+import time
 from functools import partial
 from typing import Any
 
@@ -9,14 +10,21 @@ import click
 from ensemble import architectures, hosts, runs
 from ensemble.cli.options import add_settings_options
 from ensemble.cli.output import EXIT_STATUSES, exit_with_result, print_line
-from ensemble.cli.placement import add_placement_options, parse_placement_options
+from ensemble.cli.placement import (
+    PLACEMENT_OPTIONS,
+    add_placement_options,
+    parse_placement_options,
+    parse_resumed_placement,
+)
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.cluster.schedulers import SCHEDULERS
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import find_dataset_info
 from ensemble.datasets.registry import find_dataset_entry
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.network_probe import ask_own_network
-from ensemble.jobs.placement import Placement
+from ensemble.jobs.placement import KEEP_PLACEMENT, Placement, read_place_name
+from ensemble.jobs.remote.task_record import find_placement
 from ensemble.machine.jax_settings import count_cpu_devices
 from ensemble.machine.machine_info import read_machine_info
 from ensemble.machine.network_cost import NetworkCost, compute_network_cost
@@ -26,6 +34,8 @@ from ensemble.wording import formats
 from ensemble.wording.runs import networks as networks_words
 from ensemble.wording.verdicts import chance_level
 from ensemble.wording.verdicts import selection_basis as chosen_words
+
+FOLLOW_SECONDS = 0.5
 
 
 @click.command(name="train")
@@ -66,35 +76,92 @@ def run_train_command(
 ) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    if resume and (chosen or tags or start_from):
-        raise click.UsageError("--resume uses the run's own settings: leave out the other options.")
-    if architectures.is_custom_network(own := chosen.get("network", "")):
-        architectures.allow_network(own)  # Whoever types a name here wants its code to run.
-    see = partial(check_distributed_config, chosen) if distributed else None
-    place = parse_placement_options(chosen, see)
-    if distributed and not place:
-        run = train_distributed_run(resume, chosen, tags, start_from)
+    if resume:
+        run = resume_run(resume, chosen, distributed, bool(tags or start_from))
     else:
-        run = train_or_resume_run(resume, chosen, place, tags, start_from)
+        run = train_new_run(chosen, tags, start_from, distributed)
     if sentence := describe_best_epoch(run):
         print_line(sentence, err=True)
     sentence = " ".join(filter(None, (run.message, chance_level.describe_chance_level(run))))
     exit_with_result(run.state, sentence, summarize_run(run))
 
 
+def resume_run(run_id: str, chosen: dict[str, Any], distributed: bool, more: bool) -> runs.Run:
+    """A stopped run, gone on with to its end, or one on a cluster, followed to that.
+
+    Args:
+      run_id: which.
+      chosen: the values of the command's options: those that say where it goes on, and no others.
+      distributed: whether this is one of several processes.
+      more: whether other options were given.
+    """
+    if more or set(chosen) - PLACEMENT_OPTIONS:
+        raise click.UsageError(
+            "--resume uses the run's own settings: leave out the other options but those that "
+            "say where it goes on."
+        )
+    if distributed:
+        if chosen:
+            raise click.UsageError("--resume with --distributed goes on here: leave out the rest.")
+        return train_distributed_run(run_id, {})
+    before = runs.find_run(run_id)
+    place = parse_resumed_placement(chosen, find_placement(before.path))
+    if place == KEEP_PLACEMENT and is_followed_elsewhere(before):
+        return follow_active_run(run_id)
+    return execute_run_here(runs.requeue_run(run_id, placement=place))
+
+
+def train_new_run(
+    chosen: dict[str, Any], tags: tuple[str, ...], start_from: str | None, distributed: bool
+) -> runs.Run:
+    """A new run, once it has ended."""
+    if architectures.is_custom_network(own := chosen.get("network", "")):
+        architectures.allow_network(own)  # Whoever types a name here wants its code to run.
+    see = partial(check_distributed_config, chosen) if distributed else None
+    place = parse_placement_options(chosen, see)
+    if distributed and not place:
+        return train_distributed_run(None, chosen, tags, start_from)
+    return execute_run_here(create_checked_run(chosen, place, tags, start_from))
+
+
 def train_or_resume_run(
     resume: str | None,
     chosen: dict[str, Any],
-    place: Placement | None = None,
     tags: tuple[str, ...] = (),
     start_from: str | None = None,
 ) -> runs.Run:
     """The run, new or gone on with, once it has ended."""
-    run = (
-        runs.requeue_run(resume) if resume else create_checked_run(chosen, place, tags, start_from)
+    return execute_run_here(
+        runs.requeue_run(resume) if resume else create_checked_run(chosen, None, tags, start_from)
     )
+
+
+def execute_run_here(run: runs.Run) -> runs.Run:
+    """A queued run, once this process has brought it to its end."""
     with ProgressLine(run.id) as line:
         return runs.execute_run(run.id, line.show_run)
+
+
+def is_followed_elsewhere(run: runs.Run) -> bool:
+    """Whether a run's tasks on a cluster are at work, and a process there tells of them."""
+    placed = read_place_name(run.path) in SCHEDULERS
+    return placed and run.active and run.unfollowed_work is None
+
+
+def follow_active_run(run_id: str) -> runs.Run:
+    """Tell of a run that works without this process, until it has ended; Ctrl-C only ends that."""
+    try:
+        with ProgressLine(run_id) as line:
+            while (run := runs.find_run(run_id)).active:
+                line.show_run(run.status)
+                time.sleep(FOLLOW_SECONDS)
+    except KeyboardInterrupt:
+        print_line(
+            f"The run goes on. To stop it: ensemble runs stop {run_id}",
+            err=True,
+        )
+        sys.exit(EXIT_STATUSES["stopped"])
+    return run
 
 
 def create_checked_run(
@@ -155,12 +222,12 @@ def train_distributed_run(
         )
     with hosts.join_process_group() as company:
         if company is None:
-            return train_or_resume_run(resume, chosen, None, tags, start_from)
+            return train_or_resume_run(resume, chosen, tags, start_from)
         # Its modules start JAX, which is told of the others by now.
         from ensemble.runs.training.distributed import train_across_hosts
 
         outcome, run = train_across_hosts(
-            company, lambda: train_or_resume_run(resume, chosen, None, tags, start_from)
+            company, lambda: train_or_resume_run(resume, chosen, tags, start_from)
         )
     if run is None:
         sys.exit(EXIT_STATUSES.get(outcome.state, 1))

@@ -59,6 +59,9 @@ class TaskBackend(Protocol):
     def cancel(self, ids: Iterable[str]) -> None:
         """End tasks by these words: at once where they wait."""
 
+    def is_available(self) -> bool:
+        """Whether it can be asked from here; also where it does not answer just now."""
+
     def read_end_word(self, task_id: str, word: str) -> str:
         """The word for how a task ended, more exactly than its list has it, where that is known."""
 
@@ -101,6 +104,10 @@ class SchedulerBackend:
     def cancel(self, ids: Iterable[str]) -> None:
         """End tasks."""
         self.scheduler.cancel(ids)
+
+    def is_available(self) -> bool:
+        """Whether the scheduler is here."""
+        return self.scheduler.available()
 
     def read_end_word(self, task_id: str, word: str) -> str:
         """As `TaskBackend` has it."""
@@ -149,6 +156,10 @@ class TaskArray:
     def title(self) -> str:
         """What people call who runs them."""
         return self._backend.title
+
+    def is_available(self) -> bool:
+        """Whether who runs them can be asked from here; also where it does not answer just now."""
+        return self._backend.is_available()
 
     def find_alive(self) -> list[int]:
         """The numbers of the tasks that wait or work, as is said just now.

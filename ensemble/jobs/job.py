@@ -1,10 +1,11 @@
 """A job of any kind as it stood when it was read, and asking it to stop."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from ensemble.access import Action
 from ensemble.jobs.folders import change_job_files
-from ensemble.jobs.kinds import JobKind
+from ensemble.jobs.kinds import JobKind, load_entry_point
 from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
 from ensemble.jobs.status import JobStatus, is_worker_alive
 from ensemble.jobs.worker_death import describe_worker_death
@@ -17,6 +18,13 @@ STOP_FILE = "stop"
 TRIAL_FILE = "trial.json"
 # A worker holds it for as long as it is there: see `queue.acquire_worker_lock`.
 LOCK_FILE = "worker.lock"
+
+
+class UnfollowedWork(NamedTuple):
+    """How a job stands by what its tasks write, and a sentence on it."""
+
+    state: str
+    message: str
 
 
 class Job:
@@ -62,9 +70,26 @@ class Job:
             return True
 
     @property
+    def unfollowed_work(self) -> UnfollowedWork | None:
+        """How its tasks at a scheduler stand, where no process follows them any more.
+
+        None where one does, or there are no such tasks.
+        """
+        entry = self.kind.unfollowed_entry
+        if not entry or not self.is_placed or not self.has_died:
+            return None
+        work: UnfollowedWork | None = load_entry_point(entry)(self)
+        return work
+
+    @property
     def state(self) -> str:
-        """The state, but `failed` where the worker that should be there is not."""
-        return "failed" if self.has_died else self.status.state
+        """The state, but where the worker that should be there is not that of its tasks.
+
+        It is `failed` where there are none.
+        """
+        if not self.has_died:
+            return self.status.state
+        return work.state if (work := self.unfollowed_work) else "failed"
 
     @property
     def active(self) -> bool:
@@ -88,13 +113,16 @@ class Job:
         """One or two sentences on the state, possibly empty."""
         if not self.has_died:
             return self.status.message
+        if work := self.unfollowed_work:
+            return work.message
         return describe_worker_death(self.path, self.kind, self.status.share)
 
 
 def request_job_stop(job: Job) -> bool:
     """Ask a job's worker to stop; whether there was one to ask.
 
-    One that has ended meanwhile has stopped as well: asking too late is no error.
+    One that has ended meanwhile has stopped as well: asking too late is no error. Where only its
+    tasks at a scheduler are there, they are asked.
 
     Raises:
       AccessError: it is somebody else's.
@@ -102,8 +130,11 @@ def request_job_stop(job: Job) -> bool:
     """
     if not job.active:
         return False
+    again = is_stop_requested(job)
     with change_job_files(job.path, action=Action.STOP):
         (job.path / STOP_FILE).touch()
+    if job.unfollowed_work:
+        load_entry_point(job.kind.stop_tasks_entry)(job, again)
     return True
 
 

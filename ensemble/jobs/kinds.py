@@ -15,6 +15,9 @@ ENDED_STATES = ("finished", "stopped", "failed")
 IMPORTED = "imported"
 # How a worker died, where nothing more is known.
 UNKNOWN_DEATH = "it was killed, or the machine restarted"
+# Of those that one task does.
+UNFOLLOWED_JOB = "ensemble.jobs.remote.unfollowed_job:read_unfollowed_job"
+STOP_UNFOLLOWED_JOB = "ensemble.jobs.remote.unfollowed_job:stop_unfollowed_job"
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,9 @@ class JobKind:
       activity, kept_clause: what an unexpected error ended, and what is kept.
       death_clause: that its worker exited unexpectedly; how it died comes behind a colon.
       death_advice: what is kept then, and what to do.
+      unfollowed_entry, stop_tasks_entry: how one stands by what its tasks at a scheduler write,
+        and how they are stopped, where the process that followed them is there no more: functions
+        of the job, as "module:function"; "" where it has none.
       saved_progress_entry: a function of the job's folder, as "module:function": a sentence on how
         far it is kept. Without one `kept_clause` and `death_advice` say it, whatever lies there.
       memory_advice: what to do where memory ran out.
@@ -73,6 +79,8 @@ class JobKind:
     work_entry: str = ""
     compile_entry: str = ""
     saved_progress_entry: str = ""
+    unfollowed_entry: str = ""
+    stop_tasks_entry: str = ""
     ended_states: tuple[str, ...] = ENDED_STATES
 
     @property
@@ -137,6 +145,8 @@ TRAINING = JobKind(
     preload=("ensemble.runs.training.session", "filelock"),
     work_entry="ensemble.runs.training.worker:execute_run",
     compile_entry="ensemble.runs.training.worker:compile_likely_run",
+    unfollowed_entry="ensemble.runs.groups.unfollowed_run:read_unfollowed_run",
+    stop_tasks_entry="ensemble.runs.groups.unfollowed_run:stop_unfollowed_run",
     saved_progress_entry="ensemble.runs.checkpoints.folders:describe_saved_progress",
     ended_states=("finished", "stopped", "diverged", "failed", "imported"),
 )
@@ -183,6 +193,8 @@ STRESS = JobKind(
     stop_help="What has been measured so far is kept.",
     stopping_help="Within a second or two",
     work_entry="ensemble.shift.commands:work_stress",
+    unfollowed_entry=UNFOLLOWED_JOB,
+    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
 )
 REGRESSION = JobKind(
     name="regression",
@@ -203,6 +215,8 @@ REGRESSION = JobKind(
     stop_help="What has been measured so far is kept.",
     stopping_help="After the current iteration",
     work_entry="ensemble.regression.worker:run_regression_worker",
+    unfollowed_entry=UNFOLLOWED_JOB,
+    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
 )
 RACE = JobKind(
     name="race",
@@ -223,6 +237,8 @@ RACE = JobKind(
     stop_help="Results of earlier races are kept.",
     stopping_help="Within a second",
     work_entry="ensemble.race.commands:run_queued_race",
+    unfollowed_entry=UNFOLLOWED_JOB,
+    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
 )
 FETCH = JobKind(
     name="fetch",

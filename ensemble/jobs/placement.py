@@ -6,7 +6,7 @@ the only writer of its status.
 
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ensemble.cluster.schedulers import EXECUTION_TARGETS, find_scheduler
 from ensemble.cluster.task_array import SchedulerBackend
@@ -14,6 +14,8 @@ from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import parse_dataclass, unexpected_value_error
 
 PLACEMENT_FILE = "placement.json"
+# What stands for "where it was" where a job that goes on may be given another place.
+KEEP_PLACEMENT: Literal["keep"] = "keep"
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,10 @@ class Placement:
 
     on: str
     settings: dict[str, Any] = field(default_factory=dict)
+
+
+# A place that a job is given: a scheduler's, None for this machine, or where it was.
+NewPlacement = Placement | None | Literal["keep"]
 
 
 def write_placement(folder: Path, placement: Placement) -> None:

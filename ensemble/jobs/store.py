@@ -186,6 +186,12 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
           AccessError: it is somebody else's, or whoever asks has enough of them.
           RunError: it is active, or its work is over; or its folder cannot be written.
         """
+        return self._requeue_job(job_id)
+
+    def _requeue_job(
+        self, job_id: str, prepare_folder: Callable[[JobT], None] = lambda job: None
+    ) -> JobT:
+        """As `requeue`; `prepare_folder` changes what else is new in its folder, or refuses."""
         job = self._find_requeueable(job_id)
         launch_limit = (
             usage_limits.limit_launches() if self.requeue_action is Action.RESUME else nullcontext()
@@ -197,6 +203,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
             change_job_files(job.path, action=self.requeue_action),
             prepare_requeue(job.path, busy, look) as job,
         ):
+            prepare_folder(job)
             now = time.time()
             status = replace(
                 job.status,
@@ -268,8 +275,10 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
           alone: whether who asks holds the worker's lock, so that none of this host does.
         """
         job = self.find(job_id)
+        # Whose tasks alone are there can be followed again.
+        active = job.active and not job.unfollowed_work
         if why := self.explain_requeue_refusal(
-            job, job.has_pending_or_remote_worker if alone else job.active
+            job, job.has_pending_or_remote_worker if alone else active
         ):
             raise RunError(self._begin_refusal(job_id) + why)
         return job

@@ -51,7 +51,7 @@ def queue_race(config: RaceConfig, placement: Placement | None = None) -> RaceJo
     if placement is None:
         check_jax_environment()  # each of its processes would end by it
     busy = "This machine is being measured already: let that end, or stop it."
-    if (there := read_race_job()) and there.active:
+    if (there := read_race_job()) and there.active and not there.unfollowed_work:
         raise RunError(busy)
     now = time.time()
     status = RaceStatus(queued=now, updated=now, settings=config.as_dict())

@@ -26,8 +26,14 @@ from ensemble.jobs.folders import (
 from ensemble.jobs.kinds import GROUP, IMPORTED, STRESS, TRAINING, JobKind
 from ensemble.jobs.launch import build_worker_environment, track_child
 from ensemble.jobs.network_probe import write_network_advice
+from ensemble.jobs.placement import (
+    KEEP_PLACEMENT,
+    NewPlacement,
+    Placement,
+    read_place_name,
+    write_placement,
+)
 from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
-from ensemble.jobs.placement import Placement, read_place_name
 from ensemble.jobs.store import JobStore, StoredJob
 from ensemble.jobs.warm_worker import WarmWorker
 from ensemble.machine.group_count import choose_group_count
@@ -40,6 +46,7 @@ from ensemble.runs.status import RESUMABLE, Status, list_remaining_members, read
 from ensemble.storage.folder_index import INDEXED_FILES
 from ensemble.storage.plain_files import open_plain_append
 
+GROUPS_FOLDER = "groups"  # in the folder of a run whose members are shared out among tasks
 # How a run that cannot go on has ended, and what to do instead.
 FINAL_STATE_REASONS = {
     "finished": "it has finished. Launch a new one for more epochs.",
@@ -91,7 +98,9 @@ class Run(StoredJob):
         """Whether its members are shared out among tasks; see `runs.groups`."""
         if self.training_config is None or self.origin:
             return False
-        return self.training_config.groups > 1 or (self.path / PLACEMENT).exists()
+        if self.training_config.groups > 1 or (self.path / PLACEMENT).exists():
+            return True
+        return (self.path / GROUPS_FOLDER).is_dir()  # once it was placed, and has come back here
 
     @property
     def can_resume(self) -> bool:
@@ -123,6 +132,23 @@ def require_training_config(run: Run) -> EnsembleConfig:
             "members. Choose a run that was trained here."
         )
     return run.training_config
+
+
+def _change_run_placement(run: Run, placement: Placement | None) -> None:
+    """Note where a run goes on; RunError where it cannot go on there."""
+    if run.active:
+        raise RunError(
+            f"The tasks of the run “{run.id}” are still there: stop it, then resume it elsewhere."
+        )
+    if placement is None:
+        (run.path / PLACEMENT).unlink(missing_ok=True)
+        return
+    if not run.in_groups and run.status.step:
+        raise RunError(
+            f"The run “{run.id}” is trained by one process of this machine, not in tasks: resume "
+            "it here, or launch it anew with --on."
+        )
+    write_placement(run.path, placement)
 
 
 class _ParsedRunConfig(NamedTuple):
@@ -246,12 +272,13 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
         """
         self.warm_worker.keep_ready(build_worker_environment(), likely)
 
-    def requeue(self, job_id: str, on: str = "") -> Run:
+    def requeue(self, job_id: str, on: str = "", placement: NewPlacement = KEEP_PLACEMENT) -> Run:
         """Put a run that can go on back into state `queued`.
 
         Args:
           job_id: which.
           on: the place that asks, as the run's placement names it.
+          placement: where it goes on; by default where it was.
 
         Raises:
           AccessError: it is somebody else's, or whoever asks has enough of them.
@@ -267,7 +294,12 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
                 f"The run “{job_id}” is trained on {EXTERNAL_TARGETS[place].title} and cannot be "
                 f"resumed here: {again} Training then continues from its checkpoint."
             )
-        return super().requeue(job_id)
+
+        def change_placement(run: Run) -> None:
+            if placement != KEEP_PLACEMENT:
+                _change_run_placement(run, placement)
+
+        return self._requeue_job(job_id, change_placement)
 
     def request_stop(self, job_id: str) -> bool:
         """Ask a run's worker to stop; it does within about a second of training.

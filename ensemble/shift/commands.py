@@ -61,7 +61,7 @@ def queue_stress(
             f"The run “{run_id}” has no checkpoint yet: one is kept at the end of its first epoch."
         )
     busy = f"The run “{run_id}” is being measured already."
-    if (there := read_stress_job(run)) and there.active:
+    if (there := read_stress_job(run)) and there.active and not there.unfollowed_work:
         raise RunError(busy)
     folder = stress_folder(run.path)
     with usage_limits.limit_launches():

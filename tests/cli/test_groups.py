@@ -41,7 +41,7 @@ def test_runs_show_has_each_group_with_its_task_and_the_place() -> None:
         "message": "",
         "epoch": 2,
         "step": 27,
-        "task": {"state": "running", "id": "7_0", "node": "node2", "reason": ""},
+        "task": {"state": "running", "id": "7_0", "node": "node2", "reason": "", "word": ""},
         "log": "groups/1/log.txt",
     }
     assert second["members"] == [5, 8]

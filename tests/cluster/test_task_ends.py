@@ -15,6 +15,7 @@ from ensemble.cluster.task_ends import TASK_ENDS, describe_task_end, find_task_e
 from ensemble.runs.groups.group import list_run_groups
 from ensemble.runs.groups.tasks import read_group_tasks
 from tests.cluster.mini import MiniSlurm
+from tests.cluster.test_resume_elsewhere import submitted
 from tests.cluster.test_runs import (
     ROOT,
     SETTINGS,
@@ -35,12 +36,6 @@ LARGE = ("--members=64", "--network=mlp", "--width=1024", "--batch-size=512", "-
 def words(run: runs.Run) -> list[str]:
     """Slurm's word for the end of each group's task."""
     return [task.word for _, task in sorted(read_group_tasks(run.path).items())]
-
-
-def submitted(run: runs.Run, slurm: MiniSlurm) -> int:
-    """How many tasks the run ever had."""
-    said = slurm.run("squeue", "-h", "--array", "-t", "all", "-n", run.id, "-o", "%i")
-    return len(said.split())
 
 
 def test_what_was_cancelled_in_slurm_stays_so_and_resume_goes_on_to_the_same_bits(

@@ -7,13 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from ensemble.cluster.task_ends import describe_task_end, find_task_end
-from ensemble.errors import RunError
+from ensemble.errors import ClusterError, ConfigError, RunError
 from ensemble.jobs.job import STOP_FILE, clear_stop_request
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter, write_status
-from ensemble.runs.groups.group import Group, create_group_folders, list_run_groups
+from ensemble.runs.groups.group import (
+    GROUPS_FOLDER,
+    Group,
+    create_group_folders,
+    list_run_groups,
+)
 from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor, describe_stale_group
 from ensemble.runs.groups.merging import GroupMerger
+from ensemble.runs.groups.takeover import COORDINATOR_FILE, GroupLease
 from ensemble.runs.groups.tasks import (
     LOCAL_TITLE,
     GroupTaskControl,
@@ -31,6 +37,7 @@ from ensemble.runs.store import Run, require_training_config
 POLL_SECONDS = 0.3
 # How often a task that exited unexpectedly is started again, of each group.
 MAX_RESTARTS = 3
+REFUSED_PAUSE_SECONDS = 30.0  # before the next try, where the scheduler did not take it
 ENDED_STATES = "finished", "diverged", "failed"
 COMPLETED_STATES = "finished", "diverged"
 MAX_FAILED_READS = (
@@ -63,6 +70,8 @@ class GroupCoordinator:
         # How often a group's task was started again since it last came further, and how far it was.
         self._starts: dict[int, int] = {}
         self._reached: dict[int, int] = {}
+        # When a group's task was last refused, on this machine's clock.
+        self._refused: dict[int, float] = {}
         self._told: tuple[Any, ...] = ()
         self._noted: Mapping[int, TaskStatus] = {}
         self._stopping, self._unread = False, 0
@@ -77,11 +86,13 @@ class GroupCoordinator:
           RunError: a group is missing, or its files belong to another run or are damaged.
         """
         self._groups = create_group_folders(self._run)
+        lease = GroupLease(self._run.path / GROUPS_FOLDER / COORDINATOR_FILE, "The run")
         self._reached = {group.number: group.status.step for group in self._groups}
         self._merger = GroupMerger(self._run, self._groups)
         try:
             self._start_missing_tasks()
             while not self._poll_groups():
+                lease.exit_if_taken_over()
                 time.sleep(POLL_SECONDS)
         finally:
             self._stop_groups()
@@ -174,12 +185,21 @@ class GroupCoordinator:
             self._reached[number], self._starts[number] = group.status.step, 0
         if retry == "never" or (retry == "progress" and not further):
             return False
+        if time.monotonic() < self._refused.get(number, 0.0) + REFUSED_PAUSE_SECONDS:
+            return True
         if self._starts.get(number, 0) >= MAX_RESTARTS:
             return False
         self._starts[number] = self._starts.get(number, 0) + 1
         what = describe_task_end(word, self._tasks.place_title) or "its task exited unexpectedly."
         print(f"{group.title}: {what} It is started again.", flush=True)
-        self._tasks.start_tasks([group])
+        try:
+            self._tasks.start_tasks([group])
+        except ClusterError as error:
+            self._refused[number] = time.monotonic()
+            print(f"{group.title}: it could not be started: {error}", flush=True)
+        except ConfigError as error:
+            print(f"{group.title}: it cannot be started again: {error}", flush=True)
+            return False
         return True
 
     def _is_group_alive(self, group: Group) -> bool:

@@ -3,16 +3,18 @@
 They do not end with the process that follows them, which may be started again as each of them may.
 """
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 
 from ensemble.cluster.schedulers import KUBERNETES
 from ensemble.jobs.job import is_stop_requested
 from ensemble.jobs.outcome import Outcome
-from ensemble.runs.groups.coordinator import GroupCoordinator
+from ensemble.runs.groups.coordinator import ENDED_STATES, GroupCoordinator
 from ensemble.runs.groups.group import Group, list_run_groups
 from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor
 from ensemble.runs.groups.tasks import TaskStatus
+from ensemble.runs.groups.worker_variables import PARENT_VARIABLE
 from ensemble.runs.store import Run
 
 # A group that failed or went silent is started again within minutes, if at all: Kubernetes waits
@@ -102,3 +104,30 @@ class ExternalTaskCoordinator(GroupCoordinator):
     def _is_only_process_stopping(self) -> bool:
         """Whether this process is to end, and no other."""
         return self._stop() and not is_stop_requested(self._run)
+
+
+class TaskCoordinator(ExternalTaskCoordinator):
+    """Coordinates a run from within a task of it, where nobody follows it from outside.
+
+    Its tasks are there, or wait: only one that is lost is submitted again. When its own task ends,
+    the next goes on with what this leaves.
+    """
+
+    def _start_missing_tasks(self) -> None:
+        self._hearing.update(self._groups)
+
+    def _is_group_over(self, group: Group, tasks: Mapping[int, TaskStatus]) -> bool:
+        # The task that this is part of ends after this has.
+        ended = (*ENDED_STATES, "stopped") if self._stopping else ENDED_STATES
+        return group.status.state in ended or super()._is_group_over(group, tasks)
+
+    def _build_outcome(self) -> Outcome:
+        if self._is_only_process_stopping and not self._merger.is_over:
+            return Outcome(self._compute_state(), "")
+        return super()._build_outcome()
+
+    @property
+    def _is_only_process_stopping(self) -> bool:
+        parent = int(os.environ.get(PARENT_VARIABLE) or 0)
+        gone = bool(parent) and os.getppid() != parent
+        return (gone or self._stop()) and not is_stop_requested(self._run)

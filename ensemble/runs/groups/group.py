@@ -13,11 +13,11 @@ from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.kinds import GROUP, JobKind
 from ensemble.jobs.status import write_status
 from ensemble.runs.status import Status
-from ensemble.runs.store import Run, find_run, require_training_config
+from ensemble.runs.store import GROUPS_FOLDER, Run, find_run, require_training_config
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import Count, parse_dataclass
 
-GROUPS_FOLDER, GROUP_FILE = "groups", "group.json"
+GROUP_FILE = "group.json"
 GROUP_ID_PATTERN = re.compile(r"(.+):([1-9][0-9]{0,2})")
 
 

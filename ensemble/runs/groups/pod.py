@@ -20,7 +20,7 @@ from ensemble.jobs.placement import Placement
 from ensemble.machine.python_command import build_python_command
 from ensemble.runs.groups.group import find_group
 from ensemble.runs.groups.shared_creation import create_run_once, take_up_submission
-from ensemble.runs.groups.worker import PARENT_VARIABLE
+from ensemble.runs.groups.worker_variables import PARENT_VARIABLE
 from ensemble.runs.store import Run, find_run
 from ensemble.storage.plain_files import open_plain_append
 

@@ -5,18 +5,20 @@ task again elsewhere. Whoever comes second waits while the first is heard of. On
 so long that another took its place exits silently when it wakes.
 """
 
+import math
 import os
 import secrets
 import socket
 import time
 from pathlib import Path
 
+from ensemble.jobs.job import Job
 from ensemble.jobs.status import HEARTBEAT_SECONDS
 from ensemble.runs.groups.group import Group
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.plain_files import open_plain_file
 
-LEASE_FILE = "task.json"
+LEASE_FILE, COORDINATOR_FILE = "task.json", "coordinator.json"
 # Three heartbeats that did not come.
 LEASE_EXPIRY_SECONDS = 3 * HEARTBEAT_SECONDS
 LEASE_CHECK_SECONDS = 1.0
@@ -29,23 +31,32 @@ def has_remote_heartbeat(group: Group) -> bool:
         return False
     if status.host == socket.gethostname():  # Its lock has told.
         return False
+    return compute_silence(group) < LEASE_EXPIRY_SECONDS
+
+
+def compute_silence(job: Job) -> float:
+    """Seconds since a job's status was written, by the disk's own clock; infinite if not known."""
     try:
-        with open_plain_file(group.status_file) as file:
+        with open_plain_file(job.status_file) as file:
             beat = os.fstat(file.fileno()).st_mtime
-        return _read_disk_time(group.path) - beat < LEASE_EXPIRY_SECONDS
+        return _read_disk_time(job.path) - beat
     except OSError:
-        return False
+        return math.inf
 
 
 class GroupLease:
-    """A task's place at a group, which another may take; made by the one that is to have it.
+    """A process's place at a group, or a run, which another may take; made by who is to have it.
+
+    Args:
+      file: where it is noted.
+      title: what people call the group or the run.
 
     Raises:
-      OSError: the group's folder cannot be written.
+      OSError: the file cannot be written.
     """
 
-    def __init__(self, group: Group) -> None:
-        self._file, self._title = group.path / LEASE_FILE, group.title
+    def __init__(self, file: Path, title: str) -> None:
+        self._file, self._title = file, title
         self._token, self._looked = secrets.token_hex(8), time.monotonic()
         who = {"host": socket.gethostname(), "pid": os.getpid()}
         write_json(self._file, {"token": self._token, **who})

@@ -12,7 +12,7 @@ from ensemble.jobs import slots
 from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.launch import build_worker_environment
 from ensemble.runs.groups.group import GROUPS_FOLDER, Group
-from ensemble.runs.groups.worker import CORES_VARIABLE, PARENT_VARIABLE
+from ensemble.runs.groups.worker_variables import CORES_VARIABLE, PARENT_VARIABLE
 from ensemble.runs.store import Run
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import parse_dataclass

@@ -5,34 +5,38 @@ A run that is one group may have a task on several nodes: then this is one of it
 
 import os
 import time
+from contextlib import ExitStack
 
 from ensemble import hosts
+from ensemble.cluster.schedulers import SCHEDULERS
 from ensemble.jobs import worker
 from ensemble.jobs.job import LOCK_FILE, STOP_FILE
 from ensemble.jobs.outcome import Outcome, StopRequest
-from ensemble.jobs.placement import read_node_count
+from ensemble.jobs.placement import read_node_count, read_place_name
 from ensemble.jobs.status import StatusWriter
+from ensemble.runs.groups.coordinator_process import CoordinatorProcess
 from ensemble.runs.groups.group import Group, GroupStatus, find_group
-from ensemble.runs.groups.takeover import GroupLease, has_remote_heartbeat
+from ensemble.runs.groups.takeover import LEASE_FILE, GroupLease, has_remote_heartbeat
+from ensemble.runs.groups.worker_variables import CORES_VARIABLE, PARENT_VARIABLE
 from ensemble.runs.training.run_training import train_run
 from ensemble.storage.file_lock import is_locked
 
-# Set for a task that is to end with the process that started it.
-PARENT_VARIABLE = "ENSEMBLE_PARENT"
-CORES_VARIABLE = "ENSEMBLE_CORES"  # which it may use, separated by commas
 WAIT_SECONDS = 1.0
 
 
 class GroupStopRequest(StopRequest):
-    """As a run's, and also when the process that started this task is there no more."""
+    """As a run's, and also when that is to stop, or the process that started this is no more."""
 
     def __init__(self, group: Group) -> None:
         super().__init__(group.path / STOP_FILE)
+        self._run_file = group.path.parents[1] / STOP_FILE
         self._parent = int(os.environ.get(PARENT_VARIABLE) or 0)
 
     def __call__(self) -> bool:
         """Whether it is time to stop."""
-        return super().__call__() or bool(self._parent and os.getppid() != self._parent)
+        if super().__call__() or self._run_file.exists():
+            return True
+        return bool(self._parent and os.getppid() != self._parent)
 
 
 def execute_group(name: str) -> None:
@@ -80,9 +84,14 @@ def _execute_group_here(name: str) -> Group:
 
     def train_group(status: StatusWriter[GroupStatus], stop: StopRequest) -> Outcome:
         status.update(state="starting", message="", started=time.time())
-        return train_run(group, status, stop, GroupLease(group).exit_if_taken_over)
+        lease = GroupLease(group.path / LEASE_FILE, group.title)
+        return train_run(group, status, stop, lease.exit_if_taken_over)
 
-    worker.execute_job(group, train_group, lambda status: None, GroupStopRequest(group))
+    stop = GroupStopRequest(group)
+    with ExitStack() as held:
+        if read_place_name(group.path.parents[1]) in SCHEDULERS:
+            held.enter_context(CoordinatorProcess(group, lambda: stop.signalled))
+        worker.execute_job(group, train_group, lambda status: None, stop)
     return find_group(name)
 
 

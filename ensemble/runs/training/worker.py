@@ -1,6 +1,7 @@
 """A run's worker: waits in the queue, trains, and writes down how it ended."""
 
 import contextlib
+import os
 import time
 
 from ensemble import datasets, hosts
@@ -74,11 +75,19 @@ def _coordinate_groups(
     run: Run, status: StatusWriter[Status], stop: StopRequest, report: ReportStatus
 ) -> Outcome:
     from ensemble.runs.groups.coordinator import GroupCoordinator
-    from ensemble.runs.groups.external_tasks import ExternalTaskCoordinator, ExternalTasks
+    from ensemble.runs.groups.external_tasks import (
+        ExternalTaskCoordinator,
+        ExternalTasks,
+        TaskCoordinator,
+    )
     from ensemble.runs.groups.task_placement import create_group_tasks
+    from ensemble.runs.groups.worker_variables import PARENT_VARIABLE
 
     tasks = create_group_tasks(run)
-    follows = ExternalTaskCoordinator if isinstance(tasks, ExternalTasks) else GroupCoordinator
+    if isinstance(tasks, ExternalTasks):
+        follows: type[GroupCoordinator] = ExternalTaskCoordinator
+    else:
+        follows = TaskCoordinator if os.environ.get(PARENT_VARIABLE) else GroupCoordinator
     return follows(run, status, stop, report, tasks).follow_groups()
 
 
