@@ -97,7 +97,7 @@ def test_a_task_that_was_killed_is_back_before_its_heartbeat_would_be_missed(
     assert_same_bits(run, here)
 
 
-def test_a_task_that_is_suspended_or_held_is_said_to_be(slurm: MiniSlurm) -> None:
+def test_a_task_that_is_suspended_is_said_to_be(slurm: MiniSlurm) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         task = tasks_with_nodes(run, slurm)[1].id
