@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
-from ensemble.errors import EnsembleError
+from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import JobKind
 from ensemble.jobs.status import StatusWriter
@@ -27,10 +27,17 @@ Result = TypeVar("Result")
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """How a job ended: its final state, and a sentence of advice."""
+    """How a job ended: its final state, and a sentence of advice.
+
+    Attributes:
+      state: one of its kind's `ended_states`.
+      message: one or two sentences, possibly empty.
+      machine_fault: as of a `JobStatus`.
+    """
 
     state: str
     message: str = ""
+    machine_fault: bool = False
 
 
 class StopRequest:
@@ -85,7 +92,8 @@ def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
     try:
         return work()
     except EnsembleError as error:
-        return Outcome("failed", str(error))
+        # Settings that do not fit together fit no better elsewhere.
+        return Outcome("failed", str(error), machine_fault=not isinstance(error, ConfigError))
     except OSError as error:
         if is_memory_error(error):
             return _end_without_memory(kind, error)
@@ -101,13 +109,13 @@ def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
         sentence += f"{kind.resume_advice}."
         if kind.saved_progress_entry:
             sentence += f" {kind.describe_kept_work(job.path)}"
-        return Outcome("failed", sentence)
+        return Outcome("failed", sentence, machine_fault=True)
     except (MemoryError, RuntimeError, ValueError) as error:
         if is_memory_error(error):
             return _end_without_memory(kind, error)
         if (start_error := describe_jax_start_error(error)) is None:
             raise
-        return Outcome("failed", start_error)
+        return Outcome("failed", start_error, machine_fault=True)
 
 
 def _end_without_memory(kind: JobKind, error: BaseException) -> Outcome:

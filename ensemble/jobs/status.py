@@ -48,6 +48,8 @@ class JobStatus:
         system does not say.
       seconds_left: about how long it will still take, as of `updated`; None if that is not
         known.
+      machine_fault: whether it failed of the machine, a full disk or a lost server, say: the same
+        may go well once that is mended.
     """
 
     kind: ClassVar[JobKind]
@@ -61,6 +63,7 @@ class JobStatus:
     pid_ticks: Count | None = None
     host: str = ""
     seconds_left: MetricValue | None = None
+    machine_fault: bool = False
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -178,6 +181,7 @@ class StatusWriter(Generic[AnyStatus]):
             pid_created=me.create_time(),
             pid_ticks=read_start_ticks(me.pid),
             host=socket.gethostname(),
+            machine_fault=False,
         )
 
     @property

@@ -87,7 +87,8 @@ def hold_job(job: Job) -> Iterator[StatusWriter[Any]]:
 
 def write_job_end(status: StatusWriter[Any], outcome: Outcome, report: ReportStatus) -> None:
     """Write down how a job ended."""
-    status.update(state=outcome.state, message=outcome.message, seconds_left=None)
+    fault = {"machine_fault": True} if outcome.machine_fault else {}
+    status.update(state=outcome.state, message=outcome.message, seconds_left=None, **fault)
     report(status.status)
 
 

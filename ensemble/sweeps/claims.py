@@ -7,6 +7,9 @@ but another host is left a minute to say what a run that has just finished came 
 
 A trial that is trained several times has a run for each training. The next is made once the one
 before has finished: the latest is under way.
+
+A trial whose run failed stays open: it is passed over until the sweep is queued again, and then is
+tried again. Only where the sweep finishes all the same is it told to Optuna that it failed.
 """
 
 import os
@@ -29,7 +32,15 @@ from ensemble.storage.atomic_files import write_json
 from ensemble.storage.file_lock import is_locked
 from ensemble.sweeps.objectives import read_objective_values
 from ensemble.sweeps.store import Sweep
-from ensemble.sweeps.study import RUNNING, WAITING, SweepStudy, list_trial_run_ids
+from ensemble.sweeps.study import (
+    FAILED_SINCE_NOTE,
+    MACHINE_FAULT_NOTE,
+    RUNNING,
+    WAITING,
+    SweepStudy,
+    has_trial_failed,
+    list_trial_run_ids,
+)
 
 # A trial whose worker was killed so often is given up: it may be what kills them.
 MAX_TRIAL_ATTEMPTS = 3
@@ -56,11 +67,9 @@ class NoTrial:
 
     Attributes:
       all_ended: whether all have ended; else others are at the last ones.
-      ended_count: how many have ended.
     """
 
     all_ended: bool
-    ended_count: int
 
 
 def claim_trial(sweep: Sweep, archive: SweepStudy) -> TrialClaim | NoTrial:
@@ -69,19 +78,30 @@ def claim_trial(sweep: Sweep, archive: SweepStudy) -> TrialClaim | NoTrial:
     Raises:
       RunError: a run's folder cannot be written, or the storage not be reached.
     """
+    queued = sweep.status.queued
     with archive.lock_trials():
         for trial in archive.read_trials():
-            left = trial.state == RUNNING and not _has_readable_worker(trial)
+            left = trial.state == RUNNING and not has_trial_failed(trial, queued)
+            left = left and not _has_readable_worker(trial)
             if left and (run_id := _take_over_trial(sweep, archive, trial)):
                 return _write_claim(archive, trial, run_id)
         trials = archive.read_trials()
-        ended = sum(listed_trial.state.is_finished() for listed_trial in trials)
         begun = sum(listed_trial.state != WAITING for listed_trial in trials)
         while begun < sweep.config.trial_count:
             if claim := _claim_new_trial(sweep, archive, len(trials)):
                 return claim
-            begun, ended, trials = begun + 1, ended + 1, archive.read_trials()
-        return NoTrial(ended >= sweep.config.trial_count, ended)
+            begun, trials = begun + 1, archive.read_trials()
+        return NoTrial(count_ended_trials(trials, queued) >= sweep.config.trial_count)
+
+
+def count_ended_trials(trials: list[FrozenTrial], queued: float) -> int:
+    """How many trials there is nothing to do for, until the sweep is queued again.
+
+    Args:
+      trials: of the sweep.
+      queued: when the sweep was queued, of its status.
+    """
+    return sum(trial.state.is_finished() or has_trial_failed(trial, queued) for trial in trials)
 
 
 def claim_more_trials(sweep: Sweep, archive: SweepStudy, most: int) -> list[TrialClaim]:
@@ -140,26 +160,30 @@ def release_trial(archive: SweepStudy, claimed: TrialClaim) -> None:
 
 
 def record_trial_result(
-    archive: SweepStudy, trial: FrozenTrial, run: runs.Run, pruned: str = ""
+    sweep: Sweep, archive: SweepStudy, trial: FrozenTrial, run: runs.Run, pruned: str = ""
 ) -> None:
     """Say what a trial came to whose run has ended; to be called within `SweepStudy.lock_trials`.
 
     Of several trainings that is the mean; where one did not finish, that is what the trial came to.
     A run that diverged counts as one that was pruned: Optuna's samplers know nothing of trials
-    that failed, but hold one that was pruned for worse than any that was not.
+    that failed, but hold one that was pruned for worse than any that was not. One whose run failed
+    is tried again once the sweep is resumed.
 
     Args:
+      sweep: whose.
       archive: the sweep's.
-      trial: whose.
+      trial: which.
       run: its latest, as it ended.
       pruned: why it was ended early; "" if it was not.
     """
     run_ids = list_trial_run_ids(archive.read_trial(trial).user_attrs)
     try:
         trained = [*map(runs.find_run, run_ids[:-1]), run]
+    except UnknownRunError:
+        _fail_trial(archive, trial, "Its run was deleted.")
+        return
     except RunError as error:
-        message = "Its run was deleted." if isinstance(error, UnknownRunError) else str(error)
-        _fail_trial(archive, trial, message)
+        _set_trial_aside(sweep, archive, trial, str(error))
         return
     if run.state == "finished" and (
         values := _read_mean_values(trained, archive.config.objective_names)
@@ -172,8 +196,19 @@ def record_trial_result(
         message = run.message or "The value of an objective is not a number."
         archive.set_trial_attributes(trial, failed=True, message=message)
         archive.finish_trial(trial.number, TrialState.PRUNED)
+    elif run.state == "failed":
+        lost = run.has_died or run.status.machine_fault
+        _set_trial_aside(sweep, archive, trial, run.message or "Its run failed.", lost)
     else:
         _fail_trial(archive, trial, run.message or f"Its run is {run.state}.")
+
+
+def fail_trials_for_good(sweep: Sweep, archive: SweepStudy) -> None:
+    """Tell that the trials failed which a sweep that finishes does not try again."""
+    with archive.lock_trials():
+        for trial in archive.read_trials():
+            if has_trial_failed(trial, sweep.status.queued):
+                archive.finish_trial(trial.number, TrialState.FAIL)
 
 
 def build_owner_record() -> dict[str, Any]:
@@ -240,27 +275,33 @@ def _take_over_trial(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> s
     try:
         run = read_trial_run(trial)
     except RunError as error:
-        return _fail_trial(archive, trial, str(error))
+        return _set_trial_aside(sweep, archive, trial, str(error))
     if run is None:
         return _fail_trial(archive, trial, "Its run was deleted.")
     repeat_missing = needs_more_repeats(archive, trial, run)
-    if not (run.has_died or repeat_missing) and run.state in ("finished", "diverged", "failed"):
-        record_trial_result(archive, trial, run)
+    failed_before = trial.user_attrs.get(FAILED_SINCE_NOTE) is not None
+    # A full disk may have kept its worker from saying that it failed.
+    tries_again = failed_before or (
+        run.state == "failed" and run.status.updated < sweep.status.queued
+    )
+    ended_states = ("finished", "diverged") if tries_again else ("finished", "diverged", "failed")
+    if not (run.has_died or repeat_missing) and run.state in ended_states:
+        record_trial_result(sweep, archive, trial, run)
         return ""
     # Between two trainings no run says that it was stopped: a trial that was left has no owner.
     left = trial.user_attrs.get("owner") is None if repeat_missing else run.state == "stopped"
-    attempts = int(trial.user_attrs.get("attempts", 1)) + (not left)
+    attempts = 1 if failed_before else int(trial.user_attrs.get("attempts", 1)) + (not left)
     if attempts > MAX_TRIAL_ATTEMPTS:
         message = f"Its worker was killed {MAX_TRIAL_ATTEMPTS} times: see the log of its run."
-        return _fail_trial(archive, trial, message)
-    archive.set_trial_attributes(trial, attempts=attempts)
+        return _set_trial_aside(sweep, archive, trial, message)
+    archive.set_trial_attributes(trial, attempts=attempts, **{FAILED_SINCE_NOTE: None})
     if repeat_missing:
         return _adopt_trial_run(sweep, archive, trial) or _create_trial_run(sweep, archive, trial)
     if run.status.state != "queued":
         try:
             runs.requeue_run(run.id)
         except RunError as error:
-            return _fail_trial(archive, trial, str(error))
+            return _set_trial_aside(sweep, archive, trial, str(error))
     return run.id
 
 
@@ -321,6 +362,23 @@ def _write_claim(
 ) -> TrialClaim:
     archive.set_trial_attributes(trial, owner=build_owner_record())
     return TrialClaim(archive.read_trial(trial), run_id, fresh)
+
+
+def _set_trial_aside(
+    sweep: Sweep, archive: SweepStudy, trial: FrozenTrial, message: str, machine_fault: bool = True
+) -> str:
+    """Pass over a trial that failed until the sweep is resumed; it has no run to go on with: "".
+
+    Args:
+      sweep: whose.
+      archive: the sweep's.
+      trial: which.
+      message: why it failed.
+      machine_fault: as of a `JobStatus`.
+    """
+    notes = {MACHINE_FAULT_NOTE: machine_fault, FAILED_SINCE_NOTE: sweep.status.queued}
+    archive.set_trial_attributes(trial, message=message, owner=None, **notes)
+    return ""
 
 
 def _fail_trial(archive: SweepStudy, trial: FrozenTrial, message: str) -> str:

@@ -6,6 +6,7 @@ makes all of it unreadable once another is added.
 """
 
 import contextlib
+import errno
 import functools
 import os
 import sqlite3
@@ -142,6 +143,11 @@ def translate_storage_errors(sweep_id: str, word: str) -> Iterator[None]:
             raise RunError(describe_damaged_trials(sweep_id, word)) from error
         if not isinstance(why, sqlite3.OperationalError):
             raise
+        if why.sqlite_errorcode == sqlite3.SQLITE_FULL:
+            raise RunError(
+                f"The trials of “{sweep_id}” cannot be stored ({os.strerror(errno.ENOSPC)}): make "
+                "room, then resume the sweep. Every trial is kept."
+            ) from error
         raise RunError(
             f"The stored trials of “{sweep_id}” cannot be used ({why}): check that "
             f"{STORAGE_FILES[word]} in its folder is complete and writable, and that the disk "

@@ -38,6 +38,8 @@ from ensemble.sweeps.storages import (
 TRIALS_LOCK_FILE = "trials.lock"
 LOCK_TIMEOUT_S, LOCK_POLL_INTERVAL_S = 120.0, 0.02
 RUNNING, WAITING = TrialState.RUNNING, TrialState.WAITING
+# Of a trial that failed: when the sweep had been queued by then, and whether it was the machine.
+FAILED_SINCE_NOTE, MACHINE_FAULT_NOTE = "failed_since", "machine_fault"
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -174,6 +176,22 @@ def list_trial_run_ids(notes: Mapping[str, Any]) -> tuple[str, ...]:
     return (notes["run"], *notes.get("repeats", ())) if notes.get("run") else ()
 
 
+def has_trial_failed(trial: FrozenTrial, queued: float) -> bool:
+    """Whether a trial failed since the sweep was last queued: once resumed, that tries it again.
+
+    Args:
+      trial: as it is written down.
+      queued: when the sweep was queued, of its status.
+    """
+    return trial.state == RUNNING and trial.user_attrs.get(FAILED_SINCE_NOTE) == queued
+
+
+def has_trial_finished(trial: FrozenTrial) -> bool:
+    """Whether there is something to learn of a trial: it is complete, or others were better."""
+    pruned = trial.state == TrialState.PRUNED and not trial.user_attrs.get("failed")
+    return trial.state == TrialState.COMPLETE or pruned
+
+
 def is_valid_trial(trial: FrozenTrial, config: SweepConfig) -> bool:
     """Whether a trial is as a sweep with these settings may have written it.
 
@@ -191,6 +209,8 @@ def is_valid_trial(trial: FrozenTrial, config: SweepConfig) -> bool:
         and _is_valid_repeats(notes.get("repeats", []))
         and type(notes.get("attempts", 1)) is int
         and isinstance(notes.get("message", ""), str)
+        and type(notes.get(FAILED_SINCE_NOTE)) in (float, int, type(None))
+        and type(notes.get(MACHINE_FAULT_NOTE, False)) is bool
         and (owner is None or _is_valid_owner(owner))
         and isinstance(fixed, dict)
         and all(_is_valid_param(name, param, config) for name, param in trial.params.items())

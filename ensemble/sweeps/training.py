@@ -181,7 +181,7 @@ def train_trial(
             return None
         run, stop = ended
         if not needs_more_repeats(archive, claimed.trial, run):
-            return _record_ended_trial(archive, claimed, run, stop)
+            return _record_ended_trial(sweep, archive, claimed, run, stop)
         if outer():
             release_trial(archive, claimed)
             return run
@@ -212,7 +212,8 @@ def train_packed_trials(
 ) -> list[runs.Run]:
     """Bring claimed trials to their ends side by side in one program; each is told of as it ends.
 
-    Those that failed are tried again, each alone: what all of them need may have been too much.
+    Those that failed are tried again, each alone: what all of them need may have been too much. Not
+    those that a full disk ended, or the like: they wait until the sweep is resumed.
 
     Args:
       sweep: whose.
@@ -234,7 +235,9 @@ def train_packed_trials(
         if run.state == "failed":
             return
         try:
-            ended_runs[run.id] = _record_ended_trial(archive, every[run.id], run, stops[run.id])
+            ended_runs[run.id] = _record_ended_trial(
+                sweep, archive, every[run.id], run, stops[run.id]
+            )
         except Exception:
             # A storage that does not answer now is asked again once all have ended.
             traceback.print_exc()
@@ -266,16 +269,17 @@ def _finish_unrecorded_trial(
 ) -> runs.Run | None:
     """What a trial came to that was not told of; None if another process is working on it."""
     try:
-        if (run := runs.find_run(claimed.run_id)).state == "failed":
+        run = runs.find_run(claimed.run_id)
+        if run.state == "failed" and not run.status.machine_fault:
             runs.requeue_run(run.id)
             return train_trial(sweep, archive, claimed, outer)
     except RunError:
         return None
-    return None if run.active else _record_ended_trial(archive, claimed, run, stop)
+    return None if run.active else _record_ended_trial(sweep, archive, claimed, run, stop)
 
 
 def _record_ended_trial(
-    archive: SweepStudy, claimed: TrialClaim, run: runs.Run, stop: TrialStopRequest
+    sweep: Sweep, archive: SweepStudy, claimed: TrialClaim, run: runs.Run, stop: TrialStopRequest
 ) -> runs.Run:
     """Say what a trial came to whose run has ended; one that the sweep's stop ended is left."""
     if run.state == "stopped" and not stop.prune_reason and stop.sweep_stop():
@@ -285,7 +289,8 @@ def _record_ended_trial(
         _write_stop_message(run, stop.prune_reason)
     by_hand = "Its run was stopped manually." if run.state == "stopped" else ""
     with archive.lock_trials():
-        record_trial_result(archive, claimed.trial, run, stop.prune_reason or by_hand)
+        reason = stop.prune_reason or by_hand
+        record_trial_result(find_sweep(sweep.id), archive, claimed.trial, run, reason)
     return run
 
 

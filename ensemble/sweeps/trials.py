@@ -57,7 +57,7 @@ def read_trials(sweep: Sweep) -> list[Trial]:
     from ensemble.sweeps.study import SweepStudy  # Optuna: whoever only lists sweeps needs none.
 
     return [
-        _build_trial(trial)
+        _build_trial(trial, sweep.status.queued)
         for trial in SweepStudy(sweep.id, sweep.path, sweep.config).read_trials()
     ]
 
@@ -103,13 +103,13 @@ def _dominates_point(other: list[float], mine: list[float]) -> bool:
     return other != mine and all(value <= two for value, two in zip(other, mine, strict=True))
 
 
-def _build_trial(frozen_trial: "FrozenTrial") -> Trial:
+def _build_trial(frozen_trial: "FrozenTrial", queued: float) -> Trial:
     from ensemble.sweeps.study import list_trial_run_ids
 
     notes = frozen_trial.user_attrs
     run_ids = list_trial_run_ids(notes)
     params = frozen_trial.params or frozen_trial.system_attrs.get("fixed_params", {})
-    state = _read_trial_state(frozen_trial)
+    state = _read_trial_state(frozen_trial, queued)
     return Trial(
         number=frozen_trial.number,
         state=state,
@@ -120,15 +120,18 @@ def _build_trial(frozen_trial: "FrozenTrial") -> Trial:
         ended_at=frozen_trial.datetime_complete.timestamp()
         if frozen_trial.datetime_complete
         else None,
-        message=str(notes.get("message", "")),
+        message=str(notes.get("message", "")) if state in ("pruned", "failed") else "",
         epochs=dict(frozen_trial.intermediate_values),
         repeat_run_ids=run_ids[1:],
     )
 
 
-def _read_trial_state(frozen_trial: "FrozenTrial") -> str:
+def _read_trial_state(frozen_trial: "FrozenTrial", queued: float) -> str:
     from ensemble.sweeps.claims import has_trial_worker, read_trial_run
+    from ensemble.sweeps.study import has_trial_failed
 
+    if has_trial_failed(frozen_trial, queued):
+        return "failed"
     word = frozen_trial.state.name.lower()
     if word == "running":
         try:

@@ -18,10 +18,21 @@ from ensemble.jobs.remote import task_process
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import ReportStatus
 from ensemble.storage.file_lock import is_locked
-from ensemble.sweeps.claims import NoTrial, TrialClaim, claim_trial
+from ensemble.sweeps.claims import (
+    NoTrial,
+    TrialClaim,
+    claim_trial,
+    count_ended_trials,
+    fail_trials_for_good,
+)
 from ensemble.sweeps.status import SweepStatus
 from ensemble.sweeps.store import Sweep, find_sweep
-from ensemble.sweeps.study import SweepStudy
+from ensemble.sweeps.study import (
+    MACHINE_FAULT_NOTE,
+    SweepStudy,
+    has_trial_failed,
+    has_trial_finished,
+)
 from ensemble.sweeps.training import train_claimed_trials
 from ensemble.sweeps.worker_tasks import WorkerTasks
 
@@ -107,6 +118,31 @@ def _wait_for_own_slots(sweep: Sweep, stop: Callable[[], bool]) -> "AbstractCont
     return turn
 
 
+def conclude_sweep(sweep: Sweep, archive: SweepStudy) -> Outcome:
+    """How a sweep ended whose trials have all ended: finished where one is, if it was not cut off.
+
+    Trials that failed of the machine are tried again once the sweep is resumed, and so are all that
+    failed where none finished; of others it is told that they failed.
+    """
+    trials = archive.read_trials()
+    failed = [trial for trial in trials if has_trial_failed(trial, sweep.status.queued)]
+    lost = [trial for trial in failed if trial.user_attrs.get(MACHINE_FAULT_NOTE)]
+    count, whole = len(lost or failed), len(trials)
+    again = "Fix that, then resume the sweep: it tries them again."
+    if lost:
+        message = lost[-1].user_attrs.get("message", "")
+        return Outcome("failed", f"{count} of {whole} trials failed. The last: {message} {again}")
+    if any(has_trial_finished(trial) for trial in trials):
+        fail_trials_for_good(sweep, archive)
+        return Outcome("finished")
+    last = max(
+        trials, key=lambda trial: (has_trial_failed(trial, sweep.status.queued), trial.number)
+    )
+    sentence = f"None of {whole} trials finished. The last: {last.user_attrs.get('message', '')}"
+    other = "Launch a sweep of other values, or give this one more trials."
+    return Outcome("failed", f"{sentence} {again if failed else other}")
+
+
 class SweepLeader:
     """The worker that keeps a sweep's status.
 
@@ -143,7 +179,7 @@ class SweepLeader:
             self._update_status(trials=sweep.config.trial_count)
             if isinstance(claim, NoTrial):
                 if claim.all_ended:
-                    return Outcome("finished")
+                    return conclude_sweep(sweep, self._archive)
                 time.sleep(CLAIM_POLL_INTERVAL_S)
             elif outcome := self._train_claim(claim):
                 return outcome
@@ -154,10 +190,10 @@ class SweepLeader:
         tasks = WorkerTasks(self._sweep)
         tasks.submit_missing()
         while not self._stop():
-            wanted = find_sweep(self._sweep.id).config.trial_count
-            self._update_status(trials=wanted)
-            if self._count_ended_trials() >= wanted:
-                return Outcome("finished")
+            sweep = find_sweep(self._sweep.id)
+            self._update_status(trials=sweep.config.trial_count)
+            if self._count_ended_trials() >= sweep.config.trial_count:
+                return conclude_sweep(sweep, self._archive)
             if tasks.have_all_ended():
                 return Outcome(
                     "failed",
@@ -180,7 +216,7 @@ class SweepLeader:
         return Outcome(
             "failed",
             f"{MAX_CONSECUTIVE_FAILURES} trials failed one after the other. The last: "
-            f"{run.message} Fix that, then resume the sweep.",
+            f"{run.message} Fix that, then resume the sweep: it tries them again.",
         )
 
     def _stop_workers(self) -> Outcome:
@@ -199,7 +235,7 @@ class SweepLeader:
         return any(trial.state == "running" for trial in read_trials(self._sweep))
 
     def _count_ended_trials(self) -> int:
-        return sum(trial.state.is_finished() for trial in self._archive.read_trials())
+        return count_ended_trials(self._archive.read_trials(), self._status.status.queued)
 
     def _update_status(self, **changes: object) -> None:
         done = self._count_ended_trials()

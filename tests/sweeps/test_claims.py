@@ -123,14 +123,14 @@ def test_a_trial_on_another_host_is_left_to_it_while_its_run_is_heard_of() -> No
     """No process of this host can be asked: the run's heartbeat tells."""
     sweep, archive, claimed = of_another_host("training", time.time())
     assert claims.has_trial_worker(archive.read_trial(claimed.trial), runs.find_run(claimed.run_id))
-    assert claims.claim_trial(sweep, archive) == claims.NoTrial(all_ended=False, ended_count=0)
+    assert claims.claim_trial(sweep, archive) == claims.NoTrial(all_ended=False)
 
 
 def test_a_trial_on_another_host_is_left_to_it_as_it_goes_from_one_training_to_the_next() -> None:
     """Its run has finished just now: whoever did that is about to record it, or to go on."""
     sweep, _, _ = of_another_host("finished", time.time())
     assert claims.claim_trial(sweep, SweepStudy(sweep.id, sweep.path, sweep.config)) == (
-        claims.NoTrial(all_ended=False, ended_count=0)
+        claims.NoTrial(all_ended=False)
     )
 
 

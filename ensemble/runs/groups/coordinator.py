@@ -248,16 +248,20 @@ class GroupCoordinator:
                 if group.number in numbers or group.state != state:
                     continue
                 if state == "diverged" or not self._stop():
-                    return Outcome(state, self._describe_group_end(group))
+                    return self._build_group_outcome(group, state)
         if self._stop():
             return Outcome("stopped", "Stopped. Resume continues from here.")
         for group in groups:
             if group.status.state != "finished" and group.number not in numbers:
-                return Outcome("failed", self._describe_group_end(group))
+                return self._build_group_outcome(group, "failed")
         if cancelled:
             sentence = describe_cancelled_groups(cancelled, self._tasks.place_title)
             return Outcome("stopped", sentence)
         return Outcome("failed", self._merger.describe_missing_epoch())
+
+    def _build_group_outcome(self, group: Group, state: str) -> Outcome:
+        lost = group.has_died or group.status.machine_fault
+        return Outcome(state, self._describe_group_end(group), machine_fault=lost)
 
     def _describe_group_end(self, group: Group) -> str:
         if group.status.state == "diverged":
