@@ -26,6 +26,7 @@ from ensemble.errors import RunError
 from ensemble.jobs.folders import change_job_files
 from ensemble.storage.file_lock import try_lock
 from ensemble.sweeps import search_space
+from ensemble.sweeps.patient_storage import PATIENCE_S, Patience, make_storage_patient
 from ensemble.sweeps.settings import OBJECTIVES, SweepConfig, read_storage_address
 from ensemble.sweeps.storages import (
     describe_damaged_trials,
@@ -36,7 +37,8 @@ from ensemble.sweeps.storages import (
 )
 
 TRIALS_LOCK_FILE = "trials.lock"
-LOCK_TIMEOUT_S, LOCK_POLL_INTERVAL_S = 120.0, 0.02
+LOCK_TIMEOUT_S, LOCK_POLL_INTERVAL_S = PATIENCE_S + 120.0, 0.02
+NO_PATIENCE = Patience(lambda sentence: None, lambda: True)
 RUNNING, WAITING = TrialState.RUNNING, TrialState.WAITING
 # Of a trial that failed: when the sweep had been queued by then, and whether it was the machine.
 FAILED_SINCE_NOTE, MACHINE_FAULT_NOTE = "failed_since", "machine_fault"
@@ -51,13 +53,20 @@ class SweepStudy:
       sweep_id: the study's name.
       folder: of the sweep.
       config: its settings.
+      patience: how a storage that does not answer is waited for; by default it is not.
     """
 
-    def __init__(self, sweep_id: str, folder: Path, config: SweepConfig) -> None:
+    def __init__(
+        self, sweep_id: str, folder: Path, config: SweepConfig, patience: Patience | None = None
+    ) -> None:
         self._id, self._folder, self.config = sweep_id, folder, config
+        self.patience = patience or NO_PATIENCE
         with translate_read_errors(sweep_id, config.storage):
             address = read_storage_address()
-            self.storage = open_trial_storage(sweep_id, folder, config.storage, address)
+            opened = self.patience.call(
+                lambda: open_trial_storage(sweep_id, folder, config.storage, address)
+            )
+            self.storage = make_storage_patient(optuna.storages.get_storage(opened), self.patience)
             self.study = self._load_study()
 
     @classmethod
@@ -89,7 +98,8 @@ class SweepStudy:
         """No other process asks for a trial, or tells of one, within this.
 
         Raises:
-          RunError: another keeps the right to itself for two minutes, or nothing can be locked.
+          RunError: another keeps the right to itself longer than it would wait for its storage, or
+            nothing can be locked.
         """
         end = time.monotonic() + LOCK_TIMEOUT_S
         cannot = f"The trials of “{self._id}” cannot be locked"
@@ -98,7 +108,8 @@ class SweepStudy:
                 if time.monotonic() > end:
                     raise RunError(
                         f"Another worker of the sweep “{self._id}” has locked its trials for "
-                        "two minutes: end that process, then resume the sweep."
+                        f"{LOCK_TIMEOUT_S / 60:.0f} minutes: end that process, then resume the "
+                        "sweep."
                     )
                 time.sleep(LOCK_POLL_INTERVAL_S)
         with held, translate_storage_errors(self._id, self.config.storage):

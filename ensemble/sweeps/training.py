@@ -68,7 +68,7 @@ class TrialWatcher:
     """
 
     def __init__(self, archive: SweepStudy, claimed: TrialClaim, stop: TrialStopRequest) -> None:
-        self._trial = archive.open_trial(claimed.trial)
+        self._trial, self._patience = archive.open_trial(claimed.trial), archive.patience
         self._told = set(claimed.trial.intermediate_values)
         self._run_id, self._stop = claimed.run_id, stop
         self._goals = archive.config.objective_names
@@ -81,7 +81,8 @@ class TrialWatcher:
         if is_reported or not self._is_first or len(self._goals) > 1 or self._goals == ("seconds",):
             return
         try:
-            self._report_epochs(status.epoch)
+            with self._patience.suspend():
+                self._report_epochs(status.epoch)
         except Exception:
             # A storage that does not answer for a moment is no reason to end the training: what
             # was not told is told after the next epoch.

@@ -4,6 +4,7 @@ Each claims trial after trial. Where the one that keeps the status is killed, on
 takes its place.
 """
 
+import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -25,6 +26,7 @@ from ensemble.sweeps.claims import (
     count_ended_trials,
     fail_trials_for_good,
 )
+from ensemble.sweeps.patient_storage import Patience
 from ensemble.sweeps.status import SweepStatus
 from ensemble.sweeps.store import Sweep, find_sweep
 from ensemble.sweeps.study import (
@@ -93,7 +95,8 @@ def help_with_trials(sweep: Sweep) -> bool:
     with StopRequest(sweep.path / STOP_FILE) as stop, _wait_for_own_slots(sweep, stop) as turn:
         if turn is None:
             return True
-        archive = SweepStudy(sweep.id, sweep.path, sweep.config)
+        patience = Patience(_print_wait, stop)
+        archive = SweepStudy(sweep.id, sweep.path, sweep.config, patience)
         while not stop():
             claim = claim_trial(find_sweep(sweep.id), archive)
             if isinstance(claim, TrialClaim):
@@ -143,6 +146,10 @@ def conclude_sweep(sweep: Sweep, archive: SweepStudy) -> Outcome:
     return Outcome("failed", f"{sentence} {again if failed else other}")
 
 
+def _print_wait(sentence: str) -> None:
+    print(sentence or "The storage of the trials answers again.", file=sys.stderr, flush=True)
+
+
 class SweepLeader:
     """The worker that keeps a sweep's status.
 
@@ -161,7 +168,8 @@ class SweepLeader:
         report: ReportStatus,
     ) -> None:
         self._sweep, self._status, self._stop, self._report = sweep, status, stop, report
-        self._archive = SweepStudy(sweep.id, sweep.path, sweep.config)
+        patience = Patience(self._report_wait, stop)
+        self._archive = SweepStudy(sweep.id, sweep.path, sweep.config, patience)
         self._began, self._done_before, self._failures = time.monotonic(), 0, 0
 
     def run_search(self) -> Outcome:
@@ -233,6 +241,11 @@ class SweepLeader:
         from ensemble.sweeps.trials import read_trials
 
         return any(trial.state == "running" for trial in read_trials(self._sweep))
+
+    def _report_wait(self, sentence: str) -> None:
+        _print_wait(sentence)
+        self._status.update(message=sentence)
+        self._report(self._status.status)
 
     def _count_ended_trials(self) -> int:
         return count_ended_trials(self._archive.read_trials(), self._status.status.queued)

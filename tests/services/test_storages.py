@@ -5,8 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from ensemble import runs, sweeps
 from ensemble.errors import RunError
 from ensemble.sweeps.settings import STORAGE_VARIABLE
 from tests.conftest import variant
-from tests.services.postgres import AbsentError, cluster
+from tests.services.postgres import USER, AbsentError, cluster
 from tests.sweeps.light import epochs_of, light_config, nll
 
 REPO = Path(__file__).resolve().parents[2]
@@ -115,6 +115,73 @@ def test_the_password_of_a_database_is_written_nowhere(
     files = [file for file in runs_of_one_test.rglob("*") if file.is_file()]
     assert len(files) > 10
     assert [file for file in files if password in file.read_bytes()] == []
+
+
+@contextmanager
+def administration(address: str) -> Iterator[Callable[[str], object]]:
+    """Executes SQL on a connection of its own, which stays open."""
+    import psycopg
+
+    with psycopg.connect(address.replace("+psycopg", ""), autocommit=True) as connection:
+        yield connection.execute
+
+
+DROP_OTHERS = "select pg_terminate_backend(pid) from pg_stat_activity where pid != pg_backend_pid()"
+
+
+def assert_nothing_lost(sweep: sweeps.Sweep, count: int) -> None:
+    """Each trial is complete, trained once, and told of as it was trained."""
+    sweep = sweeps.find_sweep(sweep.id)
+    log = (sweep.path / "log.txt").read_text()
+    trials = sweeps.read_trials(sweep)
+    assert (sweep.state, sweep.status.done) == ("finished", count), log
+    assert [one.state for one in trials] == ["complete"] * count, log
+    assert {one.run_id for one in trials} == {run.id for run in runs.list_runs()}
+    for one in trials:
+        run = runs.find_run(one.run_id)
+        assert epochs_of(run.path) == [1, 2, 3]
+        assert one.values == (nll(runs.require_training_config(run), 3),)
+
+
+def test_connections_that_are_dropped_again_and_again_lose_no_trial(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(STORAGE_VARIABLE, postgres)
+    sweep = sweeps.create_sweep(light_config(trials=9))
+    workers = [a_worker(sweep) for _ in range(3)]
+    wait_for(1, sweep)
+    drops = 0
+    with administration(postgres) as execute:
+        while any(worker.poll() is None for worker in workers):
+            execute(DROP_OTHERS)
+            drops += 1
+            time.sleep(0.7)
+    assert drops >= 3
+    assert_nothing_lost(sweep, 9)
+
+
+def test_a_database_that_is_away_is_waited_for_with_a_word(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(STORAGE_VARIABLE, postgres)
+    sweep = sweeps.create_sweep(light_config(trials=6))
+    worker = a_worker(sweep)
+    wait_for(2, sweep)
+    with administration(postgres) as execute:
+        execute(f"alter role {USER} nologin")
+        try:
+            execute(DROP_OTHERS)
+            end = time.monotonic() + PATIENCE_SECONDS
+            while not (message := sweeps.find_sweep(sweep.id).message):
+                assert time.monotonic() < end, (sweep.path / "log.txt").read_text()
+                time.sleep(0.1)
+        finally:
+            execute(f"alter role {USER} login")
+    assert message.startswith("The storage of the trials does not answer (OperationalError)")
+    worker.wait(PATIENCE_SECONDS)
+    log = (sweep.path / "log.txt").read_text()
+    assert "The storage of the trials answers again." in log
+    assert_nothing_lost(sweep, 6)
 
 
 @pytest.mark.parametrize(
