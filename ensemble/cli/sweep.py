@@ -136,7 +136,10 @@ def run_sweep_command(
     place = parse_placement_options(chosen)
     config = build_sweep_config(chosen)
     check_sweep_networks(config)
-    return run_queued_sweep(sweeps.create_sweep(config, place), as_json)
+    sweep = sweeps.create_sweep(config, place)
+    if sweep.message:
+        print_line(f"{sweep.id}: {sweep.message}", err=True)
+    return run_queued_sweep(sweep, as_json)
 
 
 def check_sweep_networks(config: SweepConfig) -> None:

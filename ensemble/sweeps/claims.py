@@ -28,6 +28,7 @@ from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE
 from ensemble.jobs.status import SILENCE_SECONDS, is_process_alive, read_start_ticks
+from ensemble.runs.groups.takeover import compute_silence
 from ensemble.storage.atomic_files import write_json
 from ensemble.storage.file_lock import is_locked
 from ensemble.sweeps.objectives import read_objective_values
@@ -241,6 +242,16 @@ def _has_just_finished(run: runs.Run) -> bool:
     return run.state == "finished" and abs(time.time() - run.status.updated) < SILENCE_SECONDS
 
 
+def _is_heard_of(trial: FrozenTrial, run: runs.Run | None) -> bool:
+    """Whether another host's run was written just now, by the disk's clock: theirs may differ."""
+    owner = trial.user_attrs.get("owner")
+    if run is None or not isinstance(owner, dict) or owner.get("host") == socket.gethostname():
+        return False
+    if run.status.state not in (*run.kind.active_states, "finished"):
+        return False
+    return compute_silence(run) < SILENCE_SECONDS
+
+
 def read_trial_run(trial: FrozenTrial) -> runs.Run | None:
     """The latest run of a trial; None if it has none, or that was deleted."""
     run_ids = list_trial_run_ids(trial.user_attrs)
@@ -259,7 +270,8 @@ def _claim_new_trial(sweep: Sweep, archive: SweepStudy, number: int) -> TrialCla
 
 def _has_readable_worker(trial: FrozenTrial) -> bool:
     try:
-        return has_trial_worker(trial, read_trial_run(trial))
+        run = read_trial_run(trial)
+        return has_trial_worker(trial, run) or _is_heard_of(trial, run)
     except RunError:
         # Its folder cannot be read: whoever is at it still sees to that, else it ends here.
         return has_trial_worker(trial, None)

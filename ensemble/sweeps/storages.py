@@ -25,7 +25,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from ensemble.errors import RunError
-from ensemble.storage.file_lock import HeldLock, try_lock
+from ensemble.storage.shared_lock import SharedLock
 from ensemble.sweeps.settings import STORAGE_VARIABLE
 
 LOCK_POLL_INTERVAL_S = 0.005
@@ -195,29 +195,25 @@ def open_journal(path: Path) -> JournalStorage:
 
 
 class JournalLock(BaseJournalFileLock):
-    """The right to add to a journal, which the system takes back from a process that ends.
+    """The right to add to a journal, for one process of all hosts at a time.
 
     Args:
       journal: the file; the lock is another beside it.
     """
 
     def __init__(self, journal: Path) -> None:
-        self._journal, self._path = journal, journal.with_suffix(".lock")
-        self._held: HeldLock | None = None
+        self._journal, self._lock = journal, SharedLock(journal.with_suffix(".lock"))
 
     def acquire(self) -> bool:
         """Wait for the right, then take away what a killed writer left half-written."""
-        while (held := try_lock(self._path)) is None:
+        while not self._lock.try_acquire():
             time.sleep(LOCK_POLL_INTERVAL_S)
-        self._held = held
         truncate_torn_line(self._journal)
         return True
 
     def release(self) -> None:
         """Give the right back."""
-        if held := self._held:
-            self._held = None
-            held.__exit__()
+        self._lock.release()
 
 
 def truncate_torn_line(journal: Path) -> None:

@@ -14,6 +14,10 @@ from ensemble.jobs.store import JobStore, StoredJob, write_job_files
 from ensemble.sweeps.settings import SweepConfig, read_storage_kind
 from ensemble.sweeps.status import SweepStatus, read_sweep_status
 
+JOURNAL_CHOICE = (
+    "Its trials are stored in a journal: SQLite is not safe on a disk that several nodes share."
+)
+
 
 @dataclass(frozen=True)
 class Sweep(StoredJob):
@@ -66,9 +70,18 @@ class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
         # A database may have sweeps of other folders, whose ids are no others than here.
         own = f"-{secrets.token_hex(4)}" if config.storage == "database" else ""
         config = replace(config, study=folder.name + own)
+        on_sqlite = placement is not None and config.storage == "sqlite"
+        if on_sqlite:
+            config = replace(config, storage="journal")
         SweepStudy.create(folder.name, folder, config)
         now = time.time()
-        status = SweepStatus(created=now, queued=now, updated=now, trials=config.trial_count)
+        status = SweepStatus(
+            created=now,
+            queued=now,
+            updated=now,
+            trials=config.trial_count,
+            message=JOURNAL_CHOICE if on_sqlite else "",
+        )
         write_job_files(folder, status, config.as_dict(), placement)
 
     def explain_final_state(self, job: Sweep) -> str:

@@ -24,7 +24,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from ensemble.errors import RunError
 from ensemble.jobs.folders import change_job_files
-from ensemble.storage.file_lock import try_lock
+from ensemble.storage.shared_lock import SharedLock
 from ensemble.sweeps import search_space
 from ensemble.sweeps.patient_storage import PATIENCE_S, Patience, make_storage_patient
 from ensemble.sweeps.settings import OBJECTIVES, SweepConfig, read_storage_address
@@ -38,7 +38,6 @@ from ensemble.sweeps.storages import (
 
 TRIALS_LOCK_FILE = "trials.lock"
 LOCK_TIMEOUT_S, LOCK_POLL_INTERVAL_S = PATIENCE_S + 120.0, 0.02
-NO_PATIENCE = Patience(lambda sentence: None, lambda: True)
 RUNNING, WAITING = TrialState.RUNNING, TrialState.WAITING
 # Of a trial that failed: when the sweep had been queued by then, and whether it was the machine.
 FAILED_SINCE_NOTE, MACHINE_FAULT_NOTE = "failed_since", "machine_fault"
@@ -60,7 +59,8 @@ class SweepStudy:
         self, sweep_id: str, folder: Path, config: SweepConfig, patience: Patience | None = None
     ) -> None:
         self._id, self._folder, self.config = sweep_id, folder, config
-        self.patience = patience or NO_PATIENCE
+        self.patience = patience or Patience(lambda sentence: None, lambda: True)
+        self._lock: SharedLock | None = None
         with translate_read_errors(sweep_id, config.storage):
             address = read_storage_address()
             opened = self.patience.call(
@@ -104,7 +104,8 @@ class SweepStudy:
         end = time.monotonic() + LOCK_TIMEOUT_S
         cannot = f"The trials of “{self._id}” cannot be locked"
         with change_job_files(self._folder, cannot, action=None):
-            while (held := try_lock(self._folder / TRIALS_LOCK_FILE)) is None:
+            lock = SharedLock(self._folder / TRIALS_LOCK_FILE)
+            while not lock.try_acquire():
                 if time.monotonic() > end:
                     raise RunError(
                         f"Another worker of the sweep “{self._id}” has locked its trials for "
@@ -112,8 +113,16 @@ class SweepStudy:
                         "sweep."
                     )
                 time.sleep(LOCK_POLL_INTERVAL_S)
-        with held, translate_storage_errors(self._id, self.config.storage):
-            yield
+        self._lock = lock
+        try:
+            with (
+                self.patience.keep(lock.refresh),
+                translate_storage_errors(self._id, self.config.storage),
+            ):
+                yield
+        finally:
+            self._lock = None
+            lock.release()
 
     def read_trials(self) -> list[FrozenTrial]:
         """All trials, in the order of their numbers.
@@ -138,6 +147,7 @@ class SweepStudy:
           number: that a new one will have: its draws follow from this and the sweep's seed, in
             whichever process it is asked for.
         """
+        self._require_lock()
         self.study.sampler = self._build_sampler(number)
         return self.suggest_params(self.study.ask())
 
@@ -153,6 +163,7 @@ class SweepStudy:
 
     def set_trial_attributes(self, trial: FrozenTrial | optuna.trial.Trial, **notes: Any) -> None:
         """Write attributes of a trial, JSON each."""
+        self._require_lock()
         for name, value in notes.items():
             self.storage.set_trial_user_attr(trial._trial_id, name, value)
 
@@ -160,7 +171,16 @@ class SweepStudy:
         self, number: int, state: TrialState, values: tuple[float, ...] | None = None
     ) -> None:
         """Say how a trial ended; one that has ended stays as it is."""
+        self._require_lock()
         self.study.tell(number, list(values) if values else None, state, skip_if_finished=True)
+
+    def _require_lock(self) -> None:
+        """See that a lock which is held is held still: another host takes it from who sleeps."""
+        if self._lock and not self._lock.confirm():
+            raise RunError(
+                f"This worker of the sweep “{self._id}” was away for a minute, and another took "
+                "its place: start it again if it is needed."
+            )
 
     def _load_study(self) -> optuna.Study:
         try:

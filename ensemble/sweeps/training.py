@@ -14,6 +14,7 @@ from ensemble.jobs.outcome import StopRequest
 from ensemble.jobs.queue import exclude_worker
 from ensemble.jobs.status import write_status
 from ensemble.machine.packed_lanes import count_packed_lanes
+from ensemble.runs.groups.takeover import LEASE_FILE, TaskLease
 from ensemble.runs.training import packed_training
 from ensemble.storage.plain_files import open_plain_append
 from ensemble.sweeps.claims import (
@@ -71,12 +72,15 @@ class TrialWatcher:
         self._trial, self._patience = archive.open_trial(claimed.trial), archive.patience
         self._told = set(claimed.trial.intermediate_values)
         self._run_id, self._stop = claimed.run_id, stop
+        folder = runs.find_run(claimed.run_id).path
+        self._lease = TaskLease(folder / LEASE_FILE, f"The trial’s run “{claimed.run_id}”")
         self._goals = archive.config.objective_names
         self._is_first = claimed.run_id in list_trial_run_ids(claimed.trial.user_attrs)[:1]
         self._prunes = archive.config.pruner != "none"
 
     def observe_status(self, status: runs.Status) -> None:
         """Note a new status of the run."""
+        self._lease.exit_if_taken_over()
         is_reported = status.epoch in self._told or not status.epoch
         if is_reported or not self._is_first or len(self._goals) > 1 or self._goals == ("seconds",):
             return

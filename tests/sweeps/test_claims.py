@@ -1,5 +1,6 @@
 """A worker killed at any moment: no trial is lost, none is done twice."""
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -116,6 +117,7 @@ def of_another_host(state: str, heard: float) -> tuple[sweeps.Sweep, SweepStudy,
     archive.set_trial_attributes(claimed.trial, owner={**elsewhere, "ticks": 7})
     run = runs.find_run(claimed.run_id)
     write_status(run.path, replace(run.status, state=state, updated=heard, **elsewhere))
+    os.utime(run.status_file, (heard, heard))
     return sweep, archive, claimed
 
 
@@ -132,6 +134,12 @@ def test_a_trial_on_another_host_is_left_to_it_as_it_goes_from_one_training_to_t
     assert claims.claim_trial(sweep, SweepStudy(sweep.id, sweep.path, sweep.config)) == (
         claims.NoTrial(all_ended=False)
     )
+
+
+def test_a_trial_on_another_host_whose_clock_is_an_hour_off_is_left_to_it() -> None:
+    sweep, archive, claimed = of_another_host("training", time.time() - 3600)
+    os.utime(runs.find_run(claimed.run_id).status_file)
+    assert claims.claim_trial(sweep, archive) == claims.NoTrial(all_ended=False)
 
 
 @pytest.mark.parametrize(

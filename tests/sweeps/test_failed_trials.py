@@ -54,7 +54,7 @@ def test_trials_that_a_full_disk_ended_are_trained_once_there_is_room(
     sweep = work_on_sweep(sweeps.create_sweep(light_config(trials=5)).id)
     assert sweep.state == "failed"
     assert "No space left on device" in sweep.message
-    assert "resume" in sweep.message
+    assert "make room" in sweep.message.lower()
     before = sweeps.read_trials(sweep)
     run_ids = {one.run_id for one in before if one.run_id}
     assert run_ids

@@ -19,7 +19,7 @@ from ensemble.runs.groups.group import (
 )
 from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor, describe_stale_group
 from ensemble.runs.groups.merging import GroupMerger
-from ensemble.runs.groups.takeover import COORDINATOR_FILE, GroupLease
+from ensemble.runs.groups.takeover import COORDINATOR_FILE, TaskLease
 from ensemble.runs.groups.tasks import (
     LOCAL_TITLE,
     GroupTaskControl,
@@ -86,7 +86,7 @@ class GroupCoordinator:
           RunError: a group is missing, or its files belong to another run or are damaged.
         """
         self._groups = create_group_folders(self._run)
-        lease = GroupLease(self._run.path / GROUPS_FOLDER / COORDINATOR_FILE, "The run")
+        lease = TaskLease(self._run.path / GROUPS_FOLDER / COORDINATOR_FILE, "The run")
         self._reached = {group.number: group.status.step for group in self._groups}
         self._merger = GroupMerger(self._run, self._groups)
         try:

@@ -1,4 +1,4 @@
-"""Two tasks on one group, of hosts that do not see each other's locks: one of them goes on.
+"""Two tasks on one group, or one trial, of hosts that do not see each other's locks: one goes on.
 
 A node whose cable is cut goes on computing while its scheduler takes it for dead and starts the
 task again elsewhere. Whoever comes second waits while the first is heard of. One that was silent
@@ -44,7 +44,7 @@ def compute_silence(job: Job) -> float:
         return math.inf
 
 
-class GroupLease:
+class TaskLease:
     """A process's place at a group, or a run, which another may take; made by who is to have it.
 
     Args:

@@ -16,7 +16,7 @@ from ensemble.jobs.placement import read_node_count, read_place_name
 from ensemble.jobs.status import StatusWriter
 from ensemble.runs.groups.coordinator_process import CoordinatorProcess
 from ensemble.runs.groups.group import Group, GroupStatus, find_group
-from ensemble.runs.groups.takeover import LEASE_FILE, GroupLease, has_remote_heartbeat
+from ensemble.runs.groups.takeover import LEASE_FILE, TaskLease, has_remote_heartbeat
 from ensemble.runs.groups.worker_variables import CORES_VARIABLE, PARENT_VARIABLE
 from ensemble.runs.training.run_training import train_run
 from ensemble.storage.file_lock import is_locked
@@ -84,7 +84,7 @@ def _execute_group_here(name: str) -> Group:
 
     def train_group(status: StatusWriter[GroupStatus], stop: StopRequest) -> Outcome:
         status.update(state="starting", message="", started=time.time())
-        lease = GroupLease(group.path / LEASE_FILE, group.title)
+        lease = TaskLease(group.path / LEASE_FILE, group.title)
         return train_run(group, status, stop, lease.exit_if_taken_over)
 
     stop = GroupStopRequest(group)

@@ -21,7 +21,7 @@ from ensemble.runs.groups import heartbeat_monitor, takeover
 from ensemble.runs.groups.coordinator import GroupCoordinator
 from ensemble.runs.groups.group import Group, create_group_folders, list_run_groups
 from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor
-from ensemble.runs.groups.takeover import GroupLease, has_remote_heartbeat
+from ensemble.runs.groups.takeover import TaskLease, has_remote_heartbeat
 from ensemble.runs.groups.tasks import TaskStatus
 from ensemble.runs.status import Status
 from tests.runs.groups.inline import InlineTasks, arrays, follow, in_groups, trained
@@ -220,7 +220,7 @@ def test_two_tasks_on_one_group_without_locks_end_as_one_to_the_same_bits() -> N
 
 def test_a_task_whose_place_is_its_own_or_cannot_be_told_goes_on() -> None:
     group = list_run_groups(made())[0]
-    place = GroupLease(group.path / takeover.LEASE_FILE, group.title)
+    place = TaskLease(group.path / takeover.LEASE_FILE, group.title)
     place._looked = 0.0
     place.exit_if_taken_over()
     (group.path / takeover.LEASE_FILE).write_text("{")
