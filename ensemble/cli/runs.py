@@ -9,6 +9,7 @@ import click
 from ensemble import runs as stored
 from ensemble.cli.output import print_line
 from ensemble.cli.train import summarize_run
+from ensemble.jobs.leftovers import list_leftovers, remove_leftovers
 from ensemble.jobs.placement import read_placement
 from ensemble.runs.annotations.tags import change_tags, normalize_tags
 from ensemble.runs.epoch_choice import read_reported_metrics
@@ -16,6 +17,7 @@ from ensemble.runs.groups.group import list_run_groups
 from ensemble.runs.groups.tasks import read_group_tasks
 from ensemble.wording import formats
 from ensemble.wording.provenance import build_rerun_command, format_bibtex, format_citation
+from ensemble.wording.runs.networks import format_memory
 from ensemble.wording.verdicts import chance_level
 
 
@@ -124,6 +126,16 @@ def run_runs_stop_command(run_id: str) -> None:
     """Ask a run to stop; it keeps a checkpoint and can be resumed."""
     stored.request_run_stop(run_id)
     print_line(f"{run_id} was asked to stop.")
+
+
+@run_runs_command.command(name="leftovers")
+@click.option("--remove", is_flag=True, help="Remove them.")
+def run_runs_leftovers_command(remove: bool) -> None:
+    """What imports, launches and deletes left that were killed: no runs, only bytes."""
+    for leftover in list_leftovers():
+        print_line(f"{leftover.path}  {format_memory(leftover.size)}")
+    if remove:
+        print_line(f"{format_memory(remove_leftovers())} were freed.", err=True)
 
 
 @run_runs_command.command(name="delete")

@@ -26,6 +26,7 @@ from ensemble.storage.disk_errors import (
     describe_os_error,
     describe_remedy,
 )
+from ensemble.storage.file_lock import supports_locks
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.plain_files import read_text_beginning
 from ensemble.storage.records.field_checks import parse_dataclass, unexpected_value_error
@@ -224,7 +225,6 @@ def create_run_folder(kind: str, now: float) -> Iterator[Path]:
     """
     action = Action.IMPORT if kind == IMPORTED else Action.LAUNCH
     check_permission(action)
-    folder = None
     try:
         with (
             usage_limits.limit_launches()
@@ -232,14 +232,41 @@ def create_run_folder(kind: str, now: float) -> Iterator[Path]:
             else usage_limits.limit_imports()
         ):
             runs_folder().mkdir(parents=True, exist_ok=True)
+            if action is Action.LAUNCH:
+                require_locks(runs_folder())
             folder = create_unique_folder(kind, now)
-            owners.write_owner(folder)
-            yield folder
+            try:
+                owners.write_owner(folder)
+                yield folder
+            except BaseException:  # A database that is not reached, or Ctrl-C: nothing is left.
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
         audit_log.write_audit_entry(action, folder.name)
     except OSError as error:
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
         raise build_unwritable_error(error) from error
+
+
+def require_locks(folder: Path) -> None:
+    """See that files in a folder can be locked, before anything is made that a worker is to lock.
+
+    Raises:
+      RunError: its disk knows no locks.
+      OSError: nothing can be written there.
+    """
+    if supports_locks(folder):  # Made for a folder: a disk may lock that and no file, or reversed.
+        return
+    probe = folder / f".lock-{secrets.token_hex(4)}.part"
+    try:
+        with probe.open("xb"):
+            lockable = supports_locks(probe)
+    finally:
+        probe.unlink(missing_ok=True)
+    if not lockable:
+        raise RunError(
+            f"Nothing was made: files in {folder} cannot be locked, so two workers could train the "
+            "same run. Point ENSEMBLE_RUNS at a folder on a disk that has locks, or have the disk "
+            "mounted with them."
+        )
 
 
 def create_unique_folder(kind: str, now: float) -> Path:

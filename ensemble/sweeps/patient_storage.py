@@ -43,7 +43,7 @@ class Patience:
     def __init__(self, report: Callable[[str], None], stop: Callable[[], bool]) -> None:
         self._report, self._stop = report, stop
         self._suspended = False
-        self._kept: list[Callable[[], object]] = []
+        self._refreshers: list[Callable[[], object]] = []
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
@@ -57,11 +57,11 @@ class Patience:
     @contextmanager
     def keep(self, refresh: Callable[[], object]) -> Iterator[None]:
         """What is held within this, and would be lost by waiting, is refreshed again and again."""
-        self._kept.append(refresh)
+        self._refreshers.append(refresh)
         try:
             yield
         finally:
-            self._kept.remove(refresh)
+            self._refreshers.remove(refresh)
 
     def call(self, ask: Callable[[], Result]) -> Result:
         """What `ask` returns, asked again until it does or the patience is at its end.
@@ -86,7 +86,7 @@ class Patience:
                         f"{PATIENCE_S / 60:.0f} minutes."
                     )
                     told = True
-                for refresh in self._kept:
+                for refresh in self._refreshers:
                     refresh()
                 time.sleep(interval)
                 interval = min(2 * interval, MAX_RETRY_INTERVAL_S)

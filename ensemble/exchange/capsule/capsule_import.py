@@ -1,6 +1,5 @@
 """From a run in a report to a run of the folder of runs: a new one, which replaces nothing."""
 
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,11 +52,7 @@ def import_capsule(capsule: Capsule, name: str = "") -> runs.Run:
     """
     name = normalize_run_name(name) or " ".join(capsule.header.name.split())
     with create_run_folder(IMPORTED, time.time()) as folder:
-        try:
-            _write_imported_run(folder, capsule, name)
-        except BaseException:  # Memory that is not there any more, or Ctrl-C: nothing is left.
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
+        _write_imported_run(folder, capsule, name)
     return runs.find_run(folder.name)
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.access import Action
 from ensemble.errors import RunError
+from ensemble.jobs.leftovers import remove_leftovers
 from ensemble.runs.annotations.baseline import read_baselines
 from ensemble.ui.frame import disk_quota
 from ensemble.ui.runs import (
@@ -26,6 +27,7 @@ from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
+from ensemble.wording.runs.networks import format_memory
 
 REFRESH_INTERVAL_S, UNREAD_INTERVAL_S = 2.0, 0.4
 ROW_HEIGHT_PX, MAX_ROWS = 35, 10
@@ -60,6 +62,7 @@ def refresh_runs_overview(was_live: float | None) -> None:
             show_runs_table_footer(listed_runs, every, names)
         show_selected_runs(every, [run.id for run in listed_runs])
         show_unreadable_runs()
+        show_leftovers()
         if get_runs_refresh_interval(every) != was_live:
             st.rerun()  # More is to be read, or all is.
 
@@ -76,6 +79,26 @@ def show_unreadable_runs() -> None:
     with st.expander("Which, and why"):
         for why in unreadable_runs.values():
             st.text(why)
+
+
+def show_leftovers() -> None:
+    """What killed imports and deletes left: said, with a button that removes it."""
+    if not (leftovers := loaders.list_old_leftovers()):
+        return
+    size = format_memory(sum(leftover.size for leftover in leftovers))
+    st.warning(
+        f"{size} are left of imports, launches or deletes that were cut off. They are no runs.",
+        icon=":material/cleaning_services:",
+    )
+    if not rights.describe_missing_right(Action.DELETE):
+        st.button(
+            "Remove them", key="runs_leftovers", on_click=remove_shown_leftovers, args=(size,)
+        )
+
+
+def remove_shown_leftovers(size: str) -> None:
+    """Remove what `show_leftovers` tells of."""
+    run_actions.attempt_run_action(remove_leftovers, f"{size} freed.")
 
 
 def show_selected_runs(every: Sequence[runs.Run], listed: Sequence[str]) -> None:

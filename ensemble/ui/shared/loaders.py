@@ -13,6 +13,7 @@ import streamlit as st
 from ensemble import datasets, regression, runs
 from ensemble.datasets import Dataset
 from ensemble.errors import ConfigError
+from ensemble.jobs.leftovers import Leftover, list_leftovers
 from ensemble.jobs.placement import read_place_name
 from ensemble.runs.store import RUN_STORE
 from ensemble.runs.test_set import LABELS_FILE
@@ -92,6 +93,7 @@ def forget_runs() -> None:
     """Have the list read anew: for after a launch, a rename or a deletion."""
     job_screen.forget_jobs()
     _list_cached_unreadable_runs.clear()
+    _list_cached_leftovers.clear()
 
 
 def list_unreadable_runs() -> dict[str, str]:
@@ -102,6 +104,16 @@ def list_unreadable_runs() -> dict[str, str]:
 @st.cache_resource(max_entries=2, ttl=10.0, show_spinner=False)
 def _list_cached_unreadable_runs(folder: str) -> dict[str, str]:
     return {**regression.list_unreadable_regressions(), **runs.list_unreadable_runs()}
+
+
+def list_old_leftovers() -> list[Leftover]:
+    """What killed imports and deletes left; at most a minute old."""
+    return _list_cached_leftovers(str(runs_folder()))
+
+
+@st.cache_resource(max_entries=2, ttl=60.0, show_spinner=False)
+def _list_cached_leftovers(folder: str) -> list[Leftover]:
+    return list_leftovers()
 
 
 def get_displayed_run_state(run: runs.Run) -> str:
