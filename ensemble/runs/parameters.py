@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ensemble.engine import Network
 
 MAX_BYTES = 2**30
+KEPT_BESIDES = 3  # the first, the best and the last, which are kept besides
 
 
 def write_parameters(
@@ -121,7 +122,7 @@ def select_parameter_epochs(last: int, best: int, room: int) -> set[int]:
     is wanted now has not been dropped before.
     """
     spacing = 1
-    while last // spacing > max(room - 3, 0):
+    while last // spacing > max(room - KEPT_BESIDES, 0):
         spacing *= 2
     return {1, best, last} | set(range(spacing, last + 1, spacing))
 
@@ -133,6 +134,8 @@ def _convert_to_float32(array: Any) -> NDArray[np.float32] | ArrayParts:
 def _drop_excess_epochs(
     folder: Path, last: int, best: int, size: int, always: Collection[int]
 ) -> None:
+    if last <= MAX_BYTES // size - KEPT_BESIDES:  # All fit: a slow disk need not list them.
+        return
     wanted = {*select_parameter_epochs(last, best, MAX_BYTES // size), *always}
     for epoch in list_parameter_epochs(folder):
         if epoch not in wanted:

@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import leftovers
 from ensemble.jobs.leftovers import list_leftovers, remove_leftovers
+from ensemble.jobs.status import write_status
 from ensemble.storage.folders import runs_folder
 
 SMALL = EnsembleConfig(members=1, epochs=1, network="logistic")
@@ -49,8 +50,7 @@ def run_until_killed(program: str, *words: str) -> None:
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything was quiet for ten minutes."""
-    now = time.time
-    monkeypatch.setattr(leftovers.time, "time", lambda: now() + leftovers.QUIET_SECONDS + 1)
+    monkeypatch.setattr(leftovers, "QUIET_SECONDS", -1.0)
 
 
 def test_what_a_killed_import_and_a_killed_delete_left_is_found_and_removed(
@@ -58,6 +58,7 @@ def test_what_a_killed_import_and_a_killed_delete_left_is_found_and_removed(
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_RUNS_GB", "1")
     kept, deleted = runs.create_run(SMALL), runs.create_run(SMALL)
+    write_status(deleted.path, replace(deleted.status, state="stopped"))
     run_until_killed(IMPORT)
     run_until_killed(DELETE, deleted.id)
     found = list_leftovers()

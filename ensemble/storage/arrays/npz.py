@@ -35,6 +35,8 @@ from ensemble.storage.arrays.npy import (
 )
 from ensemble.storage.atomic_files import open_atomic_write
 
+SPOOL_BYTES = 2**20  # of a file that is written at once
+
 Arrays = dict[str, NDArray[Any]]
 
 CHECKSUM_PATTERN = re.compile(rb"sha256:([0-9a-f]{64})")
@@ -91,14 +93,14 @@ def write_arrays(
     """
     pairs = arrays.items() if isinstance(arrays, Mapping) else arrays
     digest = ArrayDigest()
-    with (
-        open_atomic_write(path) as raw,
-        zipfile.ZipFile(raw, "w", ZIP_METHODS[compressed]) as archive,
-    ):
-        for name, array in pairs:
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                _write_npz_entry(cast(BinaryIO, file), name, array, digest)
-        archive.comment = f"sha256:{digest.hexdigest()}".encode()
+    with open_atomic_write(path) as raw:
+        spool = _SpooledFile(raw)
+        with zipfile.ZipFile(cast(BinaryIO, spool), "w", ZIP_METHODS[compressed]) as archive:
+            for name, array in pairs:
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                    _write_npz_entry(cast(BinaryIO, file), name, array, digest)
+            archive.comment = f"sha256:{digest.hexdigest()}".encode()
+        spool.write_out()
 
 
 def read_arrays(
@@ -149,6 +151,44 @@ def read_arrays(
         if isinstance(error.__context__, OSError):  # zipfile takes that for a bad end
             raise error.__context__ from None
         raise DamagedFileError("it is corrupt") from error
+
+
+class _SpooledFile:
+    """A file that is written at once where it is small: each piece costs a slow disk its time.
+
+    Args:
+      file: what is written into, from its beginning on.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._target, self._memory = file, io.BytesIO()
+        self._file: BinaryIO = self._memory
+
+    def write(self, content: Any) -> int:
+        """As of any file, until it is more than is kept in memory; then into the file itself."""
+        if self._file.tell() + memoryview(content).nbytes > SPOOL_BYTES:
+            self.write_out()
+        return self._file.write(content)
+
+    def write_out(self) -> None:
+        """Write what is still in memory."""
+        if self._file is self._memory:
+            at = self._memory.tell()
+            self._target.write(self._memory.getbuffer())
+            if at != self._target.tell():
+                self._target.seek(at)
+            self._file, self._memory = self._target, io.BytesIO()
+
+    def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
+        """As of any file."""
+        return self._file.seek(position, whence)
+
+    def tell(self) -> int:
+        """As of any file."""
+        return self._file.tell()
+
+    def flush(self) -> None:
+        """Nothing: whoever opened the file sees to that."""
 
 
 def _write_npz_entry(
