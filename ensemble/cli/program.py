@@ -76,6 +76,8 @@ def build_worker_command(kind: JobKind) -> click.Command:
 
             lower_priority()
         load_entry_point(kind.work_entry)(job)
+        if kind.follow_up_entry:
+            load_entry_point(kind.follow_up_entry)(job)
 
     help_text = f"{kind.title}: run as the worker of a queued job (started by the pages)."
     return click.Command(

@@ -52,6 +52,7 @@ class JobKind:
       preload: modules that a warm worker imports beforehand.
       work_entry: what a worker does, a function of the job's id.
       compile_entry: what a warm worker compiles beforehand, a function of settings.
+      follow_up_entry: what a worker's process does once the job has ended, a function of its id.
       ended_states: the states in which its work is over.
     """
 
@@ -78,6 +79,7 @@ class JobKind:
     preload: tuple[str, ...] = ()
     work_entry: str = ""
     compile_entry: str = ""
+    follow_up_entry: str = ""
     saved_progress_entry: str = ""
     unfollowed_entry: str = ""
     stop_tasks_entry: str = ""
@@ -147,6 +149,7 @@ TRAINING = JobKind(
     compile_entry="ensemble.runs.training.worker:compile_likely_run",
     unfollowed_entry="ensemble.runs.groups.unfollowed_run:read_unfollowed_run",
     stop_tasks_entry="ensemble.runs.groups.unfollowed_run:stop_unfollowed_run",
+    follow_up_entry="ensemble.recognition.calibration_job:calibrate_finished_run",
     saved_progress_entry="ensemble.runs.checkpoints.folders:describe_saved_progress",
     ended_states=("finished", "stopped", "diverged", "failed", "imported"),
 )
@@ -307,5 +310,27 @@ SWEEP = JobKind(
     nice=True,
     work_entry="ensemble.sweeps.worker:work_on_sweep",
 )
+CALIBRATION = JobKind(
+    name="calibration",
+    title="Setting what is rejected",
+    working_state="running",
+    command="work-calibration",
+    subfolder="",
+    config_kind=None,
+    progress_field="progress",
+    total_field="",
+    resumable=("stopped", "failed"),
+    resume_advice="open Classify again",
+    activity="the setting of what is rejected",
+    kept_clause="what was computed so far is kept",
+    death_clause="The process that sets what is rejected exited unexpectedly",
+    death_advice="Open Classify again to start it anew.",
+    memory_advice="close other programs, then open Classify again",
+    stop_help="What was computed so far is kept.",
+    stopping_help="Within a few seconds",
+    takes_turns=False,
+    nice=True,
+    work_entry="ensemble.recognition.calibration_job:execute_calibration",
+)
 
-KINDS = (TRAINING, GROUP, STRESS, REGRESSION, RACE, FETCH, UPLOAD, SWEEP)
+KINDS = (TRAINING, GROUP, STRESS, REGRESSION, RACE, FETCH, UPLOAD, SWEEP, CALIBRATION)

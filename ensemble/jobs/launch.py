@@ -30,19 +30,26 @@ def build_worker_environment() -> dict[str, str]:
     }
 
 
-def start_worker(job: Job) -> None:
-    """Start the worker of a queued job."""
-    start_command_process(job.path / "log.txt", job.kind.command, job.id)
+def start_worker(job: Job, action: Action | None = Action.LAUNCH) -> None:
+    """Start the worker of a queued job; otherwise as `start_command_process`."""
+    start_command_process(job.path / "log.txt", job.kind.command, job.id, action=action)
 
 
-def start_command_process(log: Path, *words: str) -> None:
+def start_command_process(log: Path, *words: str, action: Action | None = Action.LAUNCH) -> None:
     """`ensemble` with these words: it outlives this process and writes to `log`.
+
+    Args:
+      log: what it writes to.
+      words: of the command.
+      action: what whoever asks has to be allowed; None where nobody asks, and it is the program's
+        own upkeep.
 
     Raises:
       AccessError: whoever asks may launch nothing.
       RunError: the log cannot be written.
     """
-    check_permission(Action.LAUNCH)
+    if action:
+        check_permission(action)
     with change_job_files(log.parent, action=None), open_plain_append(log) as file:
         child = subprocess.Popen(
             build_python_command(*words),

@@ -93,6 +93,7 @@ def execute_assigned_run(run_id: str) -> bool:
     stop = StopRequest(folder / STOP_FILE)
     with redirect_output(folder / "log.txt"):
         ended = load_entry_point(TRAINING.work_entry)(run_id, stop=stop)
+        load_entry_point(TRAINING.follow_up_entry)(run_id)
     gc.collect()
     if has_imported_own_network(folder):
         return False

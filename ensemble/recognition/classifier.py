@@ -25,16 +25,18 @@ from ensemble.pictures.preparation import (
 from ensemble.pictures.segmentation.marks import Mark
 from ensemble.pictures.whole_picture import NetworkInputFormat
 from ensemble.recognition import calibration_images, nearest_neighbors, occlusion
+from ensemble.recognition.calibration_images import CalibrationSource
 from ensemble.recognition.nearest_neighbors import NearestNeighbors
 from ensemble.recognition.occlusion import Occlusion
 from ensemble.recognition.picture_reading import Digit, MarkPlacement, Reading, build_reading
+from ensemble.recognition.rejection import Rejection
 from ensemble.runs.epoch_choice import select_default_epoch
 from ensemble.runs.members import Members, list_member_epochs, open_members
 from ensemble.runs.store import find_run, require_training_config
 from ensemble.runs.test_set import load_run_dataset
 
 if TYPE_CHECKING:
-    from ensemble.recognition.rejection_threshold import RejectionThreshold
+    from ensemble.recognition.rejection_threshold import NoveltyJudge, RejectionThreshold
 
 __all__ = [
     "Classifier",
@@ -65,14 +67,14 @@ class Classifier:
       written: whether it reads what a pen wrote: several marks to a picture. Else one picture is
         one image.
       members: M.
+
+    As it is made it rejects nothing; `calibrate` has it reject what is unlike its dataset.
     """
 
     def __init__(
         self, run_id: str, members: Members, epochs: tuple[int, ...], config: EnsembleConfig
     ) -> None:
         import jax
-
-        from ensemble.recognition.rejection_threshold import NoveltyJudge
 
         self.run_id, self.epoch, self.epochs = run_id, members.epoch, epochs
         self.dataset = dataset = config.dataset
@@ -82,7 +84,35 @@ class Classifier:
         self.shape, self.written = entry.image_shape, entry.is_mnist_like
         self.members = len(jax.tree.leaves(members.params)[0])
         self._params, self._network = members.params, members.network
-        self._judge = NoveltyJudge(members, dataset, config)
+        self._config, self._open = config, members
+        self._judge: NoveltyJudge | None = None
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether it rejects what is unlike its dataset."""
+        return self._judge is not None
+
+    def has_kept_calibration(self) -> bool:
+        """Whether `calibrate` finds what it needs on the disk, and is done in a moment."""
+        from ensemble.recognition.rejection_threshold import is_calibration_kept
+
+        return is_calibration_kept(self._source, self._calibration_identity)
+
+    def calibrate(self) -> None:
+        """Set its rejection on held-out images: takes seconds the first time for run and epoch."""
+        from ensemble.recognition.rejection_threshold import NoveltyJudge
+
+        self._judge = self._judge or NoveltyJudge(self._open, self.dataset, self._config)
+
+    @functools.cached_property
+    def _source(self) -> CalibrationSource:
+        return CalibrationSource.from_holdout(self.dataset, self._config)
+
+    @functools.cached_property
+    def _calibration_identity(self) -> str:
+        from ensemble.recognition.rejection_threshold import identify_calibration
+
+        return identify_calibration(self._open, self._source)
 
     def read_images(
         self, images: Pixels, refuse: float = DEFAULT_REFUSE, places: MarkPlacement | None = None
@@ -103,15 +133,15 @@ class Classifier:
             raise ConfigError(f"refuse is {refuse:g}: it has to be between 0 and 1.")
         if not len(images):
             return Reading((), "", 0.0, "")
-        activations = self._compute_activations(images)
+        activations, judge = self._compute_activations(images), self._judge
         return build_reading(
             activations.probabilities,
-            self._judge.compute_measures(images, activations),
-            self._judge.rejection,
+            judge.compute_measures(images, activations) if judge else np.zeros((0, len(images))),
+            judge.rejection if judge else Rejection.accept_all(),
             refuse,
             places or MarkPlacement.uniform(len(images)),
             self.class_names,
-            self._judge.measure_names,
+            judge.measure_names if judge else (),
         )
 
     def open_picture(self, content: bytes) -> Picture:
@@ -151,6 +181,8 @@ class Classifier:
 
     def compute_rejection_threshold(self, refuse: float = DEFAULT_REFUSE) -> "RejectionThreshold":
         """The threshold, and what it rejects; takes seconds when first asked for."""
+        self.calibrate()
+        assert self._judge
         return self._judge.compute_rejection_threshold(refuse)
 
     def find_nearest_neighbors(self, image: Pixels, count: int = 8) -> NearestNeighbors:
@@ -206,12 +238,14 @@ class Classifier:
         return compute_activations(self._network, self._params, images)
 
 
-def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
+def open_classifier(run_id: str, epoch: int | None = None, calibrated: bool = True) -> Classifier:
     """A run's members on the CPU, ready to read.
 
     Args:
       run_id: whose members.
       epoch: one of `list_member_epochs`; None is that of `select_default_epoch`.
+      calibrated: whether it rejects what is unlike its dataset, which takes seconds where that is
+        not kept; else only after `Classifier.calibrate`.
 
     Raises:
       UnknownRunError: there is no such run.
@@ -226,7 +260,10 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
     if epoch is None and epochs:
         epoch = select_default_epoch(run, epochs)
     members = open_members(run_id, epoch)
-    return Classifier(run_id, members, epochs, config)
+    classifier = Classifier(run_id, members, epochs, config)
+    if calibrated:
+        classifier.calibrate()
+    return classifier
 
 
 @functools.lru_cache(maxsize=8)

@@ -90,11 +90,15 @@ class Rejection:
         ]
         return cls(rarities, np.sort(np.sum(own, axis=0)))
 
+    @classmethod
+    def accept_all(cls) -> "Rejection":
+        """Without a measure and without a threshold: as long as nothing is calibrated."""
+        return cls((), np.zeros(0))
+
     def compute_contributions(self, measures: Floats) -> NDArray[np.float64]:
         """What each measure adds to the score, (K, N), in nats: −ln p."""
-        return np.stack(
-            [rarity(values) for rarity, values in zip(self.rarities, measures, strict=True)]
-        )
+        each = [rarity(values) for rarity, values in zip(self.rarities, measures, strict=True)]
+        return np.stack(each) if each else np.zeros(np.shape(measures))
 
     def compute_scores(self, measures: Floats) -> NDArray[np.float64]:
         """The OOD scores of images, (N,): the sum over measures of −ln p.
@@ -124,10 +128,9 @@ class Rejection:
         return conformal_quantile(self.held_out_scores, refuse)
 
     def compute_quantiles(self, scores: Floats) -> NDArray[np.float64]:
-        """The share of held-out digits with a lower score, (N,), in [0, 1]."""
-        return np.searchsorted(self.held_out_scores, scores, side="left") / len(
-            self.held_out_scores
-        )
+        """The share of held-out digits with a lower score, (N,), in [0, 1]; 0 where none are."""
+        count = len(self.held_out_scores)
+        return np.searchsorted(self.held_out_scores, scores, side="left") / max(count, 1)
 
 
 def has_too_many_rejected_marks(rejected: NDArray[np.bool_], sizes: Floats) -> bool:

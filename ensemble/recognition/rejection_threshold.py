@@ -1,7 +1,7 @@
 """A run's rejection threshold: the digits that it is set on, and the share of others it rejects."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,12 @@ from ensemble.recognition.rejection import Rejection
 from ensemble.runs.members import Members
 from ensemble.shift.non_digits import NON_DIGIT_KINDS, draw_non_digits
 from ensemble.shift.ood_images import list_ood_sets
-from ensemble.storage.arrays.disk_cache import Arrays, digest_array_list, load_or_compute_arrays
+from ensemble.storage.arrays.disk_cache import (
+    Arrays,
+    digest_array_list,
+    is_kept,
+    load_or_compute_arrays,
+)
 
 Pixels = NDArray[np.uint8]
 
@@ -105,14 +110,13 @@ class NoveltyJudge:
     def __init__(self, members: Members, dataset: str, held: HoldoutSettings) -> None:
         self._members, self._source = members, CalibrationSource.from_holdout(dataset, held)
         self._known = load_known_images(self._source)
-        leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(members.params)]
-        self._made_from = f"{self._source.cache_key} {digest_array_list(leaves)}"
+        self._made_from = identify_calibration(members, self._source)
         self._features = (
             self._load_class_subspaces() if isinstance(self._known, KnownDigits) else None
         )
         arrays = load_or_compute_arrays("held-out", self._made_from, self._measure_held_out)
         self.rejection = Rejection.from_measures(arrays["measures"])
-        self._measured = functools.cache(self._load_judged_scores)
+        self.load_judged_scores = functools.cache(self._load_judged_scores)
 
     @property
     def measure_names(self) -> Sequence[str]:
@@ -159,7 +163,7 @@ class NoveltyJudge:
           ValueError: `refuse` is not in (0, 1).
         """
         threshold = self.rejection.compute_threshold(refuse)
-        scores, right, ood_sets = self._measured()
+        scores, right, ood_sets = self.load_judged_scores()
         accepted = scores <= threshold
         ranked = self.rejection.held_out_scores.astype(np.float32)
         rejected = tuple(
@@ -213,6 +217,51 @@ class NoveltyJudge:
 
     def _compute_activations(self, images: Pixels) -> Activations:
         return compute_activations(self._members.network, self._members.params, images)
+
+
+def identify_calibration(members: Members, source: CalibrationSource) -> str:
+    """What a calibration is made from, in a word: it differs where its numbers do."""
+    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(members.params)]
+    return f"{source.cache_key} {digest_array_list(leaves)}"
+
+
+def is_calibration_kept(source: CalibrationSource, made_from: str) -> bool:
+    """Whether a `NoveltyJudge` finds everything on the disk, so that it is made in a moment.
+
+    Args:
+      source: where the held-out images come from.
+      made_from: of `identify_calibration`.
+    """
+    written = find_dataset_entry(source.dataset).is_mnist_like
+    names = ("features", "held-out", "judged") if written else ("held-out", "judged")
+    return is_kept("known", source.cache_key) and all(is_kept(name, made_from) for name in names)
+
+
+def calibrate_rejection(
+    members: Members, dataset: str, held: HoldoutSettings, report: Callable[[float, str], None]
+) -> None:
+    """Compute all that a `NoveltyJudge` needs, and keep it on the disk.
+
+    Args:
+      members: whose rejection it is.
+      dataset: the name of what they have learnt.
+      held: by what settings training images were held out of that.
+      report: told between two steps which share is done, in [0, 1], and what comes next. What it
+        raises ends this; what was computed is kept.
+    """
+    source = CalibrationSource.from_holdout(dataset, held)
+    report(0.0, "Looking at the training images.")
+    load_known_images(source)
+    report(0.2, "Changing held-out images as people would.")
+    for fitted in (True, False):
+        load_held_out_images(source, fitted)
+    report(0.4, "Drawing what belongs to no class.")
+    list_ood_images(source.dataset, source.fingerprint)
+    report(0.5, "Showing the members held-out images.")
+    judge = NoveltyJudge(members, dataset, held)
+    report(0.8, "Showing the members what belongs to no class.")
+    judge.load_judged_scores()
+    report(1.0, "")
 
 
 @functools.lru_cache(maxsize=2)

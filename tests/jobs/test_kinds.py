@@ -12,6 +12,7 @@ from ensemble.jobs.kinds import KINDS, JobKind, load_entry_point
 from ensemble.jobs.status import JobStatus
 from ensemble.jobs.uploads.dataset_upload import UploadStatus
 from ensemble.race import RaceStatus
+from ensemble.recognition.calibration_job import CalibrationStatus
 from ensemble.regression import RegressionStatus
 from ensemble.runs import Status
 from ensemble.runs.groups.group import GroupStatus
@@ -27,6 +28,7 @@ STATUSES = (
     RaceStatus,
     FetchStatus,
     UploadStatus,
+    CalibrationStatus,
 )
 
 

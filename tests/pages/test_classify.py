@@ -115,7 +115,7 @@ def test_the_page_can_be_used_while_the_members_are_being_opened(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn, opening = threading.Event(), classifier_loader._open_classifier_in_thread
-    classifier_loader._start_opening_classifier.clear()
+    classifier_loader._open_classifier.clear()
     # However quickly members are opened: not before the page is drawn.
     monkeypatch.setattr(
         classifier_loader,

@@ -35,10 +35,7 @@ def load_or_compute_arrays(name: str, made_from: str, make: Callable[[], Arrays]
       made_from: what it depends on beside the program: a dataset, a digest of parameters.
       make: called where the file is missing or damaged. A full disk raises nothing.
     """
-    digest = hashlib.sha256(f"{name} {made_from} {digest_program_source()}".encode()).hexdigest()[
-        :20
-    ]
-    path = data_folder() / CACHE_FOLDER / f"{name}-{digest}.npz"
+    path = locate_cache_file(name, made_from)
     try:
         arrays = read_arrays(path, None, MAX_CACHE_BYTES, need_checksum=True)
         os.utime(path)
@@ -48,6 +45,18 @@ def load_or_compute_arrays(name: str, made_from: str, make: Callable[[], Arrays]
         with contextlib.suppress(OSError):  # A full disk costs the next one seconds, no more.
             _write_cache_file(path, result)
         return result
+
+
+def is_kept(name: str, made_from: str) -> bool:
+    """Whether `load_or_compute_arrays` would find a file, which it may still find damaged."""
+    return locate_cache_file(name, made_from).is_file()
+
+
+def locate_cache_file(name: str, made_from: str) -> Path:
+    """Where arrays of that name and origin are kept."""
+    whole = f"{name} {made_from} {digest_program_source()}"
+    digest = hashlib.sha256(whole.encode()).hexdigest()[:20]
+    return data_folder() / CACHE_FOLDER / f"{name}-{digest}.npz"
 
 
 def digest_array_list(tree: list[NDArray[np.generic]]) -> str:

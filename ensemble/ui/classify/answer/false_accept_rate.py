@@ -22,11 +22,13 @@ MAX_CLASSIFIERS = 24  # classifiers of which it is remembered that they have bee
 
 
 def show_false_accept_rate(classifier: Classifier, refuse: float) -> None:
-    """The sentence with its figure; until that is measured, without it.
+    """The sentence with its figure; as long as nothing is rejected, without it.
 
-    The members have to be shown some hundreds of shapes for it, which takes seconds once for a
-    run and epoch: the page is drawn first.
+    Where no job could measure the figure beforehand, the page is drawn first: it takes seconds.
     """
+    if not classifier.is_calibrated:
+        st.markdown(readings_words.describe_lookalike_risk(classifier.class_names, classifier.noun))
+        return
     tried = _remember_measurement(reading_cache.identify_classifier(classifier))
     if not tried:
         st.fragment(refresh_false_accept_rate, run_every=POLL_INTERVAL_S)(

@@ -98,8 +98,9 @@ def read_picture_marks(
 
 
 def identify_classifier(classifier: Classifier) -> str:
-    """A word for the run and epoch, also where folders of runs differ."""
-    return f"{runs_folder()} {classifier.run_id} {classifier.epoch}"
+    """A word for the run and epoch, also where folders of runs differ, and whether it rejects."""
+    rejects = "" if classifier.is_calibrated else " rejects nothing"
+    return f"{runs_folder()} {classifier.run_id} {classifier.epoch}{rejects}"
 
 
 @st.cache_resource(max_entries=MAX_READINGS, show_spinner=False)

@@ -12,6 +12,7 @@ from ensemble.figures.mark_probabilities import (
 )
 from ensemble.ui.classify.answer.classified_mark import ClassifiedMark
 from ensemble.ui.classify.details.detail_selection import DETAILS
+from ensemble.ui.classify.input import classifier_loader
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
 from ensemble.wording import escaping
@@ -55,8 +56,14 @@ def show_mark_verdict(classified_mark: ClassifiedMark) -> None:
 
 
 def show_rejection_evidence(classified_mark: ClassifiedMark) -> None:
-    """The mark's OOD score; folded, with the reason, where it is rejected."""
+    """The mark's OOD score; folded, with the reason, where it is rejected.
+
+    As long as nothing can be rejected, how far that is instead.
+    """
     digit = classified_mark.digit
+    if not classified_mark.classifier.is_calibrated:
+        classifier_loader.show_calibration_progress(classified_mark.run, classified_mark.epoch)
+        return
     why = st.expander("Why rejected", key="why_rejected") if digit.rejected else st.container()
     with why:
         if digit.rejected:

@@ -34,6 +34,9 @@ def show_rejection_threshold(classified_mark: ClassifiedMark) -> None:
     """The control, what it comes to, the scores behind it, and a row for each kind of image."""
     noun = classified_mark.noun
     show_rejection_rate_control(classified_mark, noun)
+    if not classified_mark.classifier.is_calibrated:
+        st.caption("The rejection threshold is shown here once it is set: see above.")
+        return
     with st.spinner(
         f"Showing {pluralize_noun(noun)} and {marks_words.format_negated_noun(noun)} to the "
         f"members, once",

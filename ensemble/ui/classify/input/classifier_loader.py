@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Sequence
 from concurrent import futures
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from ensemble import runs
+from ensemble.errors import EnsembleError, RunError
+from ensemble.recognition import calibration_job
 from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.storage.folders import runs_folder
 from ensemble.ui.shared import preload
-from ensemble.ui.shared.guard import guard_page
-from ensemble.wording import formats
+from ensemble.ui.shared.guard import BUG_MESSAGE, guard_page
+from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
 MAX_OPEN_CLASSIFIERS = 3
 OPENING_PATIENCE_S = 0.25  # seconds that a page waits before it says that it does
 POLL_INTERVAL_S = 0.4
+CALIBRATION_POLL_INTERVAL_S = 1.0
+RELEASED_MESSAGE = "Other members were opened since. Open the page again to go on."
+LOG = logging.getLogger("ensemble")
 _IMPORTED = threading.Event()  # what opens members, JAX first of all
 
 
@@ -39,8 +46,45 @@ def list_classifier_epochs(run: runs.Run) -> Sequence[int]:
     return kept or list_member_epochs(run.id)
 
 
+@dataclass(eq=False)
+class ClassifierOpening:
+    """A run's members being opened, and what they reject being set after that.
+
+    Attributes:
+      opened: the members, which reject nothing yet where `calibrated` is not done.
+      calibrated: why nothing can be rejected, in a sentence; "" once that is set.
+      share: of the setting that is done, in [0, 1].
+      message: what is being done for it.
+      released: whether nobody is shown these members any more: others have come since.
+    """
+
+    opened: Future[Classifier]
+    calibrated: Future[str]
+    share: float = 0.0
+    message: str = ""
+    released: bool = False
+
+    def report(self, share: float, message: str) -> None:
+        """Note how far the setting is.
+
+        Raises:
+          OpeningReleasedError: nobody waits for it any more.
+        """
+        if self.released:
+            raise OpeningReleasedError
+        self.share, self.message = share, message
+
+    def release(self) -> None:
+        """Wait no longer for what nobody is shown."""
+        self.released = True
+
+
+class OpeningReleasedError(Exception):
+    """Nobody is shown the members any more for which something was waited for."""
+
+
 def wait_for_classifier(run: runs.Run, epoch: int) -> Classifier:
-    """The run's members at that epoch, ready to be asked; waits until they are.
+    """The run's members at that epoch, with what they reject; waits until both are there.
 
     Args:
       run: whose members.
@@ -49,44 +93,96 @@ def wait_for_classifier(run: runs.Run, epoch: int) -> Classifier:
     Raises:
       EnsembleError: they cannot be opened; one sentence says why.
     """
-    key = str(runs_folder()), run.id, epoch
-    job = _start_opening_classifier(*key)
-    if job.exception():
-        _start_opening_classifier.clear(
-            *key
-        )  # So that it is tried again when what was missing is there.
-    return job.result()
+    opening = _start_opening(run, epoch)
+    futures.wait([opening.calibrated])
+    return opening.opened.result()
 
 
 def poll_classifier(run: runs.Run, epoch: int, patience: float) -> Classifier | None:
-    """As `wait_for_classifier`; None where they are still being opened after `patience` seconds."""
-    job = _start_opening_classifier(str(runs_folder()), run.id, epoch)
-    return wait_for_classifier(run, epoch) if futures.wait([job], patience).done else None
+    """The run's members, waited for so many seconds; None where they are not open by then.
+
+    They may reject nothing yet: `Classifier.is_calibrated` says.
+
+    Raises:
+      EnsembleError: they cannot be opened; one sentence says why.
+    """
+    opening = _start_opening(run, epoch)
+    if not opening.opened.done():
+        futures.wait([opening.calibrated], patience)
+    return opening.opened.result() if opening.opened.done() else None
 
 
-@st.cache_resource(max_entries=MAX_OPEN_CLASSIFIERS, show_spinner=False)
-def _start_opening_classifier(folder: str, run_id: str, epoch: int) -> Future[Classifier]:
-    job: Future[Classifier] = Future()
+def find_calibration(run: runs.Run, epoch: int) -> ClassifierOpening:
+    """How far the setting of what a classifier rejects is, that is open."""
+    return _open_classifier(str(runs_folder()), run.id, epoch)
+
+
+def _start_opening(run: runs.Run, epoch: int) -> ClassifierOpening:
+    """The opening; once more where one has failed: what was missing may be there by now."""
+    key = str(runs_folder()), run.id, epoch
+    opening = _open_classifier(*key)
+    if opening.calibrated.done() and (opening.opened.exception() or opening.calibrated.result()):
+        _open_classifier.clear(*key)
+    return opening
+
+
+@st.cache_resource(
+    max_entries=MAX_OPEN_CLASSIFIERS, show_spinner=False, on_release=ClassifierOpening.release
+)
+def _open_classifier(folder: str, run_id: str, epoch: int) -> ClassifierOpening:
+    opening = ClassifierOpening(Future(), Future())
     threading.Thread(
-        target=_open_classifier_in_thread, args=(job, run_id, epoch), name="members", daemon=True
+        target=_open_classifier_in_thread,
+        args=(opening, run_id, epoch),
+        name="members",
+        daemon=True,
     ).start()
-    return job
+    return opening
 
 
-def _open_classifier_in_thread(job: Future[Classifier], run_id: str, epoch: int) -> None:
-    """Open the members, and have what the first answer needs compiled and measured."""
+def _open_classifier_in_thread(opening: ClassifierOpening, run_id: str, epoch: int) -> None:
+    """Open the members, have what the first answer needs compiled, then what they reject set."""
     try:
         from ensemble.recognition.classifier import open_classifier
 
-        classifier = open_classifier(run_id, epoch)
+        classifier = open_classifier(run_id, epoch, calibrated=False)
+        if kept := classifier.has_kept_calibration():
+            classifier.calibrate()
         classifier.read_images(np.zeros((1, *classifier.shape), np.uint8))
     except Exception as error:
-        job.set_exception(error)
+        opening.opened.set_exception(error)
+        opening.calibrated.set_result(str(error))
         return
     if not _IMPORTED.is_set():
         _IMPORTED.set()
         preload.freeze_loaded_objects()
-    job.set_result(classifier)
+    opening.opened.set_result(classifier)
+    problem = "" if kept else _calibrate_classifier(opening, classifier)
+    opening.calibrated.set_result(problem)
+
+
+def _calibrate_classifier(opening: ClassifierOpening, classifier: Classifier) -> str:
+    """Have a process of its own compute what the classifier rejects; why that failed, else ""."""
+    try:
+        try:
+            if problem := calibration_job.wait_for_calibration(
+                classifier.run_id,
+                classifier.epoch,
+                classifier.has_kept_calibration,
+                opening.report,
+            ):
+                return problem
+        except RunError:  # Where no job can be begun, as on a full disk, it is computed here.
+            LOG.exception("What is rejected is set in the server")
+        classifier.calibrate()  # Also what was too large to be kept.
+        return ""
+    except OpeningReleasedError:
+        return RELEASED_MESSAGE
+    except EnsembleError as error:
+        return str(error)
+    except Exception:
+        LOG.exception("What a run rejects could not be set")
+        return BUG_MESSAGE
 
 
 def show_opening_progress(run: runs.Run, epoch: int, handed_in: bool) -> None:
@@ -97,10 +193,38 @@ def show_opening_progress(run: runs.Run, epoch: int, handed_in: bool) -> None:
 def refresh_opening_progress(run: runs.Run, epoch: int, handed_in: bool) -> None:
     """The body of `show_opening_progress`."""
     with guard_page():
-        if _start_opening_classifier(str(runs_folder()), run.id, epoch).done():
+        if find_calibration(run, epoch).opened.done():
             st.rerun()  # The page shows what came of it, also where they cannot be opened.
         then = "Your pictures are read then." if handed_in else "You can continue meanwhile."
         who = formats.format_count(run.config.members, "member")
         st.caption(
             f":material/hourglass_top: Loading {who}: up to twenty seconds the first time. {then}"
         )
+
+
+def show_calibration_progress(run: runs.Run, epoch: int) -> None:
+    """Says that nothing is rejected yet, how far that is or why it fails; draws the page anew."""
+    opening = find_calibration(run, epoch)
+    if opening.calibrated.done():
+        if problem := opening.calibrated.result():
+            st.warning(
+                f"Nothing is rejected: what the members would reject could not be set. "
+                f"{escaping.escape_markdown(problem)}",
+                icon=":material/warning:",
+            )
+        return
+    st.fragment(refresh_calibration_progress, run_every=CALIBRATION_POLL_INTERVAL_S)(run, epoch)
+
+
+def refresh_calibration_progress(run: runs.Run, epoch: int) -> None:
+    """The body of `show_calibration_progress` while it is being set."""
+    with guard_page():
+        opening = find_calibration(run, epoch)
+        if opening.calibrated.done():
+            st.rerun()
+        st.caption(
+            ":material/hourglass_top: Nothing is rejected yet: what is unlike the dataset to these "
+            "members is being found out, once for this epoch. "
+            f"{escaping.escape_markdown(opening.message)}"
+        )
+        st.progress(opening.share)

@@ -1,0 +1,188 @@
+"""The job that sets what a run's members reject, at one epoch: no page waits for it.
+
+Computing it takes several seconds of all cores. It begins where a run's training ends, or when
+Classify is opened on a run that has none; what comes of it lies in the cache on the disk, where
+`rejection_threshold.NoveltyJudge` finds it. There is one at a time, whoever asks.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from ensemble import hosts
+from ensemble.errors import EnsembleError, RunError
+from ensemble.jobs import worker
+from ensemble.jobs.job import Job
+from ensemble.jobs.kinds import CALIBRATION, JobKind
+from ensemble.jobs.launch import start_worker
+from ensemble.jobs.outcome import Outcome, StopRequest
+from ensemble.jobs.queue import prepare_requeue
+from ensemble.jobs.status import JobStatus, StatusWriter, write_status
+from ensemble.runs.epoch_choice import select_default_epoch
+from ensemble.runs.parameters import list_parameter_epochs
+from ensemble.runs.store import find_run, require_training_config
+from ensemble.runs.test_set import load_run_dataset
+from ensemble.storage.atomic_files import read_json
+from ensemble.storage.disk_errors import describe_os_error
+from ensemble.storage.folders import data_folder, runs_folder
+from ensemble.storage.records.field_checks import MetricValue
+
+FOLDER = "calibrating"  # below the data folder
+POLL_INTERVAL_S = 0.3
+WAITING_MESSAGE = "Waiting: another run's rejection is being set."
+STARTING_MESSAGE = "Starting."
+
+
+@dataclass(frozen=True)
+class CalibrationStatus(JobStatus):
+    """How far it is: queued → starting → running → finished | stopped | failed.
+
+    Attributes:
+      progress: share of the work done, in [0, 1].
+      subject: whose: the folder of runs, the run and the epoch.
+    """
+
+    kind: ClassVar[JobKind] = CALIBRATION
+
+    progress: MetricValue = 0.0
+    subject: str = ""
+
+
+@dataclass(frozen=True)
+class CalibrationJob(Job):
+    """The job as it stood when it was read; `id` is "RUN:EPOCH"."""
+
+    id: str
+    name: str
+    path: Path
+    status: CalibrationStatus
+    kind: JobKind = CALIBRATION
+
+
+class CalibrationStoppedError(Exception):
+    """Somebody asked the job to stop while it was running."""
+
+
+def create_calibration_job(job_id: str, status: CalibrationStatus | None = None) -> CalibrationJob:
+    """The job of that id, as yet not begun if nothing else is said."""
+    name = f"setting what “{job_id.partition(':')[0]}” rejects"
+    return CalibrationJob(job_id, name, data_folder() / FOLDER, status or CalibrationStatus())
+
+
+def read_calibration_job() -> CalibrationJob | None:
+    """The job that was asked for last; None where there was none, or it cannot be read."""
+    try:
+        status = CalibrationStatus.from_dict(read_json(create_calibration_job("").status_file))
+    except (OSError, ValueError):
+        return None
+    return create_calibration_job(":".join(status.subject.rsplit(":", 2)[1:]), status)
+
+
+def start_calibration(run_id: str, epoch: int) -> CalibrationJob:
+    """Begin the job for a run and epoch, unless one is at work: then that one, whosever it is.
+
+    Nobody's permission is asked: whoever may look at a run may classify with it.
+
+    Raises:
+      RunError: the data folder cannot be written.
+    """
+    if (there := read_calibration_job()) and there.active:
+        return there
+    now, job_id = time.time(), f"{run_id}:{epoch}"
+    status = CalibrationStatus(queued=now, updated=now, subject=f"{runs_folder()}:{job_id}")
+    job = create_calibration_job(job_id, status)
+    try:
+        job.path.mkdir(parents=True, exist_ok=True)
+        busy = "Another run's rejection is being set: try again in a moment."
+        with prepare_requeue(job.path, busy, read_calibration_job):
+            write_status(job.path, job.status)
+        start_worker(job, action=None)
+    except RunError:
+        if (there := read_calibration_job()) and there.active:
+            return there  # Two asked at once.
+        raise
+    except OSError as error:
+        raise RunError(
+            f"Nothing can be saved in {data_folder()} ({describe_os_error(error)}): free some "
+            "room, or point ENSEMBLE_DATA at a folder that you can write to."
+        ) from error
+    return job
+
+
+def wait_for_calibration(
+    run_id: str, epoch: int, is_kept: Callable[[], bool], report: Callable[[float, str], None]
+) -> str:
+    """Have the job done, after those of others; what to say where it came to nothing, else "".
+
+    Args:
+      run_id: whose rejection.
+      epoch: of its members.
+      is_kept: whether what it computes lies on the disk already.
+      report: told again and again which share is done, in [0, 1], and what is being done.
+
+    Raises:
+      RunError: no job can be begun here.
+    """
+    subject, starts = f"{runs_folder()}:{run_id}:{epoch}", 0
+    while not is_kept():
+        job = read_calibration_job()
+        own = job is not None and job.status.subject == subject
+        if job and job.active:
+            message = job.message or STARTING_MESSAGE
+            report(*((job.status.share, message) if own else (0.0, WAITING_MESSAGE)))
+        elif job and own and starts:
+            return "" if job.state == "finished" else job.message
+        else:
+            report(0.0, STARTING_MESSAGE)
+            starts += start_calibration(run_id, epoch).status.subject == subject
+        time.sleep(POLL_INTERVAL_S)
+    return ""
+
+
+def execute_calibration(job_id: str) -> None:
+    """Do the queued job in this process, to its end; see `jobs.worker.execute_job`."""
+    if (job := read_calibration_job()) and job.id == job_id:
+        worker.execute_job(
+            job, lambda status, stop: _calibrate_run(job_id, status, stop), lambda status: None
+        )
+
+
+def calibrate_finished_run(run_id: str) -> None:
+    """Begin the job for a run that has finished here, at the epoch that it is asked at.
+
+    What is amiss is said by whoever opens Classify: the run itself is done.
+    """
+    if hosts.is_distributed_requested():
+        return  # Its process is one of several, each on a host of its own.
+    with contextlib.suppress(EnsembleError):
+        run = find_run(run_id)
+        epochs = list_parameter_epochs(run.path)
+        if run.state == "finished" and run.training_config and epochs and not run.is_placed:
+            start_calibration(run_id, select_default_epoch(run, epochs))
+
+
+def _calibrate_run(
+    job_id: str, status: StatusWriter[CalibrationStatus], stop: StopRequest
+) -> Outcome:
+    def report_progress(share: float, message: str) -> None:
+        if stop():
+            raise CalibrationStoppedError
+        status.update(state="running", progress=share, message=message)
+
+    run_id, _, epoch = job_id.partition(":")
+    run = find_run(run_id)
+    config = require_training_config(run)
+    load_run_dataset(run)  # that it was trained on, or one sentence why not
+    try:
+        report_progress(0.0, "Opening the members.")
+        from ensemble.recognition.rejection_threshold import calibrate_rejection
+        from ensemble.runs.members import open_members
+
+        members = open_members(run_id, int(epoch))
+        calibrate_rejection(members, config.dataset, config, report_progress)
+    except CalibrationStoppedError:
+        return Outcome("stopped", "Stopped. Open Classify again to go on.")
+    return Outcome("finished")
