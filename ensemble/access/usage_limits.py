@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ensemble.access import actions, audit_log
 from ensemble.access.people import LOCAL, Person, Role, current_person
@@ -24,7 +24,7 @@ JOBS_VARIABLE, UPLOADS_VARIABLE, RUNS_GB_VARIABLE = (
 )
 UPLOADS_GB_VARIABLE = "ENSEMBLE_UPLOADS_GB"
 DEFAULT_JOBS, DEFAULT_UPLOADS, DEFAULT_UPLOADS_GB = 3, 10, 2.0
-GB = 10**9
+GB, MB = 10**9, 10**6
 NEARLY_FULL_SHARE = 0.9  # so full that it is said
 MEASUREMENT_TTL_S = 30.0  # that a folder's size is believed
 
@@ -129,14 +129,32 @@ def check_pending_uploads(count: Callable[[str], int]) -> None:
 
 
 @contextlib.contextmanager
-def limit_imports() -> Iterator[None]:
+def limit_imports(nbytes: int = 0) -> Iterator[None]:
     """Within this whoever asks takes a run in that was made elsewhere, if there is room.
+
+    Args:
+      nbytes: that it takes on the disk. They count from now on, for the folder is not measured
+        again between one run of a file and the next.
 
     Raises:
       AccessError: there is none.
     """
     check_disk_quota()
-    yield
+    if disk_quota := measure_disk_quota():
+        with _measured_usage.lock:
+            if _measured_usage.used + nbytes > disk_quota.most:
+                raise AccessError(
+                    f"This run takes {nbytes / MB:,.1f} MB, and there is not so much room. "
+                    f"{replace(disk_quota, used=_measured_usage.used)}"
+                )
+            _measured_usage.used += nbytes
+    try:
+        yield
+    except BaseException:
+        invalidate_disk_quota()  # What was begun is removed.
+        raise
+    if not nbytes:
+        invalidate_disk_quota()  # Nobody knew how much it would take.
 
 
 def check_disk_quota() -> None:

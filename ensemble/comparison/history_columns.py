@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ensemble.runs.store import Run
 from ensemble.storage.folder_index import file_version
-from ensemble.storage.records.json_lines import read_lines
+from ensemble.storage.records.jsonl_tail import JsonlTail
 
 Doubles = NDArray[np.float64]
 # Whose images the figures of a line are of.
@@ -33,6 +33,8 @@ class HistoryColumns:
 def load_history_columns(run: Run, kind: str) -> HistoryColumns:
     """The run's lines of a kind, "steps" or "epoch"; shared, so treat it as read-only.
 
+    Of a long run's steps only so many as curves need: see `LineThinner`.
+
     Raises:
       RunError: the history cannot be read.
     """
@@ -42,7 +44,7 @@ def load_history_columns(run: Run, kind: str) -> HistoryColumns:
 
 @functools.lru_cache(maxsize=64)  # of 10 epochs and 4 members 40 kB, of 1,000 and 64 8 MB
 def _parse_history_columns(path: Path, version: Any, members: int) -> dict[str, HistoryColumns]:
-    rows = read_lines(path, members)
+    rows = JsonlTail(path, members, thinned=True).read_lines()
     return {
         kind: _build_history_columns(
             [row for row in rows if row.get("kind") == kind], members, splits

@@ -215,8 +215,13 @@ def change_job_files(
 
 
 @contextlib.contextmanager
-def create_run_folder(kind: str, now: float) -> Iterator[Path]:
+def create_run_folder(kind: str, now: float, nbytes: int = 0) -> Iterator[Path]:
     """A folder to make a run in, owned by who asks; if its files cannot be written it goes again.
+
+    Args:
+      kind: what the run's id begins with.
+      now: when it is made, unix seconds.
+      nbytes: of a run that is imported, what it takes on the disk; 0 where that is not known.
 
     Raises:
       AccessError: whoever asks may not make runs, or has enough of them running; or there is no
@@ -229,7 +234,7 @@ def create_run_folder(kind: str, now: float) -> Iterator[Path]:
         with (
             usage_limits.limit_launches()
             if action is Action.LAUNCH
-            else usage_limits.limit_imports()
+            else usage_limits.limit_imports(nbytes)
         ):
             runs_folder().mkdir(parents=True, exist_ok=True)
             if action is Action.LAUNCH:

@@ -19,6 +19,7 @@ from ensemble.runs.history import (
     list_prediction_epochs,
     read_history,
     read_run_predictions,
+    read_thinned_history,
     read_validation_predictions,
 )
 from ensemble.runs.imported_run import create_imported_run
@@ -85,6 +86,7 @@ __all__ = [
     "read_history",
     "read_predictions",
     "read_run_predictions",
+    "read_thinned_history",
     "read_validation_predictions",
     "rename",
     "rename_run",

@@ -12,7 +12,8 @@ from pathlib import Path
 from ensemble.errors import RunError
 from ensemble.runs.store import Run
 from ensemble.storage.folder_index import file_version
-from ensemble.storage.records.json_lines import Line, read_lines
+from ensemble.storage.records.json_lines import Line
+from ensemble.storage.records.jsonl_tail import JsonlTail
 
 CHOSEN_ON_VALIDATION, CHOSEN_LAST = "validation", "last"
 
@@ -79,7 +80,9 @@ def _read_epoch_line(
     history: Path, version: tuple[int, int, int] | None, epoch: int
 ) -> Line | None:
     try:
-        lines = [line for line in read_lines(history) if line["kind"] == "epoch"]
+        every = JsonlTail(history, thinned=True).read_lines()
     except RunError:  # The run's own page says so.
         return None
-    return next((line for line in lines if line["epoch"] == epoch), None)
+    return next(
+        (line for line in every if line["kind"] == "epoch" and line["epoch"] == epoch), None
+    )

@@ -11,7 +11,11 @@ from ensemble.analysis.quality.proper_scores import log_loss
 from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import EnsembleError
 from ensemble.runs.epoch_choice import select_default_epoch
-from ensemble.runs.history import read_history, read_run_predictions, read_validation_predictions
+from ensemble.runs.history import (
+    read_run_predictions,
+    read_thinned_history,
+    read_validation_predictions,
+)
 from ensemble.runs.store import Run, find_run, require_training_config
 from ensemble.runs.test_set import load_run_dataset, load_test_set
 from ensemble.storage.records.json_lines import Line
@@ -54,7 +58,7 @@ def load_final_losses(run_id: str, history: Sequence[Line] | None = None) -> Fin
       RunError: its history cannot be read.
     """
     run = find_run(run_id)
-    lines = list(read_history(run_id) if history is None else history)
+    lines = list(read_thinned_history(run_id) if history is None else history)
     ended = {line["epoch"]: line for line in lines if line["kind"] == "epoch"}
     if not ended:
         steps = find_last_line("steps", lines)

@@ -23,6 +23,7 @@ from ensemble.runs.store import Run, find_run
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.records.json_lines import Line, read_lines
+from ensemble.storage.records.jsonl_tail import JsonlTail
 
 EPOCH_FILE_PATTERN = re.compile(r"epoch-(\d+)\.npz")
 # Where an epoch's probabilities on each set of images are kept, in the run's folder.
@@ -33,6 +34,14 @@ PROBABILITY_TOLERANCE = 1e-3  # A softmax in few bits may round to a little more
 def read_history(run_id: str) -> list[Line]:
     """All whole lines of a run's history; one cut short by a kill is left out."""
     return read_lines(find_run_folder(run_id) / "history.jsonl")
+
+
+def read_thinned_history(run_id: str) -> list[Line]:
+    """As `read_history`, of a long one only so many lines of steps as curves need.
+
+    All that close an epoch are there, and the last: see `LineThinner`.
+    """
+    return JsonlTail(find_run_folder(run_id) / "history.jsonl", thinned=True).read_lines()
 
 
 def write_predictions(

@@ -54,7 +54,7 @@ def parse_json(text: bytes) -> Any:
     that reading it fails.
     """
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return _DECODER.decode(text.decode(json.detect_encoding(text), "surrogatepass"))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 
@@ -72,3 +72,7 @@ def _check_plain_file(descriptor: int, path: Path) -> int:
 
 def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a number")
+
+
+# Made once: a history has hundreds of thousands of lines.
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

@@ -120,8 +120,8 @@ class EvaluatedEpoch:
         return None
 
     def read_history(self) -> list[dict[str, Any]]:
-        """The lines of the run's history."""
-        return runs.read_history(self.run.id)
+        """The lines of the run's history; of a long one not every line of steps."""
+        return runs.read_thinned_history(self.run.id)
 
     def read_scores(self, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
         """The scores of a set of images that was measured under shift; None where they are gone."""

@@ -184,3 +184,20 @@ def test_uploads_are_counted_by_person_and_an_admins_are_not(monkeypatch) -> Non
 )
 def test_what_hands_a_file_in_is_told_by_method_and_path(method, path, is_one) -> None:
     assert middleware.is_upload_request({"type": "http", "method": method, "path": path}) is is_one
+
+
+def test_each_run_of_a_file_is_looked_at_for_room_and_counts_for_the_next(monkeypatch) -> None:
+    run = runs.create_run(SMALL)
+    held = count_folder_bytes(runs_folder())
+    monkeypatch.setenv(usage_limits.RUNS_GB_VARIABLE, str((held + 1_000_000) / 1e9))
+    for _ in range(2):
+        with usage_limits.limit_imports(400_000):
+            pass
+    with pytest.raises(AccessError, match=r"takes 0\.4 MB, and there is not so much room"):  # noqa: SIM117
+        with usage_limits.limit_imports(400_000):
+            pytest.fail("there is no room for it")
+    with pytest.raises(ZeroDivisionError), usage_limits.limit_imports(100_000):
+        raise ZeroDivisionError
+    # What was begun then is gone, and nothing lies in the folder in truth.
+    with usage_limits.limit_imports(900_000):
+        assert run.path.exists()

@@ -47,11 +47,12 @@ def import_capsule(capsule: Capsule, name: str = "") -> runs.Run:
 
     Raises:
       PredictionsError: there is too little memory for a part.
+      AccessError: the folder of runs has not so much room.
       RunError: the name is too long, or the folder of runs cannot be written. What was begun is
         removed.
     """
     name = normalize_run_name(name) or " ".join(capsule.header.name.split())
-    with create_run_folder(IMPORTED, time.time()) as folder:
+    with create_run_folder(IMPORTED, time.time(), capsule.nbytes) as folder:
         _write_imported_run(folder, capsule, name)
     return runs.find_run(folder.name)
 

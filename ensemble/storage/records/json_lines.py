@@ -1,10 +1,12 @@
 """Files of JSON lines: appended to by one writer, read while they grow."""
 
+import contextlib
+import io
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from ensemble.errors import RunError
 from ensemble.storage.atomic_files import write_bytes
 from ensemble.storage.plain_files import open_plain_append, open_plain_file, parse_json
 from ensemble.storage.records.history_lines import Line, is_valid_line
+
+BLOCK_BYTES = 4 * 2**20  # of a history that are looked at at a time
+MOST_ROW_BYTES = 2**18  # of one line: those of an epoch of 1,000 members take 150 kB
 
 
 def read_lines(path: Path, members: int | None = None) -> list[Line]:
@@ -24,29 +29,42 @@ def read_lines(path: Path, members: int | None = None) -> list[Line]:
     Raises:
       RunError: the file is there and cannot be read.
     """
-    raw = read_history_bytes(path, 0)
-    return [
-        line for row in raw.split(b"\n") if (line := parse_history_line(row, members)) is not None
-    ]
+    with open_history(path) as file:
+        rows = file.read().split(b"\n")
+    return [line for row in rows if (line := parse_history_line(row, members)) is not None]
 
 
-def read_history_bytes(path: Path, start: int) -> bytes:
-    """A history's bytes from `start` on; none where there is not a file.
+@contextlib.contextmanager
+def open_history(path: Path) -> Iterator[BinaryIO]:
+    """A history to be read within this; an empty one where there is not a file.
 
     Raises:
       RunError: the file is there and cannot be read.
     """
     try:
-        with open_plain_file(path) as file:
-            file.seek(start)
-            return file.read()
-    except FileNotFoundError:
-        return b""
+        try:
+            file = open_plain_file(path)
+        except FileNotFoundError:
+            yield io.BytesIO()
+            return
+        with file:
+            yield file
     except OSError as error:
         raise RunError(
             f"The history of the run “{path.parent.name}” cannot be read ({error.strerror}): "
             f"put {path} back, or delete it to continue without it."
         ) from error
+
+
+def iterate_rows(file: BinaryIO) -> Iterator[bytes]:
+    """The whole rows of a file from where it stands, without their ends; some are read at a time.
+
+    What comes after the last end of a line is none: the rest of it is still being written.
+    """
+    torn = b""
+    while block := file.read(BLOCK_BYTES):
+        *rows, torn = (torn + block).split(b"\n")
+        yield from rows
 
 
 def parse_history_line(row: bytes, members: int | None = None) -> Line | None:
@@ -56,6 +74,8 @@ def parse_history_line(row: bytes, members: int | None = None) -> Line | None:
       row: without its end.
       members: M, where it is known: lines with figures of another number of members are none.
     """
+    if not 0 < len(row) <= MOST_ROW_BYTES:
+        return None
     try:
         line = parse_json(row)
     except ValueError:

@@ -34,6 +34,8 @@ def get_file_version(path: Path) -> tuple[int, int]:
 def load_run_history(run: runs.Run) -> list[dict[str, Any]]:
     """The lines of a run's history; the same list until there are more.
 
+    Of a long one only so many lines of steps as curves need: see `LineThinner`.
+
     Raises:
       RunError: it cannot be read.
     """
@@ -42,7 +44,7 @@ def load_run_history(run: runs.Run) -> list[dict[str, Any]]:
 
 @st.cache_resource(max_entries=12, show_spinner=False)
 def _open_history_tail(folder: str, members: int) -> JsonlTail:
-    return JsonlTail(Path(folder) / "history.jsonl", members)
+    return JsonlTail(Path(folder) / "history.jsonl", members, thinned=True)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

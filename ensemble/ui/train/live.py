@@ -242,7 +242,9 @@ def show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     )
     st.download_button(
         "Download the whole history (CSV)",
-        lambda: format_history_csv(rows),
+        lambda: format_history_csv(
+            history.drop_own_view_metrics(runs.read_history(run.id), run.config.has_member_views)
+        ),
         f"{run.id}-history.csv",
         "text/csv",
         icon=":material/download:",
