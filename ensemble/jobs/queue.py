@@ -5,6 +5,7 @@ this is the one place that counts what comes before what. How many work at once 
 business.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -40,6 +41,7 @@ from ensemble.storage.records.field_checks import (
 AnyJob = TypeVar("AnyJob", bound=Job | None)
 
 POLL_SECONDS = 0.3
+REPORT_INTERVAL_S = 3.0  # between two words on who is waited for
 RACE_JOB_NAME = "the measuring of this machine"
 
 
@@ -128,10 +130,10 @@ def wait_for_turn(
     Args:
       job: who waits.
       stopped: asked again and again.
-      waiting: called once, when the turn is not there at once.
+      waiting: called when the turn is not there at once, and every few seconds after that.
       devices: how many it will train on; 0 for all.
     """
-    was_reported, mine = False, slots.count_needed_slots(devices)
+    said_at, mine = -math.inf, slots.count_needed_slots(devices)
     while not stopped():
         if turn := slots.acquire_slots(mine):
             if (
@@ -144,11 +146,21 @@ def wait_for_turn(
             ):
                 return turn
             turn.close()
-        if not was_reported:
+        if time.monotonic() - said_at > REPORT_INTERVAL_S:
             waiting()
-            was_reported = True
+            said_at = time.monotonic()
         time.sleep(POLL_SECONDS)
     return None
+
+
+def describe_turn_wait(job: Job) -> str:
+    """Who has the machine that a job waits for, in a sentence."""
+    if ahead := list_jobs_ahead(job):
+        return f"Queued: {ahead[0].name} is running on this machine."
+    return (
+        "Queued: a job of another folder of runs, which is not listed here, is running on this "
+        "machine."
+    )
 
 
 def acquire_worker_lock(folder: Path, what: str) -> HeldLock:

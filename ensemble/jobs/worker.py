@@ -8,7 +8,7 @@ from typing import Any
 from ensemble.jobs import slots
 from ensemble.jobs.job import STOP_FILE, Job
 from ensemble.jobs.outcome import Outcome, StopRequest, record_unexpected_error, run_to_outcome
-from ensemble.jobs.queue import acquire_worker_lock, list_jobs_ahead, wait_for_turn
+from ensemble.jobs.queue import acquire_worker_lock, describe_turn_wait, wait_for_turn
 from ensemble.jobs.remote import task_process
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker_death import CrashRecord
@@ -133,9 +133,10 @@ def begin_in_turn(
             return begin(status, stop)
 
     def report_waiting() -> None:
-        first = next((other_job.name for other_job in list_jobs_ahead(job)), "another run")
-        status.update(message=f"Queued: {first} is running on this machine.")
-        report(status.status)
+        message = describe_turn_wait(job)
+        if message != status.status.message:
+            status.update(message=message)
+            report(status.status)
 
     turn = wait_for_turn(job, stop, report_waiting, devices)
     if turn is None:

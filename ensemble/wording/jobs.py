@@ -25,10 +25,15 @@ def describe_start_order(first: Sequence[Job]) -> str:
     return f"Starts after {format_job_names(first)}." if first else ""
 
 
-def describe_queue_wait(ahead: Sequence[Job]) -> str:
-    """What a queued job waits for."""
+def describe_queue_wait(ahead: Sequence[Job], message: str = "") -> str:
+    """What a queued job waits for.
+
+    Args:
+      ahead: those before it that this server knows.
+      message: what its worker says: who else has the machine, such as a run of another folder.
+    """
     if not ahead:
-        return "Starting"
+        return message.rstrip(".") or "Starting"
     return f"Waiting for its turn, after {format_job_names(ahead)}: jobs take turns on this machine"
 
 
@@ -66,7 +71,7 @@ def describe_job_stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
     """
     status = job.status
     if job.state == "queued" and not (job.is_placed and job.message):
-        return describe_queue_wait(ahead)
+        return describe_queue_wait(ahead, job.message)
     if job.state in ("queued", "starting"):
         return (job.message or "Starting").rstrip(".")
     text = " · ".join(filter(None, (job.message.rstrip("."), detail))) or job.kind.title
@@ -74,7 +79,7 @@ def describe_job_stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
 
 
 def describe_queued_job(job: QueuedJob, number: int) -> str:
-    """In a list: "training · 40 % · 30 s left", or "waits, 1 job before it".
+    """In a list: "training · 40 % · 30 s left", "waits, 1 job before it", or what its worker says.
 
     Args:
       job: one that works or waits.
@@ -82,6 +87,8 @@ def describe_queued_job(job: QueuedJob, number: int) -> str:
     """
     if job.state == "queued" and number:
         return f"queued, {formats.format_count(number, 'job')} before it"
+    if job.state == "queued" and job.message:
+        return job.message.rstrip(".")
     if job.state in ("queued", "starting"):
         return "starting"
     return f"{job.state} · {formats.format_progress(job.share)}{format_time_left(job.status)}"

@@ -79,6 +79,8 @@ def test_one_in_the_queue_says_what_it_waits_for_and_not_what_it_said_last() -> 
     assert jobs_words.describe_job_stage(waits, [first]).startswith(
         f"Waiting for its turn, after {format_run_name(first)}"
     )
+    # Whom nobody here knows, the worker names.
+    assert jobs_words.describe_job_stage(waits, []) == "Queued: x"
 
 
 @pytest.mark.parametrize(

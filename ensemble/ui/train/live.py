@@ -144,7 +144,7 @@ def describe_run_stage(run: runs.Run) -> str:
     if run.state == "queued" and groups_words.find_scheduler_title(run):
         return groups_words.describe_cluster_wait(run)
     if run.state == "queued":
-        return jobs_words.describe_queue_wait(list_jobs_ahead(run))
+        return jobs_words.describe_queue_wait(list_jobs_ahead(run), run.message)
     if run.state == "starting":
         return run.message or "Starting: reading the images and compiling the step."
     if run.state != "training":

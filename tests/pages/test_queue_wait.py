@@ -1,0 +1,39 @@
+"""A run that waits for a job that is not listed here: every page says what its worker says."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.jobs.slots import SlotLease, acquire_slots
+from ensemble.ui.shared import loaders
+from tests.pages.predictions_screen import opened
+from tests.workers import wait_for_end, wait_until
+
+SAYS = "Queued: a job of another folder of runs, which is not listed here, is running on this"
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlotLease]:
+    """A job of another folder of runs has this machine's only slot."""
+    monkeypatch.setenv("ENSEMBLE_SLOTS", "1")
+    turn = acquire_slots(1)
+    assert turn is not None
+    with turn:
+        yield turn
+
+
+def test_every_page_says_what_the_worker_says(elsewhere: SlotLease, train: Any) -> None:
+    run = runs.launch_run(EnsembleConfig(network="logistic", members=1, epochs=1))
+    run = wait_until(run, lambda now: bool(now.message))
+    assert run.state == "queued"
+    assert run.message.startswith(SAYS)
+    loaders.forget_runs()
+    shown = [one.proto.text for one in train(run.id).get("progress")]
+    assert [text for text in shown if SAYS in text], shown
+    at = opened("", "devices")
+    assert [one.value for one in at.caption if SAYS in one.value]
+    elsewhere.close()
+    assert wait_for_end(run).state == "finished"
