@@ -9,7 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ from ensemble import datasets
 from ensemble.access import owners
 from ensemble.datasets import registry
 from ensemble.runs.imported_run import create_imported_run
+from ensemble.ui.sign_in import visitor_tabs
 from tests.browser.conftest import App
 from tests.browser.serving import OF_THE_CLONE, START_SECONDS, Server, serving
 
@@ -148,6 +149,18 @@ def test_signed_out_there_is_a_way_in_and_nothing_else(app: App, run_id: str) ->
         box = app.page.get_by_test_id("stMain").bounding_box()
         assert box
         assert box["x"] == 0
+
+
+def test_silent_connections_lock_nobody_out(app: App, run_id: str) -> None:
+    where = f"{app.server.url.replace('http', 'ws', 1)}/_stcore/stream"
+    with ExitStack() as stack:
+        for _ in range(visitor_tabs.MAX_VISITORS + 10):
+            tab = connect(where, subprotocols=[Subprotocol("streamlit")], close_timeout=1)
+            stack.enter_context(tab)
+        app.open("")
+        expect(app.page.get_by_role("button", name="Sign in")).to_be_visible()
+        sign_in(app, "member")
+        expect(app.page.get_by_test_id("stTopNavLink").first).to_be_visible()
 
 
 def test_a_picture_is_answered_by_its_address_to_who_signed_in_alone(app: App, run_id: str) -> None:

@@ -20,6 +20,7 @@ from ensemble.access import Person, usage_limits
 from ensemble.access.server_access import SIGN_IN_ADVICE, AccessMode, is_loopback_address
 from ensemble.ui.sign_in import uploads, visitors
 from ensemble.ui.sign_in.messages import build_leave_message, is_message_allowed
+from ensemble.ui.sign_in.visitor_tabs import VisitorTab, VisitorTabs, find_visitor_address
 
 SIGN_IN_FIRST = "Sign in first: open this server's page in a browser.\n"
 NOT_SHARED = f"This server is for its own machine alone. To let others in, {SIGN_IN_ADVICE}.\n"
@@ -47,8 +48,7 @@ SIGN_IN_PATHS = re.compile(r"/auth/(login|logout)|/oauth2callback")
 # A tab that is open learns within so many seconds that its visitor may no longer see what it
 # shows; nothing is sent to it, and nothing taken from it, a second after that is so.
 CHECK_INTERVAL_S, ADMISSION_TTL_S = 5.0, 1.0
-# So many tabs may ask to sign in at once: each takes four open files, and costs who asks nothing.
-MAX_VISITORS, CLOSE_CODE_FULL = 200, 1013
+CLOSE_CODE_FULL = 1013  # a browser's word for it: try again later
 CLOSE_CODE_REFUSED = (
     1008  # a WebSocket's word for it: the browser opens another, and is asked to sign in
 )
@@ -106,30 +106,20 @@ class SignInMiddleware:
 
 
 class TabConnection:
-    """A tab's WebSocket, which is closed once its visitor may no longer come in.
-
-    Attributes:
-      visitors: how many tabs are open of who has not signed in.
-    """
-
-    visitors = 0
+    """A tab's WebSocket, which is closed once its visitor may no longer come in."""
 
     def __init__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         self._app, self._scope, self._receive, self._send = app, scope, receive, send
         self._looked, self._admitted, self._closed = 0.0, False, False
+        self._visitor_tab: VisitorTab | None = None  # of who has not signed in
 
     async def serve(self) -> None:
         """The tab, to its end."""
         if self._is_admitted():
             return await self._serve_app()
-        if TabConnection.visitors >= MAX_VISITORS:
-            return await self._send({"type": "websocket.close", "code": CLOSE_CODE_FULL})
-        self._scope = strip_session_token(self._scope)
-        TabConnection.visitors += 1
-        try:
+        with _visitor_tabs.admit(find_visitor_address(self._scope)) as self._visitor_tab:
+            self._scope = strip_session_token(self._scope)
             await self._serve_app()
-        finally:
-            TabConnection.visitors -= 1
 
     async def _serve_app(self) -> None:
         looking = asyncio.create_task(self._poll_admission())
@@ -153,6 +143,8 @@ class TabConnection:
         while not self._closed:
             await asyncio.sleep(CHECK_INTERVAL_S)
             self._is_admitted()
+            if self._visitor_tab:
+                self._visitor_tab.release_if_silent()
         await self._close()
 
     async def _close(self) -> None:
@@ -161,7 +153,7 @@ class TabConnection:
             await self._send({"type": "websocket.close", "code": CLOSE_CODE_REFUSED})
 
     async def _receive_message(self) -> Message:
-        while (message := await self._receive())["type"] == "websocket.receive":
+        while (message := await self._receive_or_release())["type"] == "websocket.receive":
             self._is_admitted()
             if self._closed:
                 await self._close()
@@ -170,11 +162,28 @@ class TabConnection:
                 break
         return message
 
+    async def _receive_or_release(self) -> Message:
+        """The next message; as of a tab that has gone, where a visitor's is to be closed."""
+        if self._visitor_tab is None:
+            return await self._receive()
+        message = await self._visitor_tab.wait_for(self._receive())
+        if message is not None:
+            if message["type"] == "websocket.receive":
+                self._visitor_tab.note_message()
+            return message
+        self._closed = True
+        with contextlib.suppress(Exception):  # It may be gone already.
+            await self._send({"type": "websocket.close", "code": CLOSE_CODE_FULL})
+        return {"type": "websocket.disconnect", "code": CLOSE_CODE_FULL}
+
     async def _send_message(self, message: Message) -> None:
         if message["type"] == "websocket.send":
             self._is_admitted()
         if not self._closed:
             await self._send(message)
+
+
+_visitor_tabs = VisitorTabs()
 
 
 def strip_session_token(scope: Scope) -> Scope:

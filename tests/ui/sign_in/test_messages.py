@@ -6,7 +6,6 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from ensemble.access import actions, audit_log
-from ensemble.ui.sign_in import middleware
 from tests.ui.sign_in.test_middleware import Tab, cookies, shared, status  # noqa: F401 (a fixture)
 
 # Streamlit would do all of these for whoever asks: empty the caches of everybody, tell what lies
@@ -56,24 +55,6 @@ def test_a_message_does_what_pages_need_and_no_more(what: str) -> None:
 
 def test_what_is_no_message_is_left_for_streamlit_to_refuse() -> None:
     assert is_heard(b"\xff\xff", {})
-
-
-def test_who_has_not_signed_in_does_not_take_all_the_tabs_there_are(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(middleware, "MAX_VISITORS", 2)
-
-    async def come() -> None:
-        async with Tab({}), Tab({}):
-            third = Tab({})
-            with pytest.raises(AssertionError, match="1013"):
-                await third.__aenter__()
-            async with Tab(cookies()) as mine:
-                await mine.told()
-        async with Tab({}), Tab({}):
-            pass  # They have gone, and others come.
-
-    asyncio.run(come())
 
 
 @pytest.mark.parametrize(

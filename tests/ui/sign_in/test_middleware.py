@@ -108,9 +108,11 @@ def status(
 class Tab:
     """A browser's end of a WebSocket."""
 
-    def __init__(self, given: dict[str, str], words: str = "streamlit") -> None:
+    def __init__(
+        self, given: dict[str, str], words: str = "streamlit", address: str = "192.0.2.1"
+    ) -> None:
         self._scope = scope_of("/_stcore/stream", given, [("sec-websocket-protocol", words)])
-        self._scope["type"] = "websocket"
+        self._scope |= {"type": "websocket", "client": (address, 50_000)}
         self._to: asyncio.Queue[Message] = asyncio.Queue()
         self._back: asyncio.Queue[Message] = asyncio.Queue()
 
