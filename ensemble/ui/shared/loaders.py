@@ -5,6 +5,8 @@ every tab shares what is read; bounded, so that the server does not grow. What t
 is shared: treat it as read-only.
 """
 
+import functools
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,17 @@ import streamlit as st
 from ensemble import datasets, regression, runs
 from ensemble.datasets import Dataset
 from ensemble.errors import ConfigError
+from ensemble.jobs.folders import find_run_folder
 from ensemble.jobs.leftovers import Leftover, list_leftovers
 from ensemble.jobs.placement import read_place_name
 from ensemble.runs.store import RUN_STORE
 from ensemble.runs.test_set import LABELS_FILE
+from ensemble.storage.folder_index import file_version
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.records.jsonl_tail import JsonlTail
 from ensemble.ui.jobs import job_screen
+
+WATCHED_RUN_TTL_S = 1.0
 
 
 def get_file_version(path: Path) -> tuple[int, int]:
@@ -29,6 +35,37 @@ def get_file_version(path: Path) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return stat.st_mtime_ns, stat.st_size
+
+
+@dataclass(frozen=True)
+class WatchedRun(runs.Run):
+    """A run whose worker is looked for once, however often a page asks for its state."""
+
+    @functools.cached_property
+    def has_died(self) -> bool:
+        """Whether the worker ended without saying so."""
+        return super().has_died
+
+
+def find_watched_run(run_id: str) -> runs.Run:
+    """The run for a part of a page that is drawn again and again, the same for all who watch it.
+
+    It is read anew as soon as one of its files has changed; a worker that was killed is noticed
+    within a second.
+
+    Raises:
+      UnknownRunError: there is no such run.
+      RunError: its files cannot be read.
+    """
+    folder = find_run_folder(run_id)
+    version = tuple(file_version(f"{folder}/{name}") for name in RUN_STORE.files)
+    return _read_watched_run(str(folder), version, run_id)
+
+
+@st.cache_resource(max_entries=24, ttl=WATCHED_RUN_TTL_S, show_spinner=False)
+def _read_watched_run(folder: str, version: tuple[Any, ...], run_id: str) -> WatchedRun:
+    run = runs.find_run(run_id)
+    return WatchedRun(**{field.name: getattr(run, field.name) for field in fields(run)})
 
 
 def load_run_history(run: runs.Run) -> list[dict[str, Any]]:

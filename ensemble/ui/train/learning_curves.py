@@ -9,8 +9,11 @@ the hidden curves, and saves PNG, SVG, PDF and CSV. Its scripts stand in `js/`.
 import functools
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import streamlit as st
 
 from ensemble.figures import palette
 from ensemble.ui.frame.chart_component import register_chart
@@ -29,6 +32,7 @@ SCRIPTS = (
     "chart.js",
 )
 CURVES_TITLE = "Learning curves"
+MAX_SHARED_PANELS = 12  # of runs that are watched, each as often as its axes are drawn differently
 # How the line of a split is broken, and that of a mean: each in its own way, never by hue alone.
 DASHES = {"test": "", "validation": "dash-dotted", "train": "dashed"}
 
@@ -65,8 +69,8 @@ def show_learning_curves(
       varied: the members' values of each setting that differs: their colours are by these then.
       about: the caption of a saved picture that has a size of its own.
     """
-    places = curve_panels.build_curve_panels(
-        rows, members=members, n_test=n_test, log=log, smoothing=smoothing
+    shared = _build_shared_panels(
+        run_id, id(rows), len(rows), members, n_test, log, smoothing, rows
     )
     chart = {
         "run": run_id,
@@ -76,7 +80,7 @@ def show_learning_curves(
         "x": {"label": "epochs", "max": compute_epoch_axis_end(rows, epochs)},
         "styles": {name: build_curve_style(name, members) for name in list_curve_names(members)},
         "legend": build_curve_legend(members, validation),
-        "places": places,
+        "places": shared.places,
         "disputed": images,
         "colors": {
             "right": palette.RIGHT_COLOR,
@@ -87,11 +91,52 @@ def show_learning_curves(
     chart = value_colors.color_curves_by_value(chart, varied or {}, members)
     # As text: Streamlit imports pandas to find tables in anything else, and the first curves wait.
     pressed = register_learning_curves()(
-        data={"chart": json.dumps(chart)},
+        data={"chart": format_chart_json(chart, shared)},
         key=f"curves-{run_id}",
         on_opened_change=ignore_curve_press,
     )
     disputed_images.open_disputed_votes(run_id, pressed.get("opened"))
+
+
+@dataclass(frozen=True, eq=False)
+class SharedPanels:
+    """The pictures of a run's history as it stands, which all that look at it are sent.
+
+    Attributes:
+      rows: the lines that they are of: as long as they are kept no other list has their `id`.
+      places: of `curve_panels.build_curve_panels`; to be treated as read-only.
+      text: the same as JSON.
+    """
+
+    rows: list[dict[str, Any]]
+    places: list[list[dict[str, Any]]]
+    text: str
+
+
+# Many watch one run: whoever is first after a new line makes the pictures, for all.
+@st.cache_resource(max_entries=MAX_SHARED_PANELS, show_spinner=False)
+def _build_shared_panels(
+    run_id: str,
+    rows_id: int,
+    count: int,
+    members: int,
+    n_test: int,
+    log: bool,
+    smoothing: float,
+    _rows: list[dict[str, Any]],
+) -> SharedPanels:
+    places = curve_panels.build_curve_panels(
+        _rows, members=members, n_test=n_test, log=log, smoothing=smoothing
+    )
+    return SharedPanels(_rows, places, json.dumps(places))
+
+
+def format_chart_json(chart: dict[str, Any], shared: SharedPanels) -> str:
+    """A chart as JSON; its pictures, which are most of it, are not written again."""
+    if chart["places"] is not shared.places:  # coloured by value
+        return json.dumps(chart)
+    rest = json.dumps({name: value for name, value in chart.items() if name != "places"})
+    return f'{rest[:-1]}, "places": {shared.text}}}'
 
 
 def ignore_curve_press() -> None:

@@ -2,9 +2,11 @@
 
 import html
 import itertools
+import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -27,6 +29,9 @@ from ensemble.wording.runs import groups as groups_words
 from ensemble.wording.runs import member_settings
 from ensemble.wording.runs import training as training_words
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 FIRST_CURVE_INTERVAL_S, REFRESH_INTERVAL_S, MAX_REFRESH_INTERVAL_S = 0.5, 1.0, 5.0
 # Of each pause before the first curve the server spends so long looking at the file: that costs
 # next to nothing, where drawing anew costs the browser what compiling could do with.
@@ -35,6 +40,9 @@ ANNOUNCEMENT_INTERVAL_S = 10.0
 # A worker that has fallen silent, or compiles for long, is not watched so closely for ever.
 MAX_FAST_POLLS = 240
 VALUES_PER_SECOND = 60_000
+# So many tabs are drawn at a time: all at once would each be as late as the last.
+_drawing_turns = threading.BoundedSemaphore(2)
+MAX_MEMBER_TABLES = 24
 
 
 def show_live_run(run: runs.Run) -> None:
@@ -59,7 +67,7 @@ def compute_refresh_interval(figures: int, state: str) -> float:
 def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int]) -> None:
     """The body of `show_live_run`: what changes while a run goes on."""
     with guard_page():
-        run = runs.find_run(run_id)
+        run = loaders.find_watched_run(run_id)
         rows = history.drop_own_view_metrics(
             loaders.load_run_history(run), run.config.has_member_views
         )
@@ -67,24 +75,8 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
         if loaders.get_displayed_run_state(run) != last_state and not first:
             loaders.forget_runs()
             st.rerun()
-        verdict = run_verdict.reserve_verdict_place(run)
-        run_metrics.show_run_metrics(run, rows)
-        show_run_progress(run)
-        announce_run_progress(run)
-        if run.state != "finished":
-            groups.show_run_groups(run)
-        run_advice.show_run_advice(run)
-        if run.training_config is None and len(rows) == 1:  # one point a member is no curve
-            show_no_curves_notice(run)
-            show_member_table(run, rows)
-        elif rows or run.active:
-            answer = st.container()
-            show_run_curves(run, rows)
-            best_value.show_best_value(run, rows, answer)
-            show_member_table(run, rows)
-        else:
-            run_advice.show_predictions_link(run)
-        run_verdict.show_run_verdict(run, verdict)
+        with _drawing_turns if run.active else nullcontext():
+            draw_live_run(run, rows)
         if first:
             # The first curves are on their way, before the rest of the page says that the run
             # trains; from now on they are looked at less often.
@@ -94,6 +86,33 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
         in_haste = 0 < next(looks) < MAX_FAST_POLLS
         if in_haste and run.active and last_state != "queued" and not rows:
             wait_for_first_curves(run)
+
+
+def draw_live_run(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+    """The answer, how far it is, its curves and its members.
+
+    Args:
+      run: the run.
+      rows: lines of its history.
+    """
+    verdict = run_verdict.reserve_verdict_place(run)
+    run_metrics.show_run_metrics(run, rows)
+    show_run_progress(run)
+    announce_run_progress(run)
+    if run.state != "finished":
+        groups.show_run_groups(run)
+    run_advice.show_run_advice(run)
+    if run.training_config is None and len(rows) == 1:  # one point a member is no curve
+        show_no_curves_notice(run)
+        show_member_table(run, rows)
+    elif rows or run.active:
+        answer = st.container()
+        show_run_curves(run, rows)
+        best_value.show_best_value(run, rows, answer)
+        show_member_table(run, rows)
+    else:
+        run_advice.show_predictions_link(run)
+    run_verdict.show_run_verdict(run, verdict)
 
 
 def wait_for_first_curves(run: runs.Run) -> None:
@@ -222,16 +241,12 @@ def show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 
 def show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Each member's latest figures, and the whole history as a file."""
-    if not (
-        table := run_metrics.tabulate_member_metrics(
-            history.find_reported_epoch_row(run, rows),
-            run.data,
-            member_settings.collect_varied_settings(run.config),
-        )
-    ):
+    reported = history.find_reported_epoch_row(run, rows)
+    if reported is None:
         st.caption("Each member's figures appear here after the first epoch.")
         return
-    tall = len(table["member"]) > 12
+    _, table = _build_member_table(run.id, id(reported), run, reported)
+    tall = table.num_rows > 12
     st.dataframe(
         table,
         hide_index=True,
@@ -251,6 +266,21 @@ def show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         on_click="ignore",
         key="history_csv",
     )
+
+
+# With the line that it is made of: as long as that is kept no other has its `id`.
+@st.cache_resource(max_entries=MAX_MEMBER_TABLES, show_spinner=False)
+def _build_member_table(
+    run_id: str, row_id: int, _run: runs.Run, _reported: dict[str, Any]
+) -> tuple[dict[str, Any], "pa.Table"]:
+    """Each member's figures as all that look at the run are sent them, made once for an epoch."""
+    import pandas as pd
+    import pyarrow as pa
+
+    table = run_metrics.tabulate_member_metrics(
+        _reported, _run.data, member_settings.collect_varied_settings(_run.config)
+    )
+    return _reported, pa.Table.from_pandas(pd.DataFrame(table), preserve_index=False)
 
 
 def format_history_csv(rows: list[dict[str, Any]]) -> str:
