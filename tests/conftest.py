@@ -95,6 +95,7 @@ if GIVEN and not A_CHILD:  # Tests kill workers, in the middle of a program's fi
     delete_half_written_programs(COMPILED)
 # A page that is only looked at in a test needs no process ready for its next run.
 os.environ["ENSEMBLE_WARM_WORKER"] = "0"
+os.environ["ENSEMBLE_CALIBRATION"] = "0"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

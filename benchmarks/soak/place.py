@@ -68,6 +68,7 @@ class Place:
             "XDG_RUNTIME_DIR": str(self.folder / "runtime"),
             "XDG_CACHE_HOME": str(self.folder / "cache"),
             "ENSEMBLE_WARM_WORKER": "0",
+            "ENSEMBLE_CALIBRATION": "0",
             "JAX_PLATFORMS": "cpu",
             "JAX_NUM_CPU_DEVICES": "2",
             "PYTHONPATH": str(ROOT),

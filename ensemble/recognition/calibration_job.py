@@ -6,6 +6,7 @@ Classify is opened on a run that has none; what comes of it lies in the cache on
 """
 
 import contextlib
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import CALIBRATION, JobKind
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
-from ensemble.jobs.queue import prepare_requeue
+from ensemble.jobs.queue import list_queued_jobs, prepare_requeue
 from ensemble.jobs.status import JobStatus, StatusWriter, write_status
 from ensemble.runs.epoch_choice import select_default_epoch
 from ensemble.runs.parameters import list_parameter_epochs
@@ -31,6 +32,7 @@ from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.records.field_checks import MetricValue
 
 FOLDER = "calibrating"  # below the data folder
+SWITCH_VARIABLE = "ENSEMBLE_CALIBRATION"
 POLL_INTERVAL_S = 0.3
 WAITING_MESSAGE = "Waiting: another run's rejection is being set."
 STARTING_MESSAGE = "Starting."
@@ -153,11 +155,16 @@ def execute_calibration(job_id: str) -> None:
 def calibrate_finished_run(run_id: str) -> None:
     """Begin the job for a run that has finished here, at the epoch that it is asked at.
 
-    What is amiss is said by whoever opens Classify: the run itself is done.
+    Not where others wait for this machine: then it begins when Classify is opened. What is amiss
+    is said there, too: the run itself is done.
     """
     if hosts.is_distributed_requested():
         return  # Its process is one of several, each on a host of its own.
+    if os.environ.get(SWITCH_VARIABLE) == "0":
+        return
     with contextlib.suppress(EnsembleError):
+        if list_queued_jobs():
+            return
         run = find_run(run_id)
         epochs = list_parameter_epochs(run.path)
         if run.state == "finished" and run.training_config and epochs and not run.is_placed:

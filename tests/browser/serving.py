@@ -84,6 +84,7 @@ def start_on_port(
     own = {
         "ENSEMBLE_RUNS": str(runs),
         "ENSEMBLE_WARM_WORKER": "0",
+        "ENSEMBLE_CALIBRATION": "0",
         "JAX_NUM_CPU_DEVICES": "2",
         "STREAMLIT_RUNNER_POST_SCRIPT_GC": "false",
     }

@@ -17,6 +17,7 @@ from ensemble.recognition.classifier import Classifier, open_classifier
 from ensemble.recognition.rejection_threshold import NoveltyJudge
 from ensemble.runs import Run
 from ensemble.ui.classify.input import classifier_loader
+from tests.pages.ensembles import trained
 from tests.pages.members import askable
 from tests.workers import held_by_a_worker
 
@@ -114,6 +115,7 @@ def test_a_run_that_has_finished_needs_no_page_for_it(
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv(calibration_job.SWITCH_VARIABLE)
     run = runs.launch_run(EnsembleConfig(network="mlp", members=2, epochs=1, batch_size=512))
     deadline = time.monotonic() + 300
     while runs.find_run(run.id).active or not (
@@ -123,3 +125,20 @@ def test_a_run_that_has_finished_needs_no_page_for_it(
         time.sleep(0.1)
     assert (job.id, job.state) == (f"{run.id}:1", "finished"), job.message
     assert open_classifier(run.id, 1, calibrated=False).has_kept_calibration()
+
+
+@pytest.mark.parametrize(
+    ("switch", "waits", "begins"), [("", False, True), ("0", False, False), ("", True, False)]
+)
+def test_it_begins_after_a_run_where_nobody_waits_and_it_is_not_switched_off(
+    run: Run, switch: str, waits: bool, begins: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = list[str]()
+    monkeypatch.setattr(
+        calibration_job, "start_calibration", lambda run_id, epoch: begun.append(run_id)
+    )
+    monkeypatch.setenv(calibration_job.SWITCH_VARIABLE, switch)
+    if waits:
+        trained(state="training", working=True)
+    calibration_job.calibrate_finished_run(run.id)
+    assert begun == [run.id] * begins

@@ -43,7 +43,14 @@ function watchConnection(text) {
     clearTimeout(drawing.timer)
     const { pressed } = drawing
     Object.assign(drawing, { lost: false, begun: false, pressed: null, timer: 0 })
-    if (pressed?.isConnected) pressed.click()
+    if (pressed) findAgain(pressed)?.click()
+  }
+
+  // The button itself, or the one that was drawn in its place.
+  function findAgain({ button, place, words }) {
+    if (button.isConnected) return button
+    const others = document.querySelectorAll(`${place ? `.${CSS.escape(place)} ` : ''}button`)
+    return [...others].find((other) => other.textContent === words)
   }
 
   new MutationObserver(follow).observe(app, {
@@ -54,6 +61,8 @@ function watchConnection(text) {
     if (!drawing.lost || !button) return
     event.preventDefault()
     event.stopImmediatePropagation()
-    drawing.pressed = button
+    const keyed = button.closest('[class*="st-key-"]')?.classList ?? []
+    const place = [...keyed].find((name) => name.startsWith('st-key-'))
+    drawing.pressed = { button, place, words: button.textContent }
   }, true)
 }
