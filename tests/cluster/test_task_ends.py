@@ -56,6 +56,7 @@ def test_what_was_cancelled_in_slurm_stays_so_and_resume_goes_on_to_the_same_bit
     assert_same_bits(run, here)
 
 
+@pytest.mark.variant
 def test_one_group_that_was_cancelled_is_named_and_the_other_is_trained(slurm: MiniSlurm) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
@@ -97,6 +98,7 @@ def test_a_task_that_was_killed_is_back_before_its_heartbeat_would_be_missed(
     assert_same_bits(run, here)
 
 
+@pytest.mark.variant
 def test_a_task_that_is_suspended_is_said_to_be(slurm: MiniSlurm) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
@@ -109,6 +111,7 @@ def test_a_task_that_is_suspended_is_said_to_be(slurm: MiniSlurm) -> None:
         ended(child)
 
 
+@pytest.mark.variant
 def test_a_measuring_that_was_cancelled_in_slurm_is_stopped(
     slurm: MiniSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def test_a_run_without_a_follower_is_stopped_by_any_command_and_resumed(
         assert ended(child)["state"] == "stopped"
 
 
+@pytest.mark.variant
 def test_a_run_that_its_task_tells_of_is_followed_again_without_a_trick(
     slurm: MiniSlurm, here: Path
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_run_that_its_task_tells_of_is_followed_again_without_a_trick(
     assert_same_bits(run, here)
 
 
+@pytest.mark.variant
 def test_tasks_that_wait_when_nobody_follows_them_are_queued_and_taken_back(
     slurm: MiniSlurm,
 ) -> None:
@@ -117,6 +119,7 @@ def test_tasks_that_are_cancelled_when_nobody_follows_them_leave_a_run_that_says
     assert "cancelled in Slurm" in runs.find_run(run.id).message
 
 
+@pytest.mark.variant
 def test_a_measuring_whose_follower_is_killed_goes_on_and_is_stopped(
     slurm: MiniSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
