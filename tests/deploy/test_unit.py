@@ -43,7 +43,7 @@ def test_behind_nginx_it_is_started_so_that_it_asks_who_comes() -> None:
     """Listening on this machine alone it asks nobody, and a proxy lets everybody through."""
     commands = re.findall(r"^# +(ensemble app .*)$", SITE.read_text("utf-8"), re.M)
     told = (REPO / "docs" / "serving.md").read_text("utf-8")
-    assert [f"python -m {one}\n" in told for one in commands] == [True]
+    assert [f"{one}\n" in told for one in commands] == [True]
     assert "--share" in commands[0].split()
 
 

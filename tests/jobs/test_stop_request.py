@@ -9,6 +9,7 @@ import pytest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import warm_worker_main
+from ensemble.jobs.kinds import TRAINING
 from ensemble.jobs.outcome import StopRequest
 
 
@@ -49,6 +50,7 @@ def test_who_was_told_to_end_does_not_wait_for_another_run(
                 signal.raise_signal(signal.SIGTERM)
         return dataclasses.replace(run, status=dataclasses.replace(run.status, state="finished"))
 
-    monkeypatch.setattr(warm_worker_main, "load_entry_point", lambda name: work)
+    entries = {TRAINING.work_entry: work, TRAINING.follow_up_entry: lambda run_id: None}
+    monkeypatch.setattr(warm_worker_main, "load_entry_point", entries.__getitem__)
     monkeypatch.setattr(warm_worker_main, "lower_priority", lambda: None)
     assert warm_worker_main.execute_assigned_run(run.id) is not signalled

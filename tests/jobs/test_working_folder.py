@@ -22,6 +22,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.jobs import dataset_fetch, warm_worker
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import (
+    CALIBRATION,
     FETCH,
     GROUP,
     KINDS,
@@ -42,6 +43,7 @@ from ensemble.machine.python_command import build_python_command
 from ensemble.race.commands import start_race
 from ensemble.race.settings import RaceConfig
 from ensemble.race.status import read_race_job
+from ensemble.recognition.calibration_job import read_calibration_job, start_calibration
 from ensemble.regression import regression_samples
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs.groups.group import list_run_groups
@@ -138,6 +140,12 @@ def search() -> Job:
     return wait_for_job(lambda: sweeps.find_sweep(sweep.id))
 
 
+def calibrate() -> Job:
+    run = runs.execute_run(runs.create_run(SMALL).id)
+    start_calibration(run.id, 1)
+    return wait_for_job(read_calibration_job)
+
+
 WORK: dict[JobKind, Callable[[], Job]] = {
     TRAINING: train_here,
     GROUP: train_group,
@@ -147,6 +155,7 @@ WORK: dict[JobKind, Callable[[], Job]] = {
     FETCH: fetch,
     UPLOAD: read_upload,
     SWEEP: search,
+    CALIBRATION: calibrate,
 }
 
 

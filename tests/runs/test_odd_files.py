@@ -28,6 +28,7 @@ from ensemble.shift import StressStatus
 KINDS = [Status, RegressionStatus, RaceStatus, StressStatus, FetchStatus]
 # No field of any status may be one of these.
 NOWHERE: list[Any] = [True, [[1]], 10**400, float("inf"), "\ud800"]
+SWITCHES = {"machine_fault"}
 WORDS = {"state", "message", "host", "platform", "best_on", "race"}
 
 
@@ -35,6 +36,8 @@ WORDS = {"state", "message", "host", "platform", "best_on", "race"}
 def test_no_status_has_a_field_that_is_something_else(kind: type[Status]) -> None:
     for field in fields(kind):
         for odd in [*NOWHERE, 3 if field.name in WORDS else "x"]:
+            if field.name in SWITCHES and odd is True:
+                continue
             with pytest.raises(ValueError, match=f"{field.name} is "):
                 kind.from_dict({"state": "queued", field.name: odd})
     for changes in (

@@ -29,8 +29,16 @@ class WorkingFolderFinder(MetaPathFinder):
 
 
 def find_modules_in_working_folder() -> None:
-    """Have modules that are found nowhere else looked for in the working folder, from now on."""
+    """Have modules that are found nowhere else looked for in the working folder, from now on.
+
+    Folders that were it before come after it.
+    """
     here = os.getcwd()
-    known = [finder.folder for finder in sys.meta_path if isinstance(finder, WorkingFolderFinder)]
-    if here not in known:
-        sys.meta_path.append(WorkingFolderFinder(here))
+    former = [finder for finder in sys.meta_path if isinstance(finder, WorkingFolderFinder)]
+    if former and former[0].folder == here:
+        return
+    place = sys.meta_path.index(former[0]) if former else len(sys.meta_path)
+    sys.meta_path.insert(place, WorkingFolderFinder(here))
+    for finder in former:
+        if finder.folder == here:
+            sys.meta_path.remove(finder)
