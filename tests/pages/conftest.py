@@ -41,7 +41,7 @@ def members_are_waited_for() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="package")
 def few_images_are_no_digits() -> Iterator[None]:
     """Drawing fifty of each kind, and asking members about them, is most of their being opened."""
     with pytest.MonkeyPatch.context() as patch:
