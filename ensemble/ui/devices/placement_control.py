@@ -208,7 +208,7 @@ def show_free_resources(choice: str) -> None:
     st.caption(escaping.escape_markdown(sentence))
 
 
-def describe_task_end(choice: str) -> str:
+def describe_time_limit(choice: str) -> str:
     """What becomes of a task at the end of its time."""
     usual = parse_choice_scheduler(choice).settings().time
     minutes = widget_state.get_widget_value(build_request_key(choice, "time"), usual)

@@ -147,7 +147,7 @@ def plan_cluster_launch(
     how = formats.format_count(groups, "task")
     note = (
         f"Each task trains {format_members_per_group(config.members, groups)}. "
-        f"{places.describe_task_end(choice)}"
+        f"{places.describe_time_limit(choice)}"
     )
     return LaunchPlan(
         config,
