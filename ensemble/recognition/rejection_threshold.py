@@ -264,25 +264,28 @@ def calibrate_rejection(
     report(1.0, "")
 
 
-@functools.lru_cache(maxsize=2)
 def list_ood_images(dataset: str, fingerprint: str = "") -> tuple[tuple[str, str, Pixels], ...]:
     """Key, title and images of each kind of out-of-distribution image that there is.
 
     Letters, signs and scribbles are shown only to those that have learnt what a pen writes.
     """
+    return _draw_ood_images(dataset, fingerprint, NON_DIGITS_PER_KIND)
+
+
+@functools.lru_cache(maxsize=2)
+def _draw_ood_images(
+    dataset: str, fingerprint: str, per_kind: int
+) -> tuple[tuple[str, str, Pixels], ...]:
     kinds = NON_DIGIT_KINDS.values() if find_dataset_entry(dataset).is_mnist_like else ()
-    drawn = [(kind.key, kind.title, _load_non_digits(kind.key)) for kind in kinds]
+    drawn = [(kind.key, kind.title, _load_non_digits(kind.key, per_kind)) for kind in kinds]
     ood_images = [
-        (ood_set.key, ood_set.title, ood_set.load())
-        for ood_set in list_ood_sets(dataset, NON_DIGITS_PER_KIND)
+        (ood_set.key, ood_set.title, ood_set.load()) for ood_set in list_ood_sets(dataset, per_kind)
     ]
     return (*drawn, *ood_images)
 
 
-def _load_non_digits(kind: str) -> Pixels:
+def _load_non_digits(kind: str, per_kind: int) -> Pixels:
     def draw_non_digit_arrays() -> Arrays:
-        return {"x": draw_non_digits(kind, NON_DIGITS_PER_KIND)}
+        return {"x": draw_non_digits(kind, per_kind)}
 
-    return load_or_compute_arrays(
-        "non-digits", f"{kind} {NON_DIGITS_PER_KIND}", draw_non_digit_arrays
-    )["x"]
+    return load_or_compute_arrays("non-digits", f"{kind} {per_kind}", draw_non_digit_arrays)["x"]

@@ -172,7 +172,7 @@ def runs_of_one_test(server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(autouse=True, scope="session")
 def patience() -> None:
     """What `expect` waits for may take longer than its five seconds on a loaded machine."""
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=60_000)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -8,7 +8,8 @@ from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from ensemble.recognition import rejection_threshold
+from ensemble.errors import RunError
+from ensemble.recognition import calibration_job, rejection_threshold
 from ensemble.ui.classify.input import classifier_loader
 from tests.conftest import REPO
 
@@ -41,11 +42,21 @@ def members_are_waited_for() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True, scope="package")
+@pytest.fixture(autouse=True, scope="module")
 def few_images_are_no_digits() -> Iterator[None]:
-    """Drawing fifty of each kind, and asking members about them, is most of their being opened."""
+    """Drawing fifty of each kind, and asking members about them, is most of their being opened.
+
+    A process of its own would draw the fifty: what is rejected is set in the process of the tests,
+    as where no job can be begun. For a module: a folder is no package, and the tests of other
+    folders may follow in this process.
+    """
+
+    def refuse(run_id: str, epoch: int) -> None:
+        raise RunError("No process is begun by the tests of pages.")
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rejection_threshold, "NON_DIGITS_PER_KIND", 12)
+        patch.setattr(calibration_job, "start_calibration", refuse)
         yield
 
 

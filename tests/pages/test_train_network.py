@@ -149,7 +149,7 @@ def answered(at: AppTest) -> AppTest:
         at.run()
         # Where the answer came while the page was drawn, what stands lower down has it already.
         assert not offered or "Inspecting" not in said(at)
-    return at
+    return at.run()  # What stands higher up than the first that had the answer has it now.
 
 
 def test_a_network_of_ones_own_is_asked_elsewhere_and_says_what_it_takes(

@@ -37,12 +37,26 @@ def show_network_advice() -> None:
     )
     if text := networks_words.recommend_network(name, info):
         st.caption(escaping.escape_markdown(text))
-    probed = probe_network(name, info, settings.get_run_setting("width"))
+    width = settings.get_run_setting("width")
+    waiting = probe_network(name, info, width).is_pending
+    noted = st.fragment(show_network_notes, run_every=0.5 if waiting else None)
+    noted(name, info, width, waiting)
+    show_network_file_problem()
+
+
+def show_network_notes(name: str, info: DatasetInfo, width: int, was_waiting: bool) -> None:
+    """What a network of one's own is found to do; looks again until that is known.
+
+    The answer may come while the page is drawn: what stands lower down has it then, and nothing
+    else would draw these lines again.
+    """
+    probed = probe_network(name, info, width)
+    if probed.is_pending != was_waiting:
+        st.rerun()
     for note in probed.notes:
         st.caption(escaping.escape_markdown(note))
     for note in probed.advice:
         st.caption(f":material/warning: {escaping.escape_markdown(note)}")
-    show_network_file_problem()
 
 
 def show_network_details() -> None:
