@@ -2,8 +2,9 @@
 
 Random kills over training, resuming, checkpointing, measuring under shift, regression and a
 queue of runs; uploads of every kind; sessions of a server with few files; launches at once; a
-disk that fills; a clock that is set. It prints a table, and each loss with its seed; the exit
-status is 1 if anything was lost. Half an hour on two busy cores; the disk wants root.
+disk that fills, and one that is slow; a clock that is set. It prints a table, and each loss with
+its seed; the exit status is 1 if anything was lost. Half an hour on two busy cores; the disk that
+fills wants root, the slow one strace.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from benchmarks.soak.place import Place, temporary
 from benchmarks.soak.restarts import restarts
 from benchmarks.soak.rows import Row, say, table
 from benchmarks.soak.sessions import sessions
+from benchmarks.soak.slow_disk import slow_disk
 from benchmarks.soak.uploads import uploads
 
 Part = Callable[[Place, random.Random, int], list[Row]]
@@ -29,6 +31,7 @@ PARTS: dict[str, tuple[Part, int, int]] = {
     "sessions": (sessions, 300, 100),
     "launches": (launches, 20, 5),
     "disk": (full_disk, 3, 1),
+    "slow": (slow_disk, 20, 2),
     "clocks": (clocks, 18, 3),
     "restarts": (restarts, 10, 2),
 }

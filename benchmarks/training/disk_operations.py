@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks import common
+from ensemble.jobs.job import STOP_FILE
 
 EPOCHS = 12
 BLOCKING_CALLS = (
@@ -32,41 +33,37 @@ def main() -> None:
         trace = Path(made) / "trace.txt"
         words = ("train", "--dataset", "digits", "--network", "mlp", "--width", "16")
         command = build_python_command(*words, "--members", "2", "--epochs", str(EPOCHS))
-        traced = [
-            "strace",
-            "-f",
-            "-y",
-            "-s",
-            "64",
-            "-e",
-            f"trace={BLOCKING_CALLS}",
-            "-o",
-            str(trace),
-        ]
-        ended = subprocess.run([*traced, *command], capture_output=True, text=True)
+        traced = ["strace", "-f", "-y", "-s", "64", "-e", f"trace={BLOCKING_CALLS}"]
+        ended = subprocess.run(
+            [*traced, "-o", str(trace), *command], capture_output=True, text=True
+        )
         if ended.returncode:
             sys.exit(ended.stderr)
-        epochs = count_epoch_operations(trace.read_text(errors="replace"), str(folder / "runs"))
-    counts = [len(operations) for operations in epochs]
-    saved = [any("orbax" in line for line in operations) for operations in epochs]
-    quiet = [
-        count for count, with_checkpoint in zip(counts, saved, strict=True) if not with_checkpoint
-    ]
-    full = [count for count, with_checkpoint in zip(counts, saved, strict=True) if with_checkpoint]
-    print("Operations on the disk that the training thread waits for, an epoch:")
-    print(f"  without a checkpoint: {describe_counts(quiet)}")
-    print(f"  with a checkpoint:    {describe_counts(full)}")
+        trained, writer = count_operations(trace.read_text(errors="replace"), str(folder / "runs"))
+    saved = [any("orbax" in line for line in operations) for operations in writer]
+    counts = [len(operations) for operations in writer]
+    quiet = [count for count, full in zip(counts, saved, strict=True) if not full]
+    full = [count for count, full in zip(counts, saved, strict=True) if full]
+    print("Operations on the disk, an epoch:")
+    print(f"  that training waits for: {trained / EPOCHS:.1f}")
+    print(f"  of the threads that write, without a checkpoint: {describe_counts(quiet)}")
+    print(f"  of the threads that write, with a checkpoint: {describe_counts(full)}")
 
 
-def count_epoch_operations(trace: str, runs: str) -> list[list[str]]:
-    """The calls of the training thread, by epoch, without the first, which makes what others find.
+def count_operations(trace: str, runs: str) -> tuple[int, list[list[str]]]:
+    """How many calls the training thread makes, and those of the thread that writes, by epoch.
+
+    The training thread is the command's first. Counted is what it does from its first look whether
+    to stop to the last, which it takes after each call: it runs ahead of what is written. Of the
+    other's epochs, which end with a line of the history, neither the first, which makes what others
+    find, nor the last.
 
     Args:
       trace: what strace wrote.
       runs: the folder of runs.
     """
     epochs: list[list[str]] = []
-    trainer = ""
+    trainer, trained = trace.split(maxsplit=1)[0], list[str]()
     for line in trace.splitlines():
         match = LINE_PATTERN.match(line)
         if not match or runs not in line:
@@ -75,13 +72,14 @@ def count_epoch_operations(trace: str, runs: str) -> list[list[str]]:
         # Of what is open already the size is known without the disk.
         if call == "newfstatat" and "AT_EMPTY_PATH" in about:
             continue
-        ends_epoch = call == "write" and "history.jsonl" in about and r"\"epoch\", " in about
-        if ends_epoch:
-            trainer = thread
+        if thread == trainer:
+            trained.append(about)
+        if call == "write" and "history.jsonl" in about and r"\"epoch\", " in about:
             epochs.append([])
-        elif epochs and thread == trainer:
+        elif epochs and thread != trainer and "status" not in about.partition(",")[0]:
             epochs[-1].append(line)
-    return epochs[1:-1]
+    looks = [place for place, about in enumerate(trained) if f'/{STOP_FILE}"' in about]
+    return looks[-1] - looks[0], epochs[1:-1]
 
 
 def describe_counts(counts: list[int]) -> str:

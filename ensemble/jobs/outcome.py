@@ -1,7 +1,9 @@
 """How work ends, what asks it to end sooner, and what is written down where it goes wrong."""
 
 import dataclasses
+import math
 import signal
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +25,8 @@ from ensemble.storage.disk_errors import (
 )
 
 Result = TypeVar("Result")
+
+STOP_CHECK_INTERVAL_S = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,18 +50,21 @@ class StopRequest:
     Within it as a context, SIGTERM and the first Ctrl-C are a request; a second Ctrl-C ends at
     once. After it signals mean what they did before.
 
+    Args:
+      files: any of which asks to stop.
+
     Attributes:
       signalled: whether one came, too late for this work or not: a process that waits for more
         work then ends instead.
     """
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self, *files: Path) -> None:
+        self._files = files
         self.signalled = False
 
     def __call__(self) -> bool:
         """Whether it is time to stop."""
-        return self.signalled or self._file.exists()
+        return self.signalled or any(file.exists() for file in self._files)
 
     def __enter__(self) -> "StopRequest":
         self._told = catch_end_signals(self._note_signal)
@@ -70,6 +77,19 @@ class StopRequest:
     def _note_signal(self, number: int, frame: FrameType | None) -> None:
         self.signalled = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def limit_stop_checks(stop: Callable[[], bool]) -> Callable[[], bool]:
+    """The same question, which the disk has to answer ten times a second at most."""
+    answer, asked = False, -math.inf
+
+    def check_stop() -> bool:
+        nonlocal answer, asked
+        if not answer and (now := time.monotonic()) - asked >= STOP_CHECK_INTERVAL_S:
+            answer, asked = stop(), now
+        return answer
+
+    return check_stop
 
 
 @contextmanager

@@ -208,6 +208,11 @@ class StatusWriter(Generic[AnyStatus]):
         with self._lock:
             self._write_changes(changes)
 
+    def note(self, **changes: Any) -> None:
+        """Have these fields changed when the status is written next, by `update` or as it lives."""
+        with self._lock:
+            self._status = dataclasses.replace(self._status, **changes)
+
     def write_final(self, **changes: Any) -> None:
         """`update`, after which nobody writes any more: whatever thread would waits for the end.
 

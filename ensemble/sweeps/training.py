@@ -201,7 +201,9 @@ def _train_claimed_run(
     stop = TrialStopRequest(runs.find_run(claimed.run_id), outer)
     watch = TrialWatcher(archive, claimed, stop)
     try:
-        run = runs.execute_run(claimed.run_id, watch.observe_status, stop, turn=False)
+        run = runs.execute_run(
+            claimed.run_id, watch.observe_status, stop, turn=False, synchronous=True
+        )
     except RunError:
         return None  # Another process has it, or it was deleted: the next claim sees which.
     except Exception:

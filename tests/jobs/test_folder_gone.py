@@ -35,7 +35,7 @@ def replaced(folder: Path) -> None:
 def test_a_folder_that_goes_away_while_a_run_trains_is_said(
     go_away: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
 ) -> None:
-    def train(run: runs.Run, *_: object) -> Outcome:
+    def train(run: runs.Run, *_: object, **__: object) -> Outcome:
         go_away(run.path)
         write_json(run.path / "devices.json", {})
         raise AssertionError

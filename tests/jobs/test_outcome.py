@@ -17,13 +17,13 @@ ADVICE = "then resume. No checkpoint has been written yet: resume starts from th
 
 
 def failing(error: Exception):
-    def work(*_: object) -> outcome.Outcome:
+    def work(*_: object, **__: object) -> outcome.Outcome:
         raise error
 
     return work
 
 
-def fill_memory(*_: object) -> outcome.Outcome:
+def fill_memory(*_: object, **__: object) -> outcome.Outcome:
     import jax
 
     jax.numpy.zeros((10**6, 10**7)).block_until_ready()

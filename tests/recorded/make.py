@@ -77,7 +77,7 @@ def record() -> dict[str, str]:
         if status.epoch == 1 and status.state == "training":
             runs.request_run_stop(stopped.id)
 
-    assert runs.execute_run(stopped.id, stop_after_an_epoch).state == "stopped"
+    assert runs.execute_run(stopped.id, stop_after_an_epoch, synchronous=True).state == "stopped"
     program("stress", finished.id, "--limit", "40")
     program("lbfgs", *SOLVE.split())
     program("race", *RACE.split())

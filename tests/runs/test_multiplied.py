@@ -41,7 +41,7 @@ def test_a_run_goes_on_multiplying_as_it_began(tmp_path, monkeypatch):
             asked.append(status)
             runs.request_run_stop(made.id)
 
-    run = runs.execute_run(made.id, stop_once)
+    run = runs.execute_run(made.id, stop_once, synchronous=True)
     assert run.state == "stopped"
     written = read_json(run.path / "devices.json")
     assert had == [None]  # It was as planned, and stands in its folder.

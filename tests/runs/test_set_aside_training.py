@@ -85,7 +85,7 @@ def test_a_run_that_was_stopped_goes_on_without_them_to_the_same_bits(made: Run)
         if status.step >= step and status.state == "training":
             runs.request_run_stop(again.id)
 
-    stopped = runs.execute_run(again.id, stop_after_it)
+    stopped = runs.execute_run(again.id, stop_after_it, synchronous=True)
     assert stopped.state == "stopped"
     assert stopped.status.set_aside == {2: step}
     runs.requeue_run(again.id)

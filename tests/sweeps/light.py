@@ -49,6 +49,7 @@ def train_lightly(
     report: Any = lambda status: None,
     stop: StopRequest | None = None,
     turn: bool = True,
+    synchronous: bool = False,
 ) -> runs.Run:
     """As `runs.execute_run`."""
     run = runs.find_run(run_id)

@@ -89,7 +89,7 @@ class Checkpoints:
         if tick in list_checkpoint_ticks(self._run_folder):
             return
         # Before orbax begins, whose threads would go on writing into a full disk.
-        _check_disk_space(self._run_folder, _count_tree_bytes(tree) + MARGIN_BYTES)
+        _check_disk_space(self._run_folder, count_tree_bytes(tree) + MARGIN_BYTES)
         try:
             self._retention.best = best
             self._manager.save(tick, args=ocp.args.StandardSave(tree), force=True)
@@ -219,7 +219,8 @@ def _check_disk_space(folder: Path, size: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _count_tree_bytes(tree: Any) -> int:
+def count_tree_bytes(tree: Any) -> int:
+    """What all arrays of a tree take in memory."""
     import jax
 
     return sum(np.asarray(leaf).nbytes for leaf in jax.tree.leaves(tree))

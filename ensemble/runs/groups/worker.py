@@ -28,15 +28,12 @@ class GroupStopRequest(StopRequest):
     """As a run's, and also when that is to stop, or the process that started this is no more."""
 
     def __init__(self, group: Group) -> None:
-        super().__init__(group.path / STOP_FILE)
-        self._run_file = group.path.parents[1] / STOP_FILE
+        super().__init__(group.path / STOP_FILE, group.path.parents[1] / STOP_FILE)
         self._parent = int(os.environ.get(PARENT_VARIABLE) or 0)
 
     def __call__(self) -> bool:
         """Whether it is time to stop."""
-        if super().__call__() or self._run_file.exists():
-            return True
-        return bool(self._parent and os.getppid() != self._parent)
+        return super().__call__() or bool(self._parent and os.getppid() != self._parent)
 
 
 def execute_group(name: str) -> None:

@@ -5,15 +5,14 @@ which values do is what such a run is for. Where all are alike it ends the run.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from ensemble.engine import Evaluation, TrainingMetrics
 from ensemble.jobs.outcome import Outcome
-from ensemble.jobs.status import StatusWriter
 from ensemble.runs.store import Run, require_training_config
 from ensemble.runs.training.progress import Progress
+from ensemble.runs.training.record_writer import RecordedStatus
 
 
 class DivergenceMonitor:
@@ -24,7 +23,7 @@ class DivergenceMonitor:
     Args:
       run: the run, or a group of one.
       aside: has members, by their places, trained no more.
-      status: the hold on its status.json.
+      status: what its status.json comes to say.
 
     Attributes:
       outcome: how the run ended by what was last looked at; None if it goes on.
@@ -34,7 +33,7 @@ class DivergenceMonitor:
     _progress: Progress
 
     def __init__(
-        self, run: Run, aside: Callable[[Sequence[int]], None], status: StatusWriter[Any]
+        self, run: Run, aside: Callable[[Sequence[int]], None], status: RecordedStatus
     ) -> None:
         self._run, self._train_no_more, self._status = run, aside, status
         self._differ = bool(require_training_config(run).vary)

@@ -4,6 +4,7 @@ import functools
 from typing import Any
 
 import jax
+import numpy as np
 
 from ensemble.engine import Trainer
 
@@ -34,3 +35,11 @@ class HostSnapshot:
     @functools.cached_property
     def _full_params(self) -> Any:
         return self._trainer.get_params(self._state)
+
+
+def copy_unless_owned(array: np.ndarray) -> np.ndarray:
+    """The array, or its copy where its memory is a device's, which the next step uses again."""
+    whole = array
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    return array if whole.flags.owndata else array.copy()

@@ -6,6 +6,7 @@ belong to it: that epoch's line in the history has to come out the same whether 
 run was interrupted in it.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -131,6 +132,17 @@ class Progress:
             "ensemble_train_accuracy": self.ensemble_accuracy[rows].mean(dtype=np.float64),
             **({"set_aside": list(self.diverged_members)} if self.diverged_members else {}),
         }
+
+    def copy_with_state(self, state: Any) -> "Progress":
+        """This place with the members at it, which stays as it is while training goes on."""
+        return dataclasses.replace(
+            self,
+            state=state,
+            loss=self.loss.copy(),
+            accuracy=self.accuracy.copy(),
+            ensemble_nll=self.ensemble_nll.copy(),
+            ensemble_accuracy=self.ensemble_accuracy.copy(),
+        )
 
     def as_tree(self) -> Metrics:
         """A tree of arrays, for a checkpoint."""

@@ -10,14 +10,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import jax
+import numpy as np
 
 from ensemble import hosts
 from ensemble.engine import Evaluation, Trainer, TrainingMetrics
-from ensemble.jobs.outcome import Outcome
+from ensemble.jobs.outcome import Outcome, limit_stop_checks
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import read_device_info
 from ensemble.runs import status as statuses
-from ensemble.runs.checkpoints.manager import Checkpoints
+from ensemble.runs.checkpoints.manager import Checkpoints, count_tree_bytes
 from ensemble.runs.history import PREDICTION_FOLDERS, drop_predictions, write_predictions
 from ensemble.runs.parameters import drop_parameters, write_parameters
 from ensemble.runs.status import (
@@ -30,12 +31,13 @@ from ensemble.runs.store import Run, require_training_config
 from ensemble.runs.training import weight_averages
 from ensemble.runs.training.clock import TrainingClock
 from ensemble.runs.training.divergence import DivergenceMonitor
-from ensemble.runs.training.host_snapshot import HostSnapshot
+from ensemble.runs.training.host_snapshot import HostSnapshot, copy_unless_owned
 from ensemble.runs.training.progress import (
     Progress,
     compute_member_disagreement,
     compute_split_metrics,
 )
+from ensemble.runs.training.record_writer import RecordedStatus, RecordWriter
 from ensemble.storage.atomic_files import write_json
 from ensemble.storage.records.json_lines import (
     Line,
@@ -58,12 +60,16 @@ class TrainingTask:
       status: the hold on its status.json.
       stop: asked between compiled calls, about once a second.
       report: called with each new status.
+      in_background: whether what is recorded is written by a thread of its own. Not where `report`
+        decides when to stop, or others train beside this process: then it is written before
+        training goes on.
     """
 
     run: Run
     status: StatusWriter[Any]
     stop: Callable[[], bool]
     report: Callable[[Status], None]
+    in_background: bool = False
 
 
 class RunRecorder:
@@ -86,8 +92,11 @@ class RunRecorder:
     progress: Progress
 
     def __init__(self, task: TrainingTask, trainer: Trainer, place: int = 0, runs: int = 1) -> None:
-        self.run, self._status, self.stop = task.run, task.status, task.stop
-        self._config, self._report = require_training_config(task.run), task.report
+        self.run, self._report = task.run, task.report
+        self.stop = limit_stop_checks(task.stop) if task.in_background else task.stop
+        self._writer = RecordWriter(task.in_background)
+        self._status = RecordedStatus(task.status, self._writer)
+        self._config = require_training_config(task.run)
         self._trainer, self.place, self._runs = trainer, place, runs
         weight_averages.check_weight_averaging(task.run)
         members = len(task.run.member_numbers)
@@ -101,7 +110,7 @@ class RunRecorder:
             len(trainer.dataset.test_labels),
             task.status.status.compile_seconds or 0.0,
         )
-        self._lost = DivergenceMonitor(task.run, self.freeze_members, task.status)
+        self._lost = DivergenceMonitor(task.run, self.freeze_members, self._status)
         # A group's lines stand at the same steps as those of the others.
         lines = max(1, trainer.steps_per_epoch // LINES_PER_EPOCH)
         self._line_steps = None if task.run.has_all_members else lines
@@ -130,9 +139,8 @@ class RunRecorder:
         }
         if products := self._trainer.products:
             used["products"] = asdict(products)
-        write_json(
-            self.run.path / "devices.json", {**read_device_info(), **used, **layout.process_counts}
-        )
+        devices = {**read_device_info(), **used, **layout.process_counts}
+        self._writer.submit(lambda: write_json(self.run.path / "devices.json", devices))
 
     def record_compile_time(self, seconds: float, sharing: int = 1) -> None:
         """Note seconds of compiling for so many runs: each is told its share, as of training."""
@@ -155,7 +163,7 @@ class RunRecorder:
         whole, outcome = self._lost.check_step_losses(metrics, count)
         if whole:
             for line in progress.record_history_lines(metrics, whole, self._line_steps):
-                append_line(self._history, {**line, **self._clock.summarize_now(progress.seconds)})
+                self._append_line({**line, **self._clock.summarize_now(progress.seconds)})
         self._update_status(**self._build_progress_fields())
         return outcome
 
@@ -181,18 +189,14 @@ class RunRecorder:
             return self._lost.outcome  # None where others go on: they are judged again, alone
         line = {"kind": "epoch", **progress.history_position(), **progress.training_metrics()}
         for split, evaluation in judged.items():
-            write_predictions(
-                self.run.path, epoch, evaluation.probabilities, PREDICTION_FOLDERS[split]
-            )
+            self._write_predictions(split, epoch, evaluation.probabilities)
             line |= compute_split_metrics(split, evaluation, progress.diverged_members)
         differ = compute_member_disagreement(judged["test"], progress.diverged_members)
         line = convert_to_json({**line, **differ, **self._clock.summarize_now(progress.seconds)})
         summary = build_epoch_status_fields(self._status.status, line)
         best = summary.get("best_epoch") or self._status.status.best_epoch or epoch
-        params = host_snapshot.select_params(self.own_members)
-        drop = best if self.run.has_all_members else None
-        write_parameters(self.run.path, epoch, params, drop, self._config.averaged_epochs)
-        append_line(self._history, line)
+        self._write_parameters(epoch, best, host_snapshot.select_params(self.own_members))
+        self._append_line(line)
         progress.close_epoch()
         self._update_status(**summary, **self._build_progress_fields())
         last = is_training_over(self._status.status, self._config, epoch)
@@ -206,9 +210,11 @@ class RunRecorder:
         """Keep this place as a checkpoint."""
         best = self._status.status.best_epoch
         whole = self.progress.steps_per_epoch + 1  # ticks of an epoch
-        self.progress.state = host_snapshot.select_state(self.own_members)
-        self._checkpoints.save(self.progress, best and best * whole)
-        self.progress.state = None
+        state = self._keep_arrays(host_snapshot.select_state(self.own_members))
+        place = self.progress.copy_with_state(state)
+        self._writer.submit(
+            lambda: self._checkpoints.save(place, best and best * whole), count_tree_bytes(state)
+        )
         self._saved = time.monotonic()
 
     def save_checkpoint_if_old(self, host_snapshot: HostSnapshot) -> None:
@@ -220,6 +226,7 @@ class RunRecorder:
         """How the run ended, where all that it is to learn is learnt."""
         if not is_training_over(self._status.status, self._config, self.progress.evaluated):
             return None
+        self._writer.drain()  # What is averaged is read from the disk.
         status, config = self._status.status, self._config
         if config.swa_epochs and self.run.has_all_members and not hosts.get_process_group():
             weight_averages.save_weight_average(self.run)  # elsewhere whoever first asks makes it
@@ -235,13 +242,15 @@ class RunRecorder:
         self._status.update(
             **self._clock.summarize_total(self.progress.seconds, self.progress.step)
         )
+        self._writer.drain()
 
     def freeze_members(self, members: Sequence[int]) -> None:
         """Train these of its members no more, by their places from 0."""
         self._trainer.freeze_members([self.own_members.start + member for member in members])
 
     def close(self) -> None:
-        """Let go of its checkpoints."""
+        """Have all written that was recorded, and let go of its checkpoints."""
+        self._writer.close()
         self._checkpoints.__exit__()
 
     def _drop_after_checkpoint(self) -> None:
@@ -266,8 +275,28 @@ class RunRecorder:
         return time.monotonic() - self._saved > CHECKPOINT_SECONDS
 
     def _update_status(self, **changes: Any) -> None:
-        self._status.update(**changes)
-        self._report(self._status.status)
+        self._status.update(self._report, **changes)
+
+    def _append_line(self, line: Line) -> None:
+        self._writer.submit(lambda: append_line(self._history, line))
+
+    def _write_predictions(self, split: str, epoch: int, probabilities: np.ndarray) -> None:
+        kept, folder = self._keep_arrays(probabilities), PREDICTION_FOLDERS[split]
+        self._writer.submit(
+            lambda: write_predictions(self.run.path, epoch, kept, folder), kept.nbytes
+        )
+
+    def _write_parameters(self, epoch: int, best: int, params: Any) -> None:
+        kept, averaged = self._keep_arrays(params), self._config.averaged_epochs
+        drop = best if self.run.has_all_members else None
+        self._writer.submit(
+            lambda: write_parameters(self.run.path, epoch, kept, drop, averaged),
+            count_tree_bytes(kept),
+        )
+
+    def _keep_arrays(self, tree: Any) -> Any:
+        """The arrays, which stay as they are while the members learn on."""
+        return jax.tree.map(copy_unless_owned, tree) if self._writer.in_background else tree
 
     def _build_progress_fields(self) -> dict[str, Any]:
         """How far the run has come, for the status."""

@@ -15,15 +15,29 @@ if TYPE_CHECKING:
 
 
 def train_run(
-    run: Run, status: StatusWriter[Any], stop: Callable[[], bool], report: Callable[[Status], None]
+    run: Run,
+    status: StatusWriter[Any],
+    stop: Callable[[], bool],
+    report: Callable[[Status], None],
+    synchronous: bool = False,
 ) -> Outcome:
-    """Train a run, or a group of one, from its last checkpoint; see `session.TrainingSession`."""
+    """Train a run, or a group of one, from its last checkpoint; see `session.TrainingSession`.
+
+    Args:
+      run: the run, or a group of one.
+      status: the hold on its status.json.
+      stop: asked between compiled calls.
+      report: called with each new status.
+      synchronous: whether what is recorded is written before training goes on; always so where
+        several processes are one program.
+    """
     prepare_jax()
     from ensemble.runs.training.run_recorder import TrainingTask
     from ensemble.runs.training.session import TrainingSession
 
     if (company := hosts.get_process_group()) is None:
-        with TrainingSession([TrainingTask(run, status, stop, report)]) as session:
+        alone = TrainingTask(run, status, stop, report, in_background=not synchronous)
+        with TrainingSession([alone]) as session:
             return _train_single_run(session)
     from ensemble.runs.training.distributed import LeaderTrainer, announce_run
 

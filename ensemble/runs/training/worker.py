@@ -3,6 +3,7 @@
 import contextlib
 import os
 import time
+from functools import partial
 
 from ensemble import datasets, hosts
 from ensemble.config import EnsembleConfig
@@ -21,6 +22,7 @@ def execute_run(
     report: ReportStatus = lambda status: None,
     stop: StopRequest | None = None,
     turn: bool = True,
+    synchronous: bool = False,
 ) -> Run:
     """Bring a queued run to its end in this process; see `jobs.worker.execute_job`.
 
@@ -29,6 +31,9 @@ def execute_run(
       report: called with each new status.
       stop: asked whether to stop, where the caller wants to know as well.
       turn: whether it takes turns with others on this machine; not where the caller has a turn.
+      synchronous: whether what is recorded is written, and reported, before training goes on: for
+        whoever stops it by what is reported. Else a thread writes it, and training waits for no
+        slow disk.
     """
     if hosts.is_distributed_requested() and hosts.get_process_group() is None:
         with hosts.join_process_group() as company:
@@ -36,19 +41,21 @@ def execute_run(
                 # Its modules start JAX, which is told of the others by now.
                 from ensemble.runs.training.distributed import train_across_hosts
 
-                train_across_hosts(company, lambda: _execute_run_here(run_id, report, stop, turn))
+                train_across_hosts(
+                    company, lambda: _execute_run_here(run_id, report, stop, turn, synchronous)
+                )
                 return find_run(run_id)
-    return _execute_run_here(run_id, report, stop, turn)
+    return _execute_run_here(run_id, report, stop, turn, synchronous)
 
 
 def _execute_run_here(
-    run_id: str, report: ReportStatus, stop: StopRequest | None, turn: bool
+    run_id: str, report: ReportStatus, stop: StopRequest | None, turn: bool, synchronous: bool
 ) -> Run:
     run = find_run(run_id)
     begin = (
         _coordinate_groups
         if run.in_groups and not hosts.get_process_group()
-        else _start_run_training
+        else partial(_start_run_training, synchronous=synchronous)
     )
     worker.execute_job(
         run,
@@ -92,7 +99,11 @@ def _coordinate_groups(
 
 
 def _start_run_training(
-    run: Run, status: StatusWriter[Status], stop: StopRequest, report: ReportStatus
+    run: Run,
+    status: StatusWriter[Status],
+    stop: StopRequest,
+    report: ReportStatus,
+    synchronous: bool = False,
 ) -> Outcome:
     status.update(started=time.time())
-    return train_run(run, status, stop, report)
+    return train_run(run, status, stop, report, synchronous)
