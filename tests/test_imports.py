@@ -59,13 +59,13 @@ STEPS: dict[str, tuple[str, set[str]]] = {
         {"streamlit", "ensemble.ui", "jax"},
     ),
     "curves": (
-        PAGE.format(f"from_string({CURVES!r}, default_timeout=60)", "at")
+        PAGE.format(f"from_string({CURVES!r}, default_timeout=240)", "at")
         + "; assert at.get('bidi_component')",
         {"pandas"},
     ),
     "Train": (
         PAGE.format(
-            f"from_file({str(REPO / 'app.py')!r}, default_timeout=60)",
+            f"from_file({str(REPO / 'app.py')!r}, default_timeout=240)",
             "at.switch_page('pages/train.py')",
         ),
         {"jax"},

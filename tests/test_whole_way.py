@@ -207,7 +207,7 @@ def compared(run: dict[str, Any], others: set[str]) -> None:
     """Inspect compares a run with all the others, whoever trained them."""
     # As .streamlit/config.toml says: it is not read here unless a page was drawn before.
     config.set_option("server.address", "localhost")
-    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
+    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=240)
     at.query_params["run"], at.query_params["view"] = run["run_id"], "compare"
     at.query_params["side"] = "all"
     at.switch_page("pages/inspect.py").run()

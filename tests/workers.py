@@ -16,7 +16,7 @@ from ensemble.jobs.queue import acquire_worker_lock
 from ensemble.runs import Run
 
 # Long enough for a first compile on two busy cores.
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 240
 
 # The workers that this process passes for, in a test.
 _hands = ExitStack()

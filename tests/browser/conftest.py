@@ -123,7 +123,9 @@ def tab() -> Iterator[Page]:
     path = find_browser()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS, UNOPTIMIZED])
-        yield browser.new_context().new_page()
+        context = browser.new_context()
+        context.set_default_timeout(60_000)
+        yield context.new_page()
         browser.close()
 
 
@@ -190,7 +192,7 @@ def drawn(element: Locator, part: tuple[slice, slice], truth: Any) -> NDArray[np
 
     Returns all of it, in grey. A picture may come a moment after what holds it.
     """
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 240
     while True:
         seen = np.asarray(Image.open(io.BytesIO(element.screenshot())).convert("L"))
         if np.array_equal(seen[part], truth):

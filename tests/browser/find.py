@@ -69,7 +69,7 @@ def starts(path: str) -> bool:
     if not Path(path).is_file():
         return False
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, timeout=60, check=False)
+        done = subprocess.run([path, "--version"], capture_output=True, timeout=240, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0

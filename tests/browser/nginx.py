@@ -132,7 +132,7 @@ def _start(command: list[str], folder: Path) -> "subprocess.Popen[bytes]":
 
 
 def _wait(port: int, process: "subprocess.Popen[bytes]", folder: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 240
     while time.monotonic() < deadline and process.poll() is None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

@@ -125,7 +125,7 @@ def end(processes: list[psutil.Process]) -> None:
             process.terminate()
         except psutil.NoSuchProcess:
             continue
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 240
     while (left := [process for process in processes if at_work(process)]) and (
         time.monotonic() < deadline
     ):

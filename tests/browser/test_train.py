@@ -182,7 +182,7 @@ def drag(app: App) -> None:
 
 
 def wait_for_more(app: App, than: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while points(app) <= than:
         assert time.monotonic() < deadline, "the curves do not move"
         app.page.wait_for_timeout(100)

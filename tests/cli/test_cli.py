@@ -166,7 +166,7 @@ def test_ctrl_c_stops_with_a_checkpoint_and_resume_goes_on():
         assert time.monotonic() < end, "no step in two minutes"
         time.sleep(0.05)
     child.send_signal(signal.SIGINT)
-    stdout, _ = child.communicate(timeout=60)
+    stdout, _ = child.communicate(timeout=240)
     assert child.returncode == 130
     result = json.loads(stdout.splitlines()[-1])
     assert result["state"] == "stopped"

@@ -91,7 +91,7 @@ def test_with_the_root_folder_for_a_home_as_docker_says_it_has_its_turn_and_its_
         env=given,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
     assert done.returncode == 0, done.stderr
     own = theirs / f"ensemble-{USER}"

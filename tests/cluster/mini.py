@@ -140,7 +140,7 @@ def missing() -> str:
     """Why no Slurm can be started here; "" where one can. Installs Debian's, as root."""
     if not hasattr(os, "geteuid") or os.geteuid():
         return "only root can start a Slurm with several nodes on one machine"
-    allowed = subprocess.run(["unshare", "-m", "-u", "true"], capture_output=True, timeout=20)
+    allowed = subprocess.run(["unshare", "-m", "-u", "true"], capture_output=True, timeout=240)
     if allowed.returncode:
         return f"no namespaces may be made here: {allowed.stderr.decode().strip()}"
     needed = ("slurmctld", "slurmd", "munged", "sinfo", "sbatch")

@@ -56,7 +56,7 @@ def ended(child: "subprocess.Popen[str]") -> dict[str, Any]:
 
 def soon(found: Callable[[], Any]) -> Any:
     """What is found, as soon as something is."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while not (something := found()):
         assert time.monotonic() < end
         time.sleep(0.05)

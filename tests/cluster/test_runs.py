@@ -46,7 +46,7 @@ def training(
         stderr=subprocess.PIPE,
     )
     try:
-        end, found = time.monotonic() + 60, list[Run]()
+        end, found = time.monotonic() + 240, list[Run]()
         while not found:
             assert child.poll() is None, child.communicate()
             assert time.monotonic() < end

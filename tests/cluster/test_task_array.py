@@ -22,7 +22,7 @@ WORDS = ("--version",)
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)

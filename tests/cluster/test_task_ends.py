@@ -122,7 +122,7 @@ def test_a_measuring_that_was_cancelled_in_slurm_is_stopped(
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         slurm.wait(lambda: "RUNNING" in slurm.run("squeue", "-h", "-o", "%T"))
         slurm.run("scancel", "--user=root")
-        out, _ = child.communicate(timeout=60)
+        out, _ = child.communicate(timeout=240)
     assert json.loads(out.splitlines()[-1])["state"] == "stopped"
 
 

@@ -33,7 +33,7 @@ def says(*words: str) -> str:
     """What a command of this program prints; it has to succeed."""
     command = [sys.executable, "-m", "ensemble", *words]
     return subprocess.run(
-        command, capture_output=True, text=True, check=True, timeout=60, cwd=ROOT
+        command, capture_output=True, text=True, check=True, timeout=240, cwd=ROOT
     ).stdout
 
 

@@ -44,7 +44,7 @@ def test_a_command_that_waits_runs_as_the_task_begins_it(
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "ran").read_text() == RAN[use] + "\n"

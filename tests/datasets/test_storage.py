@@ -53,7 +53,7 @@ def limited(folder, url, limit, tiny, user="") -> "subprocess.CompletedProcess[s
     """Prepares in a process that may write files of `limit` bytes, as `user` if one is given."""
     arguments = [str(folder), url, str(limit), tiny.as_json(), user]
     command = [sys.executable, "-W", "error", "-c", LIMITED, *arguments]
-    return subprocess.run(command, cwd=REPO, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=REPO, capture_output=True, text=True, timeout=240)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def health(port: int, base: str) -> int:
         # As on a machine behind a proxy, which knows nothing of this server.
         "http_proxy": "http://127.0.0.1:9",
     }
-    done = subprocess.run([sys.executable, *words[1:]], env=given, capture_output=True, timeout=30)
+    done = subprocess.run([sys.executable, *words[1:]], env=given, capture_output=True, timeout=240)
     return done.returncode
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ensemble import runs
 from ensemble.runs import Run
 
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 240
 
 
 def free_port() -> int:

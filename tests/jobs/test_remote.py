@@ -21,7 +21,7 @@ from ensemble.jobs.status import is_process_alive
 from ensemble.storage.atomic_files import read_json
 from tests.jobs.local_cluster import REPO, LocalCluster, backend_for, counted, counting, read, work
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 240
 WAIT_LIMIT_S = 300  # of a whole test, far beyond what any takes
 
 

@@ -131,9 +131,9 @@ def test_the_heart_beats_while_nothing_happens(monkeypatch):
     run = runs.create_run(EnsembleConfig())
     with StatusWriter(run.status_file, run.status):
         first = read_run_status(run.path).updated
-        end = time.monotonic() + 10
+        end = time.monotonic() + 240
         while read_run_status(run.path).updated == first:
-            assert time.monotonic() < end, "no heartbeat in 10 seconds"
+            assert time.monotonic() < end, "no heartbeat"
             time.sleep(0.01)
 
 

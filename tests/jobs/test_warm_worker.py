@@ -42,7 +42,7 @@ def warm_worker() -> Iterator[WarmWorker]:
     made = WarmWorker()
     yield made
     made.dismiss()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while any(child.poll() is None for child in made._dismissed) and time.monotonic() < end:
         time.sleep(0.05)
 

@@ -65,7 +65,7 @@ def train() -> Callable[..., AppTest]:
     """Opens the Train page, with a run in the address where one is given."""
 
     def opened(run: str = "") -> AppTest:
-        at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
+        at = AppTest.from_file(str(REPO / "app.py"), default_timeout=240)
         if run:
             at.query_params["run"] = run
         at.switch_page("pages/train.py").run()

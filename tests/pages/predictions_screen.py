@@ -17,7 +17,7 @@ Open = Callable[..., AppTest]
 def opened(run: Run | str = "", page: str = "predictions", **address: object) -> AppTest:
     """Opens a screen with these words in the address; `class_` stands for "class"."""
     loaders.forget_runs()  # those of an earlier test
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     if run:
         at.query_params["run"] = run if isinstance(run, str) else run.id
     for name, value in address.items():

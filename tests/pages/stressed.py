@@ -37,7 +37,7 @@ STEPS = 10  # of an epoch, as `ensembles.trained` has it
 def opened(run: Run, view: str, *, errors: int = 0, **address: object) -> AppTest:
     """Opens a view of Inspect with these words in the address; so many errors are expected."""
     loaders.forget_runs()  # those of an earlier test
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     for name, word in {"run": run.id, "view": view, **address}.items():
         at.query_params[name] = str(word)
     at.switch_page("pages/inspect.py").run()

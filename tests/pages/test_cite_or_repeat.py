@@ -16,7 +16,7 @@ APP = Path(__file__).parents[2] / "app.py"
 
 def said(screen: str, run: runs.Run) -> list[str]:
     loaders.forget_runs()
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     at.query_params["run"] = run.id
     at.switch_page(f"pages/{screen}.py").run()
     assert not at.exception

@@ -72,7 +72,7 @@ def told(run_id: str) -> None:
 
 def opened(screen: object, *args: object, **address: str) -> AppTest:
     loaders.forget_runs()  # those of an earlier test
-    at = AppTest.from_function(screen, args=args, default_timeout=60)
+    at = AppTest.from_function(screen, args=args, default_timeout=240)
     for name, word in address.items():
         at.query_params[name] = word
     return at.run()

@@ -40,7 +40,7 @@ def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Add:
 
 
 def shown(run: runs.Run, screen: str) -> tuple[AppTest, str]:
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     at.query_params["run"] = run.id
     at.session_state["set_dataset"] = "leaves"  # as a tab has it that has been open since
     at.switch_page(f"pages/{screen}.py").run()

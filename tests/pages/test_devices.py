@@ -42,7 +42,7 @@ def data_of_one_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def page() -> Open:
     def opened(screen: str = "devices") -> AppTest:
-        at = AppTest.from_file(str(APP), default_timeout=60)
+        at = AppTest.from_file(str(APP), default_timeout=240)
         at.switch_page(f"pages/{screen}.py").run()
         assert not at.exception
         return at

@@ -53,7 +53,7 @@ def partitions(working_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def drawn(page: Callable[[], None]) -> AppTest:
-    app = AppTest.from_function(page, default_timeout=20).run()
+    app = AppTest.from_function(page, default_timeout=240).run()
     assert not app.exception
     return app
 

@@ -20,7 +20,7 @@ def packed(**arrays: np.ndarray) -> bytes:
 
 
 def handed_in(content: bytes, name: str = "forest.npz") -> AppTest:
-    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
+    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=240)
     at.switch_page("pages/runs.py").run()
     at.button(key="import_open").click().run()
     at.file_uploader(key="import_files").set_value((name, content, "")).run()
@@ -75,7 +75,7 @@ def test_a_small_upload_that_takes_much_once_unpacked_is_refused(
 
 @pytest.mark.parametrize("library", [one.library for one in SNIPPETS])
 def test_the_lines_for_a_library_are_shown(library: str) -> None:
-    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
+    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=240)
     at.switch_page("pages/runs.py").run()
     at.button(key="import_open").click().run()
     at.segmented_control(key="import_library").set_value(library).run()

@@ -11,7 +11,7 @@ from tests.runs.test_imported_run import imported
 
 
 def opened(page: str, run: runs.Run, **words: str) -> AppTest:
-    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
+    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=240)
     at.query_params["run"] = run.id
     for name, value in words.items():
         at.query_params[name] = value

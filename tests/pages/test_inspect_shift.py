@@ -40,7 +40,7 @@ def test_the_button_says_what_it_does_and_starts_it_and_stop_stops_it() -> None:
     assert shift.read_stress(run.id).active
     assert not [one for one in at.button if one.key == "stress_start"]
     widget(at, "button", "stress_stop").click().run()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while (stress := shift.read_stress(run.id)).active:
         assert time.monotonic() < end, "no stop in a minute"
         time.sleep(0.05)

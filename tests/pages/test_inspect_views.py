@@ -24,7 +24,7 @@ VIEWS = ("calibration", "committee", "combining", "selective", "compare")
 
 def opened(run: Run, view: str, **address: object) -> AppTest:
     loaders.forget_runs()  # those of an earlier test
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     for name, word in {"run": run.id, "view": view, **address}.items():
         at.query_params[name.rstrip("_")] = str(word)
     at.switch_page("pages/inspect.py").run()

@@ -46,7 +46,7 @@ def nothing_of_an_earlier_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def page() -> Open:
     def opened(screen: str = "train") -> AppTest:
-        at = AppTest.from_file(str(APP), default_timeout=60)
+        at = AppTest.from_file(str(APP), default_timeout=240)
         at.switch_page(f"pages/{screen}.py").run()
         assert not at.exception
         return at

@@ -18,7 +18,7 @@ APP = Path(__file__).parents[2] / "app.py"
 def test_the_button_stands_on_the_screen_of_a_run(screen: str) -> None:
     loaders.forget_runs()
     run = trained(epochs=1)
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     at.query_params["runs" if screen == "compare" else "run"] = run.id
     at.switch_page(f"pages/{screen}.py").run()
     assert not at.exception

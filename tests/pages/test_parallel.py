@@ -68,7 +68,7 @@ def page() -> Open:
     """Opens the screen, with a regression in the address where one is given."""
 
     def opened(solve: Regression | str = "", screen: str = "parallel") -> AppTest:
-        at = AppTest.from_file(str(APP), default_timeout=60)
+        at = AppTest.from_file(str(APP), default_timeout=240)
         if solve:
             at.query_params["solve"] = solve if isinstance(solve, str) else solve.id
         at.switch_page(f"pages/{screen}.py").run()

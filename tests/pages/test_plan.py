@@ -27,7 +27,7 @@ def panel_of(run_id: str) -> None:
 
 
 def shown(run: runs.Run, **words: str) -> AppTest:
-    at = AppTest.from_function(panel_of, args=(run.id,), default_timeout=60)
+    at = AppTest.from_function(panel_of, args=(run.id,), default_timeout=240)
     for name, text in words.items():
         at.query_params[name] = text
     assert not at.run().exception
@@ -99,7 +99,7 @@ def test_two_plans_are_chosen_and_compared_also_with_those_of_another_run() -> N
 
 def test_compare_shows_the_plan_of_the_run_that_is_chosen_there() -> None:
     run, other = trained(members=3, epochs=2), trained(members=1, epochs=1, sure=9.0)
-    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
+    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=240)
     for name, text in {"runs": f"{other.id},{run.id}", "view": "plan", "run": run.id}.items():
         at.query_params[name] = text
     at.switch_page("pages/compare.py").run()

@@ -34,7 +34,7 @@ def recording(unpacked: Recording, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 def opened(page: str, **address: str) -> AppTest:
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     for name, word in address.items():
         at.query_params[name] = word
     at.switch_page(f"pages/{page}.py").run()

@@ -68,7 +68,7 @@ def test_a_viewer_keeps_nothing_that_was_handed_in(comes: Comes, tmp_path: Path)
         def page(show: "Callable[[], None]") -> None:
             show()
 
-        return AppTest.from_function(page, args=(which,)).run(timeout=30)
+        return AppTest.from_function(page, args=(which,)).run(timeout=240)
 
     dialogs = (
         lambda: report.show_report_runs(found, ["a.html"], lambda _: None),

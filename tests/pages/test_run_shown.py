@@ -24,7 +24,7 @@ def tab() -> Open:
     """Opens a tab with a run in its address."""
 
     def opened(run: str = "", screen: str = "train") -> AppTest:
-        at = AppTest.from_file(str(APP), default_timeout=60)
+        at = AppTest.from_file(str(APP), default_timeout=240)
         if run:
             at.query_params["run"] = run
         at.switch_page(f"pages/{screen}.py").run()

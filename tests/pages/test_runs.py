@@ -29,7 +29,7 @@ def page() -> Open:
     """Opens the screen, with a run in the address where one is given."""
 
     def opened(run: Run | str = "") -> AppTest:
-        at = AppTest.from_file(str(APP), default_timeout=60)
+        at = AppTest.from_file(str(APP), default_timeout=240)
         if run:
             at.query_params["run"] = run if isinstance(run, str) else run.id
         at.switch_page("pages/runs.py").run()

@@ -17,7 +17,7 @@ def test_what_a_killed_import_left_is_told_of_and_removed(monkeypatch: pytest.Mo
     left.mkdir()
     (left / "labels.npz").write_bytes(bytes(3_000_000))
     monkeypatch.setattr(leftovers, "QUIET_SECONDS", -1.0)
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     at.switch_page("pages/runs.py").run()
     assert not at.exception
     assert any("3.0 MB are left of imports" in one.value for one in at.warning)

@@ -16,7 +16,7 @@ def test_a_run_that_cannot_be_read_is_named_beside_the_others() -> None:
     trained()
     torn = trained()
     (torn.path / "status.json").write_text('{"state": "fin')
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     at.switch_page("pages/runs.py").run()
     assert not at.exception
     assert any("1 run cannot be read" in one.value for one in at.warning)
@@ -27,7 +27,7 @@ def test_one_that_cannot_be_read_is_named_where_there_is_no_other() -> None:
     loaders.forget_runs()
     torn = trained(done=0)
     (torn.path / "config.json").write_text("{" * 100_000)
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     at.switch_page("pages/runs.py").run()
     assert not at.exception
     assert any("1 run cannot be read" in one.value for one in at.warning)
@@ -40,7 +40,7 @@ def test_a_regression_that_cannot_be_read_is_named_beside_the_runs() -> None:
     trained(done=0)
     torn = regression.create_regression(LbfgsConfig())
     (torn.path / "status.json").write_text('{"devices": []}')
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     at.switch_page("pages/runs.py").run()
     assert not at.exception
     assert [f"“{torn.id}”" in one.value for one in at.text] == [True]
@@ -51,7 +51,7 @@ def test_the_screen_of_a_sound_run_shows_nothing_of_an_odd_one(odd: str) -> None
     loaders.forget_runs()
     sound, torn = trained(done=0, name="sound"), trained(done=0)
     (torn.path / "status.json").write_text(odd)
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     at.query_params["run"] = sound.id
     at.switch_page("pages/train.py").run()
     assert [*at.exception, *at.error, *at.warning] == []

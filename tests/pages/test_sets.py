@@ -20,7 +20,7 @@ APP = Path(__file__).parents[2] / "app.py"
 
 def opened(run: Run, page: str, **address: object) -> AppTest:
     loaders.forget_runs()  # those of an earlier test
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     for name, word in {"run": run.id, **address}.items():
         at.query_params[name] = str(word)
     at.switch_page(f"pages/{page}.py").run()

@@ -142,7 +142,7 @@ def test_what_suits_the_images_is_said_and_nothing_switched(train: Open) -> None
 
 def answered(at: AppTest) -> AppTest:
     """The page once the network has said what it is."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while "Inspecting" in said(at) and time.monotonic() < end:
         offered = launchable(at)
         time.sleep(0.2)

@@ -167,7 +167,7 @@ def test_what_a_tab_kept_comes_back_where_nothing_was_chosen_in_this_visit() -> 
     visit = form_of(at)["visit"]
     assert form_of(at.run())["restorable"], "the first drawing may not have reached the browser"
     assert form_of(at)["visit"] == visit
-    other = AppTest.from_file(str(APP), default_timeout=60)
+    other = AppTest.from_file(str(APP), default_timeout=240)
     other.session_state["set_dataset"] = "digits"  # as a press on Data does
     other.switch_page("pages/train.py").run()
     assert not form_of(other)["restorable"]

@@ -73,8 +73,8 @@ def test_the_table_has_the_validation_figures_that_choices_are_made_by() -> None
 
 
 def test_the_time_left_stands_there_while_it_trains() -> None:
-    at = shown(state="training", seconds_left=65.0, working=True)
-    assert metrics(at)["Time left"] == "1 min 5 s"
+    at = shown(state="training", seconds_left=3925.0, working=True)
+    assert metrics(at)["Time left"] == "1 h 5 min"
     assert "Trained for" not in metrics(at)
 
 
@@ -117,8 +117,8 @@ def test_a_finished_run_says_its_whole_speed_and_what_compiling_took() -> None:
 
 
 def test_the_time_left_goes_on_between_two_words_of_the_worker() -> None:
-    at = shown(state="training", seconds_left=65.0, working=True, updated=time.time() - 5)
-    assert metrics(at)["Time left"] == "1 min"
+    at = shown(state="training", seconds_left=3925.0, working=True, updated=time.time() - 300)
+    assert metrics(at)["Time left"] == "1 h"
 
 
 def test_a_run_that_only_guesses_gets_no_tick_no_best_epoch_and_a_rate_to_try() -> None:

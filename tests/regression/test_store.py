@@ -71,7 +71,7 @@ def test_xla_begins_anew_with_any_number_of_devices_and_they_hear_each_other() -
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=240,
     )
     assert json.loads(done.stdout) == [[8, 8.0], [1, 1.0], [4, 4.0]]
 

@@ -108,7 +108,7 @@ def wait_until_it_answers(address: str) -> None:
 
     import psycopg
 
-    end = time.monotonic() + 20
+    end = time.monotonic() + 240
     while True:
         try:
             psycopg.connect(address.replace("+psycopg", "")).close()

@@ -21,7 +21,7 @@ from tests.sweeps.light import epochs_of, light_config, nll
 REPO = Path(__file__).resolve().parents[2]
 WORKERS, KILLED = 8, 3
 SPACE = "learning_rate=0.05,0.1,0.2,0.3 momentum=0.8,0.9 members=2,3"  # 16 combinations
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 240
 
 
 @pytest.fixture(scope="module")

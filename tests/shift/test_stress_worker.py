@@ -31,7 +31,7 @@ from ensemble.shift.corruptions import CORRUPTION_KINDS
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
 
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 240
 # The network that is compiled soonest.
 NETWORK = bind_network("logistic", (28, 28, 1), 10)
 STEPS = 1 + sum(len(kind.amounts) - 1 for kind in CORRUPTION_KINDS.values()) + 2

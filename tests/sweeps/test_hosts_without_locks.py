@@ -65,7 +65,7 @@ def test_a_worker_whose_trial_another_took_over_ends_and_writes_no_more() -> Non
     sweep = sweeps.create_sweep(light_config(trials=1))
     worker = start_elsewhere(sweep, "node1", 0.8)
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 240
         while not (lease := next(sweep.path.parent.glob(f"digits-*/{LEASE_FILE}"), None)) or (
             not epochs_of(lease.parent)
         ):

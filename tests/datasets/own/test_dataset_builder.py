@@ -152,7 +152,7 @@ def test_what_a_killed_process_left_goes_with_the_next(draw, add, data):
         "with staging.open_staging_folder('pets') as folder:\n"
         "    (folder / 'train_images.npy').write_bytes(b'x')\n    os._exit(9)"
     )
-    subprocess.run([sys.executable, "-c", killed], cwd=REPO, timeout=60)
+    subprocess.run([sys.executable, "-c", killed], cwd=REPO, timeout=240)
     assert len(left_in(data)) == 1
     assert list_dataset_names() == DATASETS
     add(root)

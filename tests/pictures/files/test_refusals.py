@@ -159,9 +159,10 @@ def test_no_memory_is_said(monkeypatch):
 
 CHILD = """
 import io, resource, sys
-from ensemble.pictures.files import decoding
+from ensemble.pictures.files import decoding, decoding_deadline
 from ensemble.pictures.files.picture import open_picture
 from PIL import Image
+decoding_deadline.MAX_OPEN_SECONDS = 100.0
 content = sys.stdin.buffer.read()
 small = io.BytesIO()
 Image.new("RGB", (9, 9)).save(small, "PNG")

@@ -180,7 +180,7 @@ class Elsewhere:
         self.child.wait()
 
 
-def wait(condition: Callable[[], object], seconds: float = 60) -> None:
+def wait(condition: Callable[[], object], seconds: float = 240) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

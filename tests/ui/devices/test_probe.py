@@ -33,7 +33,7 @@ def ask(tmp_path: Path) -> Iterator[Ask]:
 
 
 def wait(probe: DeviceProbe) -> DeviceInventory | None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 240
     while probe.process is not None and time.monotonic() < deadline:
         time.sleep(0.02)
         probe.is_pending  # noqa: B018 (looking is what moves it on)

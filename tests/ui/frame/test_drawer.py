@@ -25,7 +25,7 @@ def test_the_drawer_is_told_of_a_page_and_of_a_launch_and_of_nothing_else(
 ) -> None:
     monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: None)
     loaders.forget_runs()
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     runs = place(at.switch_page("pages/runs.py").run())
     train = place(at.switch_page("pages/train.py").run())
     assert train != runs
@@ -40,7 +40,7 @@ def test_the_drawer_is_told_of_a_page_and_of_a_launch_and_of_nothing_else(
 def test_it_is_told_of_a_sweep_that_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(STORAGE_VARIABLE, "journal")
     monkeypatch.setattr(SWEEP_STORE, "start_worker", lambda sweep: None)
-    at = AppTest.from_file(str(APP), default_timeout=60)
+    at = AppTest.from_file(str(APP), default_timeout=240)
     before = place(at.switch_page("pages/tune.py").run())
     next(one for one in at.button if one.key == "tune_launch").click().run()
     assert len(SWEEP_STORE.list_jobs()) == 1

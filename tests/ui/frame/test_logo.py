@@ -21,7 +21,7 @@ def test_the_name_is_a_picture_that_asks_nobody() -> None:
 def test_every_screen_has_the_mark_and_the_style(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
     monkeypatch.setattr(st, "logo", lambda image, **more: shown.append(image))
-    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
+    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=240)
     at.switch_page("pages/runs.py").run()
     assert not at.exception
     assert "Deep ensembles" in shown[-1]

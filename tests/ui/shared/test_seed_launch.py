@@ -25,7 +25,7 @@ def page(first: str, second: str) -> None:
 
 
 def opened(first: runs.Run, second: runs.Run) -> AppTest:
-    at = AppTest.from_function(page, args=(first.id, second.id), default_timeout=30).run()
+    at = AppTest.from_function(page, args=(first.id, second.id), default_timeout=240).run()
     assert not at.exception
     return at
 

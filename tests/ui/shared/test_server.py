@@ -165,7 +165,7 @@ def test_tabs_that_came_and_went_do_not_keep_others_out_for_good(server: Server)
         tab.close()
         come_and_gone += 1
     assert come_and_gone < 10 * FEW, "nobody was refused: the test tells nothing"
-    end = time.monotonic() + 20
+    end = time.monotonic() + 240
     while (tab := open_tab(server)) is None and time.monotonic() < end:
         time.sleep(0.2)
     assert tab is not None

@@ -23,7 +23,7 @@ def every_control() -> None:
 
 
 def fresh() -> AppTest:
-    return AppTest.from_function(every_control, default_timeout=30)
+    return AppTest.from_function(every_control, default_timeout=240)
 
 
 def test_untouched_controls_make_the_default_config() -> None:

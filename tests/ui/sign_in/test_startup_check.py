@@ -131,7 +131,7 @@ def test_a_page_alone_is_not_drawn_for_others(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(
         st, "get_option", lambda name: address if name == "server.address" else before(name)
     )
-    page = AppTest.from_file(str(REPO / "pages" / "runs.py"), default_timeout=60).run()
+    page = AppTest.from_file(str(REPO / "pages" / "runs.py"), default_timeout=240).run()
     assert [one.value[:12] for one in page.error] == ["A page alone"]
     assert not page.title
     assert not page.button

@@ -120,7 +120,7 @@ def draw() -> None:
 
 
 def test_the_component_mounts() -> None:
-    at = AppTest.from_function(draw, default_timeout=30).run()
+    at = AppTest.from_function(draw, default_timeout=240).run()
     assert not at.exception
     assert at.get("bidi_component")
 

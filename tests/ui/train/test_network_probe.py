@@ -20,7 +20,7 @@ GOOD = (
 
 def answer(code: str, patience: float = 30.0) -> ProbeResult:
     question = NetworkProbe("leaves:Leaves", "digits", (sys.executable, "-S", "-c", code), patience)
-    end = time.monotonic() + 30
+    end = time.monotonic() + 240
     while question.result.is_pending and time.monotonic() < end:
         time.sleep(0.02)
     return question.result
@@ -65,7 +65,7 @@ def test_one_that_never_returns_is_ended_with_all_that_it_has_started(tmp_path: 
     )
     assert "did not answer in time" in answer(code, 1.0).problem
     child = int((tmp_path / "pid").read_text())
-    end = time.monotonic() + 10
+    end = time.monotonic() + 240
     while psutil.pid_exists(child) and time.monotonic() < end:
         if psutil.Process(child).status() == psutil.STATUS_ZOMBIE:
             break

@@ -44,7 +44,7 @@ def made(vary: str, epochs: int = 1, **status: object) -> runs.Run:
 
 
 def shown(run: runs.Run) -> AppTest:
-    at = AppTest.from_function(page, args=(run.id,), default_timeout=30).run()
+    at = AppTest.from_function(page, args=(run.id,), default_timeout=240).run()
     assert not at.exception
     return at
 

@@ -20,7 +20,7 @@ def differ_by_member() -> None:
 
 
 def shown(vary: str = "", members: int = 8) -> AppTest:
-    at = AppTest.from_function(differ_by_member, default_timeout=30)
+    at = AppTest.from_function(differ_by_member, default_timeout=240)
     at.session_state[settings.format_setting_key("members")] = members
     at.session_state[settings.format_setting_key("vary")] = vary
     return at.run()
