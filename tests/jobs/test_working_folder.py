@@ -159,12 +159,20 @@ WORK: dict[JobKind, Callable[[], Job]] = {
 }
 
 
+# They are started as the others are, and then compile for a minute.
+COMPILING = (RACE, CALIBRATION)
+
+
 def test_every_kind_of_job_is_here() -> None:
     assert set(WORK) == set(KINDS)
 
 
 @pytest.mark.usefixtures("hostile", "two_devices_a_worker", "no_worker_left")
-@pytest.mark.parametrize("kind", WORK, ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=pytest.mark.variant if kind in COMPILING else ()) for kind in WORK],
+    ids=lambda kind: kind.name,
+)
 def test_a_job_is_done(kind: JobKind) -> None:
     job = WORK[kind]()
     log = job.path / "log.txt"
@@ -216,6 +224,7 @@ def test_a_run_that_a_script_of_another_folder_starts(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["finished"], done.stderr
 
 
+@pytest.mark.variant
 @pytest.mark.usefixtures("hostile", "two_devices_a_worker", "no_worker_left")
 def test_pods_train_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     # As the manifest has it: `python -P -m ensemble` in a container, where nothing was typed.
