@@ -56,6 +56,44 @@ def open_page(page: Page, server: Server, path: str) -> OpenPage:
     return opened
 
 
+# The page as a server that began anew leaves it for a moment: connected, and drawn in part by a
+# script that asks for itself once more. Gives how often the press arrived by then.
+PRESS_BETWEEN = """async () => {
+  const app = document.querySelector('[data-testid="stApp"]').dataset
+  const mark = document.querySelector('.st-key-page_end i')
+  const button = document.createElement('button')
+  const pressed = [], tell = () => new Promise((resolve) => setTimeout(resolve))
+  const become = async (connection, script) => {
+    Object.assign(app, { testConnectionState: connection, testScriptState: script })
+    await tell()
+  }
+  let presses = 0
+  button.addEventListener('click', () => presses++)
+  document.body.append(button)
+  await become('PINGING_SERVER', 'notRunning')
+  button.click()
+  await become('CONNECTED', 'notRunning')
+  await become('CONNECTED', 'running')
+  await become('CONNECTED', 'notRunning')
+  pressed.push(presses)
+  await become('CONNECTED', 'running')
+  mark.className = 'drawn-by-another'
+  pressed.push(presses)
+  await become('CONNECTED', 'notRunning')
+  pressed.push(presses)
+  button.remove()
+  return pressed
+}"""
+
+
+def test_a_press_waits_until_a_new_server_has_drawn_the_page_to_its_end(
+    page: Page, server: Server
+) -> None:
+    opened = open_page(page, server, "devices").page
+    expect(opened.locator(".st-key-page_end i")).to_have_count(1)
+    assert opened.evaluate(PRESS_BETWEEN) == [0, 0, 1]
+
+
 def test_every_page_is_drawn_again_and_its_buttons_are_known(page: Page, server: Server) -> None:
     run = trained(state="stopped", done=1)
     opened = {

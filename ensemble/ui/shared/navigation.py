@@ -144,6 +144,7 @@ def draw_page(page: str, main: Callable[[], None]) -> None:
     )
     main()
     page_sharing.show_phones_button(page)
+    reconnection.mark_page_end()
     widget_state.clear_pending_values()
     tab.current_page = page
 

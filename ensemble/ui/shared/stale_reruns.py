@@ -13,7 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 MAX_MESSAGE_BYTES = 100_000  # of the two kinds that are looked for; others may be longer
-PRESS_LIMIT_S = 60.0  # after which a timer may ask again, whatever is still being drawn
+PRESS_LIMIT_S = 20.0  # after which a timer may ask again, whatever is still being drawn
 
 
 class PageReruns:

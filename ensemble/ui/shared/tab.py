@@ -91,6 +91,7 @@ class Tab:
 
     # Every screen.
     # Whether `app.py` has run, and not a page alone: see `navigation.redirect_through_app`.
+    session_mark = TabValue[str]("session_mark", "")
     entered_through_app = TabValue[bool]("came_through_app", False)
     # The page that stands in the tab, by its word in the address; "" while it is being opened.
     current_page = TabValue[str]("page_standing", "")

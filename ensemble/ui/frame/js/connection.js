@@ -5,7 +5,8 @@ function watchConnection(text) {
   if (window.ensembleConnection) return
   window.ensembleConnection = true
   const TITLE = 'The server cannot be reached'
-  const PATIENCE = 10000 // ms after which a press is let through, whatever the server does
+  const PATIENCE = 60000 // ms after which a press is let through, whatever the server does
+  const SETTLED = 1000 // ms that a page stands which the server has kept, and need not draw to its end
 
   function reword(dialog) {
     const title = dialog.querySelector('h2')
@@ -25,24 +26,32 @@ function watchConnection(text) {
 
   const app = document.querySelector('[data-testid="stApp"]')
   if (!app) return
-  const drawing = { lost: false, begun: false, pressed: null, timer: 0 }
+  const drawing = { lost: false, begun: false, drawnBy: '', pressed: null, patience: 0, settling: 0 }
+
+  // Whose session drew the page to its end: another's, once a server that began anew has.
+  const readSession = () => document.querySelector('.st-key-page_end i')?.className ?? ''
 
   function follow() {
     const { testConnectionState: connection, testScriptState: script } = app.dataset
+    clearTimeout(drawing.settling)
     if (connection !== 'CONNECTED') {
-      clearTimeout(drawing.timer)
-      Object.assign(drawing, { lost: true, begun: false, timer: 0 })
+      clearTimeout(drawing.patience)
+      if (!drawing.lost) drawing.drawnBy = readSession()
+      Object.assign(drawing, { lost: true, begun: false, patience: 0 })
     } else if (drawing.lost) {
-      drawing.timer ||= setTimeout(end, PATIENCE)
+      drawing.patience ||= setTimeout(end, PATIENCE)
       if (script !== 'notRunning') drawing.begun = true
-      else if (drawing.begun) end()
+      else if (readSession() !== drawing.drawnBy) end()
+      // A script that asks for itself once more stands still in between.
+      else if (drawing.begun) drawing.settling = setTimeout(end, SETTLED)
     }
   }
 
   function end() {
-    clearTimeout(drawing.timer)
+    clearTimeout(drawing.patience)
+    clearTimeout(drawing.settling)
     const { pressed } = drawing
-    Object.assign(drawing, { lost: false, begun: false, pressed: null, timer: 0 })
+    Object.assign(drawing, { lost: false, begun: false, pressed: null, patience: 0 })
     if (pressed) findAgain(pressed)?.click()
   }
 
