@@ -6,6 +6,7 @@ In a notebook or a script:
     run = ensemble.open_run("my run")              one of the folder of runs, by id or name
     run = ensemble.train(ensemble.Config(members=4, epochs=3))
     made = run.predictions()                       what every member says of the test images
+    run.predict(images)                            and of any others
     made.accuracy, made.interval, made.gain        its figures
     ensemble.figures.calibration(made)             a Plotly figure, as Inspect draws it
 
@@ -26,12 +27,15 @@ __all__ = [
     "EnsembleError",
     "Predictions",
     "Run",
+    "Sweep",
+    "add_dataset",
     "datasets",
     "figures",
     "import_predictions",
     "list_runs",
     "open_run",
     "runs",
+    "sweep",
     "train",
 ]
 
@@ -42,9 +46,12 @@ if TYPE_CHECKING:
         EnsembleError,
         Predictions,
         Run,
+        Sweep,
+        add_dataset,
         import_predictions,
         list_runs,
         open_run,
+        sweep,
         train,
     )
 else:

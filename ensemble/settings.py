@@ -10,13 +10,16 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from ensemble.errors import ConfigError
 
 Choices = tuple[str, ...]
 MAX_LISTED_CHOICES = 12  # choices in a refusal
 SETTINGS_FILE_NAME = "ensemble.toml"
+
+
+Documented = TypeVar("Documented", bound="Settings")
 
 
 class StoredChoice(str):
@@ -108,6 +111,22 @@ class Settings:
             for name, value in values.items()
         }
         return cls.from_dict(kept)
+
+
+def document_settings(settings: type[Documented]) -> type[Documented]:
+    """Add to a class's docstring every setting with its range, its default and its line of help.
+
+    Choices that differ from one machine to the next are not listed: they are asked for when needed.
+    """
+    lines = ["", "    Settings:"]
+    for field in list_setting_fields(settings):
+        lately = callable(get_declared_choices(field))
+        allowed = (
+            "a name, by default" if lately else f"{describe_allowed_values(field)}, by default"
+        )
+        lines.append(f"      {field.name}: {field.metadata['help']} ({allowed} {field.default!r})")
+    settings.__doc__ = f"{(settings.__doc__ or '').rstrip()}\n" + "\n".join(lines) + "\n    "
+    return settings
 
 
 def list_setting_fields(settings: type[Settings]) -> "list[dataclasses.Field[Any]]":

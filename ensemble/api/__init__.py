@@ -3,10 +3,12 @@
 Its names stand in `ensemble` itself, which imports this package when one of them is asked for.
 """
 
+from ensemble.api.dataset_addition import add_dataset
 from ensemble.api.prediction_import import import_predictions
 from ensemble.api.predictions import Predictions
 from ensemble.api.run import Run
 from ensemble.api.run_lookup import list_runs, open_run
+from ensemble.api.searches import Sweep, sweep
 from ensemble.api.training import train
 from ensemble.config import EnsembleConfig as Config
 from ensemble.errors import EnsembleError
@@ -16,8 +18,11 @@ __all__ = [
     "EnsembleError",
     "Predictions",
     "Run",
+    "Sweep",
+    "add_dataset",
     "import_predictions",
     "list_runs",
     "open_run",
+    "sweep",
     "train",
 ]

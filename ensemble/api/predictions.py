@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from ensemble.analysis.members.gain import MeanGain, gain_over_mean_member
 from ensemble.analysis.named_predictions import NamedPredictions
 from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.analysis.quality.conformal import METHODS
+from ensemble.analysis.quality.coverage import MISS_RATE
 from ensemble.analysis.quality.metrics import MAIN_METRICS
 from ensemble.analysis.quality.quality import EnsembleQualities, Quality, measure_qualities
 from ensemble.api.notebook import Facts, render_facts_html, render_facts_markdown
@@ -24,6 +26,9 @@ from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.disk_errors import describe_error_with_path, describe_remedy
 from ensemble.wording import formats
 from ensemble.wording.verdicts import ensemble_gain as words
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Predictions(NamedPredictions):
@@ -208,6 +213,48 @@ class Predictions(NamedPredictions):
             **against,
         }
 
+    def to_frame(
+        self, rate: float = MISS_RATE, method: str = METHODS[0], *, fit: "Predictions | None" = None
+    ) -> "pd.DataFrame":
+        """A row for each example: what is said of it, how unsure, who votes how, its set.
+
+        `entropy` is that of the average, in nats, and is `expected_entropy` (each member's own)
+        and `mutual_information` (what they differ in) together; `disagreement` is the share of
+        pairs of members that vote differently, `votes` the members' classes in the order of
+        `member_names`, `set` the conformal set, calibrated on the other half of the examples.
+
+        Args:
+          rate: the share of the sets that may miss, in (0, 1).
+          method: "aps", "raps" or "lac".
+          fit: the same members' predictions of other examples, to calibrate the sets on.
+
+        Raises:
+          ConfigError: the rate or the method is out of its range, or there are too few examples.
+        """
+        from ensemble.api.tables import tabulate_examples  # here: figures take a while to import
+
+        return tabulate_examples(self, self._known_labels(), rate, method, fit)
+
+    def committee_frame(self, fit: "Predictions | None" = None) -> "pd.DataFrame":
+        """The committee curve as numbers: a row for each size, each metric's mean and range.
+
+        Above 12 members committees are drawn by chance. Sizes beyond M are what is expected of
+        more members; the column `what` tells them apart.
+
+        Args:
+          fit: the same members' predictions of other examples, to choose the best committees on.
+
+        Raises:
+          ConfigError: there is one member.
+        """
+        from ensemble.api.tables import tabulate_committees
+
+        return tabulate_committees(self, fit)
+
+    def _known_labels(self) -> NDArray[np.integer[Any]] | None:
+        """The labels; None where nobody has said."""
+        return self.labels
+
     def to_npz(self, path: str | os.PathLike[str]) -> Path:
         """Write probabilities, labels and names to one .npz file, which any NumPy reads.
 
@@ -220,9 +267,10 @@ class Predictions(NamedPredictions):
         target = Path(path)
         if target.suffix != ".npz":
             target = target.with_name(f"{target.name}.npz")
+        labels = self._known_labels()
         arrays: dict[str, NDArray[Any]] = {
             "probabilities": self.probabilities,
-            "labels": self.labels,
+            **({} if labels is None else {"labels": labels}),
             "class_names": np.array(self.class_names),
             "member_names": np.array(self.member_names),
         }
@@ -238,14 +286,19 @@ class Predictions(NamedPredictions):
         return target
 
     def __repr__(self) -> str:
-        sizes = ", ".join(
+        return (
+            f"<Predictions: {self._describe_sizes()}; accuracy "
+            f"{_format_accuracy_interval(self.quality)}>"
+        )
+
+    def _describe_sizes(self) -> str:
+        return ", ".join(
             (
                 formats.format_count(self.members, "member"),
-                formats.format_count(len(self.labels), self.noun),
+                formats.format_count(len(self.said), self.noun),
                 f"{len(self.class_names):,} classes",
             )
         )
-        return f"<Predictions: {sizes}; accuracy {_format_accuracy_interval(self.quality)}>"
 
     def _repr_html_(self) -> str:
         return render_facts_html(self._notebook_title(), self._notebook_facts())
@@ -280,6 +333,44 @@ class Predictions(NamedPredictions):
             ("gain", gained),
             ("disagreement", f"{differ} of pairs of members"),
         ]
+
+
+class UnlabelledPredictions(Predictions):
+    """Predictions of examples that nobody has labelled; whatever takes labels says so.
+
+    Made by `Run.predict`. There are `averaged`, `said`, `confidence`, `votes`, `information` and
+    the others that need no label; `to_frame` leaves out those that do.
+    """
+
+    @property  # type: ignore[override]
+    def labels(self) -> NDArray[np.integer[Any]]:
+        """There are none.
+
+        Raises:
+          PredictionsError: always.
+        """
+        raise PredictionsError(
+            "These images came without labels, and this needs them: give them as "
+            "run.predict(images, labels)."
+        )
+
+    @labels.setter
+    def labels(self, value: object) -> None:
+        """As the fields are set: these are nobody's."""
+
+    def __repr__(self) -> str:
+        return f"<Predictions: {self._describe_sizes()}; no labels>"
+
+    def _known_labels(self) -> None:
+        return None
+
+    def _notebook_facts(self) -> Facts:
+        facts = [
+            ("members", f"{self.members:,}"),
+            (self.noun, f"{len(self.said):,}, without labels"),
+        ]
+        differ = formats.format_percent(float(np.mean(self.disagreement)), figures=2)
+        return facts + [("disagreement", f"{differ} of pairs of members")] * (self.members > 1)
 
 
 def warn_of_notes(notes: Sequence[str], stacklevel: int) -> None:

@@ -1,11 +1,12 @@
 """A run in a notebook: its settings, its history, its predictions after any epoch."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ensemble import runs
 from ensemble.analysis.best_value import BestValue
@@ -19,10 +20,14 @@ from ensemble.api.run_progress import Progress, wait_for_run
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets.split import select_validation_indices
 from ensemble.errors import EnsembleError, RunError
+from ensemble.recognition.member_process import DEFAULT_BATCH_SIZE
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.wording.run_names import format_run_name
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from ensemble.api.member_questions import OpenedMembers
     from ensemble.api.view import EvaluatedView
 
 
@@ -165,6 +170,104 @@ class Run:
             f"{format_run_name(run)} · epoch {at}",
         )
         return replace(predictions, example_names=example_names)
+
+    def predict(
+        self,
+        images: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        members: Sequence[int | str] | None = None,
+        epoch: int | Literal["best"] | None = None,
+        batch_size: int = DEFAULT_BATCH_SIZE,
+    ) -> Predictions:
+        """What its members say of images that they have not seen.
+
+        They are asked on the CPU in a process of its own, which takes a few seconds to start: JAX
+        here, started or not, on whatever platform, stays as it is. Give all images at once, or
+        keep the members open with `open_members`.
+
+        Args:
+          images: uint8 (N, H, W) or (N, H, W, channels), as the run's own `images` are; they are
+            prepared as in training. Other numbers from 0 to 255, and floats from 0 to 1, are taken
+            too, and a warning says as what.
+          labels: (N,), what they are, where that is known: class numbers or names. Without them
+            there is no accuracy, and all else.
+          members: which, by number from 0 or by name; None is all.
+          epoch: after which epoch; None is the one chosen on validation
+            images, else the last; "best" the run's best.
+          batch_size: images at a time: fewer take less memory.
+
+        Raises:
+          PredictionsError: the images are of another size, or are no images, or the labels no
+            labels of theirs.
+          ConfigError: there is no such member, or the batch size is out of its range.
+          RunError: it was trained elsewhere, or keeps no members of that epoch.
+        """
+        with self.open_members(members, epoch) as opened:
+            return opened.predict(images, labels, batch_size=batch_size)
+
+    def open_members(
+        self,
+        members: Sequence[int | str] | None = None,
+        epoch: int | Literal["best"] | None = None,
+    ) -> "OpenedMembers":
+        """Its members, to be asked again and again: `with run.open_members() as members: …`.
+
+        `members.predict(images)` is as `predict`, and answers at once after the first call.
+
+        Raises:
+          ConfigError: there is no such member.
+          RunError: it was trained elsewhere, or keeps no members of that epoch.
+        """
+        from ensemble.api.member_questions import OpenedMembers
+
+        at = self.status.best_epoch if epoch == "best" else epoch
+        return OpenedMembers(self.stored, None if at is None else int(at), members)
+
+    def parameters(
+        self, member: int | str | None = None, epoch: int | Literal["best"] | None = None
+    ) -> dict[str, Any]:
+        """Parameters as Flax has them: `module.apply(run.parameters(0), images)`.
+
+        JAX is not started for it: the leaves are NumPy's.
+
+        Args:
+          member: which, by number from 0 or by name; None is all, leaves (M, …).
+          epoch: after which epoch, as of `predictions`.
+
+        Returns:
+          The collections by name: "params", and "batch_stats" where the network has such.
+
+        Raises:
+          ConfigError: there is no such member.
+          RunError: it was trained elsewhere, or keeps no parameters of that epoch.
+        """
+        from ensemble.api.member_questions import read_member_parameters
+
+        run = self.stored
+        runs.require_training_config(run)
+        return read_member_parameters(run, self._resolve_epoch(epoch), member)
+
+    def to_frame(
+        self,
+        epoch: int | Literal["best"] | None = None,
+        *,
+        split: Literal["test", "validation"] = "test",
+    ) -> "pd.DataFrame":
+        """Every metric of every member, a row a member; the ensemble's are `predictions().summary`.
+
+        Args:
+          epoch: after which epoch, as of `predictions`.
+          split: as of `predictions`.
+
+        Raises:
+          NotPreparedError: the run's dataset is not on this machine any more.
+          RunError: there are none, or none after that epoch, or they cannot be read.
+        """
+        from ensemble.api.tables import tabulate_member_metrics
+
+        made = self.predictions(epoch, split=split)
+        return tabulate_member_metrics(made.qualities, made.member_names)
 
     def view(
         self, name: str, epoch: int | Literal["best"] | None = None, **choices: object

@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable
+from typing import Any
 
 from ensemble import runs
 from ensemble.errors import RunError
@@ -41,12 +42,17 @@ def wait_for_run(run_id: str, progress: Progress | bool = True) -> None:
 
 def poll_run_status(run_id: str, tell: Progress) -> None:
     """Call `tell` with each new status of a run until it is no longer active."""
+    poll_job_status(lambda: runs.find_run(run_id), tell)
+
+
+def poll_job_status(find_job: Callable[[], Any], tell: Callable[[Any], object]) -> None:
+    """Call `tell` with each new status of a job until it is no longer active."""
     last_status = None
     while True:
-        run = runs.find_run(run_id)
-        if run.status != last_status:
-            tell(last_status := run.status)
-        if not run.active:
+        job = find_job()
+        if job.status != last_status:
+            tell(last_status := job.status)
+        if not job.active:
             return
         time.sleep(POLL_INTERVAL_S)
 

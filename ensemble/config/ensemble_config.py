@@ -18,6 +18,7 @@ from ensemble.settings import (
     StoredChoice,
     coerce_setting_value,
     declare_setting,
+    document_settings,
     list_setting_fields,
 )
 
@@ -26,6 +27,7 @@ PRECISIONS = ("float32", "bfloat16")
 MIN_GROUP_MEMBERS = 2  # a member alone in its process may round otherwise than beside others
 
 
+@document_settings
 @dataclass(frozen=True)
 class EnsembleConfig(Settings):
     """Settings of one ensemble run, checked when made.

@@ -119,7 +119,7 @@ class Network:
     @functools.cached_property
     def collections(self) -> tuple[str, ...]:
         """The collections that it has beside "params"."""
-        variables = jax.eval_shape(self.init_variables, jax.random.key(0))
+        variables = jax.eval_shape(lambda: self.init_variables(jax.random.key(0)))
         return tuple(sorted(set(variables) - {"params"}))
 
     @functools.cached_property
@@ -165,8 +165,8 @@ class Network:
 
     @functools.cached_property
     def _abstract_params(self) -> Any:
-        """What `init` gives, without the numbers."""
-        return jax.eval_shape(self.init, jax.random.key(0))
+        """What `init` gives, without the numbers: no device is started for them."""
+        return jax.eval_shape(lambda: self.init(jax.random.key(0)))
 
     @functools.cached_property
     def parameters(self) -> int:

@@ -1,0 +1,170 @@
+"""A run's members asked about images that are not in its dataset, and their parameters."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemble import runs
+from ensemble.analysis.predictions import evaluate_predictions
+from ensemble.api.members import list_run_member_names
+from ensemble.api.predictions import Predictions, UnlabelledPredictions, warn_of_notes
+from ensemble.errors import ConfigError, PredictionsError, RunError
+from ensemble.exchange.checks.images import convert_images_to_uint8
+from ensemble.recognition.member_process import DEFAULT_BATCH_SIZE, MemberProcess
+from ensemble.runs.parameters import (
+    list_parameter_epochs,
+    load_run_network,
+    read_parameters,
+)
+from ensemble.wording.run_names import format_run_name
+
+if TYPE_CHECKING:
+    from typing import Self
+
+MemberChoice = Sequence[int | str]
+
+
+class OpenedMembers:
+    """A run's members, open until the end of the `with` block; made by `Run.open_members`.
+
+    Attributes:
+      epoch: epochs that they have done.
+      member_names: what they are called, M of them.
+    """
+
+    def __init__(self, run: runs.Run, epoch: int | None, members: MemberChoice | None) -> None:
+        runs.require_training_config(run)
+        numbers = None if members is None else find_member_numbers(run, members)
+        self._run = run
+        self._process = MemberProcess(run.id, epoch, numbers)
+        self.epoch = self._process.epoch
+        every = list_run_member_names(run)
+        self.member_names = tuple(every[number] for number in self._process.members)
+
+    def predict(
+        self,
+        images: ArrayLike,
+        labels: ArrayLike | None = None,
+        *,
+        batch_size: int = DEFAULT_BATCH_SIZE,
+    ) -> Predictions:
+        """What they say of images; as `Run.predict`."""
+        pixels = convert_input_images(images, self._run.data.image_shape)
+        probabilities = self._process.predict_probabilities(pixels, batch_size)
+        data = self._run.data
+        source = f"{format_run_name(self._run)} · epoch {self.epoch}"
+        if labels is not None:
+            return Predictions.from_arrays(
+                probabilities,
+                labels,
+                class_names=data.class_names,
+                member_names=self.member_names,
+                noun=data.noun,
+                source=source,
+            )
+        blank = np.zeros(len(pixels), np.int32)  # which `UnlabelledPredictions` gives to nobody
+        return UnlabelledPredictions.from_predictions(
+            evaluate_predictions(probabilities, blank),
+            data.class_names,
+            self.member_names,
+            data.noun,
+            source,
+        )
+
+    def close(self) -> None:
+        """End the process that asks them."""
+        self._process.close()
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def convert_input_images(images: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Images as a network of this shape takes them: uint8 (N, H, W, channels).
+
+    What was assumed of their numbers is said once as a warning.
+
+    Args:
+      images: (N, H, W) or (N, H, W, channels), from 0 to 255, or floats from 0 to 1.
+      shape: (H, W, channels) of the images that the run learnt.
+
+    Raises:
+      PredictionsError: they are no images, or of another size.
+    """
+    try:
+        array = np.asarray(images)
+    except ValueError as error:
+        raise PredictionsError(
+            "`images` are of different sizes: resize them to one, and give one array."
+        ) from error
+    flat = array.reshape(-1)
+    pixels, notes = convert_images_to_uint8(array.shape, lambda: iter((flat,)), len(array))
+    if pixels.shape[1:] != tuple(shape):
+        raise PredictionsError(
+            f"`images` are {describe_image_shape(pixels.shape[1:])}, and the run learnt images "
+            f"of {describe_image_shape(shape)}: bring them to that form."
+        )
+    warn_of_notes(notes, stacklevel=4)
+    return pixels
+
+
+def describe_image_shape(shape: Sequence[int]) -> str:
+    """Height, width and colour in words: "28×28 pixels, grey"."""
+    return f"{shape[0]}×{shape[1]} pixels, {'grey' if shape[2] == 1 else 'in colour'}"
+
+
+def find_member_numbers(run: runs.Run, members: MemberChoice) -> list[int]:
+    """The numbers of members, from 0, that are named by number or by name, in that order.
+
+    Raises:
+      ConfigError: there is no such member, none is named, or one twice.
+    """
+    names, count = list_run_member_names(run), run.config.members
+    numbers = []
+    for member in members:
+        if isinstance(member, str):
+            number = names.index(member) if member in names else -1
+        else:
+            number = int(member)
+        if not 0 <= number < count:
+            raise ConfigError(
+                f"There is no member {member!r:.40}: name them by number, from 0 to {count - 1}, "
+                "or as `member_names` does."
+            )
+        numbers.append(number)
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ConfigError("members has to name at least one member, and each once.")
+    return numbers
+
+
+def read_member_parameters(run: runs.Run, epoch: int, member: int | str | None) -> dict[str, Any]:
+    """Parameters as a Flax tree; see `Run.parameters`."""
+    if epoch not in list_parameter_epochs(run.path):
+        raise RunError(
+            f"The run “{run.id}” keeps no parameters of epoch {epoch} by themselves: choose one of "
+            f"{', '.join(map(str, list_parameter_epochs(run.path))) or 'another run'}."
+        )
+    tree = read_parameters(run.id, epoch)
+    if member is not None:
+        (number,) = find_member_numbers(run, [member])
+        remaining = run.remaining_members(epoch)
+        if number not in remaining:
+            raise RunError(
+                f"Member {number + 1} of the run “{run.id}” had diverged by epoch {epoch}: choose "
+                "another, or an earlier epoch."
+            )
+        tree = take_member(tree, remaining.index(number))
+    trained, rest = load_run_network(run).split_params(tree)
+    return {"params": trained, **rest}
+
+
+def take_member(tree: Any, place: int) -> Any:
+    """The tree of one member from that of all, leaves (M, …)."""
+    if isinstance(tree, dict):
+        return {name: take_member(branch, place) for name, branch in tree.items()}
+    return tree[place]

@@ -1,0 +1,168 @@
+"""A search for settings from Python: a sweep, and what its trials came to."""
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ensemble import architectures, sweeps
+from ensemble.api.run import Run
+from ensemble.api.run_progress import poll_job_status
+from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
+from ensemble.jobs.network_probe import check_own_network
+from ensemble.sweeps.search_space import ValueList
+from ensemble.sweeps.settings import DEFAULT_VALIDATION
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Sweep:
+    """One sweep. Whatever is asked of it is read again; made by `ensemble.sweep`."""
+
+    def __init__(self, sweep_id: str) -> None:
+        self._id = sweep_id
+
+    @property
+    def id(self) -> str:
+        """Its id, which is the tag of its runs."""
+        return self._id
+
+    @property
+    def stored(self) -> sweeps.Sweep:
+        """The sweep as `ensemble.sweeps` has it, read now."""
+        return sweeps.find_sweep(self._id)
+
+    @property
+    def state(self) -> str:
+        """ "searching", "finished", "stopped" and so on."""
+        return self.stored.state
+
+    @property
+    def message(self) -> str:
+        """A sentence or two on its state; mostly ""."""
+        return self.stored.message
+
+    @property
+    def trials(self) -> list[sweeps.Trial]:
+        """All trials that were asked for, in the order of their numbers."""
+        return sweeps.read_trials(self.stored)
+
+    @property
+    def best(self) -> Run | None:
+        """The run of the best trial by the first objective; None before one is complete."""
+        found = sweeps.find_best_trial(self.stored)
+        return Run(found.run_id) if found else None
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a trial: its state, its run, each setting that is searched, each objective."""
+        import pandas as pd
+
+        goals = self.stored.config.objective_names
+        rows = [
+            {
+                "state": trial.state,
+                "run": trial.run_id,
+                **trial.params,
+                **dict(zip(goals, trial.values, strict=False)),
+            }
+            for trial in self.trials
+        ]
+        numbers = pd.Index([trial.number for trial in self.trials], name="trial")
+        return pd.DataFrame(rows, index=numbers)
+
+    def wait(self, progress: bool = True) -> "Sweep":
+        """Wait until it has ended; an interrupt asks it to stop. Returns itself.
+
+        Raises:
+          RunError: it failed; the message says why and what to do.
+        """
+        tell = _build_trial_printer() if progress else lambda status: None
+        try:
+            poll_job_status(lambda: sweeps.find_sweep(self._id), tell)
+        except KeyboardInterrupt:
+            with contextlib.suppress(RunError):  # It had ended before it was asked.
+                sweeps.request_sweep_stop(self._id)
+            poll_job_status(lambda: sweeps.find_sweep(self._id), lambda status: None)
+        if self.state == "failed":
+            raise RunError(f"The sweep “{self._id}” failed. {self.message}")
+        return self
+
+    def stop(self) -> None:
+        """Ask it to stop; `resume` goes on with the trial that it was at."""
+        sweeps.request_sweep_stop(self._id)
+
+    def resume(self, progress: bool = True) -> "Sweep":
+        """Go on with a stopped or failed sweep, and wait as `wait` does.
+
+        Raises:
+          RunError: it is active or finished; or it failed again.
+        """
+        sweeps.resume_sweep(self._id)
+        return self.wait(progress)
+
+    def __repr__(self) -> str:
+        stored = self.stored
+        done = f"{stored.status.done} of {stored.config.trial_count} trials"
+        return f"<Sweep {self._id}: {stored.state}, {done}, {stored.config.space}>"
+
+
+def sweep(
+    space: str | Mapping[str, Any],
+    config: EnsembleConfig | None = None,
+    *,
+    progress: bool = True,
+    **settings: Any,
+) -> Sweep:
+    """Search for settings, a run a trial, and wait for it, as `ensemble sweep` does.
+
+    Processes of its own train, one for each of `workers`. Interrupt it (Ctrl-C, or Interrupt of a
+    notebook) and it stops; `resume` goes on.
+
+    Args:
+      space: the settings to search and their values: {"learning_rate": "0.01..0.5:log",
+        "momentum": [0.8, 0.9]}, or one text as on the command line.
+      config: the settings that all trials share; by default each with its default, and a tenth of
+        the training images held out to choose by.
+      progress: whether to print a line a trial.
+      settings: `trials`, `sampler`, `objectives`, `pruner`, `workers`, `repeats` and
+        `sampler_seed`, as of `ensemble sweep`.
+
+    Raises:
+      ConfigError: a value out of its range, or settings that do not fit together.
+      NotPreparedError: the dataset has not been fetched.
+      RunError: the sweep could not be made, or failed; the message says what to do.
+    """
+    base = EnsembleConfig(validation=DEFAULT_VALIDATION) if config is None else config
+    text = space if isinstance(space, str) else _format_search_space(space)
+    asked = sweeps.SweepConfig.from_dict({**settings, "space": text, "base": base.as_dict()})
+    axis = asked.search_axes.get("network")
+    names = axis.values if isinstance(axis, ValueList) else (base.network,)
+    for name in filter(architectures.is_custom_network, map(str, names)):
+        check_own_network(replace(base, network=name, width=0))
+    return Sweep(sweeps.launch_sweep(asked).id).wait(progress)
+
+
+def _format_search_space(space: Mapping[str, Any]) -> str:
+    """The space as the command line has it: "learning_rate=0.01..0.5:log momentum=0.8,0.9"."""
+    return " ".join(f"{name}={_format_search_values(values)}" for name, values in space.items())
+
+
+def _format_search_values(values: Any) -> str:
+    if isinstance(values, list | tuple):
+        return ",".join(map(_format_search_values, values))
+    return str(values).lower() if isinstance(values, bool) else str(values)
+
+
+def _build_trial_printer() -> Any:
+    """Prints how a sweep stands where its state, its message or its count is another."""
+    last_parts: list[object] = []
+
+    def print_status(status: sweeps.SweepStatus) -> None:
+        parts = [status.state, status.message, f"{status.done:,} of {status.trials:,} trials"]
+        if parts != last_parts:
+            last_parts[:] = parts
+            print(" · ".join(filter(None, (parts[0], parts[2], parts[1]))), flush=True)
+
+    return print_status
