@@ -49,6 +49,7 @@ FLOORS = (
     "figures",
     "views",
     "report",
+    "export",
     "api",
     "cli",
     "ui",

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemble import runs
 from ensemble.analysis.predictions import evaluate_predictions
-from ensemble.api.members import list_run_member_names
 from ensemble.api.predictions import Predictions, UnlabelledPredictions, warn_of_notes
 from ensemble.errors import ConfigError, PredictionsError, RunError
 from ensemble.exchange.checks.images import convert_images_to_uint8
@@ -19,6 +18,7 @@ from ensemble.runs.parameters import (
     read_parameters,
 )
 from ensemble.wording.run_names import format_run_name
+from ensemble.wording.runs.member_settings import list_run_member_names
 
 if TYPE_CHECKING:
     from typing import Self

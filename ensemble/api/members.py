@@ -7,18 +7,6 @@ from ensemble.runs.final_losses import load_final_losses
 from ensemble.wording.runs import member_settings
 
 
-def list_run_member_names(run: runs.Run, epoch: int | None = None) -> tuple[str, ...]:
-    """What a run's members are called: by the names that they came with, else by number.
-
-    After an epoch, where one is given, without those diverged by then; with the values of
-    settings that differ from member to member.
-    """
-    names = run.member_names or member_settings.list_member_names(
-        member_settings.collect_varied_settings(run.config), run.config.members
-    )
-    return tuple(names) if epoch is None else tuple(names[m] for m in run.remaining_members(epoch))
-
-
 def find_best_setting_value(run: runs.Run, setting: str | None = None) -> BestValue:
     """Which value of a setting was best; see `Run.best_value`.
 

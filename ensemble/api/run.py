@@ -12,7 +12,7 @@ from ensemble import runs
 from ensemble.analysis.best_value import BestValue
 from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.predictions import evaluate_predictions
-from ensemble.api.members import find_best_setting_value, list_run_member_names
+from ensemble.api.members import find_best_setting_value
 from ensemble.api.notebook import render_facts_html, render_facts_markdown
 from ensemble.api.predictions import Predictions
 from ensemble.api.run_facts import collect_run_facts, write_run_report
@@ -23,6 +23,7 @@ from ensemble.errors import EnsembleError, RunError
 from ensemble.recognition.member_process import DEFAULT_BATCH_SIZE
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.wording.run_names import format_run_name
+from ensemble.wording.runs.member_settings import list_run_member_names
 
 if TYPE_CHECKING:
     import pandas as pd

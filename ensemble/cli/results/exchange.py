@@ -2,12 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ensemble import exchange
 from ensemble.cli.output import print_line
 from ensemble.cli.train import summarize_run
+
+if TYPE_CHECKING:
+    from ensemble.export import ExportedFile
+
+EXPORT_FORMAT_NAMES = ("npz", "safetensors", "csv", "folder")  # as `ensemble.export` has them
+FIGURE_TOLERANCE = 1e-5
 
 
 @click.command(name="import")
@@ -82,6 +89,52 @@ def escape_path_surrogates(path: Path) -> str:
     return str(path).encode("utf-8", "backslashreplace").decode()
 
 
+def export_ensemble(
+    run_id: str, file: Path, format_name: str, with_members: bool, epoch: int | None, force: bool
+) -> None:
+    """Write what other programs take, and say what it is worth.
+
+    Raises:
+      UsageError: it holds weights, and these were not asked for.
+    """
+    from ensemble.export import export_members, find_export_format  # late: JAX takes a while
+
+    if find_export_format(format_name).holds_weights and not with_members:
+        raise click.UsageError(
+            f"--format {format_name} holds the members' parameters: add --with-members."
+        )
+    written = export_members(run_id, file, format_name, epoch=epoch, replace=force)
+    if written.recorded and not has_equal_figures(written):
+        print_line(
+            "The figures of the file are not quite the run's: its numbers were rounded otherwise "
+            "as it trained.",
+            err=True,
+        )
+    click.echo(
+        json.dumps(
+            {
+                "run_id": run_id,
+                "file": escape_path_surrogates(written.path),
+                "format": written.format,
+                "epoch": written.epoch,
+                "members": written.members,
+                "bytes": written.nbytes,
+                "figures": written.figures,
+                "run_figures": written.recorded,
+                "difference": written.difference,
+            }
+        )
+    )
+
+
+def has_equal_figures(written: "ExportedFile") -> bool:
+    """Whether the figures of a file are those of the run, but for the rounding of float32."""
+    return all(
+        abs(figure - written.recorded[name]) <= FIGURE_TOLERANCE
+        for name, figure in written.figures.items()
+    )
+
+
 @click.command(name="export")
 @click.argument("run_id", metavar="RUN")
 @click.argument("file", metavar="FILE", type=Path)
@@ -91,14 +144,42 @@ def escape_path_surrogates(path: Path) -> str:
     help=("Epoch; by default the one chosen on validation images, else the last."),
 )
 @click.option("--all-epochs", is_flag=True, help="Every epoch with stored predictions.")
-@click.option("--images/--no-images", default=True, help="Whether to include the test images.")
+@click.option(
+    "--images/--no-images", default=None, help="Whether to include the test images, as by default."
+)
+@click.option("--with-members", is_flag=True, help="The members' parameters in their place.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(EXPORT_FORMAT_NAMES),
+    help="What other programs take; without it, or as npz without members, what `import` takes.",
+)
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def run_export_command(
-    run_id: str, file: Path, epoch: int | None, all_epochs: bool, images: bool, force: bool
+    run_id: str,
+    file: Path,
+    epoch: int | None,
+    all_epochs: bool,
+    images: bool | None,
+    with_members: bool,
+    format_name: str | None,
+    force: bool,
 ) -> None:
-    """Write a run's test predictions, labels and names as .npz, in the form that `import` takes."""
+    """Write a run's test predictions, labels and names as .npz, in the form that `import` takes.
+
+    With --format, or --with-members, what other programs take: weights, a folder that classifies,
+    or the curves as a table. What was written is read back: the last line has its figures.
+    """
     if epoch is not None and all_epochs:
         raise click.UsageError("Give --epoch or --all-epochs, not both.")
+    format_name = format_name or "npz"
+    if with_members or format_name != "npz":
+        if all_epochs or images is not None:
+            option = "--all-epochs" if all_epochs else "--images"
+            raise click.UsageError(f"{option} is of predictions: leave it out.")
+        export_ensemble(run_id, file, format_name, with_members, epoch, force)
+        return
+    images = images is not False
     export = exchange.export_run(
         run_id, file, epoch=epoch, all_epochs=all_epochs, images=images, replace=force
     )

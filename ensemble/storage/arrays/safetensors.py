@@ -1,4 +1,4 @@
-"""The safetensors format: arrays by name, read so that a damaged or hostile file is told.
+"""The safetensors format: arrays by name; a damaged or hostile file is told as it is read.
 
 Eight bytes are the length of the header, that is JSON: for each array its type, shape and where its
 bytes lie; the bytes follow. Whatever the header says is compared with the file's length before
@@ -7,7 +7,9 @@ anything is allocated.
 Source: github.com/huggingface/safetensors, "Format".
 """
 
+import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,11 @@ from numpy.typing import NDArray
 
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
+from ensemble.storage.atomic_files import open_atomic_write
 from ensemble.storage.plain_files import parse_json
 
 LENGTH_BYTES = 8
+ALIGNMENT = 8  # bytes, of where the arrays begin
 MAX_HEADER_BYTES = 2**24
 MAX_ARRAYS, MAX_AXES = 100_000, 32
 CHUNK_BYTES = 2**16
@@ -62,6 +66,45 @@ def read_safetensors(path: Path, most_bytes: int) -> dict[str, NDArray[Any]]:
             raise DamagedFileError("it holds more than can be used")
         _check_places(header, file.size - start)
         return {name: _read_array(file, start, entry) for name, entry in header.items()}
+
+
+def write_safetensors(
+    path: Path, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]
+) -> None:
+    """Write arrays by name, and texts about them.
+
+    Args:
+      path: the file; its folder exists.
+      arrays: of types that the format has a name for.
+      metadata: what stands in the header beside them.
+
+    Raises:
+      ValueError: an array of another type.
+      OSError: a full disk, or a folder that cannot be written; nothing half-written is left.
+    """
+    kinds = {np.dtype(form): kind for kind, form in DTYPES.items() if kind != "BF16"}
+    header: dict[str, Any] = {METADATA_KEY: dict(metadata)}
+    # Arrays of the widest numbers first: each then begins where its numbers may.
+    order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
+    end = 0
+    for name in order:
+        array = arrays[name]
+        if (dtype := array.dtype.newbyteorder("<")) not in kinds:
+            raise ValueError(f"{name} is {array.dtype}, which safetensors has no name for.")
+        header[name] = {
+            "dtype": kinds[dtype],
+            "shape": list(array.shape),
+            "data_offsets": [end, end + array.nbytes],
+        }
+        end += array.nbytes
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % ALIGNMENT)
+    with open_atomic_write(path) as file:
+        file.write(len(text).to_bytes(LENGTH_BYTES, "little"))
+        file.write(text)
+        for name in order:
+            little = arrays[name].astype(arrays[name].dtype.newbyteorder("<"), copy=False)
+            file.write(np.ascontiguousarray(little).tobytes())
 
 
 def _parse_header(text: bytes) -> dict[str, dict[str, Any]]:

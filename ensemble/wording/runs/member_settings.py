@@ -111,6 +111,18 @@ def list_member_names(values_by_setting: Mapping[str, Sequence[float]], members:
     ]
 
 
+def list_run_member_names(run: Run, epoch: int | None = None) -> tuple[str, ...]:
+    """What a run's members are called: by the names that they came with, else by number.
+
+    After an epoch, where one is given, without those diverged by then; with the values of
+    settings that differ from member to member.
+    """
+    names = run.member_names or list_member_names(
+        collect_varied_settings(run.config), run.config.members
+    )
+    return tuple(names) if epoch is None else tuple(names[m] for m in run.remaining_members(epoch))
+
+
 def describe_member_numbering(run: Run) -> str:
     """How members are counted where some were set aside; "" where none was.
 

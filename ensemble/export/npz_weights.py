@@ -1,0 +1,41 @@
+"""The members' weights as one .npz, for which NumPy is enough."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ensemble.errors import PredictionsError
+from ensemble.export.export_format import EnsembleContent, ExportFormat, judge_probabilities
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.npz import read_arrays, write_arrays
+
+METADATA = "metadata"  # the array of what is said of the others: one text, JSON
+
+
+def write_npz_weights(content: EnsembleContent, path: Path, replace: bool) -> None:
+    """Every collection of every member by name, and what is said of them as JSON."""
+    metadata = np.array(json.dumps(content.describe(), ensure_ascii=False))
+    write_arrays(path, {METADATA: metadata, **content.name_arrays()})
+
+
+def judge_npz_weights(
+    content: EnsembleContent, path: Path
+) -> tuple[dict[str, float], float | None]:
+    """The figures of the members that the file holds."""
+    try:
+        arrays = read_arrays(path, None, path.stat().st_size, need_checksum=True)
+    except DamagedFileError as error:
+        raise PredictionsError(f"{path} was not written whole ({error}): try again.") from error
+    return judge_probabilities(content, content.predict_from_arrays(arrays))
+
+
+FORMAT = ExportFormat(
+    "npz",
+    "Weights, .npz",
+    "For NumPy alone: arrays by name, and a text that says what they are.",
+    ".npz",
+    True,
+    write_npz_weights,
+    judge_npz_weights,
+)

@@ -1,0 +1,36 @@
+"""The members' weights as safetensors, which every framework reads without running anything."""
+
+from pathlib import Path
+
+from ensemble.errors import PredictionsError
+from ensemble.export.export_format import EnsembleContent, ExportFormat, judge_probabilities
+from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.storage.arrays.safetensors import read_safetensors, write_safetensors
+
+
+def write_safetensors_weights(content: EnsembleContent, path: Path, replace: bool) -> None:
+    """Every collection of every member by name, and what is said of them as metadata."""
+    write_safetensors(path, content.name_arrays(), content.describe_as_text())
+
+
+def judge_safetensors_weights(
+    content: EnsembleContent, path: Path
+) -> tuple[dict[str, float], float | None]:
+    """The figures of the members that the file holds."""
+    most = sum(array.nbytes for array in content.arrays.values())
+    try:
+        arrays = read_safetensors(path, most)
+    except DamagedFileError as error:
+        raise PredictionsError(f"{path} was not written whole ({error}): try again.") from error
+    return judge_probabilities(content, content.predict_from_arrays(arrays))
+
+
+FORMAT = ExportFormat(
+    "safetensors",
+    "Weights, safetensors",
+    "For PyTorch, JAX, Rust or anything else: arrays by name, and nothing that runs.",
+    ".safetensors",
+    True,
+    write_safetensors_weights,
+    judge_safetensors_weights,
+)

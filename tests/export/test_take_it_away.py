@@ -1,0 +1,71 @@
+"""Every command and every program of docs/take_it_away.md does what it says."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from ensemble import datasets
+from ensemble.cli.program import main
+from tests.documents import REPO
+from tests.export.drawn import create_drawn_run
+
+PAGE = (REPO / "docs" / "take_it_away.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```(bash|python)\n(.*?)^```$", PAGE, re.S | re.M)
+EXPECTED = {  # what a program prints says
+    "weights.npz": r"cnn \['0', .*'9'\] 0\.\d+ \(3136, 256\)",
+    "weights.safetensors": r"cnn \{'accuracy': 0\.\d+, .*\} 16",
+    "curves.csv": r"\[\]",  # this run was never trained
+}
+
+
+def run_python(words: list[str], folder: Path) -> str:
+    """What a Python prints that finds nothing of ours."""
+    done = subprocess.run(
+        [sys.executable, "-I", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_page_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = create_drawn_run("cnn")
+    (run.path / "history.jsonl").write_text("")
+    np.save("images.npy", datasets.load_dataset("digits").test_images[:9])
+    place, ran = tmp_path, 0
+    for language, block in BLOCKS:
+        if language == "python":
+            name = next(name for name in EXPECTED if name in block)
+            assert re.fullmatch(EXPECTED[name], run_python(["-c", block], place).strip())
+            ran += 1
+            continue
+        for line in block.splitlines():
+            match shlex.split(line):
+                case ["ensemble", *words]:
+                    words = [run.id if word == "RUN" else word for word in words]
+                    done = CliRunner().invoke(main, words)
+                    assert done.exit_code == 0, done.output
+                case ["cd", folder]:
+                    assert (place / folder / "predict.py").exists()
+                    (place / "images.npy").rename(place / folder / "images.npy")
+                    run_python([str(place / folder / "predict.py"), "images.npy"], place / folder)
+                case ["python", *words]:
+                    printed = run_python(["predict.py", *words[1:]], place / "digits")
+                    assert len(printed.splitlines()) == 9
+                case other:
+                    raise AssertionError(f"nobody knows how to run {other}")
+            ran += 1
+    assert ran == 4 + 2 + 3 + 1
+    assert np.load(tmp_path / "digits" / "answers.npy").shape == (2, 9, 10)
