@@ -6,6 +6,7 @@ sentences are those of the screens.
 
 from collections.abc import Iterator, Sequence
 
+from ensemble.analysis.members.gain import gain_over_mean_member
 from ensemble.architectures import format_network_title
 from ensemble.export.export_format import PREPARATION, EnsembleContent
 from ensemble.figures.inspect.shift import describe_corruption_effect
@@ -17,9 +18,10 @@ from ensemble.views.summary import summarize_view
 from ensemble.wording import formats
 from ensemble.wording.escaping import escape_markdown
 from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.verdicts import ensemble_gain as words
 
 MAX_LISTED_CLASSES = 100
-VIEWS_ANSWERED = ("answer", "agreement", "calibration", "confusion")
+VIEWS_ANSWERED = ("agreement", "calibration", "confusion")
 
 
 def write_model_card(content: EnsembleContent, by_numpy: bool) -> str:
@@ -84,9 +86,13 @@ def iterate_figures(content: EnsembleContent) -> Iterator[str]:
         ("Brier score", formats.format_significant(quality.brier)),
         ("ECE", formats.format_significant(quality.ece)),
     ]
+    epoch = evaluate_epoch(content.run, content.epoch)
+    if content.members > 1:
+        gain = gain_over_mean_member(epoch.predictions)
+        gained = formats.format_image_difference(gain.digits, content.run.data.noun)
+        rows.append(("gain over a member alone", f"{gained} {words.format_gain_interval(gain)}"))
     table = [f"| {name} | {value} |" for name, value in rows]
     yield "\n".join(["| on the test images | |", "| --- | --- |", *table])
-    epoch = evaluate_epoch(content.run, content.epoch)
     for name in VIEWS_ANSWERED:
         summary = summarize_view(find_view(name), epoch, {})
         if summary.available and summary.answer:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 FOLDER = Path(__file__).resolve().parent
-BATCH_SIZE = 256
+BATCH_SIZE = 64
 
 
 @functools.cache

@@ -188,6 +188,7 @@ def test_the_readme_is_a_model_card(tmp_path: Path) -> None:
         "| accuracy |",
         "(95 %: ",
         "| ECE |",
+        "| gain over a member alone |",
         "**Calibration.**",
         "**Class by class.**",
         "What not to use it for",

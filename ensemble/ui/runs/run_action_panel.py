@@ -13,7 +13,7 @@ from ensemble.runs.annotations.baseline import read_baseline, write_baseline
 from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, read_run_note, write_run_note
 from ensemble.ui.frame import report_download
 from ensemble.ui.jobs import deletion, job_panel
-from ensemble.ui.runs import compare_links, groups, run_actions, tag_editor
+from ensemble.ui.runs import compare_links, groups, run_actions, tag_editor, take_away
 from ensemble.ui.shared import address, run_panel, widget_state
 from ensemble.ui.shared.run_panel import RUN_SCREEN
 from ensemble.ui.sign_in import rights
@@ -150,6 +150,7 @@ def show_run_buttons(run: runs.Run) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         show_run_links(run)
         report_download.show_report_download([run], "run_one_file")
+        take_away.show_take_away(run)
         st.space("stretch")
         if run.active:
             job_panel.show_stop_button(run, "run_")

@@ -1,0 +1,60 @@
+"""A run in other programs' forms, from the page of runs."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import datasets, runs
+from ensemble.export import EXPORT_FORMATS
+from ensemble.ui.runs import take_away
+from tests.conftest import REPO
+from tests.export.drawn import create_drawn_run
+from tests.pages.ensembles import trained
+
+
+def open_run_panel(run: runs.Run) -> AppTest:
+    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
+    at.query_params["run"] = run.id
+    at.switch_page("pages/runs.py").run()
+    assert not at.exception
+    return at
+
+
+def list_button_labels(at: AppTest) -> list[str]:
+    return [one.proto.label for one in at.get("download_button")]
+
+
+def test_a_run_with_members_is_offered_in_every_form() -> None:
+    labels = list_button_labels(open_run_panel(create_drawn_run("logistic")))
+    assert [one.title for one in EXPORT_FORMATS.values()] == [
+        label for label in labels if label in {one.title for one in EXPORT_FORMATS.values()}
+    ]
+
+
+def test_a_run_without_members_is_offered_in_none() -> None:
+    labels = list_button_labels(open_run_panel(trained()))
+    assert "Save report" in labels
+    assert not {one.title for one in EXPORT_FORMATS.values()} & set(labels)
+
+
+@pytest.mark.parametrize("name", ["npz", "folder"])
+def test_the_files_are_those_of_the_command(name: str) -> None:
+    run = create_drawn_run("logistic")
+    content = take_away.make_export_bytes(run.id, name)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if name == "folder":
+            assert "predict/predict.py" in archive.namelist()
+            content = archive.read("predict/weights.npz")
+    with np.load(io.BytesIO(content)) as file:
+        kernel, bias = (file[f"members/1/params/Dense_0/{name}"] for name in ("kernel", "bias"))
+    assert kernel.shape == (784, 10)
+    flat = datasets.load_dataset("digits").test_images.reshape(500, -1) / np.float32(255)
+    said = (flat @ kernel + bias).argmax(axis=1)
+    np.testing.assert_array_equal(said, runs.read_run_predictions(run.id, 2)[1].argmax(axis=1))
+
+
+def test_what_cannot_be_made_says_why() -> None:
+    assert b"no run" in take_away.make_export_bytes("digits-0101-000000", "npz")
