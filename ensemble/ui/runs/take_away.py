@@ -66,7 +66,7 @@ def show_format_button(run: runs.Run, export_format: ExportFormat, lacking: bool
         icon=":material/download:",
         type="tertiary",
         on_click="ignore",
-        width="stretch",
+        width="content",
         **arguments,
     )
 
