@@ -175,6 +175,22 @@ class TaskArray:
                 alive.append(number)
         return alive
 
+    def find_ended(self) -> list[int]:
+        """The numbers of the tasks that have ended by a word of the scheduler's, now or before.
+
+        Raises:
+          ClusterError: the scheduler does not say.
+        """
+        there = self._backend.queue() if self.tasks else {}
+        ended = []
+        for number, task in self.tasks.items():
+            entry = self._find_entry(number, there)
+            # What it has forgotten ended as was noted; what it has put back works again.
+            state, word = (entry.state, entry.word) if entry else (task.state, task.word)
+            if state == "ended" and word:
+                ended.append(number)
+        return ended
+
     def submit(
         self,
         commands: Mapping[int, Sequence[str]],

@@ -79,6 +79,11 @@ def test_a_task_that_ran_out_of_memory_is_not_tried_again_and_names_the_option(
         "(OUT_OF_MEMORY). Give each task more with --memory;"
     )
     assert submitted(run, slurm) == 2
+    # Its last heartbeats are some seconds old, and it is submitted again all the same.
+    with training("--resume", run.id, "--memory=3") as (_, child):
+        slurm.wait(lambda: submitted(run, slurm) == 4)
+        runs.request_run_stop(run.id)
+        ended(child)
 
 
 def test_a_task_that_was_killed_is_back_before_its_heartbeat_would_be_missed(

@@ -105,11 +105,13 @@ class GroupCoordinator:
         for group in self._groups:
             clear_stop_request(group.path)
         self._hearing.update(self._groups)
-        at_work = self._hearing.is_alive
+        # The last heartbeat of a task that was killed is fresh for a minute, its end is known.
+        ended = self._tasks.find_ended_groups()
         missing = [
-            run_group
-            for run_group in self._groups
-            if run_group.status.state not in COMPLETED_STATES and not at_work(run_group)
+            group
+            for group in self._groups
+            if group.status.state not in COMPLETED_STATES
+            and (group.number in ended or not self._hearing.is_alive(group))
         ]
         for group in missing:
             now = time.time()

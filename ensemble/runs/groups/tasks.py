@@ -35,6 +35,9 @@ class GroupTaskControl(Protocol):
     def poll_tasks(self) -> Mapping[int, TaskStatus]:
         """How the tasks of groups stand, by the groups' numbers; those it knows of."""
 
+    def find_ended_groups(self) -> Sequence[int]:
+        """The numbers of groups whose tasks have ended, where who runs them says so by itself."""
+
     def cancel_waiting(self) -> None:
         """Cancel what has not started. Whatever works is told by a file, and ends by itself."""
 
@@ -72,6 +75,14 @@ class GroupTasks:
     def poll_tasks(self) -> Mapping[int, TaskStatus]:
         """How they stand, as was last heard."""
         return self._array.poll_tasks()
+
+    def find_ended_groups(self) -> Sequence[int]:
+        """The numbers of groups whose tasks have ended, by the scheduler's own word.
+
+        Raises:
+          ClusterError: the scheduler does not answer.
+        """
+        return self._array.find_ended()
 
     def cancel_waiting(self) -> None:
         """Cancel those that wait; a scheduler may put one that works into its queue yet."""

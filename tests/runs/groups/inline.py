@@ -38,6 +38,9 @@ class InlineTasks:
     def poll_tasks(self) -> Mapping[int, TaskStatus]:
         return {number: TaskStatus("ended") for number in self.started}
 
+    def find_ended_groups(self) -> Sequence[int]:
+        return ()
+
     def cancel_waiting(self) -> None:
         pass
 

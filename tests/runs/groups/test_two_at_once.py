@@ -94,15 +94,18 @@ class Submitted:
 
     place_title, memory = "Slurm", 0
 
-    def __init__(self, run: Run, state: str) -> None:
-        self._run, self.state = run, state
-        self.killed: list[int] = []
+    def __init__(self, run: Run, state: str, ended: Sequence[int] = ()) -> None:
+        self._run, self.state, self._ended = run, state, ended
+        self.killed, self.started = list[int](), list[int]()
 
     def start_tasks(self, groups: Sequence[Group]) -> None:
-        pass
+        self.started += [group.number for group in groups]
 
     def poll_tasks(self) -> Mapping[int, TaskStatus]:
         return {number: TaskStatus(self.state, f"7_{number}", "node7") for number in (1, 2)}
+
+    def find_ended_groups(self) -> Sequence[int]:
+        return self._ended
 
     def cancel_waiting(self) -> None:
         if self.state == "waiting":
@@ -137,7 +140,15 @@ def test_a_group_that_is_silent_is_named_and_ended_by_a_stop(
 
 
 def test_a_group_whose_lost_node_goes_on_is_not_said_to_wait() -> None:
-    assert not followed(run := made(), Submitted(run, "waiting"))[0].message
+    tasks = Submitted(run := made(), "waiting")
+    assert not followed(run, tasks)[0].message
+    assert not tasks.started
+
+
+def test_a_group_whose_task_has_ended_gets_another_however_fresh_its_last_heartbeat() -> None:
+    tasks = Submitted(run := made(), "waiting", ended=(1, 2))
+    followed(run, tasks)
+    assert tasks.started == [2], "the first has finished"
 
 
 def test_a_second_task_waits_for_one_that_is_heard_of_and_not_for_one_that_is_not() -> None:

@@ -27,6 +27,9 @@ class FullCluster:
     def kill_task(self, group: Group) -> None:
         pass
 
+    def find_ended_groups(self) -> Sequence[int]:
+        return ()
+
     def cancel_waiting(self) -> None:
         self._found = {number: TaskStatus("ended", task.id) for number, task in self._found.items()}
 
