@@ -52,11 +52,18 @@ class GroupTasks:
       array: of the run.
       folder: the run's.
       memory: GB that each asks for; 0 where it asks for none.
+      ended_elsewhere: the numbers of groups whose tasks have ended where the run was before.
     """
 
-    def __init__(self, array: TaskArray, folder: Path, memory: int = 0) -> None:
+    def __init__(
+        self,
+        array: TaskArray,
+        folder: Path,
+        memory: int = 0,
+        ended_elsewhere: Sequence[int] = (),
+    ) -> None:
         self._array, self._folder, self.place_title = array, folder, array.title
-        self.memory = memory
+        self.memory, self._ended_elsewhere = memory, ended_elsewhere
         self._killed: set[str] = set()
 
     def start_tasks(self, groups: Sequence[Group]) -> None:
@@ -82,7 +89,7 @@ class GroupTasks:
         Raises:
           ClusterError: the scheduler does not answer.
         """
-        return self._array.find_ended()
+        return [*self._ended_elsewhere, *self._array.find_ended()]
 
     def cancel_waiting(self) -> None:
         """Cancel those that wait; a scheduler may put one that works into its queue yet."""
@@ -109,7 +116,9 @@ def create_local_tasks(run: Run, cards: Sequence[str], cores: Sequence[int]) -> 
         slots.VISIBLE_CARDS_VARIABLE if cards else CORES_VARIABLE,
         {**build_worker_environment(), PARENT_VARIABLE: str(os.getpid())},
     )
-    return GroupTasks(TaskArray(processes, run.id, sure=1), run.path)
+    noted = read_group_tasks(run.path).items()
+    ended = [number for number, task in noted if task.state == "ended" and task.word]
+    return GroupTasks(TaskArray(processes, run.id, sure=1), run.path, ended_elsewhere=ended)
 
 
 def create_scheduler_tasks(run: Run, backend: SchedulerBackend) -> GroupTasks:

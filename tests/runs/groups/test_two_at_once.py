@@ -22,7 +22,7 @@ from ensemble.runs.groups.coordinator import GroupCoordinator
 from ensemble.runs.groups.group import Group, create_group_folders, list_run_groups
 from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor
 from ensemble.runs.groups.takeover import TaskLease, has_remote_heartbeat
-from ensemble.runs.groups.tasks import TaskStatus
+from ensemble.runs.groups.tasks import TaskStatus, create_local_tasks, write_group_tasks
 from ensemble.runs.status import Status
 from tests.runs.groups.inline import InlineTasks, arrays, follow, in_groups, trained
 
@@ -149,6 +149,13 @@ def test_a_group_whose_task_has_ended_gets_another_however_fresh_its_last_heartb
     tasks = Submitted(run := made(), "waiting", ended=(1, 2))
     followed(run, tasks)
     assert tasks.started == [2], "the first has finished"
+
+
+def test_a_run_that_comes_here_knows_which_of_its_tasks_have_ended_elsewhere() -> None:
+    run = made()
+    there = {1: TaskStatus("ended", "7_1", word="OUT_OF_MEMORY"), 2: TaskStatus("running", "7_2")}
+    write_group_tasks(run.path, there)
+    assert create_local_tasks(run, [], [0]).find_ended_groups() == [1]
 
 
 def test_a_second_task_waits_for_one_that_is_heard_of_and_not_for_one_that_is_not() -> None:
