@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.soak import clocks, full_disk, kills, launches, sessions, uploads
+from benchmarks.soak import clocks, full_disk, groups, kills, launches, sessions, tasks, uploads
 from benchmarks.soak.place import Place
 from benchmarks.soak.rows import LostError, Row, expect, table
 
@@ -30,7 +30,8 @@ def nothing_lost(rows: list[Row], tried: int) -> None:
 
 
 # By default each of these is tested where it is done (runs/test_workers.py, runs/test_full_disk.py,
-# jobs/test_slots.py, jobs/test_clock_steps.py, pictures/files), and one shows that the soak runs.
+# jobs/test_slots.py, jobs/test_clock_steps.py, pictures/files, cluster/test_task_ends.py), and one
+# shows that the soak runs.
 @pytest.mark.variant
 def test_killed_at_any_moment_a_run_ends_in_the_same_bits(place):
     nothing_lost(kills.kills(place, random.Random(SEED), 1), 1)
@@ -59,6 +60,16 @@ def test_a_disk_that_fills_is_said_in_a_sentence_and_the_run_goes_on_with_room(p
 @pytest.mark.variant
 def test_a_clock_that_is_set_does_not_make_a_training_run_look_dead(place):
     nothing_lost(clocks.clocks(place, random.Random(SEED), 1), 1)
+
+
+@pytest.mark.variant
+def test_a_run_in_groups_whose_coordinator_is_killed_ends_in_the_same_bits(place):
+    nothing_lost(groups.groups(place, random.Random(SEED), 1), 1)
+
+
+@pytest.mark.variant
+def test_a_run_on_slurm_whose_follower_is_killed_ends_in_the_same_bits(place):
+    nothing_lost(tasks.tasks(place, random.Random(SEED), 1), 1)
 
 
 def test_the_table_says_what_was_tried_survived_and_lost(capsys):

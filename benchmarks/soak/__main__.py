@@ -2,9 +2,10 @@
 
 Random kills over training, resuming, checkpointing, measuring under shift, regression and a
 queue of runs; uploads of every kind; sessions of a server with few files; launches at once; a
-disk that fills, and one that is slow; a clock that is set. It prints a table, and each loss with
-its seed; the exit status is 1 if anything was lost. Half an hour on two busy cores; the disk that
-fills wants root, the slow one strace.
+disk that fills, and one that is slow; a clock that is set; processes, nodes and tasks of runs in
+groups, here and on a Slurm of this machine, lost or cancelled. It prints a table, and each loss with
+its seed; the exit status is 1 if anything was lost. An hour on two busy cores; the disk that fills
+and Slurm want root, the slow disk strace.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from collections.abc import Callable
 
 from benchmarks.soak.clocks import clocks
 from benchmarks.soak.full_disk import full_disk
+from benchmarks.soak.groups import groups
 from benchmarks.soak.kills import kills
 from benchmarks.soak.launches import launches
 from benchmarks.soak.place import Place, temporary
@@ -21,6 +23,7 @@ from benchmarks.soak.restarts import restarts
 from benchmarks.soak.rows import Row, say, table
 from benchmarks.soak.sessions import sessions
 from benchmarks.soak.slow_disk import slow_disk
+from benchmarks.soak.tasks import tasks
 from benchmarks.soak.uploads import uploads
 
 Part = Callable[[Place, random.Random, int], list[Row]]
@@ -34,6 +37,8 @@ PARTS: dict[str, tuple[Part, int, int]] = {
     "slow": (slow_disk, 20, 2),
     "clocks": (clocks, 18, 3),
     "restarts": (restarts, 10, 2),
+    "groups": (groups, 24, 4),
+    "tasks": (tasks, 28, 7),
 }
 
 

@@ -56,6 +56,8 @@ class Place:
     def __init__(self, folder: Path, epochs: int = 4, compiled: Path | None = None) -> None:
         self.folder, self.epochs, self.train_seconds = folder, epochs, MOST_SECONDS
         self._compiled = compiled or folder / "data" / "compiled"
+        # How long each undisturbed run took.
+        self._seconds: dict[str, float] = {}
 
     def __enter__(self) -> "Place":
         for name in ("data", "tmp", "runtime", "cache"):
@@ -103,15 +105,25 @@ class Place:
 
     def trained(self, epochs: int) -> Path:
         """The same of a run of so many epochs; trained when first asked for."""
-        kept = self.folder / f"undisturbed-{epochs}"
+        kept, self.train_seconds = self.train_undisturbed(str(epochs), *options(epochs))
+        return kept
+
+    def train_undisturbed(self, name: str, *words: str) -> tuple[Path, float]:
+        """The folder of a run that nothing happened to, and how long it took.
+
+        Args:
+          name: of its folder; trained when first asked for under it.
+          words: its options, for the command line.
+        """
+        kept = self.folder / f"undisturbed-{name}"
         if not kept.exists():
             with self.part(kept.name) as runs:
                 began = time.monotonic()
-                done = call("train", *options(epochs))
+                done = call("train", *words)
                 expect(done.code == 0, done.err)
-                self.train_seconds = time.monotonic() - began
+                self._seconds[name] = time.monotonic() - began
                 shutil.move(runs / done.result()["run_id"], kept)
-        return kept
+        return kept, self._seconds[name]
 
     @property
     def train_options(self) -> list[str]:
@@ -183,13 +195,17 @@ def kill(child: "subprocess.Popen[str]") -> bool:
     return before is None and child.returncode == -signal.SIGKILL
 
 
-def resume(run_id: str) -> None:
+def resume(run_id: str, *words: str) -> None:
     """Bring a run that was killed to its end; a loss where it does not get there.
 
     One that had only not said good-bye yet has finished.
+
+    Args:
+      run_id: which.
+      words: options that say where it goes on.
     """
     deadline = time.monotonic() + QUEUED_SECONDS
-    while "queued already" in (done := call("train", "--resume", run_id)).err:
+    while "is already queued" in (done := call("train", "--resume", run_id, *words)).err:
         expect(time.monotonic() < deadline, done.err)
         time.sleep(1)
     if "it has finished" in done.err:

@@ -179,4 +179,5 @@ def new_folder() -> Path:
 
     That of the tests' own files is too long where pytest-xdist has begun one within another.
     """
-    return Path(tempfile.mkdtemp(prefix="slurm-", dir=os.environ["PYTEST_DEBUG_TEMPROOT"])) / "s"
+    short = os.environ.get("PYTEST_DEBUG_TEMPROOT") or None
+    return Path(tempfile.mkdtemp(prefix="slurm-", dir=short)) / "s"
