@@ -2,15 +2,20 @@
 
 import json
 import signal
+import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ensemble import regression, runs
+from ensemble.jobs.job import LOCK_FILE
+from ensemble.jobs.placement import Placement
+from ensemble.jobs.status import write_status
 from ensemble.runs.groups.group import list_run_groups
-from ensemble.runs.groups.tasks import read_group_tasks
+from ensemble.runs.groups.tasks import TaskStatus, read_group_tasks, write_group_tasks
 from tests.cluster.mini import MiniSlurm
 from tests.cluster.test_runs import (
     ROOT,
@@ -24,6 +29,7 @@ from tests.cluster.test_runs import (
     tasks_with_nodes,
     training,
 )
+from tests.pages.grouped import in_groups
 
 __all__ = ["here", "one_device_a_task"]  # fixtures
 LONG = (*SETTINGS[:-1], "--epochs=1000")
@@ -75,6 +81,23 @@ def test_a_run_without_a_follower_is_stopped_by_any_command_and_resumed(
         slurm.wait(lambda: runs.find_run(run.id).state == "training")
         runs.request_run_stop(run.id)
         assert ended(child)["state"] == "stopped"
+
+
+def test_a_run_whose_groups_have_finished_is_not_over_while_a_task_may_merge_them(
+    slurm: MiniSlurm,
+) -> None:
+    run = in_groups({1: "finished", 2: "finished"}, state="stopped", placement=Placement("slurm"))
+    slurm.run("sbatch", f"--job-name={run.id}", "--wrap=sleep 100", "--output=/dev/null")
+    task = slurm.run("squeue", "-h", f"--name={run.id}", "-o", "%i").strip()
+    write_group_tasks(run.path, {2: TaskStatus("running", task)})
+    gone = replace(run.status, state="training", pid=7, host=socket.gethostname())
+    write_status(run.path, gone)
+    (run.path / LOCK_FILE).touch()  # Nobody holds it.
+    slurm.wait(lambda: "a task on Slurm is about to merge them" in runs.find_run(run.id).message)
+    assert runs.find_run(run.id).state == "training"
+    slurm.run("scancel", task)
+    slurm.wait(lambda: runs.find_run(run.id).state == "stopped")
+    assert "resume merges" in runs.find_run(run.id).message
 
 
 @pytest.mark.variant

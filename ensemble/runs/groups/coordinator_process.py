@@ -115,8 +115,8 @@ class CoordinatorProcess:
                 if stopping:
                     return  # Its files say as much.
                 heard = heard or run.status.updated
-                if run.status.updated != heard and is_run_followed(run):
-                    return  # Whoever it is tells the end as well.
+                if not over and run.status.updated != heard and is_run_followed(run):
+                    return  # Whoever it is sees to the others, and tells the end as well.
                 self._start_if_needed()
             time.sleep(POLL_SECONDS)
 

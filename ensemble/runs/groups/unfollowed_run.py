@@ -40,6 +40,10 @@ def read_unfollowed_run(job: Job) -> UnfollowedWork | None:
     if waiting := [task for task in tasks.values() if task.state == "waiting"]:
         return UnfollowedWork("queued", describe_waiting_groups(waiting, len(groups), title))
     if any(task.state == "running" for task in tasks.values()):
+        if all(group.status.state == "finished" for group in groups):
+            return UnfollowedWork(
+                "training", f"Its groups have finished: a task on {title} is about to merge them."
+            )
         return UnfollowedWork("starting", f"Its tasks on {title} are starting.")
     return _describe_ended_groups(run, groups, tasks, title)
 
