@@ -89,7 +89,7 @@ def claim_trial(sweep: Sweep, archive: SweepStudy) -> TrialClaim | NoTrial:
         trials = archive.read_trials()
         begun = sum(listed_trial.state != WAITING for listed_trial in trials)
         while begun < sweep.config.trial_count:
-            if claim := _claim_new_trial(sweep, archive, len(trials)):
+            if claim := _claim_new_trial(sweep, archive):
                 return claim
             begun, trials = begun + 1, archive.read_trials()
         return NoTrial(count_ended_trials(trials, queued) >= sweep.config.trial_count)
@@ -120,7 +120,7 @@ def claim_more_trials(sweep: Sweep, archive: SweepStudy, most: int) -> list[Tria
             trials = archive.read_trials()
             if sum(trial.state != WAITING for trial in trials) >= sweep.config.trial_count:
                 break
-            if new := _claim_new_trial(sweep, archive, len(trials)):
+            if new := _claim_new_trial(sweep, archive):
                 trial_claims.append(new)
     return trial_claims
 
@@ -261,9 +261,9 @@ def read_trial_run(trial: FrozenTrial) -> runs.Run | None:
         return None
 
 
-def _claim_new_trial(sweep: Sweep, archive: SweepStudy, number: int) -> TrialClaim | None:
+def _claim_new_trial(sweep: Sweep, archive: SweepStudy) -> TrialClaim | None:
     """A new trial, claimed; None if its settings do not fit together."""
-    trial = archive.read_trial(archive.ask_trial(number))
+    trial = archive.read_trial(archive.ask_trial())
     run_id = _create_trial_run(sweep, archive, trial)
     return _write_claim(archive, trial, run_id, fresh=True) if run_id else None
 

@@ -140,15 +140,12 @@ class SweepStudy:
         """The trial as it is written down now."""
         return self.storage.get_trial(trial._trial_id)
 
-    def ask_trial(self, number: int) -> optuna.trial.Trial:
+    def ask_trial(self) -> optuna.trial.Trial:
         """A new trial, or the next of a grid; to be called within `lock_trials`.
 
-        Args:
-          number: that a new one will have: its draws follow from this and the sweep's seed, in
-            whichever process it is asked for.
+        Its draws follow from its number and the sweep's seed, in whichever process it is asked for.
         """
         self._require_lock()
-        self.study.sampler = self._build_sampler(number)
         return self.suggest_params(self.study.ask())
 
     def open_trial(self, trial: FrozenTrial) -> optuna.trial.Trial:
@@ -156,8 +153,18 @@ class SweepStudy:
         return optuna.trial.Trial(self.study, trial._trial_id)
 
     def suggest_params(self, trial: optuna.trial.Trial) -> optuna.trial.Trial:
-        """The same trial, with a value on every axis."""
+        """The same trial, with a value on every axis.
+
+        One whose process was killed before it had all of them gets those that it would have got.
+        """
+        sampler = self.study.sampler = self._build_sampler(trial.number)
+        known = self.read_trial(trial)
+        fixed = known.system_attrs.get("fixed_params", {})
         for name, axis in self.config.search_axes.items():
+            distribution = build_distribution(axis)
+            if name in known.params and not (name in fixed or distribution.single()):
+                # So that the next value is the next one drawn.
+                sampler.sample_independent(self.study, known, name, distribution)
             _suggest_param(trial, name, axis)
         return trial
 

@@ -11,7 +11,7 @@ import pytest
 
 from ensemble import runs, sweeps
 from ensemble.jobs.status import write_status
-from ensemble.sweeps import claims, training
+from ensemble.sweeps import claims, study, training
 from ensemble.sweeps.storages import open_journal
 from ensemble.sweeps.study import SweepStudy
 from ensemble.sweeps.worker import work_on_sweep
@@ -20,7 +20,7 @@ from tests.sweeps.kills import Killed, kill_after, killed
 from tests.sweeps.light import epochs_of, light_config, nll
 
 KILLS: dict[str, tuple[Any, str, bool, Callable[..., bool]]] = {
-    "asked for": (SweepStudy, "ask_trial", False, lambda self, number: number == 1),
+    "asked for": (SweepStudy, "ask_trial", False, lambda self: len(self.study.trials) == 1),
     "asked for, without values": (SweepStudy, "suggest_params", True, lambda *args: len(args) == 2),
     "its run made": (claims.runs, "create_run", False, lambda *args, **more: True),
     "its run known": (
@@ -56,6 +56,36 @@ def test_a_worker_killed_at_any_moment_costs_no_trial_and_doubles_none(
         run = runs.find_run(one.run_id)
         assert epochs_of(run.path) == [1, 2, 3]
         assert one.values == (nll(runs.require_training_config(run), 3),)
+
+
+@pytest.mark.parametrize("sampler", ["random", "tpe"])
+@pytest.mark.parametrize(
+    ("place", "name", "before", "when"),
+    [
+        (SweepStudy, "suggest_params", True, lambda self, trial: trial.number == 1),
+        (study, "_suggest_param", False, lambda trial, name, axis: trial.number == 1),
+    ],
+    ids=["without values", "with one of two"],
+)
+def test_a_trial_that_was_cut_off_as_it_was_asked_for_gets_the_values_it_would_have_got(
+    place: Any,
+    name: str,
+    before: bool,
+    when: Callable[..., bool],
+    sampler: str,
+    search: Callable[..., sweeps.Sweep],
+    a_dead_owner: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    space = "learning_rate=0.01..0.3 momentum=0.5..0.9"
+    config = light_config(space=space, trials=3, sampler=sampler)
+    undisturbed = [one.params for one in sweeps.read_trials(search(**vars(config)))]
+    sweep = sweeps.create_sweep(config)
+    kill_after(monkeypatch, place, name, before, when)
+    with killed():
+        work_on_sweep(sweep.id)
+    a_dead_owner()
+    assert [one.params for one in sweeps.read_trials(work_on_sweep(sweep.id))] == undisturbed
 
 
 def test_a_trial_whose_workers_are_killed_again_and_again_is_given_up(
@@ -96,15 +126,15 @@ def test_a_journal_cut_off_within_a_line_is_read_and_written_on(tmp_path: Path) 
     import optuna
 
     path = tmp_path / "journal.log"
-    study = optuna.create_study(storage=open_journal(path), study_name="one")
-    study.ask()
+    created = optuna.create_study(storage=open_journal(path), study_name="one")
+    created.ask()
     whole = path.read_bytes()
-    study.ask()
+    created.ask()
     path.write_bytes(whole + b'{"op_code":4,"wor')
     again = optuna.load_study(study_name="one", storage=open_journal(path))
     asked = again.ask()
-    study = optuna.load_study(study_name="one", storage=open_journal(path))
-    assert [one.number for one in study.trials] == [0, asked.number] == [0, 1]
+    read = optuna.load_study(study_name="one", storage=open_journal(path))
+    assert [one.number for one in read.trials] == [0, asked.number] == [0, 1]
 
 
 def of_another_host(state: str, heard: float) -> tuple[sweeps.Sweep, SweepStudy, claims.TrialClaim]:
