@@ -251,8 +251,12 @@ def create_run_folder(kind: str, now: float, nbytes: int = 0) -> Iterator[Path]:
         raise build_unwritable_error(error) from error
 
 
-def require_locks(folder: Path) -> None:
+def require_locks(folder: Path, undone: str = "Nothing was made") -> None:
     """See that files in a folder can be locked, before anything is made that a worker is to lock.
+
+    Args:
+      folder: an existing one.
+      undone: how the sentence begins that says why not.
 
     Raises:
       RunError: its disk knows no locks.
@@ -267,10 +271,11 @@ def require_locks(folder: Path) -> None:
     finally:
         probe.unlink(missing_ok=True)
     if not lockable:
+        of_runs = folder.is_relative_to(runs_folder())
         raise RunError(
-            f"Nothing was made: files in {folder} cannot be locked, so two workers could train the "
-            "same run. Point ENSEMBLE_RUNS at a folder on a disk that has locks, or have the disk "
-            "mounted with them."
+            f"{undone}: files in {folder} cannot be locked, so two workers could do the same work. "
+            f"Point {'ENSEMBLE_RUNS' if of_runs else 'ENSEMBLE_DATA'} at a folder on a disk that "
+            "has locks, or have the disk mounted with them."
         )
 
 

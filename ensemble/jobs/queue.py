@@ -22,6 +22,7 @@ from ensemble.jobs.folders import (
     race_folder,
     read_kind_and_settings,
     read_run_name,
+    require_locks,
 )
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE, Job, clear_stop_request
 from ensemble.jobs.kinds import GROUP, KINDS, RACE, STRESS, TRAINING, JobKind
@@ -183,11 +184,10 @@ def acquire_worker_lock(folder: Path, what: str) -> HeldLock:
 def exclude_worker(folder: Path, busy: str) -> Iterator[None]:
     """No worker of this host is in `folder` within this, and none can begin.
 
-    For whoever deletes its files or puts its job into the queue again, whatever its status says;
-    what the lock cannot tell is `Job.has_pending_or_remote_worker`, to be read within this. Where
-    nothing can be locked (a full disk, one that knows no locks, somebody else's folder) that is
-    done without: the caller has looked whether the job is active, and what it writes says what is
-      amiss.
+    For whoever deletes or changes its files, whatever its status says; what the lock cannot tell is
+    `Job.has_pending_or_remote_worker`, to be read within this. Where nothing can be locked (a full
+    disk, one that knows no locks, somebody else's folder) that is done without: the caller has
+    looked whether the job is active, and what it writes says what is amiss.
 
     Args:
       folder: of the job.
@@ -215,8 +215,11 @@ def prepare_requeue(folder: Path, busy: str, read: Callable[[], AnyJob]) -> Iter
       read: the job as it stands; None if there has been none. It may refuse by itself.
 
     Raises:
-      RunError: a worker is running it, or about to be: two tabs asked for the same at once, say.
+      RunError: a worker is running it, or about to be: two tabs asked for the same at once, say;
+        or none could lock its files.
     """
+    with suppress(FileNotFoundError):  # It has been deleted meanwhile: `read` says so.
+        require_locks(folder, "Nothing was begun")
     with exclude_worker(folder, busy):
         job = read()
         if isinstance(job, Job) and job.has_pending_or_remote_worker:

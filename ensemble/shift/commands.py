@@ -8,7 +8,7 @@ import time
 from ensemble.access import usage_limits
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs import worker
-from ensemble.jobs.folders import change_job_files
+from ensemble.jobs.folders import change_job_files, require_locks
 from ensemble.jobs.job import request_job_stop
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
@@ -67,6 +67,7 @@ def queue_stress(
     with usage_limits.limit_launches():
         with change_job_files(run.path):
             try:
+                require_locks(run.path, "Nothing was begun")
                 folder.mkdir(exist_ok=True)
             except FileNotFoundError:
                 find_run(run_id)  # It says that the run has been deleted meanwhile.

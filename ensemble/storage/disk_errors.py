@@ -15,6 +15,7 @@ from ensemble.storage.folders import data_folder, runs_folder
 FULL_ERRNOS = (*DISK_FULL, errno.EFBIG)
 PERMISSION_ERRNOS = (errno.EACCES, errno.EPERM, errno.EROFS)
 OPEN_FILE_ERRNOS = (errno.EMFILE, errno.ENFILE)
+NO_LOCK_ERRNOS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 # What else somebody may have done to a folder, or its disk, under the program.
 CHANGED_FOLDER_ERRNOS = (
     errno.ENOENT,
@@ -30,9 +31,8 @@ CHANGED_FOLDER_ERRNOS = (
     errno.ESTALE,
     errno.ENOTCONN,
     errno.ETIMEDOUT,
-    errno.ENOLCK,
     errno.EBUSY,
-    errno.EOPNOTSUPP,
+    *NO_LOCK_ERRNOS,
 )
 
 
@@ -58,6 +58,8 @@ def describe_remedy(error: OSError) -> str:
         return "make it writable for you"
     if error.errno in OPEN_FILE_ERRNOS:
         return "close some of its tabs or raise `ulimit -n`"
+    if error.errno in NO_LOCK_ERRNOS:
+        return "have its disk mounted with locks"
     return "check what is there"
 
 
