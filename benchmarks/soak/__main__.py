@@ -1,11 +1,12 @@
 """What may not lose anything, attacked: python -m benchmarks.soak [PART …] [--seed N] [--quick]
 
-Random kills over training, resuming, checkpointing, measuring under shift, regression and a
-queue of runs; uploads of every kind; sessions of a server with few files; launches at once; a
-disk that fills, and one that is slow; a clock that is set; processes, nodes and tasks of runs in
-groups, here and on a Slurm of this machine, lost or cancelled. It prints a table, and each loss with
-its seed; the exit status is 1 if anything was lost. An hour on two busy cores; the disk that fills
-and Slurm want root, the slow disk strace.
+Random kills over training, resuming, checkpointing, measuring under shift, regression, a queue of
+runs, sweeps and their database; processes, nodes and tasks of runs in groups, here and on a Slurm
+of this machine, lost or cancelled; uploads of every kind; sessions of a server with few files, and
+connections that say nothing; launches at once; disks that fill, are slow or know no locks; a clock
+that is set; a server that begins anew. It prints a table, and each loss with its seed; the exit
+status is 1 if anything was lost. Two hours on two busy cores; the disks that fill and Slurm want
+root, the slow one strace.
 """
 
 import argparse
@@ -18,11 +19,15 @@ from benchmarks.soak.full_disk import full_disk
 from benchmarks.soak.groups import groups
 from benchmarks.soak.kills import kills
 from benchmarks.soak.launches import launches
+from benchmarks.soak.no_locks import try_without_locks
 from benchmarks.soak.place import Place, temporary
 from benchmarks.soak.restarts import restarts
 from benchmarks.soak.rows import Row, say, table
 from benchmarks.soak.sessions import sessions
 from benchmarks.soak.slow_disk import slow_disk
+from benchmarks.soak.sockets import open_silent_sockets
+from benchmarks.soak.sweep_storages import fill_sweep_disks, kill_databases
+from benchmarks.soak.sweeps import kill_sweeps
 from benchmarks.soak.tasks import tasks
 from benchmarks.soak.uploads import uploads
 
@@ -39,6 +44,11 @@ PARTS: dict[str, tuple[Part, int, int]] = {
     "restarts": (restarts, 10, 2),
     "groups": (groups, 24, 4),
     "tasks": (tasks, 28, 7),
+    "sweeps": (kill_sweeps, 15, 3),
+    "databases": (kill_databases, 6, 1),
+    "sweep-disks": (fill_sweep_disks, 6, 1),
+    "no-locks": (try_without_locks, 16, 8),
+    "sockets": (open_silent_sockets, 8, 4),
 }
 
 

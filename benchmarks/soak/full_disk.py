@@ -33,11 +33,11 @@ def full_disk(place: Place, rng: random.Random, count: int) -> list[Row]:
             return [row]
         for size, epochs in itertools.islice(itertools.cycle(DISKS), count):
             true = place.trained(epochs)
-            with row.attempt(f"{size} MB"), small_disk(runs / f"disk-{size}", size) as disk:
+            with row.attempt(f"{size} MB"), small_disk(runs / f"disk-{size}", f"{size}m") as disk:
                 done = call("train", *options(epochs))
                 (run,) = (path.parent for path in disk.glob("*/config.json"))
                 problems = list(amiss(done, run))
-                subprocess.run(["mount", "-o", f"remount,size={ROOM}", disk], check=True)
+                make_room(disk)
                 try:
                     resume(run.name)
                     results.same_run(run, true)
@@ -65,16 +65,26 @@ def amiss(done: Ended, run: Path) -> Iterator[str]:
 
 
 @contextmanager
-def small_disk(folder: Path, size: int) -> Iterator[Path]:
-    """A disk of so many MB in memory, where runs are kept meanwhile."""
+def small_disk(folder: Path, size: str) -> Iterator[Path]:
+    """A disk in memory, where runs are kept meanwhile.
+
+    Args:
+      folder: where it is mounted; made.
+      size: as mount writes it: 12m are MB, 900k kB.
+    """
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}m", "tmpfs", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
     try:
         put("ENSEMBLE_RUNS", str(folder))
         yield folder
     finally:
         put("ENSEMBLE_RUNS", str(folder.parent))
         subprocess.run(["umount", "-l", folder], check=True)
+
+
+def make_room(disk: Path) -> None:
+    """Let a small disk be a large one, with what is on it."""
+    subprocess.run(["mount", "-o", f"remount,size={ROOM}", disk], check=True)
 
 
 def why_not(folder: Path) -> str:

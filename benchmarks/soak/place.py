@@ -26,6 +26,8 @@ SETTINGS = {"members": 2, "batch_size": 128, "learning_rate": 0.05}
 MOST_SECONDS = 180.0
 # A run that was killed before it wrote its process down counts as queued for so long.
 QUEUED_SECONDS = 45.0
+# What is said of a run, and of a sweep, that has finished.
+ENDED = ("it has finished", "all its trials have ended")
 
 
 @dataclass(frozen=True)
@@ -195,22 +197,23 @@ def kill(child: "subprocess.Popen[str]") -> bool:
     return before is None and child.returncode == -signal.SIGKILL
 
 
-def resume(run_id: str, *words: str) -> None:
-    """Bring a run that was killed to its end; a loss where it does not get there.
+def resume(job_id: str, *words: str, command: str = "train") -> None:
+    """Bring a run or a sweep that was killed to its end; a loss where it does not get there.
 
     One that had only not said good-bye yet has finished.
 
     Args:
-      run_id: which.
+      job_id: which.
       words: options that say where it goes on.
+      command: that resumes such a job.
     """
     deadline = time.monotonic() + QUEUED_SECONDS
-    while "is already queued" in (done := call("train", "--resume", run_id, *words)).err:
+    while "is already queued" in (done := call(command, "--resume", job_id, *words)).err:
         expect(time.monotonic() < deadline, done.err)
         time.sleep(1)
-    if "it has finished" in done.err:
+    if any(end in done.err for end in ENDED):
         return
-    expect(done.code == 0, f"resume of {run_id} ended with {done.code}: {done.err[-300:]!r}")
+    expect(done.code == 0, f"resume of {job_id} ended with {done.code}: {done.err[-300:]!r}")
     expect(done.result()["state"] == "finished", done.out)
 
 
@@ -224,11 +227,23 @@ def wait_until(true: Callable[[], Any], seconds: float = MOST_SECONDS, every: fl
 
 def end_workers(runs: Path) -> None:
     """End every process that works in this folder of runs."""
+    kill_processes(find_workers(runs))
+
+
+def find_workers(runs: Path) -> list[psutil.Process]:
+    """Every process but this one that works in this folder of runs."""
     workers = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             mine = process.environ().get("ENSEMBLE_RUNS") == str(runs)
-            if mine and process.pid != os.getpid():
-                process.kill()
+            if mine and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
                 workers.append(process)
-    psutil.wait_procs(workers, timeout=10)
+    return workers
+
+
+def kill_processes(processes: list[psutil.Process]) -> None:
+    """SIGKILL to each; returns once they are gone."""
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(processes, timeout=10)

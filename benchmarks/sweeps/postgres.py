@@ -10,8 +10,8 @@ from tests.services.postgres import AbsentError, cluster
 def address() -> Iterator[str | None]:
     """The address of a new database; None, and why is printed, where none can be had."""
     try:
-        with cluster() as url:
-            yield url
+        with cluster() as database:
+            yield database.address
     except AbsentError as reason:
         print(f"not measured: PostgreSQL ({reason})")
         yield None

@@ -2,12 +2,7 @@
 
 import http.client
 import json
-import socket
-import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -15,8 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
@@ -27,44 +20,11 @@ from ensemble.datasets import registry
 from ensemble.runs.imported_run import create_imported_run
 from ensemble.ui.sign_in import visitor_tabs
 from tests.browser.conftest import App
-from tests.browser.serving import OF_THE_CLONE, START_SECONDS, Server, serving
+from tests.browser.serving import Server
+from tests.browser.shared_server import PEOPLE, SECRET, draw_page, serving_people
 
-SECRET = "not a secret but as long as one is to be"
-PEOPLE = {
-    "member": {"email": "Ann@example.org", "email_verified": True},
-    "viewer": {"email": "eve@example.org", "email_verified": True},
-    "of another domain": {"email": "ann@example.org.evil.net", "email_verified": True},
-    "unverified": {"email": "ann@example.org", "email_verified": False},
-    "leaving": {"email": "bob@example.org", "email_verified": True},
-}
 LIST = "ann@example.org=member\neve@example.org=viewer\n"
 SEEN = ("stTopNavLink", "stSidebarNavLink", "stPlotlyChart", "stDataFrame")
-
-
-@contextmanager
-def provider() -> Iterator[str]:
-    """A provider of OpenID Connect, a process of its own; its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    people = [f"--user-claims={json.dumps({'sub': sub, **said})}" for sub, said in PEOPLE.items()]
-    command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", "-p", str(port), *people]
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    url = f"http://localhost:{port}/.well-known/openid-configuration"
-    try:
-        deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline and process.poll() is None:
-            try:
-                with urllib.request.urlopen(url, timeout=5):
-                    break
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.1)
-        yield url
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
 
 
 @pytest.fixture(scope="module")
@@ -78,17 +38,8 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, people: Path) -> Iterator[Server]:
     """A server that others sign in to."""
-    folder = tmp_path_factory.mktemp("shared")
-    secrets = folder / "secrets.toml"
-    with provider() as url, pytest.MonkeyPatch.context() as patch:
-        secrets.write_text(
-            f'[auth]\nredirect_uri = "http://localhost:{{port}}/oauth2callback"\n'
-            f'cookie_secret = "{SECRET}"\nclient_id = "ensemble"\nclient_secret = "secret"\n'
-            f'server_metadata_url = "{url}"\n'
-        )
-        patch.setenv("ENSEMBLE_ALLOW_FILE", str(people))
-        with serving(folder, (*OF_THE_CLONE, f"--secrets.files={secrets}")) as started:
-            yield started
+    with serving_people(tmp_path_factory.mktemp("shared"), people) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -236,20 +187,6 @@ def handmade(app: App) -> Iterator[ClientConnection]:
         yield tab
 
 
-def drawn(tab: ClientConnection, page: str, press: str = "") -> list[ForwardMsg]:
-    """What a page becomes once that button of it is pressed."""
-    message = BackMsg()
-    message.rerun_script.page_name = page
-    if press:
-        state = message.rerun_script.widget_states.widgets.add()
-        state.id, state.trigger_value = press, True
-    tab.send(message.SerializeToString())
-    found: list[ForwardMsg] = []
-    while not found or found[-1].WhichOneof("type") != "script_finished":
-        found.append(ForwardMsg.FromString(tab.recv(timeout=START_SECONDS)))
-    return found
-
-
 def test_a_viewer_launches_nothing_not_even_by_a_request_made_by_hand(
     app: App, run_id: str
 ) -> None:
@@ -260,10 +197,12 @@ def test_a_viewer_launches_nothing_not_even_by_a_request_made_by_hand(
     expect(app.page.get_by_text("viewer: you may look and classify")).to_be_visible()
     before = sorted(app.server.runs.iterdir())
     with handmade(app) as tab:
-        elements = [one.delta.new_element for one in drawn(tab, "train") if one.HasField("delta")]
+        elements = [
+            one.delta.new_element for one in draw_page(tab, "train") if one.HasField("delta")
+        ]
         buttons = {one.button.label: one.button.id for one in elements if one.HasField("button")}
         button = next(one for label, one in buttons.items() if label.startswith("Launch"))
-        answer = drawn(tab, "train", press=button)
+        answer = draw_page(tab, "train", press=button)
     assert b"look and classify here, but not launch" in b"".join(
         one.SerializeToString() for one in answer
     )

@@ -1,5 +1,6 @@
 """A real PostgreSQL for the length of a test: its own cluster, on a port of its own."""
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -9,6 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import psutil
 
 USER = "sweeper"
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
@@ -36,9 +39,46 @@ def as_nobody_special(folder: Path) -> list[str]:
     return [runuser, "-u", "nobody", "--"]
 
 
+class Database:
+    """An empty database that answers once it is started, and may be killed.
+
+    Args:
+      command: what starts its server in the foreground, in the environment that there is now.
+      address: of it, with a password in it.
+    """
+
+    def __init__(self, command: list[str], address: str) -> None:
+        self._command, self.address, self._environment = command, address, dict(os.environ)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start its server; returns once that answers."""
+        self._process = subprocess.Popen(
+            self._command, stderr=subprocess.DEVNULL, cwd="/", env=self._environment
+        )
+        wait_until_it_answers(self.address)
+
+    def kill(self) -> None:
+        """SIGKILL to its server and all that has come of it; returns once they are gone."""
+        assert self._process
+        server = psutil.Process(self._process.pid)
+        processes = [server, *server.children(recursive=True)]
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        self._process.wait(20)
+        psutil.wait_procs(processes, timeout=20)
+
+    def stop(self) -> None:
+        """End its server, as an administrator does; none is no error."""
+        if self._process:
+            self._process.terminate()
+            self._process.wait(20)
+
+
 @contextmanager
-def cluster() -> Iterator[str]:
-    """The address of a new, empty database, with a password in it.
+def cluster() -> Iterator[Database]:
+    """A new, empty database.
 
     Raises:
       AbsentError: with what is missing.
@@ -50,49 +90,20 @@ def cluster() -> Iterator[str]:
         word = folder / "password"
         word.write_text(password)
         word.chmod(0o644)
-        subprocess.run(
-            [
-                *begin,
-                initdb,
-                "--no-sync",
-                "-D",
-                folder / "data",
-                "-U",
-                USER,
-                "-A",
-                "scram-sha-256",
-                f"--pwfile={word}",
-            ],
-            check=True,
-            capture_output=True,
-            cwd="/",
-        )
+        data = str(folder / "data")
+        new = [initdb, "--no-sync", "-D", data, "-U", USER, "-A", "scram-sha-256"]
+        subprocess.run([*begin, *new, f"--pwfile={word}"], check=True, capture_output=True, cwd="/")
         port = free_port()
-        with subprocess.Popen(
-            [
-                *begin,
-                server,
-                "-D",
-                folder / "data",
-                "-p",
-                str(port),
-                "-h",
-                "127.0.0.1",
-                "-k",
-                folder,
-                "-c",
-                "fsync=off",
-            ],
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-        ) as process:
-            try:
-                address = f"postgresql+psycopg://{USER}:{password}@127.0.0.1:{port}/postgres"
-                wait_until_it_answers(address)
-                yield address
-            finally:
-                process.terminate()
-                process.wait(20)
+        where = ["-D", data, "-p", str(port), "-h", "127.0.0.1", "-k", str(folder)]
+        database = Database(
+            [*begin, server, *where, "-c", "fsync=off"],
+            f"postgresql+psycopg://{USER}:{password}@127.0.0.1:{port}/postgres",
+        )
+        try:
+            database.start()
+            yield database
+        finally:
+            database.stop()
 
 
 def free_port() -> int:

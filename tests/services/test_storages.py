@@ -29,10 +29,10 @@ def postgres() -> Iterator[str]:
     """The address of a real database."""
     with ExitStack() as stack:
         try:
-            address = stack.enter_context(cluster())
+            database = stack.enter_context(cluster())
         except AbsentError as reason:
             pytest.skip(f"PostgreSQL is not tested: {reason}")
-        yield address
+        yield database.address
 
 
 @pytest.fixture(params=[variant("sqlite"), "journal", "database"])
