@@ -8,15 +8,25 @@ nobody is at, which the next worker takes up.
 
 import errno
 import sqlite3
+import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from optuna.exceptions import StorageInternalError, UpdateFinishedTrialError
 from optuna.storages import BaseStorage
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, PendingRollbackError
+from sqlalchemy.exc import (
+    DBAPIError,
+    InterfaceError,
+    OperationalError,
+    PendingRollbackError,
+    SQLAlchemyError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from ensemble.errors import RunError
 
 PATIENCE_S = 600.0
 MIN_RETRY_INTERVAL_S, MAX_RETRY_INTERVAL_S = 0.2, 5.0
@@ -115,6 +125,21 @@ def _describe_error(error: BaseException) -> str:
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
     return type(error.__cause__ or error).__name__
+
+
+def print_storage_failure(sentence: str, error: Exception) -> None:
+    """Print why something is not stored for now; what is no fault of a storage is a bug.
+
+    Args:
+      sentence: what becomes of it, without its full stop.
+      error: as it was caught, which is said with its traceback where it is a bug.
+    """
+    if isinstance(error, RunError):
+        print(f"{sentence}: {error}", file=sys.stderr, flush=True)
+    elif isinstance(error, SQLAlchemyError | StorageInternalError | OSError):
+        print(f"{sentence} ({_describe_error(error)}).", file=sys.stderr, flush=True)
+    else:
+        traceback.print_exception(error)
 
 
 def make_storage_patient(storage: BaseStorage, patience: Patience) -> BaseStorage:

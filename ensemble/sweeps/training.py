@@ -26,6 +26,7 @@ from ensemble.sweeps.claims import (
     release_trial,
 )
 from ensemble.sweeps.objectives import read_epoch_value
+from ensemble.sweeps.patient_storage import print_storage_failure
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.sweeps.store import Sweep, find_sweep
 from ensemble.sweeps.study import WAITING, SweepStudy, list_trial_run_ids
@@ -87,10 +88,12 @@ class TrialWatcher:
         try:
             with self._patience.suspend():
                 self._report_epochs(status.epoch)
-        except Exception:
+        except Exception as error:
             # A storage that does not answer for a moment is no reason to end the training: what
             # was not told is told after the next epoch.
-            traceback.print_exc()
+            print_storage_failure(
+                f"An epoch of “{self._run_id}” is told to the trials later", error
+            )
 
     def _report_epochs(self, epoch: int) -> None:
         run = runs.find_run(self._run_id)
@@ -245,9 +248,9 @@ def train_packed_trials(
             ended_runs[run.id] = _record_ended_trial(
                 sweep, archive, every[run.id], run, stops[run.id]
             )
-        except Exception:
+        except Exception as error:
             # A storage that does not answer now is asked again once all have ended.
-            traceback.print_exc()
+            print_storage_failure(f"The result of “{run.id}” is told to the trials later", error)
 
     try:
         packed_training.train_packed_runs(

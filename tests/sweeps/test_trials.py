@@ -1,5 +1,6 @@
 """What a sweep's trials come to: their values, the best, the Pareto front, pruned and diverged."""
 
+import errno
 import gc
 import itertools
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 import optuna
 import pytest
 from optuna.storages import RDBStorage
+from sqlalchemy.exc import OperationalError
 
 from ensemble import runs, sweeps
+from ensemble.errors import RunError
 from ensemble.storage.atomic_files import read_json
 from ensemble.sweeps import storages
 from tests.sweeps.conftest import Search
@@ -93,8 +96,21 @@ def test_a_pruned_trials_run_is_stopped_and_says_why(search: Search) -> None:
         assert one.values == ()
 
 
+@pytest.mark.parametrize(
+    ("error", "is_bug"),
+    [
+        (OSError(errno.EIO, "no answer"), False),
+        (OperationalError("SELECT 1", None, Exception("no answer")), False),
+        (RunError("There is no answer."), False),
+        (ZeroDivisionError("no answer"), True),
+    ],
+)
 def test_a_storage_that_does_not_answer_for_a_moment_ends_no_training(
-    search: Search, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    error: Exception,
+    is_bug: bool,
+    search: Search,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     real = optuna.trial.Trial.report
     failed: list[int] = []
@@ -102,7 +118,7 @@ def test_a_storage_that_does_not_answer_for_a_moment_ends_no_training(
     def report(self: optuna.trial.Trial, value: float, step: int) -> None:
         if not failed:
             failed.append(step)
-            raise OSError("no answer")
+            raise error
         real(self, value, step)
 
     monkeypatch.setattr(optuna.trial.Trial, "report", report)
@@ -110,7 +126,9 @@ def test_a_storage_that_does_not_answer_for_a_moment_ends_no_training(
     assert [one.state for one in trials] == ["complete"] * 4
     assert [list(one.epochs) for one in trials] == [[1, 2, 3]] * 4
     assert failed == [1]
-    assert "no answer" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert ("Traceback" in said) == is_bug
+    assert (f"An epoch of “{trials[0].run_id}” is told to the trials later" in said) != is_bug
 
 
 def test_a_trial_that_diverged_has_failed_and_the_sampler_keeps_away_from_there(
