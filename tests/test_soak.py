@@ -7,7 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.soak import clocks, full_disk, groups, kills, launches, sessions, tasks, uploads
+from benchmarks.soak import (
+    clocks,
+    full_disk,
+    groups,
+    kills,
+    launches,
+    no_locks,
+    sessions,
+    slow_disk,
+    sockets,
+    sweep_storages,
+    sweeps,
+    tasks,
+    uploads,
+)
 from benchmarks.soak.place import Place
 from benchmarks.soak.rows import LostError, Row, expect, table
 
@@ -30,8 +44,9 @@ def nothing_lost(rows: list[Row], tried: int) -> None:
 
 
 # By default each of these is tested where it is done (runs/test_workers.py, runs/test_full_disk.py,
-# jobs/test_slots.py, jobs/test_clock_steps.py, pictures/files, cluster/test_task_ends.py), and one
-# shows that the soak runs.
+# jobs/test_slots.py, jobs/test_clock_steps.py, jobs/test_no_locks.py, sweeps/, services/,
+# cluster/test_task_ends.py, runs/test_record_writer.py, browser/test_sign_in.py, pictures/files),
+# and one shows that the soak runs.
 @pytest.mark.variant
 def test_killed_at_any_moment_a_run_ends_in_the_same_bits(place):
     nothing_lost(kills.kills(place, random.Random(SEED), 1), 1)
@@ -70,6 +85,36 @@ def test_a_run_in_groups_whose_coordinator_is_killed_ends_in_the_same_bits(place
 @pytest.mark.variant
 def test_a_run_on_slurm_whose_follower_is_killed_ends_in_the_same_bits(place):
     nothing_lost(tasks.tasks(place, random.Random(SEED), 1), 1)
+
+
+@pytest.mark.variant
+def test_a_sweep_whose_workers_are_killed_has_the_trials_of_an_undisturbed_one(place):
+    nothing_lost(sweeps.kill_sweeps(place, random.Random(SEED), 1), 1)
+
+
+@pytest.mark.variant
+def test_a_sweep_waits_for_its_database_to_be_started_again(place):
+    nothing_lost(sweep_storages.kill_databases(place, random.Random(SEED), 1), 1)
+
+
+@pytest.mark.variant
+def test_a_sweep_whose_disk_was_full_is_resumed_once_there_is_room(place):
+    nothing_lost(sweep_storages.fill_sweep_disks(place, random.Random(SEED), 1), 1)
+
+
+@pytest.mark.variant
+def test_on_a_disk_without_locks_nothing_is_made_or_changed(place):
+    nothing_lost(no_locks.try_without_locks(place, random.Random(SEED), 8), 8)
+
+
+@pytest.mark.variant
+def test_a_newcomer_signs_in_beside_hundreds_of_silent_connections(place):
+    nothing_lost(sockets.open_silent_sockets(place, random.Random(SEED), 4), 4)
+
+
+@pytest.mark.variant
+def test_on_a_slow_disk_a_run_killed_at_an_operation_ends_in_the_same_bits(place):
+    nothing_lost(slow_disk.slow_disk(place, random.Random(SEED), 1), 1)
 
 
 def test_the_table_says_what_was_tried_survived_and_lost(capsys):

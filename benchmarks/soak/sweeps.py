@@ -90,7 +90,7 @@ class Search:
     def resume(self, runs: Path) -> None:
         """Resume one that was cut off, or begin it anew where it had no folder, and check it."""
         if folder := find_sweep_folder(runs):
-            resume(folder.name, "sweep")
+            resume(folder.name, command="sweep")
             done = call("sweep", folder.name)
         else:
             done = ended(self.start())
