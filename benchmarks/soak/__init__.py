@@ -1,1 +1,1 @@
-"""Attacks that may lose nothing: kills, uploads, sessions, launches, a full disk, clock steps."""
+"""Attacks that may lose nothing: kills, uploads, sessions, launches, disks, clock steps."""

@@ -35,7 +35,8 @@ from ensemble.sweeps.settings import STORAGE_VARIABLE
 from tests.services.postgres import AbsentError, cluster
 
 EPOCHS = 2
-SHARED = ("--network=logistic", "--members=2", f"--epochs={EPOCHS}", "--workers=2", "--json")
+# Two members a device, as beside other trials: so a trial has the same bits alone.
+SHARED = ("--network=logistic", "--members=4", f"--epochs={EPOCHS}", "--workers=2", "--json")
 # Trials of several batch sizes are trained one after the other, those of several rates at once.
 OPTIONS = {
     "grid": ("--sampler=grid", "--space=learning_rate=0.05,0.2", "--space=batch_size=64,128"),
