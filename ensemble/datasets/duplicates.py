@@ -7,6 +7,7 @@ no test at all.
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ MAX_RELATIVE_DIFFERENCE = 0.07  # of the image's own standard deviation, so that
 MAX_BYTES = 2 * 2**30  # of images that are looked through: more would take minutes
 MAX_NEIGHBORS = 8  # nearest candidates of each image that are compared with it
 BLOCK_BYTES = 2**20  # of images that are averaged, or of pairs that are compared, at once
+MAX_AXIS_POINTS = 4096  # averaged images that say along which axis all are ordered
+ROUNDING_MARGIN = 0.1  # by which distances and places are computed too large, at most
+BLOCK_PAIRS, MAX_BLOCK_ROWS = 2**20, 256  # of averaged images that are compared at once
 
 
 class StoredImages:
@@ -36,14 +40,22 @@ class StoredImages:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        images = np.load(path, mmap_mode="r")
+        images: np.memmap[Any, np.dtype[np.uint8]] = np.load(path, mmap_mode="r")
         self.shape: tuple[int, ...] = images.shape
         self.nbytes: int = images.nbytes
+        self._start: int = images.offset
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, rows: slice | NDArray[np.integer]) -> NDArray[np.uint8]:
+        if isinstance(rows, slice):  # Read: to map all of a large file takes twice as long.
+            start, stop, _ = rows.indices(len(self))
+            size = self.nbytes // max(1, len(self))
+            content = np.fromfile(
+                self._path, np.uint8, (stop - start) * size, offset=self._start + start * size
+            )
+            return content.reshape(-1, *self.shape[1:])
         return np.array(np.load(self._path, mmap_mode="r")[rows])
 
 
@@ -81,24 +93,19 @@ def find_duplicate_images(
       test_images: uint8 (N, H, W, channels).
       train_images: uint8 (T, H, W, channels), of the same size; None to look in the test set alone.
     """
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-    from scipy.spatial import cKDTree
-
     n = len(test_images)
     same = _number_equal_images(test_images)
     first = np.unique(same, return_index=True)[1]  # of equal images one is looked at
     cells = _average_cells(test_images)[first]
-    tree, radius = cKDTree(cells), MAX_DIFFERENCE * cells.shape[1] ** 0.5
-    ours, theirs = _find_neighbors(tree, cells, radius)
+    index, radius = NeighborIndex(cells), MAX_DIFFERENCE * cells.shape[1] ** 0.5
+    ours, theirs = index.find_neighbors(cells, radius)
+    ours, theirs = ours[ours != theirs], theirs[ours != theirs]
     copies = _are_copies(test_images, first[ours], test_images, first[theirs])
-    ours, theirs = ours[copies], theirs[copies]
-    links = coo_matrix((np.ones(len(ours), np.int8), (ours, theirs)), shape=(len(first),) * 2)
-    joined = connected_components(links, directed=False)[1].astype(np.int64)
+    joined = number_components(len(first), ours[copies], theirs[copies])
     groups = joined[same]
     in_training = np.zeros(n, bool)
     if train_images is not None and len(train_images):
-        rows, near = _find_neighbors(tree, _average_cells(train_images), radius)
+        rows, near = index.find_neighbors(_average_cells(train_images), radius)
         copies = _are_copies(test_images, first[near], train_images, rows)
         in_training = np.isin(groups, joined[near[copies]])
     return DuplicateImages(groups, in_training)
@@ -139,39 +146,111 @@ def _number_equal_images(images: Images) -> NDArray[np.int64]:
     return np.unique(rows, return_inverse=True)[1].reshape(-1)
 
 
-def _find_neighbors(
-    tree: Any, points: NDArray[np.float32], radius: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The points that lie near one of the tree's, and which: the `MAX_NEIGHBORS` nearest of each.
+class NeighborIndex:
+    """Points in which the nearest of others are looked for.
 
-    Not all of them: of images that are nearly one there are as many pairs as they are squared.
+    They are ordered along the axis on which they differ most, so that another point is compared
+    with those alone that are near it there. No product of matrices is asked for: its threads would
+    wait for work longer than all this takes.
+
+    Args:
+      points: (P, K), P at least 1.
     """
-    most = min(MAX_NEIGHBORS, tree.n)
-    near = tree.query(points, k=[*range(1, most + 1)], distance_upper_bound=radius)[1]
-    rows, columns = np.nonzero(near < tree.n)
-    return rows, near[rows, columns]
+
+    def __init__(self, points: NDArray[np.float32]) -> None:
+        self._center = points.mean(axis=0)
+        sample = points[:: 1 + len(points) // MAX_AXIS_POINTS] - self._center
+        self._axis = np.linalg.eigh(np.einsum("ni,nj->ij", sample, sample))[1][:, -1]
+        places = self._project_points(points - self._center)
+        self._order = np.argsort(places, kind="stable")
+        self._places = places[self._order]
+        self._points = points[self._order] - self._center
+        self._squares = np.square(self._points).sum(axis=1)
+
+    def find_neighbors(
+        self, others: NDArray[np.float32], radius: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The others that lie near a point, and near which: the `MAX_NEIGHBORS` nearest of each.
+
+        Not all of them: of images that are nearly one there are as many pairs as they are squared.
+
+        Args:
+          others: (N, K).
+          radius: how near a point is at least.
+
+        Returns:
+          (R,) pairs of numbers: of the others, in order, and of the points.
+        """
+        rows, near = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        step = min(MAX_BLOCK_ROWS, max(1, BLOCK_PAIRS // len(self._points)))
+        places, most = self._project_points(others - self._center), radius + ROUNDING_MARGIN
+        order = np.argsort(places, kind="stable")
+        for start in range(0, len(others), step):
+            block = order[start : start + step]
+            first, last = np.searchsorted(
+                self._places, (places[block[0]] - most, places[block[-1]] + most)
+            )
+            row, point = self._find_in_part(others[block], slice(first, last), radius)
+            rows.append(block[row])
+            near.append(self._order[point])
+        by_row = np.argsort(every := np.concatenate(rows), kind="stable")
+        return every[by_row], np.concatenate(near)[by_row]
+
+    def _find_in_part(
+        self, others: NDArray[np.float32], part: slice, radius: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """`find_neighbors` among some of the points, by their places in the order of all."""
+        points, others = self._points[part], others - self._center
+        squares = self._squares[part] - 2 * np.einsum("nk,pk->np", others, points)
+        squares += np.square(others).sum(axis=1)[:, None]
+        near = squares < (radius + ROUNDING_MARGIN) ** 2
+        for full in np.flatnonzero(near.sum(axis=1) > MAX_NEIGHBORS):
+            near[full] = False
+            near[full, np.argpartition(squares[full], MAX_NEIGHBORS)[:MAX_NEIGHBORS]] = True
+        row, point = np.nonzero(near)
+        kept = np.square(others[row] - points[point]).sum(axis=1) < radius**2
+        return row[kept], part.start + point[kept]
+
+    def _project_points(self, centered: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(N,), where points lie on the axis."""
+        return np.asarray(np.einsum("nk,k->n", centered, self._axis))
+
+
+def number_components(
+    count: int, first: NDArray[np.integer], second: NDArray[np.integer]
+) -> NDArray[np.int64]:
+    """(count,), numbers from 0, the same for what is linked, directly or by others.
+
+    Args:
+      count: of what there is.
+      first: (L,), one end of each link.
+      second: (L,), the other.
+    """
+    least = np.arange(count)  # of those that each is known to be linked with
+    while (differ := least[first] != least[second]).any():
+        first, second = least[first[differ]], least[second[differ]]
+        np.minimum.at(least, np.maximum(first, second), np.minimum(first, second))
+        while (least[least] != least).any():
+            least = least[least]
+    return np.unique(least, return_inverse=True)[1].reshape(-1)
 
 
 def _average_cells(images: Images) -> NDArray[np.float32]:
-    """(N, K), the mean grey value of each cell of a coarse grid."""
-    height, width = images.shape[1:3]
+    """(N, K), the mean value of each cell of a coarse grid, over all channels."""
+    height, width, channels = images.shape[1:]
     rows = np.linspace(0, height, min(SIDE, height) + 1).astype(int)
     columns = np.linspace(0, width, min(SIDE, width) + 1).astype(int)
-    sizes = np.diff(rows)[:, None] * np.diff(columns)
+    sizes = np.diff(rows)[:, None] * np.diff(columns) * channels
     averages = np.empty((len(images), sizes.size), np.float32)
+    number = np.min_scalar_type(255 * int(np.diff(rows).max()))  # The smallest is the fastest.
     for block in _iterate_image_blocks(images):
-        grey = _average_channels(images[block])
-        sums = np.add.reduceat(np.add.reduceat(grey, rows[:-1], 1), columns[:-1], 2)
-        averages[block] = (sums / sizes).reshape(len(grey), -1)
+        pixels = images[block].reshape(-1, height, width * channels).astype(number)
+        bands = [pixels[:, top:end].sum(axis=1, dtype=number) for top, end in pairwise(rows)]
+        across = np.stack(bands, axis=1)
+        ends = pairwise(columns * channels)
+        sums = [across[:, :, left:end].sum(axis=2, dtype=np.uint64) for left, end in ends]
+        averages[block] = (np.stack(sums, axis=2) / sizes).reshape(len(pixels), -1)
     return averages
-
-
-def _average_channels(images: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """(N, H, W), as `mean(axis=-1)` to the bit, several times as fast."""
-    grey = images[..., 0].astype(np.float32)
-    for channel in range(1, images.shape[-1]):
-        grey += images[..., channel]
-    return np.asarray(grey / np.float32(images.shape[-1]))
 
 
 def _iterate_image_blocks(images: Images, count: int | None = None) -> Iterator[slice]:

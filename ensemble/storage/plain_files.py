@@ -16,8 +16,7 @@ def open_plain_file(path: Path) -> BufferedReader:
       OSError: there is none, it may not be read, or it is a folder, a FIFO or a device: opening
         a FIFO would wait for somebody to write into it.
     """
-    way = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
-    return os.fdopen(_check_plain_file(os.open(path, way), path), "rb")
+    return os.fdopen(_open_plain_descriptor(path), "rb")
 
 
 def open_plain_append(path: Path) -> BinaryIO:
@@ -41,6 +40,36 @@ def read_limited_bytes(path: Path, most: int) -> bytes:
     return content
 
 
+def read_file_start(path: Path, most: int) -> tuple[bytes, int]:
+    """The first bytes of a plain file, at most so many, and how many it has.
+
+    With as few calls as can be, for whoever reads many files.
+
+    Raises:
+      OSError: as of `open_plain_file`.
+    """
+    descriptor = _open_plain_descriptor(path)
+    try:
+        size = os.fstat(descriptor).st_size
+        return _read_descriptor(descriptor, min(size, most)), size
+    finally:
+        os.close(descriptor)
+
+
+def read_small_file(path: Path, most: int) -> bytes | None:
+    """All of a plain file, likewise; None where it has more bytes than that.
+
+    Raises:
+      OSError: as of `open_plain_file`.
+    """
+    descriptor = _open_plain_descriptor(path)
+    try:
+        size = os.fstat(descriptor).st_size
+        return None if size > most else _read_descriptor(descriptor, size)
+    finally:
+        os.close(descriptor)
+
+
 def read_text_beginning(path: Path, most: int) -> str:
     """The first bytes of a text, as far as they can be read; OSError if there is none."""
     with open_plain_file(path) as file:
@@ -57,6 +86,19 @@ def parse_json(text: bytes) -> Any:
         return _DECODER.decode(text.decode(json.detect_encoding(text), "surrogatepass"))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def _open_plain_descriptor(path: Path) -> int:
+    way = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    return _check_plain_file(os.open(path, way), path)
+
+
+def _read_descriptor(descriptor: int, count: int) -> bytes:
+    """So many bytes, or all where a file has become shorter."""
+    content = os.read(descriptor, count)
+    while len(content) < count and (more := os.read(descriptor, count - len(content))):
+        content += more
+    return content
 
 
 def _check_plain_file(descriptor: int, path: Path) -> int:

@@ -4,9 +4,17 @@ import io
 
 import numpy as np
 from PIL import Image
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from ensemble import datasets
-from ensemble.datasets.duplicates import find_duplicate_images
+from ensemble.datasets.duplicates import (
+    MAX_NEIGHBORS,
+    NeighborIndex,
+    find_duplicate_images,
+    number_components,
+)
 
 
 def photographs(n: int, seed: int = 0) -> np.ndarray:
@@ -62,3 +70,32 @@ def test_a_thousand_pictures_that_are_nearly_one_are_no_million_pairs() -> None:
     many = np.clip(image + rng.integers(-2, 3, (3000, 12, 12, 1)), 0, 255).astype(np.uint8)
     many[:1000] = many[0]
     assert find_duplicate_images(many, many[:50]).in_training.all()
+
+
+def test_neighbours_are_those_that_scipy_finds() -> None:
+    rng = np.random.default_rng(3)
+    points = rng.normal(120, 60, (500, 64)).astype(np.float32)
+    others = np.concatenate([points[:300] + rng.normal(0, 6, (300, 64)), points + 200])
+    found = NeighborIndex(points).find_neighbors(others.astype(np.float32), 50.0)
+    tree = cKDTree(points)
+    near = tree.query(others, k=MAX_NEIGHBORS, distance_upper_bound=50.0)[1]
+    pairs = {(row, point) for row in range(len(near)) for point in near[row] if point < tree.n}
+    assert set(zip(*(each.tolist() for each in found), strict=True)) == pairs
+    assert 100 < len(pairs) < 300
+    assert (np.diff(found[0]) >= 0).all()
+
+
+def test_of_more_neighbours_than_are_compared_the_nearest_are() -> None:
+    points = np.arange(40, dtype=np.float32)[:, None]
+    row, point = NeighborIndex(points).find_neighbors(points[20:21] + np.float32(0.25), 15.0)
+    assert row.tolist() == [0] * MAX_NEIGHBORS
+    assert sorted(point.tolist()) == list(range(17, 25))
+
+
+def test_what_is_linked_by_others_has_one_number() -> None:
+    rng = np.random.default_rng(4)
+    for links in (0, 50, 200, 400):
+        first, second = rng.integers(0, 300, (2, links))
+        graph = coo_matrix((np.ones(links, np.int8), (first, second)), shape=(300, 300))
+        expected = connected_components(graph, directed=False)[1]
+        assert (number_components(300, first, second) == expected).all()

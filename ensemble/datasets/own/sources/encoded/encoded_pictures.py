@@ -17,7 +17,11 @@ from ensemble.datasets.own.sources.encoded import (
     picture_decoding,
     picture_survey,
 )
-from ensemble.datasets.own.sources.encoded.parallel_reading import count_decoder_threads, map_files
+from ensemble.datasets.own.sources.encoded.parallel_reading import (
+    count_decoder_threads,
+    count_pictures_ahead,
+    map_files,
+)
 from ensemble.datasets.own.sources.encoded.picture_decoding import PictureFile
 from ensemble.pictures.files.levels import STANDARD_LEVELS
 
@@ -77,7 +81,7 @@ class EncodedPictures(Generic[File]):
     def iterate_pictures(
         self, split: str, form: DatasetImageFormat
     ) -> Iterator[Pixels | UnreadablePicture]:
-        """Each picture of a split, decoded in several threads a few hundred ahead."""
+        """Each picture of a split, decoded in several threads, some ahead."""
         files = self.files[split]
 
         def read_picture(file: File) -> Pixels | UnreadablePicture:
@@ -90,4 +94,5 @@ class EncodedPictures(Generic[File]):
             picture_decoding.silence_pillow_warnings(),
             ThreadPoolExecutor(count_decoder_threads()) as pool,
         ):
-            yield from map_files(read_picture, files, pool)
+            ahead = count_pictures_ahead(form.height * form.width * form.channels)
+            yield from map_files(read_picture, files, pool, ahead)

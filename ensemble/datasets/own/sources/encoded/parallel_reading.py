@@ -1,20 +1,21 @@
-"""Files read in several threads, a few hundred ahead, in order."""
+"""Files read in several threads, some ahead, in order."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
-from itertools import chain
+from concurrent.futures import Executor, Future
 from typing import TypeVar
 
 Read = TypeVar("Read")
 Found = TypeVar("Found")
 
-BATCH = 256  # pictures that are read ahead
+MAX_AHEAD = 256  # files that are read ahead
+MAX_AHEAD_BYTES = 2**22  # of their pixels: what has left the caches costs as much as decoding it
 CHUNK = 4  # of them that a thread takes at once: to hand each over by itself takes as long as it
 
 
 def map_files(
-    function: Callable[[Read], Found], files: Sequence[Read], pool: Executor, first: int = BATCH
+    function: Callable[[Read], Found], files: Sequence[Read], pool: Executor, ahead: int = MAX_AHEAD
 ) -> Iterator[Found]:
     """The function of each file, in order.
 
@@ -22,20 +23,30 @@ def map_files(
       function: called in the threads of the pool.
       files: or what else the function takes.
       pool: what reads several at once.
-      first: how many are read before the first result is given, at most.
+      ahead: how many are read beyond the one whose result is given, at most.
     """
 
     def read_chunk(chunk: Sequence[Read]) -> list[Found]:
         return [function(file) for file in chunk]
 
-    start, size = 0, first
-    while start < len(files):
-        end = min(start + size, len(files))
-        chunks = [files[place : min(place + CHUNK, end)] for place in range(start, end, CHUNK)]
-        yield from chain.from_iterable(pool.map(read_chunk, chunks))
-        start, size = end, BATCH
+    waiting = deque[Future[list[Found]]]()
+    try:
+        for start in range(0, len(files), CHUNK):
+            waiting.append(pool.submit(read_chunk, files[start : start + CHUNK]))
+            if len(waiting) * CHUNK >= ahead:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+    finally:
+        for future in waiting:  # Nobody asks for them any more.
+            future.cancel()
 
 
 def count_decoder_threads() -> int:
     """How many pictures are decoded at once."""
     return min(8, os.cpu_count() or 1)
+
+
+def count_pictures_ahead(size: int = MAX_AHEAD_BYTES) -> int:
+    """How many pictures of so many bytes each are decoded ahead, so that all threads have some."""
+    return max(2 * CHUNK * count_decoder_threads(), min(MAX_AHEAD, MAX_AHEAD_BYTES // size))

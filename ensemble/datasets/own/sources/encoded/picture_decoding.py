@@ -32,7 +32,7 @@ from ensemble.pictures.files.levels import (
     is_deep_image,
     scale_levels,
 )
-from ensemble.storage.plain_files import open_plain_file
+from ensemble.storage.plain_files import open_plain_file, read_file_start, read_small_file
 
 # Not all that Pillow knows: some of its formats start other programs. JPEG's opens MPO too.
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM", "AVIF")
@@ -61,6 +61,7 @@ SUFFIXES = frozenset(
 )
 MOST_PIXELS = 89_478_485  # Pillow's own limit
 MOST_FILE = 200 * 2**20  # bytes
+SMALL_FILE = 2**20  # bytes up to which a file is read in one go
 LARGE_PICTURE_PIXELS = (
     2**24
 )  # pixels from which pictures are decoded one at a time: each may take over 1 GB
@@ -137,14 +138,13 @@ def _read_jpeg_traits(path: PictureFile) -> PictureTraits | None:
     """The traits of an ordinary JPEG; None where a decoder has to be asked, for a refusal too."""
     try:
         if isinstance(path, Path):
-            with open_plain_file(path) as file:
-                header = read_jpeg_header(file.read(JPEG_HEAD_BYTES))
-                size = os.fstat(file.fileno()).st_size
+            content, size = read_file_start(path, JPEG_HEAD_BYTES)
         else:
             content = path.read_bytes()
-            header, size = read_jpeg_header(content[:JPEG_HEAD_BYTES]), len(content)
+            size = len(content)
     except (OSError, DataError):
         return None
+    header = read_jpeg_header(content[:JPEG_HEAD_BYTES])
     if header is None or size > MOST_FILE or header.width * header.height > MOST_PIXELS:
         return None
     return PictureTraits(
@@ -166,7 +166,7 @@ def read_picture_pixels(
       UnreadablePictureError: it is damaged, too large, or of another size than all are said to
         have.
     """
-    with open_picture_file(path) as image:
+    with open_picture_file(path, whole=True) as image:
         orientation = read_exif_orientation(image)
         if form.resize:
             # A photograph is decoded at a half, a quarter or an eighth where that is enough.
@@ -187,19 +187,30 @@ def limit_large_decoding(image: Image.Image) -> Iterator[None]:
 
 
 @contextmanager
-def open_picture_file(path: PictureFile) -> Iterator[Image.Image]:
-    """A picture's file, opened; whatever its decoder raises is an UnreadablePictureError."""
-    if not isinstance(path, Path):
-        with convert_decoder_errors():
+def open_picture_file(path: PictureFile, *, whole: bool = False) -> Iterator[Image.Image]:
+    """A picture's file, opened; whatever its decoder raises is an UnreadablePictureError.
+
+    Args:
+      path: of the file.
+      whole: whether all of it will be needed, so that a small one is read in one go: threads that
+        decode wait for one another at each reading.
+    """
+    content: bytes | None = None
+    with convert_decoder_errors():
+        if not isinstance(path, Path):
             content = path.read_bytes()
-        with open_picture_stream(io.BytesIO(content), len(content)) as image:
+        elif whole:
+            content = read_small_file(path, SMALL_FILE)
+    if content is None and isinstance(path, Path):
+        with (
+            convert_decoder_errors(),
+            open_plain_file(path) as file,
+            open_picture_stream(file, os.fstat(file.fileno()).st_size) as image,
+        ):
             yield image
         return
-    with (
-        convert_decoder_errors(),
-        open_plain_file(path) as file,
-        open_picture_stream(file, os.fstat(file.fileno()).st_size) as image,
-    ):
+    content = content or b""
+    with open_picture_stream(io.BytesIO(content), len(content)) as image:
         yield image
 
 

@@ -12,7 +12,7 @@ from itertools import chain
 
 from ensemble.datasets.own.source import PictureSurvey
 from ensemble.datasets.own.sources.encoded import picture_decoding
-from ensemble.datasets.own.sources.encoded.parallel_reading import map_files
+from ensemble.datasets.own.sources.encoded.parallel_reading import count_pictures_ahead, map_files
 from ensemble.datasets.own.sources.encoded.picture_decoding import PictureFile
 from ensemble.pictures.files import transparency, working_image
 from ensemble.pictures.files.levels import (
@@ -24,7 +24,6 @@ from ensemble.pictures.files.levels import (
     format_level,
 )
 
-FIRST_BATCH = 16
 MAX_CLEAR_PICTURES = 512  # transparent ones that are looked at, evenly chosen
 DRAFT_SIDE = 64  # a JPEG's largest number is looked for at this size
 
@@ -105,7 +104,9 @@ def _find_range(paths: Sequence[PictureFile], pool: Executor) -> NumberRange:
         ):
             return working_image.find_number_range(image)
 
-    return _join_ranges(map_files(_skip_unreadable(read_range), paths, pool, FIRST_BATCH), None)
+    return _join_ranges(
+        map_files(_skip_unreadable(read_range), paths, pool, count_pictures_ahead()), None
+    )
 
 
 def _find_shallow_range(paths: Sequence[PictureFile], pool: Executor) -> NumberRange:
@@ -124,7 +125,7 @@ def _find_shallow_range(paths: Sequence[PictureFile], pool: Executor) -> NumberR
         return found
 
     read = _skip_unreadable(read_range)
-    ranges = chain(map(read, paths[:1]), map_files(read, paths[1:], pool, FIRST_BATCH))
+    ranges = chain(map(read, paths[:1]), map_files(read, paths[1:], pool, count_pictures_ahead()))
     return _join_ranges(ranges, MAX_SMALL_LEVEL)
 
 
