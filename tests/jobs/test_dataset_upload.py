@@ -1,5 +1,6 @@
 """Uploads from the file to a dataset: what was handed in comes out, or a sentence says why not."""
 
+import dataclasses
 import gzip
 import io
 import os
@@ -95,6 +96,29 @@ def test_a_folder_that_was_packed_becomes_the_dataset_pixel_by_pixel(folder: Pat
             assert of_split(images[labels == number]) == of_split(np.stack(truth))
     left = {path.name for path in folder.iterdir() if any(path.rglob("*"))}
     assert left == {"kept", "own"}  # in "kept", how many are copies of one another
+
+
+@pytest.mark.parametrize("twin", ["Oak", "oak_", "OAK"])
+def test_classes_that_are_spelt_almost_alike_in_a_zip_are_asked_about(
+    folder: Path, twin: str
+) -> None:
+    spelt = packed(rename=lambda name: name.replace("/oak/0", f"/{twin}/0"))
+    job = read_through(spelt)
+    assert job.state == "failed"
+    assert f"“{twin}”" in job.message
+    assert "“oak”" in job.message
+    assert "“Similar classes” below" in job.message
+    request = dataclasses.replace(job.request, merge_classes=True)
+    merged = worked(dataset_upload.start_upload_reading(job.id, request))
+    assert merged.state == "done"
+    preview = upload_preview.load_preview(job.path)
+    assert preview.note.class_names == list(CLASSES)
+    both = np.concatenate([preview.dataset.train_images, preview.dataset.test_images])
+    assert of_split(both) == of_split(np.stack(list(IMAGES.values())))
+    request = dataclasses.replace(job.request, merge_classes=False)
+    worked(dataset_upload.start_upload_reading(job.id, request))
+    kept = upload_preview.load_preview(job.path).note
+    assert sorted(kept.class_names) == sorted([*CLASSES, twin])
 
 
 def test_arrays_in_a_file_become_the_dataset(folder: Path) -> None:

@@ -75,8 +75,15 @@ def too_many_files_error(limits: ArchiveLimits) -> DataError:
     )
 
 
-def plan_unpacking(archive: zipfile.ZipFile, limits: ArchiveLimits) -> UnpackPlan:
+def plan_unpacking(
+    archive: zipfile.ZipFile, limits: ArchiveLimits, *, ignores_case: bool
+) -> UnpackPlan:
     """The files to write, in the archive's order, once every entry is harmless.
+
+    Args:
+      archive: to be unpacked.
+      limits: what it may ask for.
+      ignores_case: whether the disk that it goes to tells upper and lower case apart or not.
 
     Raises:
       DataError: one is not; it is named.
@@ -84,7 +91,13 @@ def plan_unpacking(archive: zipfile.ZipFile, limits: ArchiveLimits) -> UnpackPla
     infos = archive.infolist()
     if len(infos) > limits.files:
         raise too_many_files_error(limits)
-    tree, plan, nested, skipped, total = entry_names.EntryTree(), [], [], 0, 0
+    tree, plan, nested, skipped, total = (
+        entry_names.EntryTree(ignores_case=ignores_case),
+        [],
+        [],
+        0,
+        0,
+    )
     for info in infos:
         name = entry_names.decode_entry_name(info)
         quoted_name = entry_names.quote_entry_name(name)

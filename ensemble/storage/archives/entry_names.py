@@ -103,39 +103,45 @@ def is_system_name(name: str) -> bool:
 
 
 class EntryTree:
-    """Names that were met so far: each stands once, also for a disk that knows no case."""
+    """Names that were met so far: each stands once, for the disk that they go to.
 
-    def __init__(self) -> None:
+    Args:
+      ignores_case: whether names are one there that differ in upper and lower case alone, or in
+        their form of Unicode.
+    """
+
+    def __init__(self, *, ignores_case: bool) -> None:
+        self._ignores_case = ignores_case
         self._spelled: dict[tuple[str, ...], tuple[tuple[str, ...], bool]] = {}
 
     def add_file(self, parts: tuple[str, ...]) -> None:
         """Note a file and its folders; DataError where something else has its name."""
         self.add_folder(parts[:-1])
-        key = _normalize_entry_path(parts)
+        key = self._normalize_path(parts)
         if key in self._spelled:
-            other = quote_entry_name("/".join(self._spelled[key][0]))
-            raise DataError(
-                f"{quote_entry_name('/'.join(parts))} and {other} in the archive would be one "
-                "file on systems that ignore upper and lower case: rename one of them."
-            )
+            raise self._build_error(parts, self._spelled[key][0])
         self._spelled[key] = parts, True
 
     def add_folder(self, parts: tuple[str, ...]) -> None:
         """Note a folder and those that it is in; DataError where one is spelt in two ways."""
         for end in range(len(parts), 0, -1):
             here = parts[:end]
-            spelling, is_file = self._spelled.setdefault(_normalize_entry_path(here), (here, False))
+            spelling, is_file = self._spelled.setdefault(self._normalize_path(here), (here, False))
             if spelling != here or is_file:
-                raise DataError(
-                    f"{quote_entry_name('/'.join(here))} and "
-                    f"{quote_entry_name('/'.join(spelling))} in the archive would be one on "
-                    "systems that ignore upper and lower case: rename one of them."
-                )
+                raise self._build_error(here, spelling)
 
+    def _normalize_path(self, parts: tuple[str, ...]) -> tuple[str, ...]:
+        """What two names share that are one on the disk."""
+        if not self._ignores_case:
+            return parts
+        return tuple(unicodedata.normalize("NFC", part).casefold() for part in parts)
 
-def _normalize_entry_path(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """What two names share that are one on some disk."""
-    return tuple(unicodedata.normalize("NFC", part).casefold() for part in parts)
+    def _build_error(self, parts: tuple[str, ...], other: tuple[str, ...]) -> DataError:
+        where = "one on this disk, which ignores upper and lower case" if other != parts else "one"
+        return DataError(
+            f"{quote_entry_name('/'.join(parts))} and {quote_entry_name('/'.join(other))} in the "
+            f"archive would be {where}: rename one of them, and pack the folder again."
+        )
 
 
 def _check_windows_name(parts: tuple[str, ...], quoted_name: str) -> None:

@@ -7,6 +7,7 @@ pictures may be packed well, and a bomb of entries that share their bytes packs 
 """
 
 import shutil
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def unpack_archive(
       OSError: the disk refuses.
     """
     with _open_archive(file, limits) as archive:
-        plan = plan_unpacking(archive, limits)
+        plan = plan_unpacking(archive, limits, ignores_case=ignores_case(folder.parent))
         _check_free_space(folder.parent, plan.nbytes)
         folder.mkdir(mode=0o700)
         try:
@@ -80,6 +81,17 @@ def unpack_archive(
             shutil.rmtree(folder, ignore_errors=True)
             raise
     return UnpackResult(len(plan.files), plan.nbytes, plan.skipped, plan.nested)
+
+
+def ignores_case(folder: Path) -> bool:
+    """Whether names in a folder are one that differ in upper and lower case alone.
+
+    Raises:
+      OSError: nothing can be written there.
+    """
+    with tempfile.NamedTemporaryFile(prefix=".case-", dir=folder) as file:
+        path = Path(file.name)
+        return path.with_name(path.name.upper()).exists()
 
 
 class _BoundedFile:

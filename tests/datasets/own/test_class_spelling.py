@@ -49,6 +49,21 @@ def test_other_spellings_are_asked_about_and_done_as_said(pair, draw, add):
     assert any("kept as classes of their own" in sentence for sentence in kept.note.said)
 
 
+@pytest.mark.parametrize(
+    "pair", [("Cat", "cat"), ("sea lion", "sea_lion"), ("Sea Lion", "sealion")]
+)
+def test_spellings_beside_each_other_are_asked_about_too(pair, draw, add):
+    one, other = pair
+    root = draw({one: 4, other: 2, "dog": 3})
+    with pytest.raises(DataError, match="--merge-classes or --keep-classes") as refused:
+        add(root)
+    assert f"“{one}”" in str(refused.value)
+    assert f"“{other}”" in str(refused.value)
+    report = add(root, merge_classes=True)
+    assert sorted(report.note.class_names) == sorted([one, "dog"])
+    assert sum(map(sum, report.counts.values())) == 9
+
+
 def test_numbers_with_a_sign_are_not_alike(tmp_path, add):
     images = np.random.default_rng(0).integers(0, 256, (12, 6, 5), np.uint8)
     np.savez(tmp_path / "a.npz", x=images, y=np.array([-1, 1] * 6))

@@ -122,6 +122,15 @@ def test_a_column_each_with_a_single_1_is_a_class(grow: Grow) -> None:
     assert read_by_class(source) == {"train": {"healthy": [1], "rust": [0, 2]}}
 
 
+def test_columns_that_are_classes_keep_their_spelling(grow: Grow) -> None:
+    root = grow("a.png", "b.png", "c.png", "d.png")
+    rows = [("file", "Sea Lion", "cat", "Cat"), ("a", 1, 0, 0), ("b", 0, 1, 0), ("c", 0, 0, 1)]
+    write_rows(root / "labels.csv", *rows, ("d", 0, 0, 1))
+    source = source_lookup.open_picture_source(str(root))
+    assert source.class_names == ("Cat", "Sea Lion", "cat")
+    assert read_by_class(source) == {"train": {"Sea Lion": [0], "cat": [1], "Cat": [2, 3]}}
+
+
 def test_a_table_of_the_test_images_without_classes_is_left_out(grow: Grow) -> None:
     root = grow("train/a.png", "train/b.png", "test/c.png")
     write_rows(root / "train.csv", ("image", "label", "w"), ("a", 1, 9), ("b", 2, 9))

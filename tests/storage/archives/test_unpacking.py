@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from ensemble.errors import DataError, StorageError
+from ensemble.storage.archives import unpacking
 from ensemble.storage.archives.archive_contents import ArchiveLimits
 from ensemble.storage.archives.entry_names import parse_entry_path
 from ensemble.storage.archives.unpacking import unpack_archive
@@ -114,21 +115,37 @@ def test_a_name_that_leads_elsewhere_is_refused_by_name(
 
 
 @pytest.mark.parametrize(
-    "others",
-    [
-        ("Cats/1.png",),
-        ("cats/1.PNG",),
-        ("cats/1.png/x.png",),
-        ("cats",),
-        ("CATS/2.png",),
-        ("dogs/e\u0301.png", "dogs/\xe9.png"),
-        ("./cats/1.png",),
-        ("cats//1.png",),
-    ],
+    "others", [("cats/1.png/x.png",), ("cats",), ("./cats/1.png",), ("cats//1.png",)]
 )
 def test_two_names_for_one_file_are_refused(tmp_path: Path, others: tuple[str, ...]) -> None:
     told = refused(packed({"cats/1.png": b"x", **dict.fromkeys(others, b"y")}), tmp_path)
-    assert "would be one" in told
+    assert "would be one: rename one of them" in told
+
+
+SPELLINGS = [
+    ("Cats/1.png",),
+    ("cats/1.PNG",),
+    ("CATS/2.png",),
+    ("dogs/e\u0301.png", "dogs/\xe9.png"),
+]
+
+
+@pytest.mark.parametrize("others", SPELLINGS)
+def test_names_that_are_one_on_a_disk_that_ignores_case_are_refused_there(
+    tmp_path: Path, others: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacking, "ignores_case", lambda folder: True)
+    told = refused(packed({"cats/1.png": b"x", **dict.fromkeys(others, b"y")}), tmp_path)
+    assert "ignores upper and lower case" in told
+
+
+@pytest.mark.parametrize("others", SPELLINGS)
+def test_a_disk_that_tells_case_apart_takes_them(tmp_path: Path, others: tuple[str, ...]) -> None:
+    if unpacking.ignores_case(tmp_path):
+        pytest.skip("this disk ignores case")
+    files = {"cats/1.png": b"x", **dict.fromkeys(others, b"y")}
+    unpack_archive(io.BytesIO(packed(files)), tmp_path / "fresh", SMALL)
+    assert files_in(tmp_path / "fresh") == files
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def _read_one_hot(table: PictureTable, rest: Sequence[int]) -> list[str]:
         values = [cell.removesuffix(".0") for cell in cells]
         if sorted(values) != ["0"] * (len(values) - 1) + ["1"]:
             return []
-        labels.append(table.names[rest[values.index("1")]])
+        labels.append(normalize_name(" ".join(table.titles[rest[values.index("1")]].split())))
     return labels
 
 

@@ -51,6 +51,7 @@ class PictureTable:
     Attributes:
       path: of the file.
       names: of the columns, in lower case with underscores.
+      titles: of the columns, as they are spelt.
       rows: the cells of each row, as many as there are columns; in JSON lines a value that is not
         there is "".
       lines: the number of each row's line, from 1.
@@ -59,6 +60,7 @@ class PictureTable:
 
     path: Path
     names: tuple[str, ...]
+    titles: tuple[str, ...]
     rows: list[list[str]]
     lines: list[int]
     notes: list[str] = field(default_factory=list)
@@ -104,7 +106,8 @@ def read_picture_table(path: Path) -> PictureTable:
         ]
     except csv.Error as error:
         raise DataError(f"{path.name} is no CSV ({error}): save it again as CSV.") from error
-    names = tuple(map(normalize_column_name, header))
+    titles = tuple(title.strip() for title in header)
+    names = tuple(map(normalize_column_name, titles))
     _check_names(path, names)
     kept, numbers = [], []
     for number, row in enumerate(rows, start=first + 2):
@@ -116,7 +119,7 @@ def read_picture_table(path: Path) -> PictureTable:
             )
         kept.append(row)
         numbers.append(number)
-    return PictureTable(path, names, kept, numbers, notes)
+    return PictureTable(path, names, titles, kept, numbers, notes)
 
 
 def read_table_lines(path: Path) -> tuple[list[str], list[str]]:
@@ -174,7 +177,7 @@ def _parse_json_lines(path: Path, lines: Sequence[str], notes: list[str]) -> Pic
         if not isinstance(values, dict):
             raise DataError(f"Line {number:,} of {path.name} is no JSON object: repair it.")
         cells = {
-            normalize_column_name(name): str(value)
+            name.strip(): str(value)
             for name, value in values.items()
             if isinstance(value, str | int | float)
         }
@@ -182,10 +185,10 @@ def _parse_json_lines(path: Path, lines: Sequence[str], notes: list[str]) -> Pic
         objects.append(cells)
         numbers.append(number)
         _check_names(path, tuple(columns))
-    names = tuple(columns)
-    return PictureTable(
-        path, names, [[cells.get(name, "") for name in names] for cells in objects], numbers, notes
-    )
+    titles = tuple(columns)
+    rows = [[cells.get(title, "") for title in titles] for cells in objects]
+    names = tuple(map(normalize_column_name, titles))
+    return PictureTable(path, names, titles, rows, numbers, notes)
 
 
 def _check_names(path: Path, names: Sequence[str]) -> None:
