@@ -11,6 +11,7 @@ from ensemble.cli.options import add_settings_options
 from ensemble.cli.output import print_line
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.label_meanings import LABEL_READINGS
 from ensemble.datasets.own.request import DatasetNaming, PreparationSettings
 from ensemble.errors import DataError
 
@@ -68,6 +69,15 @@ def run_data_prepare_command(name: str) -> None:
         "# stands for digits, * for anything. By default folders or a table say the class."
     ),
 )
+@click.option(
+    "--labels",
+    "labels_as",
+    type=click.Choice(list(LABEL_READINGS)),
+    help=(
+        "What labels in arrays are where classes have names: names, or positions from 0 or 1. By "
+        "default names where all are, else positions from 0."
+    ),
+)
 @click.option("--noun", default="image", help="Noun for one image: leaf.")
 @click.option("--title", default="", help="Title of the dataset; by default its name.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
@@ -91,7 +101,7 @@ def run_data_add_command(
     with ProgressLine(name) as line:
         tell = None if as_json else line.show_fraction
         report = dataset_builder.add_custom_dataset(
-            source_lookup.open_picture_source(source, how.seed, how.class_pattern),
+            source_lookup.open_picture_source(source, how.seed, how.class_pattern, how.labels_as),
             how,
             called,
             tell,

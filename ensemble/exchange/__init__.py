@@ -4,6 +4,7 @@ No file is believed: headers are read and compared with each other before anythi
 nothing is unpickled, and what cannot be taken is refused in a sentence that says how to mend it.
 """
 
+from ensemble.datasets.label_meanings import LABEL_READINGS
 from ensemble.exchange.capsule import Capsule, import_capsule
 from ensemble.exchange.capsule import read_report_capsules as read_reports
 from ensemble.exchange.capsule.capsule_summary import (
@@ -11,7 +12,7 @@ from ensemble.exchange.capsule.capsule_summary import (
     describe_report_file,
     find_report_capsules,
 )
-from ensemble.exchange.checks.label_readings import LABEL_READINGS, LabelReadingError
+from ensemble.exchange.checks.label_readings import LabelReadingError
 from ensemble.exchange.checks.limits import MAX_UNPACK_RATIO, check_import_size, max_import_bytes
 from ensemble.exchange.member_outputs import MemberOutputs
 from ensemble.exchange.prediction_export import ExportedPredictions, export_run

@@ -28,7 +28,7 @@ class MemberOutputs:
       notes: what was assumed or converted, a sentence each.
       groups: int64 (N,), numbers of the groups of examples that belong together, or None.
       label_reading: how the labels were read where they fit several ways, one of
-        `checks.label_readings.LABEL_READINGS`; else "".
+        `label_meanings.LABEL_READINGS`; else "".
       label_options: the ways in which they can be read.
       details: what the examples are called, and what else is known of each.
       noun: what one example is, in the singular; "" where nothing says it.

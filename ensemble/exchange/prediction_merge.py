@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import number_groups
 from ensemble.analysis.quality.averaging import average_probabilities
+from ensemble.datasets.label_meanings import LABEL_READINGS
 from ensemble.errors import PredictionsError
 from ensemble.exchange.binary_columns import turn_member_columns
 from ensemble.exchange.checks import names
 from ensemble.exchange.checks.axes import OutputAxes, parse_output_axes
 from ensemble.exchange.checks.label_readings import (
-    LABEL_READINGS,
     LabelReading,
     LabelReadingError,
     choose_label_reading,
@@ -51,7 +51,7 @@ def merge_predictions(
     Args:
       files: the files.
       most_bytes: of memory that may be taken; None for as much as there is.
-      labels_as: one of `checks.label_readings.LABEL_READINGS`; "" for what the names and the
+      labels_as: one of `label_meanings.LABEL_READINGS`; "" for what the names and the
         predictions say.
 
     Raises:
@@ -91,7 +91,7 @@ def merge_predictions(
         details = details.take(kept)
         notes.append(_describe_left_out(left_out, len(labels)))
     with name_file_in_errors(first):
-        reading = _read_labels(readings, probabilities, shape[3], labels_as)
+        reading = _resolve_label_reading(readings, probabilities, shape[3], labels_as)
     notes += [*reading.notes, *_describe_zero_probabilities(probabilities[-1], reading.labels)]
     if groups is not None:
         groups = number_groups(groups).astype(np.int64)
@@ -172,7 +172,7 @@ def _describe_left_out(count: int, examples: int) -> str:
     )
 
 
-def _read_labels(
+def _resolve_label_reading(
     readings: dict[str, NDArray[np.int32]],
     probabilities: NDArray[np.float32],
     classes: int,

@@ -1,7 +1,7 @@
 """How a text file that somebody made is encoded: UTF-8, UTF-16, or as Windows writes it."""
 
 import codecs
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -27,6 +27,18 @@ def detect_text_encoding(start: bytes, is_utf8: Callable[[], bool]) -> str:
     if max(zeros) > 0.4 * count and min(zeros) < 0.1 * count:
         return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
     return "utf-8" if is_utf8() else FALLBACK_ENCODING
+
+
+def is_utf8_text(chunks: Iterable[bytes]) -> bool:
+    """Whether a text, given in pieces that may part a letter, is UTF-8 all through."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for chunk in chunks:
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def describe_text_encoding(encoding: str, what: str) -> str:

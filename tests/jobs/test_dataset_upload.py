@@ -121,6 +121,18 @@ def test_classes_that_are_spelt_almost_alike_in_a_zip_are_asked_about(
     assert sorted(kept.class_names) == sorted([*CLASSES, twin])
 
 
+def test_labels_are_read_another_way_where_the_page_says_so(folder: Path) -> None:
+    file, images = io.BytesIO(), RANDOM.integers(0, 256, (20, 12, 12), np.uint8)
+    np.savez(file, images=images, labels=np.arange(20) % 2 + 1, class_names=np.array(["a", "b"]))
+    job = read_through(file.getvalue(), "letters.npz")
+    assert job.state == "failed"
+    assert "have that done (“Read labels as” below)" in job.message
+    request = dataclasses.replace(job.request, labels_as="from-1")
+    assert worked(dataset_upload.start_upload_reading(job.id, request)).state == "done"
+    said = " ".join(upload_preview.load_preview(job.path).note.said)
+    assert "Labels were read as positions of classes from 1" in said
+
+
 def test_arrays_in_a_file_become_the_dataset(folder: Path) -> None:
     file = io.BytesIO()
     images = RANDOM.integers(0, 256, (20, 12, 12), np.uint8)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ensemble.datasets.entry import sanitize_noun
+from ensemble.datasets.label_meanings import LABEL_READINGS
 from ensemble.datasets.own import custom_registry
 from ensemble.errors import ConfigError
 from ensemble.settings import Settings, declare_setting
@@ -26,6 +27,8 @@ class PreparationSettings(Settings):
         one; None where nobody has said: such classes are then refused.
       class_pattern: where the class stands in a picture's name, as in "{class}_#"; "" where the
         folder or a table says it.
+      labels_as: one of `LABEL_READINGS`, what labels in arrays are where classes have names; "" for
+        names where all are, else positions.
 
     Raises:
       ConfigError: a value of the wrong type or out of its range, named with that range.
@@ -58,11 +61,17 @@ class PreparationSettings(Settings):
     )
     merge_classes: bool | None = None
     class_pattern: str = ""
+    labels_as: str = ""
 
     def __post_init__(self) -> None:
         self.check()
         if self.merge_classes not in (True, False, None):
             raise ConfigError("merge_classes has to be true, false or left out.")
+        if self.labels_as not in ("", *LABEL_READINGS):
+            raise ConfigError(
+                f"labels_as is {self.labels_as!r:.40}: it has to be "
+                f"{', '.join(LABEL_READINGS)} or left out."
+            )
         if 0 < self.size < LEAST_SIDE:
             raise ConfigError(
                 f"size is {self.size}: it has to be from {LEAST_SIDE} to "

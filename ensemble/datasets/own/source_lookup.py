@@ -29,18 +29,32 @@ ACCEPTED_SOURCES = (
 )
 
 
-def open_picture_source(named: str, seed: int = 0, class_pattern: str = "") -> PictureSource:
+def open_picture_source(
+    named: str, seed: int = 0, class_pattern: str = "", labels_as: str = ""
+) -> PictureSource:
     """The source that a person names.
 
     Args:
       named: a folder, a file of arrays or pixels, or `tfds:NAME`.
       seed: of the order in which a folder's pictures are kept.
       class_pattern: where the class stands in the name of a folder's picture; "" where it does not.
+      labels_as: what labels are where classes have names, as of `PreparationSettings`.
 
     Raises:
       DataError: there is none, or it is none that can be read.
-      ConfigError: the pattern is none, or the source no folder of pictures.
+      ConfigError: the pattern is none, or the source no folder of pictures; or no labels of it
+        could be read in several ways.
     """
+    source = _open_named_source(named, seed, class_pattern, labels_as)
+    if labels_as and not isinstance(source, ArraySource | WebDatasetSource):
+        raise ConfigError(
+            "--labels is for labels in arrays, tables of pixels or WebDataset: here the source "
+            "itself says what its classes are, so leave it out."
+        )
+    return source
+
+
+def _open_named_source(named: str, seed: int, class_pattern: str, labels_as: str) -> PictureSource:
     if named.startswith(TFDS_PREFIX):
         from ensemble.datasets.own.sources.tfds import (
             TfdsSource,
@@ -51,23 +65,23 @@ def open_picture_source(named: str, seed: int = 0, class_pattern: str = "") -> P
     if path.is_dir():
         if class_pattern:
             return FolderSource(path, seed, class_pattern)
-        return open_folder_source(path, seed)
+        return open_folder_source(path, seed, labels_as)
     if class_pattern:
         raise ConfigError(f"{CLASS_PATTERN_OPTION} is of pictures' names: give their folder.")
     if not path.is_file():
         raise DataError(f"There is no file or folder {named!r:.200}: {ACCEPTED_SOURCES}.")
     if arrays := open_file_arrays(path):
-        return ArraySource(arrays)
+        return ArraySource(arrays, labels_as)
     if path.suffix.lower() == ".parquet":
         return open_parquet_source([path], path)
     if path.suffix.lower() == ".tar" and is_webdataset(path):
-        return WebDatasetSource([path], path, seed)
+        return WebDatasetSource([path], path, seed, labels_as)
     if zipfile.is_zipfile(path) or path.name.lower().endswith((".tar", ".tgz", ".tar.gz", ".7z")):
         raise DataError(f"{path.name} is an archive: unpack it and give the folder.")
     raise DataError(f"{path.name} is not a supported kind of file: {ACCEPTED_SOURCES}.")
 
 
-def open_folder_source(path: Path, seed: int) -> PictureSource:
+def open_folder_source(path: Path, seed: int, labels_as: str = "") -> PictureSource:
     """The source in a folder: by the files that it holds, else by its folders.
 
     Raises:
@@ -77,14 +91,14 @@ def open_folder_source(path: Path, seed: int) -> PictureSource:
     if find_idx_files(folder.path):
         return IdxSource(folder.path)
     if arrays := find_folder_arrays(folder):
-        return ArraySource(arrays)
+        return ArraySource(arrays, labels_as)
     # A folder of pictures is known by the first of them, before all files are looked through.
     if not FolderWalk(path).has_pictures(path):
         if shards := list_shards(path, ".parquet"):
             return open_parquet_source(shards, path)
         shards = list_shards(path, ".tar")
         if shards and is_webdataset(shards[0]):
-            return WebDatasetSource(shards, path, seed)
+            return WebDatasetSource(shards, path, seed, labels_as)
     return FolderSource(path, seed)
 
 

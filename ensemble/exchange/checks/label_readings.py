@@ -10,14 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.datasets.label_meanings import (
+    LABEL_READINGS,
+    describe_reading_option,
+    describe_unfit_reading,
+)
 from ensemble.errors import PredictionsError
 
-# What `--labels` takes, each with what it makes of a label.
-LABEL_READINGS = {
-    "names": "names of classes",
-    "positions": "positions of classes from 0",
-    "from-1": "positions of classes from 1",
-}
 CHANCE_DEVIATIONS = 2.33  # standard deviations above which 1 % of guesses come by chance
 
 Labels = NDArray[np.int32]
@@ -110,20 +109,6 @@ def list_distinct_readings(readings: Mapping[str, Labels]) -> list[str]:
         ):
             options.append(name)
     return options
-
-
-def describe_unfit_reading(wanted: str, readings: Mapping[str, Labels]) -> str:
-    """That labels cannot be read as somebody chose, and how they can."""
-    fit = " or ".join(f"`{name}`" for name in readings)
-    return (
-        f"the labels cannot be read as {LABEL_READINGS[wanted]} (`--labels {wanted}`): at least "
-        f"one is none, so choose {fit}."
-    )
-
-
-def describe_reading_option(name: str) -> str:
-    """How a reading is asked for on the command line and in Python."""
-    return f'`--labels {name}`, in Python `labels_as="{name}"`'
 
 
 def _describe_choice(taken: str, rest: str, rights: Mapping[str, float]) -> str:

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.datasets.label_meanings import describe_reading_option
 from ensemble.errors import PredictionsError
-from ensemble.exchange.checks.label_readings import Labels, describe_reading_option
+from ensemble.exchange.checks.label_readings import Labels
 from ensemble.exchange.checks.names import sanitize_name
 
 LABEL_HINT = "give (N,) whole numbers from 0"
@@ -90,7 +91,7 @@ def find_unlabelled(
 def list_label_readings(
     labels: NDArray[Any], classes: int, names: tuple[str, ...] | None
 ) -> tuple[dict[str, Labels], list[str]]:
-    """Every way to read labels as classes, by its name in `label_readings.LABEL_READINGS`.
+    """Every way to read labels as classes, by its name in `label_meanings.LABEL_READINGS`.
 
     Args:
       labels: (N,), whole numbers or text, none of them `find_unlabelled`.

@@ -13,7 +13,11 @@ from dataclasses import dataclass, field
 
 from ensemble.errors import PredictionsError
 from ensemble.storage.arrays.npy import MAX_READ_BYTES, BoundedReader
-from ensemble.storage.text_encoding import describe_text_encoding, detect_text_encoding
+from ensemble.storage.text_encoding import (
+    describe_text_encoding,
+    detect_text_encoding,
+    is_utf8_text,
+)
 
 MOST_HEADER = 2**18
 SAMPLE_BYTES = 2**19  # of the beginning, by which columns are told
@@ -109,7 +113,7 @@ def read_csv_text(file: BoundedReader) -> CsvText:
       PredictionsError: it is no table.
     """
     start = _read_start(file)
-    encoding = detect_text_encoding(start, lambda: _is_utf8(file))
+    encoding = detect_text_encoding(start, lambda: is_utf8_text(_iterate_pieces(file)))
     notes = list(filter(None, [describe_text_encoding(encoding, "The table")]))
     text = start.decode(encoding, "ignore")
     if not text.strip() or any(letter < " " and letter not in "\t\r\n" for letter in text[:4096]):
@@ -199,25 +203,19 @@ def _read_start(file: BoundedReader) -> bytes:
     return b"".join(pieces)
 
 
-def _is_utf8(file: BoundedReader) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
+def _iterate_pieces(file: BoundedReader) -> Iterator[bytes]:
+    """All of a file from its start, some of it at a time."""
     file.seek(0)
-    try:
-        while piece := file.read(MAX_READ_BYTES):
-            decoder.decode(piece)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
+    while piece := file.read(MAX_READ_BYTES):
+        yield piece
 
 
 def _has_comments(file: BoundedReader, encoding: str) -> bool:
     """Whether a line of a UTF-8 file, but the first, begins with "#"."""
     if not encoding.startswith("utf-8"):
         return True
-    file.seek(0)
     last = b""
-    while piece := file.read(MAX_READ_BYTES):
+    for piece in _iterate_pieces(file):
         if b"\n#" in last + piece:
             return True
         last = piece[-1:]

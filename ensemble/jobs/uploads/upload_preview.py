@@ -72,7 +72,7 @@ def prepare_preview(
       StorageError: the disk does not take it.
     """
     staged, report = dataset_builder.stage_custom_dataset(
-        source_lookup.open_picture_source(str(source), how.seed, how.class_pattern),
+        source_lookup.open_picture_source(str(source), how.seed, how.class_pattern, how.labels_as),
         how,
         DatasetNaming(PREVIEW_NAME),
         progress,

@@ -24,7 +24,9 @@ PAGE_FIELD_NAMES = {
     "--max-unreadable": "Unreadable",
     CHOICE_OPTIONS: "Similar classes",
     CLASS_PATTERN_OPTION: "Class in the name",
+    "--labels": "Read labels as",
 }
+READING_OPTION = re.compile(r'`--labels [\w-]+`(, in Python `labels_as="[\w-]+"`)?')
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class UploadRequest:
 
     Attributes:
       file: its name, as the browser said it; only to be shown.
-      size, test_share, max_unreadable, merge_classes, class_pattern: as of `PreparationSettings`.
+      size, test_share, max_unreadable, merge_classes, class_pattern, labels_as: as of
+        `PreparationSettings`.
     """
 
     file: str
@@ -42,6 +45,7 @@ class UploadRequest:
     max_unreadable: float = 0.01
     merge_classes: bool | None = None
     class_pattern: str = ""
+    labels_as: str = ""
 
     @property
     def preparation(self) -> PreparationSettings:
@@ -52,6 +56,7 @@ class UploadRequest:
             max_unreadable=self.max_unreadable,
             merge_classes=self.merge_classes,
             class_pattern=self.class_pattern,
+            labels_as=self.labels_as,
         )
 
     @property
@@ -96,6 +101,7 @@ def rephrase_for_page(sentence: str, folder: Path) -> str:
     """A sentence for people who see no folders of the server, nor options of the command line."""
     for subfolder in (folder / UNPACKED_FOLDER, folder / SOURCE_FOLDER):
         sentence = sentence.replace(f"{subfolder}{os.sep}", "")
+    sentence = READING_OPTION.sub(f"“{PAGE_FIELD_NAMES['--labels']}” below", sentence)
     for option, field in PAGE_FIELD_NAMES.items():
         sentence = re.sub(
             rf"(a (larger|smaller) )?{option}\b( \d+)?", rf"\1“{field}” below", sentence

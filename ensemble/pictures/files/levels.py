@@ -48,7 +48,7 @@ STANDARD_LEVELS = PictureLevels()
 
 
 @dataclass
-class NumberRange:
+class LevelRange:
     """The least and largest number by now; NaN is passed over.
 
     Attributes:
@@ -73,7 +73,7 @@ class NumberRange:
             self.low = min(self.low, float(values.min()))
             self.high = max(self.high, float(values.max()))
 
-    def join(self, other: "NumberRange") -> None:
+    def join(self, other: "LevelRange") -> None:
         """Takes in what another has met."""
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
         self.whole = self.whole and other.whole
@@ -149,7 +149,7 @@ def expand_small_levels(image: Image.Image, levels: PictureLevels) -> Image.Imag
 
 
 def select_image_levels(
-    image: Image.Image, levels: PictureLevels, find_range: Callable[[Image.Image], NumberRange]
+    image: Image.Image, levels: PictureLevels, find_range: Callable[[Image.Image], LevelRange]
 ) -> Levels | None:
     """The levels of one picture; None where it is as it is.
 
@@ -171,7 +171,7 @@ def select_image_levels(
     return choose_own_levels(found, is_fraction=image.mode == "F")
 
 
-def choose_own_levels(found: NumberRange, *, is_fraction: bool) -> Levels:
+def choose_own_levels(found: LevelRange, *, is_fraction: bool) -> Levels:
     """The levels of a deep picture by itself, of which no other is known.
 
     White is the top of the smallest depth that holds the picture: cameras and scanners keep 10,

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from ensemble.pictures.files import levels
-from ensemble.pictures.files.levels import STANDARD_LEVELS, Levels, NumberRange, PictureLevels
+from ensemble.pictures.files.levels import STANDARD_LEVELS, LevelRange, Levels, PictureLevels
 from ensemble.pictures.files.transparency import has_transparency
 
 STRIP_PIXELS = 1_000_000  # pixels
@@ -76,14 +76,14 @@ def find_value_span(
     image: Image.Image, of_dataset: PictureLevels = STANDARD_LEVELS
 ) -> Levels | None:
     """The values of black and white of a picture, by `levels.select_image_levels`, or None."""
-    return levels.select_image_levels(image, of_dataset, find_number_range)
+    return levels.select_image_levels(image, of_dataset, find_level_range)
 
 
-def find_number_range(image: Image.Image) -> NumberRange:
+def find_level_range(image: Image.Image) -> LevelRange:
     """The range of all numbers of a picture, strip by strip."""
     width, height = image.size
     rows = max(1, STRIP_PIXELS // width)
-    found = NumberRange()
+    found = LevelRange()
     for top in range(0, height, rows):
         found.add(np.asarray(image.crop((0, top, width, min(top + rows, height)))))
     return found

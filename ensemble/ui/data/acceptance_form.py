@@ -5,6 +5,7 @@ import re
 import streamlit as st
 
 from ensemble.access import Action
+from ensemble.datasets.label_meanings import LABEL_READINGS
 from ensemble.datasets.own import custom_registry
 from ensemble.datasets.own.request import MAX_NAME_LENGTH, DatasetNaming
 from ensemble.errors import EnsembleError
@@ -133,7 +134,19 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         help="Where pictures' names hold the class: {class}_# for cat_12.jpg; # stands for digits, "
         "* for anything.",
     )
-    other = UploadRequest(now.file, int(size), float(share), float(bad), merge, pattern.strip())
+    labels = widget_state.draw_widget(
+        st.segmented_control,
+        "Read labels as",
+        list(LABEL_READINGS),
+        default=now.labels_as or None,
+        key=build_upload_field_key(job, "labels"),
+        persist_state="session",
+        format_func=LABEL_READINGS.__getitem__,
+        help="Labels in arrays can be the names of classes, or count them. What was taken is said.",
+    )
+    other = UploadRequest(
+        now.file, int(size), float(share), float(bad), merge, pattern.strip(), labels or ""
+    )
     st.button(
         "Read it again",
         icon=":material/refresh:",

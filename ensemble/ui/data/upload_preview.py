@@ -8,6 +8,7 @@ from ensemble.figures.class_counts import ClassCounts
 from ensemble.jobs.uploads import upload_preview
 from ensemble.jobs.uploads.dataset_upload import UploadJob
 from ensemble.jobs.uploads.upload_preview import UploadFindings, UploadPreview
+from ensemble.jobs.uploads.upload_request import rephrase_for_page
 from ensemble.ui.data import acceptance_form
 from ensemble.ui.shared import figure_panel, theme
 from ensemble.wording import escaping, formats
@@ -40,7 +41,10 @@ def show_upload_preview(job: UploadJob) -> None:
     if sentences := preview.note.said:
         with st.container(border=True, key="data_said"):
             st.markdown(
-                "\n".join(f"- {escaping.escape_markdown(sentence)}" for sentence in sentences)
+                "\n".join(
+                    f"- {escaping.escape_markdown(rephrase_for_page(sentence, job.path))}"
+                    for sentence in sentences
+                )
             )
             show_unreadable_files(preview.findings)
     left, right = st.columns([2, 3], gap="large")

@@ -50,7 +50,7 @@ def add() -> Callable[..., PreparationReport]:
     ) -> PreparationReport:
         preparation = PreparationSettings(**how)
         source = source_lookup.open_picture_source(
-            str(path), preparation.seed, preparation.class_pattern
+            str(path), preparation.seed, preparation.class_pattern, preparation.labels_as
         )
         return dataset_builder.add_custom_dataset(
             source, preparation, DatasetNaming(name, noun=noun)

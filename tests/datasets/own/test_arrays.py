@@ -6,10 +6,13 @@ import zipfile
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from ensemble import datasets
+from ensemble.cli.program import main
+from ensemble.datasets.label_meanings import LABEL_READINGS
 from ensemble.datasets.own.sources.arrays import array_files
-from ensemble.errors import DataError
+from ensemble.errors import ConfigError, DataError
 
 RNG = np.random.default_rng(0)
 GREY = RNG.integers(0, 256, (30, 6, 5), np.uint8)
@@ -180,10 +183,10 @@ def test_idx_files_of_any_size_come_out_as_they_went_in(names, zipped, tmp_path,
 @pytest.mark.parametrize(
     ("names", "labels", "note"),
     [
-        ([1, 2, 3], LABELS % 2 + 1, "read as the class_names"),
-        ([3, 2, 1, 0], 3 - LABELS, "read as the class_names"),
-        ([1.0, 2.0, 3.0], LABELS + 1.0, "read as the class_names"),
-        (["7", "5", "3"], 7 - 2 * LABELS, "read as the class_names"),
+        ([1, 2, 3], LABELS % 2 + 1, "read as names of classes"),
+        ([3, 2, 1, 0], 3 - LABELS, "read as names of classes"),
+        ([1.0, 2.0, 3.0], LABELS + 1.0, "read as names of classes"),
+        (["7", "5", "3"], 7 - 2 * LABELS, "read as names of classes"),
         (["a", "b", "c"], LABELS, ""),
     ],
 )
@@ -212,8 +215,49 @@ def test_labels_that_seem_to_count_from_1_are_said(saved, add):
     names = np.array(["disc", "square", "cross"])
     report = add(saved(images=GREY, labels=LABELS % 2 + 1, class_names=names))
     assert any("No image is labelled 0 (“disc”)" in note for note in report.note.said)
-    with pytest.raises(DataError, match="labels from 1 to 3: subtract 1"):
+    with pytest.raises(DataError, match="labels from 1 to 3: subtract 1") as refused:
         add(saved(images=GREY, labels=LABELS + 1, class_names=names))
+    assert "`--labels from-1`" in str(refused.value)
+
+
+def test_labels_are_read_as_was_chosen_and_the_other_way_is_said(saved, add):
+    names = np.array([2, 1, 0])
+    path = saved(images=GREY, labels=LABELS, class_names=names)
+    expected = {"": 2 - LABELS, "names": 2 - LABELS, "positions": LABELS}
+    for number, (reading, places) in enumerate(expected.items()):
+        report = add(path, f"pets_{number}", labels_as=reading)
+        found = datasets.load_dataset(f"pets_{number}")
+        wanted = {bytes(image): place for image, place in zip(GREY, places, strict=True)}
+        for images, labels in (
+            (found.train_images, found.train_labels),
+            (found.test_images, found.test_labels),
+        ):
+            assert [wanted[bytes(image[..., 0])] for image in images] == labels.tolist()
+        said = " ".join(report.note.said)
+        taken, other = ("positions", "names") if reading == "positions" else ("names", "positions")
+        assert f"Labels were read as {LABEL_READINGS[taken]}; they could be" in said
+        assert f"`--labels {other}`" in said
+    shifted = saved(images=GREY, labels=LABELS + 1, class_names=np.array(["a", "b", "c"]))
+    assert add(shifted, "shifted", labels_as="from-1").counts["train"] == [8, 8, 8]
+    with pytest.raises(DataError, match="cannot be read as names of classes"):
+        add(path.with_name(shifted.name), "no", labels_as="names")
+    with pytest.raises(DataError, match="has no class_names"):
+        add(saved(images=GREY, labels=LABELS), "no", labels_as="positions")
+    with pytest.raises(ConfigError, match="labels_as is 'ones'"):
+        add(path, "no", labels_as="ones")
+
+
+def test_where_labels_are_names_anyway_the_option_is_refused(draw, add):
+    with pytest.raises(ConfigError, match="--labels is for labels in arrays"):
+        add(draw({"a": 3, "b": 3}), labels_as="names")
+
+
+def test_the_command_takes_the_option_and_says_what_was_taken(saved):
+    path = saved(images=GREY, labels=LABELS, class_names=np.array([2, 1, 0]))
+    command = ["data", "add", "pets", str(path), "--labels", "positions"]
+    added = CliRunner().invoke(main, command)
+    assert added.exit_code == 0
+    assert "Labels were read as positions of classes from 0" in added.stderr
 
 
 @pytest.mark.parametrize("names", [None, ["disc", "square", "cross"]])

@@ -202,6 +202,27 @@ def test_tars_of_pictures_and_classes_are_read_where_they_lie(tmp_path: Path) ->
     assert "lines of the list of names" in " ".join(source.notes)
 
 
+@pytest.mark.parametrize(
+    ("listed", "classes", "labels_as", "called"),
+    [
+        ("2 1 0", "012", "", "012"),  # names go before positions
+        ("2 1 0", "012", "positions", "210"),
+        ("3 5 7 9", "357", "", "357"),
+        ("a b c", "123", "from-1", "abc"),
+        ("01 02 03", ("01", "02", "03"), "", ("01", "02", "03")),
+    ],
+)
+def test_numbers_of_classes_beside_a_list_are_names_or_positions(
+    tmp_path: Path, listed: str, classes: Sequence[str], labels_as: str, called: Sequence[str]
+) -> None:
+    root = tmp_path / "wds"
+    write_tar(root / "0.tar", {n: {".cls": classes[n % 3].encode()} for n in range(6)})
+    (root / "classnames.txt").write_text("\n".join(listed.split()))
+    source = source_lookup.open_picture_source(str(root), labels_as=labels_as)
+    assert read_numbers(source)["train"] == {n: called[n % 3] for n in range(6)}
+    assert "Labels were read as" in " ".join(source.notes)
+
+
 def test_the_class_in_json_and_pictures_without_one(tmp_path: Path) -> None:
     members = {n: {".json": json.dumps({"label": "ab"[n % 2]}).encode()} for n in range(4)}
     members[0][".txt"] = b"a photograph"

@@ -73,7 +73,7 @@ class TfdsSource:
             labels_by_split[split] = read_tfds_labels(builder, names[split], self._image, label)
         class_names = np.array(getattr(builder.info.features[label], "names", None) or [])
         self.class_names, self.labels = array_values.map_class_labels(
-            labels_by_split, class_names, name
+            labels_by_split, class_names, name, labels_as="positions" if class_names.size else ""
         )
         self._shape = builder.info.features[self._image].shape
         if "val" in names:

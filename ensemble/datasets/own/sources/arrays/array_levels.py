@@ -14,7 +14,7 @@ from ensemble.datasets.own.sources.encoded.picture_survey import MAX_CLEAR_PICTU
 from ensemble.pictures.files.levels import (
     MAX_SMALL_LEVEL,
     STANDARD_LEVELS,
-    NumberRange,
+    LevelRange,
     PictureLevels,
     describe_levels,
     format_level,
@@ -28,7 +28,7 @@ class ArrayLevelSurvey:
     """Looks at arrays of pictures, each once, and then says how they become bytes."""
 
     def __init__(self) -> None:
-        self._ranges = {kind: NumberRange() for kind in ("byte", "whole", "fraction")}
+        self._ranges = {kind: LevelRange() for kind in ("byte", "whole", "fraction")}
         self._names: dict[str, list[str]] = {kind: [] for kind in self._ranges}
         self._grounds = GroundScan()
 

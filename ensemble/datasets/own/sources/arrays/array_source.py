@@ -59,11 +59,15 @@ class NamedArrays(Protocol):
 class ArraySource:
     """Pictures in arrays that have names; a `source.PictureSource`.
 
+    Args:
+      arrays: that have them.
+      labels_as: what labels are where classes have names, as of `PreparationSettings`.
+
     Raises:
       DataError: they cannot be read, or are not those that are needed.
     """
 
-    def __init__(self, arrays: NamedArrays) -> None:
+    def __init__(self, arrays: NamedArrays, labels_as: str = "") -> None:
         self._arrays, self.origin, self.notes = arrays, arrays.origin, list(arrays.notes)
         roles = self._assign_roles(arrays.names)
         every = [name for part in roles.values() for name in part.values()]
@@ -80,7 +84,7 @@ class ArraySource:
         }
         self._images = {split: [part["images"]] for split, part in roles.items()}
         self.class_names, self.labels = array_values.map_class_labels(
-            labels_by_split, class_names, arrays.name, self.notes
+            labels_by_split, class_names, arrays.name, self.notes, labels_as
         )
         self.groups = self._number_groups(groups_by_split)
         self._check_counts()

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from ensemble.datasets.label_meanings import describe_reading_option
 from ensemble.datasets.own.custom_registry import MOST_CLASSES
+from ensemble.datasets.own.label_classes import choose_class_reading, list_class_readings
 from ensemble.datasets.own.source import (
     SPLIT_NAMES,
     VALIDATION_TESTED_NOTE,
@@ -38,6 +40,7 @@ def map_class_labels(
     class_names: NDArray[np.generic] | None,
     where: str,
     notes: list[str] | None = None,
+    labels_as: str = "",
 ) -> tuple[tuple[str, ...], dict[str, Labels]]:
     """One list of classes over all splits, and each split's labels as numbers into it.
 
@@ -47,6 +50,7 @@ def map_class_labels(
         Labels that all stand among them are names, also where they are numbers.
       where: what they are of, for the refusal.
       notes: what was assumed is added to it. Without it −1 is a label as any other.
+      labels_as: one of `label_meanings.LABEL_READINGS` that somebody chose; "" for none.
 
     Returns:
       The classes' names, and int32 (N,) of each split: −1 for an image without a label, as −1
@@ -65,7 +69,9 @@ def map_class_labels(
     }
     if len({labels.dtype.kind == "U" for labels in flat.values()}) > 1:
         flat = {split: labels.astype(str) for split, labels in flat.items()}  # 0 and "0" are one
-    every = list({label for labels in flat.values() for label in np.unique(labels).tolist()})
+    every: list[int | str] = list(
+        {label for labels in flat.values() for label in np.unique(labels).tolist()}
+    )
     given = [] if class_names is None else _format_given_names(class_names)
     if notes is not None and _marks_unlabelled(every, given):
         every.remove(UNLABELLED)
@@ -76,7 +82,12 @@ def map_class_labels(
     )
     if class_names is not None and class_names.size:
         names = given
-        order = _order_by_names(every, names, where, notes)
+        order = _order_by_names(every, names, where, notes, labels_as)
+    elif labels_as not in ("", "names"):
+        raise DataError(
+            f"{where} has no class_names, so that its labels are the names: leave --labels out, or "
+            "give it class_names."
+        )
     else:
         names = sort_class_names(map(str, every))
         are_numbers = all(isinstance(label, int) for label in every)
@@ -109,34 +120,27 @@ def _marks_unlabelled(labels: Sequence[object], names: Sequence[str]) -> bool:
 
 
 def _order_by_names(
-    labels: Sequence[object], names: list[str], where: str, notes: list[str] | None
-) -> dict[object, int]:
+    labels: Sequence[int | str],
+    names: list[str],
+    where: str,
+    notes: list[str] | None,
+    labels_as: str,
+) -> Mapping[int | str, int]:
     """The class of each label: by its name where all are names, else by its position.
 
     Raises:
-      DataError: one is neither.
+      DataError: one is neither, or not what was chosen.
     """
-    said = [] if notes is None else notes
-    places = {name: place for place, name in enumerate(names)}
-    by_name = all(str(label) in places for label in labels)
-    by_place = all(isinstance(label, int) and 0 <= label < len(names) for label in labels)
-    if by_name:
-        order: dict[object, int] = {label: places[str(label)] for label in labels}
-        if any(isinstance(label, int) and order[label] != label for label in labels):
-            said.append("Labels that are numbers were read as the class_names that they are.")
+    readings = list_class_readings(labels, names)
+    if readings and (labels_as or list(readings) != ["from-1"]):
+        order, said = choose_class_reading(readings, names, where, labels_as)
+        if notes is not None:
+            notes += said
         return order
-    if by_place:
-        if 0 not in labels:
-            said.append(
-                f"No image is labelled 0 (“{names[0]:.40}”): if labels count from 1, subtract 1 "
-                "and add it again."
-            )
-        return {place: place for place in range(len(names))}
-    numbers = [label for label in labels if isinstance(label, int)]
-    if len(numbers) == len(labels) and min(numbers) == 1 and max(numbers) == len(names):
+    if readings:
         raise DataError(
             f"{where} has labels from 1 to {len(names):,}: subtract 1, so that they number its "
-            "class_names from 0."
+            f"class_names from 0, or have that done ({describe_reading_option('from-1')})."
         )
     raise DataError(
         f"{where} has labels outside its {len(names):,} class_names: number labels "
@@ -250,7 +254,7 @@ def _flatten_source_labels(labels: NDArray[np.generic], where: str) -> NDArray[n
     return labels if labels.dtype.kind == "U" else labels.astype(np.int64)
 
 
-def _index_class_labels(labels: NDArray[np.generic], places: Mapping[object, int]) -> Labels:
+def _index_class_labels(labels: NDArray[np.generic], places: Mapping[int | str, int]) -> Labels:
     values, inverse = np.unique(labels, return_inverse=True)
     return np.array([places[value] for value in values.tolist()], np.int32)[inverse].astype(
         np.int32

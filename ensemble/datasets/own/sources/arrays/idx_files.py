@@ -59,7 +59,7 @@ class IdxSource:
             with open_idx_file(path) as (_, shape):
                 self._shapes[split, what] = shape
         splits = sorted({split for split, _ in self._files}, reverse=True)
-        labels_by_split = {split: self._read_labels(split) for split in splits}
+        labels_by_split = {split: self._read_split_labels(split) for split in splits}
         self.class_names, self.labels = array_values.map_class_labels(
             labels_by_split, None, folder.name
         )
@@ -101,7 +101,7 @@ class IdxSource:
             if file.read(1):
                 raise DataError(f"{path.name} is longer than its header says: use another copy.")
 
-    def _read_labels(self, split: str) -> NDArray[np.uint8]:
+    def _read_split_labels(self, split: str) -> NDArray[np.uint8]:
         if (split, "labels") not in self._files or (split, "images") not in self._files:
             raise DataError(f"The {split} images need their labels, and these their images.")
         images, shape = self._shapes[split, "images"], self._shapes[split, "labels"]

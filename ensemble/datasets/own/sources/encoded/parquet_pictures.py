@@ -29,7 +29,7 @@ from ensemble.datasets.own.sources.encoded.parquet_columns import (
 )
 from ensemble.datasets.own.sources.encoded.picture_shards import (
     assign_shard_splits,
-    describe_unlabelled,
+    describe_unlabelled_pictures,
 )
 from ensemble.datasets.own.sources.folders.group_table import number_group_names
 from ensemble.datasets.own.sources.folders.split_names import normalize_name
@@ -242,7 +242,7 @@ class ParquetSource(EncodedPictures[ParquetPicture]):
         numbers = {name: number for number, name in enumerate(ordered)}
         hidden = sum(label is None for each in labels.values() for label in each)
         if hidden:
-            self.notes.append(f"{describe_unlabelled(hidden)}.")
+            self.notes.append(f"{describe_unlabelled_pictures(hidden)}.")
         named: dict[str, list[str]] = {}
         for split in sorted(set(splits.values()), reverse=True):
             files, of_files, groups = list[ParquetPicture](), list[int](), list[str]()

@@ -4,6 +4,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from ensemble.datasets.own.label_classes import (
+    ClassOf,
+    choose_class_reading,
+    list_class_readings,
+)
 from ensemble.datasets.own.source import format_name_list
 from ensemble.datasets.own.sources.folders.layout_reading import assign_split_roles
 from ensemble.datasets.own.sources.folders.split_names import (
@@ -79,7 +84,7 @@ def find_shard_split(path: Path) -> str:
     return said.split if said else parse_split_location(path)
 
 
-def describe_unlabelled(count: int) -> str:
+def describe_unlabelled_pictures(count: int) -> str:
     """How many pictures are left out for want of a class, a clause."""
     have = "picture has no class and is" if count == 1 else "pictures have no class and are"
     return f"{count:,} {have} left out"
@@ -108,20 +113,38 @@ def read_class_list(folder: Path) -> list[str]:
 
 
 def name_number_classes(
-    labels: Collection[str], listed: Sequence[str]
+    labels: Collection[str], listed: Sequence[str], labels_as: str = ""
 ) -> tuple[Mapping[str, str], list[str]]:
     """What each label is called, and what was assumed: numbers stand for names that are listed.
 
+    Args:
+      labels: each different one, as it is spelt.
+      listed: the names of the classes; none where nothing lists them.
+      labels_as: one of `label_meanings.LABEL_READINGS` that somebody chose; "" for none.
+
     Raises:
-      DataError: a number has no name in the list.
+      DataError: a number has no name in the list, or labels are not what was chosen.
     """
+    if not listed and labels_as not in ("", "names"):
+        raise DataError(
+            f"There is no list of classes ({CLASS_LISTS[0]}), so that labels are the names: leave "
+            "--labels out."
+        )
     if not listed or not all(re.fullmatch(r"\d{1,9}", label) for label in labels):
         return {label: label for label in labels}, []
-    if labels and (top := max(map(int, labels))) >= len(listed):
+    numbers = {label: int(label) for label in labels}
+    readings: dict[str, ClassOf] = {
+        reading: {label: classes[number] for label, number in numbers.items()}
+        for reading, classes in list_class_readings(set(numbers.values()), listed).items()
+    }
+    if set(labels) <= set(listed):  # As they are spelt: "01".
+        readings["names"] = {label: listed.index(label) for label in labels}
+    if not readings or (not labels_as and list(readings) == ["from-1"]):
         raise DataError(
-            f"There is a class {top}, but the list of classes has {len(listed):,} lines, from 0 "
-            "on: complete it, or take it away."
+            f"There is a class {max(numbers.values())}, but the list of classes has "
+            f"{len(listed):,} lines, from 0 on: complete it, or take it away."
         )
-    return {label: listed[int(label)] for label in labels}, [
-        "The numbers of classes are lines of the list of names, from 0 on."
-    ]
+    places, notes = choose_class_reading(readings, listed, "The list of classes", labels_as)
+    if all(places[label] == number for label, number in numbers.items()):
+        notes.append("The numbers of classes are lines of the list of names, from 0 on.")
+    return {label: listed[places[label]] for label in labels}, notes

@@ -18,7 +18,7 @@ from ensemble.pictures.files import transparency, working_image
 from ensemble.pictures.files.levels import (
     MAX_LEVEL,
     MAX_SMALL_LEVEL,
-    NumberRange,
+    LevelRange,
     PictureLevels,
     describe_levels,
     format_level,
@@ -67,7 +67,7 @@ def survey_picture_files(
     return survey
 
 
-def describe_range(found: NumberRange) -> str:
+def describe_range(found: LevelRange) -> str:
     """The numbers met, and what they are taken for, a clause."""
     upper = ", whose upper eight bits are kept" if found.levels[1] == MAX_LEVEL else ""
     to = "beyond" if found.is_final else "to"
@@ -78,7 +78,7 @@ def describe_range(found: NumberRange) -> str:
     )
 
 
-def describe_small_levels(what: str, found: NumberRange) -> str:
+def describe_small_levels(what: str, found: LevelRange) -> str:
     """A sentence on pictures of 8 bits that would be nearly black."""
     return (
         f"{what} have no number above {format_level(found.high)} of 255: in all of them "
@@ -94,26 +94,26 @@ def try_picture_traits(path: PictureFile) -> picture_decoding.PictureTraits | No
         return None
 
 
-def _find_range(paths: Sequence[PictureFile], pool: Executor) -> NumberRange:
+def _find_range(paths: Sequence[PictureFile], pool: Executor) -> LevelRange:
     """The range of the numbers of deep pictures, until no other can change the levels."""
 
-    def read_range(path: PictureFile) -> NumberRange:
+    def read_range(path: PictureFile) -> LevelRange:
         with (
             picture_decoding.open_picture_file(path) as image,
             picture_decoding.limit_large_decoding(image),
         ):
-            return working_image.find_number_range(image)
+            return working_image.find_level_range(image)
 
     return _join_ranges(
         map_files(_skip_unreadable(read_range), paths, pool, count_pictures_ahead()), None
     )
 
 
-def _find_shallow_range(paths: Sequence[PictureFile], pool: Executor) -> NumberRange:
+def _find_shallow_range(paths: Sequence[PictureFile], pool: Executor) -> LevelRange:
     """The range of the numbers of pictures of 8 bits, until one is not nearly black."""
 
-    def read_range(path: PictureFile) -> NumberRange:
-        found = NumberRange()
+    def read_range(path: PictureFile) -> LevelRange:
+        found = LevelRange()
         with picture_decoding.open_picture_file(path) as image:
             image.draft(None, (DRAFT_SIDE, DRAFT_SIDE))
             with picture_decoding.limit_large_decoding(image):
@@ -130,20 +130,20 @@ def _find_shallow_range(paths: Sequence[PictureFile], pool: Executor) -> NumberR
 
 
 def _skip_unreadable(
-    read: Callable[[PictureFile], NumberRange],
-) -> Callable[[PictureFile], NumberRange]:
-    def read_or_skip(path: PictureFile) -> NumberRange:
+    read: Callable[[PictureFile], LevelRange],
+) -> Callable[[PictureFile], LevelRange]:
+    def read_or_skip(path: PictureFile) -> LevelRange:
         try:
             return read(path)
         except picture_decoding.UnreadablePictureError:
-            return NumberRange()
+            return LevelRange()
 
     return read_or_skip
 
 
-def _join_ranges(ranges: Iterator[NumberRange], enough: float | None) -> NumberRange:
+def _join_ranges(ranges: Iterator[LevelRange], enough: float | None) -> LevelRange:
     """All ranges in one, until the largest number exceeds `enough`, or nothing can change."""
-    found = NumberRange()
+    found = LevelRange()
     for each in ranges:
         found.join(each)
         if found.is_final or (enough is not None and found.high > enough):

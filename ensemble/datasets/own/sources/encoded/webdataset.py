@@ -21,7 +21,7 @@ from ensemble.datasets.own.sources.encoded.encoded_pictures import EncodedPictur
 from ensemble.datasets.own.sources.encoded.picture_decoding import SUFFIXES
 from ensemble.datasets.own.sources.encoded.picture_shards import (
     assign_shard_splits,
-    describe_unlabelled,
+    describe_unlabelled_pictures,
     name_number_classes,
     read_class_list,
 )
@@ -70,12 +70,15 @@ class WebDatasetSource(EncodedPictures[TarPicture]):
       paths: of the files, of which at least one holds pictures with classes.
       root: the folder that was named, or the file.
       seed: of the order in which pictures are kept.
+      labels_as: what numbers of classes are where names are listed, as of `PreparationSettings`.
 
     Raises:
       DataError: a file cannot be read, or they are not those of at least two classes.
     """
 
-    def __init__(self, paths: Sequence[Path], root: Path, seed: int = 0) -> None:
+    def __init__(
+        self, paths: Sequence[Path], root: Path, seed: int = 0, labels_as: str = ""
+    ) -> None:
         super().__init__([])
         self.origin = f"WebDataset {Path(os.path.abspath(root)).name}"
         self.groups: dict[str, NDArray[np.int64]] = {}
@@ -91,7 +94,7 @@ class WebDatasetSource(EncodedPictures[TarPicture]):
                     without.append(f"{path.name}/{picture.name}")
         listed = read_class_list(root if root.is_dir() else root.parent)
         every = {label for classes in by_split.values() for label in classes}
-        names, more = name_number_classes(every, listed)
+        names, more = name_number_classes(every, listed, labels_as)
         ordered = sort_class_names(names.values())
         if len(ordered) < 2:
             raise DataError(
@@ -103,7 +106,9 @@ class WebDatasetSource(EncodedPictures[TarPicture]):
         self.class_names = format_class_names(ordered)
         self.notes += [*notes, *more]
         if without:
-            self.notes.append(f"{describe_unlabelled(len(without))}: {format_name_list(without)}.")
+            self.notes.append(
+                f"{describe_unlabelled_pictures(len(without))}: {format_name_list(without)}."
+            )
         numbers = {name: number for number, name in enumerate(ordered)}
         for split in sorted(by_split, reverse=True):
             files: dict[int, list[TarPicture]] = {}

@@ -14,7 +14,7 @@ from ensemble.datasets.own.sources.folders.layout_reading import (
 )
 from ensemble.datasets.own.sources.folders.split_folders import (
     SplitFolder,
-    describe_unlabelled,
+    describe_unlabelled_split,
     unwrap_split,
 )
 from ensemble.datasets.own.sources.folders.split_names import (
@@ -129,7 +129,7 @@ def part_beside_classes(
         elif pictures or inner:
             left = SplitFolder(folder, UNLABELLED, folder.name)
             left.loose = reading.walk.list_pictures(folder)
-            reading.notes.append(describe_unlabelled(left, []))
+            reading.notes.append(describe_unlabelled_split(left, []))
             reading.tree.add_left_out(folder.name, left.count)
     return by_split, classes
 

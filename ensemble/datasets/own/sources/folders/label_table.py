@@ -91,9 +91,9 @@ def _find_labels(table: PictureTable, rest: Sequence[int]) -> tuple[list[str], s
     """The class of each row, what it was read from, and why no column is one of classes."""
     named = [at for at in table.find_columns(LABEL_COLUMNS) if at in rest]
     if named:
-        return _read_labels(table, named[0])
+        return _read_label_column(table, named[0])
     if len(rest) == 1:
-        return _read_labels(table, rest[0])
+        return _read_label_column(table, rest[0])
     if hot := _read_one_hot(table, rest):
         return hot, f"{len(rest)} columns with a single 1", ""
     listing = format_name_list([table.names[at] for at in rest])
@@ -108,7 +108,7 @@ def _find_labels(table: PictureTable, rest: Sequence[int]) -> tuple[list[str], s
     )
 
 
-def _read_labels(table: PictureTable, column: int) -> tuple[list[str], str, str]:
+def _read_label_column(table: PictureTable, column: int) -> tuple[list[str], str, str]:
     cells = [normalize_name(" ".join(cell.split())) for cell in table.list_cells(column)]
     # pandas writes whole numbers with a point where some are missing.
     if all(re.fullmatch(r"(\d+\.0)?", cell) for cell in cells):

@@ -10,7 +10,11 @@ from pathlib import Path
 from ensemble.errors import DataError
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
-from ensemble.storage.text_encoding import describe_text_encoding, detect_text_encoding
+from ensemble.storage.text_encoding import (
+    describe_text_encoding,
+    detect_text_encoding,
+    is_utf8_text,
+)
 
 MAX_TABLE_BYTES = 2**28
 MAX_LINE_CHARACTERS = 100_000
@@ -138,19 +142,11 @@ def read_table_lines(path: Path) -> tuple[list[str], list[str]]:
         ) from error
     if len(content) > MAX_TABLE_BYTES:
         raise DataError(f"{path.name} is larger than {MAX_TABLE_BYTES / 2**20:.0f} MB.")
-    encoding = detect_text_encoding(content, lambda: _is_utf8(content))
+    encoding = detect_text_encoding(content, lambda: is_utf8_text([content]))
     lines = content.decode(encoding, "replace").splitlines()
     if not lines or max(map(len, lines)) > MAX_LINE_CHARACTERS:
         raise DataError(f"{path.name} is no table of lines.")
     return lines, list(filter(None, [describe_text_encoding(encoding, path.name)]))
-
-
-def _is_utf8(content: bytes) -> bool:
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def normalize_column_name(name: str) -> str:

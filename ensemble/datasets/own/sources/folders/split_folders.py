@@ -142,7 +142,7 @@ def leave_unlabelled(reading: LayoutReading, splits: Iterable[SplitFolder]) -> N
         foreign = bool(learnt) and not learnt & {fold_class_name(name) for name in full}
         if one.split == UNLABELLED or not full or foreign:
             if one.count:
-                reading.notes.append(describe_unlabelled(one, full))
+                reading.notes.append(describe_unlabelled_split(one, full))
             one.split = UNLABELLED
 
 
@@ -161,7 +161,7 @@ def name_below(reading: LayoutReading, folder: Path) -> str:
     return folder.relative_to(reading.top).as_posix()
 
 
-def describe_unlabelled(one: SplitFolder, full: Sequence[str]) -> str:
+def describe_unlabelled_split(one: SplitFolder, full: Sequence[str]) -> str:
     """Why the pictures of a split are left out."""
     pictures = f"{one.count:,} picture{'' if one.count == 1 else 's'}"
     if one.split != UNLABELLED and len(full) > 1:

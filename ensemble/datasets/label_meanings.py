@@ -1,0 +1,29 @@
+"""What labels that are numbers can mean, called the same in predictions and in images."""
+
+from collections.abc import Collection
+
+# What `--labels` takes, each with what it makes of a label.
+LABEL_READINGS = {
+    "names": "names of classes",
+    "positions": "positions of classes from 0",
+    "from-1": "positions of classes from 1",
+}
+
+
+def describe_unfit_reading(wanted: str, readings: Collection[str]) -> str:
+    """That labels cannot be read as somebody chose, and how they can: a clause.
+
+    Args:
+      wanted: one of `LABEL_READINGS`.
+      readings: those that fit, at least one.
+    """
+    fit = " or ".join(f"`{name}`" for name in readings)
+    return (
+        f"the labels cannot be read as {LABEL_READINGS[wanted]} (`--labels {wanted}`): at "
+        f"least one is none, so choose {fit}."
+    )
+
+
+def describe_reading_option(name: str) -> str:
+    """How a reading is asked for on the command line and in Python."""
+    return f'`--labels {name}`, in Python `labels_as="{name}"`'
