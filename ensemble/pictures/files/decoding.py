@@ -18,6 +18,7 @@ from PIL.BmpImagePlugin import BmpImageFile
 from PIL.GifImagePlugin import GifImageFile
 from PIL.JpegImagePlugin import JpegImageFile
 from PIL.PngImagePlugin import PngImageFile
+from PIL.PpmImagePlugin import PpmImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 from PIL.WebPImagePlugin import WebPImageFile
 
@@ -49,11 +50,20 @@ OPENERS: dict[str, type[ImageFile.ImageFile]] = {
     "GIF": GifImageFile,
     "TIFF": TiffImageFile,
     "AVIF": AvifImageFile,
+    "PPM": PpmImageFile,  # also PBM, PGM and PFM
 }
 # Bytes that one pixel takes at the peak of decoding, measured with the worst kind of each
 # format (getrusage, one process a picture) and rounded up. JPEG and TIFF: `estimate_decoding_cost`.
 DEEP_HEIC_BYTES_PER_PIXEL = 13.0  # of more than 8 bits, or with transparency
-BYTES_PER_PIXEL = {"PNG": 4.5, "WebP": 14.0, "BMP": 4.5, "GIF": 4.5, "HEIC": 9.0, "AVIF": 22.0}
+BYTES_PER_PIXEL = {
+    "PNG": 4.5,
+    "WebP": 14.0,
+    "BMP": 4.5,
+    "GIF": 4.5,
+    "HEIC": 9.0,
+    "AVIF": 22.0,
+    "PPM": 14.0,
+}
 DAMAGED_MESSAGE = (
     "The picture is damaged and cannot be read completely: save it again, or use another."
 )

@@ -5,7 +5,7 @@ import struct
 
 from ensemble.errors import ImageError
 
-FORMATS = ("PNG", "JPEG", "WebP", "BMP", "GIF", "TIFF", "HEIC", "AVIF")
+FORMATS = ("PNG", "JPEG", "WebP", "BMP", "GIF", "TIFF", "HEIC", "AVIF", "PPM")
 FORMAT_LIST = ", ".join(FORMATS[:-1]) + " or " + FORMATS[-1]
 
 SIGNATURES = (
@@ -18,6 +18,8 @@ SIGNATURES = (
     (b"II+\x00", "TIFF"),
     (b"MM\x00+", "TIFF"),
 )
+# PBM, PGM, PPM and PFM: a letter and a digit, then a number or a comment. Text may begin so too.
+PPM_SIGNATURE = re.compile(rb"P[1-6f]\s+(#|[0-9]{1,9}\s)")
 HEIF_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"heif"}
 AVIF_BRANDS = {b"avif", b"avis"}
 # What people hand in by mistake: how it begins, and what it is called.
@@ -47,6 +49,8 @@ def recognize_format(content: bytes) -> str:
         return "WebP"
     if content[4:8] == b"ftyp":
         return recognize_heif_format(content)
+    if PPM_SIGNATURE.match(content):
+        return "PPM"
     raise ImageError(describe_unsupported_file(content))
 
 

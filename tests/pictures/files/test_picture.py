@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from ensemble.datasets.own.source import DatasetImageFormat
+from ensemble.datasets.own.sources.encoded import picture_decoding
 from ensemble.errors import ImageError
-from ensemble.pictures.files import decoding, heif
+from ensemble.pictures.files import decoding, formats, heif
 from ensemble.pictures.files.picture import WORKING_SIDE, open_picture
 from tests.pictures.picture_files import encoded, page, png, turned
 
@@ -39,6 +41,7 @@ def grey_of(content: bytes) -> np.ndarray:
         ("GIF", {}, 0),
         ("JPEG", {"quality": 95}, 40),
         ("AVIF", {"quality": 95}, 40),
+        ("PPM", {}, 0),
     ],
 )
 def test_each_format_shows_its_picture(format, options, off):  # noqa: A002
@@ -49,6 +52,47 @@ def test_each_format_shows_its_picture(format, options, off):  # noqa: A002
     # What loses something loses it at edges: colours run into each other over a few pixels.
     assert np.quantile(wrong, 0.9) <= off / 8
     assert wrong.mean() <= off / 8
+
+
+def write_pnm(kind: str, grey: np.ndarray, top: int) -> bytes:
+    """A portable pixmap by its own description (netpbm), of grey levels from 0 to `top`."""
+    head = f"{kind}\n# by hand\n{grey.shape[1]} {grey.shape[0]}\n"
+    if kind == "P1":
+        return (head + "\n".join(" ".join("01"[int(v == 0)] for v in row) for row in grey)).encode()
+    if kind == "P4":
+        return head.encode() + np.packbits(grey == 0, axis=1).tobytes()
+    if kind == "Pf":  # rows from the bottom, little-endian
+        head = f"Pf\n{grey.shape[1]} {grey.shape[0]}\n-1.0\n"
+        return head.encode() + (grey[::-1] / top).astype("<f4").tobytes()
+    values = np.repeat(grey[..., None], 3, axis=2) if kind in ("P3", "P6") else grey
+    if kind in ("P2", "P3"):
+        return (head + f"{top}\n" + "\n".join(map(str, values.ravel()))).encode()
+    return (
+        head.encode() + f"{top}\n".encode() + values.astype(">u2" if top > 255 else "u1").tobytes()
+    )
+
+
+@pytest.mark.parametrize("kind", ["P1", "P2", "P3", "P4", "P5", "P6", "Pf"])
+@pytest.mark.parametrize("top", [1, 15, 255, 4095, 65535])
+def test_portable_pixmaps_are_read_and_as_data_add_reads_them(kind, top, tmp_path):
+    top = 1 if kind in ("P1", "P4") else top
+    grey = np.random.default_rng(top).integers(0, top + 1, (7, 9))
+    grey[0, :2] = 0, top
+    content = write_pnm(kind, grey, top)
+    found = open_picture(content)
+    assert (found.format, found.size) == ("PPM", (9, 7))
+    exact = grey / top * 255
+    assert np.abs(found.pixels - exact[..., None]).max() <= 1
+    (tmp_path / "a.pgm").write_bytes(content)
+    form = DatasetImageFormat(7, 9, 3, resize=False)
+    read = picture_decoding.read_picture_pixels(tmp_path / "a.pgm", form)
+    assert (read == found.pixels).all()
+
+
+def test_both_doors_take_the_same_formats():
+    taken = {"HEIC", *(name.upper() for name in picture_decoding.FORMATS)}
+    assert taken == {name.upper() for name in formats.FORMATS}
+    assert set(decoding.OPENERS) | {"HEIC"} == set(formats.FORMATS)
 
 
 def test_heic_is_read_and_turned_once():

@@ -71,6 +71,8 @@ def tiff_in_tiles(side: int) -> bytes:
 REFUSED = {
     "empty": (b"", "The file is empty (0 bytes): save or copy the picture again."),
     "text": (b"4 0 7\nnot a picture\n", "This is text, not a picture: use a PNG, JPEG"),
+    "text like a pixmap": (b"P3 players\nare needed", "This is text"),
+    "pixmap": (b"P6 40000 40000 255\n", "save it with 32 megapixels at most"),
     "letters": ("Grüße, 数字".encode(), "This is text"),
     "html": (b"<!doctype html><b>7</b>", "This is text"),
     "noise": (bytes(range(7, 255)), "This file is not a readable picture: use a PNG"),
@@ -116,7 +118,9 @@ def test_what_is_no_picture_is_said_in_a_sentence_with_advice(kind):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("format", ["PNG", "JPEG", "WebP", "BMP", "GIF", "TIFF", "HEIF", "AVIF"])
+@pytest.mark.parametrize(
+    "format", ["PNG", "JPEG", "WebP", "BMP", "GIF", "TIFF", "HEIF", "AVIF", "PPM"]
+)
 def test_a_file_cut_off_is_damaged_and_nothing_else_is_ever_raised(format):  # noqa: A002
     if format == "HEIF":
         pytest.importorskip("pillow_heif").register_heif_opener()

@@ -4,6 +4,7 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from ensemble import runs
+from ensemble.pictures.files.formats import FORMAT_LIST
 from ensemble.ui.classify import state
 from ensemble.ui.classify.input import drawing_sheet, paste, samples, tab_pictures
 from ensemble.ui.classify.input import picture_list as input_files
@@ -77,7 +78,7 @@ def show_picture_uploader(run: runs.Run) -> None:
         args=(key,),
         disabled=full,
         max_upload_size=MAX_PICTURE_MB,
-        help=f"PNG, JPEG, WebP, BMP, GIF, TIFF, HEIC or AVIF, with one {noun}{many} on each. "
+        help=f"{FORMAT_LIST}, with one {noun}{many} on each. "
         "They stay in this server's memory until you close the tab.",
     )
     if full:
