@@ -13,7 +13,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
@@ -27,7 +27,7 @@ SILENT, ADDRESSES = 200, 40
 ANSWER_SECONDS, MOST_SECONDS = 30.0, 20.0
 PERSON, LIST = "member", "ann@example.org=member\n"
 STREAM = "/_stcore/stream"
-Connect = Callable[[int, str], "socket.socket | ClientConnection"]
+Connect = Callable[[int, str], AbstractContextManager[object]]
 
 
 def open_silent_sockets(place: Place, rng: random.Random, count: int) -> list[Row]:
@@ -68,19 +68,20 @@ def connect_from(port: int, source: str, words: bytes = b"") -> socket.socket:
     return connection
 
 
-def open_tab(port: int, source: str, page: str | None = None) -> ClientConnection:
+@contextmanager
+def open_tab(port: int, source: str, page: str | None = None) -> Iterator[ClientConnection]:
     """A tab of somebody who has not signed in, which asks for that page at most."""
-    tab = connect(
+    with connect(
         f"ws://localhost:{port}{STREAM}",
         sock=connect_from(port, source),
         subprotocols=[Subprotocol("streamlit")],
         close_timeout=1,
         max_size=None,
         proxy=None,
-    )
-    if page is not None:
-        tab.send(build_request(page))
-    return tab
+    ) as tab:
+        if page is not None:
+            tab.send(build_request(page))
+        yield tab
 
 
 KINDS: dict[str, Connect] = {
