@@ -27,3 +27,17 @@ def describe_unfit_reading(wanted: str, readings: Collection[str]) -> str:
 def describe_reading_option(name: str) -> str:
     """How a reading is asked for on the command line and in Python."""
     return f'`--labels {name}`, in Python `labels_as="{name}"`'
+
+
+def parse_whole_number(text: str) -> int | None:
+    """The number that a label is, written with zeros around it or not; None where it is none."""
+    digits = text.removesuffix(".0").removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 18):
+        return None
+    return int(text.removesuffix(".0"))
+
+
+def write_number(text: str) -> str:
+    """A whole number without zeros around it; other text as it is."""
+    number = parse_whole_number(text)
+    return text if number is None else str(number)

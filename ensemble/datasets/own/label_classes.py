@@ -10,6 +10,8 @@ from ensemble.datasets.label_meanings import (
     LABEL_READINGS,
     describe_reading_option,
     describe_unfit_reading,
+    parse_whole_number,
+    write_number,
 )
 from ensemble.errors import DataError
 
@@ -24,17 +26,27 @@ def list_class_readings(labels: Collection[Label], names: Sequence[str]) -> dict
       labels: each different one, whole numbers or text.
       names: of the classes.
     """
-    places = {name: place for place, name in enumerate(names)}
     readings = dict[str, ClassOf]()
-    if all(str(label) in places for label in labels):
-        readings["names"] = {label: places[str(label)] for label in labels}
-    numbers = {label: label for label in labels if isinstance(label, int)}
+    if named := _match_names(labels, names):
+        readings["names"] = named
+    numbers = {label: parse_whole_number(str(label)) for label in labels}
     for name, first in ("positions", 0), ("from-1", 1):
-        if len(numbers) == len(labels) and all(
-            first <= number < len(names) + first for number in numbers.values()
-        ):
-            readings[name] = {label: number - first for label, number in numbers.items()}
+        places = {label: number - first for label, number in numbers.items() if number is not None}
+        if len(places) == len(labels) and all(0 <= place < len(names) for place in places.values()):
+            readings[name] = places
     return readings
+
+
+def _match_names(labels: Collection[Label], names: Sequence[str]) -> ClassOf:
+    """The class of each label by its name, as it is spelt, else as a number; {} where one has none.
+
+    As a number "01" is 1, unless two names are one then.
+    """
+    for spell in (str, write_number):
+        places = {spell(name): place for place, name in enumerate(names)}
+        if len(places) == len(names) and all(spell(str(label)) in places for label in labels):
+            return {label: places[spell(str(label))] for label in labels}
+    return {}
 
 
 def choose_class_reading(
@@ -60,7 +72,7 @@ def choose_class_reading(
     chosen = readings[taken]
     others = [name for name in readings if name != "from-1" and readings[name] != chosen]
     renumbered = taken == "names" and any(
-        str(label).isdecimal() and int(label) != place for label, place in chosen.items()
+        parse_whole_number(str(label)) not in (None, place) for label, place in chosen.items()
     )
     notes = list[str]()
     if wanted or others or renumbered:

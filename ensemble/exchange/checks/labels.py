@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.label_meanings import describe_reading_option
+from ensemble.datasets.label_meanings import describe_reading_option, write_number
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.label_readings import Labels
 from ensemble.exchange.checks.names import sanitize_name
@@ -152,18 +152,11 @@ def _match_names(texts: list[str], classes: int, names: tuple[str, ...] | None) 
     ):
         class_numbers = {text: BOOLEAN_LABELS[text.lower()] for text in texts}
     if not all(text in class_numbers for text in texts):  # "01" and "1.0" are the number 1
-        class_numbers = {_write_number(name): place for name, place in class_numbers.items()}
-        texts = list(map(_write_number, texts))
+        class_numbers = {write_number(name): place for name, place in class_numbers.items()}
+        texts = list(map(write_number, texts))
     if len(class_numbers) < len(names or ()) or not all(text in class_numbers for text in texts):
         return None
     return np.array([class_numbers[text] for text in texts], np.int32)
-
-
-def _write_number(text: str) -> str:
-    """A whole number without zeros around it; other text as it is."""
-    whole = text.removesuffix(".0")
-    digits = whole.removeprefix("-")
-    return str(int(whole)) if digits.isascii() and digits.isdigit() and len(digits) < 18 else text
 
 
 def _parse_whole_labels(values: NDArray[Any], texts: list[str]) -> NDArray[np.int64] | None:

@@ -187,6 +187,7 @@ def test_idx_files_of_any_size_come_out_as_they_went_in(names, zipped, tmp_path,
         ([3, 2, 1, 0], 3 - LABELS, "read as names of classes"),
         ([1.0, 2.0, 3.0], LABELS + 1.0, "read as names of classes"),
         (["7", "5", "3"], 7 - 2 * LABELS, "read as names of classes"),
+        (["02", "01", "00"], LABELS, "read as names of classes"),  # 01 is 1
         (["a", "b", "c"], LABELS, ""),
     ],
 )
@@ -194,8 +195,9 @@ def test_labels_that_stand_among_the_names_are_names(saved, add, names, labels, 
     report = add(saved(images=GREY, labels=labels, class_names=np.array(names)))
     found = datasets.load_dataset("pets")
     assert found.class_names == tuple(str(name).removesuffix(".0") for name in names)
+    spelt = {int(float(name)): name for name in found.class_names} if note else {}
     expected = {
-        bytes(image): str(int(label)) if note else names[label]
+        bytes(image): spelt.get(int(label)) if note else names[label]
         for image, label in zip(GREY, labels, strict=True)
     }
     for images, numbers in (
@@ -218,6 +220,13 @@ def test_labels_that_seem_to_count_from_1_are_said(saved, add):
     with pytest.raises(DataError, match="labels from 1 to 3: subtract 1") as refused:
         add(saved(images=GREY, labels=LABELS + 1, class_names=names))
     assert "`--labels from-1`" in str(refused.value)
+
+
+def test_labels_that_are_numbers_in_text_count_classes(saved, add):
+    names = np.array(["disc", "square", "cross"])
+    report = add(saved(images=GREY, labels=LABELS.astype(str), class_names=names))
+    assert report.note.class_names == names.tolist()
+    assert report.counts == {"train": [8, 8, 8], "test": [2, 2, 2]}
 
 
 def test_labels_are_read_as_was_chosen_and_the_other_way_is_said(saved, add):

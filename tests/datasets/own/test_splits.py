@@ -132,6 +132,15 @@ def test_other_folders_within_classes_are_taken_together_and_said(draw, add):
     assert any("Every class holds the folders indoor, outdoor" in one for one in note.said)
 
 
+def test_folders_of_one_class_alone_are_taken_together_and_said(draw, add):
+    draw({"cat": 3, "lynx": 2}, "animal")
+    draw({"oak": 3}, "plant")
+    report = add(draw({"rock": 3}))
+    assert report.note.class_names == ["animal", "plant", "rock"]
+    said = "2 classes hold folders (animal: cat, lynx): the pictures within a class are taken"
+    assert any(said in sentence for sentence in report.note.said)
+
+
 @pytest.mark.parametrize(
     ("within", "left"),
     [("test", "test"), ("seg_pred/seg_pred", "seg_pred/seg_pred"), ("test/unknown", "test")],

@@ -4,11 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from ensemble.datasets.own.label_classes import (
-    ClassOf,
-    choose_class_reading,
-    list_class_readings,
-)
+from ensemble.datasets.own.label_classes import choose_class_reading, list_class_readings
 from ensemble.datasets.own.source import format_name_list
 from ensemble.datasets.own.sources.folders.layout_reading import assign_split_roles
 from ensemble.datasets.own.sources.folders.split_names import (
@@ -132,19 +128,13 @@ def name_number_classes(
         )
     if not listed or not all(re.fullmatch(r"\d{1,9}", label) for label in labels):
         return {label: label for label in labels}, []
-    numbers = {label: int(label) for label in labels}
-    readings: dict[str, ClassOf] = {
-        reading: {label: classes[number] for label, number in numbers.items()}
-        for reading, classes in list_class_readings(set(numbers.values()), listed).items()
-    }
-    if set(labels) <= set(listed):  # As they are spelt: "01".
-        readings["names"] = {label: listed.index(label) for label in labels}
+    readings = list_class_readings(labels, listed)
     if not readings or (not labels_as and list(readings) == ["from-1"]):
         raise DataError(
-            f"There is a class {max(numbers.values())}, but the list of classes has "
+            f"There is a class {max(map(int, labels))}, but the list of classes has "
             f"{len(listed):,} lines, from 0 on: complete it, or take it away."
         )
     places, notes = choose_class_reading(readings, listed, "The list of classes", labels_as)
-    if all(places[label] == number for label, number in numbers.items()):
+    if all(places[label] == int(label) for label in labels):
         notes.append("The numbers of classes are lines of the list of names, from 0 on.")
     return {label: listed[places[label]] for label in labels}, notes

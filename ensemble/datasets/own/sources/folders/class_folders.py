@@ -38,11 +38,19 @@ def read_class_folders(reading: LayoutReading, folders: Sequence[Path]) -> Folde
         )
     else:
         by_split, folders = part_beside_classes(reading, folders)
-        below = {reading.list_names(folder) for folder in folders}
-        if len(folders) > 1 and len(below) == 1 and (names := sorted(below.pop())):
+        below = {folder: sorted(reading.list_names(folder)) for folder in folders}
+        holding = [folder for folder in folders if below[folder]]
+        if holding and len(folders) > 1 and len(set(map(tuple, below.values()))) == 1:
             reading.notes.append(
-                f"Every class holds the folders {format_name_list(names)}: the pictures of "
-                "these are taken together."
+                f"Every class holds the folders {format_name_list(below[holding[0]])}: the "
+                "pictures of these are taken together."
+            )
+        elif holding:
+            count = f"{len(holding):,} classes hold" if len(holding) > 1 else "1 class holds"
+            reading.notes.append(
+                f"{count} folders ({format_name_list([holding[0].name])}: "
+                f"{format_name_list(below[holding[0]])}): the pictures within a class are taken "
+                "together."
             )
     roles = reading.assign_roles(set(by_split))
     reading.tree.add_classes(by_split, {split: SPLIT_TITLES[role] for split, role in roles.items()})
