@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from ensemble.machine.jax_settings import delete_half_written_programs, prepare_jax
 
@@ -170,6 +171,13 @@ def draws(pytestconfig: pytest.Config) -> Callable[[int], int]:
     """How many draws a simulation makes of those it would make with `--all`: a tenth."""
     share = 1 if pytestconfig.getoption("--all") else 10
     return lambda full: full // share
+
+
+@pytest.fixture(autouse=True, scope="session")
+def pages_are_waited_for() -> None:
+    """Streamlit's tester gives a page three seconds, too few on a loaded machine."""
+    for name in ("from_file", "from_function", "from_string"):
+        getattr(AppTest, name).__func__.__kwdefaults__["default_timeout"] = 240
 
 
 @pytest.fixture
