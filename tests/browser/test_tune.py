@@ -15,6 +15,7 @@ def tick(page: Page, key: str, words: str) -> None:
     """Chooses one more in a box of several."""
     box = page.locator(f".st-key-{key} input")
     box.fill(words)
+    expect(page.get_by_role("option").first).to_contain_text(re.compile(words, re.I))
     box.press("Enter")
     page.keyboard.press("Escape")
 
