@@ -39,13 +39,17 @@ class RecordWriter:
     """
 
     def __init__(self, in_background: bool) -> None:
-        self.in_background = in_background
+        self._in_background = in_background
         self._entries: deque[Entry] = deque()
         self._changed = threading.Condition()
         self._writing: Entry | None = None
         self._error: BaseException | None = None
         self._error_raised = self._closed = False
         self._thread: threading.Thread | None = None
+
+    def is_written_later(self, size: int) -> bool:
+        """Whether `submit` returns before an entry with so many bytes of arrays is written."""
+        return self._in_background and size <= MAX_PENDING_BYTES
 
     @property
     def has_later_status(self) -> bool:
@@ -64,7 +68,7 @@ class RecordWriter:
         Raises:
           Exception: what an entry raised that was submitted before; nothing after it is written.
         """
-        if not self.in_background or size > MAX_PENDING_BYTES:
+        if not self.is_written_later(size):
             self.drain()
             write()
             return

@@ -210,11 +210,9 @@ class RunRecorder:
         """Keep this place as a checkpoint."""
         best = self._status.status.best_epoch
         whole = self.progress.steps_per_epoch + 1  # ticks of an epoch
-        state = self._keep_arrays(host_snapshot.select_state(self.own_members))
+        state, size = self._keep_arrays(host_snapshot.select_state(self.own_members))
         place = self.progress.copy_with_state(state)
-        self._writer.submit(
-            lambda: self._checkpoints.save(place, best and best * whole), count_tree_bytes(state)
-        )
+        self._writer.submit(lambda: self._checkpoints.save(place, best and best * whole), size)
         self._saved = time.monotonic()
 
     def save_checkpoint_if_old(self, host_snapshot: HostSnapshot) -> None:
@@ -281,22 +279,24 @@ class RunRecorder:
         self._writer.submit(lambda: append_line(self._history, line))
 
     def _write_predictions(self, split: str, epoch: int, probabilities: np.ndarray) -> None:
-        kept, folder = self._keep_arrays(probabilities), PREDICTION_FOLDERS[split]
-        self._writer.submit(
-            lambda: write_predictions(self.run.path, epoch, kept, folder), kept.nbytes
-        )
+        (kept, size), folder = self._keep_arrays(probabilities), PREDICTION_FOLDERS[split]
+        self._writer.submit(lambda: write_predictions(self.run.path, epoch, kept, folder), size)
 
     def _write_parameters(self, epoch: int, best: int, params: Any) -> None:
-        kept, averaged = self._keep_arrays(params), self._config.averaged_epochs
+        (kept, size), averaged = self._keep_arrays(params), self._config.averaged_epochs
         drop = best if self.run.has_all_members else None
         self._writer.submit(
-            lambda: write_parameters(self.run.path, epoch, kept, drop, averaged),
-            count_tree_bytes(kept),
+            lambda: write_parameters(self.run.path, epoch, kept, drop, averaged), size
         )
 
-    def _keep_arrays(self, tree: Any) -> Any:
-        """The arrays, which stay as they are while the members learn on."""
-        return jax.tree.map(copy_unless_owned, tree) if self._writer.in_background else tree
+    def _keep_arrays(self, tree: Any) -> tuple[Any, int]:
+        """The arrays as they are now, also while the members learn on, and the bytes of them.
+
+        What is written before that needs no copy, which a large run may have no memory for.
+        """
+        size = count_tree_bytes(tree)
+        later = self._writer.is_written_later(size)
+        return (jax.tree.map(copy_unless_owned, tree) if later else tree), size
 
     def _build_progress_fields(self) -> dict[str, Any]:
         """How far the run has come, for the status."""
