@@ -29,22 +29,28 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 
 VIEWERS, SECONDS = 60, 30.0
+ANSWER_LIMIT_S = 60.0
 
 
 async def draw(tab: ClientConnection, query: str, fragment: str = "") -> dict[str, float]:
-    """Have a page or a fragment of it drawn; the fragments that want to be again, and how often."""
+    """Have a page or a fragment of it drawn; the fragments that want to be again, and how often.
+
+    Raises:
+      TimeoutError: the server does not end its answer within ANSWER_LIMIT_S.
+    """
     message = BackMsg()
     message.rerun_script.query_string = query
     message.rerun_script.page_name = "train"
     message.rerun_script.fragment_id = fragment
     await tab.send(message.SerializeToString())
     again: dict[str, float] = {}
-    while True:
-        answer = ForwardMsg.FromString(await tab.recv(decode=False))
-        if answer.WhichOneof("type") == "auto_rerun":
-            again[answer.auto_rerun.fragment_id] = answer.auto_rerun.interval
-        if answer.WhichOneof("type") == "script_finished":
-            return again
+    async with asyncio.timeout(ANSWER_LIMIT_S):
+        while True:
+            answer = ForwardMsg.FromString(await tab.recv(decode=False))
+            if answer.WhichOneof("type") == "auto_rerun":
+                again[answer.auto_rerun.fragment_id] = answer.auto_rerun.interval
+            if answer.WhichOneof("type") == "script_finished":
+                return again
 
 
 async def open_tab(url: str, query: str) -> tuple[ClientConnection, dict[str, float]]:
