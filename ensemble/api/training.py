@@ -13,9 +13,12 @@ from ensemble.api.run import Run
 from ensemble.api.run_progress import Progress, wait_for_run
 from ensemble.api.session_networks import find_session_file, name_network
 from ensemble.config import EnsembleConfig
-from ensemble.jobs.network_probe import check_own_network
+from ensemble.errors import ConfigError
+from ensemble.jobs.network_probe import ask_own_network
+from ensemble.machine.run_estimate import find_memory_excess
 from ensemble.runs.annotations.names import normalize_run_name
 from ensemble.runs.start_weights import load_start_weights
+from ensemble.wording.runs import networks as networks_words
 
 NETWORK_COPY = "network.py"  # in a run's folder
 
@@ -49,7 +52,8 @@ def train(
         is written to a file in `session_networks/` of the working folder, and lies with the run.
 
     Raises:
-      ConfigError: a network of one's own, or the weights, do not fit; no run is made.
+      ConfigError: a network of one's own, or the weights, do not fit, or this machine has not the
+        memory; no run is made.
       NotPreparedError: the dataset has not been fetched; no run is made.
       RunError: the run could not be made, or failed; the message says what to do.
     """
@@ -59,8 +63,11 @@ def train(
     if not datasets.is_dataset_prepared(config.dataset):
         datasets.load_dataset(config.dataset)  # says what to do
     name = normalize_run_name(name)
-    for note in check_own_network(config):
+    own = ask_own_network(config)
+    for note in (*own.notes, *own.advice):
         warnings.warn(note, stacklevel=2)
+    if excess := find_memory_excess(config, own.cost):
+        raise ConfigError(networks_words.describe_memory_excess(*excess))
     start = None if start_from is None else load_start_weights(start_from, config)
     for note in start.notes if start else ():
         warnings.warn(note, stacklevel=2)

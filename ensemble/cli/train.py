@@ -19,16 +19,11 @@ from ensemble.cli.placement import (
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cluster.schedulers import SCHEDULERS
 from ensemble.config import EnsembleConfig
-from ensemble.datasets import find_dataset_info
-from ensemble.datasets.registry import find_dataset_entry
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.network_probe import ask_own_network
 from ensemble.jobs.placement import KEEP_PLACEMENT, Placement, read_place_name
 from ensemble.jobs.remote.task_record import find_placement
-from ensemble.machine.jax_settings import count_cpu_devices
-from ensemble.machine.machine_info import read_machine_info
-from ensemble.machine.network_cost import NetworkCost, compute_network_cost
-from ensemble.machine.run_estimate import estimate_memory_bytes
+from ensemble.machine.run_estimate import find_memory_excess
 from ensemble.runs.start_weights import load_start_weights
 from ensemble.wording import formats
 from ensemble.wording.runs import networks as networks_words
@@ -175,36 +170,13 @@ def create_checked_run(
     own = ask_own_network(config)
     for note in (*own.notes, *own.advice):
         print_line(note, err=True)
-    if place is None and hosts.get_process_group() is None:
-        check_memory(config, own.cost)
+    is_trained_here = place is None and hosts.get_process_group() is None
+    if is_trained_here and (excess := find_memory_excess(config, own.cost)):
+        raise ConfigError(networks_words.describe_memory_excess(*excess))
     start = load_start_weights(start_from, config) if start_from else None
     for note in start.notes if start else ():
         print_line(note, err=True)
     return runs.create_run(config, place, tags, start)
-
-
-def check_memory(config: EnsembleConfig, own_cost: NetworkCost | None) -> None:
-    """See that the processor's memory holds a run, as far as it can be told beforehand.
-
-    Args:
-      config: of the run.
-      own_cost: what a member takes, where its network is one's own.
-
-    Raises:
-      ConfigError: it does not.
-    """
-    there = count_cpu_devices()  # None where there may be accelerators, whose memory counts
-    info = find_dataset_info(config.dataset)
-    cost = own_cost or compute_network_cost(
-        config.network, info.image_shape, len(info.class_names), config.width
-    )
-    if there is None or cost is None:
-        return
-    devices = min(config.devices or there, there)
-    data_bytes = find_dataset_entry(config.dataset).nbytes_prepared
-    needed = estimate_memory_bytes(config, cost, data_bytes, devices)
-    if needed > (memory := read_machine_info().memory_bytes):
-        raise ConfigError(networks_words.describe_memory_excess(needed, memory))
 
 
 def train_distributed_run(

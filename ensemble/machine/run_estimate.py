@@ -1,9 +1,13 @@
-"""About how long a run will take, from the runs before it."""
+"""About how long a run will take, from the runs before it, and how much memory."""
 
 from dataclasses import dataclass
 
 from ensemble.config import EnsembleConfig
-from ensemble.machine.network_cost import NetworkCost
+from ensemble.datasets import find_dataset_info
+from ensemble.datasets.registry import find_dataset_entry
+from ensemble.machine.jax_settings import count_cpu_devices
+from ensemble.machine.machine_info import read_machine_info
+from ensemble.machine.network_cost import NetworkCost, compute_network_cost
 from ensemble.optimizers import OPTIMIZERS
 
 HOWTO_FLOPS = 9_287_680.0  # operations of the HOWTO's network for one of its images
@@ -144,3 +148,30 @@ def estimate_memory_bytes(
     return (
         BASE_BYTES + STATE_COPIES * config.members * state + devices * data_bytes + at_work * step
     )
+
+
+def find_memory_excess(
+    config: EnsembleConfig, own_cost: NetworkCost | None
+) -> tuple[float, float] | None:
+    """What a run takes and what there is, where the processor's memory does not hold it.
+
+    Args:
+      config: of the run.
+      own_cost: what a member takes, where its network is one's own.
+
+    Returns:
+      Bytes that it takes at most, and bytes of the machine; None where it fits, or where that
+      cannot be told beforehand.
+    """
+    present = count_cpu_devices()  # None where there may be accelerators, whose memory counts
+    info = find_dataset_info(config.dataset)
+    cost = own_cost or compute_network_cost(
+        config.network, info.image_shape, len(info.class_names), config.width
+    )
+    if present is None or cost is None:
+        return None
+    devices = min(config.devices or present, present)
+    data_bytes = find_dataset_entry(config.dataset).nbytes_prepared
+    needed = estimate_memory_bytes(config, cost, data_bytes, devices)
+    memory = read_machine_info().memory_bytes
+    return (needed, memory) if needed > memory else None

@@ -301,6 +301,20 @@ class RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
 
         return self._requeue_job(job_id, change_placement)
 
+    def resume(self, job_id: str, placement: NewPlacement = KEEP_PLACEMENT) -> Run:
+        """Start a worker again on a run that can go on, which continues from its checkpoint.
+
+        Args:
+          job_id: which.
+          placement: where it goes on; by default where it was.
+
+        Raises:
+          AccessError, RunError: as `requeue`.
+        """
+        run = self.requeue(job_id, placement=placement)
+        self.start_worker(run)
+        return run
+
     def request_stop(self, job_id: str) -> bool:
         """Ask a run's worker to stop; it does within about a second of training.
 

@@ -1,11 +1,15 @@
 """Training from Python: a worker of its own, interrupted to a checkpoint, told when it fails."""
 
+import dataclasses
+
 import pytest
 
 import ensemble
 from ensemble import runs
 from ensemble.api.run_progress import build_status_printer, wait_for_run
-from ensemble.errors import NotPreparedError, RunError
+from ensemble.errors import ConfigError, NotPreparedError, RunError
+from ensemble.machine import run_estimate
+from ensemble.machine.machine_info import read_machine_info
 from tests.pages.ensembles import trained
 
 
@@ -66,3 +70,14 @@ def test_a_line_is_printed_where_the_epoch_or_the_state_is_another(
         "training · epoch 2 of 2 · step 10 of 20",
         "finished · epoch 2 of 2 · step 20 of 20",
     ]
+
+
+def test_more_memory_than_the_machine_has_is_said_before_there_is_a_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    small = dataclasses.replace(read_machine_info(), memory_bytes=2 * 10**9)
+    monkeypatch.setattr(run_estimate, "read_machine_info", lambda: small)
+    config = ensemble.Config(network="mlp", width=1024, members=64)
+    with pytest.raises(ConfigError, match=r"more than the 2\.0 GB here: choose fewer members"):
+        ensemble.train(config)
+    assert not runs.list_runs()

@@ -10,10 +10,9 @@ from click.testing import CliRunner, Result
 
 from ensemble import runs
 from ensemble.access import Action, Person, Role, audit_log
-from ensemble.cli import train
 from ensemble.cli.program import main
 from ensemble.cli.results.audit import TimeSpanType
-from ensemble.machine import machine_info
+from ensemble.machine import machine_info, run_estimate
 from ensemble.machine.memory_errors import is_memory_error
 
 ANN = Person("ann@example.org", Role.MEMBER)
@@ -76,7 +75,7 @@ def test_a_run_that_memory_cannot_hold_is_refused_before_it_is_made() -> None:
     before = runs.list_runs()
     with pytest.MonkeyPatch.context() as patch:
         small = replace(machine_info.read_machine_info(), memory_bytes=2 * 10**9)
-        patch.setattr(train, "read_machine_info", lambda: small)
+        patch.setattr(run_estimate, "read_machine_info", lambda: small)
         done = call(*words)
     assert done.exit_code == 2
     assert "of memory, more than the 2.0 GB here: choose fewer members" in done.stderr

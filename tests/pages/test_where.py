@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ensemble.cli.program import main
 from ensemble.cluster import slurm as cluster
 from ensemble.cluster import slurm_commands
 from ensemble.jobs.placement import Placement, read_placement
+from ensemble.jobs.status import write_status
 from ensemble.runs.groups.tasks import TaskStatus
 from ensemble.runs.store import RUN_STORE
 from ensemble.sweeps.settings import STORAGE_VARIABLE
@@ -122,6 +124,36 @@ def test_a_partition_is_chosen_with_what_is_free_and_what_is_asked_goes_with_the
     assert placed.settings["nodes"] == 1
     assert run.training_config is not None
     assert run.training_config.groups == 2
+
+
+def test_a_stopped_run_goes_on_with_what_else_is_asked_for_there_or_here(
+    train: Train, commands_of: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands_of("\n".join(SINFO))
+    started: list[runs.Run] = []
+    monkeypatch.setattr(RUN_STORE, "start_worker", started.append)
+    asked = Placement("slurm", {"partition": "long", "memory": 2, "time": 30})
+    run = in_groups({1: "stopped", 2: "stopped"}, state="stopped", placement=asked)
+    prefix = f"resume_{run.id}_"
+    at = train(run=run.id)
+    assert at.number_input(key=f"{prefix}slurm_memory").value == 2
+    at.number_input(key=f"{prefix}slurm_memory").set_value(3).run()
+    at.button(key="resume_there").click().run()
+    assert [one.id for one in started] == [run.id]
+    placed = read_placement(run.path)
+    assert isinstance(placed, Placement)
+    wanted = {"partition": "long", "memory": 3, "time": 30}
+    assert {name: placed.settings[name] for name in wanted} == wanted
+    write_status(run.path, replace(runs.find_run(run.id).status, state="stopped"))
+    loaders.forget_runs()
+    at = train(run=run.id)
+    at.number_input(key=f"{prefix}slurm_memory").set_value(4_000).run()
+    at.button(key="resume_there").click().run()
+    assert "No node of long has more than" in " ".join(one.value for one in at.error)
+    at.selectbox(key=f"{prefix}where").set_value("").run()
+    at.button(key="resume_there").click().run()
+    assert len(started) == 2
+    assert read_placement(run.path) is None
 
 
 def test_a_sweep_is_launched_where_that_was_chosen(

@@ -1,5 +1,6 @@
 """Where a job is done: this machine, or a partition of a cluster. One control for every kind."""
 
+import contextlib
 import dataclasses
 from typing import Any
 
@@ -107,30 +108,52 @@ def build_placement(
     return Placement(scheduler.name, config.as_dict())
 
 
-def show_task_requests(choice: str) -> None:
-    """Controls of what each task asks for; at first what ensemble.toml says."""
+def show_task_requests(choice: str, prefix: str = "", before: Placement | None = None) -> None:
+    """Controls of what each task asks for; at first what ensemble.toml says.
+
+    Args:
+      choice: of `select_placement`.
+      prefix: begins the keys of the widgets.
+      before: where a job was that is to be gone on with: what it asked for there stands at first.
+    """
     scheduler = parse_choice_scheduler(choice)
-    usual = load_scheduler_settings(scheduler)
+    usual = load_first_settings(choice, before)
     fields = {field.name: field for field in dataclasses.fields(scheduler.settings)}
     columns = st.columns(2, gap="small") * 2
     for (name, label), column in zip(REQUEST_LABELS.items(), columns, strict=True):
         with column:
             draw_field_control(
                 fields[name],
-                build_request_key(choice, name),
+                build_request_key(choice, name, prefix),
                 label,
                 start=getattr(usual, name),
                 typed=True,
             )
 
 
-def build_request_key(choice: str, name: str) -> str:
+def build_request_key(choice: str, name: str, prefix: str = "") -> str:
     """The key of the widget for what a task asks for."""
-    return f"{parse_choice_scheduler(choice).name}_{name}"
+    return f"{prefix}{parse_choice_scheduler(choice).name}_{name}"
 
 
-def build_fitting_placement(choice: str) -> Placement | None:
-    """As `build_placement`, with what `show_task_requests` asks for, if the cluster has it.
+def load_first_settings(choice: str, before: Placement | None) -> SlurmConfig:
+    """What a job asked for that goes on with the scheduler it had; else what ensemble.toml says."""
+    scheduler = parse_choice_scheduler(choice)
+    if before and before.on == scheduler.name:
+        with contextlib.suppress(ConfigError):
+            return scheduler.settings.from_dict(before.settings)
+    return load_scheduler_settings(scheduler)
+
+
+def build_fitting_placement(
+    choice: str, prefix: str = "", before: Placement | None = None
+) -> Placement | None:
+    """Where that is, with what `show_task_requests` asks for, if the cluster has it.
+
+    Args:
+      choice: of `select_placement`.
+      prefix: of the keys of the widgets.
+      before: where a job was that is to be gone on with: what else it asked for there is kept.
 
     Raises:
       ClusterError: the cluster does not answer.
@@ -142,12 +165,21 @@ def build_fitting_placement(choice: str) -> Placement | None:
     if scheduler_snapshot.problem:
         raise ClusterError(scheduler_snapshot.problem)
     held = {
-        name: widget_state.get_widget_value(build_request_key(choice, name), None)
+        name: widget_state.get_widget_value(build_request_key(choice, name, prefix), None)
         for name in REQUEST_LABELS
     }
     requests = {name: value for name, value in held.items() if value is not None}
-    place = build_placement(choice, **requests)
-    assert place is not None
+    if before and before.on == parse_choice_scheduler(choice).name:
+        config = dataclasses.replace(
+            load_first_settings(choice, before),
+            partition=parse_choice_partition(choice),
+            **requests,
+        )
+        place = Placement(before.on, config.as_dict())
+    else:
+        found = build_placement(choice, **requests)
+        assert found is not None
+        place = found
     check_partition_fit(
         parse_choice_scheduler(choice), place.settings, scheduler_snapshot.partitions
     )

@@ -1,5 +1,6 @@
 """One run as it goes on: the answer, how far it is, its curves and its members."""
 
+import contextlib
 import html
 import itertools
 import threading
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from ensemble import runs
+from ensemble.errors import EnsembleError
 from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.storage import csv_format
 from ensemble.ui.jobs import job_panel
@@ -18,7 +20,13 @@ from ensemble.ui.runs import groups
 from ensemble.ui.shared import loaders, run_advice, run_metrics, settings, widget_state
 from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.shared.tab import allow_script_stop, tab
-from ensemble.ui.train import disagreement_backfill, disputed_images, history, run_verdict
+from ensemble.ui.train import (
+    disagreement_backfill,
+    disputed_images,
+    history,
+    resume_elsewhere,
+    run_verdict,
+)
 from ensemble.ui.train.learning_curves import CURVES_TITLE, show_learning_curves
 from ensemble.ui.train.varied import best_value
 from ensemble.wording import formats
@@ -37,6 +45,7 @@ FIRST_CURVE_INTERVAL_S, REFRESH_INTERVAL_S, MAX_REFRESH_INTERVAL_S = 0.5, 1.0, 5
 # next to nothing, where drawing anew costs the browser what compiling could do with.
 FAST_POLL_DURATION_S, POLL_INTERVAL_S = 0.4, 0.02
 ANNOUNCEMENT_INTERVAL_S = 10.0
+ENDED_RUN_INTERVAL_S = 5.0  # it may be gone on with in another tab, or by a command
 # A worker that has fallen silent, or compiles for long, is not watched so closely for ever.
 MAX_FAST_POLLS = 240
 VALUES_PER_SECOND = 60_000
@@ -51,6 +60,17 @@ def show_live_run(run: runs.Run) -> None:
     state, looks = loaders.get_displayed_run_state(run), itertools.count()
     every = compute_refresh_interval(figures, state) if run.active else None
     st.fragment(refresh_live_run, run_every=every)(run.id, state, figures > 0, looks)
+    if run.can_resume:
+        st.fragment(look_at_ended_run, run_every=ENDED_RUN_INTERVAL_S)(run.id, state)
+
+
+def look_at_ended_run(run_id: str, last_state: str) -> None:
+    """Have the page drawn anew once somebody has gone on with the run elsewhere."""
+    with contextlib.suppress(EnsembleError):  # It may be gone: the next press says so.
+        run = loaders.find_watched_run(run_id)
+        if loaders.get_displayed_run_state(run) != last_state:
+            loaders.forget_runs()
+            st.rerun()
 
 
 def compute_refresh_interval(figures: int, state: str) -> float:
@@ -136,6 +156,7 @@ def show_run_progress(run: runs.Run) -> None:
     if run.state not in ("finished", "diverged", "imported"):
         again = (lambda: resume_shown_run(run)) if run.can_resume else None
         job_panel.show_job_progress(run, describe_run_stage(run), resume=again)
+        resume_elsewhere.show_resume_elsewhere(run)
 
 
 def announce_run_progress(run: runs.Run) -> None:

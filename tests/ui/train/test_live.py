@@ -108,3 +108,18 @@ def test_a_run_that_has_fallen_silent_says_for_how_long(
 )
 def test_a_long_history_is_looked_at_less_often(figures: int, state: str, seconds: float) -> None:
     assert live.compute_refresh_interval(figures, state) == seconds
+
+
+def test_a_run_that_is_gone_on_with_elsewhere_has_its_page_drawn_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = runs.create_run(EnsembleConfig())
+    write_status(run.path, replace(run.status, state="stopped"))
+    drawn: list[None] = []
+    monkeypatch.setattr(live.st, "rerun", lambda: drawn.append(None))
+    live.look_at_ended_run(run.id, "stopped")
+    assert not drawn
+    runs.requeue_run(run.id)
+    live.look_at_ended_run(run.id, "stopped")
+    assert len(drawn) == 1
+    live.look_at_ended_run("no-such-run", "stopped")
