@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all",
         action="store_true",
-        help="also tests marked `variant`, and simulations with all of their draws",
+        help="also tests marked `variant`, `long` or `long_cases`, and simulations with all draws",
     )
 
 
@@ -115,11 +115,24 @@ def pytest_unconfigure() -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--all"):
-        variants = [item for item in items if item.get_closest_marker("variant")]
-        config.hook.pytest_deselected(items=variants)
-        items[:] = [item for item in items if not item.get_closest_marker("variant")]
+        left_out = list(find_items_for_all(items))
+        config.hook.pytest_deselected(items=left_out)
+        known = {id(item) for item in left_out}
+        items[:] = [item for item in items if id(item) not in known]
     if A_CHILD:
         items.sort(key=_turn)
+
+
+def find_items_for_all(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
+    """Those of the tests that are run with `--all` alone."""
+    begun: set[str] = set()
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        is_first, marks = name not in begun, {mark.name for mark in item.iter_markers()}
+        if marks & {"variant", "long"} or ("long_cases" in marks and not is_first):
+            yield item
+        else:
+            begun.add(name)
 
 
 def pytest_collection_finish() -> None:

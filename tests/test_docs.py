@@ -468,6 +468,7 @@ def test_every_field_of_a_race_is_documented() -> None:
     assert list_unnamed_fields(found, "race") == set()
 
 
+@pytest.mark.long
 def test_every_field_of_an_export_and_of_a_report_is_documented(
     recording: Recording, tmp_path: Path
 ) -> None:
@@ -478,6 +479,7 @@ def test_every_field_of_an_export_and_of_a_report_is_documented(
     assert list_unnamed_fields(written, "report") == set()
 
 
+@pytest.mark.long
 def test_every_field_of_an_import_is_documented(tmp_path: Path) -> None:
     run = trained(members=2, epochs=1)
     call_json("export", run.id, str(tmp_path / "outputs.npz"))
@@ -496,6 +498,7 @@ def test_every_field_of_the_audit_log_is_documented() -> None:
     assert set(found) == set(re.findall(r"# \{(.*)\} a line", SECTIONS["audit"])[0].split(", "))
 
 
+@pytest.mark.long
 def test_every_field_of_a_sweep_and_of_its_trials_is_documented(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -61,6 +61,7 @@ def checkout(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.long
 def test_what_is_caught_what_survives_and_what_is_missing_is_told_apart(
     checkout: Path,
     tmp_path: Path,

@@ -57,6 +57,7 @@ def test_uploads_are_read_or_refused_in_a_sentence_in_bounded_time_and_memory(pl
     nothing_lost(uploads.uploads(place, random.Random(SEED), 20), 20)
 
 
+@pytest.mark.long
 def test_sessions_of_a_server_with_few_files_are_answered(place):
     nothing_lost(sessions.sessions(place, random.Random(SEED), 3), 3)
 

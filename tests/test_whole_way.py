@@ -66,6 +66,7 @@ def last(said: str) -> Any:
     return json.loads(line) if line.startswith("{") else line
 
 
+@pytest.mark.long
 def test_fruits_are_learnt_asked_stressed_and_compared_with_what_others_say(folder: Path) -> None:
     assert command("data", "add", "fruit", "fruit", "--noun", "fruit") == (
         "fruit has been added: 192 training images, 100 test images, 4 classes. "

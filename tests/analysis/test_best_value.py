@@ -58,6 +58,7 @@ def trainings(
     return hard + own[:, None] + draw.normal(0, 0.05, (len(own), 1000))
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(("values", "members", "apart"), [(2, 3, 1), (4, 2, 4), (8, 3, 1)])
 def test_seeds_are_seldom_taken_for_values_and_values_are_found(
     values: int, members: int, apart: float

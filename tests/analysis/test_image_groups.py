@@ -79,6 +79,7 @@ def test_a_level_that_blocks_alone_vary_is_known_by_their_number() -> None:
     assert grouped_share_interval(np.ones(100, bool), groups) == wilson_interval(4, 4)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("copies", [1, 5])
 def test_equal_classifiers_are_seldom_told_apart_though_images_come_in_copies(copies: int) -> None:
     """By images alone, "better" was said in 45 % of draws with five copies."""

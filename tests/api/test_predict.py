@@ -88,6 +88,7 @@ def test_what_is_said_of_the_test_images_is_what_the_run_wrote_down(run: ensembl
     assert asked.source == recorded.source
 
 
+@pytest.mark.long
 def test_some_members_are_asked_again_and_again_about_any_count(run: ensemble.Run) -> None:
     recorded = run.predictions(1)
     with run.open_members(members=[2, run.member_names[0]], epoch=1) as members:
@@ -206,6 +207,7 @@ def test_a_network_s_other_collections_stand_beside_its_parameters() -> None:
     assert not set(variables["batch_stats"]) - set(variables["params"])
 
 
+@pytest.mark.long
 def test_jax_of_the_program_that_asks_stays_as_it_is(run: ensemble.Run) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", STRANGE, run.id],
@@ -236,6 +238,7 @@ def test_a_process_that_ends_is_said_with_what_it_wrote(
     assert "process of a run's members ended" in caplog.text
 
 
+@pytest.mark.long
 def test_tables_are_the_figures_of_the_views(run: ensemble.Run) -> None:
     made = run.predictions()
     table = run.to_frame()

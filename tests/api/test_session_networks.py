@@ -149,6 +149,7 @@ for cell in (
 """
 
 
+@pytest.mark.long
 def test_a_cell_of_a_notebook_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))

@@ -13,6 +13,7 @@ from ensemble.machine.machine_info import read_machine_info
 from tests.pages.ensembles import trained
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_worker_left")
 def test_an_interrupt_stops_the_worker_and_gives_back_a_run_that_can_go_on(
     config: ensemble.Config,

@@ -64,6 +64,7 @@ def test_launch_is_near_for_a_keyboard_and_the_page_says_what_it_is(app: App) ->
     assert app.page.get_by_role("heading", name="Train", exact=True).count() == 1
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("width", [900, 1280, 1600])
 def test_the_menu_stands_at_one_place_on_all_pages(app: App, width: int) -> None:
     run = trained(members=3)

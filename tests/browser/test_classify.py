@@ -134,6 +134,7 @@ def test_what_is_pasted_is_read_and_a_part_of_it_alone(app: App, run: Run) -> No
     assert all(content[:64] not in path.read_bytes() for path in written), "nothing on the disk"
 
 
+@pytest.mark.long
 def test_what_is_drawn_in_a_slow_browser_is_read_by_what_the_program_finds(
     app: App, run: Run
 ) -> None:

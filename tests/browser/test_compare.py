@@ -5,6 +5,7 @@ import re
 import zlib
 
 import numpy as np
+import pytest
 from PIL import Image
 from playwright.sync_api import Locator, expect
 
@@ -72,6 +73,7 @@ def test_three_seeds_are_one_curve_and_a_brush_holds_in_every_view(app: App) -> 
     assert "keep" not in app.page.url
 
 
+@pytest.mark.long
 def test_the_keyboard_brushes_moves_axes_and_turns_them_and_the_picture_is_kept(app: App) -> None:
     app.open("compare", runs=runs_of_two_rates(), view="settings")
     expect(app.page.locator(LINES)).to_have_count(6)

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from ensemble import datasets, shift
@@ -11,6 +12,7 @@ from tests.pages.ensembles import trained
 from tests.pages.stressed import checkpointed
 
 
+@pytest.mark.long
 def test_measuring_is_started_watched_left_and_stopped(app: App) -> None:
     # So many that it is still at work when the views have been opened, also on a fast machine.
     run = checkpointed(trained(members=16, epochs=2, img_member_per_s=2000.0))

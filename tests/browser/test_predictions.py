@@ -72,6 +72,7 @@ def test_what_the_grid_asks_by_itself_takes_nobody_back_who_has_gone_elsewhere(a
     assert "/classify" in page.url
 
 
+@pytest.mark.long
 def test_the_keyboard_reaches_every_image(app: App) -> None:
     app.open("predictions", run=trained().id)
     expect(tiles(app.page).first).to_be_visible()
@@ -102,6 +103,7 @@ def test_a_filter_keeps_what_is_right_out_and_stays_after_a_refresh(app: App) ->
     assert all("✗" in text for text in tiles(app.page).all_inner_texts())
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("width", [400, 1600])
 def test_a_page_holds_whole_rows_and_nothing_runs_off_the_side(app: App, width: int) -> None:
     app.page.set_viewport_size({"width": width, "height": 800})

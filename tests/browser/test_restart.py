@@ -94,6 +94,7 @@ def test_a_press_waits_until_a_new_server_has_drawn_the_page_to_its_end(
     assert opened.evaluate(PRESS_BETWEEN) == [0, 0, 1]
 
 
+@pytest.mark.long
 def test_every_page_is_drawn_again_and_its_buttons_are_known(page: Page, server: Server) -> None:
     run = trained(state="stopped", done=1)
     opened = {

@@ -68,6 +68,7 @@ def test_a_first_ensemble_takes_one_press(tour: Tour) -> None:
     assert run.config.members == 4
 
 
+@pytest.mark.long
 def test_five_settings_and_launch_take_six(tour: Tour) -> None:
     trained(members=2)
     tour.app.open("train")
@@ -83,6 +84,7 @@ def test_five_settings_and_launch_take_six(tour: Tour) -> None:
     }
 
 
+@pytest.mark.long
 def test_three_rates_with_three_seeds_each_are_compared_in_eight(tour: Tour) -> None:
     trained(members=2)  # the settings of a first visit would be five runs' worth of waiting
     tour.app.open("train")
@@ -102,6 +104,7 @@ def test_three_rates_with_three_seeds_each_are_compared_in_eight(tour: Tour) -> 
     expect(page.get_by_role("heading", name="10 runs")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_report_takes_one_press(tour: Tour) -> None:
     run = trained(members=2)
     tour.app.open("train", run=run.id)
@@ -111,6 +114,7 @@ def test_a_report_takes_one_press(tour: Tour) -> None:
     assert saved.value.suggested_filename.endswith(".html")
 
 
+@pytest.mark.long
 def test_imported_logits_lead_to_calibration_in_three(tour: Tour) -> None:
     logits = np.random.default_rng(0).normal(size=(2, 60, 3)).astype(np.float32)
     labels = np.arange(60) % 3
@@ -130,6 +134,7 @@ def test_imported_logits_lead_to_calibration_in_three(tour: Tour) -> None:
     expect(page.get_by_role("radio", name="Calibration")).to_be_checked()
 
 
+@pytest.mark.long
 def test_own_images_in_a_zip_are_trained_on_in_four(tour: Tour, archive: Path) -> None:
     page = tour.app.page
     tour.app.open("data")
@@ -170,6 +175,7 @@ def test_why_members_disagree_is_told_in_two(tour: Tour) -> None:
     expect(page.get_by_text("member 3: ", exact=False)).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_search_for_the_best_rate_takes_two(tour: Tour) -> None:
     tour.app.open("train", run=trained(members=2).id)
     page = tour.app.page

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
@@ -18,6 +19,7 @@ from tests.test_whole_way import forests
 PATIENCE = 120_000  # ms: compiling on a loaded machine
 
 
+@pytest.mark.long
 def test_images_and_a_network_of_ones_own_go_the_whole_way(app: App, archive: Path) -> None:
     added(app, archive)
     run = trained(app)

@@ -60,6 +60,7 @@ def all_drawn(budget: Budget, wide_skill: float = 2.0) -> None:
         drawn(budget, name, width, 1.0, 0, 0.0)
 
 
+@pytest.mark.long
 def test_what_is_trained_are_ordinary_runs_with_a_tag() -> None:
     budget = Budget(CONFIG, seeds=1, factors=(0.5,))
     found = BudgetWorker(

@@ -125,6 +125,7 @@ class Dropped(nn.Module):
         return nn.Dense(self.classes)(x)
 
 
+@pytest.mark.long
 def test_dropout_is_sampled_with_draws_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_NETWORKS", f"{__name__}:Dropped")
     network = bind_network(f"{__name__}:Dropped", (28, 28, 1), 10)

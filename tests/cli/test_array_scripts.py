@@ -147,6 +147,7 @@ def train_alone(config: EnsembleConfig) -> np.ndarray:
     return runs.read_run_predictions(run.id, config.epochs)
 
 
+@pytest.mark.long_cases
 @pytest.mark.usefixtures("no_worker_left")
 @pytest.mark.parametrize("place", STARTS)
 def test_the_tasks_of_an_array_come_to_the_bits_of_one_process(
@@ -169,6 +170,7 @@ def test_the_tasks_of_an_array_come_to_the_bits_of_one_process(
     np.testing.assert_array_equal(found, train_alone(SHORT))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_worker_left")
 @pytest.mark.parametrize("place", ["pbs"])
 def test_tasks_that_are_told_to_end_go_on_when_the_script_is_submitted_again(

@@ -240,6 +240,7 @@ def test_bench_prints_both_rates_and_the_share_of_the_product(network, forward, 
     assert found["share_of_matrix_product"] == pytest.approx(share, abs=rounded)
 
 
+@pytest.mark.long
 def test_lbfgs_solves_with_and_without_pmap():
     words = ["--samples", "200", "--features", "8", "--classes", "3", "--iterations", "4"]
     words += ["--stepsize", "0.5", "--history", "1"]  # compiles in a quarter of the time

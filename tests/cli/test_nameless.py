@@ -55,6 +55,7 @@ def environment(theirs: Path, **more: str) -> dict[str, str]:
     return given | {"TMPDIR": str(theirs), "ENSEMBLE_RUNS": str(theirs / "runs"), **more}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_devices_a_worker")
 def test_a_user_id_without_a_name_trains(theirs: Path) -> None:
     done = subprocess.run(

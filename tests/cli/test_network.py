@@ -108,6 +108,7 @@ class Soft(nn.Module):
 """
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(
     "words",
     [("train",), ("sweep", "--trials", "1", "--space", "momentum=0..0.9")],
@@ -124,6 +125,7 @@ def test_a_network_that_does_not_fit_is_refused_before_anything_is_made(
     assert not list(Path().glob("runs/*"))
 
 
+@pytest.mark.long
 def test_what_harms_a_network_is_said_before_it_is_trained_and_named_at_chance_level(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -29,6 +29,7 @@ def learnt(trainer: Trainer) -> tuple[np.ndarray, list[np.ndarray]]:
     return np.concatenate([first.loss, then.loss], 1), jax.tree.leaves(trainer.get(state))
 
 
+@pytest.mark.long
 def test_members_by_number_are_those_of_the_whole_run_to_the_bit(few):
     whole, leaves = learnt(trainer(few))
     numbers = [3, 1, 3, 0, 2, 0]  # three on a device, and not two as in the whole run

@@ -21,6 +21,7 @@ def wanted(digits, params):
     return predict_probabilities(CNN, params, digits.test_images)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(("count", "images"), [(1, 70), (8, 70), (8, 500), (8, 49), (8, 0)])
 def test_any_number_of_images_on_any_number_of_devices(count, images, digits, params, wanted):
     images = digits.test_images[:images]

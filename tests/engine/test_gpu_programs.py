@@ -92,6 +92,7 @@ def test_a_gpu_trains_by_patches_as_long_as_they_fit(monkeypatch: pytest.MonkeyP
     assert choose_training_execution(network, 64, 4096, cast(jax.Device, Card())) == "grouped"
 
 
+@pytest.mark.long
 def test_members_that_share_an_order_learn_what_they_learn_with_orders_of_their_own() -> None:
     draw = np.random.default_rng(0)
     network = bind_network("cnn", (8, 8, 1), CLASSES)

@@ -83,6 +83,7 @@ def plain_loop(
     return np.reshape(told, (settings.members, STEPS)), ended
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("rule", RULES)
 def test_members_learn_as_in_a_plain_loop_of_optax_each_with_its_own_numbers(few, rule):
     settings = config(**RULES[rule])

@@ -31,6 +31,7 @@ def own_folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.long
 def test_what_is_measured_is_kept_and_not_measured_again(own_folder, monkeypatch):
     # One of the ways beside float32: what each of them computes is tested where it is defined.
     monkeypatch.setattr(bfloat16_planning, "CONVOLUTION_METHODS", CONVOLUTION_METHODS[:1])

@@ -25,6 +25,7 @@ def with_a_lost_one(made: Trainer, which: int) -> object:
     return made.put(host)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("form", FORMS)
 def test_a_member_set_aside_stays_as_it_is_and_the_others_go_on_to_the_same_bits(few, form):
     whole = trainer(few, form)

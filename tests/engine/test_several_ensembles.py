@@ -18,6 +18,7 @@ def together(few: Dataset, form: str) -> Trainer:
     return Trainer(config, few, devices(1), form, numbers=[0, 1, 2] * 2, values=values, ensembles=2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["scan", variant("stepwise")])
 def test_each_ensembles_averages_are_those_of_its_own_members(few, form):
     trainer = together(few, form)

@@ -207,6 +207,7 @@ def test_a_type_that_is_defined_anew_ends_the_keeping(
     check(ask(Traced()))
 
 
+@pytest.mark.long
 def test_training_is_the_same_to_the_last_bit(folder: Path, few: Dataset) -> None:
     found, remembered = (
         [],

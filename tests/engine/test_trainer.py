@@ -171,6 +171,7 @@ def test_too_large_a_rate_is_seen_to_diverge_and_the_others_go_on(few):
     assert np.isfinite(figures.loss[:member]).any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "way",
     [
@@ -204,6 +205,7 @@ def test_one_step_an_epoch_where_the_batch_is_the_whole_set(few):
     assert figures.loss.shape == (1, 1)
 
 
+@pytest.mark.long
 def test_lanes_side_by_side_learn_what_they_learn_one_after_the_other(few):
     """The arrangement for accelerators, on a CPU; with more members, on more devices.
 

@@ -142,6 +142,7 @@ def test_every_collection_is_in_the_file(tmp_path: Path) -> None:
         }
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("network", [*NUMPY_NETWORKS, *FLAX_NETWORKS])
 def test_the_folder_classifies_where_there_is_nothing_of_ours(network: str, tmp_path: Path) -> None:
     width = {"resnet": 4, "resnet_groupnorm": 8}.get(network, 0)

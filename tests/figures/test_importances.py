@@ -33,6 +33,7 @@ def test_a_setting_that_matters_exceeds_what_noise_gives() -> None:
     assert 1 / 3 < noise.low < noise.high < 1
 
 
+@pytest.mark.long
 def test_of_pure_noise_a_setting_is_seldom_said_to_matter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -78,6 +78,7 @@ def waiting_its_turn() -> FetchJob:
     return found
 
 
+@pytest.mark.long
 def test_a_dataset_is_prepared_by_one_process_of_its_own_however_often_one_presses(
     folder: Path, held: ExitStack
 ) -> None:
@@ -196,6 +197,7 @@ def test_one_that_is_just_ending_is_not_begun_anew_beside_it(
     assert dataset_fetch.read_fetch_job("mnist").state == "stopped"
 
 
+@pytest.mark.long
 def test_a_fetch_that_is_stopped_says_so_and_goes_on_at_the_next_press(held: ExitStack) -> None:
     dataset_fetch.start_fetch("mnist")
     assert request_job_stop(waiting_its_turn())

@@ -125,6 +125,7 @@ def test_a_slot_is_free_again_when_its_process_is_killed(monkeypatch: pytest.Mon
         assert turn.slots == ("0",)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_worker_left", "two_devices_a_worker")
 def test_with_two_slots_two_runs_train_at_once_and_a_third_waits(
     config: EnsembleConfig, monkeypatch: pytest.MonkeyPatch

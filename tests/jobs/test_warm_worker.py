@@ -53,6 +53,7 @@ def waiting(warm_worker: WarmWorker) -> psutil.Process:
     return psutil.Process(warm_worker._child.pid)
 
 
+@pytest.mark.long
 def test_it_becomes_the_worker_of_one_run_after_the_other_and_writes_their_logs(
     warm_worker: WarmWorker, config: EnsembleConfig
 ) -> None:
@@ -80,6 +81,7 @@ def test_it_becomes_the_worker_of_one_run_after_the_other_and_writes_their_logs(
     assert warm_worker.assign_run(made[0], environment) is None
 
 
+@pytest.mark.long
 def test_a_run_is_not_given_to_one_that_is_at_work(
     warm_worker: WarmWorker, config: EnsembleConfig
 ) -> None:

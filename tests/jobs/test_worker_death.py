@@ -93,6 +93,7 @@ def test_what_dies_twice_at_the_same_place_is_said_to_die_again(counts: Path) ->
         assert f"It died so {times} without getting any further: " in run.message
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_devices_a_worker", "no_worker_left")
 def test_a_real_worker_that_crashes_and_gets_on_is_not_said_to_die_again() -> None:
     run = runs.launch_run(LONG)
@@ -112,6 +113,7 @@ def test_a_real_worker_that_crashes_and_gets_on_is_not_said_to_die_again() -> No
     assert not (run.path / CRASH_FILE).exists()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_devices_a_worker", "no_worker_left")
 def test_a_group_that_crashes_again_and_again_ends_its_run_with_the_signal() -> None:
     run = runs.launch_run(replace(LONG, members=4, groups=2))

@@ -179,6 +179,7 @@ def test_a_job_is_done(kind: JobKind) -> None:
     assert job.state in ("finished", "done"), (job.message, log.exists() and log.read_text())
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("hostile", "two_devices_a_worker")
 def test_a_run_in_groups_trains_a_network_of_that_folder(config: EnsembleConfig) -> None:
     run = runs.launch_run(replace(config, members=4, groups=2, epochs=1, network=NETWORK))
@@ -209,6 +210,7 @@ def test_the_warm_worker_gets_ready() -> None:
     assert child.returncode == 0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("hostile", "two_devices_a_worker")
 def test_a_run_that_a_script_of_another_folder_starts(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
@@ -233,6 +235,7 @@ def test_pods_train_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ended(pod(0), pod(1)) == [0, 0]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("hostile")
 def test_devices_are_asked_for(tmp_path: Path) -> None:
     question, end = probe.DeviceProbe(tmp_path, probe.COMMAND), time.monotonic() + PATIENCE_SECONDS

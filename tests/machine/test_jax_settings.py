@@ -86,6 +86,7 @@ def test_programs_that_were_not_written_to_their_end_are_removed(tmp_path: Path)
     assert left == {"whole-cache", "whole-atime", "being-written-cache"}
 
 
+@pytest.mark.long
 def test_a_killed_process_does_not_end_the_cache_of_compiled_programs(tmp_path: Path) -> None:
     cache = tmp_path / "compiled"
     cache.mkdir()
@@ -107,6 +108,7 @@ def test_a_killed_process_does_not_end_the_cache_of_compiled_programs(tmp_path: 
     assert not (cache / "killed-cache").exists()
 
 
+@pytest.mark.long
 def test_without_a_place_for_compiled_programs_jax_works_and_one_sentence_is_said(
     tmp_path: Path,
 ) -> None:

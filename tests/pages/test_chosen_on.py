@@ -195,6 +195,7 @@ def test_the_epoch_s_control_names_the_best_and_on_what_it_was_chosen() -> None:
             assert sentence in re.sub(r"\s+", " ", str(slider.help))
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("validation", [0.0, 0.1])
 def test_the_best_member_is_the_best_of_the_images_held_out_where_there_are_some(
     validation: float,

@@ -27,6 +27,7 @@ def test_without_a_checkpoint_it_says_what_it_waits_for() -> None:
     assert not [one for one in at.button if one.key == "stress_start"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_job_left")
 def test_the_button_says_what_it_does_and_starts_it_and_stop_stops_it() -> None:
     run = checkpointed(trained(network="logistic", img_member_per_s=1000.0))

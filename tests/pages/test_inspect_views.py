@@ -77,6 +77,7 @@ def test_every_view_draws_one_picture_or_says_why_not(members: int) -> None:
 
 
 # Above twelve members committees are drawn.
+@pytest.mark.long_cases
 @pytest.mark.parametrize("members", [2, 16, variant(64)])
 def test_unanimous_perfect_and_very_many_members_are_no_trouble(members: int) -> None:
     trained(epochs=1, members=members, sure=60.0)

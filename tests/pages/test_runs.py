@@ -217,6 +217,7 @@ def test_filters_come_with_many_runs_and_narrow_the_table(page: Open) -> None:
     assert "No run matches" in at.info[0].value
 
 
+@pytest.mark.long
 def test_two_hundred_runs_are_listed(page: Open) -> None:
     for _ in range(200):
         trained(members=4, done=0, state="stopped")

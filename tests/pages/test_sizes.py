@@ -32,6 +32,7 @@ def imported(members: int, examples: int, classes: int) -> runs.Run:
     return runs.create_imported_run([probabilities], labels, data, name="drawn")
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_every_view_is_drawn_at_every_size(case: tuple[int, int, int]) -> None:
     run = imported(*case)

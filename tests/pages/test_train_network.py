@@ -152,6 +152,7 @@ def answered(at: AppTest) -> AppTest:
     return at.run()  # What stands higher up than the first that had the answer has it now.
 
 
+@pytest.mark.long
 def test_a_network_of_ones_own_is_asked_elsewhere_and_says_what_it_takes(
     train: Open, own: str
 ) -> None:
@@ -165,6 +166,7 @@ def test_a_network_of_ones_own_is_asked_elsewhere_and_says_what_it_takes(
     assert "has no field dtype, which bfloat16 needs" in said(at)
 
 
+@pytest.mark.long
 def test_what_harms_a_network_is_said_under_the_control_and_it_may_be_launched(
     train: Open, own: str
 ) -> None:

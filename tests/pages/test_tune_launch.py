@@ -144,6 +144,7 @@ def test_other_trials_launched_at_once_are_no_double_click(monkeypatch: pytest.M
     assert sorted(one.config.trials for one in sweeps.list_sweeps()) == [7, 12]
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(
     ("searched", "fixed", "largest"),
     [

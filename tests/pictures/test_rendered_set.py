@@ -67,6 +67,7 @@ def test_a_seed_takes_training_digits_and_the_test_set_takes_test_digits() -> No
         assert all(taken.pixels(0)[0].tobytes() in where for _ in range(20))
 
 
+@pytest.mark.long_cases
 @pytest.mark.usefixtures("fonts")
 @pytest.mark.parametrize("name", ["letters", "icons", "drawings", "shapes"])
 def test_a_picture_is_the_same_every_time_and_another_for_another_seed(name) -> None:
@@ -79,6 +80,7 @@ def test_a_picture_is_the_same_every_time_and_another_for_another_seed(name) -> 
     assert one != other
 
 
+@pytest.mark.long_cases
 @pytest.mark.usefixtures("fonts")
 @pytest.mark.parametrize("name", ["broken strokes", "low light", "tight crop", "printed"])
 def test_a_style_of_digits_is_the_same_every_time(name) -> None:

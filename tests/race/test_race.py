@@ -51,6 +51,7 @@ def data_of_one_test(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("data_of_one_test", "two_devices_a_worker")
 def test_all_race_and_learn_the_same() -> None:
     # As if it had been measured: else a competitor would, for as long as all of them race.

@@ -45,6 +45,7 @@ def read_scores(classifier: Classifier) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.long
 def test_the_process_computes_the_same_numbers_and_the_server_none(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +79,7 @@ def test_the_answer_is_there_before_anything_can_be_rejected(run: Run) -> None:
         np.testing.assert_array_equal(one.probabilities, other.probabilities)
 
 
+@pytest.mark.long
 def test_one_that_waits_behind_another_says_so_and_then_has_its_turn(run: Run) -> None:
     first = calibration_job.create_calibration_job("other-run:1")
     first.path.mkdir(parents=True)
@@ -110,6 +112,7 @@ def test_what_ends_the_process_is_said(run: Run) -> None:
     assert "There is no run “digits-0101-000000”" in problem
 
 
+@pytest.mark.long
 def test_a_run_that_has_finished_needs_no_page_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

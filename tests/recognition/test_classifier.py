@@ -62,6 +62,7 @@ def opened(params, tmp_path_factory) -> Iterator[Classifier]:
         yield open_classifier(run.id)
 
 
+@pytest.mark.long
 def test_activations_are_what_the_network_computes(digits):
     params = create_members(CNN, 0, MEMBERS).params
     images = digits.test_images[:40]  # more than one room holds
@@ -122,6 +123,7 @@ def test_specks_beside_a_digit_do_not_have_a_picture_rejected(opened, digits):
     assert opened.read_images(images).picture_rejection != ""
 
 
+@pytest.mark.long
 def test_the_threshold_is_judged_on_other_digits_than_it_was_set_on(opened):
     strict, mild = opened.compute_rejection_threshold(0.2), opened.compute_rejection_threshold(0.02)
     assert strict.value < mild.value

@@ -32,6 +32,7 @@ def digits():
     return datasets.load_dataset("digits")
 
 
+@pytest.mark.long
 def test_measures_are_those_of_scikit_learn_and_scipy(digits):
     images, labels = digits.train_images[:300], digits.train_labels[:300]
     shown, C = digits.test_images[:20], 10

@@ -40,6 +40,7 @@ def sure(labels: np.ndarray) -> np.ndarray:
     return np.stack([one, one])
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("shape", SHAPES)
 def test_strange_images_are_rejected_and_new_real_ones_kept(shape: tuple[int, int, int]) -> None:
     known = KnownImages.from_images(*drawn(600, shape), CLASSES)

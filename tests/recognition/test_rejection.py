@@ -77,6 +77,7 @@ def test_a_new_digit_is_rejected_no_more_often_than_asked_for():
     assert share.low <= 0.05, "two of the 40 would be as many as 3 of 41 new ones: 7.3 %"
 
 
+@pytest.mark.long
 def test_held_out_digits_do_not_judge_themselves():
     """Each is scored without itself, as a new one is: else 1.8 % of new ones exceed that of 1 %."""
     above = []

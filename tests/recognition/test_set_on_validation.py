@@ -22,6 +22,7 @@ from ensemble.wording.marks import describe_threshold_basis
 CONFIG = EnsembleConfig(network="mlp", members=2, epochs=1, validation=0.2, seed=5)
 
 
+@pytest.mark.long
 def test_it_is_set_on_the_images_held_out_and_judged_on_test_images_alone() -> None:
     digits = datasets.load_dataset("digits")
     held = select_validation_indices(CONFIG, digits)
@@ -36,6 +37,7 @@ def test_it_is_set_on_the_images_held_out_and_judged_on_test_images_alone() -> N
     assert sorted(labels) == sorted(digits.test_labels)
 
 
+@pytest.mark.long
 def test_a_digit_held_out_is_none_of_those_that_marks_are_compared_with() -> None:
     digits = datasets.load_dataset("digits")
     held = select_validation_indices(CONFIG, digits)

@@ -68,6 +68,7 @@ def loss_and_slope(
     return float(loss + l2 / 2 * (weights**2).sum()), slope
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("l2", [0.0, 0.3])
 @pytest.mark.parametrize("block", [16, 48, 704])
 def test_value_and_gradient_are_the_definitions(block: int, l2: float) -> None:
@@ -80,6 +81,7 @@ def test_value_and_gradient_are_the_definitions(block: int, l2: float) -> None:
     np.testing.assert_allclose(slope, right_slope, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(("linesearch", "devices"), [("zoom", 1), ("backtracking", 2)])
 def test_scipy_reaches_the_same_objective(linesearch: str, devices: int) -> None:
     made, weights = solve(devices, 60, linesearch=linesearch, l2=0.01)
@@ -95,6 +97,7 @@ def test_scipy_reaches_the_same_objective(linesearch: str, devices: int) -> None
     assert made[-1].error == pytest.approx(np.linalg.norm(slope), abs=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("devices", [3, variant(8)])
 def test_on_several_devices_the_path_is_that_of_one(devices: int) -> None:
     alone, _ = solve(1, 20, linesearch="zoom", l2=0.01)
@@ -119,6 +122,7 @@ def test_any_number_of_samples_on_any_number_of_devices(samples: int) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_fixed_step_is_taken_as_it_is() -> None:
     made, _ = solve(1, 3, stepsize=0.05)
     assert [(one.step_size, one.evaluations) for one in made] == [(pytest.approx(0.05), 1)] * 3

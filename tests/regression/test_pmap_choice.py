@@ -50,6 +50,7 @@ def test_the_faster_is_taken_and_without_pmap_where_none_is(many: float, pmap: b
     assert choice == PmapChoice(pmap, trial(1, 1.0), trial(2, many))
 
 
+@pytest.mark.long
 def test_what_was_measured_is_said_and_the_faster_of_it_was_solved() -> None:
     solve = solved()
     choice = load_pmap_choice(solve.path)
@@ -73,6 +74,7 @@ def test_what_was_measured_is_said_and_the_faster_of_it_was_solved() -> None:
     assert summary["devices"] == (2 if choice.pmap else 0)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("pmap", [True, False])
 def test_begun_once_more_it_goes_the_way_that_was_chosen_to_the_bit(pmap: bool) -> None:
     # Whatever is faster this time: the choice said the other by its own figures as well.

@@ -55,6 +55,7 @@ def test_the_ratios_are_of_each_iteration_and_compiling_stands_apart() -> None:
     assert made.pays_after == 4
 
 
+@pytest.mark.long
 def test_the_interval_holds_the_true_median_as_often_as_it_says() -> None:
     draws = np.random.default_rng(3)
     for count in (6, 9, 40):

@@ -51,6 +51,7 @@ def test_one_that_is_at_work_is_stopped_before_it_is_deleted() -> None:
     assert regression.list_regressions() == []
 
 
+@pytest.mark.long
 def test_xla_begins_anew_with_any_number_of_devices_and_they_hear_each_other() -> None:
     code = """if True:
         import json
@@ -76,6 +77,7 @@ def test_xla_begins_anew_with_any_number_of_devices_and_they_hear_each_other() -
     assert json.loads(done.stdout) == [[8, 8.0], [1, 1.0], [4, 4.0]]
 
 
+@pytest.mark.long
 def test_drawn_samples_are_scikit_learns_and_are_drawn_once() -> None:
     from sklearn.datasets import make_classification
 

@@ -86,6 +86,7 @@ def test_settings_that_differ_come_first_and_how_it_is_made_again_is_there(
     assert "jax" in names
 
 
+@pytest.mark.long
 def test_learning_curves_end_at_what_the_history_says() -> None:
     run = finished({"members": 2, "epochs": 3})
     page = Page(render_report([run]))

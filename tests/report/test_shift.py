@@ -1,5 +1,7 @@
 """What was measured under shift stands in the report, as on the screen; damaged, it is left out."""
 
+import pytest
+
 from ensemble.figures.inspect import entropy_histograms
 from ensemble.report import render_report
 from ensemble.shift.corruptions import CORRUPTION_KINDS
@@ -9,6 +11,7 @@ from tests.pages.stressed import measured
 from tests.report.pages import Page
 
 
+@pytest.mark.long
 def test_every_corruption_and_every_other_set_of_images_is_there() -> None:
     run = trained(epochs=2)
     results = measured(run)

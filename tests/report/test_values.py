@@ -46,6 +46,7 @@ def varied(vary: str) -> runs.Run:
     return runs.find_run(made.id)
 
 
+@pytest.mark.long
 def test_the_loss_of_each_member_stands_over_its_value() -> None:
     run = varied(f"{RATES} momentum=0.5,0.8,0.9")
     page = Page(render_report([run]))

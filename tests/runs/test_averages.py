@@ -58,6 +58,7 @@ def test_a_run_that_averages_is_otherwise_the_same_to_the_bit(run: runs.Run) -> 
         weight_averages.average_run_parameters(plain)
 
 
+@pytest.mark.long
 def test_epochs_that_are_averaged_are_never_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ensemble.runs.parameters.MAX_BYTES", 1)
     run = trained(EnsembleConfig(**{**CONFIG.as_dict(), "epochs": 7}))
@@ -65,6 +66,7 @@ def test_epochs_that_are_averaged_are_never_dropped(monkeypatch: pytest.MonkeyPa
     assert weight_averages.load_averaged_predictions(run).shape == (2, 500, 10)
 
 
+@pytest.mark.long
 def test_of_a_run_in_groups_whoever_asks_makes_it(run: runs.Run) -> None:
     grouped = trained(EnsembleConfig(**{**CONFIG.as_dict(), "members": 4, "groups": 2}))
     assert grouped.state == "finished"

@@ -55,6 +55,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return NETWORK
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_devices_a_worker")
 def test_a_worker_and_whoever_asks_the_members_live(own: str, config: EnsembleConfig) -> None:
     run = runs.launch_run(replace(config, epochs=1, network=own))
@@ -76,6 +77,7 @@ def test_a_worker_and_whoever_asks_the_members_live(own: str, config: EnsembleCo
     np.testing.assert_allclose(float(asked.stdout), 2 * 64, rtol=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     jaxlib.__version__ not in BROKEN_FUSION_VERSIONS, reason="a jaxlib that is whole"
 )

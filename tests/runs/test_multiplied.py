@@ -15,6 +15,7 @@ from ensemble.storage.atomic_files import read_json, write_json
 CONFIG = EnsembleConfig(width=4, members=1, epochs=2, batch_size=512, precision="bfloat16")
 
 
+@pytest.mark.long
 def test_a_run_goes_on_multiplying_as_it_began(tmp_path, monkeypatch):
     monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))

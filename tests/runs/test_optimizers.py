@@ -1,6 +1,7 @@
 """Runs with another optimizer, whose members differ: they stop, go on and are read like any."""
 
 import numpy as np
+import pytest
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
@@ -38,6 +39,7 @@ class StopAt:
         pass
 
 
+@pytest.mark.long
 def test_stopped_within_an_epoch_and_resumed_it_comes_to_the_same_bits_and_can_be_asked() -> None:
     straight = runs.execute_run(runs.create_run(CONFIG).id)
     cut = runs.execute_run(runs.create_run(CONFIG).id, stop=StopAt(2))

@@ -9,6 +9,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.runs.members import open_members
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("factory", ["Slashed", "Narrow", "Flattened"])
 def test_members_are_opened_again_from_parameters_and_from_the_checkpoint(
     factory: str, monkeypatch: pytest.MonkeyPatch

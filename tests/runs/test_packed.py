@@ -107,6 +107,7 @@ def without_ocdbt(files: set[str]) -> set[str]:
     return {file for file in files if Path(file).parts[0] != "checkpoints"}
 
 
+@pytest.mark.long
 def test_runs_trained_in_one_program_are_each_as_trained_alone_to_the_bit(
     alone: list[Run],
 ) -> None:
@@ -115,6 +116,7 @@ def test_runs_trained_in_one_program_are_each_as_trained_alone_to_the_bit(
         assert run.message == wanted.message
 
 
+@pytest.mark.long
 def test_one_that_diverges_ends_as_it_would_alone_and_the_other_goes_on(alone: list[Run]) -> None:
     lost, run = together(LOST, TRIALS[0])
     assert_same(run, alone[0], rtol=1e-6)  # beside one with weight decay: by another rule
@@ -125,6 +127,7 @@ def test_one_that_diverges_ends_as_it_would_alone_and_the_other_goes_on(alone: l
     assert len(runs.list_prediction_epochs(lost.id)) == 1
 
 
+@pytest.mark.long
 def test_one_that_is_stopped_is_resumed_alone_to_the_same_bits(alone: list[Run]) -> None:
     stopped, run = together(*TRIALS, stops={0: lambda status: status.epoch == 1})
     assert_same(run, alone[1])

@@ -102,6 +102,7 @@ def test_what_is_not_there_or_torn_is_said(run):
         parameters.read_parameters(run.id, 2)
 
 
+@pytest.mark.long
 def test_any_epoch_can_be_asked_also_of_a_run_with_checkpoints_alone(run):
     image = np.full((1, 28, 28, 1), 99, np.uint8)
     states = {epoch: create_members(CNN, epoch, 2) for epoch in (2, 5)}

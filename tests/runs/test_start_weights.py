@@ -96,6 +96,7 @@ def test_members_and_groups_of_them_begin_with_what_was_given(groups: int) -> No
         create_start_state(parts[0], trainer)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("kind", ["npz", "safetensors"])
 def test_from_a_file_on_the_command_line(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -128,6 +129,7 @@ def test_from_a_file_on_the_command_line(
     assert len(list((tmp_path / "runs").glob("digits-*"))) == 1
 
 
+@pytest.mark.long
 def test_from_a_nested_tree_in_python_with_the_names_of_a_probe() -> None:
     tree = {"params": {"Dense_0": {"kernel": ONE_SET["Dense_0/kernel"]}}}
     weights = load_start_weights(tree, CONFIG)

@@ -141,6 +141,7 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
         runs.resume_run(first.id)
 
 
+@pytest.mark.long
 def test_a_run_that_diverges_says_who_and_when_and_keeps_the_rest(config):
     # Mostly such a rate kills every unit at once, and a dead network's loss is finite. With this
     # seed the second member leaves float32's range at its seventh step, by far; the first does not.

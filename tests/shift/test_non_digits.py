@@ -45,6 +45,7 @@ def test_patches_of_photographs_are_no_bars():
         assert spread[1] ** 2 >= MAX_BAR_SPREAD_RATIO * spread[0] ** 2
 
 
+@pytest.mark.long
 def test_a_varied_digit_is_another_picture_of_the_same_digit():
     digits = datasets.load_dataset("digits")
     images, labels = digits.test_images[:30], digits.test_labels[:30]

@@ -131,6 +131,7 @@ def test_a_job_to_its_end(run):
     assert shift.read_stress(run.id).is_outdated
 
 
+@pytest.mark.long
 def test_killed_gone_on_with_and_stopped(run):
     shift.start_stress(run.id)
     stress = wait_until(run, lambda stress: measured(stress) >= 2)

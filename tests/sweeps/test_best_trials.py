@@ -99,6 +99,7 @@ def test_what_cannot_be_held_against_the_best_is_left_out(sweep: Sweep) -> None:
     assert judged(sweep, best, pruned, trial(4, 1.0)).compared == 2
 
 
+@pytest.mark.long
 def test_a_trial_is_worse_only_by_more_than_its_trainings_differ() -> None:
     """Image by image the second is worse in each training, the third in all but one."""
     sweep = sweeps.create_sweep(light_config(repeats=3))
@@ -137,6 +138,7 @@ def test_a_trial_without_all_its_trainings_is_left_out() -> None:
     assert judged(sweep, best, other, lost).compared == 2
 
 
+@pytest.mark.long
 def test_two_trials_over_trainings_are_compared_by_students_paired_test() -> None:
     """The studentized range of two is √2 |t|."""
     draw = np.random.default_rng(0)
@@ -159,6 +161,7 @@ def test_several_trials_over_trainings_are_compared_by_tukeys_test() -> None:
     assert find_worse_trainings(np.zeros((3, 2))).tolist() == [False] * 2
 
 
+@pytest.mark.long
 def test_equal_trials_are_rarely_called_worse_and_a_clear_difference_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -188,6 +191,7 @@ def test_by_calibration_or_time_nothing_is_tested() -> None:
     assert judge_best_trial(sweep, [trial(0, 2.0), trial(1, 1.0)]) is None
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("trials", [2, 10])
 def test_the_optimism_is_what_the_best_loses_on_new_images(trials: int) -> None:
     draw, told, lost, n = np.random.default_rng(0), [], [], 200

@@ -67,6 +67,7 @@ def said(sweep: sweeps.Sweep) -> str:
     return str(refused.value)
 
 
+@pytest.mark.long
 def test_trials_that_no_sweep_writes_are_a_sentence_and_a_copy_that_is_put_back_is_read(
     search: Search, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_trial_is_one_of_the_sweep_or_is_not_believed() -> None:
         assert not is_valid_trial(optuna.trial.create_trial(**{**usual, **odd}), config), odd
 
 
+@pytest.mark.long
 def test_no_file_of_trials_is_made_where_none_lies_and_what_is_no_file_is_not_opened(
     search: Search, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ def start_elsewhere(sweep: sweeps.Sweep, host: str, pause: float) -> "subprocess
         )
 
 
+@pytest.mark.long
 def test_three_hosts_train_each_trial_once() -> None:
     sweep = sweeps.create_sweep(light_config(trials=40))
     hosts = ["node1", "node2", "node3"]

@@ -51,6 +51,7 @@ def alone(trial: sweeps.Trial) -> runs.Run:
     )
 
 
+@pytest.mark.long
 def test_trials_of_a_pack_are_ordinary_runs_that_come_to_what_they_come_to_alone(packs):
     sweep = searched("learning_rate=0.01,0.1 momentum=0,0.9")
     trials = sweeps.read_trials(sweep)
@@ -65,6 +66,7 @@ def test_trials_of_a_pack_are_ordinary_runs_that_come_to_what_they_come_to_alone
     assert sweep.status.done == 4
 
 
+@pytest.mark.long
 def test_one_of_a_pack_is_pruned_and_the_other_goes_on(packs):
     # Four that learn, to compare with; then one that is better, and one that hardly learns.
     rates = "learning_rate=0.01,0.011,0.012,0.013,0.03,0.0001"
@@ -78,6 +80,7 @@ def test_one_of_a_pack_is_pruned_and_the_other_goes_on(packs):
     assert list(trials[5].epochs) == [1]
 
 
+@pytest.mark.long
 def test_a_pack_that_is_stopped_goes_on_trial_by_trial_and_loses_nothing(packs, monkeypatch):
     config = light_config(space="learning_rate=0.01,0.1", sampler="grid", base=BASE)
     sweep, real = sweeps.create_sweep(config), Trainer.evaluate
@@ -100,6 +103,7 @@ def test_a_pack_that_is_stopped_goes_on_trial_by_trial_and_loses_nothing(packs, 
     assert again[1].values == pytest.approx((alone(again[1]).status.best_ensemble_validation_nll,))
 
 
+@pytest.mark.long
 def test_trials_of_a_pack_whose_worker_is_killed_are_each_taken_up(
     packs,
     a_dead_owner: Callable[[], None],

@@ -71,6 +71,7 @@ def test_each_trial_is_judged_by_the_mean_of_its_trainings(search: Search) -> No
             }
 
 
+@pytest.mark.long
 def test_the_pruner_is_told_of_the_first_training_alone(search: Search) -> None:
     sweep = search(repeats=2, trials=12, pruner="median")
     trials = sweeps.read_trials(sweep)
@@ -247,6 +248,7 @@ def test_trials_that_are_repeated_are_not_packed() -> None:
     assert training.compute_pack_size(light_config(trials=8, repeats=2), 0, 16) == 1
 
 
+@pytest.mark.long
 def test_real_trainings_of_a_trial_differ_by_their_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "execute_run", REAL_EXECUTE_RUN)
     base = EnsembleConfig(

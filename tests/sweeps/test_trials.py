@@ -131,6 +131,7 @@ def test_a_storage_that_does_not_answer_for_a_moment_ends_no_training(
     assert (f"An epoch of “{trials[0].run_id}” is told to the trials later" in said) != is_bug
 
 
+@pytest.mark.long
 def test_a_trial_that_diverged_has_failed_and_the_sampler_keeps_away_from_there(
     search: Search,
 ) -> None:
@@ -144,6 +145,7 @@ def test_a_trial_that_diverged_has_failed_and_the_sampler_keeps_away_from_there(
     assert sum(diverged[20:]) <= 1
 
 
+@pytest.mark.long
 def test_any_program_of_optunas_opens_the_same_study(
     search: Search, monkeypatch: pytest.MonkeyPatch
 ) -> None:

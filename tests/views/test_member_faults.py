@@ -39,6 +39,7 @@ STORIES = {
 }
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("story", STORIES)
 def test_a_fault_stands_before_the_verdict_on_every_face(story: str) -> None:
     create, claim = STORIES[story]

@@ -125,6 +125,7 @@ def test_commands_and_files_hold_it(run: Run, tmp_path: Path) -> None:
     assert invoke("predict", run.id, str(picture), "--json")["epoch"] == best
 
 
+@pytest.mark.long
 def test_a_report_carries_it_and_opens_at_it(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

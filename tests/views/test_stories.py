@@ -67,6 +67,7 @@ def test_miscalibrated_and_accurate() -> None:
     assert "sure" not in summary(run, "answer").answer
 
 
+@pytest.mark.long
 def test_forty_images() -> None:
     probabilities, labels, _ = members(4)
     run = runs.find_run(ensemble.import_predictions(probabilities[:, :40], labels[:40]).id)
@@ -111,6 +112,7 @@ def test_seeds_only() -> None:
     assert "settings are better" not in train
 
 
+@pytest.mark.long
 def test_shifted() -> None:
     run = trained(members=3, sure=4.0)
     before = summary(run, "shift")

@@ -120,6 +120,7 @@ def test_markdown_is_read_as_it_is_seen() -> None:
     assert strip_markdown(f"**bold** {escape_markdown(hostile)}") == f"bold {hostile}"
 
 
+@pytest.mark.long
 def test_a_notebook_shows_sentences_figures_and_tables_in_turn() -> None:
     from IPython.core.formatters import DisplayFormatter
     from IPython.core.interactiveshell import InteractiveShell

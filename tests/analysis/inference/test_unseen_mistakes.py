@@ -31,6 +31,7 @@ def test_half_a_mistake_is_added_against_the_surer_one_alone() -> None:
     assert (len(values), groups.tolist()) == (4, [0, 1, 1, 2])
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("n", [50, variant(100), 500, variant(2000)])
 def test_equally_good_ones_of_which_one_is_surer_are_seldom_told_apart(n: int) -> None:
     draw = np.random.default_rng(n)

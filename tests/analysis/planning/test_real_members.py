@@ -1,6 +1,7 @@
 """Deep ensemble equivalents of members that were really trained: k of them are worth k."""
 
 import numpy as np
+import pytest
 from sklearn.neural_network import MLPClassifier
 
 from ensemble import datasets
@@ -27,6 +28,7 @@ def trained(data, seed):
     return network.predict_proba(tests.reshape(len(tests), -1))
 
 
+@pytest.mark.long
 def test_k_networks_trained_on_digits_are_worth_k_others(pytestconfig):
     data = datasets.load_dataset("digits")
     networks = NETWORKS if pytestconfig.getoption("--all") else FEWER

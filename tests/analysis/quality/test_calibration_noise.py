@@ -63,6 +63,7 @@ def test_the_interval_holds_the_error_that_no_chance_is_in(n: int, shift: float)
     assert all(one.low <= one.ece <= one.high for one in found)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("shift", [0.0, 1.0])
 def test_where_answers_belong_together_each_group_is_one_draw(shift: float) -> None:
     """100 groups of 10 answers, half of which are decided by their group's luck."""

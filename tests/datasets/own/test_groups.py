@@ -67,6 +67,7 @@ def test_whole_groups_become_the_test_set_and_count_once(tmp_path, add):
     assert runs.find_run(run.id).id == run.id
 
 
+@pytest.mark.long
 def test_the_validation_images_of_a_run_are_those_that_the_trainer_held_out_by_group(tmp_path, add):
     draw = np.random.default_rng(3)
     writers = draw.integers(0, 12, 240)

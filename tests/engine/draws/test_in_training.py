@@ -35,6 +35,7 @@ def test_what_is_not_asked_for_is_not_compiled():
     ]
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("own", EACH, ids=str)
 def test_each_changes_what_is_learnt_by_draws_of_a_members_own_number(few, own):
     plain, _ = train_epochs(trainer(few), 1)
@@ -60,6 +61,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(few):
     np.testing.assert_array_equal(whole[0, 3:].T, losses.loss)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["grouped", variant("stepwise")])
 def test_members_side_by_side_see_what_they_see_one_after_the_other(few, form):
     looped, _ = train_epochs(trainer(few, "scan", **ALL), 1)

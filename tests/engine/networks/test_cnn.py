@@ -69,6 +69,7 @@ class Stock(nn.Module):
         return nn.Dense(10)(x)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(
     ("width", "form"), [(7, "tower"), (7, "grouped"), variant(33, "tower"), variant(7, "patches")]
 )

@@ -61,6 +61,7 @@ def test_value_and_gradients_equal_those_of_stock_convolution(operator, shape):
 
 
 # Odd sizes, every remainder modulo 4, three layers. Those in bfloat16 are quick to compile.
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("height", "width", "features", "precision"),
     [
@@ -124,6 +125,7 @@ def test_rounded_is_bfloat16_where_nothing_multiplies_it(channels):
 
 
 # Below, at and above a chunk of either precision, and far from dividing.
+@pytest.mark.long_cases
 @pytest.mark.parametrize(
     ("size", "precision"),
     [

@@ -244,6 +244,7 @@ def images(count):
     return jax.ShapeDtypeStruct((count, *SHAPE), jnp.float32)
 
 
+@pytest.mark.long
 def test_trained_from_the_command_line_stopped_by_its_first_nan(monkeypatch, tmp_path):
     from click.testing import CliRunner
 

@@ -98,6 +98,7 @@ def plain_loop(name: str, data: Dataset, epochs: int) -> tuple[np.ndarray, list[
     return np.reshape(losses, (epochs, -1, MEMBERS)), states
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EVERY, ids=lambda name: name.split(":")[-1])
 def test_a_member_learns_as_in_a_plain_loop_and_is_asked_as_flax_asks_it(name, colour):
     wanted, states = plain_loop(name, colour, 2)
@@ -146,6 +147,7 @@ def test_a_stopped_one_goes_on_to_the_same_bits(name, colour):
     jax.tree.map(np.testing.assert_array_equal, made.get(end), again.get(state))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["logistic", variant(f"{MODULES}:Transposed")])
 def test_many_classes_are_learnt_and_judged_in_shares_with_the_same_figures(
     name, colour, monkeypatch

@@ -40,6 +40,7 @@ def gradients(
 by_patches = functools.partial(use_convolution, convolve_by_patches)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("convolutions", [use_fast_convolutions, by_patches])
 @pytest.mark.parametrize(
     ("size", "options"),

@@ -237,6 +237,7 @@ def test_broken_metadata_costs_nothing_and_warns_nobody(format):  # noqa: A002
     assert warnings.filters == before
 
 
+@pytest.mark.long
 def test_a_large_picture_is_averaged_down_and_says_by_how_much():
     tall = np.repeat(np.repeat(GREY, 100, 0), 25, 1)  # 6000 high, 2250 wide
     found = open_picture(encoded(Image.fromarray(tall), compress_level=1))

@@ -185,6 +185,7 @@ def worst(kind: str) -> bytes:
     return encoded(Image.new("RGBA", (5_600, 5_700)), "WEBP", lossless=True, method=0)
 
 
+@pytest.mark.long_cases
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts in Linux's kilobytes")
 @pytest.mark.parametrize("kind", ["PNG", "WebP"])
 def test_the_worst_picture_stays_below_the_bound(kind):

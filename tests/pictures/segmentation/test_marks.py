@@ -137,6 +137,7 @@ def test_no_ink_is_no_mark_and_a_note():
     assert notes == ("No ink was found.",)
 
 
+@pytest.mark.long
 def test_marks_are_bounded():
     mask = np.zeros((560, 560), bool)
     draws = np.random.default_rng(4)

@@ -1,6 +1,7 @@
 """Touching digits are cut where they touch; lone broad ones are not."""
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from ensemble.pictures.segmentation import touching_digits
@@ -26,6 +27,7 @@ def pushed_together(first, second, overlap):
     return both[:, : np.flatnonzero(both.any(axis=0))[-1] + 1], x
 
 
+@pytest.mark.long
 def test_lone_broad_digits_are_never_cut(digits):
     masks, _ = digits
     broad = 0

@@ -112,6 +112,7 @@ def test_a_disk_that_fills_up_within_a_line_of_the_history_costs_no_merged_epoch
     assert len(read_lines(history)) == 52
 
 
+@pytest.mark.long
 def test_a_line_of_a_group_that_is_damaged_is_named_at_the_end_and_mended_by_hand() -> None:
     whole, run = trained(CONFIG), runs.create_run(CONFIG)
     create_group_folders(run)

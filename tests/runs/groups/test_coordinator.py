@@ -160,6 +160,7 @@ def test_an_error_in_one_group_leaves_the_others_and_resume_does_it_alone() -> N
     assert tasks.started == [2]
 
 
+@pytest.mark.long
 def test_it_ends_early_where_one_process_does() -> None:
     early = in_groups(
         1, members=4, network="logistic", epochs=6, learning_rate=5.0, validation=0.1, patience=1
@@ -209,6 +210,7 @@ def test_a_run_whose_groups_are_at_work_is_not_deleted() -> None:
     assert run.path.exists()
 
 
+@pytest.mark.long
 def test_the_only_group_of_a_run_knows_what_the_ensemble_was_in_training() -> None:
     settings = in_groups(1, members=4, network="logistic")
     done = follow(runs.create_run(settings, Placement("slurm")), InlineTasks())

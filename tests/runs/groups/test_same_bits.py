@@ -78,6 +78,7 @@ def test_the_members_of_a_run_in_groups_can_be_asked(by_groups: dict[int, Run]) 
 
 
 # With orders, draws and shifts of each member's own: engine/test_chosen_numbers.py.
+@pytest.mark.long
 def test_a_part_of_the_members_learns_what_it_learns_among_all() -> None:
     settings = EnsembleConfig(members=4, batch_size=16, devices=1)
     digits, devices = datasets.load_dataset("digits"), choose_devices(1)

@@ -211,6 +211,7 @@ def says_that_it_waits(second: Elsewhere) -> bool:
     return "already has a task" in second.log.read_text()
 
 
+@pytest.mark.long
 def test_two_tasks_on_one_group_without_locks_end_as_one_to_the_same_bits() -> None:
     run = made()
     group = list_run_groups(run)[0]

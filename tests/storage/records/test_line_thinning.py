@@ -109,6 +109,7 @@ def test_a_row_larger_than_all_that_is_kept_is_left_out(tmp_path: Path) -> None:
     assert JsonlTail(path, 2, thinned=True).read_lines() == [steps(1)]
 
 
+@pytest.mark.long
 def test_memory_and_lines_do_not_grow_with_the_file(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     row = json.dumps(steps(7)).encode() + b"\n"

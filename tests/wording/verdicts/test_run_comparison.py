@@ -74,6 +74,7 @@ def test_a_pair_that_was_picked_among_several_is_said_to_be() -> None:
     assert not run_comparison.describe_pair_choice(1)
 
 
+@pytest.mark.long
 def test_of_pairs_that_are_equally_good_one_is_called_better_in_at_most_5_of_100() -> None:
     """Signs are flipped at random: neither accuracy nor NLL differs."""
     draws = np.random.default_rng(0)
