@@ -17,16 +17,18 @@ class RegisteredView:
       name: its word.
       title: the same for people, and its heading in a report.
       page_break: whether its section begins a new page on paper.
+      package: where its module is.
     """
 
     name: str
     title: str
     page_break: bool = True
+    package: str = "ensemble.views"
 
     @property
     def build(self) -> Callable[[EvaluatedEpoch], View]:
         """The view itself: `build_calibration` in `ensemble.views.calibration`, imported now."""
-        module = import_module(f"ensemble.views.{self.name}")
+        module = import_module(f"{self.package}.{self.name}")
         build: Callable[[EvaluatedEpoch], View] = getattr(module, f"build_{self.name}")
         return build
 
@@ -37,12 +39,13 @@ VIEWS = {
     for view in (
         RegisteredView("answer", "Result", page_break=False),
         RegisteredView("loss_by_value", "Loss by value", page_break=False),
-        RegisteredView("disputed", "Most disputed"),
+        RegisteredView("disputed", "Most disputed", package="ensemble.views.examples"),
         RegisteredView("agreement", "Agreement"),
         RegisteredView("committee", "Committee"),
         RegisteredView("combining", "Combining"),
         RegisteredView("uncertainty", "Uncertainty"),
         RegisteredView("confusion", "Class by class"),
+        RegisteredView("labels", "Labels in doubt", package="ensemble.views.examples"),
         RegisteredView("calibration", "Calibration"),
         RegisteredView("selective", "Answering only where it is sure"),
         RegisteredView("conformal", "Answering with a set"),

@@ -11,7 +11,7 @@ from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures.inspect import uncertainty as figures
 from ensemble.figures.inspect.uncertainty import UNCERTAINTY_GLOSS
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
-from ensemble.views.example_table import tabulate_examples
+from ensemble.views.examples.example_table import tabulate_examples
 from ensemble.views.parts import Columns, Figure, Figures, Images, Paragraph, View
 from ensemble.wording import formats
 

@@ -15,7 +15,7 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule import capsule_format
 from ensemble.ui.predictions import image_grid
 from ensemble.views.evaluated_epoch import evaluate_epoch
-from ensemble.views.example_table import tabulate_examples
+from ensemble.views.examples.example_table import tabulate_examples
 from tests.exchange.capsule.pages import taken, with_parts
 from tests.exchange.given import LABELS, PROBABILITIES, N, csv_of, written
 from tests.pages.predictions_screen import opened, tiles

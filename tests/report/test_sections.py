@@ -34,6 +34,7 @@ VIEWS = (
     "Combining",
     "Uncertainty",
     "Class by class",
+    "Labels in doubt",
     "Calibration",
     "Answering only where it is sure",
     "Answering with a set",

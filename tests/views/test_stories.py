@@ -1,8 +1,9 @@
-"""Four stories as people meet them: what every face says is true, complete, and names what to do.
+"""Stories as people meet them: what every face says is true, complete, and names what to do.
 
 Of broken members and of doubles see test_member_faults.py.
 """
 
+import re
 from typing import Any
 
 import numpy as np
@@ -135,3 +136,33 @@ def test_a_run_of_few_or_miscalibrated_images_claims_nothing_elsewhere(page: str
     # The glossary says of every measure which way is better.
     text = screen(run, page).lower().replace("lower is better.", "").replace("better?", "")
     assert "better" not in text
+
+
+def test_labels_that_were_changed() -> None:
+    probabilities, labels, _ = members(4, n=2000, own=0.3)
+    rng, classes = np.random.default_rng(3), probabilities.shape[-1]
+    changed = rng.random(len(labels)) < 0.03
+    wrong = np.where(changed, (labels + rng.integers(1, classes, len(labels))) % classes, labels)
+    run = runs.find_run(ensemble.import_predictions(probabilities, wrong).id)
+    found = summary(run, "labels")
+    low, high = map(int, re.findall(r"\((\d+) to (\d+)\)", found.answer)[0])
+    assert low <= changed.sum() <= high
+    assert_everywhere(run, "labels", screen(run, view="labels"))
+    [images] = found.images
+    assert changed[images.numbers[:20]].sum() >= 18
+    asked = ensemble.open_run(run.id).view("labels")
+    assert asked.answer == found.answer
+    numbers = found.tables[1].numbers
+    assert numbers is not None
+    table = numbers()
+    assert list(table.columns) == [
+        "number",
+        "label",
+        "suggested",
+        "doubt",
+        "averaged",
+        "lowest",
+        "votes",
+    ]
+    assert len(table) == len(labels)
+    assert table["doubt"].is_monotonic_decreasing

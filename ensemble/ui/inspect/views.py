@@ -23,6 +23,7 @@ GROUPS = {
     },
     "Trust?": {
         "uncertainty": "Uncertainty",
+        "labels": "Labels",
         "calibration": "Calibration",
         "selective": "Selective",
     },

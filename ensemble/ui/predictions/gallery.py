@@ -15,7 +15,7 @@ from ensemble.ui.predictions import (
     validation_source,
 )
 from ensemble.ui.predictions.predictions_view import PredictionsView
-from ensemble.views import example_table
+from ensemble.views.examples import example_table
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording.run_names import format_run_name

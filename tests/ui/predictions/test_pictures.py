@@ -8,7 +8,7 @@ from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.datasets.registry import DIGIT_NAMES, FASHION_NAMES
 from ensemble.ui.predictions import downloads, image_grid, predictions_view
 from ensemble.ui.predictions.predictions_view import PredictionsView
-from ensemble.views.example_table import tabulate_examples
+from ensemble.views.examples.example_table import tabulate_examples
 from tests.analysis.draws import distributions
 from tests.wording.test_images import voting
 

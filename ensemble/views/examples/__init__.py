@@ -1,0 +1,1 @@
+"""Views that go example by example: the disputed ones, doubtful labels, tables of all."""

@@ -1,0 +1,164 @@
+"""Doubtful labels in words: how many are wrong, which, and what that rests on."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.quality.label_errors import LabelErrors
+from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
+from ensemble.wording import formats
+from ensemble.wording.formats import pluralize_noun
+
+MIN_SHOWN_DOUBT = 0.05  # a label that is right with 95 % is not asked about
+BATCH = 20  # images that a person looks through at a time
+MAX_ROWS = 20
+
+
+def describe_label_errors(errors: LabelErrors, noun: str) -> str:
+    """How many labels are wrong, in one line.
+
+    Args:
+      errors: what was found.
+      noun: what one image is called.
+    """
+    n = len(errors.doubt)
+    count, low, high = (round(share * n) for share in (errors.share, errors.low, errors.high))
+    if not high:
+        return f"No label of the {formats.format_count(n, f'test {noun}')} looks wrong."
+    if count == high == low:
+        return f"About {count:,} of the labels of {n:,} test {pluralize_noun(noun)} look wrong."
+    about = f"About {count:,}" if count else "Hardly one"
+    return (
+        f"{about} of the labels of {n:,} test {pluralize_noun(noun)} "
+        f"{'look' if count > 1 else 'looks'} wrong ({low:,} to {high:,})."
+    )
+
+
+def describe_expected_finds(errors: LabelErrors, noun: str) -> str:
+    """What looking through the first images will find, and the share with its interval."""
+    n = len(errors.doubt)
+    interval = formats.format_share_interval(errors.share, errors.low, errors.high, n)
+    share = f"{formats.format_percent(errors.share, n)} {interval}"
+    first = min(BATCH, n)
+    expected = formats.round_half_away(errors.expect_errors(0, first))
+    if not expected:
+        return f"{share} of the labels. Hardly any of those most in doubt will be wrong."
+    text = (
+        f"{share} of the labels. Of the {first:,} {pluralize_noun(noun)} most in doubt about "
+        f"{expected:,} will be wrong"
+    )
+    following = formats.round_half_away(errors.expect_errors(first, first + BATCH))
+    return f"{text}, of the next {BATCH:,} about {following:,}." if following else f"{text}."
+
+
+def explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
+    """What it rests on, and where it errs."""
+    who = "ensemble" if members > 1 else "one member"
+    method = {
+        "likelihood": "the likelihood of the labels, after one temperature",
+        "confident learning": "confident learning",
+    }[errors.by]
+    return (
+        f"By {method}, which finds fewer here than the other reckoning does. The {who} has not "
+        f"learnt these labels; a mistake that it is sure of counts as a wrong label: look at "
+        f"{pluralize_noun(noun)} before you relabel any."
+    )
+
+
+def caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
+    """What the images are, and in which order."""
+    return (
+        f"{formats.format_count(count, noun)} whose label is wrong with at least "
+        f"{formats.format_percent(MIN_SHOWN_DOUBT, places=0)}, the most doubtful first. Below "
+        "each: what the ensemble says, and the label; how probably the label is wrong; how many "
+        "members vote for the label."
+    )
+
+
+def list_doubt_lines(
+    errors: LabelErrors, predictions: EnsemblePredictions, number: int, names: Sequence[str]
+) -> list[str]:
+    """What stands below an image and its verdict: "wrong: 83.1 %", "1 of 4 say 7"."""
+    doubt = formats.format_probability(float(errors.doubt[number])).replace("over ", ">")
+    lines = [f"wrong: {doubt}"]
+    if predictions.members > 1:
+        label = names[int(predictions.labels[number])]
+        lines.append(f"{int(errors.agreeing[number]):,} of {predictions.members:,} say {label}")
+    return lines
+
+
+def tabulate_label_pairs(errors: LabelErrors, names: Sequence[str], noun: str) -> pd.DataFrame:
+    """A row for each label and class that it is confidently taken for, the commonest first."""
+    joint = errors.joint.copy()
+    np.fill_diagonal(joint, 0)
+    order = np.argsort(-joint.ravel(), kind="stable")[: int((joint > 0).sum())]
+    return pd.DataFrame(
+        [
+            {
+                "labelled": names[int(cell) // len(joint)],
+                "confidently": names[int(cell) % len(joint)],
+                pluralize_noun(noun): f"{int(joint.ravel()[cell]):,}",
+            }
+            for cell in order
+        ]
+    )
+
+
+def tabulate_doubtful_labels(
+    errors: LabelErrors, predictions: EnsemblePredictions, names: Sequence[str]
+) -> pd.DataFrame:
+    """The labels most in doubt, to read."""
+    numbers = errors.order[errors.doubt[errors.order] >= MIN_SHOWN_DOUBT][:MAX_ROWS]
+    rows = np.arange(len(predictions.labels))
+    own = predictions.averaged[rows, predictions.labels]
+    return pd.DataFrame(
+        {
+            "number": [f"{number:,}" for number in numbers],
+            "label": [names[int(predictions.labels[number])] for number in numbers],
+            "instead": [names[int(errors.suggested[number])] for number in numbers],
+            "wrong with": [
+                formats.format_probability(float(errors.doubt[number])) for number in numbers
+            ],
+            "ensemble": [formats.format_probability(float(own[number])) for number in numbers],
+            "lowest member": [
+                formats.format_probability(float(errors.lowest[number])) for number in numbers
+            ],
+            "votes": [
+                f"{int(errors.agreeing[number]):,} of {predictions.members:,}" for number in numbers
+            ],
+        }
+    )
+
+
+def explain_doubt_table() -> str:
+    """What the columns are."""
+    return (
+        "Wrong with: the probability that the label is wrong, by the averaged probabilities and by "
+        "how often each class is labelled as each. Ensemble and lowest member: the probability "
+        "that they give the label. Votes: of members for the label."
+    )
+
+
+def tabulate_label_values(
+    errors: LabelErrors,
+    predictions: EnsemblePredictions,
+    names: Sequence[str],
+    details: ExampleDetails = NO_DETAILS,
+) -> pd.DataFrame:
+    """Every label with its doubt, the most doubtful first, for a program."""
+    named, numbers = np.asarray(names, object), errors.order
+    known = details.take(numbers)
+    return pd.DataFrame(
+        {
+            "number": numbers,
+            **({"example": known.names} if known.names else {}),
+            "label": named[predictions.labels[numbers]],
+            "suggested": named[errors.suggested[numbers]],
+            "doubt": errors.doubt[numbers],
+            "averaged": predictions.averaged[numbers, predictions.labels[numbers]],
+            "lowest": errors.lowest[numbers],
+            "votes": errors.agreeing[numbers],
+        }
+    )
