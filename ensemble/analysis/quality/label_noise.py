@@ -14,9 +14,10 @@ import numpy as np
 from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.quality.averaging import Floats, Ints
 
-MAX_FITTED_NUMBERS = 2_000_000  # probabilities that are fitted on; of more, those of some examples
+MAX_FITTED_NUMBERS = 1_000_000  # probabilities that are fitted on; of more, those of some examples
 LOG_TEMPERATURES = (-1.4, 1.4)
-TEMPERATURE_STEPS, ITERATIONS = 9, 40
+TEMPERATURE_STEPS = 9
+SEARCH_ITERATIONS, ITERATIONS = 10, 40  # at each temperature, and at the one that was found
 FIRST_RATE = 0.02
 # Examples of each class that are mislabelled as it is on the whole, before any is seen: a class of
 # few examples has hardly a rate of its own.
@@ -50,12 +51,13 @@ def fit_label_noise(averaged: Floats, labels: Ints) -> LabelNoise:
     logs, labels = np.log(averaged[::step].clip(SMALLEST)), labels[::step]
     order = np.argsort(labels, kind="stable")
     logs, labels = logs[order], labels[order]
-    found: dict[float, tuple[float, Floats]] = {}
+    found: dict[float, float] = {}
 
     def fit_at(place: float) -> float:
         if place not in found:
-            found[place] = _fit_matrix(_soften(logs, np.exp(place)), labels)
-        return found[place][0]
+            softened = _soften(logs, np.exp(place))
+            found[place] = _fit_matrix(softened, labels, SEARCH_ITERATIONS)[0]
+        return found[place]
 
     low, high = LOG_TEMPERATURES
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
@@ -66,8 +68,8 @@ def fit_label_noise(averaged: Floats, labels: Ints) -> LabelNoise:
         else:
             low, left = left, right
             right = low + GOLDEN * (high - low)
-    best = max(found, key=lambda place: found[place][0])
-    return LabelNoise(float(np.exp(best)), found[best][1])
+    temperature = float(np.exp(max(found, key=lambda place: found[place])))
+    return LabelNoise(temperature, _fit_matrix(_soften(logs, temperature), labels, ITERATIONS)[1])
 
 
 def _soften(logs: Floats, temperature: float) -> Floats:
@@ -79,13 +81,13 @@ def _soften(logs: Floats, temperature: float) -> Floats:
     return softened
 
 
-def _fit_matrix(probabilities: Floats, labels: Ints) -> tuple[float, Floats]:
+def _fit_matrix(probabilities: Floats, labels: Ints, iterations: int) -> tuple[float, Floats]:
     """The log likelihood, and the matrix (C, C), for labels that are sorted."""
     classes = probabilities.shape[1]
     matrix = _build_even_matrix(FIRST_RATE, classes)
     present, starts = np.unique(labels, return_index=True)
     likelihood = -np.inf
-    for _ in range(ITERATIONS):
+    for _ in range(iterations):
         weights = probabilities * matrix.T[labels]
         every = weights.sum(axis=1, keepdims=True).clip(SMALLEST)
         likelihood = float(np.log(every).sum())
