@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from ensemble import runs
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.api.predictions import Predictions, UnlabelledPredictions, warn_of_notes
-from ensemble.errors import ConfigError, PredictionsError, RunError
-from ensemble.exchange.checks.images import convert_images_to_uint8
+from ensemble.errors import ConfigError, RunError
+from ensemble.exchange.checks.images import convert_array_to_images
 from ensemble.recognition.member_process import DEFAULT_BATCH_SIZE, MemberProcess
 from ensemble.runs.parameters import (
     list_parameter_epochs,
@@ -96,26 +96,9 @@ def convert_input_images(images: ArrayLike, shape: tuple[int, ...]) -> NDArray[n
     Raises:
       PredictionsError: they are no images, or of another size.
     """
-    try:
-        array = np.asarray(images)
-    except ValueError as error:
-        raise PredictionsError(
-            "`images` are of different sizes: resize them to one, and give one array."
-        ) from error
-    flat = array.reshape(-1)
-    pixels, notes = convert_images_to_uint8(array.shape, lambda: iter((flat,)), len(array))
-    if pixels.shape[1:] != tuple(shape):
-        raise PredictionsError(
-            f"`images` are {describe_image_shape(pixels.shape[1:])}, and the run learnt images "
-            f"of {describe_image_shape(shape)}: bring them to that form."
-        )
+    pixels, notes = convert_array_to_images(images, shape)
     warn_of_notes(notes, stacklevel=4)
     return pixels
-
-
-def describe_image_shape(shape: Sequence[int]) -> str:
-    """Height, width and colour in words: "28×28 pixels, grey"."""
-    return f"{shape[0]}×{shape[1]} pixels, {'grey' if shape[2] == 1 else 'in colour'}"
 
 
 def find_member_numbers(run: runs.Run, members: MemberChoice) -> list[int]:

@@ -40,22 +40,27 @@ class Activations(NamedTuple):
         return raised / raised.sum(axis=-1, keepdims=True)
 
 
-def compute_activations(network: Network, params: Any, images: NDArray[np.uint8]) -> Activations:
-    """All members on all images, in one dispatch for up to 128 images.
+def compute_activations(
+    network: Network,
+    params: Any,
+    images: NDArray[np.uint8],
+    sizes: tuple[int, ...] = PADDED_BATCH_SIZES,
+) -> Activations:
+    """All members on all images, in one dispatch for as many as the largest size.
 
     Args:
       network: what the members are.
       params: their parameters, leaves (M, …), best on the device already: sent again
         with every call they would take longer than the arithmetic.
       images: uint8 (N, H, W, channels).
+      sizes: of the batches that images are padded to, rising.
 
     Raises:
       RunError: a logit is not a number.
     """
-    starts = range(0, max(len(images), 1), PADDED_BATCH_SIZES[-1])
+    starts = range(0, max(len(images), 1), sizes[-1])
     parts = [
-        _compute_padded_batch(network, params, images[at : at + PADDED_BATCH_SIZES[-1]])
-        for at in starts
+        _compute_padded_batch(network, params, images[at : at + sizes[-1]], sizes) for at in starts
     ]
     activations = Activations(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
     # Of members that came from elsewhere nobody knows what they make of an image.
@@ -65,9 +70,9 @@ def compute_activations(network: Network, params: Any, images: NDArray[np.uint8]
 
 
 def _compute_padded_batch(
-    network: Network, params: Any, images: NDArray[np.uint8]
+    network: Network, params: Any, images: NDArray[np.uint8], sizes: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    room = next(size for size in PADDED_BATCH_SIZES if size >= len(images))
+    room = next(size for size in sizes if size >= len(images))
     padded = np.zeros((room, *images.shape[1:]), np.uint8)
     padded[: len(images)] = images
     logits, features = _build_activations_program(network)(params, padded)

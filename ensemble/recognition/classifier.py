@@ -31,11 +31,12 @@ from ensemble.recognition.occlusion import Occlusion
 from ensemble.recognition.picture_reading import Digit, MarkPlacement, Reading, build_reading
 from ensemble.recognition.rejection import Rejection
 from ensemble.runs.epoch_choice import select_default_epoch
-from ensemble.runs.members import Members, list_member_epochs, open_members
+from ensemble.runs.members import Members, list_member_epochs, open_members, select_members
 from ensemble.runs.store import find_run, require_training_config
 from ensemble.runs.test_set import load_run_dataset
 
 if TYPE_CHECKING:
+    from ensemble.engine import Activations
     from ensemble.recognition.rejection_threshold import NoveltyJudge, RejectionThreshold
 
 __all__ = [
@@ -67,6 +68,7 @@ class Classifier:
       written: whether it reads what a pen wrote: several marks to a picture. Else one picture is
         one image.
       members: M.
+      network: what the members are.
 
     As it is made it rejects nothing; `calibrate` has it reject what is unlike its dataset.
     """
@@ -83,9 +85,14 @@ class Classifier:
         self.class_names, self.noun = entry.class_names, entry.noun
         self.shape, self.written = entry.image_shape, entry.is_mnist_like
         self.members = len(jax.tree.leaves(members.params)[0])
-        self._params, self._network = members.params, members.network
+        self._params, self.network = members.params, members.network
         self._config, self._open = config, members
         self._judge: NoveltyJudge | None = None
+
+    @property
+    def params(self) -> Any:
+        """The members' parameters, leaves (M, …), on the first device."""
+        return self._params
 
     @property
     def is_calibrated(self) -> bool:
@@ -133,7 +140,24 @@ class Classifier:
             raise ConfigError(f"refuse is {refuse:g}: it has to be between 0 and 1.")
         if not len(images):
             return Reading((), "", 0.0, "")
-        activations, judge = self._compute_activations(images), self._judge
+        return self.read_activations(images, self._compute_activations(images), refuse, places)
+
+    def read_activations(
+        self,
+        images: Pixels,
+        activations: "Activations",
+        refuse: float = DEFAULT_REFUSE,
+        places: MarkPlacement | None = None,
+    ) -> Reading:
+        """`read_images` where the members have been asked about the images already.
+
+        Args:
+          images: as of `read_images`, at least one.
+          activations: what the members made of them.
+          refuse: the share of real digits that may be rejected, in (0, 1).
+          places: where each mark is in its picture.
+        """
+        judge = self._judge
         return build_reading(
             activations.probabilities,
             judge.compute_measures(images, activations) if judge else np.zeros((0, len(images))),
@@ -170,14 +194,18 @@ class Classifier:
 
     def read_marks(self, marks: Sequence[Mark], refuse: float = DEFAULT_REFUSE) -> Reading:
         """`read_images` for the marks of a picture, which know how large they are."""
+        images, places = self.stack_marks(marks)
+        return self.read_images(images, refuse, places)
+
+    def stack_marks(self, marks: Sequence[Mark]) -> tuple[Pixels, MarkPlacement]:
+        """The marks' images, (N, H, W, channels), and where they are in their picture."""
         images = np.array([mark.image for mark in marks], np.uint8).reshape(-1, *self.shape)
-        places = MarkPlacement(
+        return images, MarkPlacement(
             np.array([mark.box for mark in marks], np.int64).reshape(-1, 4),
             np.array([mark.piece for mark in marks], np.int64),
             np.array([mark.non_paper_share for mark in marks], np.float64),
             np.array([mark.loops for mark in marks], np.int64),
         )
-        return self.read_images(images, refuse, places)
 
     def compute_rejection_threshold(self, refuse: float = DEFAULT_REFUSE) -> "RejectionThreshold":
         """The threshold, and what it rejects; takes seconds when first asked for."""
@@ -232,13 +260,18 @@ class Classifier:
             self._compute_activations(images.reshape(-1, *self.shape)).probabilities
         )
 
-    def _compute_activations(self, images: Pixels) -> Any:
+    def _compute_activations(self, images: Pixels) -> "Activations":
         from ensemble.engine import compute_activations
 
-        return compute_activations(self._network, self._params, images)
+        return compute_activations(self.network, self._params, images)
 
 
-def open_classifier(run_id: str, epoch: int | None = None, calibrated: bool = True) -> Classifier:
+def open_classifier(
+    run_id: str,
+    epoch: int | None = None,
+    calibrated: bool = True,
+    numbers: Sequence[int] | None = None,
+) -> Classifier:
     """A run's members on the CPU, ready to read.
 
     Args:
@@ -246,10 +279,11 @@ def open_classifier(run_id: str, epoch: int | None = None, calibrated: bool = Tr
       epoch: one of `list_member_epochs`; None is that of `select_default_epoch`.
       calibrated: whether it rejects what is unlike its dataset, which takes seconds where that is
         not kept; else only after `Classifier.calibrate`.
+      numbers: which members, from 0; None is all that had not diverged by then.
 
     Raises:
       UnknownRunError: there is no such run.
-      RunError: nothing of that epoch is kept.
+      RunError: nothing of that epoch is kept, or a member had diverged by then.
       NotPreparedError: the run's dataset is not on this machine.
     """
     run = find_run(run_id)
@@ -260,6 +294,8 @@ def open_classifier(run_id: str, epoch: int | None = None, calibrated: bool = Tr
     if epoch is None and epochs:
         epoch = select_default_epoch(run, epochs)
     members = open_members(run_id, epoch)
+    if numbers is not None:
+        members = select_members(run, members, numbers)
     classifier = Classifier(run_id, members, epochs, config)
     if calibrated:
         classifier.calibrate()

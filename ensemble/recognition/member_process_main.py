@@ -8,9 +8,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.errors import EnsembleError, RunError
+from ensemble.errors import EnsembleError
 from ensemble.runs.epoch_choice import select_default_epoch
-from ensemble.runs.members import Members, list_member_epochs, open_members
+from ensemble.runs.members import Members, list_member_epochs, open_members, select_members
 from ensemble.runs.store import find_run
 
 
@@ -64,23 +64,13 @@ def open_chosen_members(
       EnsembleError: as `open_members`.
       RunError: one of them had diverged by then.
     """
-    import jax
-
     run = find_run(run_id)
     if epoch is None and (epochs := list_member_epochs(run_id)):
         epoch = select_default_epoch(run, epochs)
     members = open_members(run_id, epoch)
-    remaining = list(run.remaining_members(members.epoch))
     if numbers is None:
-        return members, remaining
-    if gone := [number + 1 for number in numbers if number not in remaining]:
-        raise RunError(
-            f"Member {gone[0]} of the run “{run_id}” had diverged by epoch {members.epoch}: leave "
-            "it out, or choose an earlier epoch."
-        )
-    places = np.array([remaining.index(number) for number in numbers])
-    params = jax.tree.map(lambda leaf: leaf[places], members.params)
-    return Members(members.epoch, members.steps_after, params, members.network), numbers
+        return members, list(run.remaining_members(members.epoch))
+    return select_members(run, members, numbers), numbers
 
 
 def read_into_array(file: IO[bytes], array: NDArray[np.uint8]) -> int:

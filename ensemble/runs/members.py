@@ -1,6 +1,7 @@
 """A run's members, kept open in the process that serves the pages, to be asked at once."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,6 +80,29 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
     progress = read_progress(run, epoch)
     on_device = jax.device_put(progress.state.params, first)
     return Members(progress.evaluated, progress.step_in_epoch, on_device, network)
+
+
+def select_members(run: Run, members: Members, numbers: Sequence[int]) -> Members:
+    """Some of a run's members at the epoch that they were opened at, in the order of `numbers`.
+
+    Args:
+      run: whose.
+      members: all that had not diverged by then, as of `open_members`.
+      numbers: which, from 0.
+
+    Raises:
+      RunError: one of them had diverged by then.
+    """
+    import jax
+
+    remaining = list(run.remaining_members(members.epoch))
+    if gone := [number + 1 for number in numbers if number not in remaining]:
+        raise RunError(
+            f"Member {gone[0]} of the run “{run.id}” had diverged by epoch {members.epoch}: leave "
+            "it out, or choose an earlier epoch."
+        )
+    places = np.array([remaining.index(number) for number in numbers])
+    return replace(members, params=jax.tree.map(lambda leaf: leaf[places], members.params))
 
 
 def select_members_epoch(run: Run) -> int | None:

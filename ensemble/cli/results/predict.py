@@ -5,7 +5,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,8 @@ import click
 from ensemble.cli.output import print_line
 from ensemble.errors import EnsembleError, ImageError
 from ensemble.pictures.files.decoding import MAX_BYTES
-from ensemble.recognition.classifier import DEFAULT_REFUSE, Classifier, Digit, open_classifier
+from ensemble.recognition.classifier import DEFAULT_REFUSE, Classifier, open_classifier
+from ensemble.recognition.reading_fields import serialize_reading
 from ensemble.storage.plain_files import open_plain_file
 from ensemble.wording import formats
 from ensemble.wording.readings import ABSTENTION_PHRASE
@@ -82,53 +82,13 @@ def predict_pictures(
 
 
 def predict_picture(classifier: Classifier, content: bytes, refuse: float) -> dict[str, Any]:
-    """What is read in one file, ready for JSON.
-
-    `digits` stand in reading order, `line` counting from 0; `box` is left, top, right and
-    bottom in pixels of the upright picture; `mutual_information` is in nats; `rejected` says
-    that `score` is above `threshold`, None if there is none; `signs` are what each sign of
-    novelty adds to the score, in nats.
+    """What is read in one file, as `serialize_reading` has it.
 
     Raises:
       ImageError: it is no picture that can be read.
     """
     prepared = classifier.prepare_picture(classifier.open_picture(content))
-    reading = classifier.read_marks(prepared.marks, refuse)
-    digits = [
-        {
-            "box": [int(side) for side in mark.box],
-            "line": int(mark.line),
-            **serialize_digit(digit, classifier.class_names),
-        }
-        for mark, digit in zip(prepared.marks, reading.digits, strict=True)
-    ]
-    return {
-        "run_id": classifier.run_id,
-        "epoch": classifier.epoch,
-        "digits": digits,
-        "text": reading.text,
-        "confidence": round(reading.confidence, 6),
-        "refused": reading.picture_rejection,
-        "notes": list(prepared.notes),
-    }
-
-
-def serialize_digit(digit: Digit, names: Sequence[str]) -> dict[str, Any]:
-    """What is said of one digit, ready for JSON."""
-    return {
-        "label": int(digit.label),
-        "name": names[digit.label],
-        "probabilities": [round(float(p), 6) for p in digit.probabilities],
-        "votes": [int(vote) for vote in digit.votes],
-        "named_votes": [names[vote] for vote in digit.votes],
-        "mutual_information": round(float(digit.information), 6),
-        "rejected": bool(digit.rejected),
-        "score": round(float(digit.score), 6),
-        # JSON has no infinity: null where no score is too high.
-        "threshold": round(float(digit.threshold), 6) if isfinite(digit.threshold) else None,
-        "why": digit.rejection_reason,
-        "signs": {name: round(value, 6) for name, value in digit.signs.items()},
-    }
+    return serialize_reading(classifier, prepared, classifier.read_marks(prepared.marks, refuse))
 
 
 def format_prediction_line(reading: dict[str, Any]) -> str:

@@ -1,10 +1,10 @@
 """The examples' images, brought to uint8 (N, H, W, channels) from what frameworks keep them as."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_SIDE
@@ -47,6 +47,46 @@ def convert_images_to_uint8(
             "`images` had its channels before height and width; they were moved to the end."
         )
     return images, notes
+
+
+def convert_array_to_images(
+    images: ArrayLike, shape: Sequence[int]
+) -> tuple[NDArray[np.uint8], list[str]]:
+    """Images as a network of this shape takes them, and what was assumed of their numbers.
+
+    Args:
+      images: (N, H, W) or (N, H, W, channels), from 0 to 255, or floats from 0 to 1.
+      shape: (H, W, channels) of the images that the run learnt.
+
+    Returns:
+      uint8 (N, H, W, channels), and a sentence for each thing that was assumed.
+
+    Raises:
+      PredictionsError: they are no images, or of another size.
+    """
+    try:
+        array = np.asarray(images)
+    except ValueError as error:
+        raise PredictionsError(
+            "`images` are of different sizes: resize them to one, and give one array."
+        ) from error
+    if array.dtype.kind not in "biuf":
+        raise PredictionsError(f"`images` are not numbers: {SHAPE_HINT}.")
+    flat = array.reshape(-1)
+    pixels, notes = convert_images_to_uint8(
+        array.shape, lambda: iter((flat,)), len(array) if array.ndim else 0
+    )
+    if pixels.shape[1:] != tuple(shape):
+        raise PredictionsError(
+            f"`images` are {describe_image_shape(pixels.shape[1:])}, and the run learnt images "
+            f"of {describe_image_shape(shape)}: bring them to that form."
+        )
+    return pixels, notes
+
+
+def describe_image_shape(shape: Sequence[int]) -> str:
+    """Height, width and colour in words: "28×28 pixels, grey"."""
+    return f"{shape[0]}×{shape[1]} pixels, {'grey' if shape[2] == 1 else 'in colour'}"
 
 
 def _parse_image_shape(shape: tuple[int, ...], examples: int) -> tuple[tuple[int, ...], bool]:
