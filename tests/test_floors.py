@@ -51,6 +51,7 @@ FLOORS = (
     "report",
     "export",
     "api",
+    "serving",
     "cli",
     "ui",
     "pages",

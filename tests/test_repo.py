@@ -47,7 +47,7 @@ NOT_IMPORTED = {
 }
 # Whoever has jax has jaxlib, and with Streamlit what its server is made of, as fits; IPython asks
 # a view for its display, and so is there.
-THERE = {"jaxlib", "starlette", "websockets", "IPython"}
+THERE = {"jaxlib", "starlette", "uvicorn", "websockets", "IPython"}
 
 
 def relative(path: Path) -> str:

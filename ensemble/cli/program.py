@@ -29,6 +29,7 @@ COMMAND_MODULES = {
     "plan": "results.plan",
     "worth": "results.worth",
     "predict": "results.predict",
+    "serve": "results.serve",
     "stress": "stress_and_regression",
     "lbfgs": "stress_and_regression",
     "sweep": "sweep",

@@ -38,13 +38,18 @@ def check_server_port(options: tuple[str, ...]) -> None:
         )
     if problem != errno.EADDRINUSE:
         return
-    ahead = range(number + 1, min(number + PORTS_TO_TRY, MAX_PORT) + 1)
-    free = next((other for other in ahead if find_port_error(address, other) is None), None)
+    free = find_free_port(address, number)
     remedy = f"use --server.port {free}" if free else "use --server.port with another"
     raise ConfigError(
         f"Port {number} is taken, perhaps by a dashboard that is open already: look at "
         f"http://localhost:{number}, or {remedy}."
     )
+
+
+def find_free_port(address: str, port: int) -> int | None:
+    """The next port after one that can be had; None where there is none near it."""
+    ahead = range(port + 1, min(port + PORTS_TO_TRY, MAX_PORT) + 1)
+    return next((other for other in ahead if find_port_error(address, other) is None), None)
 
 
 def find_port_error(address: str, port: int) -> int | None:

@@ -17,7 +17,10 @@ from tests.documents import REPO
 from tests.export.drawn import create_drawn_run
 
 PAGE = (REPO / "docs" / "take_it_away.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```(bash|python)\n(.*?)^```$", PAGE, re.S | re.M)
+# What is asked over HTTP: tests/serving/test_page.py.
+BLOCKS = re.findall(
+    r"^```(bash|python)\n(.*?)^```$", PAGE.partition("## Ask it over HTTP")[0], re.S | re.M
+)
 EXPECTED = {  # what a program prints says
     "weights.npz": r"cnn \['0', .*'9'\] 0\.\d+ \(3136, 256\)",
     "weights.safetensors": r"cnn \{'accuracy': 0\.\d+, .*\} 16",

@@ -1,0 +1,300 @@
+"""What the server answers, as OpenAPI 3.1 has it; a test holds the answers against it."""
+
+from typing import Any
+
+from ensemble import __version__
+from ensemble.serving import limits
+
+Schema = dict[str, Any]
+
+ERROR_MEANINGS = {
+    400: "The body is empty, is no JSON, or was damaged; or the server is not called so.",
+    401: "The token is missing or wrong.",
+    403: "A page of another site asks.",
+    404: "There is nothing at this address.",
+    405: "The address takes another method.",
+    408: "The body did not arrive in time.",
+    413: "The body is too large, or has too many images.",
+    415: "Bodies of that type, or packed ones, are not read.",
+    422: "The picture or the array cannot be read, or is of another size than the run's images.",
+    500: "A fault of the server's own.",
+    503: "Too much is in hand: try again after the seconds in Retry-After.",
+}
+TEXT, NUMBER, INTEGER, SWITCH = (
+    {"type": name} for name in ("string", "number", "integer", "boolean")
+)
+
+
+def build_openapi_document(about: dict[str, Any], has_token: bool) -> dict[str, Any]:
+    """The document of a server.
+
+    Args:
+      about: what is served, as of `describe_ensemble`.
+      has_token: whether a token is asked for.
+    """
+    classes, members = len(about["class_names"]), len(about["member_names"])
+    document: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": f"Predictions of the ensemble {about['name']}",
+            "version": __version__,
+            "description": (
+                f"{members} members on images of {about['dataset']}, asked together. "
+                "docs/take_it_away.md of Ensemble Dashboard says more."
+            ),
+        },
+        "paths": {
+            "/predict": {"post": build_predict_operation(about["image_shape"])},
+            "/health": {
+                "get": build_get_operation("readHealth", "That the server lives.", "Health")
+            },
+            "/metrics": {"get": build_metrics_operation()},
+            "/openapi.json": {
+                "get": build_get_operation("readDocument", "This document.", {"type": "object"})
+            },
+            "/": {"get": build_get_operation("describeServer", "What is served here.", "Server")},
+        },
+        "components": {
+            "schemas": {
+                "Answer": build_answer_schema(),
+                "Digit": build_digit_schema(classes, members),
+                "Error": build_object_schema({"error": TEXT}),
+                "Health": build_object_schema({"status": {"const": "ok"}}),
+                "Server": build_server_schema(),
+            }
+        },
+    }
+    if has_token:
+        document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        document["security"] = [{"token": []}]
+        document["paths"]["/health"]["get"]["security"] = []
+    return document
+
+
+def build_predict_operation(image_shape: list[int]) -> Schema:
+    """`POST /predict`."""
+    file_schema: Schema = {}
+    height, width, channels = image_shape
+    pixels: Schema = {"type": "number", "minimum": 0, "maximum": 255}
+    if channels == 1:
+        pixels = {"oneOf": [pixels, build_array_schema(pixels, 1)]}
+    else:
+        pixels = build_array_schema(pixels, channels)
+    images = build_array_schema(build_array_schema(build_array_schema(pixels, width), height))
+    images |= {"minItems": 1, "maxItems": limits.MAX_IMAGES}
+    types = {name: {"schema": file_schema} for name in ("image/*", "application/octet-stream")}
+    return {
+        "operationId": "predict",
+        "summary": "What the ensemble says of a picture, or of the images of an array.",
+        "description": (
+            "A picture is prepared as on Classify: its digits are found, or it is one image. The "
+            "images of an array (.npy or JSON) have the form that the run learnt already: numbers "
+            "from 0 to 255, or all of them from 0 to 1."
+        ),
+        "parameters": [
+            build_switch_parameter("members", "Each member's probabilities too.", False),
+            build_switch_parameter(
+                "rejection", "Of an array whether each image is rejected; false is faster.", True
+            ),
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {
+                **types,
+                "application/x-npy": {"schema": file_schema},
+                "application/json": {"schema": images},
+                "multipart/form-data": {
+                    "schema": {
+                        "type": "object",
+                        "properties": {"image": {"type": "string", "format": "binary"}},
+                    }
+                },
+            },
+        },
+        "responses": {
+            "200": build_response("The answer.", build_schema_reference("Answer")),
+            **build_error_responses(400, 401, 403, 408, 413, 415, 422, 500, 503),
+        },
+    }
+
+
+def build_get_operation(name: str, summary: str, schema: str | Schema) -> Schema:
+    """A `GET` that answers in JSON."""
+    if isinstance(schema, str):
+        schema = build_schema_reference(schema)
+    return {
+        "operationId": name,
+        "summary": summary,
+        "responses": {
+            "200": build_response(summary, schema),
+            **build_error_responses(400, 401, 403, 500),
+        },
+    }
+
+
+def build_metrics_operation() -> Schema:
+    """`GET /metrics`, which is text."""
+    operation = build_get_operation("readMetrics", "What was counted, for Prometheus.", {})
+    operation["responses"]["200"] = {
+        "description": "What was counted.",
+        "content": {"text/plain": {"schema": TEXT}},
+    }
+    return operation
+
+
+def build_answer_schema() -> Schema:
+    """What `/predict` answers."""
+    return build_object_schema(
+        {
+            "run_id": TEXT,
+            "epoch": INTEGER,
+            "class_names": build_array_schema(TEXT),
+            "member_names": build_array_schema(TEXT),
+            "digits": {
+                **build_array_schema(build_schema_reference("Digit")),
+                "description": "One for each image of an array, or for each mark of a picture.",
+            },
+            "notes": {
+                **build_array_schema(TEXT),
+                "description": "What was done to the picture, or assumed of the numbers.",
+            },
+        },
+        {
+            "text": {**TEXT, "description": "Of a picture: all that is read, ? where rejected."},
+            "confidence": {
+                **build_share_schema(),
+                "description": "Of a picture: the probability that all of it is right.",
+            },
+            "refused": {**TEXT, "description": "Of a picture: why all of it is rejected, or “”."},
+        },
+    )
+
+
+def build_digit_schema(classes: int, members: int) -> Schema:
+    """What is said of one image."""
+    share, nats = build_share_schema(), {"type": "number"}
+    label: Schema = {"type": "integer", "minimum": 0, "maximum": classes - 1}
+    row = build_array_schema(share, classes)
+    return build_object_schema(
+        {
+            "label": {**label, "description": "The class with the highest averaged probability."},
+            "name": TEXT,
+            "probabilities": {**row, "description": "Averaged over the members, by class."},
+            "votes": {**build_array_schema(label, members), "description": "Each member's class."},
+            "named_votes": build_array_schema(TEXT, members),
+            "mutual_information": {
+                **nats,
+                "description": "What the members disagree about, in nats.",
+            },
+            "entropy": {**nats, "description": "Of the average, in nats."},
+            "set": {
+                "type": ["array", "null"],
+                "items": TEXT,
+                "description": "The classes that it may be; null where the run has no such sets.",
+            },
+        },
+        {
+            "members": {
+                **build_array_schema(row, members),
+                "description": "Each member's probabilities, where they are asked for.",
+            },
+            "rejected": {**SWITCH, "description": "Whether score is above threshold."},
+            "score": {**NUMBER, "description": "How unlike the dataset it is."},
+            "threshold": {
+                "type": ["number", "null"],
+                "description": "Null where no score is too high.",
+            },
+            "why": {**TEXT, "description": "Why it is rejected, or “”."},
+            "signs": {
+                "type": "object",
+                "additionalProperties": NUMBER,
+                "description": "What each sign adds to the score, in nats.",
+            },
+            "box": {
+                **build_array_schema(INTEGER, 4),
+                "description": "Of a picture: left, top, right, bottom in its pixels.",
+            },
+            "line": {**INTEGER, "description": "Of a picture: which line it stands on, from 0."},
+        },
+    )
+
+
+def build_server_schema() -> Schema:
+    """What `/` answers."""
+    sets = build_object_schema(
+        {
+            "miss": {**build_share_schema(), "description": "Of the sets that may miss the class."},
+            "method": TEXT,
+            "calibrated_on": {"enum": ["validation", "test"]},
+            "n": INTEGER,
+        }
+    )
+    return build_object_schema(
+        {
+            "run_id": TEXT,
+            "name": TEXT,
+            "epoch": INTEGER,
+            "dataset": TEXT,
+            "noun": TEXT,
+            "class_names": build_array_schema(TEXT),
+            "member_names": build_array_schema(TEXT),
+            "image_shape": build_array_schema(INTEGER, 3),
+            "refuse": {
+                **build_share_schema(),
+                "description": "Of real images that may be rejected.",
+            },
+            "sets": {"oneOf": [sets, {"type": "null"}]},
+            "batch_sizes": build_array_schema(INTEGER),
+            "limits": {"type": "object", "additionalProperties": NUMBER},
+            "addresses": build_array_schema(TEXT),
+        }
+    )
+
+
+def build_object_schema(required: Schema, optional: Schema | None = None) -> Schema:
+    """An object of these fields and no others."""
+    return {
+        "type": "object",
+        "required": list(required),
+        "properties": {**required, **(optional or {})},
+        "additionalProperties": False,
+    }
+
+
+def build_array_schema(items: Schema, length: int | None = None) -> Schema:
+    """An array, of this length where one is given."""
+    size = {} if length is None else {"minItems": length, "maxItems": length}
+    return {"type": "array", "items": items, **size}
+
+
+def build_share_schema() -> Schema:
+    """A number from 0 to 1."""
+    return {"type": "number", "minimum": 0, "maximum": 1}
+
+
+def build_schema_reference(name: str) -> Schema:
+    """One of the document's own schemas."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def build_switch_parameter(name: str, description: str, default: bool) -> Schema:
+    """A query that is true or false."""
+    return {
+        "name": name,
+        "in": "query",
+        "description": description,
+        "schema": {"type": "boolean", "default": default},
+    }
+
+
+def build_response(description: str, schema: Schema) -> Schema:
+    """An answer in JSON."""
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+def build_error_responses(*statuses: int) -> Schema:
+    """The answers that are errors."""
+    return {
+        str(status): build_response(ERROR_MEANINGS[status], build_schema_reference("Error"))
+        for status in statuses
+    }
