@@ -79,7 +79,8 @@ def iterate_figures(content: EnsembleContent) -> Iterator[str]:
         yield "The run wrote nothing down of this epoch."
         return
     percent = formats.format_percent(quality.accuracy, quality.n)
-    between = formats.format_percent_range(quality.low, quality.high, 2)
+    places = formats.count_percent_decimals(quality.n)
+    between = formats.format_percent_range(quality.low, quality.high, places)
     rows = [
         ("accuracy", f"{percent} (95 %: {between}) of {quality.n:,}"),
         ("NLL", f"{formats.format_significant(quality.nll)} nats"),

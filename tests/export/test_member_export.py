@@ -1,11 +1,8 @@
 """Ensembles written for other programs, read back by programs that do not import ours."""
 
 import csv
-import getpass
 import json
-import os
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +10,16 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble import datasets, runs
+from ensemble.architectures import NETWORKS_VARIABLE
 from ensemble.cli.program import main
 from ensemble.cli.results.exchange import EXPORT_FORMAT_NAMES
 from ensemble.errors import ConfigError, PredictionsError, RunError
 from ensemble.export import EXPORT_FORMATS, export_members
 from ensemble.export.predict_folder import FLAX_NETWORKS, NUMPY_NETWORKS
-from ensemble.storage.folders import runs_folder
 from tests.documents import REFERENCE, read_sections
+from tests.engine.networks import modules
 from tests.export.drawn import create_drawn_run
+from tests.export.elsewhere import assert_no_trace, call_export, run_elsewhere
 from tests.pages.ensembles import trained
 
 # The format as its authors describe it, read by no more than Python and NumPy, elsewhere.
@@ -61,37 +60,6 @@ print(json.dumps(metadata))
 """
 
 
-def run_elsewhere(words: list[str], folder: Path) -> str:
-    """What a Python prints that finds no more than its own packages, in an empty folder."""
-    folder.mkdir(exist_ok=True)
-    done = subprocess.run(
-        [sys.executable, "-I", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "JAX_PLATFORMS": "cpu"},
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def call(*words: str) -> dict:
-    """What the last line of a command says."""
-    done = CliRunner().invoke(main, list(words))
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout.strip().rpartition("\n")[2])
-
-
-def assert_no_trace(content: bytes) -> None:
-    """What leaves says neither where it was made nor by whom."""
-    for word in (str(runs_folder()), str(Path.cwd()), os.path.expanduser("~"), sys.prefix):
-        assert word.encode() not in content, word
-    assert b"/tmp" not in content
-    if len(user := getpass.getuser()) > 4:  # "root" stands in much that is no name
-        assert user.encode() not in content
-
-
 @pytest.mark.parametrize(
     ("format_name", "program"), [("safetensors", READ_SAFETENSORS), ("npz", READ_NPZ)]
 )
@@ -100,7 +68,7 @@ def test_weights_are_read_and_used_by_another_program(
 ) -> None:
     run = create_drawn_run("logistic", members=3)
     file = tmp_path / f"weights.{format_name}"
-    said = call("export", run.id, str(file), "--with-members", "--format", format_name)
+    said = call_export(run.id, str(file), "--with-members", "--format", format_name)
     test = datasets.load_dataset("digits")
     images, answers = tmp_path / "images.npy", tmp_path / "answers.npy"
     np.save(images, test.test_images)
@@ -148,7 +116,7 @@ def test_the_folder_classifies_where_there_is_nothing_of_ours(network: str, tmp_
     width = {"resnet": 4, "resnet_groupnorm": 8}.get(network, 0)
     run = create_drawn_run(network, width=width)
     folder = tmp_path / "predict"
-    said = call("export", run.id, str(folder), "--with-members", "--format", "folder")
+    said = call_export(run.id, str(folder), "--with-members", "--format", "folder")
     assert said["difference"] < 1e-5
     assert said["figures"] == pytest.approx(said["run_figures"], abs=1e-5)
     names = {"predict.py", "weights.npz", "model.json", "requirements.txt", "README.md"}
@@ -177,6 +145,29 @@ def test_the_folder_classifies_where_there_is_nothing_of_ours(network: str, tmp_
     assert not (folder / "__pycache__").exists()
 
 
+def test_a_network_of_ones_own_is_refused_by_the_folder_and_its_weights_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"{modules.__name__}:Careful"
+    monkeypatch.setenv(NETWORKS_VARIABLE, name)
+    run = create_drawn_run(name)
+    for existing in ("nothing", "a folder of mine"):
+        folder = tmp_path / existing
+        if existing == "a folder of mine":
+            folder.mkdir()
+            (folder / "notes.txt").write_text("mine")
+        before = sorted(tmp_path.rglob("*"))
+        with pytest.raises(ConfigError) as refused:
+            export_members(run.id, folder, "folder", replace=True)
+        assert str(refused.value) == (
+            f"{name} is a network of your own, which no folder can bring along: take its weights "
+            "with --format safetensors, and its code with you."
+        )
+        assert sorted(tmp_path.rglob("*")) == before
+    written = export_members(run.id, tmp_path / "weights.safetensors", "safetensors")
+    assert written.figures == pytest.approx(written.recorded, abs=1e-6)
+
+
 def test_the_readme_is_a_model_card(tmp_path: Path) -> None:
     run = create_drawn_run("logistic")
     export_members(run.id, tmp_path / "predict", "folder")
@@ -196,6 +187,10 @@ def test_the_readme_is_a_model_card(tmp_path: Path) -> None:
         "has not been measured",
     ):
         assert part in text, part
+    # As finely as so few images allow: 500 have one decimal, as on every screen.
+    accuracy = re.search(r"\| accuracy \| ([\d.]+) % \(95 %: ([\d.]+) to ([\d.]+) %\)", text)
+    assert accuracy
+    assert [len(end.partition(".")[2]) for end in accuracy.groups()] == [1, 1, 1]
 
 
 def test_the_table_has_every_epoch_of_the_ensemble_and_its_members(tmp_path: Path) -> None:
@@ -218,7 +213,7 @@ def test_the_table_has_every_epoch_of_the_ensemble_and_its_members(tmp_path: Pat
     ]
     (run.path / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     file = tmp_path / "curves.csv"
-    said = call("export", run.id, str(file), "--format", "csv")
+    said = call_export(run.id, str(file), "--format", "csv")
     rows = list(csv.DictReader(file.read_text("utf-8").splitlines()))
     assert [(row["epoch"], row["who"]) for row in rows] == [
         (str(epoch), who) for epoch in (1, 2) for who in ("ensemble", "member 1", "member 2")
@@ -282,7 +277,7 @@ def test_without_a_form_predictions_are_written_as_ever(tmp_path: Path) -> None:
     run = create_drawn_run("logistic")
     file = tmp_path / "predictions.npz"
     for words, images in (([], True), (["--format", "npz", "--no-images", "--force"], False)):
-        said = call("export", run.id, str(file), *words)
+        said = call_export(run.id, str(file), *words)
         assert set(said) == {"run_id", "file", "epochs", "shape", "images"}
         with np.load(file) as arrays:
             assert ("images" in arrays.files) == images == said["images"]
